@@ -233,7 +233,7 @@ impl BucketScan {
                 if !self.ranges.continues() {
                     self.context.counters.count_seek();
                 }
-                let range = self.bucket.map_or_else(|| range.clone(), |bucket| range.in_bucket(bucket));
+                let range = range.in_bucket(self.bucket);
                 self.current = Some(range.into_bounds());
                 continue;
             };

@@ -311,20 +311,13 @@ impl Snapshot for RemoteSnapshot {
     }
 
     /// Region by region, as they are now; a part can be read after they have changed, too.
-    fn split(&self, table: &Table, route: &ScanRoute, _: SplitTarget) -> Result<Vec<ScanRoute>, TableError> {
+    fn split(&self, table: &Table, route: &ScanRoute, _: SplitTarget) -> Result<Vec<KeyRange>, TableError> {
         self.check(table)?;
-        let key = &table.def().key;
         let is_whole = matches!(route.keys, KeySet::Range(_))
             || route.limit.or(route.first_batch).is_some()
             || route.direction == Direction::Reverse
-            || route.order == ScanOrder::Merged && route.keys.buckets(key).len() > 1;
-        if is_whole {
-            return Ok(vec![route.clone()]);
-        }
-        let regions = self.link.cluster.regions(table.def().id).into_iter();
-        let part = |region: KeyRange| Some(ScanRoute { keys: route.keys.within(key, &region)?, ..route.clone() });
-        let parts: Vec<ScanRoute> = regions.filter_map(part).collect();
-        Ok(if parts.is_empty() { vec![route.clone()] } else { parts })
+            || route.order == ScanOrder::Merged && route.keys.buckets(&table.def().key).len() > 1;
+        Ok(if is_whole { vec![KeyRange::all()] } else { self.link.cluster.regions(table.def().id) })
     }
 
     fn estimate(&self, table: &Table, keys: &KeySet) -> Result<Estimate, TableError> {
@@ -335,7 +328,7 @@ impl Snapshot for RemoteSnapshot {
         for ScanRange { range, bucket: of } in &sample.ranges {
             let buckets = if of.is_some() { vec![*of] } else { sample.buckets.of(&table.def().key) };
             for bucket in buckets {
-                let place = bucket.map_or_else(|| range.clone(), |bucket| range.in_bucket(bucket));
+                let place = range.in_bucket(bucket);
                 let own = self.link.own_between(table, place.start(), place.end()).count();
                 rows += self.link.cluster.count(id, place.start(), place.end()) + own as u64;
             }

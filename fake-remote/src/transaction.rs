@@ -4,7 +4,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use saltwing_access::{
-    AtomicScope, CommitNo, Durability, RowChange, Savepoint, Snapshot, Table, TableError, Transaction, WriteBatch,
+    AtomicScope, CommitNo, Durability, RowChange, Savepoint, Snapshot, StorageCause, StorageError, Table, TableError,
+    Transaction, WriteBatch,
 };
 
 use crate::cluster::{CallError, Change, Commit, ReadAt, Refused};
@@ -42,7 +43,10 @@ impl RemoteBatch {
             answer => answer.map(Some),
         });
         match answer {
-            None => Err(TableError::CommitUnknown { store: NAME }),
+            None => {
+                let source = std::io::Error::other(format!("{NAME} gave no answer to the commit"));
+                Err(StorageError::new(StorageCause::CommitUnknown, source).into())
+            }
             Some(Ok(no)) => Ok(CommitNo(no)),
             Some(Err(Refused::Conflict { table, key })) => {
                 Err(TableError::Conflict { table: self.name_of(table), key: saltwing_types::text::hex(&key) })
@@ -59,27 +63,25 @@ impl WriteBatch for RemoteBatch {
     fn apply(
         &mut self,
         table: &Arc<Table>,
-        changes: &[RowChange<'_>],
-        mut keys: Option<&mut Vec<Vec<u8>>>,
+        change: RowChange<'_>,
+        keys: Option<&mut Vec<Vec<u8>>>,
     ) -> Result<(), TableError> {
         if !self.tables.iter().any(|known| Arc::ptr_eq(known, table)) {
             self.tables.push(table.clone());
         }
-        for change in changes {
-            let (key, row) = match *change {
-                RowChange::Put { new, written_ms, .. } => {
-                    let written_ms = written_ms.unwrap_or_else(|| self.client.now_ms());
-                    let row = stored(table, new, written_ms)?;
-                    (table.row_key(new)?, Some(Arc::new(row)))
-                }
-                RowChange::Delete { key, .. } => (key.to_vec(), None),
-            };
-            if let Some(keys) = &mut keys {
-                keys.push(key.clone());
+        let (key, row) = match change {
+            RowChange::Put { new, written_ms, .. } => {
+                let written_ms = written_ms.unwrap_or_else(|| self.client.now_ms());
+                let row = stored(table, new, written_ms)?;
+                (table.row_key(new)?, Some(Arc::new(row)))
             }
-            self.bytes += key.len() + row.as_ref().map_or(0, |row| 16 * row.cells.len());
-            self.changes.push((table.def().id, key, row));
+            RowChange::Delete { key, .. } => (key.to_vec(), None),
+        };
+        if let Some(keys) = keys {
+            keys.push(key.clone());
         }
+        self.bytes += key.len() + row.as_ref().map_or(0, |row| 16 * row.cells.len());
+        self.changes.push((table.def().id, key, row));
         Ok(())
     }
 
@@ -125,10 +127,10 @@ impl WriteBatch for RemoteTransaction {
     fn apply(
         &mut self,
         table: &Arc<Table>,
-        changes: &[RowChange<'_>],
+        change: RowChange<'_>,
         keys: Option<&mut Vec<Vec<u8>>>,
     ) -> Result<(), TableError> {
-        self.batch.apply(table, changes, keys)
+        self.batch.apply(table, change, keys)
     }
 
     fn free_space(&mut self) {}

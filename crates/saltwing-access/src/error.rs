@@ -57,12 +57,6 @@ pub enum TableError {
         /// Rows of the commit.
         rows: usize,
     },
-    /// The outcome of a commit is unknown: it took effect as a whole, or not at all.
-    #[error("{store} gave no answer to the commit: it may have been written, or not")]
-    CommitUnknown {
-        /// The store's name.
-        store: &'static str,
-    },
     /// A table was altered under a statement.
     #[error("the definition of {table} was changed while the statement ran")]
     DefinitionChanged {
@@ -166,7 +160,6 @@ impl TableError {
             Self::Corrupt { .. } | Self::CorruptBlock { .. } | Self::CorruptLayout(_) => ErrorCode::Corrupt,
             Self::OtherLayout | Self::NotAtomic { .. } => ErrorCode::NotSupported,
             Self::MergeStalled { .. } => ErrorCode::Io,
-            Self::CommitUnknown { .. } => ErrorCode::CommitUnknown,
             Self::Batch(_) | Self::NoSuchTable(_) | Self::NoSavepoint(_) => ErrorCode::Bug,
         }
     }

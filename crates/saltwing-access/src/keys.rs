@@ -3,7 +3,7 @@
 //! ```text
 //! KeySet ── one range of physical keys
 //!        └─ KeyRanges, in each of some buckets
-//!             ├─ all keys, a list of keys or ranges, or a plan's product of lists
+//!             ├─ a list of keys or ranges, or a plan's product of lists
 //!             ├─ the skip: gaps inside them, by the conditions on later columns
 //!             └─ the clips: a range of logical keys, a range of physical keys
 //! ```
@@ -47,7 +47,7 @@ pub enum KeySet {
 impl KeySet {
     /// All keys of a table.
     pub fn all() -> Self {
-        Self::everywhere(KeyRanges::new(RangeForm::All))
+        Self::everywhere(KeyRanges::from_iter([KeyRange::all()]))
     }
 
     /// These ranges in every bucket.
@@ -76,6 +76,7 @@ impl KeySet {
     #[must_use]
     pub fn within(&self, key: &KeySchema, part: &KeyRange) -> Option<Self> {
         match self {
+            _ if part.is_all() => Some(self.clone()),
             Self::Range(BucketRange { bucket, range }) => {
                 Some(Self::Range(BucketRange { bucket: *bucket, range: range.intersect(part)? }))
             }
@@ -96,14 +97,17 @@ impl KeySet {
     /// Some of the ranges, by which a store estimates how many rows all of them have.
     pub fn sample(&self, key: &KeySchema) -> RangeSample {
         match self {
+            Self::Range(keys) => RangeSample { ranges: vec![keys.clone().into()], total: 1, buckets: Buckets::All },
             Self::Ranges { ranges, buckets } if ranges.clip.is_none() => ranges.sample(buckets.clone()),
-            _ => {
+            Self::Ranges { ranges, buckets } => {
                 let in_bucket = |bucket| {
-                    let ranges = self.ranges(bucket, Direction::Forward);
+                    let ranges = ranges.ranges(bucket, Direction::Forward);
                     ranges.map(move |range| ScanRange { range, bucket })
                 };
-                let all = self.buckets(key).into_iter().flat_map(in_bucket);
-                sample_of(all, || u64::MAX, Buckets::All)
+                let each = buckets.of(key);
+                // A clip leaves at most as many ranges in a bucket as there are without it.
+                let total = || ranges.sample(Buckets::All).total.saturating_mul(each.len() as u64);
+                sample_of(each.iter().copied().flat_map(in_bucket), total, Buckets::All)
             }
         }
     }
@@ -128,15 +132,29 @@ struct Clip {
 
 /// How ranges are written down.
 #[derive(Clone, Debug)]
-pub enum RangeForm {
-    /// All keys.
-    All,
+enum RangeForm {
     /// Single keys.
     Keys(Arc<KeyList>),
     /// Ranges as bytes.
     List(Arc<RangeList>),
     /// Values and spans of key columns, which are multiplied out as the ranges are read.
     Product(Ranges),
+}
+
+/// Each key in its bucket.
+impl From<KeyList> for KeySet {
+    fn from(keys: KeyList) -> Self {
+        let buckets = keys.buckets().map_or(Buckets::All, Buckets::Some);
+        Self::Ranges { ranges: keys.into(), buckets }
+    }
+}
+
+/// Each range in its bucket, or in every bucket if it names none.
+impl From<RangeList> for KeySet {
+    fn from(ranges: RangeList) -> Self {
+        let buckets = ranges.buckets().map_or(Buckets::All, Buckets::Some);
+        Self::Ranges { ranges: ranges.into(), buckets }
+    }
 }
 
 impl From<KeyList> for KeyRanges {
@@ -160,7 +178,7 @@ impl FromIterator<KeyRange> for KeyRanges {
 
 impl KeyRanges {
     /// Ranges of this form, without skips.
-    pub fn new(form: RangeForm) -> Self {
+    fn new(form: RangeForm) -> Self {
         Self { form, skip: None, clip: None }
     }
 
@@ -219,7 +237,6 @@ impl KeyRanges {
     /// Some of the ranges; they are not clipped.
     fn sample(&self, buckets: Buckets) -> RangeSample {
         match &self.form {
-            RangeForm::All => RangeSample { ranges: vec![KeyRange::all().into()], total: 1, buckets },
             RangeForm::Keys(list) => sample_of(list.scan_ranges(), || list.len() as u64, buckets),
             RangeForm::List(list) => sample_of(list.iter().cloned(), || list.len() as u64, buckets),
             RangeForm::Product(ranges) => {
@@ -239,8 +256,5 @@ fn sample_of(mut all: impl Iterator<Item = ScanRange>, total: impl FnOnce() -> u
 
 /// The logical keys that a range of physical keys has in a bucket.
 fn logical_part(part: &KeyRange, bucket: Option<u8>) -> Option<KeyRange> {
-    match bucket {
-        None => Some(part.clone()),
-        Some(bucket) => Some(part.intersect(&KeyRange::all().in_bucket(bucket))?.out_of_bucket(bucket)),
-    }
+    Some(part.intersect(&KeyRange::all().in_bucket(bucket))?.out_of_bucket(bucket))
 }

@@ -1,6 +1,7 @@
 //! The route of a scan.
 
-use saltwing_types::Direction;
+use saltwing_rowkey::KeyRange;
+use saltwing_types::{Direction, KeySchema};
 
 use crate::KeySet;
 
@@ -34,13 +35,19 @@ impl ScanRoute {
     pub fn of(keys: KeySet) -> Self {
         Self { keys, direction: Direction::Forward, order: ScanOrder::ByBucket, limit: None, first_batch: None }
     }
+
+    /// The rows of this route in a range of physical keys; `None` if no bucket has a key in it.
+    #[must_use]
+    pub fn within(&self, key: &KeySchema, part: &KeyRange) -> Option<Self> {
+        Some(Self { keys: self.keys.within(key, part)?, ..self.clone() })
+    }
 }
 
-/// How a scan is divided: by rows in blocks, all of an entry where a range begins or ends inside.
+/// The parts that [`Snapshot::split`](crate::Snapshot::split) makes, by the store's estimate of rows.
 #[derive(Clone, Copy, Debug)]
 pub struct SplitTarget {
     /// Rows of a part.
     pub rows_each: u64,
-    /// Rows from which on a scan is divided at all.
+    /// A scan of fewer rows is not split.
     pub rows_min: u64,
 }

@@ -3,6 +3,7 @@
 use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::SchemaRef;
 use saltwing_expr::RowValues;
+use saltwing_rowkey::KeyRange;
 use saltwing_types::Value;
 
 use crate::{
@@ -37,12 +38,13 @@ pub trait Snapshot: Send + Sync {
     /// As [`Snapshot::scan`].
     fn contains(&self, table: &Table, row_key: &[u8]) -> Result<bool, TableError>;
 
-    /// Splits a scan into consecutive parts, in its order; one part if it cannot be split, or has few rows. A part can
-    /// also be read on a later snapshot.
+    /// Splits a scan into consecutive parts, in its order: ranges of physical keys, which together are all keys of the
+    /// table. One part if the scan cannot be split, or has few rows. [`ScanRoute::within`] is the route of a part. A part
+    /// can also be read on a later snapshot, and the same parts split a scan of other keys.
     ///
     /// # Errors
     /// [`TableError::DefinitionChanged`].
-    fn split(&self, table: &Table, route: &ScanRoute, division: SplitTarget) -> Result<Vec<ScanRoute>, TableError>;
+    fn split(&self, table: &Table, route: &ScanRoute, target: SplitTarget) -> Result<Vec<KeyRange>, TableError>;
 
     /// About how many rows have one of these keys: nothing is read for it.
     ///

@@ -56,16 +56,16 @@ impl<'a> RowChange<'a> {
 
 /// Changes of rows of any tables that are committed together.
 pub trait WriteBatch: Send {
-    /// Adds changes of rows of a table; of several changes of one row the last one counts. `keys` gets the physical key of
-    /// each row, in their order.
+    /// Adds a change of a row of a table; of several changes of one row the last one counts. `keys` gets the row's physical
+    /// key.
     ///
     /// # Errors
     /// [`TableError::NotNull`] for a NULL where none may be; [`TableError::RowKey`] where the key values have no key;
-    /// [`TableError::ValueTooLarge`]. The changes before the one at fault are in the batch.
+    /// [`TableError::ValueTooLarge`]. The batch is as it was.
     fn apply(
         &mut self,
         table: &Arc<Table>,
-        changes: &[RowChange<'_>],
+        change: RowChange<'_>,
         keys: Option<&mut Vec<Vec<u8>>>,
     ) -> Result<(), TableError>;
 
@@ -83,8 +83,8 @@ pub trait WriteBatch: Send {
     ///
     /// # Errors
     /// [`TableError::Conflict`] and [`TableError::SnapshotTooOld`] of a transaction: nothing is written;
-    /// [`TableError::DefinitionChanged`] if a table has another definition by now; [`TableError::CommitUnknown`] if nobody
-    /// knows whether it was written; the store's.
+    /// [`TableError::DefinitionChanged`] if a table has another definition by now;
+    /// [`StorageCause::CommitUnknown`](crate::StorageCause) if nobody knows whether it was written; the store's.
     fn commit(self: Box<Self>, durability: Durability) -> Result<CommitNo, TableError>;
 }
 
@@ -94,7 +94,7 @@ impl dyn WriteBatch + '_ {
     /// # Errors
     /// As [`WriteBatch::apply`].
     pub fn put(&mut self, table: &Arc<Table>, row: impl AsRef<[Value]>) -> Result<(), TableError> {
-        self.apply(table, &[RowChange::put(row.as_ref())], None)
+        self.apply(table, RowChange::put(row.as_ref()), None)
     }
 
     /// Deletes a row by its physical key, if it exists.
@@ -102,7 +102,7 @@ impl dyn WriteBatch + '_ {
     /// # Errors
     /// As [`WriteBatch::apply`].
     pub fn delete(&mut self, table: &Arc<Table>, key: impl AsRef<[u8]>) -> Result<(), TableError> {
-        self.apply(table, &[RowChange::delete(key.as_ref())], None)
+        self.apply(table, RowChange::delete(key.as_ref()), None)
     }
 }
 

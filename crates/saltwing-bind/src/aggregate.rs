@@ -5,6 +5,7 @@
 //! its keys first, then the values of its calls.
 
 use std::cell::RefCell;
+use std::fmt;
 
 use saltwing_types::sql_type::TypeFamily;
 use saltwing_types::{ColumnRef, Expr, SortOrder, SqlType, ValueError};
@@ -45,6 +46,14 @@ pub struct GroupOrder {
     pub order: SortOrder,
     /// Whether NULLs come first.
     pub nulls_first: bool,
+}
+
+impl fmt::Display for GroupOrder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let direction = if self.order == SortOrder::Desc { " desc" } else { "" };
+        let nulls = if self.nulls_first { "" } else { " nulls last" };
+        write!(f, "{}{direction}{nulls}", self.expr)
+    }
 }
 
 /// A call of an aggregate function.

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use saltwing_access::Table;
-use saltwing_sql::expr_text;
 use saltwing_sql::statement::KeyPart;
+use saltwing_sql::tree_text;
 use saltwing_types::key_expression::{key_functions, key_type, may_be_null};
 use saltwing_types::{Expr, KeyColumn, KeySource, TableDef};
 use sqlparser::ast;
@@ -82,7 +82,7 @@ fn computed(part: &KeyPart, scope: &Scope, behind: &[KeyColumn]) -> Result<KeyCo
     let lowerer = Lowerer { scope, params: Params::Given(&[]), subqueries: &[], operands: &[], collector: None };
     let mut expr = lowerer.lower(ast).map_err(|lowered| not_lowered(lowered, part))?;
     let ty = key_type(&expr).map_err(|error| refused(part, error.to_string()).help(allowed()))?;
-    let name = expr_text(ast);
+    let name = tree_text(ast);
     let mut wrong = None;
     expr.walk(&mut |e| {
         if let Expr::Column(column) = e

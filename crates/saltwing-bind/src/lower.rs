@@ -45,6 +45,12 @@ impl From<BindError> for LowerError {
     }
 }
 
+impl From<ValueError> for LowerError {
+    fn from(error: ValueError) -> Self {
+        Self::Invalid(error.into())
+    }
+}
+
 impl LowerError {
     /// An error in both cases: an expression outside the language is not supported here.
     pub fn into_error(self) -> BindError {
@@ -125,7 +131,7 @@ impl Lowerer<'_> {
         Self { collector: None, ..*self }
     }
 
-    /// Lowers one expression.
+    /// Lowers one expression. An error without a place gets that of the innermost expression around it.
     ///
     /// # Errors
     /// [`LowerError`].
@@ -138,9 +144,6 @@ impl Lowerer<'_> {
 
     fn lowered(&self, e: &ast::Expr) -> Lower {
         let foreign = |what: &str| Err(LowerError::Unsupported(what.to_owned(), expr_span(e)));
-        let typed = |built: std::result::Result<Expr, ValueError>| {
-            built.map_err(|error| LowerError::Invalid(BindError::from(error).at(expr_span(e))))
-        };
         match e {
             ast::Expr::Nested(inner) => self.lower(inner),
             ast::Expr::Identifier(ident) => {
@@ -155,45 +158,40 @@ impl Lowerer<'_> {
                     && !self.scope.is_qualifier(qualifier)
                 {
                     let error = BindErrorKind::NoSuchQualifier(qualifier.join("."));
-                    return Err(LowerError::Invalid(BindError::from(error).at(expr_span(e))));
+                    return Err(BindError::from(error).into());
                 }
                 Ok(Expr::Column(self.scope.resolve(&parts, expr_span(e))?))
             }
             ast::Expr::Value(value) => self.value(&value.value, e),
             ast::Expr::TypedString(string) => match (cast_type(&string.data_type), &string.value.value) {
                 (Some(ty), ast::Value::SingleQuotedString(text)) => {
-                    let value = saltwing_types::text::parse(text, ty);
-                    typed(value.map(|value| Expr::Literal(value, ty)))
+                    Ok(Expr::Literal(saltwing_types::text::parse(text, ty)?, ty))
                 }
                 _ => foreign(&string.data_type.to_string()),
             },
             ast::Expr::BinaryOp { left, op, right } => self.binary(e, left, op, right),
-            ast::Expr::UnaryOp { op: UnaryOperator::Not, expr } => typed(typing::not(self.lower(expr)?)),
-            ast::Expr::UnaryOp { op: UnaryOperator::Minus, expr } => typed(typing::negate(self.lower(expr)?)),
+            ast::Expr::UnaryOp { op: UnaryOperator::Not, expr } => Ok(typing::not(self.lower(expr)?)?),
+            ast::Expr::UnaryOp { op: UnaryOperator::Minus, expr } => Ok(typing::negate(self.lower(expr)?)?),
             ast::Expr::UnaryOp { op: UnaryOperator::Plus, expr } => self.lower(expr),
             ast::Expr::IsNull(inner) => Ok(typing::is_null(self.lower(inner)?)),
-            ast::Expr::IsNotNull(inner) => typed(typing::not(typing::is_null(self.lower(inner)?))),
-            ast::Expr::IsTrue(inner) => typed(typing::is_truth(self.lower(inner)?, Some(true))),
-            ast::Expr::IsFalse(inner) => typed(typing::is_truth(self.lower(inner)?, Some(false))),
-            ast::Expr::IsUnknown(inner) => typed(typing::is_truth(self.lower(inner)?, None)),
-            ast::Expr::IsNotTrue(inner) => {
-                typed(typing::is_truth(self.lower(inner)?, Some(true)).and_then(typing::not))
-            }
-            ast::Expr::IsNotFalse(inner) => {
-                typed(typing::is_truth(self.lower(inner)?, Some(false)).and_then(typing::not))
-            }
-            ast::Expr::IsNotUnknown(inner) => typed(typing::is_truth(self.lower(inner)?, None).and_then(typing::not)),
-            ast::Expr::IsDistinctFrom(a, b) => self.compare(e, CompareOp::Distinct, a, b),
-            ast::Expr::IsNotDistinctFrom(a, b) => self.compare(e, CompareOp::NotDistinct, a, b),
+            ast::Expr::IsNotNull(inner) => Ok(typing::not(typing::is_null(self.lower(inner)?))?),
+            ast::Expr::IsTrue(inner) => Ok(typing::is_truth(self.lower(inner)?, Some(true))?),
+            ast::Expr::IsFalse(inner) => Ok(typing::is_truth(self.lower(inner)?, Some(false))?),
+            ast::Expr::IsUnknown(inner) => Ok(typing::is_truth(self.lower(inner)?, None)?),
+            ast::Expr::IsNotTrue(inner) => Ok(typing::not(typing::is_truth(self.lower(inner)?, Some(true))?)?),
+            ast::Expr::IsNotFalse(inner) => Ok(typing::not(typing::is_truth(self.lower(inner)?, Some(false))?)?),
+            ast::Expr::IsNotUnknown(inner) => Ok(typing::not(typing::is_truth(self.lower(inner)?, None)?)?),
+            ast::Expr::IsDistinctFrom(a, b) => self.compare(CompareOp::Distinct, a, b),
+            ast::Expr::IsNotDistinctFrom(a, b) => self.compare(CompareOp::NotDistinct, a, b),
             ast::Expr::Between { expr, negated, low, high } => {
-                typed(typing::between(self.lower(expr)?, self.lower(low)?, self.lower(high)?, *negated))
+                Ok(typing::between(self.lower(expr)?, self.lower(low)?, self.lower(high)?, *negated)?)
             }
-            ast::Expr::InList { expr, list, negated } => self.in_list(e, expr, list, *negated),
+            ast::Expr::InList { expr, list, negated } => self.in_list(expr, list, *negated),
             ast::Expr::Like { negated, any: false, expr, pattern, escape_char } => {
-                self.like(e, (expr, pattern), escape_char.as_ref(), false, *negated)
+                self.like((expr, pattern), escape_char.as_ref(), false, *negated)
             }
             ast::Expr::ILike { negated, any: false, expr, pattern, escape_char } => {
-                self.like(e, (expr, pattern), escape_char.as_ref(), true, *negated)
+                self.like((expr, pattern), escape_char.as_ref(), true, *negated)
             }
             ast::Expr::Cast {
                 kind: ast::CastKind::Cast | ast::CastKind::DoubleColon,
@@ -202,7 +200,7 @@ impl Lowerer<'_> {
                 format: None,
                 ..
             } => match cast_type(data_type) {
-                Some(ty) => typed(typing::cast(self.lower(expr)?, ty)),
+                Some(ty) => Ok(typing::cast(self.lower(expr)?, ty)?),
                 None => foreign(&format!("a cast to {data_type}")),
             },
             ast::Expr::Case { operand, conditions, else_result, .. } => {
@@ -212,7 +210,7 @@ impl Lowerer<'_> {
                     .map(|when| Ok((self.lower(&when.condition)?, self.lower(&when.result)?)))
                     .collect::<std::result::Result<_, LowerError>>()?;
                 let otherwise = else_result.as_ref().map(|o| self.lower(o)).transpose()?;
-                typed(typing::case(operand, whens, otherwise))
+                Ok(typing::case(operand, whens, otherwise)?)
             }
             ast::Expr::Function(_)
             | ast::Expr::Substring { .. }
@@ -225,9 +223,8 @@ impl Lowerer<'_> {
     }
 
     fn value(&self, value: &ast::Value, e: &ast::Expr) -> Lower {
-        let wrong = |error: BindError| LowerError::Invalid(error.at(expr_span(e)));
         match value {
-            ast::Value::Number(text, _) => typing::number(text).map_err(|error| wrong(error.into())),
+            ast::Value::Number(text, _) => Ok(typing::number(text)?),
             ast::Value::SingleQuotedString(text)
             | ast::Value::EscapedStringLiteral(text)
             | ast::Value::UnicodeStringLiteral(text)
@@ -235,11 +232,11 @@ impl Lowerer<'_> {
             ast::Value::DollarQuotedString(text) => Ok(typing::string(&text.value)),
             ast::Value::HexStringLiteral(text) => match saltwing_types::text::unhex(text) {
                 Some(bytes) => Ok(Expr::Literal(Value::Bytes(bytes), SqlType::Varbinary)),
-                None => Err(wrong(ValueError::BadText { text: text.clone(), target: "hex string".into() }.into())),
+                None => Err(ValueError::BadText { text: text.clone(), target: "hex string".into() }.into()),
             },
             ast::Value::Boolean(b) => Ok(Expr::boolean(*b)),
             ast::Value::Null => Ok(Expr::NULL),
-            ast::Value::Placeholder(name) => self.parameter(name).map_err(wrong),
+            ast::Value::Placeholder(name) => Ok(self.parameter(name)?),
             other => Err(LowerError::Unsupported(format!("`{other}`"), expr_span(e))),
         }
     }
@@ -266,15 +263,12 @@ impl Lowerer<'_> {
     }
 
     fn binary(&self, e: &ast::Expr, left: &ast::Expr, op: &BinaryOperator, right: &ast::Expr) -> Lower {
-        let typed = |built: std::result::Result<Expr, ValueError>| {
-            built.map_err(|error| LowerError::Invalid(BindError::from(error).at(expr_span(e))))
-        };
         if let Some(op) = comparison_operator(op) {
-            return self.compare(e, op, left, right);
+            return self.compare(op, left, right);
         }
         match op {
-            BinaryOperator::And => typed(typing::and(vec![self.lower(left)?, self.lower(right)?])),
-            BinaryOperator::Or => typed(typing::or(vec![self.lower(left)?, self.lower(right)?])),
+            BinaryOperator::And => Ok(typing::and(vec![self.lower(left)?, self.lower(right)?])?),
+            BinaryOperator::Or => Ok(typing::or(vec![self.lower(left)?, self.lower(right)?])?),
             BinaryOperator::PGRegexMatch
             | BinaryOperator::PGRegexIMatch
             | BinaryOperator::PGRegexNotMatch
@@ -282,10 +276,10 @@ impl Lowerer<'_> {
                 use BinaryOperator::{PGRegexIMatch, PGRegexNotIMatch, PGRegexNotMatch};
                 let ignore_case = matches!(op, PGRegexIMatch | PGRegexNotIMatch);
                 let negated = matches!(op, PGRegexNotMatch | PGRegexNotIMatch);
-                typed(typing::regexp(self.lower(left)?, self.lower(right)?, ignore_case, negated))
+                Ok(typing::regexp(self.lower(left)?, self.lower(right)?, ignore_case, negated)?)
             }
             BinaryOperator::StringConcat => {
-                typed(typing::call(Function::CONCAT, vec![self.lower(left)?, self.lower(right)?]))
+                Ok(typing::call(Function::CONCAT, vec![self.lower(left)?, self.lower(right)?])?)
             }
             arithmetic => {
                 let op = match arithmetic {
@@ -296,22 +290,22 @@ impl Lowerer<'_> {
                     BinaryOperator::Modulo => ArithOp::Rem,
                     other => return Err(LowerError::Unsupported(format!("the operator {other}"), expr_span(e))),
                 };
-                typed(typing::arith(op, self.lower(left)?, self.lower(right)?))
+                Ok(typing::arith(op, self.lower(left)?, self.lower(right)?)?)
             }
         }
     }
 
     /// A comparison of values, or of row values.
-    fn compare(&self, e: &ast::Expr, op: CompareOp, left: &ast::Expr, right: &ast::Expr) -> Lower {
+    fn compare(&self, op: CompareOp, left: &ast::Expr, right: &ast::Expr) -> Lower {
         let built = match (row(left), row(right)) {
             (Some(a), Some(b)) => typing::row_compare(op, self.all(a)?, self.all(b)?),
             (None, None) => typing::compare(op, self.lower(left)?, self.lower(right)?),
             _ => Err(ValueError::TypeMismatch("a row value compares with a row value".into())),
         };
-        built.map_err(|error| LowerError::Invalid(BindError::from(error).at(expr_span(e))))
+        Ok(built?)
     }
 
-    fn in_list(&self, e: &ast::Expr, left: &ast::Expr, list: &[ast::Expr], negated: bool) -> Lower {
+    fn in_list(&self, left: &ast::Expr, list: &[ast::Expr], negated: bool) -> Lower {
         let built = match row(left) {
             None => typing::in_list(self.lower(left)?, self.all(list)?, negated),
             Some(left) => {
@@ -325,12 +319,11 @@ impl Lowerer<'_> {
                 typing::row_in_list(self.all(left)?, rows, negated)
             }
         };
-        built.map_err(|error| LowerError::Invalid(BindError::from(error).at(expr_span(e))))
+        Ok(built?)
     }
 
     fn like(
         &self,
-        e: &ast::Expr,
         (text, pattern): (&ast::Expr, &ast::Expr),
         escape: Option<&ast::ValueWithSpan>,
         ignore_case: bool,
@@ -340,12 +333,11 @@ impl Lowerer<'_> {
             None => Some('\\'),
             Some(ast::Value::SingleQuotedString(text)) if text.chars().count() <= 1 => text.chars().next(),
             Some(other) => {
-                let error = ValueError::BadArgument(format!("ESCAPE takes one character, and {other} is none"));
-                return Err(LowerError::Invalid(BindError::from(error).at(expr_span(e))));
+                return Err(ValueError::BadArgument(format!("ESCAPE takes one character, and {other} is none")).into());
             }
         };
         let built = typing::like(self.lower(text)?, self.lower(pattern)?, escape, ignore_case, negated);
-        built.map_err(|error| LowerError::Invalid(BindError::from(error).at(expr_span(e))))
+        Ok(built?)
     }
 
     fn call(&self, e: &ast::Expr) -> Lower {
@@ -363,7 +355,7 @@ impl Lowerer<'_> {
             return Err(LowerError::Unsupported(what, expr_span(e)));
         };
         let args = args.iter().map(|arg| self.lower(arg)).collect::<std::result::Result<_, _>>()?;
-        typing::call(function, args).map_err(|error| LowerError::Invalid(BindError::from(error).at(expr_span(e))))
+        Ok(typing::call(function, args)?)
     }
 
     fn all(&self, list: &[ast::Expr]) -> std::result::Result<Vec<Expr>, LowerError> {
@@ -390,7 +382,6 @@ impl Lowerer<'_> {
             return Err(foreign());
         }
         let inner = self.of_rows();
-        let typed = |error: ValueError| LowerError::Invalid(BindError::from(error).at(expr_span(e)));
         let argument = match argument {
             ast::FunctionArgExpr::Wildcard if function == AggregateFunction::Count => None,
             ast::FunctionArgExpr::Expr(argument) => Some(inner.lower(argument)?),
@@ -398,13 +389,13 @@ impl Lowerer<'_> {
         };
         let filter = match &call.filter {
             None => None,
-            Some(filter) => Some(typing::condition(inner.lower(filter)?).map_err(typed)?),
+            Some(filter) => Some(typing::condition(inner.lower(filter)?)?),
         };
         let ty = match &argument {
             None => SqlType::BigInt,
             Some(argument) => match argument.sql_type() {
                 None | Some(SqlType::Null) => return Err(foreign()),
-                Some(ty) => function.result_type(argument, ty).map_err(typed)?,
+                Some(ty) => function.result_type(argument, ty)?,
             },
         };
         let said_distinct = list.duplicate_treatment == Some(ast::DuplicateTreatment::Distinct);

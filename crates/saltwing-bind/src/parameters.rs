@@ -1,6 +1,11 @@
 //! Types of a statement's parameters, as far as the statement tells them.
 
+use std::ops::ControlFlow;
+
+use saltwing_access::Table;
+use saltwing_sql::parameter_place;
 use saltwing_types::{Expr, SqlType};
+use sqlparser::ast::{self, LimitClause, Query, SelectItem, SetExpr, Visit, Visitor};
 
 use crate::select::{BoundSelect, Output};
 
@@ -9,45 +14,98 @@ use crate::select::{BoundSelect, Output};
 pub struct ParameterTypes(Vec<Option<SqlType>>);
 
 impl ParameterTypes {
-    /// `count` parameters of unknown types.
-    pub fn new(count: usize) -> Self {
-        Self(vec![None; count])
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// The types.
-    pub fn into_types(self) -> Vec<Option<SqlType>> {
+    /// The types of `count` parameters.
+    pub fn into_types(mut self, count: usize) -> Vec<Option<SqlType>> {
+        self.0.resize(count, None);
         self.0
     }
 
     /// Notes the type of a parameter.
     pub fn note(&mut self, index: usize, ty: SqlType) {
+        if self.0.len() <= index {
+            self.0.resize(index + 1, None);
+        }
         if let Some(known) = self.0.get_mut(index) {
             known.get_or_insert(ty);
         }
     }
 
-    /// Notes the types that the typing rules gave to parameters of an expression.
+    /// Notes the types that another part of the statement tells.
+    pub fn note_all(&mut self, others: &Self) {
+        for (index, ty) in others.0.iter().enumerate() {
+            ty.iter().for_each(|ty| self.note(index, *ty));
+        }
+    }
+
+    /// Notes the types that the typing rules gave to parameters of an expression. A parameter in arithmetic has the
+    /// type of the result.
     pub fn note_expr(&mut self, e: &Expr) {
-        e.walk(&mut |part| {
-            if let Expr::Param(index, Some(ty)) = part {
-                self.note(*index, *ty);
+        e.walk(&mut |part| match part {
+            Expr::Param(index, Some(ty)) => self.note(*index, *ty),
+            Expr::Arith(_, a, b, ty) => {
+                for side in [a, b] {
+                    if let Expr::Param(index, None) = **side {
+                        self.note(index, *ty);
+                    }
+                }
             }
+            _ => {}
         });
     }
 
-    /// Notes what a SELECT tells; LIMIT and OFFSET take BIGINT.
+    /// Notes what a SELECT tells, without LIMIT and OFFSET.
     pub fn note_select(&mut self, bound: &BoundSelect) {
         bound.conditions.iter().for_each(|condition| self.note_expr(&condition.expr));
         match &bound.output {
             Output::Rows(columns) => columns.iter().for_each(|column| self.note_expr(&column.expr)),
             Output::Groups(grouping) => grouping.exprs().for_each(|e| self.note_expr(e)),
         }
-        let (limit, offset) = bound.limit_parameters;
-        limit.into_iter().chain(offset).for_each(|index| self.note(index, SqlType::BigInt));
+    }
+
+    /// Notes the items of a query that are parameters: each has the type of the column that it is written to. The items for
+    /// these columns, by index, begin with number `first`.
+    pub fn note_targets(&mut self, query: &Query, first: usize, table: &Table, columns: impl Iterator<Item = usize>) {
+        let SetExpr::Select(select) = &*query.body else { return };
+        for (item, column) in select.projection.iter().skip(first).zip(columns) {
+            let item = match item {
+                SelectItem::UnnamedExpr(e) | SelectItem::ExprWithAlias { expr: e, .. } => parameter(e),
+                // The items behind a wildcard have no known place.
+                _ => return,
+            };
+            if let (Some(index), Some(column)) = (item, table.def().columns.get(column)) {
+                self.note(index, column.ty);
+            }
+        }
+    }
+
+    /// Notes the parameters that LIMIT and OFFSET of a query and its subqueries are: they take BIGINT.
+    pub fn note_row_counts(&mut self, query: &Query) {
+        let _ = query.visit(&mut RowCounts(self));
+    }
+}
+
+struct RowCounts<'a>(&'a mut ParameterTypes);
+
+impl Visitor for RowCounts<'_> {
+    type Break = ();
+
+    fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
+        let (limit, offset) = match &query.limit_clause {
+            Some(LimitClause::LimitOffset { limit, offset, .. }) => (limit.as_ref(), offset.as_ref().map(|o| &o.value)),
+            Some(LimitClause::OffsetCommaLimit { offset, limit }) => (Some(limit), Some(offset)),
+            None => (None, None),
+        };
+        for index in limit.into_iter().chain(offset).filter_map(parameter) {
+            self.0.note(index, SqlType::BigInt);
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// The number, from 0, of the parameter that an expression is.
+fn parameter(e: &ast::Expr) -> Option<usize> {
+    match e {
+        ast::Expr::Value(ast::ValueWithSpan { value: ast::Value::Placeholder(name), .. }) => parameter_place(name),
+        _ => None,
     }
 }

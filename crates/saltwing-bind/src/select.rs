@@ -254,30 +254,25 @@ impl Binder<'_> {
         };
         let order = self.order(&items)?;
         let (limit, offset) = self.limit()?;
-        let (limit_parameters, limit_open) =
-            ((limit.parameter(), offset.parameter()), limit.is_open() || offset.is_open());
-        let (limit, offset) = (limit.known(), offset.known().unwrap_or(0));
-        let (table, alias, span) = (self.table.clone(), self.alias.clone(), self.span);
-        let (output, rows_order) = (Output::Rows(Vec::new()), Vec::new());
-        let select_bound = BoundSelect {
-            table,
-            alias,
-            span,
-            output,
+        let bound = BoundSelect {
+            table: self.table.clone(),
+            alias: self.alias.clone(),
+            span: self.span,
+            output: Output::Rows(Vec::new()),
             conditions,
-            order: rows_order,
-            limit,
-            offset,
-            limit_open,
-            limit_parameters,
+            order: Vec::new(),
+            limit: limit.known,
+            offset: offset.known.unwrap_or(0),
+            limit_open: limit.parameter.or(offset.parameter).is_some(),
+            limit_parameters: (limit.parameter, offset.parameter),
         };
         let is_distinct = matches!(select.distinct, Some(ast::Distinct::Distinct));
-        Ok(Parts { select: select_bound, items, is_distinct, keys, having, order })
+        Ok(Parts { select: bound, items, is_distinct, keys, having, order })
     }
 
     fn condition(&self, lowerer: &Lowerer<'_>, e: &ast::Expr) -> Bound<Expr> {
         let lowered = lowerer.lower(e)?;
-        typing::condition(lowered).map_err(|error| LowerError::Invalid(BindError::from(error).at(expr_span(e))))
+        typing::condition(lowered).map_err(|error| BindError::from(error).at(expr_span(e)).into())
     }
 
     fn output(&self, items: &[SelectItem]) -> Bound<Vec<OutputColumn>> {
@@ -398,32 +393,31 @@ impl Binder<'_> {
     /// LIMIT and OFFSET.
     fn limit(&self) -> Bound<(RowCount, RowCount)> {
         let (limit, offset) = match &self.statement.query.limit_clause {
-            None => return Ok((RowCount::Known(None), RowCount::Known(None))),
+            None => return Ok((RowCount::default(), RowCount::default())),
             Some(LimitClause::LimitOffset { limit, offset, limit_by }) if limit_by.is_empty() => {
                 (limit.as_ref(), offset.as_ref().map(|o| &o.value))
             }
             Some(LimitClause::OffsetCommaLimit { offset, limit }) => (Some(limit), Some(offset)),
             Some(_) => return foreign("LIMIT BY"),
         };
-        let count = |e: Option<&ast::Expr>, clause| e.map_or(Ok(RowCount::Known(None)), |e| self.row_count(e, clause));
+        let count = |e: Option<&ast::Expr>, clause| e.map_or(Ok(RowCount::default()), |e| self.row_count(e, clause));
         Ok((count(limit, "LIMIT")?, count(offset, "OFFSET")?))
     }
 
     fn row_count(&self, e: &ast::Expr, clause: &str) -> Bound<RowCount> {
         let lowered = self.lowerer.of_rows().lower(e)?;
         match &lowered {
-            Expr::Param(index, _) => Ok(RowCount::Open(*index)),
-            Expr::Literal(value, _) if let Some(rows) = row_count(value) => Ok(RowCount::Known(rows)),
+            Expr::Param(index, _) => Ok(RowCount { parameter: Some(*index), ..RowCount::default() }),
             computed
                 if computed.is_constant()
                     && let Ok(value) = eval::eval(computed, &[])
                     && let Some(rows) = row_count(&value) =>
             {
-                Ok(RowCount::Known(rows))
+                Ok(RowCount { known: rows, ..RowCount::default() })
             }
             other => {
                 let error = BindErrorKind::Syntax(format!("{clause} takes a number of rows, and {other} is none"));
-                Err(LowerError::Invalid(BindError::from(error).at(expr_span(e))))
+                Err(BindError::from(error).at(expr_span(e)).into())
             }
         }
     }
@@ -438,24 +432,12 @@ pub fn row_count(value: &Value) -> Option<Option<u64>> {
     }
 }
 
-enum RowCount {
-    Known(Option<u64>),
-    /// A parameter without a value.
-    Open(usize),
-}
-
-impl RowCount {
-    fn known(&self) -> Option<u64> {
-        if let Self::Known(rows) = self { *rows } else { None }
-    }
-
-    fn parameter(&self) -> Option<usize> {
-        if let Self::Open(index) = self { Some(*index) } else { None }
-    }
-
-    fn is_open(&self) -> bool {
-        self.parameter().is_some()
-    }
+/// A LIMIT or OFFSET.
+#[derive(Default)]
+struct RowCount {
+    known: Option<u64>,
+    /// The parameter without a value that it is.
+    parameter: Option<usize>,
 }
 
 fn is_plain(options: &ast::WildcardAdditionalOptions) -> bool {

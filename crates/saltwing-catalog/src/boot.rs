@@ -71,16 +71,10 @@ impl Catalog {
         let mut view = Definitions { version: 1, ..Definitions::default() };
         for row in catalog.rows(&catalog.own.schemas)? {
             let name = text(&row, 0)?;
-            view.schemas.insert(name.to_lowercase(), name);
+            view.schemas.insert(name.to_lowercase(), name.to_owned());
         }
         for row in catalog.rows(&catalog.own.tables)? {
-            let (name, definition) = (text(&row, 1)?, text(&row, 2)?);
-            let def = record::read(&name, &definition)?;
-            if def.name.name != name || def.name.schema.clone().unwrap_or_default() != text(&row, 0)? {
-                return Err(CatalogError::Corrupt(format!("the definition of table {name} names another table")));
-            }
-            check_definition(&def)?;
-            view.insert(catalog.store.open_table(Table::new(Arc::new(def))?));
+            view.insert(catalog.store.open_table(defined_table(&row)?));
         }
         *catalog.view.write() = Arc::new(view);
         Ok(catalog)
@@ -127,11 +121,9 @@ impl Catalog {
             // A schema that is there gives its spelling.
             def.name.schema = view.schemas.get(&schema.to_lowercase()).cloned();
         }
-        let id = self.next_id()?;
-        def.id = TableId(u32::try_from(id).map_err(|_| CatalogError::Corrupt("table ids have run out".into()))?);
+        def.id = self.take_id(&mut *writes)?;
         self.put_definition(&mut *writes, &def)?;
         let table = self.store.open_table(Table::new(Arc::new(def))?);
-        writes.put(&self.own.settings, vec![Value::text(NEXT_ID_SETTING), Value::text((id + 1).to_string())])?;
         if let Err(error) = writes.commit(Durability::Synced) {
             self.store.close_table(table.def().id);
             return Err(error.into());
@@ -167,13 +159,19 @@ impl Catalog {
         let mut writes = self.store.batch();
         self.put_definition(&mut *writes, table.def())?;
         writes.commit(Durability::Synced)?;
+        self.redefine(table, None);
+        Ok(())
+    }
+
+    /// Publishes another definition of a table, which may have another id than the `old` one.
+    fn redefine(&self, table: Table, old: Option<TableId>) {
         // Held while the table changes, so that a writer refused for its old definition waits here for the new one.
         let mut current = self.view.write();
         let mut view = Definitions::clone(&current);
         view.insert(self.store.open_table(table));
+        old.into_iter().for_each(|old| self.store.close_table(old));
         view.version += 1;
         *current = Arc::new(view);
-        Ok(())
     }
 
     /// Removes all rows of a table at once, in constant time: the table gets a new id. Readers see all rows or none,
@@ -187,25 +185,13 @@ impl Catalog {
     pub fn truncate_table(&self, schema: Option<&str>, name: &str) -> Result<bool, CatalogError> {
         let _one_by_one = self.changing.lock();
         let table = self.snapshot().resolve(schema, name)?;
-        let (old, id) = (table.def().id, self.next_id()?);
-        let new_id = u32::try_from(id).map_err(|_| CatalogError::Corrupt("table ids have run out".into()))?;
-        let next = Table::new(Arc::new(TableDef { id: TableId(new_id), ..TableDef::clone(table.def()) }))?;
-        let dropped = vec![Value::Int(old.0.into())];
         let mut writes = self.store.batch();
+        let (old, id) = (table.def().id, self.take_id(&mut *writes)?);
+        let next = Table::new(Arc::new(TableDef { id, ..TableDef::clone(table.def()) }))?;
         self.put_definition(&mut *writes, next.def())?;
-        writes.put(&self.own.settings, vec![Value::text(NEXT_ID_SETTING), Value::text((id + 1).to_string())])?;
-        writes.put(&self.own.dropped, dropped.clone())?;
-        writes.free_space();
+        let dropped = self.put_dropped(&mut *writes, old)?;
         writes.commit(Durability::Synced)?;
-        {
-            // Held while the tables change, so that a writer refused for its old definition waits here for the new one.
-            let mut current = self.view.write();
-            let mut view = Definitions::clone(&current);
-            view.insert(self.store.open_table(next));
-            self.store.close_table(old);
-            view.version += 1;
-            *current = Arc::new(view);
-        }
+        self.redefine(next, Some(old));
         Ok(self.purge(&dropped).is_ok())
     }
 
@@ -223,9 +209,7 @@ impl Catalog {
         let mut writes = self.store.batch();
         let row_key = self.own.tables.codec().encode(&name_values(&def.name)).map_err(TableError::from)?;
         writes.delete(&self.own.tables, row_key)?;
-        let dropped = vec![Value::Int(def.id.0.into())];
-        writes.put(&self.own.dropped, dropped.clone())?;
-        writes.free_space();
+        let dropped = self.put_dropped(&mut *writes, def.id)?;
         writes.commit(Durability::Synced)?;
         view.tables.remove(&key(def.name.schema.as_deref(), &def.name.name));
         self.publish(view);
@@ -287,6 +271,14 @@ impl Catalog {
         *self.view.write() = Arc::new(view);
     }
 
+    /// Notes that the rows of a table are to be deleted, and gives the note.
+    fn put_dropped(&self, writes: &mut dyn WriteBatch, id: TableId) -> Result<Vec<Value>, CatalogError> {
+        let dropped = vec![Value::Int(id.0.into())];
+        writes.put(&self.own.dropped, dropped.clone())?;
+        writes.free_space();
+        Ok(dropped)
+    }
+
     /// Deletes the rows of a dropped table, then the note that they are to be deleted.
     fn purge(&self, dropped: &[Value]) -> Result<(), CatalogError> {
         let Some(Value::Int(id)) = dropped.first() else {
@@ -302,17 +294,24 @@ impl Catalog {
         Ok(())
     }
 
-    fn next_id(&self) -> Result<i64, CatalogError> {
-        match self.setting(NEXT_ID_SETTING)? {
-            None => Ok(FIRST_USER_TABLE),
-            Some(text) => text.parse().map_err(|_| CatalogError::Corrupt(format!("the next table id is '{text}'"))),
-        }
+    /// The id of a new table; the write takes it away from the next one.
+    fn take_id(&self, writes: &mut dyn WriteBatch) -> Result<TableId, CatalogError> {
+        let id = match self.setting(NEXT_ID_SETTING)? {
+            None => FIRST_USER_TABLE,
+            Some(text) => text.parse().map_err(|_| CatalogError::Corrupt(format!("the next table id is '{text}'")))?,
+        };
+        writes.put(&self.own.settings, setting_row(NEXT_ID_SETTING, id + 1))?;
+        Ok(TableId(u32::try_from(id).map_err(|_| CatalogError::Corrupt("table ids have run out".into()))?))
     }
 
     fn setting(&self, name: &str) -> Result<Option<String>, CatalogError> {
         let settings = &self.own.settings;
         let row_key = settings.codec().encode(&[Value::text(name)]).map_err(TableError::from)?;
-        self.store.snapshot()?.get(&Projection::all(settings), &row_key)?.map(|row| text(&row, 1)).transpose()
+        self.store
+            .snapshot()?
+            .get(&Projection::all(settings), &row_key)?
+            .map(|row| text(&row, 1).map(str::to_owned))
+            .transpose()
     }
 
     /// Writes the definition of a table, and the format that its record needs.
@@ -320,7 +319,7 @@ impl Catalog {
         let [schema, name] = name_values(&def.name);
         writes.put(&self.own.tables, vec![schema, name, Value::Text(record::write(def)?)])?;
         if self.setting(FORMAT_SETTING)? != Some(CATALOG_FORMAT.to_string()) {
-            writes.put(&self.own.settings, format_row(CATALOG_FORMAT))?;
+            writes.put(&self.own.settings, setting_row(FORMAT_SETTING, CATALOG_FORMAT.into()))?;
         }
         Ok(())
     }
@@ -338,7 +337,7 @@ impl Catalog {
             None if readonly => Ok(()),
             None => {
                 let mut writes = self.store.batch();
-                writes.put(&self.own.settings, format_row(FIRST_FORMAT))?;
+                writes.put(&self.own.settings, setting_row(FORMAT_SETTING, FIRST_FORMAT.into()))?;
                 writes.commit(Durability::Synced)?;
                 Ok(())
             }
@@ -365,7 +364,7 @@ impl Catalog {
 }
 
 /// Indexes of a definition that point nowhere would be trouble later.
-pub(crate) fn check_definition(def: &TableDef) -> Result<(), CatalogError> {
+fn check_definition(def: &TableDef) -> Result<(), CatalogError> {
     let keys = def.key.columns.iter().enumerate().all(|(position, key)| match &key.source {
         KeySource::Column(column) => *column < def.columns.len(),
         KeySource::Computed(expr) => {
@@ -442,17 +441,31 @@ fn own_table(id: u32, name: &str, key: &[(&str, SqlType)], values: &[(&str, SqlT
     }
 }
 
-fn format_row(format: u32) -> Vec<Value> {
-    vec![Value::text(FORMAT_SETTING), Value::text(format.to_string())]
+fn setting_row(name: &str, value: i64) -> Vec<Value> {
+    vec![Value::text(name), Value::text(value.to_string())]
 }
 
 fn name_values(name: &TableName) -> [Value; 2] {
     [Value::Text(name.schema.clone().unwrap_or_default()), Value::Text(name.name.clone())]
 }
 
-fn text(row: &[Value], column: usize) -> Result<String, CatalogError> {
+/// The table whose definition a row of the catalog holds.
+///
+/// # Errors
+/// As [`record::read`]; [`CatalogError::Corrupt`] for the definition of another table, or of none.
+pub(crate) fn defined_table(row: &[Value]) -> Result<Table, CatalogError> {
+    let (schema, name) = (text(row, 0)?, text(row, 1)?);
+    let def = record::read(name, text(row, 2)?)?;
+    if def.name.name != name || def.name.schema.as_deref().unwrap_or_default() != schema {
+        return Err(CatalogError::Corrupt(format!("the definition of table {name} names another table")));
+    }
+    check_definition(&def)?;
+    Ok(Table::new(Arc::new(def))?)
+}
+
+fn text(row: &[Value], column: usize) -> Result<&str, CatalogError> {
     match row.get(column) {
-        Some(Value::Text(text)) => Ok(text.clone()),
+        Some(Value::Text(text)) => Ok(text),
         other => Err(CatalogError::Corrupt(format!("column {column} of a catalog row is {other:?}"))),
     }
 }

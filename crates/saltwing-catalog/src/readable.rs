@@ -6,8 +6,8 @@ use std::sync::Arc;
 use saltwing_access::{Damage, Examine, Examined, Loss, ScanContext, Table, TableError};
 use saltwing_types::{TableId, Value};
 
-use crate::boot::{FORMAT_SETTING, NEXT_ID_SETTING, OwnTables, check_definition};
-use crate::{CATALOG_FORMAT, record};
+use crate::CATALOG_FORMAT;
+use crate::boot::{FORMAT_SETTING, NEXT_ID_SETTING, OwnTables, defined_table};
 
 /// The name under which damage to the catalog's own rows is reported.
 const PLACE: &str = "catalog";
@@ -71,24 +71,15 @@ impl ReadableCatalog {
         for row in rows {
             let (schema, name) = (text(row, 0).unwrap_or_default(), text(row, 1).unwrap_or_default());
             let place = if schema.is_empty() { format!("table {name}") } else { format!("table {schema}.{name}") };
-            let read = || -> Result<Arc<Table>, String> {
-                let definition = text(row, 2).unwrap_or_default();
-                let def = record::read(name, definition).map_err(|error| error.to_string())?;
-                if def.name.name != name || def.name.schema.as_deref().unwrap_or_default() != schema {
-                    return Err("its definition names another table".into());
-                }
-                check_definition(&def).map_err(|error| error.to_string())?;
-                Table::new(Arc::new(def)).map(|table| store.open_table(table)).map_err(|error| error.to_string())
-            };
-            match read() {
+            match defined_table(row) {
                 Ok(table) => {
                     if !names.insert((schema.to_lowercase(), name.to_lowercase())) {
                         let what = "another table has the name in another case".to_owned();
                         self.tell(of, place, what, Loss::Nothing);
                     }
-                    self.tables.push(table);
+                    self.tables.push(store.open_table(table));
                 }
-                Err(why) => self.tell(of, place, why, Loss::Nothing),
+                Err(why) => self.tell(of, place, why.to_string(), Loss::Nothing),
             }
         }
     }

@@ -1,13 +1,14 @@
 //! The first analyzer rule: it turns DataFusion's expressions into ours, and subqueries into joins.
 
 use datafusion::common::Result;
+use datafusion::common::alias::AliasGenerator;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::optimizer::AnalyzerRule;
 
 use crate::lowering::{lower_plan, recursive_types};
-use crate::unnesting::{Numbers, check_closed, prepared, unnested};
+use crate::unnesting::{check_closed, prepared, unnested};
 
 /// The rule.
 #[derive(Debug)]
@@ -19,16 +20,16 @@ impl AnalyzerRule for Lowering {
     }
 
     fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
-        let numbers = Numbers::default();
+        let names = AliasGenerator::new();
         // A node above must know what values of subqueries below can be NULL: nothing is lowered ahead of these.
         let lowered = recursive_types::brought_together(plan)?.transform_up_with_subqueries(|node| {
             let was_filter = matches!(node, LogicalPlan::Filter(_));
             let lowered = lower_plan(prepared(node)?)?;
             // Volatile conditions stand in nodes of their own, above the others.
             if was_filter && !matches!(lowered, LogicalPlan::Filter(_)) {
-                return lowered.transform_up(|part| Ok(Transformed::yes(unnested(part, &numbers)?)));
+                return lowered.transform_up(|part| Ok(Transformed::yes(unnested(part, &names)?)));
             }
-            Ok(Transformed::yes(unnested(lowered, &numbers)?))
+            Ok(Transformed::yes(unnested(lowered, &names)?))
         })?;
         check_closed(&lowered.data)?;
         Ok(lowered.data)

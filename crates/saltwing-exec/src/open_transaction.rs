@@ -34,7 +34,7 @@ impl PendingWrites {
         limits: CommitLimits,
         keys: Option<&mut Vec<Vec<u8>>>,
     ) -> Result<(), ExecError> {
-        self.transaction.apply(table, &[change], keys)?;
+        self.transaction.apply(table, change, keys)?;
         limits.check(&*self.transaction)?;
         let bytes = self.transaction.bytes();
         if bytes > self.reserved.bytes() + UNCOUNTED_BYTES {

@@ -37,7 +37,7 @@ impl Parts {
         access: &TableAccess,
         context: &ScanContext,
     ) -> Result<Option<Self>, TableError> {
-        let routes = divided(&**snapshot, access, division(context, PART_ROWS))?;
+        let routes = split_routes(&**snapshot, access, split_target(context, PART_ROWS))?;
         let (snapshot, context) = (snapshot.clone(), context.clone());
         Ok((routes.len() > 1).then_some(Self { snapshot, routes, context }))
     }
@@ -62,19 +62,26 @@ impl Parts {
     }
 }
 
-/// How a statement's scans are divided: on one thread as on several, so that batches are the same.
-fn division(context: &ScanContext, part_rows: u64) -> SplitTarget {
+/// The parts of a statement's scans: on one thread as on several, so that batches are the same.
+fn split_target(context: &ScanContext, part_rows: u64) -> SplitTarget {
     let rows_min = context.threads().rows_min;
     SplitTarget { rows_each: (rows_min / PARTS_MIN).clamp(1, part_rows), rows_min }
 }
 
-/// The ways of an access, divided where there is one of many rows.
-fn divided(snapshot: &dyn Snapshot, access: &TableAccess, division: SplitTarget) -> Result<Vec<ScanRoute>, TableError> {
+/// The routes of an access, split if there is one of many rows.
+fn split_routes(
+    snapshot: &dyn Snapshot,
+    access: &TableAccess,
+    target: SplitTarget,
+) -> Result<Vec<ScanRoute>, TableError> {
     let routes = scan_routes(access, None);
-    match routes.as_slice() {
-        [route] if access.reads_one_range() => snapshot.split(access.table(), route, division),
-        _ => Ok(routes),
+    let [route] = routes.as_slice() else { return Ok(routes) };
+    if !access.reads_one_range() {
+        return Ok(routes);
     }
+    let (table, key) = (access.table(), &access.table().def().key);
+    let parts = snapshot.split(table, route, target)?;
+    Ok(parts.iter().filter_map(|part| route.within(key, part)).collect())
 }
 
 /// Scans of an access that are added up, one for each part.
@@ -84,11 +91,11 @@ pub(crate) fn scans_of_totals(
     spec: &ScanSpec,
     context: &ScanContext,
 ) -> Result<Vec<Box<dyn RowSource>>, TableError> {
-    let mut division = division(context, PART_ROWS_OF_TOTALS);
+    let mut target = split_target(context, PART_ROWS_OF_TOTALS);
     if snapshot.knows_totals(spec)? {
-        division.rows_min = division.rows_min.saturating_mul(ROWS_MIN_OF_KNOWN);
+        target.rows_min = target.rows_min.saturating_mul(ROWS_MIN_OF_KNOWN);
     }
-    let routes = divided(snapshot, access, division)?.into_iter();
+    let routes = split_routes(snapshot, access, target)?.into_iter();
     routes.map(|route| snapshot.scan(spec, route, context.for_part())).collect()
 }
 

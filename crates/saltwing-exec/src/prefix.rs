@@ -1,32 +1,59 @@
 //! Jumping from one key prefix to the next.
 
-use saltwing_access::{Buckets, Direction, KeySet, ScanRoute, ScanSpec, TableError};
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, AsArray, RecordBatch, UInt32Array};
+use arrow::compute::take;
+use saltwing_access::{Buckets, Direction, KeySet, ScanContext, ScanRoute, ScanSpec, Snapshot, TableError};
 use saltwing_planner::TableAccess;
 use saltwing_rowkey::{KeyRange, KeySlices, RowKeyError};
 use saltwing_types::Value;
 
-/// Consecutive scans; each skips the rows that share their leading key columns with the last row of the one before.
+/// Jumps after which it is looked whether they pay.
+const LOOK_EVERY: u32 = 16;
+/// Rows that are read to see.
+const LOOK_ROWS: u64 = 8;
+/// Most rows read on without a jump.
+const ROWS_MAX: u64 = 8192;
+/// Rows of a prefix that are as well read as jumped over.
+const ROWS_PER_PREFIX: u64 = 4;
+
+/// Reads the first row of each key prefix, by consecutive scans: each skips the rows that share their leading key columns
+/// with the last row of the one before.
+///
+/// A jump costs as much as many rows. So every now and then a few rows are read on, and as
+/// long as nearly each of them has another prefix, reading goes on without jumps.
 ///
 /// Where equal prefixes may lie in several buckets, the access must be in key order, one way or the other:
 /// the buckets are then merged. Else each bucket is read to its end.
-pub(crate) struct PrefixScans {
+pub(crate) struct Prefixes {
+    snapshot: Arc<dyn Snapshot>,
+    context: ScanContext,
     access: TableAccess,
     spec: ScanSpec,
     /// Leading key columns that count.
     prefix: usize,
     /// Buckets that are read together, last ones first.
     parts: Vec<Buckets>,
-    direction: Direction,
     /// Where rows may still lie in the current part.
     rest: Option<KeyRange>,
+    /// Rows that the next scan reads.
+    rows: u64,
+    jumps: u32,
 }
 
-impl PrefixScans {
-    /// Scans of these columns, to which the physical row key is added as the last one.
+impl Prefixes {
+    /// The scans of these columns, to which the physical row key is added as the last one.
     ///
     /// # Errors
     /// As [`TableAccess::spec`].
-    pub(crate) fn new(access: &TableAccess, prefix: usize, columns: &[usize]) -> Result<Self, TableError> {
+    pub(crate) fn new(
+        snapshot: Arc<dyn Snapshot>,
+        access: &TableAccess,
+        prefix: usize,
+        columns: &[usize],
+        context: &ScanContext,
+    ) -> Result<Self, TableError> {
         let table = access.table();
         let columns: Vec<usize> = columns.iter().copied().chain([table.row_key_index()]).collect();
         let buckets = access.buckets();
@@ -37,17 +64,56 @@ impl PrefixScans {
             }
             _ => vec![buckets],
         };
-        let (direction, spec) = (access.direction(), access.spec(columns)?);
-        Ok(Self { access: access.clone(), spec, prefix, parts, direction, rest: Some(KeyRange::all()) })
+        let (context, access, spec) = (context.clone(), access.clone(), access.spec(columns)?);
+        Ok(Self { snapshot, context, access, spec, prefix, parts, rest: Some(KeyRange::all()), rows: 1, jumps: 0 })
     }
 
-    /// The output of the scans.
-    pub(crate) fn spec(&self) -> &ScanSpec {
-        &self.spec
+    /// The first rows of the next prefixes; `None` at the end.
+    ///
+    /// # Errors
+    /// The scan's.
+    pub(crate) fn next_columns(&mut self) -> Result<Option<(Vec<ArrayRef>, usize)>, TableError> {
+        loop {
+            self.jumps = self.jumps.wrapping_add(1);
+            let is_look = self.rows == 1 && self.jumps.is_multiple_of(LOOK_EVERY);
+            let wanted = if is_look { LOOK_ROWS } else { self.rows };
+            let Some(route) = self.next_route(wanted) else { return Ok(None) };
+            let mut scan = self.snapshot.scan(&self.spec, route, self.context.clone())?;
+            let (mut batches, mut rows) = (Vec::new(), 0);
+            while let Some(batch) = scan.next_batch()? {
+                rows += batch.num_rows() as u64;
+                batches.push(batch);
+            }
+            let Some(first) = batches.first() else {
+                self.end_part();
+                continue;
+            };
+            let read = arrow::compute::concat_batches(&first.schema(), &batches)?;
+            let (columns, found) = self.first_rows(&read)?;
+            if rows < wanted {
+                self.end_part();
+            }
+            let pays = found as u64 * ROWS_PER_PREFIX < wanted;
+            self.rows = if wanted == 1 || pays { 1 } else { (wanted * 2).min(ROWS_MAX) };
+            return Ok(Some((columns, found)));
+        }
+    }
+
+    /// The first row of each prefix, without the row key; the next scan begins behind the last one.
+    fn first_rows(&mut self, read: &RecordBatch) -> Result<(Vec<ArrayRef>, usize), TableError> {
+        let Some((keys, columns)) = read.columns().split_last() else { return Ok((Vec::new(), read.num_rows())) };
+        let keys = keys.as_binary::<i32>();
+        let firsts = self.first_of_prefixes(keys.iter().flatten())?;
+        if let Some(last) = keys.iter().next_back().flatten() {
+            self.leave(last)?;
+        }
+        let firsts = UInt32Array::from(firsts);
+        let columns = columns.iter().map(|column| take(column, &firsts, None)).collect::<Result<_, _>>()?;
+        Ok((columns, firsts.len()))
     }
 
     /// The next scan, of at most `rows` rows; `None` when nothing is left.
-    pub(crate) fn next_route(&mut self, rows: u64) -> Option<ScanRoute> {
+    fn next_route(&mut self, rows: u64) -> Option<ScanRoute> {
         loop {
             let part = self.parts.last()?;
             if let Some(rest) = &self.rest {
@@ -60,18 +126,15 @@ impl PrefixScans {
     }
 
     /// The scan found nothing: its buckets are done.
-    pub(crate) fn end_part(&mut self) {
+    fn end_part(&mut self) {
         self.parts.pop();
         self.rest = Some(KeyRange::all());
     }
 
     /// The scan's last row had this physical key: goes on behind all rows that share its prefix.
-    ///
-    /// # Errors
-    /// For a key that is none of the table's.
-    pub(crate) fn leave(&mut self, physical: &[u8]) -> Result<(), TableError> {
+    fn leave(&mut self, physical: &[u8]) -> Result<(), TableError> {
         let Some(range) = self.prefix_range(physical)? else { return Ok(()) };
-        self.rest = match self.direction {
+        self.rest = match self.access.direction() {
             Direction::Forward => range.end().and_then(|end| KeyRange::new(end.to_vec(), None)),
             Direction::Reverse => KeyRange::new(Vec::new(), Some(range.start().to_vec())),
         };
@@ -79,10 +142,7 @@ impl PrefixScans {
     }
 
     /// The rows, by number, whose prefix is not that of the row before.
-    ///
-    /// # Errors
-    /// For a key that is none of the table's.
-    pub(crate) fn first_rows<'k>(&self, keys: impl Iterator<Item = &'k [u8]>) -> Result<Vec<u32>, TableError> {
+    fn first_of_prefixes<'k>(&self, keys: impl Iterator<Item = &'k [u8]>) -> Result<Vec<u32>, TableError> {
         let codec = self.access.table().codec();
         let (mut before, mut here) = (None::<&[u8]>, KeySlices::new());
         let (mut slices_before, mut firsts) = (KeySlices::new(), Vec::new());

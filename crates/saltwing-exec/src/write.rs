@@ -58,7 +58,7 @@ impl Writer<'_> {
         for (index, row) in rows.iter().enumerate() {
             let row_id = first_id.map(|id| id + index as i64);
             let put = fresh_row(target, row, row_id)
-                .and_then(|row| Ok(writes.apply(&target.table, &[RowChange::put(&row)], keys.as_deref_mut())?));
+                .and_then(|row| Ok(writes.apply(&target.table, RowChange::put(&row), keys.as_deref_mut())?));
             put.map_err(|error| RowFailure { row: Some(index), error })?;
             self.limits.check(&*writes)?;
         }

@@ -1,14 +1,15 @@
-//! Arrow columns from values, or straight from their parts.
+//! Arrow columns from values.
 
+use std::fmt;
 use std::sync::Arc;
 
 use arrow::array::{
     Array, ArrayRef, BinaryBuilder, BooleanBuilder, Decimal128Builder, Decimal256Builder, Float32Builder,
-    Float64Builder, Int8Builder, Int16Builder, Int32Builder, Int64Builder, NullArray, StringBuilder,
+    Float64Builder, Int8Builder, Int16Builder, Int32Builder, Int64Builder, NullBuilder, StringBuilder,
     TimestampMillisecondBuilder, TimestampNanosecondBuilder,
 };
 use saltwing_types::value::Timestamp;
-use saltwing_types::{Decimal, SqlType, Value, ValueError, datetime, number};
+use saltwing_types::{SqlType, Value, ValueError, datetime, number};
 
 use crate::arrow_type::arrow_type;
 use crate::bare_decimal;
@@ -18,11 +19,7 @@ const TEXT_BYTES_EXPECTED: usize = 16;
 /// Most bytes of text or binary in one column: Arrow's offsets have 32 bits.
 const COLUMN_BYTES_MAX: usize = i32::MAX as usize;
 
-/// Builds one column of [`arrow_type()`]`(ty)`.
-///
-/// The typed appends take a value without a [`Value`] around it. Each is an
-/// error of [`ValueError::TypeMismatch`] on a column of another kind, and leaves
-/// the column as it was when it fails.
+/// Builds one column of [`arrow_type()`]`(ty)`. An append that fails leaves the column as it was.
 #[derive(Debug)]
 pub struct ColumnBuilder {
     ty: SqlType,
@@ -31,7 +28,7 @@ pub struct ColumnBuilder {
 
 #[derive(Debug)]
 enum Rows {
-    Null(usize),
+    Null(NullBuilder),
     Boolean(BooleanBuilder),
     Int8(Int8Builder),
     Int16(Int16Builder),
@@ -52,7 +49,7 @@ impl Rows {
         use SqlType::*;
         let bytes = capacity * TEXT_BYTES_EXPECTED;
         match ty {
-            Null => Rows::Null(0),
+            Null => Rows::Null(NullBuilder::new()),
             Boolean => Rows::Boolean(BooleanBuilder::with_capacity(capacity)),
             TinyInt | UnsignedTinyInt => Rows::Int8(Int8Builder::with_capacity(capacity)),
             SmallInt | UnsignedSmallInt => Rows::Int16(Int16Builder::with_capacity(capacity)),
@@ -80,9 +77,9 @@ impl Rows {
 
 /// Does the same with whichever builder there is.
 macro_rules! each_builder {
-    ($rows:expr, $null:pat => $on_null:expr, $builder:ident => $on_builder:expr) => {
+    ($rows:expr, $builder:ident => $on_builder:expr) => {
         match $rows {
-            Rows::Null($null) => $on_null,
+            Rows::Null($builder) => $on_builder,
             Rows::Boolean($builder) => $on_builder,
             Rows::Int8($builder) => $on_builder,
             Rows::Int16($builder) => $on_builder,
@@ -116,7 +113,7 @@ impl ColumnBuilder {
     /// Rows so far.
     pub fn len(&self) -> usize {
         use arrow::array::ArrayBuilder;
-        each_builder!(&self.rows, rows => *rows, builder => builder.len())
+        each_builder!(&self.rows, builder => builder.len())
     }
 
     /// Whether there are no rows yet.
@@ -126,153 +123,68 @@ impl ColumnBuilder {
 
     /// Appends NULL. Never fails; its result is that of the other appends.
     pub fn append_null(&mut self) -> Appended {
-        each_builder!(&mut self.rows, rows => *rows += 1, builder => builder.append_null());
+        each_builder!(&mut self.rows, builder => builder.append_null());
         Ok(())
     }
 
-    /// Appends a value; one of another kind is brought to the column's type as on writing.
+    /// Appends a value; one of another kind is brought to the column's type as on writing. Digits beyond the scale of
+    /// DECIMAL(p,s) are dropped.
     ///
     /// # Errors
-    /// As the typed appends, and as [`number::assign`].
+    /// As [`number::assign`]. [`ValueError::OutOfRange`] for an integer beyond the width, too many digits before the point,
+    /// and in a bare DECIMAL column from 1E38 on, and with more than 38 places. [`ValueError::DatetimeOverflow`] for a
+    /// TIMESTAMP outside the years 1677 to 2262, which 64 bits of nanoseconds do not reach. [`ValueError::TooLong`] when the
+    /// column would hold more than 2 GiB.
     pub fn append_value(&mut self, value: &Value) -> Appended {
-        match (value, &self.rows) {
-            (Value::Null, _) => self.append_null(),
-            (Value::Bool(b), Rows::Boolean(_)) => self.append_bool(*b),
-            (Value::Int(i), Rows::Int8(_) | Rows::Int16(_) | Rows::Int32(_) | Rows::Int64(_)) => self.append_i64(*i),
-            (Value::Float(f), Rows::Float32(_)) => self.append_f32(*f),
-            (Value::Double(d), Rows::Float64(_)) => self.append_f64(*d),
-            (Value::Decimal(d), Rows::Decimal(..) | Rows::BareDecimal(_)) => self.append_decimal(*d),
-            (Value::Date(ms), Rows::Date(_)) => self.append_date_ms(*ms),
-            (Value::Timestamp(at), Rows::Timestamp(_)) => self.append_timestamp(*at),
-            (Value::Text(text), Rows::Text(_)) => self.append_str(text),
-            (Value::Bytes(bytes), Rows::Bytes(_)) => self.append_bytes(bytes),
-            (_, Rows::Null(_)) => Err(self.mismatch("a value")),
+        let ty = self.ty;
+        let beyond =
+            |value: &dyn fmt::Display| ValueError::OutOfRange { value: value.to_string(), target: ty.to_string() };
+        match (value, &mut self.rows) {
+            (Value::Null, _) => return self.append_null(),
+            (Value::Bool(b), Rows::Boolean(rows)) => rows.append_value(*b),
+            (Value::Int(i), Rows::Int8(rows)) => rows.append_value((*i).try_into().map_err(|_| beyond(i))?),
+            (Value::Int(i), Rows::Int16(rows)) => rows.append_value((*i).try_into().map_err(|_| beyond(i))?),
+            (Value::Int(i), Rows::Int32(rows)) => rows.append_value((*i).try_into().map_err(|_| beyond(i))?),
+            (Value::Int(i), Rows::Int64(rows)) => rows.append_value(*i),
+            (Value::Float(f), Rows::Float32(rows)) => rows.append_value(*f),
+            (Value::Double(d), Rows::Float64(rows)) => rows.append_value(*d),
+            (Value::Decimal(d), Rows::Decimal(rows, precision, scale)) => {
+                let unscaled = d.fit(*precision, *scale)?.unscaled_at((*scale).into());
+                rows.append_value(unscaled.ok_or_else(|| beyond(d))?);
+            }
+            (Value::Decimal(d), Rows::BareDecimal(rows)) => rows.append_value(bare_decimal::unscaled(*d)?),
+            (Value::Date(ms), Rows::Date(rows)) => rows.append_value(*ms),
+            (Value::Timestamp(at), Rows::Timestamp(rows)) => {
+                rows.append_value(at.to_nanos().ok_or_else(|| beyond_nanos(*at))?);
+            }
+            (Value::Text(text), Rows::Text(_)) => return self.append_str(text),
+            (Value::Bytes(bytes), Rows::Bytes(rows)) => {
+                check_room(rows.values_slice().len(), bytes.len())?;
+                rows.append_value(bytes);
+            }
+            (_, Rows::Null(_)) => return Err(self.mismatch("a value")),
             _ => {
                 let kind = std::mem::discriminant(value);
                 let assigned = number::assign(value.clone(), self.ty)?;
                 // A value that assignment does not convert has no form here: values of the right kind were matched
                 // above.
                 if std::mem::discriminant(&assigned) == kind {
-                    Err(self.mismatch("a value of another type"))
-                } else {
-                    self.append_value(&assigned)
+                    return Err(self.mismatch("a value of another type"));
                 }
+                return self.append_value(&assigned);
             }
         }
+        Ok(())
     }
 
-    /// Appends an integer to a column of integers of any width.
+    /// Appends to a CHAR or VARCHAR column a text without a [`Value`] around it.
     ///
     /// # Errors
-    /// [`ValueError::OutOfRange`] beyond the width.
-    pub fn append_i64(&mut self, value: i64) -> Appended {
-        let beyond = || ValueError::OutOfRange { value: value.to_string(), target: self.ty.to_string() };
-        match &mut self.rows {
-            Rows::Int8(rows) => rows.append_value(value.try_into().map_err(|_| beyond())?),
-            Rows::Int16(rows) => rows.append_value(value.try_into().map_err(|_| beyond())?),
-            Rows::Int32(rows) => rows.append_value(value.try_into().map_err(|_| beyond())?),
-            Rows::Int64(rows) => rows.append_value(value),
-            _ => return Err(self.mismatch("an integer")),
-        }
-        Ok(())
-    }
-
-    /// Appends to a FLOAT column.
-    pub fn append_f32(&mut self, value: f32) -> Appended {
-        match &mut self.rows {
-            Rows::Float32(rows) => rows.append_value(value),
-            _ => return Err(self.mismatch("a FLOAT")),
-        }
-        Ok(())
-    }
-
-    /// Appends to a DOUBLE column.
-    pub fn append_f64(&mut self, value: f64) -> Appended {
-        match &mut self.rows {
-            Rows::Float64(rows) => rows.append_value(value),
-            _ => return Err(self.mismatch("a DOUBLE")),
-        }
-        Ok(())
-    }
-
-    /// Appends to a BOOLEAN column.
-    pub fn append_bool(&mut self, value: bool) -> Appended {
-        match &mut self.rows {
-            Rows::Boolean(rows) => rows.append_value(value),
-            _ => return Err(self.mismatch("a BOOLEAN")),
-        }
-        Ok(())
-    }
-
-    /// Appends milliseconds since 1970 to a DATE or TIME column.
-    pub fn append_date_ms(&mut self, ms: i64) -> Appended {
-        match &mut self.rows {
-            Rows::Date(rows) => rows.append_value(ms),
-            _ => return Err(self.mismatch("a DATE")),
-        }
-        Ok(())
-    }
-
-    /// Appends to a TIMESTAMP column.
-    ///
-    /// # Errors
-    /// [`ValueError::DatetimeOverflow`] outside the years 1677 to 2262, which
-    /// 64 bits of nanoseconds do not reach.
-    pub fn append_timestamp(&mut self, at: Timestamp) -> Appended {
-        match &mut self.rows {
-            Rows::Timestamp(rows) => rows.append_value(at.to_nanos().ok_or_else(|| beyond_nanos(at))?),
-            _ => return Err(self.mismatch("a TIMESTAMP")),
-        }
-        Ok(())
-    }
-
-    /// Appends to a DECIMAL column; digits beyond the scale of DECIMAL(p,s) are dropped, as on writing.
-    ///
-    /// # Errors
-    /// [`ValueError::OutOfRange`] for too many digits before the point; in a bare
-    /// column from 1E38 on, and with more than 38 places.
-    pub fn append_decimal(&mut self, value: Decimal) -> Appended {
-        match &mut self.rows {
-            Rows::Decimal(rows, precision, scale) => {
-                let fitted = value.fit(*precision, *scale)?;
-                let unscaled = fitted
-                    .unscaled_at((*scale).into())
-                    .ok_or_else(|| ValueError::OutOfRange { value: value.to_string(), target: self.ty.to_string() })?;
-                rows.append_value(unscaled);
-            }
-            Rows::BareDecimal(rows) => rows.append_value(bare_decimal::unscaled(value)?),
-            _ => return Err(self.mismatch("a DECIMAL")),
-        }
-        Ok(())
-    }
-
-    /// Appends to a CHAR or VARCHAR column.
-    ///
-    /// # Errors
-    /// [`ValueError::TooLong`] when the column would hold more than 2 GiB.
+    /// [`ValueError::TooLong`] when the column would hold more than 2 GiB; [`ValueError::TypeMismatch`] on another column.
     pub fn append_str(&mut self, text: &str) -> Appended {
-        match &mut self.rows {
-            Rows::Text(rows) => {
-                check_room(rows.values_slice().len(), text.len())?;
-                rows.append_value(text);
-            }
-            _ => return Err(self.mismatch("text")),
-        }
-        Ok(())
-    }
-
-    /// Appends to a BINARY or VARBINARY column.
-    ///
-    /// # Errors
-    /// [`ValueError::TooLong`] when the column would hold more than 2 GiB.
-    pub fn append_bytes(&mut self, bytes: &[u8]) -> Appended {
-        match &mut self.rows {
-            Rows::Bytes(rows) => {
-                check_room(rows.values_slice().len(), bytes.len())?;
-                rows.append_value(bytes);
-            }
-            _ => return Err(self.mismatch("bytes")),
-        }
+        let Rows::Text(rows) = &mut self.rows else { return Err(self.mismatch("text")) };
+        check_room(rows.values_slice().len(), text.len())?;
+        rows.append_value(text);
         Ok(())
     }
 
@@ -280,7 +192,7 @@ impl ColumnBuilder {
     pub fn finish(&mut self) -> ArrayRef {
         let next = Rows::new(self.ty, self.len());
         let mut done = std::mem::replace(&mut self.rows, next);
-        each_builder!(&mut done, rows => Arc::new(NullArray::new(*rows)), builder => finished(builder.finish()))
+        each_builder!(&mut done, builder => finished(builder.finish()))
     }
 
     fn mismatch(&self, what: &str) -> ValueError {
@@ -358,8 +270,8 @@ mod tests {
     #[test]
     fn a_failed_append_leaves_no_row() {
         let mut builder = ColumnBuilder::new(SqlType::TinyInt, 1);
-        assert!(builder.append_i64(200).is_err());
-        builder.append_i64(5).unwrap();
+        assert!(builder.append_value(&Value::Int(200)).is_err());
+        builder.append_value(&Value::Int(5)).unwrap();
         assert_eq!(value_at(&builder.finish(), 0, SqlType::TinyInt).unwrap(), Value::Int(5));
     }
 

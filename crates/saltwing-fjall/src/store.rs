@@ -206,9 +206,7 @@ impl OrderedKv for FjallStore {
     }
 
     fn cursor(&self, space: Space, bounds: KeyBounds, direction: Direction) -> Result<Box<dyn Cursor>, StoreError> {
-        let (spaces, snapshot) = self.inner.keyspaces.moment(|| self.inner.database.snapshot());
-        let range = KeyspaceRange::new(self.inner.clone(), snapshot, spaces.get(space).cloned());
-        Ok(Box::new(RangeCursor::new(range, bounds, direction)))
+        self.snapshot()?.cursor(space, bounds, direction)
     }
 
     fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError> {

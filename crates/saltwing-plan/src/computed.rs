@@ -22,7 +22,7 @@ use crate::column_set::ColumnSet;
 use crate::cover::Cover;
 use crate::key_box::KeyBox;
 use crate::key_space::{KeySpace, Part};
-use crate::literal_position::Place;
+use crate::literal_position::LiteralPosition;
 use crate::monotonicity::{Direction, monotonicity};
 use crate::predicates::TextPrefix;
 use crate::span::{Cut, Span};
@@ -290,7 +290,7 @@ impl<'s> Row<'s> {
         match self.space.column(part.position).value(&self.columns).ok()? {
             Value::Null => domain.nullable().then_some(Value::Null),
             value => match domain.locate(&value, false)? {
-                Place::At(value) => Some(value),
+                LiteralPosition::At(value) => Some(value),
                 _ => None,
             },
         }

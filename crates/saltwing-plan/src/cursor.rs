@@ -9,19 +9,19 @@ use saltwing_types::{Direction, Value};
 use crate::product::{End, Product};
 use crate::range_plan::Plan;
 
-/// A range with its properties.
+/// A range with its bucket, and with its ends as values.
 #[derive(Clone, Debug)]
-pub(crate) struct Piece {
+pub(crate) struct TypedRange {
     pub(crate) range: KeyRange,
     pub(crate) bucket: Option<u8>,
     /// First and last end as values, computed on demand.
     pub(crate) ends: Option<(End, End)>,
 }
 
-impl Piece {
+impl TypedRange {
     /// Whether no row is between this range and a later one. Their bytes may leave room for keys that no row has: `a <
     /// 'x'` ends at 78, `a = 'x' AND b < 5` starts at 7800.
-    pub(crate) fn touches(&self, behind: &Piece) -> bool {
+    pub(crate) fn touches(&self, behind: &TypedRange) -> bool {
         if self.range.end().is_none_or(|end| behind.range.start() <= end) {
             return true;
         }
@@ -30,8 +30,8 @@ impl Piece {
         last.included != first.included && last_values == first_values
     }
 
-    /// Makes this the union with a piece that overlaps or touches it.
-    pub(crate) fn join(&mut self, other: Piece) {
+    /// Makes this the union with a range that overlaps or touches it.
+    pub(crate) fn join(&mut self, other: TypedRange) {
         let starts_earlier = other.range.start() < self.range.start();
         let ends_later = match (other.range.end(), self.range.end()) {
             (_, None) => false,
@@ -83,7 +83,7 @@ pub(crate) struct Cursor {
 }
 
 impl Cursor {
-    /// Before the first range, in its direction, of a product; `typed` makes pieces carry their ends.
+    /// Before the first range, in its direction, of a product; `typed` makes ranges carry their ends.
     pub(crate) fn new(plan: &Plan, product: usize, direction: Direction, typed: bool) -> Self {
         let mut cursor = Self { product, direction, at: Vec::new(), typed, done: false };
         if let Some(product) = cursor.product(plan) {
@@ -95,8 +95,8 @@ impl Cursor {
 
     /// The cursor with its first range; `None` when there is none.
     pub(crate) fn into_entry(mut self, plan: &Arc<Plan>) -> Option<Entry> {
-        let piece = self.next_piece(plan)?;
-        Some(Entry { piece, cursor: self })
+        let first = self.next_range(plan)?;
+        Some(Entry { first, cursor: self })
     }
 
     fn product<'p>(&self, plan: &'p Plan) -> Option<&'p Product> {
@@ -140,13 +140,13 @@ impl Cursor {
     }
 
     /// The next range that can have keys in it.
-    fn next_piece(&mut self, plan: &Plan) -> Option<Piece> {
+    fn next_range(&mut self, plan: &Plan) -> Option<TypedRange> {
         let product = self.product(plan)?;
         while !self.done {
-            let piece = self.piece(plan, product);
+            let range = self.range(plan, product);
             self.step(product, product.lists.len());
-            if piece.is_some() {
-                return piece;
+            if range.is_some() {
+                return range;
             }
         }
         None
@@ -163,7 +163,7 @@ impl Cursor {
         chosen.filter_map(|(i, at)| product.choices(i, &self.at).get(*at).map(|value| form(i, value))).collect()
     }
 
-    fn piece(&self, plan: &Plan, product: &Product) -> Option<Piece> {
+    fn range(&self, plan: &Plan, product: &Product) -> Option<TypedRange> {
         let levels = product.lists.len();
         let prefix = self.prefix(product, levels, &|i, value| plan.key_value(i, value));
         let tail = self.at.last().and_then(|at| product.tail.get(*at));
@@ -181,7 +181,7 @@ impl Cursor {
             };
             (end(tail.map(|t| &t.first)), end(tail.map(|t| &t.last)))
         });
-        Some(Piece { range, bucket, ends })
+        Some(TypedRange { range, bucket, ends })
     }
 
     /// Moves to the first range that is not wholly before `key` (after it, in reverse).
@@ -256,27 +256,24 @@ fn partition(mut low: usize, mut high: usize, before: impl Fn(usize) -> bool) ->
 /// A product's next range, and the rest of its walk.
 #[derive(Debug)]
 pub(crate) struct Entry {
-    piece: Piece,
+    first: TypedRange,
     cursor: Cursor,
 }
 
 impl Entry {
     /// The range.
-    pub(crate) fn piece(&self) -> &Piece {
-        &self.piece
+    pub(crate) fn first(&self) -> &TypedRange {
+        &self.first
     }
 
     /// The range, and the entry after it.
-    pub(crate) fn advance(self, plan: &Arc<Plan>) -> (Piece, Option<Entry>) {
-        (self.piece, self.cursor.into_entry(plan))
+    pub(crate) fn advance(self, plan: &Arc<Plan>) -> (TypedRange, Option<Entry>) {
+        (self.first, self.cursor.into_entry(plan))
     }
 
     /// Whether the range is wholly before a key (after it, in reverse).
     pub(crate) fn is_before(&self, key: &[u8]) -> bool {
-        match self.cursor.direction {
-            Direction::Forward => self.piece.range.end().is_some_and(|end| end <= key),
-            Direction::Reverse => self.piece.range.start() > key,
-        }
+        self.first.range.is_before(key, self.cursor.direction)
     }
 
     /// The entry of the first range that is not before a key.
@@ -290,8 +287,8 @@ impl Entry {
 impl Ord for Entry {
     fn cmp(&self, other: &Self) -> Ordering {
         let by_range = match self.cursor.direction {
-            Direction::Forward => other.piece.range.start().cmp(self.piece.range.start()),
-            Direction::Reverse => match (self.piece.range.end(), other.piece.range.end()) {
+            Direction::Forward => other.first.range.start().cmp(self.first.range.start()),
+            Direction::Reverse => match (self.first.range.end(), other.first.range.end()) {
                 (None, None) => Ordering::Equal,
                 (None, Some(_)) => Ordering::Greater,
                 (Some(_), None) => Ordering::Less,

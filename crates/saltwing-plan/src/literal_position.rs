@@ -12,9 +12,9 @@ use saltwing_types::{Decimal, SqlType, Value, number, text};
 use crate::domain::{Domain, instants};
 use crate::span::Cut;
 
-/// A constant's place.
+/// The position of a constant.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Place {
+pub(crate) enum LiteralPosition {
     /// It is this value of the column.
     At(Value),
     /// No value equals it; the cut separates smaller from larger values.
@@ -35,22 +35,22 @@ pub(crate) enum Place {
     },
 }
 
-impl Place {
+impl LiteralPosition {
     /// The lowest cut with no value below the constant above it.
     pub(crate) fn before(&self) -> Cut {
         match self {
-            Place::At(value) => Cut::Before(value.clone()),
-            Place::Gap(cut) => cut.clone(),
-            Place::Within { lo, .. } | Place::Approximate { lo, .. } => lo.clone(),
+            LiteralPosition::At(value) => Cut::Before(value.clone()),
+            LiteralPosition::Gap(cut) => cut.clone(),
+            LiteralPosition::Within { lo, .. } | LiteralPosition::Approximate { lo, .. } => lo.clone(),
         }
     }
 
     /// The highest cut with no value above the constant below it.
     pub(crate) fn after(&self) -> Cut {
         match self {
-            Place::At(value) => Cut::After(value.clone()),
-            Place::Gap(cut) => cut.clone(),
-            Place::Within { hi, .. } | Place::Approximate { hi, .. } => hi.clone(),
+            LiteralPosition::At(value) => Cut::After(value.clone()),
+            LiteralPosition::Gap(cut) => cut.clone(),
+            LiteralPosition::Within { hi, .. } | LiteralPosition::Approximate { hi, .. } => hi.clone(),
         }
     }
 }
@@ -59,13 +59,13 @@ impl Domain {
     /// Where a constant that is not NULL stands; `padded` when the comparison pads with blanks (see CHAR).
     ///
     /// `None` when it is of another family and does not compare.
-    pub(crate) fn locate(&self, constant: &Value, padded: bool) -> Option<Place> {
+    pub(crate) fn locate(&self, constant: &Value, padded: bool) -> Option<LiteralPosition> {
         let ty = self.ty();
         if constant.family() != ty.family() {
             return None;
         }
         match (ty, constant) {
-            (SqlType::Boolean, Value::Bool(b)) => Some(Place::At(Value::Bool(*b))),
+            (SqlType::Boolean, Value::Bool(b)) => Some(LiteralPosition::At(Value::Bool(*b))),
             (SqlType::Decimal(limits), _) => decimal(constant, limits, self),
             (SqlType::Char(width), Value::Text(text)) if self.is_unpadded() && !padded => {
                 Some(unpadded_text(text, width as usize))
@@ -82,7 +82,7 @@ impl Domain {
     }
 }
 
-fn integer(constant: &Value, (min, max): (i64, i64)) -> Option<Place> {
+fn integer(constant: &Value, (min, max): (i64, i64)) -> Option<LiteralPosition> {
     // The largest integer that is not above the constant, and whether it is the constant.
     let (floor, exact) = match constant {
         Value::Int(i) => (i128::from(*i), true),
@@ -100,10 +100,10 @@ fn integer(constant: &Value, (min, max): (i64, i64)) -> Option<Place> {
     };
     Some(match i64::try_from(floor) {
         Ok(floor) if floor >= min && floor <= max => match exact {
-            true => Place::At(Value::Int(floor)),
-            false => Place::Gap(Cut::After(Value::Int(floor))),
+            true => LiteralPosition::At(Value::Int(floor)),
+            false => LiteralPosition::Gap(Cut::After(Value::Int(floor))),
         },
-        _ => Place::Gap(if floor < i128::from(min) { Cut::Low } else { Cut::High }),
+        _ => LiteralPosition::Gap(if floor < i128::from(min) { Cut::Low } else { Cut::High }),
     })
 }
 
@@ -115,11 +115,11 @@ const DECIMAL_NEGATIVE_DIGITS_MAX: i32 = 124;
 /// Digits before the point of the smallest number above zero that a key holds, 1E-126.
 const DECIMAL_DIGITS_MIN: i32 = -125;
 
-fn decimal(constant: &Value, limits: Option<(u8, u8)>, domain: &Domain) -> Option<Place> {
+fn decimal(constant: &Value, limits: Option<(u8, u8)>, domain: &Domain) -> Option<LiteralPosition> {
     let Ok(value) = number::to_decimal(constant) else {
         // NaN and the infinities stand outside all decimals.
         let below = number::to_f64(constant) == f64::NEG_INFINITY;
-        return Some(Place::Gap(if below { Cut::Low } else { Cut::High }));
+        return Some(LiteralPosition::Gap(if below { Cut::Low } else { Cut::High }));
     };
     let (floor, exact) = match limits {
         Some((_, scale)) => {
@@ -131,7 +131,7 @@ fn decimal(constant: &Value, limits: Option<(u8, u8)>, domain: &Domain) -> Optio
     if let Some((precision, scale)) = limits
         && floor.integer_digits() > i32::from(precision) - i32::from(scale)
     {
-        return Some(Place::Gap(if floor.is_negative() { Cut::Low } else { Cut::High }));
+        return Some(LiteralPosition::Gap(if floor.is_negative() { Cut::Low } else { Cut::High }));
     }
     let digits_max = match (floor.is_negative(), domain.nullable() && !domain.is_ascending()) {
         (true, _) => DECIMAL_NEGATIVE_DIGITS_MAX,
@@ -139,18 +139,18 @@ fn decimal(constant: &Value, limits: Option<(u8, u8)>, domain: &Domain) -> Optio
         (false, false) => DECIMAL_DIGITS_MAX,
     };
     Some(if floor.integer_digits() > digits_max {
-        Place::Gap(if floor.is_negative() { Cut::Low } else { Cut::High })
+        LiteralPosition::Gap(if floor.is_negative() { Cut::Low } else { Cut::High })
     } else if floor != Decimal::ZERO && floor.integer_digits() < DECIMAL_DIGITS_MIN {
         let zero = Value::Decimal(Decimal::ZERO);
-        Place::Gap(if floor.is_negative() { Cut::Before(zero) } else { Cut::After(zero) })
+        LiteralPosition::Gap(if floor.is_negative() { Cut::Before(zero) } else { Cut::After(zero) })
     } else if exact {
-        Place::At(Value::Decimal(floor))
+        LiteralPosition::At(Value::Decimal(floor))
     } else {
-        Place::Gap(Cut::After(Value::Decimal(floor)))
+        LiteralPosition::Gap(Cut::After(Value::Decimal(floor)))
     })
 }
 
-fn float(constant: &Value, ty: SqlType) -> Option<Place> {
+fn float(constant: &Value, ty: SqlType) -> Option<LiteralPosition> {
     // Adding 0.0 turns -0.0 into 0.0.
     let nearest = match (constant, ty.is_single_float()) {
         (Value::Float(f), true) => Value::Float(*f + 0.0),
@@ -160,62 +160,64 @@ fn float(constant: &Value, ty: SqlType) -> Option<Place> {
         (other, false) => Value::Double(number::to_f64(other) + 0.0),
     };
     if ty.is_unsigned() && number::to_f64(&nearest) < 0.0 {
-        return Some(Place::Gap(Cut::Low));
+        return Some(LiteralPosition::Gap(Cut::Low));
     }
     // The nearest float has the constant on one side of it, and no other float between.
     Some(match nearest.compare(constant)? {
-        std::cmp::Ordering::Equal => Place::At(nearest),
-        std::cmp::Ordering::Less => Place::Gap(Cut::After(nearest)),
-        std::cmp::Ordering::Greater => Place::Gap(Cut::Before(nearest)),
+        std::cmp::Ordering::Equal => LiteralPosition::At(nearest),
+        std::cmp::Ordering::Less => LiteralPosition::Gap(Cut::After(nearest)),
+        std::cmp::Ordering::Greater => LiteralPosition::Gap(Cut::Before(nearest)),
     })
 }
 
-fn instant(constant: &Value, ty: SqlType) -> Option<Place> {
+fn instant(constant: &Value, ty: SqlType) -> Option<LiteralPosition> {
     let at = text::instant(constant)?;
     let (first, last) = instants(ty);
     if at.ms < first || at.ms > last {
-        return Some(Place::Gap(if at.ms < first { Cut::Low } else { Cut::High }));
+        return Some(LiteralPosition::Gap(if at.ms < first { Cut::Low } else { Cut::High }));
     }
     Some(match (ty.is_timestamp(), at.nanos) {
-        (true, _) => Place::At(Value::Timestamp(Timestamp { ms: at.ms, nanos: at.nanos })),
-        (false, 0) => Place::At(Value::Date(at.ms)),
-        (false, _) => Place::Gap(Cut::After(Value::Date(at.ms))),
+        (true, _) => LiteralPosition::At(Value::Timestamp(Timestamp { ms: at.ms, nanos: at.nanos })),
+        (false, 0) => LiteralPosition::At(Value::Date(at.ms)),
+        (false, _) => LiteralPosition::Gap(Cut::After(Value::Date(at.ms))),
     })
 }
 
 /// CHAR(n) holds ASCII and compares padded, so a constant is cut where it leaves that.
-fn char_text(constant: &str, width: usize) -> Place {
+fn char_text(constant: &str, width: usize) -> LiteralPosition {
     let constant = constant.trim_end_matches(' ');
     let bytes = constant.as_bytes();
     let head_bytes = bytes.iter().take(width).take_while(|byte| byte.is_ascii()).count();
     let head = constant.get(..head_bytes).unwrap_or_default();
     if head_bytes == bytes.len() {
-        return Place::At(Value::text(constant));
+        return LiteralPosition::At(Value::text(constant));
     }
     if head_bytes < width {
         // A byte above ASCII: every value that begins with `head` is below it.
         let last = format!("{head}{}", "\u{7f}".repeat(width - head_bytes));
-        return Place::Gap(Cut::After(Value::Text(last)));
+        return LiteralPosition::Gap(Cut::After(Value::Text(last)));
     }
     // Longer than the column: the value meets the rest with blanks.
     let rest = bytes.iter().skip(width).find(|byte| **byte != b' ');
     let value = Value::text(head.trim_end_matches(' '));
-    Place::Gap(if rest.is_some_and(|byte| *byte < b' ') { Cut::Before(value) } else { Cut::After(value) })
+    LiteralPosition::Gap(if rest.is_some_and(|byte| *byte < b' ') { Cut::Before(value) } else { Cut::After(value) })
 }
 
 /// Values of exactly `width` characters, none of them a blank, that compare as they are:
 /// a shorter constant is below all that begin with it, a longer one above.
-fn unpadded_text(constant: &str, width: usize) -> Place {
+fn unpadded_text(constant: &str, width: usize) -> LiteralPosition {
     let trimmed = constant.trim_end_matches(' ');
     match char_text(constant, width) {
-        Place::At(value) if trimmed.len() == width && constant.len() == width => Place::At(value),
-        Place::At(value) if trimmed.len() < width => Place::Gap(Cut::Before(value)),
-        Place::At(value) | Place::Gap(Cut::Before(value)) => Place::Gap(Cut::After(value)),
+        LiteralPosition::At(value) if trimmed.len() == width && constant.len() == width => LiteralPosition::At(value),
+        LiteralPosition::At(value) if trimmed.len() < width => LiteralPosition::Gap(Cut::Before(value)),
+        LiteralPosition::At(value) | LiteralPosition::Gap(Cut::Before(value)) => {
+            LiteralPosition::Gap(Cut::After(value))
+        }
         other => other,
     }
 }
 
-fn varchar(domain: &Domain, constant: &str, limit: Option<u32>) -> Place {
+fn varchar(domain: &Domain, constant: &str, limit: Option<u32>) -> LiteralPosition {
     let nul = constant.bytes().position(|byte| byte == 0);
     let head = match nul {
         Some(0) if domain.nullable() => Some(0),
@@ -231,14 +233,18 @@ fn varchar(domain: &Domain, constant: &str, limit: Option<u32>) -> Place {
         return text_gap(domain, gap);
     }
     match constant {
-        "" if !domain.has_empty_text() => Place::Gap(Cut::Low),
-        _ => Place::At(Value::text(constant)),
+        "" if !domain.has_empty_text() => LiteralPosition::Gap(Cut::Low),
+        _ => LiteralPosition::At(Value::text(constant)),
     }
 }
 
 /// The gap after `value`, which is a value of the column unless it is the empty text.
-fn text_gap(domain: &Domain, value: String) -> Place {
-    Place::Gap(if value.is_empty() && !domain.has_empty_text() { Cut::Low } else { Cut::After(Value::Text(value)) })
+fn text_gap(domain: &Domain, value: String) -> LiteralPosition {
+    LiteralPosition::Gap(if value.is_empty() && !domain.has_empty_text() {
+        Cut::Low
+    } else {
+        Cut::After(Value::Text(value))
+    })
 }
 
 /// The largest text of at most `limit` UTF-16 units below a longer constant; `None` for one that fits.
@@ -260,32 +266,32 @@ fn beyond_limit(constant: &str, limit: usize) -> Option<String> {
 /// Values equal to it are the trimmed constant and any number of blanks after it. Smaller values are below the constant
 /// with `!`, the character after the blank; larger ones are above the part before the first control character. Loose on
 /// purpose: others are in between.
-fn padded_text(domain: &Domain, constant: &str, limit: Option<u32>) -> Place {
+fn padded_text(domain: &Domain, constant: &str, limit: Option<u32>) -> LiteralPosition {
     let trimmed = constant.trim_end_matches(' ');
     let control = trimmed.bytes().position(|byte| byte < b' ').unwrap_or(trimmed.len());
     let low = trimmed.get(..control).unwrap_or_default().trim_end_matches(' ');
-    Place::Approximate {
+    LiteralPosition::Approximate {
         lo: varchar(domain, low, limit).before(),
         hi: varchar(domain, &format!("{trimmed}!"), limit).before(),
     }
 }
 
-fn binary(domain: &Domain, constant: &[u8]) -> Place {
+fn binary(domain: &Domain, constant: &[u8]) -> LiteralPosition {
     let SqlType::Binary(width) = domain.ty() else {
         return match constant {
-            [] if !domain.has_empty_text() => Place::Gap(Cut::Low),
-            [0xff, ..] if domain.reserves_ff() => Place::Gap(Cut::High),
-            _ => Place::At(Value::Bytes(constant.to_vec())),
+            [] if !domain.has_empty_text() => LiteralPosition::Gap(Cut::Low),
+            [0xff, ..] if domain.reserves_ff() => LiteralPosition::Gap(Cut::High),
+            _ => LiteralPosition::At(Value::Bytes(constant.to_vec())),
         };
     };
     let width = width as usize;
     let mut value = constant.to_vec();
     value.resize(width, 0);
     match constant.len().cmp(&width) {
-        std::cmp::Ordering::Equal => Place::At(Value::Bytes(value)),
+        std::cmp::Ordering::Equal => LiteralPosition::At(Value::Bytes(value)),
         // A shorter constant is a prefix of the value at most, and so below it.
-        std::cmp::Ordering::Less => Place::Gap(Cut::Before(Value::Bytes(value))),
-        std::cmp::Ordering::Greater => Place::Gap(Cut::After(Value::Bytes(value))),
+        std::cmp::Ordering::Less => LiteralPosition::Gap(Cut::Before(Value::Bytes(value))),
+        std::cmp::Ordering::Greater => LiteralPosition::Gap(Cut::After(Value::Bytes(value))),
     }
 }
 

@@ -12,15 +12,15 @@
 use saltwing_types::{SqlType, Value, text};
 
 use crate::column_set::ColumnSet;
-use crate::cursor::Piece;
+use crate::cursor::TypedRange;
 use crate::domain::Domain;
 use crate::product::End;
 use crate::range_plan::ColumnTypes;
 use crate::span::{Cut, Span};
 
 /// A range by its typed ends.
-pub(crate) fn piece(piece: &Piece, columns: &[ColumnTypes]) -> String {
-    let Some((first, last)) = &piece.ends else { return String::new() };
+pub(crate) fn range(range: &TypedRange, columns: &[ColumnTypes]) -> String {
+    let Some((first, last)) = &range.ends else { return String::new() };
     let open = if first.included { '[' } else { '(' };
     let close = if last.included { ']' } else { ')' };
     let (first, last) = (tuple(first, columns), tuple(last, columns));

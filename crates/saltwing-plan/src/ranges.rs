@@ -14,9 +14,9 @@ use std::collections::BinaryHeap;
 use std::fmt;
 use std::sync::Arc;
 
-use saltwing_rowkey::KeyRange;
+use saltwing_rowkey::{BucketRange, KeyRange};
 
-use crate::cursor::{Cursor, Entry, Piece};
+use crate::cursor::{Cursor, Entry, TypedRange};
 use crate::notation;
 use crate::product::Product;
 use crate::range_plan::Plan;
@@ -46,6 +46,13 @@ pub struct ScanRange {
 impl From<KeyRange> for ScanRange {
     fn from(range: KeyRange) -> Self {
         Self { range, bucket: None }
+    }
+}
+
+/// A range that is read in its bucket.
+impl From<BucketRange> for ScanRange {
+    fn from(keys: BucketRange) -> Self {
+        Self { range: keys.logical(), bucket: keys.bucket }
     }
 }
 
@@ -120,8 +127,8 @@ impl Ranges {
     pub fn spans(&self, count: usize) -> Option<Vec<String>> {
         let plan = self.plan.clone()?;
         let mut all = RangeIter::new(Some(Arc::clone(&plan)), Direction::Forward, Merging::All, true);
-        let texts = std::iter::from_fn(|| all.next_piece());
-        Some(texts.take(count).map(|piece| notation::piece(&piece, &plan.columns)).collect())
+        let texts = std::iter::from_fn(|| all.next_range());
+        Some(texts.take(count).map(|range| notation::range(&range, &plan.columns)).collect())
     }
 }
 
@@ -180,32 +187,32 @@ impl RangeIter {
         }
     }
 
-    fn next_piece(&mut self) -> Option<Piece> {
+    fn next_range(&mut self) -> Option<TypedRange> {
         let plan = Arc::clone(self.plan.as_ref()?);
-        let mut piece = self.pop(&plan)?;
-        while let Some(next) = self.heap.peek().map(Entry::piece) {
-            if !self.joins(&piece, next, plan.points) {
+        let mut range = self.pop(&plan)?;
+        while let Some(next) = self.heap.peek().map(Entry::first) {
+            if !self.joins(&range, next, plan.points) {
                 break;
             }
             let next = self.pop(&plan)?;
-            piece.join(next);
+            range.join(next);
         }
-        Some(piece)
+        Some(range)
     }
 
-    fn pop(&mut self, plan: &Arc<Plan>) -> Option<Piece> {
-        let (piece, rest) = self.heap.pop()?.advance(plan);
+    fn pop(&mut self, plan: &Arc<Plan>) -> Option<TypedRange> {
+        let (range, rest) = self.heap.pop()?.advance(plan);
         self.heap.extend(rest);
-        Some(piece)
+        Some(range)
     }
 
-    fn joins(&self, piece: &Piece, next: &Piece, points: bool) -> bool {
+    fn joins(&self, range: &TypedRange, next: &TypedRange, points: bool) -> bool {
         let (low, high) = match self.direction {
-            Direction::Forward => (piece, next),
-            Direction::Reverse => (next, piece),
+            Direction::Forward => (range, next),
+            Direction::Reverse => (next, range),
         };
         let overlap = low.range.end().is_none_or(|end| high.range.start() < end);
-        let may_touch = !points && (self.merging == Merging::All || piece.bucket == next.bucket);
+        let may_touch = !points && (self.merging == Merging::All || range.bucket == next.bucket);
         overlap || (may_touch && low.touches(high))
     }
 }
@@ -214,7 +221,7 @@ impl Iterator for RangeIter {
     type Item = ScanRange;
 
     fn next(&mut self) -> Option<ScanRange> {
-        let Piece { range, bucket, .. } = self.next_piece()?;
+        let TypedRange { range, bucket, .. } = self.next_range()?;
         Some(ScanRange { range, bucket })
     }
 }

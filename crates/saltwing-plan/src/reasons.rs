@@ -13,7 +13,7 @@ use crate::cover::Cover;
 use crate::guard;
 use crate::key_box::KeyBox;
 use crate::key_space::{KeySpace, Part};
-use crate::predicates::{CoverBuilder, Want};
+use crate::predicates::{CoverBuilder, TruthSet};
 
 /// The relation of a condition that narrows the ranges to the key: "equality on key column 1".
 pub(crate) fn key_use(cover: &Cover, space: &KeySpace) -> String {
@@ -93,7 +93,7 @@ pub(crate) fn open_side<'e>(expr: &'e Expr, position: usize, space: &KeySpace) -
     let Expr::Or(list) = expr else { return None };
     let reader = CoverBuilder { space };
     let is_open = |side: &&Expr| {
-        let cover = reader.cover(side, Want::TRUE);
+        let cover = reader.cover(side, TruthSet::TRUE);
         !guard::set_bounds(&cover.projection(position, space), space.domain(position))
     };
     let side = list.iter().find(is_open)?;
@@ -219,7 +219,7 @@ pub(crate) fn first_key_column(expr: &Expr, space: &KeySpace) -> Option<String> 
 /// Why a condition does not bound the leading key column, for a refusal; `None`
 /// with the key column that it does bound, when that is a later one.
 pub(crate) fn not_leading(expr: &Expr, space: &KeySpace) -> Result<String, String> {
-    let cover = CoverBuilder { space }.cover(expr, Want::TRUE);
+    let cover = CoverBuilder { space }.cover(expr, TruthSet::TRUE);
     let Some(leading) = space.schema().columns.first() else { return Err(String::new()) };
     let positions = narrowed(&cover, space);
     if let Some(part) = space.part(0)

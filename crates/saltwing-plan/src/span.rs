@@ -44,6 +44,16 @@ impl Cut {
             (After(a), Before(b)) => domain.compare(a, b).then(Ordering::Greater),
         }
     }
+
+    /// Whether the value is above the cut; otherwise it is below.
+    fn is_below(&self, value: &Value, domain: &Domain) -> bool {
+        match self {
+            Cut::Low => true,
+            Cut::Before(cut) => domain.compare(cut, value).is_le(),
+            Cut::After(cut) => domain.compare(cut, value).is_lt(),
+            Cut::High => false,
+        }
+    }
 }
 
 /// The values between two cuts; never empty, and in the column's normal form
@@ -72,19 +82,7 @@ impl Span {
 
     /// Whether the value is inside.
     pub(crate) fn contains(&self, value: &Value, domain: &Domain) -> bool {
-        let below = match &self.lo {
-            Cut::Low => true,
-            Cut::Before(lo) => domain.compare(lo, value).is_le(),
-            Cut::After(lo) => domain.compare(lo, value).is_lt(),
-            Cut::High => false,
-        };
-        below
-            && match &self.hi {
-                Cut::High => true,
-                Cut::After(hi) => domain.compare(value, hi).is_le(),
-                Cut::Before(hi) => domain.compare(value, hi).is_lt(),
-                Cut::Low => false,
-            }
+        self.lo.is_below(value, domain) && !self.hi.is_below(value, domain)
     }
 
     /// Whether it reaches above a value.
@@ -126,28 +124,26 @@ impl Domain {
             Cut::After(value) if self.is_discrete() => self.neighbour(&value, true).map_or(Cut::High, Cut::Before),
             other => other,
         };
-        let lo = match lo {
-            Cut::Before(value) if self.is_extreme(&value, self.min()) => Cut::Low,
-            Cut::After(value) if self.is_extreme(&value, self.max()) => Cut::High,
-            other => other,
-        };
         let hi = match hi {
             Cut::Before(value) if self.is_discrete() => self.neighbour(&value, false).map_or(Cut::Low, Cut::After),
             other => other,
         };
-        let hi = match hi {
-            Cut::After(value) if self.is_extreme(&value, self.max()) => Cut::High,
-            Cut::Before(value) if self.is_extreme(&value, self.min()) => Cut::Low,
-            other => other,
-        };
+        let (lo, hi) = (self.outermost(lo), self.outermost(hi));
         lo.compare(&hi, self).is_lt().then_some(Span { lo, hi })
     }
 
     /// This value alone, in normal form.
     pub(crate) fn point(&self, value: Value) -> Span {
-        let lo = if self.is_extreme(&value, self.min()) { Cut::Low } else { Cut::Before(value.clone()) };
-        let hi = if self.is_extreme(&value, self.max()) { Cut::High } else { Cut::After(value) };
-        Span { lo, hi }
+        Span { lo: self.outermost(Cut::Before(value.clone())), hi: self.outermost(Cut::After(value)) }
+    }
+
+    /// The cut in normal form: `Low` and `High` where no value is beyond it.
+    fn outermost(&self, cut: Cut) -> Cut {
+        match cut {
+            Cut::Before(value) if self.is_extreme(&value, self.min()) => Cut::Low,
+            Cut::After(value) if self.is_extreme(&value, self.max()) => Cut::High,
+            other => other,
+        }
     }
 
     /// Whether no value lies between the end of one span and the start of another, in normal form both.

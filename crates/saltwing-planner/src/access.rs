@@ -24,6 +24,8 @@ pub struct AccessRequest<'a> {
     pub conditions: Vec<Condition>,
     /// ORDER BY over its columns; empty when there is none.
     pub order: &'a [OrderItem],
+    /// Whether the scan may come in two parts for the sake of the order: see [`TableAccess::second_route`].
+    pub nulls_apart: bool,
     /// LIMIT, if it may be applied to this scan.
     pub limit: RowLimit,
     /// OFFSET.
@@ -45,6 +47,7 @@ impl<'a> AccessRequest<'a> {
             span: None,
             conditions,
             order: &[],
+            nulls_apart: false,
             limit: RowLimit::None,
             offset: 0,
             aggregate_or_distinct: false,
@@ -72,18 +75,6 @@ pub struct TableAccess {
 /// # Errors
 /// [`crate::PlannerError::Plan`].
 pub fn plan(request: AccessRequest<'_>) -> Result<TableAccess> {
-    plan_with(request, false)
-}
-
-/// As [`plan`], where the scan may come in two parts for the sake of the order: see [`TableAccess::second_route`].
-///
-/// # Errors
-/// As [`plan`].
-pub fn plan_in_turn(request: AccessRequest<'_>) -> Result<TableAccess> {
-    plan_with(request, true)
-}
-
-fn plan_with(request: AccessRequest<'_>, nulls_apart: bool) -> Result<TableAccess> {
     let def = request.table.def();
     let label = def.name.to_string();
     let keys = [CandidateKey { label: &label, schema: &def.key, codec: request.table.codec() }];
@@ -92,7 +83,7 @@ fn plan_with(request: AccessRequest<'_>, nulls_apart: bool) -> Result<TableAcces
         keys: &keys,
         conditions: request.conditions,
         order: request.order,
-        nulls_apart,
+        nulls_apart: request.nulls_apart,
         limit: request.limit,
         offset: request.offset,
         aggregate_or_distinct: request.aggregate_or_distinct,

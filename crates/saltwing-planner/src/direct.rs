@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use saltwing_bind::{Grouping, ResultColumn};
+use saltwing_bind::{GroupOrder, Grouping, ResultColumn};
 use saltwing_types::{Expr, SqlType};
 
 use crate::access::TableAccess;
@@ -113,6 +113,17 @@ impl DirectPlan {
                 AggregateStrategy::Streaming => "streaming_aggregate",
                 AggregateStrategy::Hash => "hash_aggregate",
             },
+        }
+    }
+
+    /// The order in which the groups of an aggregate are sorted; empty if they are not sorted.
+    pub fn sorted(&self) -> &[GroupOrder] {
+        match self {
+            Self::PointGet { .. } | Self::Scan(_) => &[],
+            Self::KeyEnds { aggregate, .. }
+            | Self::DistinctPrefix { aggregate, .. }
+            | Self::Totals { aggregate, .. }
+            | Self::Aggregate(aggregate) => &aggregate.grouping.order,
         }
     }
 }

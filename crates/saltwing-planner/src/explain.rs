@@ -10,6 +10,7 @@ use saltwing_types::{SortOrder, text};
 use serde_json::{Value as Json, json};
 
 use crate::access::TableAccess;
+use crate::direct::DirectPlan;
 
 /// An access, with its counters if it ran.
 pub struct AccessReport {
@@ -22,15 +23,22 @@ pub struct AccessReport {
 /// The one object of EXPLAIN (FORMAT JSON). `plan` is that of a SELECT on the direct path.
 pub fn explain_json<'a>(
     executor: &str,
-    plan: Option<&str>,
+    plan: Option<&DirectPlan>,
     reports: impl IntoIterator<Item = &'a AccessReport>,
 ) -> String {
     let accesses: Vec<Json> = reports.into_iter().map(report_json).collect();
-    match plan {
-        Some(plan) => json!({ "executor": executor, "plan": plan, "accesses": accesses }),
-        None => json!({ "executor": executor, "accesses": accesses }),
+    let mut object = json!({ "executor": executor, "accesses": accesses });
+    if let (Some(plan), Some(object)) = (plan, object.as_object_mut()) {
+        object.insert("plan".into(), json!(plan.as_str()));
+        if !plan.sorted().is_empty() {
+            object.insert("sort".into(), json!(sort_items(plan)));
+        }
     }
-    .to_string()
+    object.to_string()
+}
+
+fn sort_items(plan: &DirectPlan) -> Vec<String> {
+    plan.sorted().iter().map(ToString::to_string).collect()
 }
 
 fn key_columns(access: &TableAccess) -> Vec<String> {
@@ -114,10 +122,13 @@ fn counted(counters: &Counters) -> [(&'static str, u64); 8] {
 }
 
 /// EXPLAIN as text: a paragraph for each access. `plan` is that of a SELECT on the direct path.
-pub fn explain_text(executor: &str, plan: Option<&str>, reports: &[AccessReport]) -> String {
+pub fn explain_text(executor: &str, plan: Option<&DirectPlan>, reports: &[AccessReport]) -> String {
     let mut out = format!("executor  {executor}\n");
     if let Some(plan) = plan {
-        out += &format!("plan      {}\n", plan.replace('_', " "));
+        out += &format!("plan      {}\n", plan.as_str().replace('_', " "));
+        if !plan.sorted().is_empty() {
+            out += &format!("sort      groups by {}\n", sort_items(plan).join(", "));
+        }
     }
     for report in reports {
         // Writing to a string cannot fail.

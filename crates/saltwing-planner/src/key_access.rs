@@ -1,33 +1,22 @@
-//! The part of the key that a SELECT reads, encoded without a plan: see
+//! The part of the key that a statement reads, encoded without a plan: see
 //! [`KeyTemplate`](super::key_template::KeyTemplate).
 
-use std::sync::Arc;
-
-use saltwing_access::keys::{KeyList, RangeForm, RangeList};
-use saltwing_access::{Buckets, KeyRanges, KeySet, ScanRange, ScanRoute, Table};
+use saltwing_access::keys::{KeyList, RangeList};
+use saltwing_access::{KeySet, ScanRange, ScanRoute, Table};
 use saltwing_plan::{Access, AccessKind};
-use saltwing_rowkey::{BucketRange, KeyRange};
+use saltwing_rowkey::KeyRange;
+use saltwing_types::{SqlType, Value};
 
 use crate::access::TableAccess;
 use crate::direct::{DirectPlan, PlannedSelect};
 
 /// The part of the key that a SELECT reads.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub enum KeyAccess {
     /// The row of this physical key.
     Row(Vec<u8>),
     /// The rows of these keys.
-    Range(BucketRange),
-    /// The rows of several such ranges.
-    List(Arc<RangeList>),
-    /// The rows of several keys.
-    Rows(Arc<KeyList>),
-}
-
-/// Bucket and logical key of a physical one.
-fn row_range(key: &[u8], table: &Table) -> ScanRange {
-    let (bucket, logical) = key.split_at(table.codec().bucket_bytes().min(key.len()));
-    ScanRange { bucket: bucket.first().copied(), range: KeyRange::point(logical.to_vec()) }
+    Keys(KeySet),
 }
 
 impl KeyAccess {
@@ -44,35 +33,63 @@ impl KeyAccess {
 
     /// The rows of this part, read as an access is, at most `limit`.
     pub fn route(self, access: &TableAccess, limit: Option<u64>) -> ScanRoute {
-        let limit = limit.or(matches!(self, Self::Row(_)).then_some(1));
-        let listed = |form, own: Option<Vec<u8>>| {
-            let buckets = own.map_or_else(|| access.buckets(), Buckets::Some);
-            KeySet::Ranges { ranges: KeyRanges::new(form), buckets }
-        };
-        let keys = match self {
-            Self::Range(keys) => KeySet::Range(keys),
-            Self::Row(key) => {
-                let list = RangeList::new(vec![row_range(&key, access.table())]);
-                let buckets = list.buckets();
-                listed(RangeForm::List(Arc::new(list)), buckets)
-            }
-            Self::List(list) => listed(RangeForm::List(list.clone()), list.buckets()),
-            Self::Rows(list) => listed(RangeForm::Keys(list.clone()), list.buckets()),
-        };
-        access.route_over(keys, limit)
-    }
-
-    /// Bucket and logical keys of a part that is no list.
-    pub(super) fn into_logical(self, table: &Table) -> Option<ScanRange> {
         match self {
-            Self::Range(keys) => Some(ScanRange { bucket: keys.bucket, range: keys.logical() }),
-            Self::Row(key) => Some(row_range(&key, table)),
-            Self::List(_) | Self::Rows(_) => None,
+            Self::Keys(keys) => access.route_over(keys, limit),
+            Self::Row(key) => {
+                let (bucket, logical) = key.split_at(access.table().codec().bucket_bytes().min(key.len()));
+                let row = ScanRange { bucket: bucket.first().copied(), range: KeyRange::point(logical.to_vec()) };
+                access.route_over(RangeList::new(vec![row]).into(), limit.or(Some(1)))
+            }
         }
     }
 
     /// The physical key, where it is one row.
     pub fn row_key(&self) -> Option<&[u8]> {
         if let Self::Row(key) = self { Some(key) } else { None }
+    }
+}
+
+/// The keys of the rows in which these columns equal one of these rows of values; NULL equals nothing.
+///
+/// `None` if encoding alone cannot give the keys: the columns are not the first ones of the key, or do not
+/// determine the bucket, or a value is none of its column's as it stands.
+pub fn keys_of_rows(table: &Table, columns: &[usize], rows: impl IntoIterator<Item = Vec<Value>>) -> Option<KeySet> {
+    let (key, codec) = (&table.def().key, table.codec());
+    if key.has_computed() || columns.len() > key.columns.len() || codec.salt_column_count() > columns.len() {
+        return None;
+    }
+    // Of each key column, in key order, the place of its value in a row.
+    let leading = key.columns.get(..columns.len())?;
+    let places: Vec<usize> = leading
+        .iter()
+        .map(|part| columns.iter().position(|column| part.column() == Some(*column)))
+        .collect::<Option<_>>()?;
+    let leading = |row: Vec<Value>| {
+        let mut key = codec.plain_key();
+        for (place, part) in places.iter().zip(leading) {
+            key.push(row.get(*place).filter(|value| is_plain_value(value, part.ty))?)?;
+        }
+        Some(key)
+    };
+    let rows = rows.into_iter().filter(|row| !row.iter().any(Value::is_null));
+    if places.len() == key.columns.len() {
+        let rows = KeyList::new(codec.bucket_bytes(), rows.collect::<Vec<_>>().into_iter(), |row, out| {
+            out.extend_from_slice(&leading(row)?.row_key()?);
+            Some(())
+        })?;
+        return Some(rows.into());
+    }
+    let ranges = rows.map(|row| Some(leading(row)?.prefix_range()?.into())).collect::<Option<Vec<_>>>()?;
+    Some(RangeList::new(ranges).into())
+}
+
+/// Whether a value is one of the column's, and stands in keys as it is.
+pub(super) fn is_plain_value(value: &Value, ty: SqlType) -> bool {
+    match value {
+        Value::Int(n) => ty.integer_range().is_some_and(|(low, high)| (low..=high).contains(n)),
+        Value::Text(_) => ty == SqlType::Varchar(None),
+        Value::Bool(_) => ty == SqlType::Boolean,
+        Value::Date(_) => ty == SqlType::Date,
+        _ => false,
     }
 }

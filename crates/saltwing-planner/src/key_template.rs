@@ -14,14 +14,13 @@
 
 use std::borrow::Cow;
 use std::ops::Bound;
-use std::sync::Arc;
 
-use saltwing_access::Table;
 use saltwing_access::keys::{KeyList, RangeList};
-use saltwing_rowkey::PlainKey;
+use saltwing_access::{KeySet, Table};
+use saltwing_rowkey::{BucketRange, PlainKey};
 use saltwing_types::{ColumnRef, CompareOp, Expr, KeyColumn, SqlType, Value, typing};
 
-use crate::key_access::KeyAccess;
+use crate::key_access::{KeyAccess, is_plain_value};
 use saltwing_bind::BoundSelect;
 
 /// Where a value comes from.
@@ -62,17 +61,6 @@ impl Operand {
             },
             _ => None,
         }
-    }
-}
-
-/// Whether a value is one of the column's, and stands in keys as it is.
-pub(super) fn is_plain_value(value: &Value, ty: SqlType) -> bool {
-    match value {
-        Value::Int(n) => ty.integer_range().is_some_and(|(low, high)| (low..=high).contains(n)),
-        Value::Text(_) => ty == SqlType::Varchar(None),
-        Value::Bool(_) => ty == SqlType::Boolean,
-        Value::Date(_) => ty == SqlType::Date,
-        _ => false,
     }
 }
 
@@ -149,32 +137,36 @@ impl KeyTemplate {
 
     /// The part that these values ask for; `None` where more than encoding is to be thought of.
     pub(super) fn part(&self, table: &Table, values: &[Value]) -> Option<KeyAccess> {
-        let Some(list) = &self.list else { return self.one(table, values, &[]) };
-        if self.equal == table.def().key.columns.len() {
-            let rows = KeyList::new(table.codec().bucket_bytes(), list.iter(), |row, out| {
-                out.extend_from_slice(&self.leading(table, values, row)?.row_key()?);
-                Some(())
-            })?;
-            return Some(KeyAccess::Rows(Arc::new(rows)));
-        }
-        let part = |row: &Vec<Operand>| self.one(table, values, row)?.into_logical(table);
-        let parts = list.iter().map(part).collect::<Option<Vec<_>>>()?;
-        Some(KeyAccess::List(Arc::new(RangeList::new(parts))))
+        let row_key = |listed: &[Operand]| self.leading(table, values, listed)?.row_key();
+        let is_row = self.equal == table.def().key.columns.len();
+        Some(match &self.list {
+            None if is_row => KeyAccess::Row(row_key(&[])?),
+            None => KeyAccess::Keys(KeySet::Range(self.range(table, values, &[])?)),
+            Some(list) if is_row => {
+                let rows = KeyList::new(table.codec().bucket_bytes(), list.iter(), |row, out| {
+                    out.extend_from_slice(&row_key(row)?);
+                    Some(())
+                })?;
+                KeyAccess::Keys(rows.into())
+            }
+            Some(list) => {
+                let range = |row: &Vec<Operand>| Some(self.range(table, values, row)?.into());
+                let ranges = list.iter().map(range).collect::<Option<Vec<_>>>()?;
+                KeyAccess::Keys(RangeList::new(ranges).into())
+            }
+        })
     }
 
-    /// The part for one row of the list, or the only part without a list.
-    fn one(&self, table: &Table, values: &[Value], listed: &[Operand]) -> Option<KeyAccess> {
+    /// The keys for one row of the list, or all keys without a list; the leading columns are not a whole key.
+    fn range(&self, table: &Table, values: &[Value], listed: &[Operand]) -> Option<BucketRange> {
         let key = self.leading(table, values, listed)?;
-        if self.equal == table.def().key.columns.len() {
-            return key.row_key().map(KeyAccess::Row);
-        }
         if !self.has_span {
-            return key.prefix_range().map(KeyAccess::Range);
+            return key.prefix_range();
         }
         let said = self.said.get(self.equal)?;
         let column = said.column.as_ref()?;
         let (low, high) = (bound(&said.low, values, column)?, bound(&said.high, values, column)?);
-        key.span_range(low.as_ref().map(|value| &**value), high.as_ref().map(|value| &**value)).map(KeyAccess::Range)
+        key.span_range(low.as_ref().map(|value| &**value), high.as_ref().map(|value| &**value))
     }
 
     /// The columns that equal a value, or are computed of such; none of them is NULL.

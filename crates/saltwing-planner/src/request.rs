@@ -3,7 +3,7 @@
 use saltwing_bind::BoundSelect;
 use saltwing_plan::{Condition, OrderItem, RowLimit};
 
-use crate::access::{AccessRequest, TableAccess, plan, plan_in_turn};
+use crate::access::{AccessRequest, TableAccess, plan};
 use crate::error::Result;
 
 /// The request of a SELECT to its table, besides its conditions.
@@ -31,13 +31,13 @@ impl SelectRequest<'_> {
     }
 
     pub(crate) fn plan(self, bound: &BoundSelect) -> Result<TableAccess> {
-        let plan = if self.nulls_apart { plan_in_turn } else { plan };
         plan(AccessRequest {
             table: &bound.table,
             alias: bound.alias.clone(),
             span: bound.span,
             conditions: bound.conditions.iter().cloned().chain(self.condition).collect(),
             order: self.order,
+            nulls_apart: self.nulls_apart,
             limit: self.limit,
             offset: if self.grouped { 0 } else { bound.offset },
             aggregate_or_distinct: self.grouped,

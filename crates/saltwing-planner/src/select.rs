@@ -100,12 +100,8 @@ fn one_key(bound: &BoundSelect, access: &TableAccess) -> Option<Option<Vec<u8>>>
     }
     let mut ranges = plan.ranges.iter();
     let (only, None) = (ranges.next()?, ranges.next()) else { return None };
-    let physical = match only.bucket {
-        Some(bucket) => only.range.in_bucket(bucket),
-        None if bound.table.codec().bucket_bytes() == 0 => only.range,
-        None => return None,
-    };
-    Some(Some(physical.into_bounds().0))
+    let is_in_one_bucket = only.bucket.is_some() || bound.table.codec().bucket_bytes() == 0;
+    is_in_one_bucket.then(|| Some(only.range.in_bucket(only.bucket).into_bounds().0))
 }
 
 /// The access of an aggregate, and how its rows lie.

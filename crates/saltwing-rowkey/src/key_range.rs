@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use saltwing_types::Direction;
 use saltwing_types::text::hex;
 
 /// An encoded key, logical or physical as the place says.
@@ -80,9 +81,18 @@ impl KeyRange {
         Self::new(self.start().max(other.start()).to_vec(), end.map(<[u8]>::to_vec))
     }
 
-    /// The physical keys of this range of logical keys in one bucket.
+    /// Whether all of the range comes before a key in this direction.
+    pub fn is_before(&self, key: &[u8], direction: Direction) -> bool {
+        match direction {
+            Direction::Forward => self.end().is_some_and(|end| end <= key),
+            Direction::Reverse => self.start() > key,
+        }
+    }
+
+    /// The physical keys of this range of logical keys in one bucket; `None` if the table has no buckets.
     #[must_use]
-    pub fn in_bucket(&self, bucket: u8) -> Self {
+    pub fn in_bucket(&self, bucket: Option<u8>) -> Self {
+        let Some(bucket) = bucket else { return self.clone() };
         let prefixed = |key: &[u8]| [&[bucket], key].concat();
         let end = match self.end() {
             Some(end) => Some(prefixed(end)),
@@ -93,7 +103,8 @@ impl KeyRange {
 
     /// The logical keys of what [`KeyRange::in_bucket`] gave.
     #[must_use]
-    pub fn out_of_bucket(&self, bucket: u8) -> Self {
+    pub fn out_of_bucket(&self, bucket: Option<u8>) -> Self {
+        let Some(bucket) = bucket else { return self.clone() };
         let logical =
             |key: &[u8]| key.split_first().filter(|(first, _)| **first == bucket).map(|(_, key)| key.to_vec());
         Self { start: logical(&self.start).unwrap_or_default(), end: self.end().and_then(logical) }
@@ -178,16 +189,16 @@ mod tests {
 
     #[test]
     fn buckets_are_apart() {
-        assert_eq!(KeyRange::all().in_bucket(0).to_string(), "[00 .. 01)");
-        assert_eq!(KeyRange::all().in_bucket(255).to_string(), "[ff .. )");
-        assert_eq!(KeyRange::point(b"x".to_vec()).in_bucket(3).to_string(), "[0378 .. 037800)");
+        assert_eq!(KeyRange::all().in_bucket(Some(0)).to_string(), "[00 .. 01)");
+        assert_eq!(KeyRange::all().in_bucket(Some(255)).to_string(), "[ff .. )");
+        assert_eq!(KeyRange::point(b"x".to_vec()).in_bucket(Some(3)).to_string(), "[0378 .. 037800)");
     }
 
     proptest! {
         #[test]
         fn what_was_put_into_a_bucket_comes_out(range in ranges(), bucket: u8) {
             for range in range {
-                prop_assert_eq!(range.in_bucket(bucket).out_of_bucket(bucket), range);
+                prop_assert_eq!(range.in_bucket(Some(bucket)).out_of_bucket(Some(bucket)), range);
             }
         }
 

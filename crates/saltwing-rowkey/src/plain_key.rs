@@ -37,10 +37,7 @@ pub struct BucketRange {
 impl BucketRange {
     /// The keys without the bucket byte.
     pub fn logical(&self) -> KeyRange {
-        match self.bucket {
-            Some(bucket) => self.range.out_of_bucket(bucket),
-            None => self.range.clone(),
-        }
+        self.range.out_of_bucket(self.bucket)
     }
 }
 

@@ -223,7 +223,7 @@ impl ValueCodec {
         use SqlType as T;
         Ok(match self.ty {
             T::Null => return Err(BadBytes("a column without a type")),
-            T::Boolean => Value::Bool(self.read_bool(stored)?),
+            T::Boolean => Value::Bool(scalar::read_bool(stored, self.mask)?),
             T::Float | T::UnsignedFloat => Value::Float(self.read_f32(stored)?),
             T::Double | T::UnsignedDouble => Value::Double(self.read_f64(stored)?),
             T::Date | T::Time | T::UnsignedDate | T::UnsignedTime => Value::Date(self.read_i64(stored)?),
@@ -303,24 +303,12 @@ impl ValueCodec {
         }
     }
 
-    /// A BOOLEAN.
-    ///
-    /// # Errors
-    /// [`BadBytes`] for another type, or another byte than the two.
-    #[inline]
-    pub fn read_bool(&self, stored: &[u8]) -> Result<bool, BadBytes> {
-        match self.ty {
-            SqlType::Boolean => scalar::read_bool(stored, self.mask),
-            _ => Err(BadBytes("not a BOOLEAN column")),
-        }
-    }
-
     /// A TIMESTAMP or UNSIGNED_TIMESTAMP.
     ///
     /// # Errors
     /// [`BadBytes`] for a wrong width, another type, nanoseconds of a millisecond or more.
     #[inline]
-    pub fn read_timestamp(&self, stored: &[u8]) -> Result<Timestamp, BadBytes> {
+    fn read_timestamp(&self, stored: &[u8]) -> Result<Timestamp, BadBytes> {
         let Some((ms, nanos)) = stored.split_first_chunk::<8>().filter(|_| self.ty.is_timestamp()) else {
             return Err(BadBytes("not the bytes of a TIMESTAMP"));
         };

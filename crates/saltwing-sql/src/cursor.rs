@@ -2,7 +2,7 @@
 //!
 //! Our own clauses are read token by token; queries and expressions are handed
 //! to sqlparser's parser, which stands on the same tokens and goes on from the
-//! same place. What goes wrong is put into words in [`mistake`].
+//! same place. What goes wrong is put into words in `mistake`.
 //! Words are compared as text, because many of ours (UPSERT,
 //! SALT_BUCKETS) are no keywords of sqlparser's.
 
@@ -16,7 +16,6 @@ use sqlparser::tokenizer::{Token, TokenWithSpan, Word};
 
 use crate::dialect::SaltwingDialect;
 use crate::error::SqlError;
-use crate::mistake;
 use crate::name::{ColumnName, Name, TableRef};
 use crate::place;
 use crate::words;
@@ -182,7 +181,7 @@ impl<'a> Cursor<'a> {
         let span = self.here();
         let (text, quoted) = match self.peek(0) {
             Token::Word(Word { quote_style: None, keyword, value }) if words::is_reserved(*keyword) => {
-                return Err(mistake::reserved(value, what, span));
+                return Err(SqlError::reserved(value, what, span));
             }
             Token::Word(Word { value, quote_style, .. }) => (value.clone(), quote_style.is_some()),
             _ => return Err(self.expected(what)),

@@ -1,5 +1,7 @@
 //! Errors in the text of a statement.
 
+use std::borrow::Cow;
+
 use saltwing_types::{ErrorCode, Span};
 
 /// Why a text is no statement of ours.
@@ -7,130 +9,75 @@ use saltwing_types::{ErrorCode, Span};
 /// Every error says where: [`crate::render_caret`] draws the line with a caret
 /// under [`SqlError::span`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum SqlError {
-    /// The text does not follow the grammar.
-    #[error("{message}")]
-    Syntax {
-        /// The expected and the actual token.
-        message: String,
-        /// The place.
-        span: Span,
-        /// How to put it right, if that can be guessed.
-        help: Option<String>,
-    },
-    /// Legal SQL that is not built yet.
-    #[error("not supported yet: {what}")]
-    NotSupported {
-        /// The construct, as the user would call it.
-        what: String,
-        /// The place.
-        span: Span,
-        /// The replacement, if there is one.
-        help: Option<String>,
-    },
-    /// A type, or a column, that cannot be: `CHAR(0)`, `DECIMAL(5,6)`.
-    #[error("{message}")]
-    InvalidDefinition {
-        /// The reason.
-        message: String,
-        /// The place.
-        span: Span,
-        /// How to put it right, if that can be guessed.
-        help: Option<String>,
-    },
-    /// Nested too deep, or chained too long.
-    #[error("{what}: at most {limit} allowed")]
-    TooDeep {
-        /// The nested or chained construct.
-        what: &'static str,
-        /// The limit that was hit.
-        limit: usize,
-        /// The first place beyond the limit.
-        span: Span,
-    },
-    /// More text than a statement may have.
-    #[error("the statement has {size} {unit}, at most {limit} allowed")]
-    TooLarge {
-        /// The unit: bytes or tokens.
-        unit: &'static str,
-        /// How many there are.
-        size: usize,
-        /// The limit.
-        limit: usize,
-        /// Where the statement starts.
-        span: Span,
-    },
-    /// Placeholders that do not fit together.
-    #[error("{message}")]
-    BadParameter {
-        /// The reason.
-        message: String,
-        /// The place.
-        span: Span,
-        /// How to put it right, if that is known.
-        help: Option<String>,
-    },
+#[error("{message}")]
+pub struct SqlError {
+    code: ErrorCode,
+    message: String,
+    span: Span,
+    help: Option<Cow<'static, str>>,
 }
 
 impl SqlError {
     /// The stable code.
     pub fn code(&self) -> ErrorCode {
-        match self {
-            Self::Syntax { .. } => ErrorCode::Syntax,
-            Self::NotSupported { .. } => ErrorCode::NotSupported,
-            Self::InvalidDefinition { .. } => ErrorCode::InvalidDefinition,
-            Self::TooDeep { .. } => ErrorCode::TooDeep,
-            Self::TooLarge { .. } => ErrorCode::StatementTooLarge,
-            Self::BadParameter { .. } => ErrorCode::BadParameter,
-        }
+        self.code
     }
 
     /// Where in the text.
     pub fn span(&self) -> Span {
-        match self {
-            Self::Syntax { span, .. }
-            | Self::NotSupported { span, .. }
-            | Self::InvalidDefinition { span, .. }
-            | Self::TooDeep { span, .. }
-            | Self::TooLarge { span, .. }
-            | Self::BadParameter { span, .. } => *span,
-        }
+        self.span
     }
 
     /// How to put it right, where that is known.
     pub fn help(&self) -> Option<&str> {
-        match self {
-            Self::Syntax { help, .. }
-            | Self::NotSupported { help, .. }
-            | Self::InvalidDefinition { help, .. }
-            | Self::BadParameter { help, .. } => help.as_deref(),
-            Self::TooDeep { .. } => {
-                Some("write it flatter: VALUES, IN lists and chains of AND or of OR may be as long as they like")
-            }
-            Self::TooLarge { .. } => Some("send the rows in several statements, or load them with COPY"),
-        }
+        self.help.as_deref()
     }
 
+    fn new(code: ErrorCode, message: impl Into<String>, span: Span) -> Self {
+        Self { code, message: message.into(), span, help: None }
+    }
+
+    /// The text does not follow the grammar: the expected and the actual token.
     pub(crate) fn syntax(message: impl Into<String>, span: Span) -> Self {
-        Self::Syntax { message: message.into(), span, help: None }
+        Self::new(ErrorCode::Syntax, message, span)
     }
 
-    pub(crate) fn not_supported(what: impl Into<String>, span: Span) -> Self {
-        Self::NotSupported { what: what.into(), span, help: None }
+    /// A reserved word in the place of a name; `what` says of what.
+    pub(crate) fn reserved(word: &str, what: &str, span: Span) -> Self {
+        Self::syntax(format!("expected {what}, found the reserved word {}", word.to_uppercase()), span)
+            .with_help(format!("to use it as a name, quote it: \"{word}\""))
     }
 
+    /// Legal SQL that is not built yet: the construct, as the user would call it.
+    pub(crate) fn not_supported(what: impl std::fmt::Display, span: Span) -> Self {
+        Self::new(ErrorCode::NotSupported, format!("not supported yet: {what}"), span)
+    }
+
+    /// A type, or a column, that cannot be: `CHAR(0)`, `DECIMAL(5,6)`.
     pub(crate) fn invalid(message: impl Into<String>, span: Span) -> Self {
-        Self::InvalidDefinition { message: message.into(), span, help: None }
+        Self::new(ErrorCode::InvalidDefinition, message, span)
     }
 
-    /// The same error with advice, where its kind can carry it.
-    pub(crate) fn with_help(mut self, text: impl Into<String>) -> Self {
-        if let Self::Syntax { help, .. } | Self::NotSupported { help, .. } | Self::InvalidDefinition { help, .. } =
-            &mut self
-        {
-            *help = Some(text.into());
-        }
-        self
+    /// Placeholders that do not fit together.
+    pub(crate) fn bad_parameter(message: impl Into<String>, span: Span) -> Self {
+        Self::new(ErrorCode::BadParameter, message, span)
+    }
+
+    /// Nested too deep, or chained too long, from this place on.
+    pub(crate) fn too_deep(what: &str, limit: usize, span: Span) -> Self {
+        Self::new(ErrorCode::TooDeep, format!("{what}: at most {limit} allowed"), span)
+            .with_help("write it flatter: VALUES, IN lists and chains of AND or of OR may be as long as they like")
+    }
+
+    /// More text than a statement may have, in bytes or tokens.
+    pub(crate) fn too_large(unit: &str, size: usize, limit: usize, span: Span) -> Self {
+        let message = format!("the statement has {size} {unit}, at most {limit} allowed");
+        Self::new(ErrorCode::StatementTooLarge, message, span)
+            .with_help("send the rows in several statements, or load them with COPY")
+    }
+
+    /// The same error with advice.
+    pub(crate) fn with_help(self, help: impl Into<Cow<'static, str>>) -> Self {
+        Self { help: Some(help.into()), ..self }
     }
 }

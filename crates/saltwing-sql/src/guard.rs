@@ -412,7 +412,7 @@ impl Around<'_> {
 
 fn within(what: &'static str, count: usize, limit: usize, span: Span) -> Result<(), SqlError> {
     match count > limit {
-        true => Err(SqlError::TooDeep { what, limit, span }),
+        true => Err(SqlError::too_deep(what, limit, span)),
         false => Ok(()),
     }
 }

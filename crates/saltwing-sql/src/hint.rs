@@ -8,7 +8,7 @@ use sqlparser::tokenizer::{Span as TokenSpan, Token, TokenWithSpan, Word};
 use crate::lexer::{self, RawHint};
 use crate::name::Name;
 use crate::place;
-use crate::scanner::{Kind, Scanner};
+use crate::scanner::{Lexeme, Scanner};
 use crate::statement::Hint;
 
 /// The hints of `raw` that stand where hints stand, read from `sql`.
@@ -38,8 +38,8 @@ fn read(sql: &str, raw: &RawHint) -> Vec<Hint> {
         let span = place::span_of(TokenSpan::new(at, end)).unwrap_or_else(place::origin);
         at = end;
         let name = match kind {
-            Kind::Word => Some(Name { text: text.to_owned(), quoted: false, span }),
-            Kind::QuotedName => {
+            Lexeme::Word => Some(Name { text: text.to_owned(), quoted: false, span }),
+            Lexeme::QuotedName => {
                 let inner = text.get(1..text.len() - 1).unwrap_or("").replace("\"\"", "\"");
                 Some(Name { text: inner, quoted: true, span })
             }

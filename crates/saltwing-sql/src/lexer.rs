@@ -22,7 +22,7 @@ use sqlparser::tokenizer::{Location, Span as TokenSpan, Token, TokenWithSpan, Wo
 
 use crate::error::SqlError;
 use crate::place;
-use crate::scanner::{self, Kind, Open, Scanner};
+use crate::scanner::{self, Lexeme, Open, Scanner};
 use crate::words;
 
 /// A text as tokens.
@@ -57,14 +57,14 @@ pub(crate) fn lex(piece: &str, offset: usize, start: Location) -> Result<Lexed, 
         let end = advance(at, text);
         let span = TokenSpan::new(at, end);
         match kind {
-            Kind::Blank | Kind::Comment => {}
-            Kind::Hint => lexed.hints.push(RawHint {
+            Lexeme::Blank | Lexeme::Comment => {}
+            Lexeme::Hint => lexed.hints.push(RawHint {
                 before: lexed.tokens.len(),
                 inside: range.start + 3..range.end - 2,
                 start: Location::new(at.line, at.column + 3),
             }),
             _ => {
-                if matches!(kind, Kind::Text) {
+                if matches!(kind, Lexeme::Text) {
                     refuse_prefix(piece, in_piece.start, ours(span))?;
                 }
                 let token = token(kind, text, ours(span))?;
@@ -111,25 +111,25 @@ fn ours(span: TokenSpan) -> Span {
     place::span_of(span).unwrap_or_else(place::origin)
 }
 
-fn token(kind: Kind, text: &str, span: Span) -> Result<Token, SqlError> {
+fn token(kind: Lexeme, text: &str, span: Span) -> Result<Token, SqlError> {
     Ok(match kind {
-        Kind::Word => word(text, None),
-        Kind::QuotedName => word(&quoted_name(text, span)?, Some('"')),
-        Kind::Text => Token::TripleSingleQuotedString(inner(text, 1).replace("''", "'")),
-        Kind::EscapedText => Token::TripleSingleQuotedString(unescape(inner(text, 2), span)?),
-        Kind::Hex => Token::HexStringLiteral(hex(inner(text, 2), span)?),
-        Kind::Number => Token::Number(text.to_owned(), false),
-        Kind::Parameter => Token::Placeholder(text.to_owned()),
-        Kind::Symbol => symbol(text, span)?,
-        Kind::Stray => return Err(stray(text, span)),
-        Kind::BadNumber => {
+        Lexeme::Word => word(text, None),
+        Lexeme::QuotedName => word(&quoted_name(text, span)?, Some('"')),
+        Lexeme::Text => Token::TripleSingleQuotedString(inner(text, 1).replace("''", "'")),
+        Lexeme::EscapedText => Token::TripleSingleQuotedString(unescape(inner(text, 2), span)?),
+        Lexeme::Hex => Token::HexStringLiteral(hex(inner(text, 2), span)?),
+        Lexeme::Number => Token::Number(text.to_owned(), false),
+        Lexeme::Parameter => Token::Placeholder(text.to_owned()),
+        Lexeme::Symbol => symbol(text, span)?,
+        Lexeme::Stray => return Err(stray(text, span)),
+        Lexeme::BadNumber => {
             let message = format!("\"{text}\" is neither a number nor a name");
             return Err(SqlError::syntax(message, span)
                 .with_help(format!("put a blank or an operator after the number, or quote the name: \"{text}\"")));
         }
-        Kind::Unterminated(open) => return Err(unterminated(open, span)),
+        Lexeme::Unterminated(open) => return Err(unterminated(open, span)),
         // Left out by the caller.
-        Kind::Blank | Kind::Comment | Kind::Hint => return Err(SqlError::syntax("unexpected blank", span)),
+        Lexeme::Blank | Lexeme::Comment | Lexeme::Hint => return Err(SqlError::syntax("unexpected blank", span)),
     })
 }
 

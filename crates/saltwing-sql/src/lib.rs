@@ -30,7 +30,7 @@
 //! ```
 //!
 //! # Laws
-//! 1. An expression or a query prints as text that is read back as the same ([`expr_text`], [`query_text`]).
+//! 1. An expression or a query prints as text that is read back as the same ([`tree_text`]).
 //! 2. No text overflows the stack or takes more than a little longer than its
 //!    length asks for ([`guard`] says what the limits are).
 //! 3. What cannot be read is an error with a place; nothing is dropped in silence.
@@ -53,7 +53,6 @@ mod error;
 mod expr;
 pub mod guard;
 mod hint;
-mod lexeme;
 mod lexer;
 mod mistake;
 mod name;
@@ -74,11 +73,11 @@ pub use column_type::{TYPE_LENGTH_MAX, cast_type};
 pub use dml::is_default;
 pub use error::SqlError;
 pub use expr::expr_span;
-pub use lexeme::{Lexeme, lexemes};
 pub use name::{ColumnName, Name, TableRef, is_reserved_word, quote_name};
 pub use parameter::{PARAMETERS_MAX, Parameter, parameter_count, parameter_place};
 pub use parse::{Parsed, STATEMENT_BYTES_MAX, STATEMENT_TOKENS_MAX, parse, parse_one};
 pub use place::render_caret;
-pub use print::{expr_text, query_text};
-pub use split::{Piece, split_statements};
+pub use print::tree_text;
+pub use scanner::{Lexeme, lexemes};
+pub use split::{StatementText, split_statements};
 pub use statement::Statement;

@@ -5,7 +5,6 @@
 
 use std::ops::Range;
 
-use saltwing_types::Span;
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::Token;
@@ -157,7 +156,7 @@ impl Cursor<'_> {
         let message = match error {
             ParserError::RecursionLimitExceeded => {
                 let span = self.here();
-                return SqlError::TooDeep { what: "expressions inside each other", limit: guard::NESTING_MAX, span };
+                return SqlError::too_deep("expressions inside each other", guard::NESTING_MAX, span);
             }
             ParserError::ParserError(message) | ParserError::TokenizerError(message) => message,
         };
@@ -216,12 +215,6 @@ fn plain(what: &str) -> String {
         "an identifier after AS" => "a name after AS".to_owned(),
         other => lower_first(other),
     }
-}
-
-pub(crate) fn reserved(word: &str, what: &str, span: Span) -> SqlError {
-    let upper = word.to_uppercase();
-    SqlError::syntax(format!("expected {what}, found the reserved word {upper}"), span)
-        .with_help(format!("to use it as a name, quote it: \"{word}\""))
 }
 
 /// Cuts ` at Line: 1, Column: 8` off; line 0 is the end of the statement.

@@ -74,8 +74,9 @@ pub(crate) fn number(tokens: &mut [TokenWithSpan]) -> Result<Vec<Parameter>, Sql
             && used != style
         {
             let message = format!("parameters of two styles: {text} after {}", used.example());
-            let help = Some("use one style: all ?, all ?1 or $1, or all :name".to_owned());
-            return Err(SqlError::BadParameter { message, span, help });
+            return Err(
+                SqlError::bad_parameter(message, span).with_help("use one style: all ?, all ?1 or $1, or all :name")
+            );
         }
         used = Some(style);
         let name = text.strip_prefix(':').map(str::to_owned);
@@ -86,7 +87,7 @@ pub(crate) fn number(tokens: &mut [TokenWithSpan]) -> Result<Vec<Parameter>, Sql
         };
         if number == 0 || number > PARAMETERS_MAX {
             let message = format!("parameter {text}: numbers go from 1 to {PARAMETERS_MAX}");
-            return Err(SqlError::BadParameter { message, span, help: None });
+            return Err(SqlError::bad_parameter(message, span));
         }
         *token = Token::Placeholder(format!("${number}"));
         parameters.push(Parameter { number, name, span });

@@ -10,7 +10,7 @@ use crate::dialect::SaltwingDialect;
 use crate::error::SqlError;
 use crate::lexer::{self, Lexed};
 use crate::parameter::{self, Parameter};
-use crate::split::{self, Piece};
+use crate::split::{self, StatementText};
 use crate::statement::{Explain, ExplainFormat, Hint, Statement, Unsupported};
 use crate::{alter_table, copy, create_table, dml, guard, hint, place, query, session, transaction};
 
@@ -41,10 +41,10 @@ pub struct Parsed {
 pub fn parse(sql: &str) -> Result<Vec<Parsed>, SqlError> {
     let mut statements = Vec::new();
     let (mut offset, mut at) = (0, Location::new(1, 1));
-    for piece in split::split_statements(sql) {
-        at = lexer::advance(at, sql.get(offset..piece.offset).unwrap_or(""));
-        offset = piece.offset;
-        statements.extend(parse_piece(sql, &piece, at)?);
+    for source in split::split_statements(sql) {
+        at = lexer::advance(at, sql.get(offset..source.offset).unwrap_or(""));
+        offset = source.offset;
+        statements.extend(parse_text(sql, &source, at)?);
     }
     Ok(statements)
 }
@@ -62,14 +62,14 @@ pub fn parse_one(sql: &str) -> Result<Parsed, SqlError> {
     }
 }
 
-/// Reads one piece; `None` if it is nothing but comments.
-fn parse_piece(sql: &str, piece: &Piece<'_>, at: Location) -> Result<Option<Parsed>, SqlError> {
-    let size = piece.text.len();
+/// Reads one text; `None` if it is nothing but comments.
+fn parse_text(sql: &str, source: &StatementText<'_>, at: Location) -> Result<Option<Parsed>, SqlError> {
+    let size = source.text.len();
     let span = place::span_of(TokenSpan::new(at, at)).unwrap_or_else(place::origin);
     if size > STATEMENT_BYTES_MAX {
-        return Err(SqlError::TooLarge { unit: "bytes", size, limit: STATEMENT_BYTES_MAX, span });
+        return Err(SqlError::too_large("bytes", size, STATEMENT_BYTES_MAX, span));
     }
-    let Lexed { mut tokens, mut ranges, hints } = lexer::lex(piece.text, piece.offset, at)?;
+    let Lexed { mut tokens, mut ranges, hints } = lexer::lex(source.text, source.offset, at)?;
     if tokens.last().is_some_and(|token| token.token == Token::SemiColon) {
         tokens.pop();
         ranges.pop();
@@ -78,7 +78,7 @@ fn parse_piece(sql: &str, piece: &Piece<'_>, at: Location) -> Result<Option<Pars
         return Ok(None);
     }
     if tokens.len() > STATEMENT_TOKENS_MAX {
-        return Err(SqlError::TooLarge { unit: "tokens", size: tokens.len(), limit: STATEMENT_TOKENS_MAX, span });
+        return Err(SqlError::too_large("tokens", tokens.len(), STATEMENT_TOKENS_MAX, span));
     }
     let parse_kb = guard::check(&tokens)?.parse_kb;
     let hints = hint::collect(sql, &hints, &tokens);
@@ -115,7 +115,7 @@ fn with_stack<T: Send>(parse_kb: usize, parse: impl FnOnce() -> Result<T, SqlErr
         let thread = std::thread::Builder::new().stack_size(LARGE_STACK_BYTES).spawn_scoped(scope, parse);
         let Ok(thread) = thread else {
             let what = "brackets inside brackets, while the system gives no thread for more,";
-            return Err(SqlError::TooDeep { what, limit: guard::SHALLOW_NESTING, span: place::origin() });
+            return Err(SqlError::too_deep(what, guard::SHALLOW_NESTING, place::origin()));
         };
         thread.join().unwrap_or_else(|cause| std::panic::resume_unwind(cause))
     })
@@ -187,8 +187,8 @@ fn statement(cursor: &mut Cursor<'_>, hints: Vec<Hint>) -> Result<Statement, Sql
         }
         "SET" => session::set(cursor).map(Statement::Set),
         "USE" => cursor.name("a schema name").map(Statement::Use),
-        "TRUNCATE" => session::truncate(cursor).map(Statement::Truncate),
-        "COMPACT" => session::compact(cursor).map(Statement::Compact),
+        "TRUNCATE" => session::tables(cursor).map(Statement::Truncate),
+        "COMPACT" => session::tables(cursor).map(Statement::Compact),
         "BACKUP" => session::backup(cursor, start).map(Statement::Backup),
         "BEGIN" => transaction::begin(cursor),
         "COMMIT" | "END" => transaction::commit(cursor),

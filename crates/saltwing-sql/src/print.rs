@@ -6,22 +6,13 @@
 use std::fmt::Display;
 use std::ops::ControlFlow;
 
-use sqlparser::ast::{Expr, Query, Value, ValueWithSpan, Visit, VisitMut, Visitor, VisitorMut};
+use sqlparser::ast::{Value, ValueWithSpan, Visit, VisitMut, Visitor, VisitorMut};
 
-/// An expression as text that is read back as the same expression.
+/// An expression, or a query, as text that is read back as the same.
 ///
 /// sqlparser's own printing takes two quotes in a row inside a string for one
 /// that is already escaped; such strings are printed as `E'..'`.
-pub fn expr_text(expr: &Expr) -> String {
-    tree_text(expr)
-}
-
-/// A query as text that is read back as the same query; see [`expr_text`].
-pub fn query_text(query: &Query) -> String {
-    tree_text(query)
-}
-
-fn tree_text<T: Visit + VisitMut + Clone + Display>(tree: &T) -> String {
+pub fn tree_text<T: Visit + VisitMut + Clone + Display>(tree: &T) -> String {
     match tree.visit(&mut AwkwardStrings) {
         ControlFlow::Continue(()) => tree.to_string(),
         ControlFlow::Break(()) => {

@@ -14,7 +14,6 @@ use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 use crate::cursor::Cursor;
 use crate::error::SqlError;
-use crate::mistake;
 use crate::statement::{Hint, QueryStatement, SourceText};
 use crate::words;
 
@@ -191,9 +190,9 @@ fn misplaced(cursor: &Cursor<'_>, index: usize, keyword: Keyword, span: Span) ->
             error(format!("expected something between \",\" and {upper}")).with_help("take the comma out")
         }
         Some(Token::Word(_)) if words::is_reserved(keyword) => match word_back(1) {
-            AS if keyword != SELECT || !next_is_bracket => mistake::reserved(written, "a name after AS", span),
-            OVER | WINDOW => mistake::reserved(written, "the name of a window", span),
-            WITH | RECURSIVE if starts_nothing && keyword != RECURSIVE => mistake::reserved(written, "a name", span),
+            AS if keyword != SELECT || !next_is_bracket => SqlError::reserved(written, "a name after AS", span),
+            OVER | WINDOW => SqlError::reserved(written, "the name of a window", span),
+            WITH | RECURSIVE if starts_nothing && keyword != RECURSIVE => SqlError::reserved(written, "a name", span),
             SELECT if keyword == FROM => {
                 error("expected an expression before FROM".to_owned()).with_help("name the columns, or write * for all")
             }

@@ -1,8 +1,8 @@
 //! Cuts SQL text into lexemes: where each one starts and ends, nothing more.
 //!
-//! Both readers of raw text stand on this one: the [lexer](crate::lexer), which
-//! makes tokens, and [`crate::split_statements`], which looks for the `;` that
-//! ends a statement. So a shell and the parser never disagree about what a
+//! All readers of raw text stand on this one: the [lexer](crate::lexer), which
+//! makes tokens, [`crate::split_statements`], which looks for the `;` that
+//! ends a statement, and a shell that colours and completes SQL. So a shell and the parser never disagree about what a
 //! string, a quoted name or a comment is.
 //!
 //! | text | is |
@@ -24,7 +24,7 @@ use std::ops::Range;
 
 /// The kind of a lexeme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum Lexeme {
     /// Blanks and line ends.
     Blank,
     /// Any comment but a hint.
@@ -57,9 +57,12 @@ pub(crate) enum Kind {
 
 /// A lexeme that was opened but never closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Open {
+pub enum Open {
+    /// `/* ..`.
     Comment,
+    /// `'..`.
     Text,
+    /// `"..`.
     QuotedName,
 }
 
@@ -68,6 +71,11 @@ const SYMBOLS: [&str; 40] = [
     "!~~*", "!~~", "!~*", "~~*", "!~", "~~", "~*", "::", "<=", "<>", "<<", ">=", ">>", "!=", "||", "=>", "==", "=",
     "<", ">", "+", "-", "*", "/", "%", "(", ")", "[", "]", ",", ".", ";", ":", "|", "&", "^", "~", "{", "}", "@",
 ];
+
+/// The lexemes of `sql`, in order, each with its place in bytes.
+pub fn lexemes(sql: &str) -> impl Iterator<Item = (Lexeme, Range<usize>)> {
+    Scanner::new(sql)
+}
 
 /// An iterator over the lexemes of a text.
 pub(crate) struct Scanner<'a> {
@@ -86,7 +94,7 @@ impl<'a> Scanner<'a> {
 }
 
 impl Iterator for Scanner<'_> {
-    type Item = (Kind, Range<usize>);
+    type Item = (Lexeme, Range<usize>);
 
     fn next(&mut self) -> Option<Self::Item> {
         let rest = self.rest();
@@ -98,30 +106,30 @@ impl Iterator for Scanner<'_> {
 }
 
 /// The first lexeme of `rest` and its length in bytes.
-fn lexeme(rest: &str) -> Option<(Kind, usize)> {
+fn lexeme(rest: &str) -> Option<(Lexeme, usize)> {
     let first = rest.chars().next()?;
     let bytes = rest.as_bytes();
     let second = bytes.get(1).copied();
     Some(match first {
-        c if is_blank(c) => (Kind::Blank, length_while(rest, is_blank)),
-        '-' if second == Some(b'-') => (Kind::Comment, to_line_end(rest)),
-        '/' if second == Some(b'/') => (Kind::Comment, to_line_end(rest)),
+        c if is_blank(c) => (Lexeme::Blank, length_while(rest, is_blank)),
+        '-' if second == Some(b'-') => (Lexeme::Comment, to_line_end(rest)),
+        '/' if second == Some(b'/') => (Lexeme::Comment, to_line_end(rest)),
         '/' if second == Some(b'*') => comment(bytes),
-        '\'' => quoted(bytes, 0, b'\'', false, Kind::Text, Open::Text),
-        '"' => quoted(bytes, 0, b'"', false, Kind::QuotedName, Open::QuotedName),
-        'e' | 'E' if second == Some(b'\'') => quoted(bytes, 1, b'\'', true, Kind::EscapedText, Open::Text),
-        'x' | 'X' if second == Some(b'\'') => quoted(bytes, 1, b'\'', false, Kind::Hex, Open::Text),
-        c if is_name_start(c) => (Kind::Word, length_while(rest, is_name_part)),
+        '\'' => quoted(bytes, 0, b'\'', false, Lexeme::Text, Open::Text),
+        '"' => quoted(bytes, 0, b'"', false, Lexeme::QuotedName, Open::QuotedName),
+        'e' | 'E' if second == Some(b'\'') => quoted(bytes, 1, b'\'', true, Lexeme::EscapedText, Open::Text),
+        'x' | 'X' if second == Some(b'\'') => quoted(bytes, 1, b'\'', false, Lexeme::Hex, Open::Text),
+        c if is_name_start(c) => (Lexeme::Word, length_while(rest, is_name_part)),
         c if c.is_ascii_digit() => number(rest),
         '.' if second.is_some_and(|b| b.is_ascii_digit()) => number(rest),
-        '?' => (Kind::Parameter, 1 + digits(bytes, 1)),
+        '?' => (Lexeme::Parameter, 1 + digits(bytes, 1)),
         '$' if second.is_some_and(|b| b.is_ascii_digit()) => parameter_number(rest),
         ':' if rest.get(1..).and_then(|r| r.chars().next()).is_some_and(is_name_start) => {
-            (Kind::Parameter, 1 + length_while(&rest[1..], is_name_part))
+            (Lexeme::Parameter, 1 + length_while(&rest[1..], is_name_part))
         }
         c => match SYMBOLS.iter().find(|symbol| rest.starts_with(**symbol)) {
-            Some(symbol) => (Kind::Symbol, symbol.len()),
-            None => (Kind::Stray, c.len_utf8()),
+            Some(symbol) => (Lexeme::Symbol, symbol.len()),
+            None => (Lexeme::Stray, c.len_utf8()),
         },
     })
 }
@@ -153,22 +161,22 @@ fn to_line_end(rest: &str) -> usize {
     rest.find('\n').unwrap_or(rest.len())
 }
 
-fn comment(bytes: &[u8]) -> (Kind, usize) {
-    let kind = if bytes.get(2) == Some(&b'+') { Kind::Hint } else { Kind::Comment };
+fn comment(bytes: &[u8]) -> (Lexeme, usize) {
+    let kind = if bytes.get(2) == Some(&b'+') { Lexeme::Hint } else { Lexeme::Comment };
     let (mut at, mut depth) = (2, 1_usize);
     while depth > 0 {
         match bytes.get(at..at + 2) {
             Some(b"/*") => (at, depth) = (at + 2, depth + 1),
             Some(b"*/") => (at, depth) = (at + 2, depth - 1),
             Some(_) => at += 1,
-            None => return (Kind::Unterminated(Open::Comment), bytes.len()),
+            None => return (Lexeme::Unterminated(Open::Comment), bytes.len()),
         }
     }
     (kind, at)
 }
 
 /// A quoted piece whose opening quote stands at `open`; a doubled quote is one quote.
-fn quoted(bytes: &[u8], open: usize, quote: u8, escapes: bool, kind: Kind, what: Open) -> (Kind, usize) {
+fn quoted(bytes: &[u8], open: usize, quote: u8, escapes: bool, kind: Lexeme, what: Open) -> (Lexeme, usize) {
     let mut at = open + 1;
     while let Some(byte) = bytes.get(at) {
         at += match byte {
@@ -178,11 +186,11 @@ fn quoted(bytes: &[u8], open: usize, quote: u8, escapes: bool, kind: Kind, what:
             _ => 1,
         };
     }
-    (Kind::Unterminated(what), bytes.len())
+    (Lexeme::Unterminated(what), bytes.len())
 }
 
 /// `12`, `1.5`, `.5`, `1.`, `1e5`, `1.5e-3`.
-fn number(rest: &str) -> (Kind, usize) {
+fn number(rest: &str) -> (Lexeme, usize) {
     let bytes = rest.as_bytes();
     let mut at = digits(bytes, 0);
     if bytes.get(at) == Some(&b'.') {
@@ -195,16 +203,34 @@ fn number(rest: &str) -> (Kind, usize) {
             at += 1 + sign + exponent;
         }
     }
-    unless_runs_into_name(rest, at, Kind::Number)
+    unless_runs_into_name(rest, at, Lexeme::Number)
 }
 
-fn parameter_number(rest: &str) -> (Kind, usize) {
-    unless_runs_into_name(rest, 1 + digits(rest.as_bytes(), 1), Kind::Parameter)
+fn parameter_number(rest: &str) -> (Lexeme, usize) {
+    unless_runs_into_name(rest, 1 + digits(rest.as_bytes(), 1), Lexeme::Parameter)
 }
 
-fn unless_runs_into_name(rest: &str, at: usize, kind: Kind) -> (Kind, usize) {
+fn unless_runs_into_name(rest: &str, at: usize, kind: Lexeme) -> (Lexeme, usize) {
     match rest.get(at..).map(|tail| length_while(tail, is_name_part)) {
         None | Some(0) => (kind, at),
-        Some(extra) => (Kind::BadNumber, at + extra),
+        Some(extra) => (Lexeme::BadNumber, at + extra),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn covers_the_text_without_gaps() {
+        let sql = "SELECT /*+ h */ \"a\", 1.5, 'x' -- c\nFROM t WHERE é = ? AND b = 'open";
+        let all: Vec<_> = lexemes(sql).collect();
+        assert_eq!(all.iter().map(|(_, r)| &sql[r.clone()]).collect::<String>(), sql);
+        let shown = |l| all.iter().filter(|(k, _)| *k == l).map(|(_, r)| &sql[r.clone()]).collect::<Vec<_>>();
+        assert_eq!(shown(Lexeme::Hint), ["/*+ h */"]);
+        assert_eq!(shown(Lexeme::Comment), ["-- c"]);
+        assert_eq!(shown(Lexeme::Text), ["'x'"]);
+        assert_eq!(shown(Lexeme::Unterminated(Open::Text)), ["'open"]);
+        assert_eq!(shown(Lexeme::Word), ["SELECT", "FROM", "t", "WHERE", "é", "AND", "b"]);
     }
 }

@@ -5,11 +5,8 @@ use sqlparser::tokenizer::Token;
 use crate::create_table;
 use crate::cursor::Cursor;
 use crate::error::SqlError;
-use crate::name::Name;
-use crate::statement::{
-    Backup, Compact, CreateSchema, DropSchema, DropTable, Set, SettingName, ShowFunctions, ShowSchemas, ShowTables,
-    Statement, Truncate,
-};
+use crate::name::{Name, TableRef};
+use crate::statement::{Backup, CreateSchema, DropSchema, DropTable, Set, SettingName, ShowTables, Statement};
 
 /// Reads on behind SHOW.
 pub(crate) fn show(cursor: &mut Cursor<'_>) -> Result<Statement, SqlError> {
@@ -24,10 +21,10 @@ pub(crate) fn show(cursor: &mut Cursor<'_>) -> Result<Statement, SqlError> {
         return Ok(Statement::ShowTables(ShowTables { schema, like: like(cursor)? }));
     }
     if cursor.eat(&["SCHEMAS"]) || cursor.eat(&["DATABASES"]) {
-        return Ok(Statement::ShowSchemas(ShowSchemas { like: like(cursor)? }));
+        return like(cursor).map(Statement::ShowSchemas);
     }
     if cursor.eat(&["FUNCTIONS"]) {
-        return Ok(Statement::ShowFunctions(ShowFunctions { like: like(cursor)? }));
+        return like(cursor).map(Statement::ShowFunctions);
     }
     if cursor.eat(&["COLUMNS"]) {
         if !cursor.eat(&["FROM"]) {
@@ -98,34 +95,29 @@ pub(crate) fn create_schema(cursor: &mut Cursor<'_>) -> Result<CreateSchema, Sql
 pub(crate) fn drop_schema(cursor: &mut Cursor<'_>) -> Result<DropSchema, SqlError> {
     let if_exists = cursor.eat(&["IF", "EXISTS"]);
     let names: Vec<Name> = cursor.list(|cursor| cursor.name("a schema name"))?;
-    Ok(DropSchema { if_exists, names, cascade: cascade(cursor) })
+    skip_cascade(cursor);
+    Ok(DropSchema { if_exists, names })
 }
 
 /// Reads on behind `DROP TABLE`.
 pub(crate) fn drop_table(cursor: &mut Cursor<'_>) -> Result<DropTable, SqlError> {
     let if_exists = cursor.eat(&["IF", "EXISTS"]);
     let tables = cursor.list(Cursor::table)?;
-    Ok(DropTable { if_exists, tables, cascade: cascade(cursor) })
+    skip_cascade(cursor);
+    Ok(DropTable { if_exists, tables })
 }
 
-fn cascade(cursor: &mut Cursor<'_>) -> bool {
-    let cascade = cursor.eat(&["CASCADE"]);
-    if !cascade {
+/// Nothing depends on a table, and a schema with tables is never dropped: either word changes nothing.
+fn skip_cascade(cursor: &mut Cursor<'_>) {
+    if !cursor.eat(&["CASCADE"]) {
         cursor.eat(&["RESTRICT"]);
     }
-    cascade
 }
 
-/// Reads on behind TRUNCATE.
-pub(crate) fn truncate(cursor: &mut Cursor<'_>) -> Result<Truncate, SqlError> {
+/// Reads on behind TRUNCATE and COMPACT.
+pub(crate) fn tables(cursor: &mut Cursor<'_>) -> Result<Vec<TableRef>, SqlError> {
     cursor.eat(&["TABLE"]);
-    Ok(Truncate { tables: cursor.list(Cursor::table)? })
-}
-
-/// Reads on behind COMPACT.
-pub(crate) fn compact(cursor: &mut Cursor<'_>) -> Result<Compact, SqlError> {
-    cursor.eat(&["TABLE"]);
-    Ok(Compact { tables: cursor.list(Cursor::table)? })
+    cursor.list(Cursor::table)
 }
 
 /// Reads on behind BACKUP.

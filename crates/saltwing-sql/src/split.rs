@@ -1,30 +1,30 @@
 //! Finds where statements end.
 
-use crate::scanner::{Kind, Scanner};
+use crate::scanner::{Lexeme, Scanner};
 
 /// One statement's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Piece<'a> {
+pub struct StatementText<'a> {
     /// From the first character behind the statement before it, to its `;`, which is included.
     pub text: &'a str,
     /// Where `text` starts in the source, in bytes.
     pub offset: usize,
-    /// Whether a `;` ends it. A shell reads on while the last piece has none.
+    /// Whether a `;` ends it. A shell reads on while the last text has none.
     pub complete: bool,
 }
 
 /// The statements of `sql`, in order.
 ///
 /// A `;` ends a statement unless it stands in a string, a quoted name or a
-/// comment. Pieces of nothing but blanks are left out; pieces of comments are
-/// left out too, unless the text ends inside the comment. Nothing is checked: a
-/// piece need not be a statement that can be read.
+/// comment. Texts of nothing but blanks are left out; texts of comments are
+/// left out too, unless `sql` ends inside the comment. Nothing is checked: a
+/// text need not be a statement that can be read.
 ///
 /// # Laws
-/// 1. Each piece is `&sql[offset..offset + text.len()]`, and they do not overlap.
-/// 2. What lies between the pieces is blank or comment, or a lone `;`.
-/// 3. Only the last piece can be incomplete.
-pub fn split_statements(sql: &str) -> impl Iterator<Item = Piece<'_>> {
+/// 1. Each text is `&sql[offset..offset + text.len()]`, and they do not overlap.
+/// 2. What lies between the texts is blank or comment, or a lone `;`.
+/// 3. Only the last text can be incomplete.
+pub fn split_statements(sql: &str) -> impl Iterator<Item = StatementText<'_>> {
     let mut scanner = Scanner::new(sql);
     let mut start = 0;
     std::iter::from_fn(move || {
@@ -32,21 +32,25 @@ pub fn split_statements(sql: &str) -> impl Iterator<Item = Piece<'_>> {
         let mut open = false;
         for (kind, range) in scanner.by_ref() {
             match kind {
-                Kind::Blank | Kind::Comment => {}
-                Kind::Symbol if sql.get(range.clone()) == Some(";") => {
+                Lexeme::Blank | Lexeme::Comment => {}
+                Lexeme::Symbol if sql.get(range.clone()) == Some(";") => {
                     let (from, was_blank) = (start, blank);
                     start = range.end;
                     blank = true;
                     if !was_blank {
-                        return sql.get(from..range.end).map(|text| Piece { text, offset: from, complete: true });
+                        return sql.get(from..range.end).map(|text| StatementText {
+                            text,
+                            offset: from,
+                            complete: true,
+                        });
                     }
                 }
-                Kind::Unterminated(_) => (blank, open) = (false, true),
+                Lexeme::Unterminated(_) => (blank, open) = (false, true),
                 _ => blank = false,
             }
         }
         let (from, text) = (start, sql.get(start..).unwrap_or(""));
         start = sql.len();
-        (!text.is_empty() && (!blank || open)).then_some(Piece { text, offset: from, complete: false })
+        (!text.is_empty() && (!blank || open)).then_some(StatementText { text, offset: from, complete: false })
     })
 }

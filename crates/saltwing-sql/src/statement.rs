@@ -24,8 +24,8 @@ pub enum Statement {
     DropSchema(DropSchema),
     /// `DROP TABLE`.
     DropTable(DropTable),
-    /// `TRUNCATE [TABLE]`.
-    Truncate(Truncate),
+    /// `TRUNCATE [TABLE] table, ..`: at least one.
+    Truncate(Vec<TableRef>),
     /// `UPSERT INTO`.
     Upsert(Upsert),
     /// `INSERT INTO`: as UPSERT, but a key that exists is an error.
@@ -44,16 +44,16 @@ pub enum Statement {
     CopyTo(CopyTo),
     /// `SHOW TABLES`.
     ShowTables(ShowTables),
-    /// `SHOW SCHEMAS`.
-    ShowSchemas(ShowSchemas),
-    /// `SHOW FUNCTIONS`.
-    ShowFunctions(ShowFunctions),
+    /// `SHOW SCHEMAS [LIKE 'pattern']`.
+    ShowSchemas(Option<String>),
+    /// `SHOW FUNCTIONS [LIKE 'pattern']`.
+    ShowFunctions(Option<String>),
     /// `SHOW CREATE TABLE`.
     ShowCreateTable(TableRef),
     /// `SHOW STORAGE [FOR table]`: of one table, or of all.
     ShowStorage(Option<TableRef>),
-    /// `COMPACT`.
-    Compact(Compact),
+    /// `COMPACT table, ..`: at least one.
+    Compact(Vec<TableRef>),
     /// `BACKUP TO`.
     Backup(Backup),
     /// `DESCRIBE`.
@@ -246,8 +246,6 @@ pub struct DropSchema {
     pub if_exists: bool,
     /// The schemas, at least one.
     pub names: Vec<Name>,
-    /// `CASCADE`: with all tables in them.
-    pub cascade: bool,
 }
 
 /// `DROP TABLE`.
@@ -255,22 +253,6 @@ pub struct DropSchema {
 pub struct DropTable {
     /// `IF EXISTS`.
     pub if_exists: bool,
-    /// The tables, at least one.
-    pub tables: Vec<TableRef>,
-    /// `CASCADE`: with what depends on them.
-    pub cascade: bool,
-}
-
-/// `TRUNCATE [TABLE]`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Truncate {
-    /// The tables, at least one.
-    pub tables: Vec<TableRef>,
-}
-
-/// `COMPACT table, ..`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Compact {
     /// The tables, at least one.
     pub tables: Vec<TableRef>,
 }
@@ -582,20 +564,6 @@ pub enum OnConflict {
 pub struct ShowTables {
     /// Only of this schema.
     pub schema: Option<Name>,
-    /// Only names like this.
-    pub like: Option<String>,
-}
-
-/// `SHOW SCHEMAS [LIKE 'pattern']`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ShowSchemas {
-    /// Only names like this.
-    pub like: Option<String>,
-}
-
-/// `SHOW FUNCTIONS [LIKE 'pattern']`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ShowFunctions {
     /// Only names like this.
     pub like: Option<String>,
 }

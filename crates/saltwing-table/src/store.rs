@@ -16,7 +16,7 @@ use crate::engine::stats::StorageStats;
 use crate::engine::storage_engine::StorageEngine;
 use crate::engine::stored_table::StoredTable;
 use crate::engine::worker::Worker;
-use crate::scan::cursor::place;
+use crate::scan::lookup::locate;
 use crate::scan::row_values::RowShape;
 use crate::scan::snapshot::EmbeddedSnapshot;
 use crate::transaction::Committer;
@@ -174,17 +174,17 @@ impl TableStore for EmbeddedTables {
     fn point(&self, columns: &Projection, row_key: &[u8]) -> Result<Option<PointRow>, TableError> {
         let shape = RowShape::of(&self.packed().tables, columns)?;
         let table = shape.table();
-        let found = self.packed().with_rows(table.def().id, |rows| Some((rows.definition, place(rows, row_key))));
-        let Some((definition, place)) = found else { return Ok(None) };
+        let found = self.packed().with_rows(table.def().id, |rows| Some((rows.definition, locate(rows, row_key))));
+        let Some((definition, location)) = found else { return Ok(None) };
         if definition > table.version() {
             return Err(TableError::DefinitionChanged { table: table.def().name.to_string() });
         }
         // After the moment, as for a snapshot.
         let expired_ms = table.def().ttl_s.and_then(|_| table.expired_ms(self.clock().now_ms()));
-        let Some(found) = place.map_or(Ok(None), |place| place.read_alone(row_key, expired_ms))? else {
+        let Some(found) = location.map_or(Ok(None), |location| location.read_alone(row_key, expired_ms))? else {
             return Ok(None);
         };
-        let bytes = if shape.width() == 0 { 0 } else { found.piece.bytes() };
+        let bytes = if shape.width() == 0 { 0 } else { found.segment.bytes() };
         Ok(Some(PointRow { values: shape.values(found)?, bytes }))
     }
 

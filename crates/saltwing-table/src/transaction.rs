@@ -94,22 +94,20 @@ impl WriteBatch for EmbeddedBatch {
     fn apply(
         &mut self,
         table: &Arc<Table>,
-        changes: &[RowChange<'_>],
-        mut keys: Option<&mut Vec<Vec<u8>>>,
+        change: RowChange<'_>,
+        keys: Option<&mut Vec<Vec<u8>>>,
     ) -> Result<(), TableError> {
-        for change in changes {
-            match *change {
-                RowChange::Put { new, written_ms, .. } => {
-                    let key = self.writes.put(table, new, written_ms)?;
-                    if let Some(keys) = &mut keys {
-                        keys.push(key);
-                    }
+        match change {
+            RowChange::Put { new, written_ms, .. } => {
+                let key = self.writes.put(table, new, written_ms)?;
+                if let Some(keys) = keys {
+                    keys.push(key);
                 }
-                RowChange::Delete { key, .. } => {
-                    self.writes.delete(table, key);
-                    if let Some(keys) = &mut keys {
-                        keys.push(key.to_vec());
-                    }
+            }
+            RowChange::Delete { key, .. } => {
+                self.writes.delete(table, key);
+                if let Some(keys) = keys {
+                    keys.push(key.to_vec());
                 }
             }
         }
@@ -150,10 +148,10 @@ impl WriteBatch for EmbeddedTransaction {
     fn apply(
         &mut self,
         table: &Arc<Table>,
-        changes: &[RowChange<'_>],
+        change: RowChange<'_>,
         keys: Option<&mut Vec<Vec<u8>>>,
     ) -> Result<(), TableError> {
-        self.batch.apply(table, changes, keys)
+        self.batch.apply(table, change, keys)
     }
 
     fn free_space(&mut self) {

@@ -18,154 +18,100 @@ pub fn with_causes(error: &dyn Error) -> String {
     text
 }
 
-/// The kind of an error: one stable word with an SQLSTATE.
-///
-/// The words and states are a contract (`docs/contracts.md#error-codes`): scripts match on
-/// them. SQLSTATEs follow PostgreSQL where it has one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-#[allow(missing_docs)] // each is its own word; see `as_str`
-pub enum ErrorCode {
-    FullScanRefused,
-    BudgetExceeded,
-    StatementTooLarge,
-    TooDeep,
-    TooManyColumns,
-    Cancelled,
-    Timeout,
-    DuplicateKey,
-    NotNull,
-    Check,
-    Conflict,
-    SnapshotTooOld,
-    CommitUnknown,
-    OutOfRange,
-    BadDatetime,
-    DatetimeOverflow,
-    TooLong,
-    BadKey,
-    DivisionByZero,
-    SeveralRows,
-    NoRow,
-    BadText,
-    BadArgument,
-    BadParameter,
-    TypeMismatch,
-    Syntax,
-    NoSuchTable,
-    NoSuchSchema,
-    NoSuchColumn,
-    NoSuchFunction,
-    AmbiguousColumn,
-    DuplicateTable,
-    DuplicateSchema,
-    DuplicateColumn,
-    InvalidDefinition,
-    NotSupported,
-    ReadOnly,
-    NoTransaction,
-    FailedTransaction,
-    ActiveTransaction,
-    NoSuchSavepoint,
-    FileAccessRefused,
-    Locked,
-    DiskFull,
-    Io,
-    Corrupt,
-    Bug,
+/// Makes the codes: of each its word, its SQLSTATE, and the number under which Phoenix reports the same, where it has one
+/// for all that the word means.
+macro_rules! codes {
+    ($($code:ident = $word:literal, $state:literal $(, $phoenix:literal)?;)*) => {
+        /// The kind of an error: one stable word with an SQLSTATE.
+        ///
+        /// The words and states are a contract (`docs/contracts.md#error-codes`): scripts match on
+        /// them. SQLSTATEs follow PostgreSQL where it has one.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[non_exhaustive]
+        #[allow(missing_docs)] // each is its own word; see `as_str`
+        pub enum ErrorCode {
+            $($code,)*
+        }
+
+        impl ErrorCode {
+            /// The stable word.
+            pub fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$code => $word,)*
+                }
+            }
+
+            /// The SQLSTATE, five characters.
+            pub fn sqlstate(self) -> &'static str {
+                match self {
+                    $(Self::$code => $state,)*
+                }
+            }
+
+            /// The number under which Phoenix reports the same.
+            pub fn phoenix_number(self) -> Option<u16> {
+                match self {
+                    $(Self::$code => None::<u16>$(.or(Some($phoenix)))?,)*
+                }
+            }
+        }
+    };
+}
+
+codes! {
+    FullScanRefused = "full_scan_refused", "54F01";
+    BudgetExceeded = "budget_exceeded", "54F02";
+    StatementTooLarge = "statement_too_large", "54000";
+    TooDeep = "too_deep", "54001";
+    TooManyColumns = "too_many_columns", "54011";
+    Cancelled = "cancelled", "57014";
+    Timeout = "timeout", "57014", 6000;
+    DuplicateKey = "duplicate_key", "23505";
+    NotNull = "not_null", "23502", 218;
+    Check = "check", "23514";
+    Conflict = "conflict", "40001", 523;
+    SnapshotTooOld = "snapshot_too_old", "40001";
+    CommitUnknown = "commit_unknown", "40003";
+    OutOfRange = "out_of_range", "22003";
+    BadDatetime = "bad_datetime", "22007", 201;
+    DatetimeOverflow = "bad_datetime", "22008";
+    TooLong = "too_long", "22001", 206;
+    BadKey = "bad_key", "22023";
+    DivisionByZero = "division_by_zero", "22012", 202;
+    SeveralRows = "several_rows", "21000", 215;
+    NoRow = "no_row", "02000";
+    BadText = "bad_text", "22P02", 201;
+    BadArgument = "bad_argument", "22023";
+    BadParameter = "bad_parameter", "08P01";
+    TypeMismatch = "type_mismatch", "42804", 203;
+    Syntax = "syntax", "42601", 601;
+    NoSuchTable = "no_such_table", "42P01", 1012;
+    NoSuchSchema = "no_such_schema", "3F000", 722;
+    NoSuchColumn = "no_such_column", "42703", 504;
+    NoSuchFunction = "no_such_function", "42883", 6001;
+    AmbiguousColumn = "ambiguous_column", "42702", 502;
+    DuplicateTable = "duplicate_table", "42P07", 1013;
+    DuplicateSchema = "duplicate_schema", "42P06", 721;
+    DuplicateColumn = "duplicate_column", "42701", 514;
+    InvalidDefinition = "invalid_definition", "42P16";
+    NotSupported = "not_supported", "0A000";
+    ReadOnly = "read_only", "25006", 518;
+    NoTransaction = "no_transaction", "25P01";
+    FailedTransaction = "failed_transaction", "25P02";
+    ActiveTransaction = "active_transaction", "25001";
+    NoSuchSavepoint = "no_such_savepoint", "3B001";
+    FileAccessRefused = "file_access_refused", "42501";
+    Locked = "locked", "55P03";
+    DiskFull = "disk_full", "53100";
+    Io = "io", "58030";
+    Corrupt = "corrupt", "XX001";
+    Bug = "bug", "XX000";
 }
 
 impl ErrorCode {
-    /// The stable word.
-    pub fn as_str(self) -> &'static str {
-        self.word_and_state().0
-    }
-
-    /// The SQLSTATE, five characters.
-    pub fn sqlstate(self) -> &'static str {
-        self.word_and_state().1
-    }
-
     /// Whether the same statement may succeed if it is sent again unchanged.
     pub fn is_retryable(self) -> bool {
         matches!(self, Self::Conflict | Self::SnapshotTooOld | Self::Locked)
-    }
-
-    /// The number under which Phoenix reports the same, where it has one for all that the word means.
-    pub fn phoenix_number(self) -> Option<u16> {
-        Some(match self {
-            Self::BadText | Self::BadDatetime => 201,
-            Self::DivisionByZero => 202,
-            Self::TypeMismatch => 203,
-            Self::TooLong => 206,
-            Self::SeveralRows => 215,
-            Self::NotNull => 218,
-            Self::AmbiguousColumn => 502,
-            Self::NoSuchColumn => 504,
-            Self::DuplicateColumn => 514,
-            Self::ReadOnly => 518,
-            Self::Conflict => 523,
-            Self::Syntax => 601,
-            Self::DuplicateSchema => 721,
-            Self::NoSuchSchema => 722,
-            Self::NoSuchTable => 1012,
-            Self::DuplicateTable => 1013,
-            Self::Timeout => 6000,
-            Self::NoSuchFunction => 6001,
-            _ => return None,
-        })
-    }
-
-    fn word_and_state(self) -> (&'static str, &'static str) {
-        match self {
-            Self::FullScanRefused => ("full_scan_refused", "54F01"),
-            Self::BudgetExceeded => ("budget_exceeded", "54F02"),
-            Self::StatementTooLarge => ("statement_too_large", "54000"),
-            Self::TooDeep => ("too_deep", "54001"),
-            Self::TooManyColumns => ("too_many_columns", "54011"),
-            Self::Cancelled => ("cancelled", "57014"),
-            Self::Timeout => ("timeout", "57014"),
-            Self::DuplicateKey => ("duplicate_key", "23505"),
-            Self::NotNull => ("not_null", "23502"),
-            Self::Check => ("check", "23514"),
-            Self::Conflict => ("conflict", "40001"),
-            Self::SnapshotTooOld => ("snapshot_too_old", "40001"),
-            Self::CommitUnknown => ("commit_unknown", "40003"),
-            Self::OutOfRange => ("out_of_range", "22003"),
-            Self::BadDatetime => ("bad_datetime", "22007"),
-            Self::DatetimeOverflow => ("bad_datetime", "22008"),
-            Self::TooLong => ("too_long", "22001"),
-            Self::BadKey => ("bad_key", "22023"),
-            Self::DivisionByZero => ("division_by_zero", "22012"),
-            Self::SeveralRows => ("several_rows", "21000"),
-            Self::NoRow => ("no_row", "02000"),
-            Self::BadText => ("bad_text", "22P02"),
-            Self::BadArgument => ("bad_argument", "22023"),
-            Self::BadParameter => ("bad_parameter", "08P01"),
-            Self::TypeMismatch => ("type_mismatch", "42804"),
-            Self::Syntax => ("syntax", "42601"),
-            Self::NoSuchTable => ("no_such_table", "42P01"),
-            Self::NoSuchSchema => ("no_such_schema", "3F000"),
-            Self::NoSuchColumn => ("no_such_column", "42703"),
-            Self::NoSuchFunction => ("no_such_function", "42883"),
-            Self::AmbiguousColumn => ("ambiguous_column", "42702"),
-            Self::DuplicateTable => ("duplicate_table", "42P07"),
-            Self::DuplicateSchema => ("duplicate_schema", "42P06"),
-            Self::DuplicateColumn => ("duplicate_column", "42701"),
-            Self::InvalidDefinition => ("invalid_definition", "42P16"),
-            Self::NotSupported => ("not_supported", "0A000"),
-            Self::ReadOnly => ("read_only", "25006"),
-            Self::NoTransaction => ("no_transaction", "25P01"),
-            Self::FailedTransaction => ("failed_transaction", "25P02"),
-            Self::ActiveTransaction => ("active_transaction", "25001"),
-            Self::NoSuchSavepoint => ("no_such_savepoint", "3B001"),
-            Self::FileAccessRefused => ("file_access_refused", "42501"),
-            Self::Locked => ("locked", "55P03"),
-            Self::DiskFull => ("disk_full", "53100"),
-            Self::Io => ("io", "58030"),
-            Self::Corrupt => ("corrupt", "XX001"),
-            Self::Bug => ("bug", "XX000"),
-        }
     }
 }
 

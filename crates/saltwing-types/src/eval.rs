@@ -26,13 +26,19 @@ pub fn eval(expr: &Expr, row: &[Value]) -> Computed {
         Expr::Subquery(index, _) => Err(ValueError::BadArgument(format!("subquery {} has no value", index + 1))),
         Expr::Compare(op, a, b) => Ok(truth(compare(*op, &operand(a, row)?, &operand(b, row)?, char_type(a, b)))),
         Expr::RowCompare(op, a, b) => Ok(truth(compare_rows(*op, a, b, row)?)),
-        Expr::And(list) => fold_logic(list, row, false),
-        Expr::Or(list) => fold_logic(list, row, true),
+        Expr::And(list) => decided(list.iter().map(|e| Ok(known(&eval(e, row)?))), false),
+        Expr::Or(list) => decided(list.iter().map(|e| Ok(known(&eval(e, row)?))), true),
         Expr::Not(e) => Ok(truth(known(&eval(e, row)?).map(|b| !b))),
         Expr::IsNull(e) => Ok(Value::Bool(eval(e, row)?.is_null())),
         Expr::IsTruth(e, wanted) => Ok(Value::Bool(known(&eval(e, row)?) == *wanted)),
-        Expr::InList(e, list) => in_list(e, list, row),
-        Expr::RowInList(left, rows) => row_in_list(left, rows, row),
+        Expr::InList(e, list) => {
+            let value = operand(e, row)?;
+            let is = |item| Ok(compare(CompareOp::Eq, &value, &operand(item, row)?, char_type(e, item)));
+            decided(list.iter().map(is), true)
+        }
+        Expr::RowInList(left, rows) => {
+            decided(rows.iter().map(|right| compare_rows(CompareOp::Eq, left, right, row)), true)
+        }
         Expr::Like { text, pattern, escape, ignore_case } => match (eval(text, row)?, eval(pattern, row)?) {
             (Value::Text(text), Value::Text(pattern)) => {
                 Ok(Value::Bool(LikePattern::parse(&pattern, *escape, *ignore_case)?.matches(&text)))
@@ -116,43 +122,18 @@ fn compare_rows(op: CompareOp, a: &[Expr], b: &[Expr], row: &[Value]) -> Result<
     Ok((!unknown).then(|| op.holds(Ordering::Equal)))
 }
 
-/// AND (`decides` false) and OR (`decides` true): one deciding operand is enough, regardless of the others. An error
+/// AND (`decides` false), OR and IN (`decides` true): one deciding operand is enough, regardless of the others. An error
 /// counts only if no operand before it decides.
-fn fold_logic(list: &[Expr], row: &[Value], decides: bool) -> Computed {
+fn decided(operands: impl Iterator<Item = Result<Option<bool>, ValueError>>, decides: bool) -> Computed {
     let mut unknown = false;
-    for e in list {
-        match known(&eval(e, row)?) {
+    for operand in operands {
+        match operand? {
             Some(b) if b == decides => return Ok(Value::Bool(decides)),
             Some(_) => {}
             None => unknown = true,
         }
     }
     Ok(if unknown { Value::Null } else { Value::Bool(!decides) })
-}
-
-fn in_list(e: &Expr, list: &[Expr], row: &[Value]) -> Computed {
-    let value = operand(e, row)?;
-    let mut unknown = false;
-    for item in list {
-        match compare(CompareOp::Eq, &value, &operand(item, row)?, char_type(e, item)) {
-            Some(true) => return Ok(Value::Bool(true)),
-            Some(false) => {}
-            None => unknown = true,
-        }
-    }
-    Ok(if unknown { Value::Null } else { Value::Bool(false) })
-}
-
-fn row_in_list(left: &[Expr], rows: &[Vec<Expr>], row: &[Value]) -> Computed {
-    let mut unknown = false;
-    for right in rows {
-        match compare_rows(CompareOp::Eq, left, right, row)? {
-            Some(true) => return Ok(Value::Bool(true)),
-            Some(false) => {}
-            None => unknown = true,
-        }
-    }
-    Ok(if unknown { Value::Null } else { Value::Bool(false) })
 }
 
 /// The value of `expr` as a side of a comparison: integer arithmetic is exact there, so that `k + 1 > 5`

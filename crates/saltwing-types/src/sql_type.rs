@@ -169,40 +169,47 @@ impl SqlType {
     }
 }
 
+/// The types that their names alone tell.
+const NAMES: [(&str, SqlType); 24] = [
+    ("NULL", SqlType::Null),
+    ("TINYINT", SqlType::TinyInt),
+    ("SMALLINT", SqlType::SmallInt),
+    ("INTEGER", SqlType::Integer),
+    ("BIGINT", SqlType::BigInt),
+    ("UNSIGNED_TINYINT", SqlType::UnsignedTinyInt),
+    ("UNSIGNED_SMALLINT", SqlType::UnsignedSmallInt),
+    ("UNSIGNED_INT", SqlType::UnsignedInt),
+    ("UNSIGNED_LONG", SqlType::UnsignedLong),
+    ("FLOAT", SqlType::Float),
+    ("DOUBLE", SqlType::Double),
+    ("UNSIGNED_FLOAT", SqlType::UnsignedFloat),
+    ("UNSIGNED_DOUBLE", SqlType::UnsignedDouble),
+    ("DECIMAL", SqlType::Decimal(None)),
+    ("BOOLEAN", SqlType::Boolean),
+    ("DATE", SqlType::Date),
+    ("TIME", SqlType::Time),
+    ("TIMESTAMP", SqlType::Timestamp),
+    ("UNSIGNED_DATE", SqlType::UnsignedDate),
+    ("UNSIGNED_TIME", SqlType::UnsignedTime),
+    ("UNSIGNED_TIMESTAMP", SqlType::UnsignedTimestamp),
+    ("VARCHAR", SqlType::Varchar(None)),
+    ("VARBINARY", SqlType::Varbinary),
+    ("VARBINARY_ENCODED", SqlType::VarbinaryEncoded),
+];
+
 impl fmt::Display for SqlType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        use SqlType::*;
-        let name = match self {
-            Null => "NULL",
-            TinyInt => "TINYINT",
-            SmallInt => "SMALLINT",
-            Integer => "INTEGER",
-            BigInt => "BIGINT",
-            UnsignedTinyInt => "UNSIGNED_TINYINT",
-            UnsignedSmallInt => "UNSIGNED_SMALLINT",
-            UnsignedInt => "UNSIGNED_INT",
-            UnsignedLong => "UNSIGNED_LONG",
-            Float => "FLOAT",
-            Double => "DOUBLE",
-            UnsignedFloat => "UNSIGNED_FLOAT",
-            UnsignedDouble => "UNSIGNED_DOUBLE",
-            Decimal(None) => "DECIMAL",
-            Decimal(Some((p, s))) => return write!(f, "DECIMAL({p},{s})"),
-            Boolean => "BOOLEAN",
-            Date => "DATE",
-            Time => "TIME",
-            Timestamp => "TIMESTAMP",
-            UnsignedDate => "UNSIGNED_DATE",
-            UnsignedTime => "UNSIGNED_TIME",
-            UnsignedTimestamp => "UNSIGNED_TIMESTAMP",
-            Char(n) => return write!(f, "CHAR({n})"),
-            Varchar(None) => "VARCHAR",
-            Varchar(Some(n)) => return write!(f, "VARCHAR({n})"),
-            Binary(n) => return write!(f, "BINARY({n})"),
-            Varbinary => "VARBINARY",
-            VarbinaryEncoded => "VARBINARY_ENCODED",
-        };
-        f.write_str(name)
+        match self {
+            Self::Decimal(Some((precision, scale))) => write!(f, "DECIMAL({precision},{scale})"),
+            Self::Char(length) => write!(f, "CHAR({length})"),
+            Self::Varchar(Some(length)) => write!(f, "VARCHAR({length})"),
+            Self::Binary(length) => write!(f, "BINARY({length})"),
+            plain => {
+                let name = NAMES.iter().find(|(_, ty)| ty == plain).map(|(name, _)| *name);
+                debug_assert!(name.is_some(), "{plain:?} has a name");
+                f.write_str(name.ok_or(fmt::Error)?)
+            }
+        }
     }
 }
 
@@ -211,48 +218,40 @@ impl FromStr for SqlType {
 
     /// Reads what [`SqlType`] prints, no more: the other names that SQL has for types are the parser's.
     fn from_str(text: &str) -> Result<Self, ValueError> {
-        use SqlType::*;
         let bad = || ValueError::BadText { text: shorten(text), target: "a type".into() };
-        let (name, length) = match text.strip_suffix(')').and_then(|text| text.split_once('(')) {
-            Some((name, length)) => (name, Some(length)),
-            None => (text, None),
-        };
-        let number = |length: &str| length.parse::<u32>().map_err(|_| bad());
-        Ok(match (name, length) {
-            ("NULL", None) => Null,
-            ("TINYINT", None) => TinyInt,
-            ("SMALLINT", None) => SmallInt,
-            ("INTEGER", None) => Integer,
-            ("BIGINT", None) => BigInt,
-            ("UNSIGNED_TINYINT", None) => UnsignedTinyInt,
-            ("UNSIGNED_SMALLINT", None) => UnsignedSmallInt,
-            ("UNSIGNED_INT", None) => UnsignedInt,
-            ("UNSIGNED_LONG", None) => UnsignedLong,
-            ("FLOAT", None) => Float,
-            ("DOUBLE", None) => Double,
-            ("UNSIGNED_FLOAT", None) => UnsignedFloat,
-            ("UNSIGNED_DOUBLE", None) => UnsignedDouble,
-            ("DECIMAL", None) => Decimal(None),
-            ("DECIMAL", Some(digits)) => {
-                let (precision, scale) = digits.split_once(',').ok_or_else(bad)?;
+        if let Some((_, plain)) = NAMES.iter().find(|(name, _)| *name == text) {
+            return Ok(*plain);
+        }
+        let (name, length) = text.strip_suffix(')').and_then(|text| text.split_once('(')).ok_or_else(bad)?;
+        let number = || length.parse::<u32>().map_err(|_| bad());
+        Ok(match name {
+            "DECIMAL" => {
+                let (precision, scale) = length.split_once(',').ok_or_else(bad)?;
                 let digits = precision.parse().ok().zip(scale.parse().ok());
                 let fits = |(p, s): &(u8, u8)| (1..=DECIMAL_PRECISION_MAX).contains(p) && s <= p;
-                Decimal(Some(digits.filter(fits).ok_or_else(bad)?))
+                Self::Decimal(Some(digits.filter(fits).ok_or_else(bad)?))
             }
-            ("BOOLEAN", None) => Boolean,
-            ("DATE", None) => Date,
-            ("TIME", None) => Time,
-            ("TIMESTAMP", None) => Timestamp,
-            ("UNSIGNED_DATE", None) => UnsignedDate,
-            ("UNSIGNED_TIME", None) => UnsignedTime,
-            ("UNSIGNED_TIMESTAMP", None) => UnsignedTimestamp,
-            ("CHAR", Some(length)) => Char(number(length)?),
-            ("VARCHAR", None) => Varchar(None),
-            ("VARCHAR", Some(length)) => Varchar(Some(number(length)?)),
-            ("BINARY", Some(length)) => Binary(number(length)?),
-            ("VARBINARY", None) => Varbinary,
-            ("VARBINARY_ENCODED", None) => VarbinaryEncoded,
+            "CHAR" => Self::Char(number()?),
+            "VARCHAR" => Self::Varchar(Some(number()?)),
+            "BINARY" => Self::Binary(number()?),
             _ => return Err(bad()),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn types_are_read_as_they_print() {
+        let with_length =
+            [SqlType::Decimal(Some((5, 2))), SqlType::Char(1), SqlType::Varchar(Some(7)), SqlType::Binary(3)];
+        for ty in NAMES.into_iter().map(|(_, ty)| ty).chain(with_length) {
+            assert_eq!(ty.to_string().parse::<SqlType>().unwrap(), ty, "{ty}");
+        }
+        for bad in ["INT", "CHAR", "VARCHAR(x)", "DECIMAL(5)", "DECIMAL(2,5)", "BIGINT(5)", "varchar"] {
+            assert!(bad.parse::<SqlType>().is_err(), "{bad}");
+        }
     }
 }

@@ -113,9 +113,8 @@ impl Builder {
 
     /// The store of a new database; one that is there knows its own.
     #[must_use]
-    pub fn store(mut self, store: StoreKind) -> Self {
-        self.store = Some(store);
-        self
+    pub fn store(self, store: StoreKind) -> Self {
+        Self { store: Some(store), ..self }
     }
 
     /// Opens for reading only: statements that write, and COPY and BACKUP to files, end with [`ErrorCode::ReadOnly`].
@@ -126,23 +125,20 @@ impl Builder {
     /// 130 MB at most unless a commit was larger, and links to the other files, until the database is closed. sled cannot read without writing: it needs the
     /// permission, and has the directory alone.
     #[must_use]
-    pub fn readonly(mut self, readonly: bool) -> Self {
-        self.readonly = readonly;
-        self
+    pub fn readonly(self, readonly: bool) -> Self {
+        Self { readonly, ..self }
     }
 
     /// Whether a missing database is created; by default it is.
     #[must_use]
-    pub fn create(mut self, create: bool) -> Self {
-        self.create = create;
-        self
+    pub fn create(self, create: bool) -> Self {
+        Self { create, ..self }
     }
 
     /// Memory for the store's cache of its own files, in bytes: 256 MB unless said otherwise.
     #[must_use]
-    pub fn cache_bytes(mut self, bytes: u64) -> Self {
-        self.cache_bytes = bytes;
-        self
+    pub fn cache_bytes(self, bytes: u64) -> Self {
+        Self { cache_bytes: bytes, ..self }
     }
 
     /// Memory for the blocks of rows that were read, in bytes: 256 MB unless said otherwise. This is the cache
@@ -187,9 +183,8 @@ impl Builder {
     /// Blocks of 4 rows and deltas of 16, merged along with the commits: for tests, in which a few rows exercise every
     /// path. Replaces earlier settings of blocks, deltas and idle times.
     #[must_use]
-    pub fn tiny_layout(mut self) -> Self {
-        self.layout = LayoutOptions::tiny();
-        self
+    pub fn tiny_layout(self) -> Self {
+        Self { layout: LayoutOptions::tiny(), ..self }
     }
 
     /// Most bytes that the joins, sorts, groups and large values of all running statements may take together: a quarter
@@ -198,18 +193,16 @@ impl Builder {
     /// A statement that needs more goes to temporary files, or fails with [`ErrorCode::BudgetExceeded`]. `SET
     /// memory_limit` lowers the limit for all connections, and raises it at most to this one.
     #[must_use]
-    pub fn memory_limit(mut self, bytes: usize) -> Self {
-        self.memory_limit = bytes;
-        self
+    pub fn memory_limit(self, bytes: usize) -> Self {
+        Self { memory_limit: bytes, ..self }
     }
 
     /// Most bytes of encoded rows that one commit may hold: 256 MB unless said otherwise, and no more than a batch of the
     /// store takes (1 GB). `SET commit_bytes_max` changes it for a connection; a statement that writes more is refused with
     /// [`ErrorCode::StatementTooLarge`], unless it commits in parts (`SET autocommit_rows`).
     #[must_use]
-    pub fn commit_bytes_max(mut self, bytes: usize) -> Self {
-        self.commit_bytes_max = bytes.clamp(*COMMIT_BYTES.start(), *COMMIT_BYTES.end());
-        self
+    pub fn commit_bytes_max(self, bytes: usize) -> Self {
+        Self { commit_bytes_max: bytes.clamp(*COMMIT_BYTES.start(), *COMMIT_BYTES.end()), ..self }
     }
 
     /// Most threads that work for one statement, where it reads many rows: as many as the computer runs at once, unless
@@ -256,30 +249,26 @@ impl Builder {
 
     /// Acknowledges writes before they are on the disk: a crash may take the last ones.
     #[must_use]
-    pub fn buffered(mut self) -> Self {
-        self.durability = Durability::Buffered;
-        self
+    pub fn buffered(self) -> Self {
+        Self { durability: Durability::Buffered, ..self }
     }
 
     /// SALT_BUCKETS of every table that names none; 0 is none.
     #[must_use]
-    pub fn default_salt_buckets(mut self, buckets: u16) -> Self {
-        self.default_salt = (buckets > 0).then_some(buckets);
-        self
+    pub fn default_salt_buckets(self, buckets: u16) -> Self {
+        Self { default_salt: (buckets > 0).then_some(buckets), ..self }
     }
 
     /// How often expired rows are looked for; `None` is never.
     #[must_use]
-    pub fn sweep_every(mut self, every: Option<Duration>) -> Self {
-        self.sweep_every = every;
-        self
+    pub fn sweep_every(self, every: Option<Duration>) -> Self {
+        Self { sweep_every: every, ..self }
     }
 
     /// The clock that rows are stamped and expire by, for tests.
     #[must_use]
-    pub fn clock(mut self, clock: Arc<dyn Clock>) -> Self {
-        self.clock = clock;
-        self
+    pub fn clock(self, clock: Arc<dyn Clock>) -> Self {
+        Self { clock, ..self }
     }
 
     pub(crate) fn open_store(&self) -> Result<Arc<dyn OrderedKv>, Error> {

@@ -11,7 +11,7 @@ use crate::description::Description;
 use crate::outcome::{BatchSource, ExecResult, Outcome, RowsOutcome};
 use crate::params::{IntoParams, Params};
 use crate::progress::CopyProgress;
-use crate::rows::{no_row, several_rows};
+use crate::rows::no_row;
 use crate::session::{Prepared, Session};
 use crate::{ArrowRows, Error, FromRow, Rows, Settings};
 
@@ -70,12 +70,7 @@ impl Connection {
     /// # Errors
     /// The statement's error; `several_rows`; as [`Row::get`](crate::Row::get).
     pub async fn query_opt<R: FromRow>(&self, sql: &str, params: impl IntoParams) -> Result<Option<R>, Error> {
-        let mut rows = self.query(sql, params).await?;
-        let Some(row) = rows.next().await? else { return Ok(None) };
-        match rows.next().await? {
-            None => R::from_row(&row).map(Some),
-            Some(_) => Err(several_rows()),
-        }
+        self.query(sql, params).await?.only().await
     }
 
     /// Runs a statement that gives rows, as Arrow batches.
@@ -241,12 +236,7 @@ impl Statement {
     /// # Errors
     /// The statement's error; `several_rows`; as [`Row::get`](crate::Row::get).
     pub async fn query_opt<R: FromRow>(&self, params: impl IntoParams) -> Result<Option<R>, Error> {
-        let mut rows = self.query(params).await?;
-        let Some(row) = rows.next().await? else { return Ok(None) };
-        match rows.next().await? {
-            None => R::from_row(&row).map(Some),
-            Some(_) => Err(several_rows()),
-        }
+        self.query(params).await?.only().await
     }
 
     /// Runs it for its rows, as Arrow batches.

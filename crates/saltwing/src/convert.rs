@@ -82,20 +82,6 @@ impl FromValue for f64 {
     }
 }
 
-impl FromValue for f32 {
-    const EXPECTED: &'static str = "a FLOAT";
-    fn from_value(value: Value, _: SqlType) -> Option<Self> {
-        if let Value::Float(f) = value { Some(f) } else { None }
-    }
-}
-
-impl FromValue for bool {
-    const EXPECTED: &'static str = "a BOOLEAN";
-    fn from_value(value: Value, _: SqlType) -> Option<Self> {
-        if let Value::Bool(b) = value { Some(b) } else { None }
-    }
-}
-
 impl FromValue for String {
     const EXPECTED: &'static str = "a value with a text";
     fn from_value(value: Value, ty: SqlType) -> Option<Self> {
@@ -115,11 +101,21 @@ impl FromValue for String {
     }
 }
 
-impl FromValue for Vec<u8> {
-    const EXPECTED: &'static str = "bytes";
-    fn from_value(value: Value, _: SqlType) -> Option<Self> {
-        if let Value::Bytes(bytes) = value { Some(bytes) } else { None }
-    }
+/// Types of one kind of value each.
+macro_rules! of_one_kind {
+    ($($rust:ty, $kind:ident, $expected:literal;)*) => { $(
+        impl FromValue for $rust {
+            const EXPECTED: &'static str = $expected;
+            fn from_value(value: Value, _: SqlType) -> Option<Self> {
+                if let Value::$kind(value) = value { Some(value) } else { None }
+            }
+        }
+    )* };
+}
+of_one_kind! {
+    f32, Float, "a FLOAT";
+    bool, Bool, "a BOOLEAN";
+    Vec<u8>, Bytes, "bytes";
 }
 
 impl FromValue for Decimal {

@@ -13,10 +13,10 @@ use saltwing_sql::statement::{CopySource, Delete, QueryStatement, Upsert};
 use crate::Error;
 use crate::computed::EXPRS_AT_ONCE;
 use crate::description::Description;
-use crate::explain::{PLAN_COLUMN, text_columns};
 use crate::run::{Purpose, unsupported};
 use crate::session::Session;
 use crate::settings::Setting;
+use crate::show::columns_shown;
 use crate::subqueries::QueryPlan;
 
 impl Session {
@@ -25,114 +25,131 @@ impl Session {
     /// # Errors
     /// Its errors regardless of values: names, types, definitions, the guard's refusal.
     pub(crate) fn describe_statement(&self, statement: &Statement, parameters: usize) -> Result<Description, Error> {
-        let mut types = ParameterTypes::new(parameters);
-        let mut description = self.described(statement, &mut types)?;
-        description.parameters = types.into_types();
-        Ok(description)
+        let types = ParameterTypes::default();
+        let mut describer = Describer { session: self, purpose: Purpose::Judge, has_parameters: parameters > 0, types };
+        let description = describer.described(statement)?;
+        Ok(Description { parameters: describer.types.into_types(parameters), ..description })
     }
+}
 
-    fn described(&self, statement: &Statement, types: &mut ParameterTypes) -> Result<Description, Error> {
-        let catalog = self.catalog();
-        let nothing = Description::default();
+/// Describes a statement part by part.
+struct Describer<'s> {
+    session: &'s Session,
+    /// Nothing is refused that is only explained.
+    purpose: Purpose,
+    has_parameters: bool,
+    /// The types that the parts described so far tell.
+    types: ParameterTypes,
+}
+
+impl Describer<'_> {
+    fn described(&mut self, statement: &Statement) -> Result<Description, Error> {
+        let session = self.session;
+        let catalog = session.catalog();
         match statement {
-            Statement::Query(query) => self.described_query(query, HintVerb::Select, types),
-            Statement::Upsert(upserted) => self.check_upsert(upserted, HintVerb::Upsert, types).map(|()| nothing),
-            Statement::Insert(upserted) => self.check_upsert(upserted, HintVerb::Insert, types).map(|()| nothing),
-            Statement::Delete(delete) => self.check_delete(delete, types).map(|()| nothing),
+            Statement::Query(query) => return self.described_query(query, HintVerb::Select),
+            Statement::Upsert(upserted) => self.check_upsert(upserted, HintVerb::Upsert)?,
+            Statement::Insert(upserted) => self.check_upsert(upserted, HintVerb::Insert)?,
             Statement::Update(statement) => {
                 let bound = update(statement, &*catalog)?;
-                self.described_query(&bound.query, HintVerb::Update, types).map(|_| nothing)
+                // The row key is the first item.
+                self.types.note_targets(&bound.query.query, 1, &bound.table, 0..bound.table.def().columns.len());
+                drop(self.described_query(&bound.query, HintVerb::Update)?);
             }
+            Statement::Delete(delete) => self.check_delete(delete)?,
             Statement::CopyTo(copy) => match &copy.source {
-                CopySource::Query(query) => self.described_query(query, HintVerb::Select, types).map(|_| nothing),
-                CopySource::Table { table, .. } => Ok(resolve(&*catalog, table).map(|_| nothing)?),
+                CopySource::Query(query) => drop(self.described_query(query, HintVerb::Select)?),
+                CopySource::Table { table, .. } => drop(resolve(&*catalog, table)?),
             },
-            Statement::CopyFrom(copy) => Ok(resolve(&*catalog, &copy.table).map(|_| nothing)?),
+            Statement::CopyFrom(copy) => drop(resolve(&*catalog, &copy.table)?),
             Statement::Explain(explain) => {
-                match (&*explain.statement, explain.analyze) {
-                    (explained, true) => drop(self.described(explained, types)?),
-                    // Nothing is refused that is only explained.
-                    (Statement::Query(query), false) => self.note_types(query, &[], types),
-                    (_, false) => {}
-                }
-                Ok(Description { columns: Some(text_columns(&[PLAN_COLUMN]).into()), ..nothing })
+                self.purpose = if explain.analyze { Purpose::Judge } else { Purpose::Explain };
+                self.described(&explain.statement)?;
             }
             Statement::CreateTable(create) => {
-                let bound = create_table(create, self.shared().options.default_salt)?;
-                self.check_defaults(&bound.def).map_err(|error| error.at(Some(create.table.span())))?;
-                Ok(nothing)
+                let bound = create_table(create, session.shared().options.default_salt)?;
+                session.check_defaults(&bound.def).map_err(|error| error.at(Some(create.table.span())))?;
             }
-            Statement::AlterTable(alter) => {
-                alter_table(alter, &resolve(&*catalog, &alter.table)?)?;
-                Ok(nothing)
-            }
+            Statement::AlterTable(alter) => drop(alter_table(alter, &resolve(&*catalog, &alter.table)?)?),
             Statement::Set(set) => {
                 Setting::named(&set.name.text).map_err(|error| error.at(Some(set.name.span)))?;
-                Ok(nothing)
             }
-            other => unsupported(other).map_or(Ok(nothing), Err),
+            other => unsupported(other).map_or(Ok(()), Err)?,
         }
+        Ok(Description { columns: columns_shown(statement).map(Arc::from), ..Description::default() })
     }
 
-    fn described_query(
-        &self,
-        statement: &QueryStatement,
-        verb: HintVerb,
-        types: &mut ParameterTypes,
-    ) -> Result<Description, Error> {
-        let mut run = self.query_run(statement, Params::Open)?;
+    fn described_query(&mut self, statement: &QueryStatement, verb: HintVerb) -> Result<Description, Error> {
+        self.types.note_row_counts(&statement.query);
+        let mut run = self.session.query_run(statement, Params::Open)?;
         run.guard.verb = verb;
-        let context = self.begin();
-        let (run, _) = self.with_subqueries(run, &context, Purpose::Judge)?;
-        self.note_types(&run.statement, &run.subqueries, types);
+        let context = self.session.begin();
+        let (run, reads) = self.session.with_subqueries(run, &context, self.purpose)?;
+        self.note_types(&run.statement, &run.subqueries);
+        self.types.note_all(&reads.parameters);
         for inner in candidates(statement) {
-            self.note_types(&inner.statement, &[], types);
+            self.note_types(&inner.statement, &[]);
         }
-        let plan = match self.plan_direct(&run)? {
+        let plan = match self.session.plan_direct(&run)? {
             Some(direct) => {
-                direct.access().judge()?;
+                if self.purpose == Purpose::Judge {
+                    direct.access().judge()?;
+                }
                 Some(QueryPlan::Direct(Arc::new(direct)))
             }
-            None => self.judge_relational(&run, context, !types.is_empty())?.map(QueryPlan::Relational),
+            None => {
+                let planned = self.session.judge_relational(&run, context, self.purpose, self.has_parameters)?;
+                planned.map(QueryPlan::Relational)
+            }
         };
         let (columns, name) = match &plan {
             Some(QueryPlan::Direct(plan)) => (Some(plan.columns().clone()), plan.planned().plan.as_str()),
-            Some(QueryPlan::Relational(plan)) => (Some(plan.columns()), "relational"),
+            Some(QueryPlan::Relational(plan)) => {
+                self.types.note_all(plan.parameters());
+                (Some(plan.columns()), "relational")
+            }
             None => (None, "relational"),
         };
         Ok(Description { columns, plan: Some(name), ..Description::default() })
     }
 
     /// Notes what a query over one table tells of parameters; some of its placeholders stand for `subqueries`.
-    fn note_types(&self, statement: &QueryStatement, subqueries: &[Subquery], types: &mut ParameterTypes) {
+    fn note_types(&mut self, statement: &QueryStatement, subqueries: &[Subquery]) {
         // What is wrong with it is told where it is planned.
-        if let Ok(BoundQuery::Single(bound)) = query(statement, &*self.catalog(), Params::Open, subqueries) {
-            types.note_select(&bound);
+        if let Ok(BoundQuery::Single(bound)) = query(statement, &*self.session.catalog(), Params::Open, subqueries) {
+            self.types.note_select(&bound);
         }
     }
 
-    fn check_upsert(&self, statement: &Upsert, verb: HintVerb, types: &mut ParameterTypes) -> Result<(), Error> {
-        let bound = upsert(statement, verb == HintVerb::Insert, &*self.catalog(), Params::Open)?;
-        bound.open.iter().for_each(|e| types.note_expr(e));
+    fn check_upsert(&mut self, statement: &Upsert, verb: HintVerb) -> Result<(), Error> {
+        let bound = upsert(statement, verb == HintVerb::Insert, &*self.session.catalog(), Params::Open)?;
+        bound.open.iter().for_each(|e| self.types.note_expr(e));
         match bound.source {
             BoundSource::Rows(_) if bound.computed.is_empty() => Ok(()),
             BoundSource::Rows(_) => {
                 let exprs = bound.computed.iter().map(|value| &*value.expr);
                 let query = computed_query(exprs.take(EXPRS_AT_ONCE), 2, Some(statement.span))?;
-                self.described_query(&query, verb, types).map(drop)
+                self.described_query(&query, verb).map(drop)
             }
-            BoundSource::Query(query) => self.described_query(&statement.source_query(&query), verb, types).map(drop),
+            BoundSource::Query(query) => {
+                let columns = bound.target.columns.iter().copied();
+                self.types.note_targets(&query, 0, &bound.target.table, columns);
+                self.described_query(&statement.source_query(&query), verb).map(drop)
+            }
         }
     }
 
-    fn check_delete(&self, statement: &Delete, types: &mut ParameterTypes) -> Result<(), Error> {
+    fn check_delete(&mut self, statement: &Delete) -> Result<(), Error> {
         let query = row_key_query(statement)?;
-        match self.plan_delete(statement, &*self.catalog(), Params::Open)? {
+        match self.session.plan_delete(statement, &*self.session.catalog(), Params::Open)? {
             Some(access) => {
-                self.note_types(&query, &[], types);
-                Ok(access.judge().map(drop)?)
+                self.note_types(&query, &[]);
+                if self.purpose == Purpose::Judge {
+                    access.judge()?;
+                }
+                Ok(())
             }
-            None => self.described_query(&query, HintVerb::Delete, types).map(drop),
+            None => self.described_query(&query, HintVerb::Delete).map(drop),
         }
     }
 }

@@ -2,25 +2,24 @@
 
 use std::sync::Arc;
 
-use arrow::array::{RecordBatch, StringArray};
 use saltwing_bind::Params;
-use saltwing_bind::ResultColumn;
-use saltwing_exec::select::result_schema;
-use saltwing_planner::{AccessReport, explain_json, explain_text};
+use saltwing_exec::SelectPlan;
+use saltwing_planner::{AccessReport, DirectPlan, explain_json, explain_text};
 use saltwing_sql::Statement;
 use saltwing_sql::statement::{Explain, ExplainFormat, QueryStatement, RowSource};
-use saltwing_types::{ErrorCode, SqlType, Value};
+use saltwing_types::{ErrorCode, Value};
 
 use crate::Error;
-use crate::outcome::{Outcome, RowsOutcome};
+use crate::outcome::Outcome;
 use crate::run::Purpose;
 use crate::session::Session;
+use crate::text_rows::TextRow;
 
 /// Accesses, and what else the executor has to tell.
 pub(crate) struct Explained {
     pub(crate) executor: &'static str,
-    /// The plan of a SELECT on the direct path, by the name of its kind.
-    pub(crate) direct_plan: Option<&'static str>,
+    /// The plan of a SELECT on the direct path.
+    pub(crate) direct: Option<Arc<SelectPlan>>,
     pub(crate) reports: Vec<AccessReport>,
     /// The relational plan, as text.
     pub(crate) plan: Option<String>,
@@ -29,17 +28,18 @@ pub(crate) struct Explained {
 }
 
 impl Explained {
+    fn direct_plan(&self) -> Option<&DirectPlan> {
+        self.direct.as_ref().map(|select| &select.planned().plan)
+    }
+
     fn text(&self) -> String {
-        let accesses = explain_text(self.executor, self.direct_plan, &self.reports);
+        let accesses = explain_text(self.executor, self.direct_plan(), &self.reports);
         self.plan.iter().fold(accesses, |text, plan| text + plan)
     }
 }
 
-/// The one column of EXPLAIN.
-pub(crate) const PLAN_COLUMN: &str = "plan";
-
 impl Session {
-    pub(crate) fn run_explain(&self, explain: &Explain, params: &[Value]) -> Result<RowsOutcome, Error> {
+    pub(crate) fn run_explain(&self, explain: &Explain, params: &[Value]) -> Result<Vec<TextRow>, Error> {
         let explained = match (&*explain.statement, explain.analyze) {
             (Statement::Query(query), false) => self.explain_query(query, params)?,
             (Statement::Query(query), true) => self.analyze_query(query, params)?,
@@ -49,7 +49,7 @@ impl Session {
         let lines = match explain.format {
             ExplainFormat::Json => {
                 let before = explained.subqueries.iter().flat_map(|(_, subquery)| &subquery.reports);
-                vec![explain_json(explained.executor, explained.direct_plan, before.chain(&explained.reports))]
+                vec![explain_json(explained.executor, explained.direct_plan(), before.chain(&explained.reports))]
             }
             ExplainFormat::Text => {
                 let mut text = String::new();
@@ -60,7 +60,7 @@ impl Session {
                 text.lines().map(str::to_owned).collect()
             }
         };
-        text_rows(PLAN_COLUMN, lines)
+        Ok(lines.into_iter().map(|line| vec![Some(line)]).collect())
     }
 
     fn explain_query(&self, statement: &QueryStatement, params: &[Value]) -> Result<Explained, Error> {
@@ -120,27 +120,5 @@ impl Session {
 
 /// The reads of a write on the direct path.
 fn direct(reports: Vec<AccessReport>) -> Explained {
-    Explained { executor: "direct", direct_plan: None, reports, plan: None, subqueries: Vec::new() }
-}
-
-/// A result of one text column.
-pub(crate) fn text_rows(label: &str, lines: Vec<String>) -> Result<RowsOutcome, Error> {
-    table_rows(&[label], lines.into_iter().map(|line| vec![Some(line)]).collect())
-}
-
-/// Text columns of a result.
-pub(crate) fn text_columns(labels: &[&str]) -> Vec<ResultColumn> {
-    let column = |label: &&str| ResultColumn { label: (*label).into(), ty: SqlType::Varchar(None), nullable: true };
-    labels.iter().map(column).collect()
-}
-
-/// A result of text columns.
-pub(crate) fn table_rows(labels: &[&str], rows: Vec<Vec<Option<String>>>) -> Result<RowsOutcome, Error> {
-    let columns = text_columns(labels);
-    let column = |i: usize| -> arrow::array::ArrayRef {
-        Arc::new(rows.iter().map(|row| row.get(i).and_then(Option::as_deref)).collect::<StringArray>())
-    };
-    let arrays = (0..labels.len()).map(column).collect();
-    let batch = RecordBatch::try_new(result_schema(&columns), arrays).map_err(saltwing_access::TableError::from)?;
-    Ok(RowsOutcome::ready(columns, batch))
+    Explained { executor: "direct", direct: None, reports, plan: None, subqueries: Vec::new() }
 }

@@ -71,6 +71,7 @@ mod statement_cache;
 mod storage;
 mod subqueries;
 mod sweeper;
+mod text_rows;
 mod transaction;
 mod transaction_guard;
 mod transaction_statements;
@@ -96,7 +97,7 @@ pub use transaction_guard::{BlockingTransaction, TRANSACTION_TRIES_MAX, Transact
 pub use saltwing_access::Loss;
 pub use saltwing_bind::ResultColumn;
 pub use saltwing_expr::ValueRef;
-pub use saltwing_sql::{Piece, render_caret, split_statements};
+pub use saltwing_sql::{StatementText, render_caret, split_statements};
 #[doc(hidden)] // for the shell
 pub use saltwing_types::suggest;
 pub use saltwing_types::value::Timestamp;

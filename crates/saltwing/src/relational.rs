@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 use futures_util::StreamExt;
 use saltwing_access::ScanContext;
-use saltwing_bind::{Params, ResultColumn, candidates};
+use saltwing_bind::{ParameterTypes, Params, ResultColumn, candidates};
 use saltwing_datafusion::{
     Binding, Mode, Planned, QueryRequest, RecursionLimits, RelationalError, RelationalErrorKind, Template,
 };
@@ -119,9 +119,10 @@ impl Session {
         &self,
         run: &QueryRun<'_>,
         context: ScanContext,
+        purpose: Purpose,
         has_parameters: bool,
     ) -> Result<Option<RelationalPlan>, Error> {
-        match self.plan_relational(run, context, Purpose::Judge) {
+        match self.plan_relational(run, context, purpose) {
             Err(error) if !has_parameters || is_known_before_values(error.code()) => Err(error),
             planned => Ok(planned.ok()),
         }
@@ -210,6 +211,11 @@ impl RelationalPlan {
         self.0.columns().into()
     }
 
+    /// The types of its parameters without values.
+    pub(crate) fn parameters(&self) -> &ParameterTypes {
+        self.0.parameters()
+    }
+
     /// The type of a result of one column, where SQL has one.
     pub(crate) fn one_type(&self) -> Option<SqlType> {
         self.0.one_type()
@@ -218,6 +224,6 @@ impl RelationalPlan {
     /// The accesses of its tables; with counters if the plan `ran`.
     pub(crate) fn explained(&self, ran: bool) -> Explained {
         let (reports, plan) = (self.0.accesses(ran), Some(self.0.plan_text()));
-        Explained { executor: "datafusion", direct_plan: None, reports, plan, subqueries: Vec::new() }
+        Explained { executor: "datafusion", direct: None, reports, plan, subqueries: Vec::new() }
     }
 }

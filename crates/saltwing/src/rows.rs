@@ -177,6 +177,12 @@ impl Rows {
         Ok(rows)
     }
 
+    /// As [`only_row`].
+    pub(crate) async fn only<R: FromRow>(mut self) -> Result<Option<R>, Error> {
+        let mut rows = [self.next().await?, self.next().await?].into_iter();
+        only_row(|| Ok(rows.next().flatten()))
+    }
+
     fn fill_blocking(&mut self) -> Result<(), Error> {
         if !self.batches.is_at_end() && !self.next_values()? {
             let batch = self.batches.next_blocking()?;
@@ -338,13 +344,11 @@ pub(crate) fn only_row<R: FromRow>(mut next: impl FnMut() -> Result<Option<Row>,
     let Some(row) = next()? else { return Ok(None) };
     match next()? {
         None => R::from_row(&row).map(Some),
-        Some(_) => Err(several_rows()),
+        Some(_) => {
+            let text = "the statement gives several rows, and one was asked for";
+            Err(Error::new(ErrorCode::SeveralRows, text).with_help(Some("add LIMIT 1, or use query")))
+        }
     }
-}
-
-pub(crate) fn several_rows() -> Error {
-    Error::new(ErrorCode::SeveralRows, "the statement gives several rows, and one was asked for")
-        .with_help(Some("add LIMIT 1, or use query"))
 }
 
 pub(crate) fn no_row() -> Error {

@@ -19,7 +19,9 @@ use crate::Error;
 use crate::outcome::{BatchSource, ExecResult, Outcome, RowsOutcome, Running, Stats, Values};
 use crate::session::Session;
 use crate::settings::ExecutorChoice;
+use crate::show::columns_shown;
 use crate::statement_cache::{CachedStatement, ReadyPlan};
+use crate::text_rows::{TextRow, text_rows};
 
 /// A query, and everything that decides how it runs.
 #[derive(Clone)]
@@ -52,21 +54,23 @@ pub(crate) enum Purpose {
 impl Session {
     pub(crate) fn run_statement(&self, statement: &Statement, params: &[Value]) -> Result<Outcome, Error> {
         let catalog = &self.shared().catalog;
+        let shown =
+            |rows: Vec<TextRow>| text_rows(columns_shown(statement).unwrap_or_default(), &rows).map(Outcome::Rows);
         match statement {
             Statement::Query(query) => self.run_query(query, params).map(Outcome::Rows),
             Statement::Upsert(statement) => self.by_newest_definitions(|| self.run_upsert(statement, false, params)),
             Statement::Insert(statement) => self.by_newest_definitions(|| self.run_upsert(statement, true, params)),
             Statement::Delete(statement) => self.by_newest_definitions(|| self.run_delete(statement, params)),
             Statement::Update(statement) => self.by_newest_definitions(|| self.run_update(statement, params)),
-            Statement::Explain(explain) => self.run_explain(explain, params).map(Outcome::Rows),
+            Statement::Explain(explain) => shown(self.run_explain(explain, params)?),
             Statement::CreateTable(create) => self.run_create_table(create),
             Statement::AlterTable(alter) => self.run_alter_table(alter),
             Statement::DropTable(drop) => self.run_drop_table(drop),
-            Statement::Truncate(truncate) => {
+            Statement::Truncate(tables) => {
                 self.writable()?;
                 let context = self.begin();
                 let mut notices = Vec::new();
-                for name in &truncate.tables {
+                for name in tables {
                     context.check()?;
                     // Adds the position of the name to an error.
                     resolve(&*self.catalog(), name)?;
@@ -97,17 +101,17 @@ impl Session {
             }
             Statement::CopyFrom(copy) => self.copy_from(copy, None).map(Outcome::Done),
             Statement::CopyTo(copy) => self.copy_to(copy, params, None).map(Outcome::Done),
-            Statement::ShowTables(show) => self.show_tables(show).map(Outcome::Rows),
-            Statement::ShowSchemas(show) => self.show_schemas(show).map(Outcome::Rows),
-            Statement::ShowFunctions(show) => self.show_functions(show).map(Outcome::Rows),
-            Statement::ShowCreateTable(name) => self.show_create_table(name).map(Outcome::Rows),
+            Statement::ShowTables(show) => shown(self.show_tables(show)?),
+            Statement::ShowSchemas(show) => shown(self.show_schemas(show.as_deref())?),
+            Statement::ShowFunctions(show) => shown(self.show_functions(show.as_deref())?),
+            Statement::ShowCreateTable(name) => shown(self.show_create_table(name)?),
             Statement::ShowStorage(name) => self.show_storage(name.as_ref()).map(Outcome::Rows),
-            Statement::Compact(compact) => self.run_compact(compact),
+            Statement::Compact(tables) => self.run_compact(tables),
             Statement::Backup(backup) => self.run_backup(&backup.path).map_err(|error| error.at(Some(backup.span))),
-            Statement::Describe(name) => self.describe(name).map(Outcome::Rows),
-            Statement::ShowSetting(name) => self.show_setting(name.as_ref()).map(Outcome::Rows),
+            Statement::Describe(name) => shown(self.describe(name)?),
+            Statement::ShowSetting(name) => shown(self.show_setting(name.as_ref())?),
             Statement::Set(set) => self.set(set).map(|()| ExecResult::default().into()),
-            Statement::ShowTransactions => self.show_transactions().map(Outcome::Rows),
+            Statement::ShowTransactions => shown(self.show_transactions()),
             Statement::Begin { read_only } => self.begin_transaction(*read_only).map(|()| ExecResult::default().into()),
             Statement::Commit
             | Statement::Rollback
@@ -300,20 +304,15 @@ impl Session {
                     let mut rows = rows.clone();
                     computing.fill(transaction.snapshot(), &target, &mut rows, &computed, statement.span)?;
                     computing.add_defaults(transaction.snapshot(), &target, &mut rows)?;
-                    transaction.upsert_rows(&target, &rows, None).map_err(|failure| {
-                        let span = row_span(statement, &failure);
-                        Error::from(failure.error).at(span)
-                    })
+                    transaction.upsert_rows(&target, &rows, None).map_err(|failure| of_row(statement, failure))
                 });
                 let (rows_affected, ()) = written?;
                 Ok(ExecResult { rows_affected, notices: Vec::new() }.into())
             }
             BoundSource::Rows(rows) => {
-                let written = self.writer().upsert(&target, &rows, None).map_err(|failure| {
-                    let span = row_span(statement, &failure);
-                    Error::from(failure.error).at(span)
-                });
-                Ok(ExecResult { rows_affected: written?, notices: Vec::new() }.into())
+                let written = self.writer().upsert(&target, &rows, None);
+                let rows_affected = written.map_err(|failure| of_row(statement, failure))?;
+                Ok(ExecResult { rows_affected, notices: Vec::new() }.into())
             }
             BoundSource::Query(query) => {
                 let (query, verb) =
@@ -503,12 +502,16 @@ fn space_comes_later(name: &TableRef) -> String {
     format!("the rows of {name} are gone; their space could not be given back yet, and comes back in the background")
 }
 
-/// The place of the row that an error is about.
-fn row_span(statement: &Upsert, failure: &RowFailure) -> Option<Span> {
-    match (&failure.error, &statement.source) {
-        (ExecError::DuplicateKey { .. }, RowSource::Values(rows)) => rows.get(failure.row?).map(|row| row.span),
+/// The error of a row, with the place of the row if its key is there already.
+fn of_row(statement: &Upsert, failure: RowFailure) -> Error {
+    let RowFailure { error, row } = failure;
+    let span = match (&error, &statement.source) {
+        (ExecError::DuplicateKey { .. }, RowSource::Values(rows)) => {
+            row.and_then(|row| rows.get(row)).map(|row| row.span)
+        }
         _ => None,
-    }
+    };
+    Error::from(error).at(span)
 }
 
 /// The error of a statement that is read and not run; `None` of one that is.

@@ -1,20 +1,40 @@
 //! SHOW and DESCRIBE.
 
-use saltwing_bind::{SPLIT_ON, resolve};
+use saltwing_bind::{ResultColumn, SPLIT_ON, resolve};
 use saltwing_catalog::{CatalogViewDef, INFORMATION_SCHEMA, catalog_view};
-use saltwing_sql::statement::{SettingName, ShowSchemas, ShowTables};
-use saltwing_sql::{TableRef, quote_name};
+use saltwing_sql::statement::{SettingName, ShowTables};
+use saltwing_sql::{Statement, TableRef, quote_name};
 use saltwing_types::like::LikePattern;
 use saltwing_types::{ColumnDef, ErrorCode, KeyColumn, SortOrder, SqlType, TableDef, Value, text};
 
 use crate::Error;
-use crate::explain::{table_rows, text_rows};
-use crate::outcome::RowsOutcome;
 use crate::session::Session;
 use crate::settings::{SETTINGS, Setting};
+use crate::storage::storage_columns;
+use crate::text_rows::{TextRow, text_columns};
+
+/// The columns of a statement that shows something; `None` of another one.
+pub(crate) fn columns_shown(statement: &Statement) -> Option<Vec<ResultColumn>> {
+    let labels: &[&str] = match statement {
+        Statement::Explain(_) => &["plan"],
+        Statement::ShowTables(_) => &["table_schema", "table_name"],
+        Statement::ShowSchemas(_) => &["schema_name"],
+        Statement::ShowFunctions(_) => &["name", "kind", "signature", "volatility", "description"],
+        Statement::ShowCreateTable(_) => &["create_table"],
+        Statement::ShowSetting(Some(_)) => &["name", "value"],
+        Statement::ShowSetting(None) => &["name", "value", "description"],
+        Statement::Describe(_) => &["name", "type", "nullable", "key", "default", "note"],
+        Statement::ShowTransactions => {
+            &["number", "mode", "state", "open_ms", "statements", "rows_written", "bytes_written", "commits_since"]
+        }
+        Statement::ShowStorage(_) => return Some(storage_columns()),
+        _ => return None,
+    };
+    Some(text_columns(labels))
+}
 
 impl Session {
-    pub(crate) fn show_tables(&self, show: &ShowTables) -> Result<RowsOutcome, Error> {
+    pub(crate) fn show_tables(&self, show: &ShowTables) -> Result<Vec<TextRow>, Error> {
         let catalog = self.catalog();
         if let Some(schema) = &show.schema
             && !catalog.has_schema(&schema.text)
@@ -29,29 +49,28 @@ impl Session {
             };
             show.schema.as_ref().is_none_or(same) && pattern.as_ref().is_none_or(|p| p.matches(&name.name))
         });
-        let rows = rows.map(|name| vec![name.schema.clone(), Some(name.name.clone())]).collect();
-        table_rows(&["table_schema", "table_name"], rows)
+        Ok(rows.map(|name| vec![name.schema.clone(), Some(name.name.clone())]).collect())
     }
 
-    pub(crate) fn show_schemas(&self, show: &ShowSchemas) -> Result<RowsOutcome, Error> {
+    pub(crate) fn show_schemas(&self, like: Option<&str>) -> Result<Vec<TextRow>, Error> {
         let catalog = self.catalog();
-        let pattern = pattern(show.like.as_deref())?;
+        let pattern = pattern(like)?;
         let names = catalog.schemas().into_iter().filter(|name| pattern.as_ref().is_none_or(|p| p.matches(name)));
-        text_rows("schema_name", names.collect())
+        Ok(names.map(|name| vec![Some(name)]).collect())
     }
 
     /// `SHOW name`, or `SHOW ALL`.
-    pub(crate) fn show_setting(&self, name: Option<&SettingName>) -> Result<RowsOutcome, Error> {
+    pub(crate) fn show_setting(&self, name: Option<&SettingName>) -> Result<Vec<TextRow>, Error> {
         let cell = |text: &str| Some(text.to_owned());
         let Some(name) = name else {
             let rows = SETTINGS.iter().map(|it| vec![cell(it.name), Some(self.setting(it)), cell(it.description)]);
-            return table_rows(&["name", "value", "description"], rows.collect());
+            return Ok(rows.collect());
         };
         let setting = Setting::named(&name.text).map_err(|error| error.at(Some(name.span)))?;
-        table_rows(&["name", "value"], vec![vec![cell(setting.name), Some(self.setting(setting))]])
+        Ok(vec![vec![cell(setting.name), Some(self.setting(setting))]])
     }
 
-    pub(crate) fn show_create_table(&self, name: &TableRef) -> Result<RowsOutcome, Error> {
+    pub(crate) fn show_create_table(&self, name: &TableRef) -> Result<Vec<TextRow>, Error> {
         if let Some(view) = view_of(name) {
             let text = format!("{INFORMATION_SCHEMA}.{} is a view of the catalog: it has no CREATE TABLE", view.name);
             return Err(Error::new(ErrorCode::NotSupported, text)
@@ -59,20 +78,19 @@ impl Session {
                 .with_help(Some("DESCRIBE shows its columns")));
         }
         let table = resolve(&*self.catalog(), name)?;
-        text_rows("create_table", vec![create_table_text(table.def())])
+        Ok(vec![vec![Some(create_table_text(table.def()))]])
     }
 
-    pub(crate) fn describe(&self, name: &TableRef) -> Result<RowsOutcome, Error> {
-        const COLUMNS: [&str; 6] = ["name", "type", "nullable", "key", "default", "note"];
+    pub(crate) fn describe(&self, name: &TableRef) -> Result<Vec<TextRow>, Error> {
         if let Some(view) = view_of(name) {
             let row = |(name, ty): &(&str, SqlType)| {
                 vec![Some((*name).to_owned()), Some(ty.to_string()), Some("yes".to_owned()), None, None, None]
             };
-            return table_rows(&COLUMNS, view.columns.iter().map(row).collect());
+            return Ok(view.columns.iter().map(row).collect());
         }
         let table = resolve(&*self.catalog(), name)?;
         let def = table.def();
-        let mut rows: Vec<Vec<Option<String>>> =
+        let mut rows: Vec<TextRow> =
             def.columns.iter().enumerate().filter(|(_, c)| !c.hidden).map(|(i, c)| column_row(def, i, c)).collect();
         rows.extend(def.key.columns.iter().enumerate().filter_map(|(i, k)| computed_row(def, i, k)));
         let mut fact = |name: &str, value: String, note: &str| {
@@ -95,7 +113,7 @@ impl Session {
             let note = if option.honoured { "" } else { "kept, without effect on an embedded store" };
             fact(&option.name, option_text(&option.value), note);
         }
-        table_rows(&COLUMNS, rows)
+        Ok(rows)
     }
 }
 
@@ -108,7 +126,7 @@ pub(crate) fn pattern(like: Option<&str>) -> Result<Option<LikePattern>, Error> 
 }
 
 /// A computed part of the key: not a column, but part of the sort order.
-fn computed_row(def: &TableDef, position: usize, key: &KeyColumn) -> Option<Vec<Option<String>>> {
+fn computed_row(def: &TableDef, position: usize, key: &KeyColumn) -> Option<TextRow> {
     let inputs = key.computed()?.columns();
     let inputs: Vec<&str> = inputs.iter().filter_map(|input| Some(def.columns.get(*input)?.name.as_str())).collect();
     Some(vec![
@@ -126,7 +144,7 @@ fn key_place(position: usize, key: &KeyColumn) -> String {
     format!("{}{}", position + 1, if key.order == SortOrder::Desc { " desc" } else { "" })
 }
 
-fn column_row(def: &TableDef, index: usize, column: &ColumnDef) -> Vec<Option<String>> {
+fn column_row(def: &TableDef, index: usize, column: &ColumnDef) -> TextRow {
     let key = def.key.position(index);
     let key = key.and_then(|position| Some(key_place(position, def.key.columns.get(position)?)));
     let family = column.family.and_then(|f| def.families.get(f)?.clone()).map(|f| format!("family {f}"));

@@ -1,14 +1,12 @@
 //! SHOW FUNCTIONS: the registry, forms with their own syntax, aggregates, and the functions of the relational engine.
 
-use saltwing_sql::statement::ShowFunctions;
 use saltwing_types::Function;
 use saltwing_types::function::syntax::FORMS;
 
 use crate::Error;
-use crate::explain::table_rows;
-use crate::outcome::RowsOutcome;
 use crate::session::Session;
 use crate::show::pattern;
+use crate::text_rows::TextRow;
 
 /// A row of the answer.
 struct Listed {
@@ -20,8 +18,8 @@ struct Listed {
 }
 
 impl Session {
-    pub(crate) fn show_functions(&self, show: &ShowFunctions) -> Result<RowsOutcome, Error> {
-        let pattern = pattern(show.like.as_deref())?;
+    pub(crate) fn show_functions(&self, like: Option<&str>) -> Result<Vec<TextRow>, Error> {
+        let pattern = pattern(like)?;
         let mut listed = own_functions();
         listed.extend(self.engine_functions());
         listed.retain(|function| pattern.as_ref().is_none_or(|pattern| pattern.matches(&function.name)));
@@ -30,8 +28,7 @@ impl Session {
             let texts = [Some(function.kind.to_owned()), function.signature, Some(function.volatility.to_owned())];
             std::iter::once(Some(function.name)).chain(texts).chain([function.description]).collect()
         };
-        let labels = ["name", "kind", "signature", "volatility", "description"];
-        table_rows(&labels, listed.into_iter().map(row).collect())
+        Ok(listed.into_iter().map(row).collect())
     }
 
     /// The functions that only the relational engine has.

@@ -2,18 +2,17 @@
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray};
+use arrow::array::{ArrayRef, Float64Array, Int64Array, StringArray};
 use saltwing_access::Table;
 use saltwing_bind::{ResultColumn, resolve};
-use saltwing_exec::select::result_schema;
 use saltwing_sql::TableRef;
-use saltwing_sql::statement::Compact;
 use saltwing_table::{BackgroundFailure, StorageStats, TableStorage};
 use saltwing_types::{SqlType, Value, text};
 
 use crate::Error;
 use crate::outcome::{ExecResult, Outcome, RowsOutcome};
 use crate::session::Session;
+use crate::text_rows::ready;
 
 /// A number that SHOW STORAGE shows, and that metrics have.
 pub(crate) struct Count<T> {
@@ -32,104 +31,42 @@ pub(crate) enum Kind {
     Gauge,
 }
 
+const fn gauge<T>(name: &'static str, description: &'static str, pick: fn(&T) -> u64) -> Count<T> {
+    Count { name, kind: Kind::Gauge, description, pick }
+}
+
+const fn counter<T>(name: &'static str, description: &'static str, pick: fn(&T) -> u64) -> Count<T> {
+    Count { name, kind: Kind::Counter, description, pick }
+}
+
 /// The numbers of a table before `write_amplification_ratio`; in the row of the total they are added up.
 pub(crate) const WRITTEN: [Count<TableStorage>; 13] = [
-    Count {
-        name: "delta_rows",
-        kind: Kind::Gauge,
-        description: "recent rows that are not in blocks yet, deletions included",
-        pick: |t| t.delta_rows,
-    },
-    Count {
-        name: "delta_bytes",
-        kind: Kind::Gauge,
-        description: "bytes of these, keys included",
-        pick: |t| t.delta_bytes,
-    },
-    Count { name: "block_count", kind: Kind::Gauge, description: "blocks", pick: |t| t.blocks },
-    Count { name: "block_rows", kind: Kind::Gauge, description: "rows in blocks", pick: |t| t.block_rows },
-    Count {
-        name: "block_raw_bytes",
-        kind: Kind::Gauge,
-        description: "bytes of these before they are packed, keys included",
-        pick: |t| t.block_bytes,
-    },
-    Count {
-        name: "run_count",
-        kind: Kind::Gauge,
-        description: "runs: small blocks of rows that are newer than the others",
-        pick: |t| t.runs,
-    },
-    Count {
-        name: "run_rows",
-        kind: Kind::Gauge,
-        description: "rows in runs, deletions included",
-        pick: |t| t.run_rows,
-    },
-    Count {
-        name: "run_raw_bytes",
-        kind: Kind::Gauge,
-        description: "bytes of these, about, before they are packed",
-        pick: |t| t.run_bytes,
-    },
-    Count {
-        name: "written_rows",
-        kind: Kind::Counter,
-        description: "rows committed, deletions included",
-        pick: |t| t.rows_written,
-    },
-    Count {
-        name: "written_bytes",
-        kind: Kind::Counter,
-        description: "bytes of these, keys included",
-        pick: |t| t.bytes_written,
-    },
-    Count {
-        name: "merge_step_count",
-        kind: Kind::Counter,
-        description: "steps of merges that wrote blocks",
-        pick: |t| t.merge_steps,
-    },
-    Count {
-        name: "merged_rows",
-        kind: Kind::Counter,
-        description: "rows in the blocks and runs that were written",
-        pick: |t| t.block_rows_written,
-    },
-    Count {
-        name: "merged_bytes",
-        kind: Kind::Counter,
-        description: "bytes of these as stored",
-        pick: |t| t.block_bytes_written,
-    },
+    gauge("delta_rows", "recent rows that are not in blocks yet, deletions included", |t| t.delta_rows),
+    gauge("delta_bytes", "bytes of these, keys included", |t| t.delta_bytes),
+    gauge("block_count", "blocks", |t| t.blocks),
+    gauge("block_rows", "rows in blocks", |t| t.block_rows),
+    gauge("block_raw_bytes", "bytes of these before they are packed, keys included", |t| t.block_bytes),
+    gauge("run_count", "runs: small blocks of rows that are newer than the others", |t| t.runs),
+    gauge("run_rows", "rows in runs, deletions included", |t| t.run_rows),
+    gauge("run_raw_bytes", "bytes of these, about, before they are packed", |t| t.run_bytes),
+    counter("written_rows", "rows committed, deletions included", |t| t.rows_written),
+    counter("written_bytes", "bytes of these, keys included", |t| t.bytes_written),
+    counter("merge_step_count", "steps of merges that wrote blocks", |t| t.merge_steps),
+    counter("merged_rows", "rows in the blocks and runs that were written", |t| t.block_rows_written),
+    counter("merged_bytes", "bytes of these as stored", |t| t.block_bytes_written),
 ];
 
 /// Those behind it.
 pub(crate) const READ: [Count<TableStorage>; 2] = [
-    Count {
-        name: "cache_hit_count",
-        kind: Kind::Counter,
-        description: "parts of blocks that a reader found in memory",
-        pick: |t| t.cache_hits,
-    },
-    Count {
-        name: "cache_miss_count",
-        kind: Kind::Counter,
-        description: "parts of blocks that were read from the store",
-        pick: |t| t.cache_misses,
-    },
+    counter("cache_hit_count", "parts of blocks that a reader found in memory", |t| t.cache_hits),
+    counter("cache_miss_count", "parts of blocks that were read from the store", |t| t.cache_misses),
 ];
 
 /// The numbers of the database, in the row of the total alone.
 pub(crate) const WHOLE: [Count<StorageStats>; 3] = [
-    Count { name: "merge_count", kind: Kind::Counter, description: "merges that ended", pick: |s| s.merges },
-    Count { name: "cache_bytes", kind: Kind::Gauge, description: "bytes of blocks in memory", pick: |s| s.cache_bytes },
-    Count {
-        name: "cache_bytes_max",
-        kind: Kind::Gauge,
-        description: "the most there may be, about",
-        pick: |s| s.cache_bytes_max,
-    },
+    counter("merge_count", "merges that ended", |s| s.merges),
+    gauge("cache_bytes", "bytes of blocks in memory", |s| s.cache_bytes),
+    gauge("cache_bytes_max", "the most there may be, about", |s| s.cache_bytes_max),
 ];
 
 /// The numbers of tables, and their totals.
@@ -153,15 +90,15 @@ impl Session {
             Some((table, found))
         };
         let tables = tables.into_iter().filter_map(numbers).collect();
-        Listing { tables, total: name.is_none().then_some(stats) }.rows()
+        ready(storage_columns(), Listing { tables, total: name.is_none().then_some(stats) }.arrays())
     }
 
     /// Merges the tables' recent rows now; ends early when the statement is cancelled or its time is over.
-    pub(crate) fn run_compact(&self, compact: &Compact) -> Result<Outcome, Error> {
+    pub(crate) fn run_compact(&self, tables: &[TableRef]) -> Result<Outcome, Error> {
         self.writable()?;
         let context = self.begin();
         let catalog = self.catalog();
-        let tables = compact.tables.iter().map(|name| resolve(&*catalog, name)).collect::<Result<Vec<_>, _>>()?;
+        let tables = tables.iter().map(|name| resolve(&*catalog, name)).collect::<Result<Vec<_>, _>>()?;
         for table in tables {
             self.shared().storage("COMPACT")?.compact(table.def().id, &context)?;
         }
@@ -169,43 +106,51 @@ impl Session {
     }
 }
 
+/// The columns of SHOW STORAGE.
+pub(crate) fn storage_columns() -> Vec<ResultColumn> {
+    let column = |label: &str, ty| ResultColumn { label: label.to_owned(), ty, nullable: true };
+    let text = |label| column(label, SqlType::Varchar(None));
+    let number = |label| column(label, SqlType::BigInt);
+    let mut columns = vec![text("table_schema"), text("table_name")];
+    columns.extend(WRITTEN.iter().map(|count| number(count.name)));
+    columns.push(column("write_amplification_ratio", SqlType::Double));
+    columns.extend(READ.iter().map(|count| number(count.name)));
+    columns.extend(WHOLE.iter().map(|count| number(count.name)));
+    columns.push(text("last_failure"));
+    columns
+}
+
 impl Listing {
-    fn rows(&self) -> Result<RowsOutcome, Error> {
+    /// The values of [`storage_columns`].
+    fn arrays(&self) -> Vec<ArrayRef> {
         let name = |pick: fn(&Table) -> Option<&str>| -> ArrayRef {
             let names = self.tables.iter().map(|(table, _)| pick(table));
             Arc::new(names.chain(self.total.iter().map(|_| None)).collect::<StringArray>())
         };
-        let text = |label: &str, pick| (label.to_owned(), SqlType::Varchar(None), name(pick));
-        let mut columns = vec![
-            text("table_schema", |table| table.def().name.schema.as_deref()),
-            text("table_name", |table| Some(&table.def().name.name)),
-        ];
-        columns.extend(WRITTEN.iter().map(|count| self.counts(count)));
-        columns.push(("write_amplification_ratio".into(), SqlType::Double, self.write_amplification()));
-        columns.extend(READ.iter().map(|count| self.counts(count)));
-        columns.extend(WHOLE.iter().map(|Count { name, pick, .. }| {
+        let mut arrays =
+            vec![name(|table| table.def().name.schema.as_deref()), name(|table| Some(&table.def().name.name))];
+        arrays.extend(WRITTEN.iter().map(|count| self.counts(count)));
+        arrays.push(self.write_amplification());
+        arrays.extend(READ.iter().map(|count| self.counts(count)));
+        arrays.extend(WHOLE.iter().map(|count| {
             let of_tables = self.tables.iter().map(|_| None);
-            let numbers = of_tables.chain(self.total.iter().map(|total| Some(signed(pick(total)))));
-            ((*name).to_owned(), SqlType::BigInt, Arc::new(numbers.collect::<Int64Array>()) as ArrayRef)
+            let numbers = of_tables.chain(self.total.iter().map(|total| Some(signed((count.pick)(total)))));
+            Arc::new(numbers.collect::<Int64Array>()) as ArrayRef
         }));
         let last = self.total.iter().map(|total| total.last_failure.as_ref().map(failure_text));
         let last: StringArray = self.tables.iter().map(|_| None).chain(last).collect();
-        columns.push(("last_failure".into(), SqlType::Varchar(None), Arc::new(last)));
-        let arrays = columns.iter().map(|(_, _, array)| array.clone()).collect();
-        let columns: Vec<ResultColumn> =
-            columns.into_iter().map(|(label, ty, _)| ResultColumn { label, ty, nullable: true }).collect();
-        let batch = RecordBatch::try_new(result_schema(&columns), arrays).map_err(saltwing_access::TableError::from)?;
-        Ok(RowsOutcome::ready(columns, batch))
+        arrays.push(Arc::new(last));
+        arrays
     }
 
     fn sum(&self, pick: fn(&TableStorage) -> u64) -> u64 {
         self.tables.iter().map(|(_, storage)| pick(storage)).sum()
     }
 
-    fn counts(&self, Count { name, pick, .. }: &Count<TableStorage>) -> (String, SqlType, ArrayRef) {
+    fn counts(&self, Count { pick, .. }: &Count<TableStorage>) -> ArrayRef {
         let of_tables = self.tables.iter().map(|(_, storage)| signed(pick(storage)));
         let numbers = of_tables.chain(self.total.iter().map(|_| signed(self.sum(*pick))));
-        ((*name).to_owned(), SqlType::BigInt, Arc::new(numbers.collect::<Int64Array>()))
+        Arc::new(numbers.collect::<Int64Array>())
     }
 
     fn write_amplification(&self) -> ArrayRef {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use saltwing_access::{Counters, ScanContext};
-use saltwing_bind::{ResultColumn, Subquery, candidates, with_placeholders};
+use saltwing_bind::{ParameterTypes, ResultColumn, Subquery, candidates, with_placeholders};
 use saltwing_exec::SelectPlan;
 use saltwing_expr::value_at;
 use saltwing_planner::AccessReport;
@@ -24,6 +24,8 @@ pub(crate) struct SubqueryReads {
     /// The counters of their scans.
     pub(crate) counters: Vec<Arc<Counters>>,
     pub(crate) notices: Vec<String>,
+    /// The types of the parameters of relational ones.
+    pub(crate) parameters: ParameterTypes,
     /// Their texts, and how they are read.
     pub(crate) explained: Vec<(String, Explained)>,
 }
@@ -74,6 +76,9 @@ impl Session {
                     continue;
                 }
             };
+            if let QueryPlan::Relational(plan) = &plan {
+                reads.parameters.note_all(plan.parameters());
+            }
             let Some(ty) = plan.one_type() else { continue };
             let value = match purpose {
                 Purpose::Execute if refused.is_none() => {
@@ -177,13 +182,8 @@ impl QueryPlan {
         match self {
             Self::Direct(plan) => {
                 let counters = ran.then(|| context.counters.clone());
-                Explained {
-                    executor: "direct",
-                    direct_plan: Some(plan.planned().plan.as_str()),
-                    reports: vec![AccessReport { access: plan.access().clone(), counters }],
-                    plan: None,
-                    subqueries: Vec::new(),
-                }
+                let reports = vec![AccessReport { access: plan.access().clone(), counters }];
+                Explained { executor: "direct", direct: Some(plan), reports, plan: None, subqueries: Vec::new() }
             }
             Self::Relational(plan) => plan.explained(ran),
         }

@@ -9,14 +9,10 @@ use saltwing_sql::Statement;
 use saltwing_types::ErrorCode;
 
 use crate::Error;
-use crate::explain::table_rows;
 use crate::outcome::{ExecResult, Outcome, RowsOutcome};
 use crate::session::Session;
+use crate::text_rows::TextRow;
 use crate::transaction::SessionTransaction;
-
-/// The columns of SHOW TRANSACTIONS.
-const SHOWN: [&str; 8] =
-    ["number", "mode", "state", "open_ms", "statements", "rows_written", "bytes_written", "commits_since"];
 
 impl Session {
     /// Runs a statement in the session's transaction.
@@ -110,8 +106,8 @@ impl Session {
         Ok(())
     }
 
-    pub(crate) fn show_transactions(&self) -> Result<RowsOutcome, Error> {
+    pub(crate) fn show_transactions(&self) -> Vec<TextRow> {
         let newest = self.shared().tables.newest_commit();
-        table_rows(&SHOWN, self.shared().transactions.open().iter().map(|open| open.row(newest)).collect())
+        self.shared().transactions.open().iter().map(|open| open.row(newest)).collect()
     }
 }

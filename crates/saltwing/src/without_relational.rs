@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use saltwing_access::ScanContext;
-use saltwing_bind::ResultColumn;
+use saltwing_bind::{ParameterTypes, ResultColumn};
 use saltwing_sql::statement::QueryStatement;
 use saltwing_types::{ErrorCode, SqlType, Value};
 
@@ -19,6 +19,10 @@ pub(crate) enum RelationalPlan {}
 
 impl RelationalPlan {
     pub(crate) fn columns(&self) -> Arc<[ResultColumn]> {
+        match *self {}
+    }
+
+    pub(crate) fn parameters(&self) -> &ParameterTypes {
         match *self {}
     }
 
@@ -44,6 +48,7 @@ impl Session {
         &self,
         run: &QueryRun<'_>,
         _: ScanContext,
+        _: Purpose,
         _: bool,
     ) -> Result<Option<RelationalPlan>, Error> {
         Err(refused(run))

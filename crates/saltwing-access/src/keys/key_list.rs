@@ -67,7 +67,7 @@ impl KeyList {
     }
 
     /// The buckets that the keys lie in, ascending; `None` if the table has none.
-    pub fn buckets(&self) -> Option<Vec<u8>> {
+    pub(super) fn buckets(&self) -> Option<Vec<u8>> {
         if self.bucket_bytes == 0 {
             return None;
         }

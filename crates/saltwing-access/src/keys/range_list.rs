@@ -19,7 +19,7 @@ impl RangeList {
     }
 
     /// The buckets that the ranges lie in, ascending; `None` if one may lie in any.
-    pub fn buckets(&self) -> Option<Vec<u8>> {
+    pub(super) fn buckets(&self) -> Option<Vec<u8>> {
         let mut buckets = self.0.iter().map(|range| range.bucket).collect::<Option<Vec<u8>>>()?;
         buckets.dedup();
         Some(buckets)

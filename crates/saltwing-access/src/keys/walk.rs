@@ -40,7 +40,6 @@ struct Clip {
 impl RangeIter {
     pub(super) fn of(form: &RangeForm, bucket: Option<u8>, direction: Direction) -> Self {
         let walk = match form {
-            RangeForm::All => Walk::One(Some(KeyRange::all())),
             RangeForm::Keys(list) => Walk::Keys(KeyWalk::new(list, bucket, direction)),
             RangeForm::List(list) => {
                 let (list, left) = RangeList::in_bucket(list, bucket);

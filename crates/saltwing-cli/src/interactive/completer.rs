@@ -66,10 +66,15 @@ impl SqlCompleter {
         let tokens = tokens(statement.get(..pos.saturating_sub(offset)).unwrap_or(statement));
         let (prefix, tokens) = match tokens.split_last() {
             Some((last, earlier)) if last.is_name() && offset + last.end == pos => (last.text, earlier),
-            Some((last, _)) if matches!(last.kind, Lexeme::Text | Lexeme::Number) && offset + last.end == pos => {
+            Some((last, _))
+                if matches!(last.kind, Lexeme::Text | Lexeme::EscapedText | Lexeme::Hex | Lexeme::Number)
+                    && offset + last.end == pos =>
+            {
                 return (pos, Vec::new());
             }
-            Some((last, _)) if matches!(last.kind, Lexeme::Open | Lexeme::Comment) => return (pos, Vec::new()),
+            Some((last, _)) if matches!(last.kind, Lexeme::Unterminated(_) | Lexeme::Comment) => {
+                return (pos, Vec::new());
+            }
             _ => ("", tokens.as_slice()),
         };
         (pos - prefix.len(), self.in_context(tokens, statement, prefix))

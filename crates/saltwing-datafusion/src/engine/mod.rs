@@ -29,14 +29,13 @@ use datafusion::prelude::SessionConfig;
 use datafusion::sql::planner::{NullOrdering, ParserOptions, SqlToRel};
 use saltwing_access::Memory;
 use saltwing_bind::ResultColumn;
-use saltwing_types::SqlType;
 use sqlparser::ast::Statement;
 
 use self::declared::declared_name;
 use self::names::Names;
 use self::output::result_type;
 use self::planned::judged;
-use self::template::{is_immutable, params_only_in_scan_filters};
+use self::template::{is_immutable, parameter_types, params_only_in_scan_filters};
 use crate::analyzer::Lowering;
 use crate::expression::sql_field::field_type;
 use crate::function::aggregate;
@@ -63,18 +62,11 @@ pub use self::output::ResultStream;
 pub use self::planned::{Planned, Template};
 pub use self::template::Binding;
 
-/// Rows that are read and added up in the time that bringing together what several threads did takes, and more.
-const DIVIDED_ROWS_MIN: u64 = 131_072;
-
 /// Settings of an [`Engine`].
 #[derive(Clone, Debug)]
 pub struct EngineConfig {
-    /// Rows of a batch between operators.
-    pub batch_rows: usize,
     /// Partitions in which a statement runs: each may have a thread of its own.
     pub partitions: usize,
-    /// Rows from which on a scan is divided among these.
-    pub divided_rows_min: u64,
     /// The memory of the sorts, joins and aggregates of all statements together. At the limit they spill to temporary
     /// files, or fail.
     pub memory: Arc<Memory>,
@@ -82,12 +74,7 @@ pub struct EngineConfig {
 
 impl Default for EngineConfig {
     fn default() -> Self {
-        Self {
-            batch_rows: 8192,
-            partitions: 2,
-            divided_rows_min: DIVIDED_ROWS_MIN,
-            memory: Arc::new(Memory::new(usize::MAX)),
-        }
+        Self { partitions: 2, memory: Arc::new(Memory::new(usize::MAX)) }
     }
 }
 
@@ -98,7 +85,6 @@ pub struct Engine {
     analyzer: Analyzer,
     optimizer: Optimizer,
     task: Arc<TaskContext>,
-    divided_rows_min: u64,
 }
 
 impl Engine {
@@ -108,15 +94,12 @@ impl Engine {
     /// Errors of DataFusion about the settings.
     pub fn new(config: &EngineConfig) -> Result<Self, RelationalError> {
         let mut options = SessionConfig::new()
-            .with_batch_size(config.batch_rows)
             .with_target_partitions(config.partitions)
             .with_information_schema(false)
             // Within a bucket rows come in key order: they are not dealt out.
             .with_round_robin_repartition(false);
         let optimizer_options = &mut options.options_mut().optimizer;
         optimizer_options.skip_failed_rules = false;
-        // A limit above a window would cut the rows that the window ranks and counts.
-        optimizer_options.enable_window_limits = false;
         // Our scans take no filters that appear only while the plan runs.
         optimizer_options.enable_dynamic_filter_pushdown = false;
         optimizer_options.enable_topk_dynamic_filter_pushdown = false;
@@ -131,13 +114,6 @@ impl Engine {
         let memory = StatementMemory(config.memory.clone());
         let runtime = RuntimeEnvBuilder::new().with_memory_pool(Arc::new(memory));
         let mut rules = PhysicalOptimizer::new().rules;
-        // Conditions are where they belong before. This rule moves one below an outer join by the other side's key, and loses
-        // rows' NULLs on the way.
-        rules.retain(|rule| !rule.name().starts_with("FilterPushdown"));
-        // The first run makes filters put out some of their input's columns. The second one would take the places of these
-        // for places in the input, and put out other columns.
-        let mut pushed = false;
-        rules.retain(|rule| rule.name() != "ProjectionPushdown" || !std::mem::replace(&mut pushed, true));
         let placed = rules.iter().position(|rule| rule.name() == "EnsureRequirements");
         let placed = placed.ok_or_else(|| RelationalError::bug("no rule of the engine places sorts"))?;
         rules.insert(placed, Arc::new(HideConstants));
@@ -164,9 +140,9 @@ impl Engine {
         let table_functions = functions.into_iter().map(|f| (f.name().to_owned(), f)).collect();
         let task = session.task_ctx();
         let rules = Optimizer::new().rules.into_iter().map(|rule| Arc::new(CancellableRule(rule)) as _).collect();
-        let (optimizer, divided_rows_min) = (Optimizer::with_rules(rules), config.divided_rows_min);
+        let optimizer = Optimizer::with_rules(rules);
         let session = Arc::new(session);
-        Ok(Self { session, table_functions, analyzer, optimizer, task, divided_rows_min })
+        Ok(Self { session, table_functions, analyzer, optimizer, task })
     }
 
     /// Plans a query, and judges how it reads its tables.
@@ -221,7 +197,6 @@ impl Engine {
             context: request.context.clone(),
             guard: request.guard.clone(),
             samples: request.samples.clone(),
-            divided_rows_min: self.divided_rows_min,
             limit_open,
         });
         let names = Names {
@@ -240,8 +215,11 @@ impl Engine {
         let options = self.session.config_options();
         let analyzed = self.analyzer.execute_and_check(logical.clone(), options, |_, _| {})?;
         let columns = columns_of(&analyzed);
-        let analyzed_types: Vec<Option<SqlType>> =
-            analyzed.schema().fields().iter().map(|field| field_type(field)).collect();
+        let parameters = parameter_types(&analyzed)?;
+        let one_type = match analyzed.schema().fields().as_ref() {
+            [only] => field_type(only),
+            _ => None,
+        };
         let mut context = OptimizerContext::new_with_config_options(options.clone());
         if let Some(now) = request.now_ms.and_then(DateTime::from_timestamp_millis) {
             context = context.with_query_execution_start_time(now);
@@ -255,13 +233,10 @@ impl Engine {
         current_statement::check()?;
         let physical = self.physical(&for_lookups(optimized)?)?;
         let (reads, warnings) = judged(&physical, &request.guard, request.mode)?;
-        let one_type = match analyzed_types.as_slice() {
-            [ty] => *ty,
-            _ => None,
-        };
         let (task, context) = (self.task.clone(), request.context.clone());
         let physical = limited(physical, request.recursion)?;
-        let mut planned = Planned { columns, one_type, reads, warnings, physical, task, context, template: None };
+        let mut planned =
+            Planned { columns, parameters, one_type, reads, warnings, physical, task, context, template: None };
         if is_kept {
             planned.template = Template::new(&planned, &reading)?;
         }
@@ -347,12 +322,10 @@ fn names_of(plan: &LogicalPlan) -> &LogicalPlan {
 mod tests {
     use super::*;
 
-    /// [`Engine::new`] finds rules by their names: a rule of another name would stay, or be left out, in silence.
+    /// [`Engine::new`] finds this rule by its name.
     #[test]
     fn datafusion_names_its_rules_as_the_engine_expects() {
         let rules = PhysicalOptimizer::new().rules;
-        let count = |name: &str| rules.iter().filter(|rule| rule.name() == name).count();
-        assert_eq!(count("FilterPushdown") + count("FilterPushdown(Post)"), 2);
-        assert_eq!((count("ProjectionPushdown"), count("EnsureRequirements")), (2, 1));
+        assert_eq!(rules.iter().filter(|rule| rule.name() == "EnsureRequirements").count(), 1);
     }
 }

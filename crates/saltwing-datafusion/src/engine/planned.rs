@@ -5,7 +5,7 @@ use std::sync::Arc;
 use datafusion::execution::TaskContext;
 use datafusion::physical_plan::{ExecutionPlan, displayable, execute_stream};
 use saltwing_access::{Counters, ScanContext, Table};
-use saltwing_bind::ResultColumn;
+use saltwing_bind::{ParameterTypes, ResultColumn};
 use saltwing_planner::{AccessReport, Guard, PlannerError, RefusedScans, TableAccess};
 use saltwing_types::SqlType;
 
@@ -49,6 +49,7 @@ pub(crate) struct TableRead {
 /// A query ready to run.
 pub struct Planned {
     pub(crate) columns: Vec<ResultColumn>,
+    pub(crate) parameters: ParameterTypes,
     pub(crate) one_type: Option<SqlType>,
     pub(crate) reads: Vec<TableRead>,
     pub(crate) warnings: Vec<String>,
@@ -77,6 +78,11 @@ impl Planned {
     /// The result's columns.
     pub fn columns(&self) -> &[ResultColumn] {
         &self.columns
+    }
+
+    /// The types of its parameters without values.
+    pub fn parameters(&self) -> &ParameterTypes {
+        &self.parameters
     }
 
     /// The type of a result of one column, where SQL has one.

@@ -19,6 +19,7 @@ use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::{Expr as PlanExpr, LogicalPlan, Volatility};
 use datafusion::physical_plan::ExecutionPlan;
 use saltwing_access::{Budget, KeySet, ScanContext, Snapshot, Table};
+use saltwing_bind::ParameterTypes;
 use saltwing_planner::{Guard, has_parameter, is_bindable};
 use saltwing_types::Value;
 
@@ -64,7 +65,6 @@ impl Template {
             context: ScanContext::new(Budget::default()),
             guard: Guard::default(),
             samples: Vec::new(),
-            divided_rows_min: u64::MAX,
             limit_open: false,
         });
         let Some(physical) = rebound(&planned.physical, &nothing, None)? else { return Ok(None) };
@@ -89,14 +89,14 @@ impl Template {
             context: context.clone(),
             guard: guard.clone(),
             samples: Vec::new(),
-            divided_rows_min: u64::MAX, // scans are divided already
             limit_open: false,
         });
         let Some(physical) = rebound(&self.physical, &reading, Some(values))? else { return Ok(None) };
         // The plan with values in its text reports a refusal.
         let Ok((reads, warnings)) = judged(&physical, guard, Mode::Execute) else { return Ok(None) };
         let (columns, one_type, task) = (self.columns.clone(), self.one_type, self.task.clone());
-        Ok(Some(Planned { columns, one_type, reads, warnings, physical, task, context, template: None }))
+        let parameters = ParameterTypes::default(); // all have values
+        Ok(Some(Planned { columns, parameters, one_type, reads, warnings, physical, task, context, template: None }))
     }
 }
 
@@ -153,6 +153,19 @@ pub(crate) fn params_only_in_scan_filters(plan: &LogicalPlan) -> Result<bool> {
         }
     })?;
     Ok(waits)
+}
+
+/// The types of a plan's parameters.
+pub(crate) fn parameter_types(plan: &LogicalPlan) -> Result<ParameterTypes> {
+    let mut types = ParameterTypes::default();
+    each_expr(plan, &mut |_, expr| {
+        if let PlanExpr::ScalarFunction(call) = expr
+            && let Some(own) = ExprFunction::of(call)
+        {
+            types.note_expr(own);
+        }
+    })?;
+    Ok(types)
 }
 
 /// Calls `see` with each expression of a plan and of its subqueries, and its node.

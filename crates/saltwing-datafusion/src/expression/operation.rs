@@ -137,17 +137,8 @@ pub(crate) fn compare_operator(op: CompareOp) -> Operator {
 
 /// The comparison that DataFusion's operator is.
 pub(crate) fn compare_op(op: Operator) -> Option<CompareOp> {
-    Some(match op {
-        Operator::Eq => CompareOp::Eq,
-        Operator::NotEq => CompareOp::NotEq,
-        Operator::Lt => CompareOp::Lt,
-        Operator::LtEq => CompareOp::LtEq,
-        Operator::Gt => CompareOp::Gt,
-        Operator::GtEq => CompareOp::GtEq,
-        Operator::IsDistinctFrom => CompareOp::Distinct,
-        Operator::IsNotDistinctFrom => CompareOp::NotDistinct,
-        _ => return None,
-    })
+    use CompareOp::{Distinct, Eq, Gt, GtEq, Lt, LtEq, NotDistinct, NotEq};
+    [Eq, NotEq, Lt, LtEq, Gt, GtEq, Distinct, NotDistinct].into_iter().find(|own| compare_operator(*own) == op)
 }
 
 /// Syntax with `operand` of each place in the place of its placeholder.

@@ -5,4 +5,3 @@ pub(crate) mod bounded_function;
 pub(crate) mod function_names;
 pub(crate) mod native;
 mod result_size;
-pub(crate) mod row_bytes;

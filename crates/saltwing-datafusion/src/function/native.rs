@@ -7,7 +7,7 @@ use arrow::datatypes::{DataType, FieldRef};
 use chrono::format::{Item, StrftimeItems};
 use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::{
-    ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
+    ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility, create_udf,
 };
 use saltwing_types::ValueError;
 
@@ -16,32 +16,10 @@ use crate::RelationalError;
 /// These functions; each takes the place of DataFusion's of the same name.
 pub(crate) fn functions() -> Vec<Arc<ScalarUDF>> {
     let to_char = ToChar { native: datafusion::functions::datetime::to_char() };
-    let version = Version { signature: Signature::exact(Vec::new(), Volatility::Immutable) };
-    vec![Arc::new(ScalarUDF::new_from_impl(to_char)), Arc::new(ScalarUDF::new_from_impl(version))]
-}
-
-/// `version()`.
-#[derive(Debug, PartialEq, Eq, Hash)]
-struct Version {
-    signature: Signature,
-}
-
-impl ScalarUDFImpl for Version {
-    fn name(&self) -> &str {
-        "version"
-    }
-
-    fn signature(&self) -> &Signature {
-        &self.signature
-    }
-
-    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
-        Ok(DataType::Utf8)
-    }
-
-    fn invoke_with_args(&self, _: ScalarFunctionArgs) -> Result<ColumnarValue> {
-        Ok(ColumnarValue::Scalar(ScalarValue::from(concat!("Saltwing ", env!("CARGO_PKG_VERSION")))))
-    }
+    let text = || ScalarValue::from(concat!("Saltwing ", env!("CARGO_PKG_VERSION")));
+    let run = Arc::new(move |_: &[ColumnarValue]| Ok(ColumnarValue::Scalar(text())));
+    let version = create_udf("version", Vec::new(), DataType::Utf8, Volatility::Immutable, run);
+    vec![Arc::new(ScalarUDF::new_from_impl(to_char)), Arc::new(version)]
 }
 
 /// `to_char(instant, pattern)`, which refuses patterns of other languages: DataFusion gives them back as they are.

@@ -5,48 +5,17 @@ use std::collections::HashSet;
 use datafusion::logical_expr::Expr as PlanExpr;
 use datafusion::logical_expr::expr::Sort;
 
-/// Aggregates whose result does not hang on the order of their values.
-const OF_ANY_ORDER: [&str; 26] = [
-    "approx_distinct",
-    "avg",
-    "bit_and",
-    "bit_or",
-    "bit_xor",
-    "bool_and",
-    "bool_or",
-    "corr",
-    "count",
-    "covar",
-    "covar_pop",
-    "covar_samp",
-    "max",
-    "mean",
-    "median",
-    "min",
-    "stddev",
-    "stddev_pop",
-    "stddev_samp",
-    "sum",
-    "var",
-    "var_pop",
-    "var_population",
-    "var_samp",
-    "var_sample",
-    "variance",
-];
+/// Aggregates whose result depends on the order of their values, beside those that take it behind WITHIN GROUP.
+const ORDERED: [&str; 5] = ["array_agg", "first_value", "last_value", "nth_value", "string_agg"];
 
 /// `count(k ORDER BY v)` without its order: DataFusion would hand `count` the order's columns as values.
 pub(super) fn without_idle_order(expr: PlanExpr) -> PlanExpr {
-    match expr {
-        PlanExpr::AggregateFunction(mut call) => {
-            match OF_ANY_ORDER.contains(&call.func.name()) {
-                true => call.params.order_by.clear(),
-                false => without_repeated_keys(&mut call.params.order_by),
-            }
-            PlanExpr::AggregateFunction(call)
-        }
-        other => other,
+    let PlanExpr::AggregateFunction(mut call) = expr else { return expr };
+    match ORDERED.contains(&call.func.name()) || call.func.supports_within_group_clause() {
+        true => without_repeated_keys(&mut call.params.order_by),
+        false => call.params.order_by.clear(),
     }
+    PlanExpr::AggregateFunction(call)
 }
 
 /// `ORDER BY k, v, k`: DataFusion's aggregates count on an order in which no key stands twice.

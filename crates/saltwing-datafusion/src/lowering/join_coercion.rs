@@ -10,8 +10,9 @@ use datafusion::common::{DataFusionError, NullEquality, Result};
 use datafusion::logical_expr::expr::InSubquery;
 use datafusion::logical_expr::{BinaryExpr, Expr as PlanExpr, ExprSchemable, Join, LogicalPlan, Operator, Projection};
 use saltwing_types::sql_type::TypeFamily;
-use saltwing_types::{CompareOp, Expr, Function, SqlType, Value, text, typing};
+use saltwing_types::{CompareOp, Expr, SqlType, typing};
 
+use super::null_safe::null_safe;
 use super::sources::Sources;
 use super::{Arguments, Lowerer, column_text, first_span, is_one_row};
 use crate::RelationalError;
@@ -19,7 +20,7 @@ use crate::expression::expr_function::{ExprFunction, argument};
 use crate::expression::operation::compare_operator;
 use crate::expression::operation_function::row_of;
 use crate::expression::sql_field::field_type;
-use crate::expression::translation::translate;
+use crate::expression::translation::{balanced, translate};
 
 impl Lowerer<'_> {
     /// `IN` over a subquery compares as `=` does: a constant takes the type of the subquery's column.
@@ -146,31 +147,18 @@ impl Lowerer<'_> {
         }
     }
 
-    /// `a IS NOT DISTINCT FROM b` as two equalities, of values without NULL and of being NULL, where types are one.
-    ///
-    /// DataFusion would join by keys with NULL equal to NULL, and mark the whole join so: equalities added to it later,
-    /// or from joins merged into it, would then also treat NULL as equal.
+    /// `a IS NOT DISTINCT FROM b` as equalities of values of one type; `None` if the sides have no common one.
     fn same_or_both_null(&self, left: &PlanExpr, right: &PlanExpr, a: SqlType, b: SqlType) -> Result<Option<PlanExpr>> {
-        let ty = match join_key(a, b) {
-            _ if compares_natively(CompareOp::NotDistinct, a, b) => a,
-            Some((key, true)) => key,
+        let (left, right) = match join_key(a, b) {
+            _ if compares_natively(CompareOp::NotDistinct, a, b) => {
+                (self.lower(left.clone())?, self.lower(right.clone())?)
+            }
+            Some((key, true)) => (self.as_type(left, key)?, self.as_type(right, key)?),
             _ => return Ok(None),
         };
-        let Some(stand_in) = some_value(ty) else { return Ok(None) };
-        let side = |expr: &PlanExpr, build: &dyn Fn(Expr) -> std::result::Result<Expr, saltwing_types::ValueError>| {
-            let mut leaves = Arguments { lowerer: self, args: Vec::new(), computed: Vec::new() };
-            let own = translate(expr, &mut leaves)?;
-            let built = own.map(build).transpose().map_err(RelationalError::from)?;
-            Ok::<_, DataFusionError>(built.map(|built| leaves.into_call(built)))
-        };
-        let value = |own: Expr| {
-            let own = if a == b { own } else { typing::cast(own, ty)? };
-            typing::call(Function::COALESCE, vec![own, Expr::Literal(stand_in.clone(), ty)])
-        };
-        let is_null = |own: Expr| Ok(typing::is_null(own));
-        let (Some(x), Some(y)) = (side(left, &value)?, side(right, &value)?) else { return Ok(None) };
-        let (Some(x_null), Some(y_null)) = (side(left, &is_null)?, side(right, &is_null)?) else { return Ok(None) };
-        Ok(Some(x.eq(y).and(x_null.eq(y_null))))
+        let equal =
+            null_safe((left, self.schema), (right, self.schema))?.into_iter().map(|(left, right)| left.eq(right));
+        Ok(balanced(equal.collect(), Operator::And))
     }
 
     /// The types of two sides that compare; `None` where SQL has no type for one.
@@ -197,17 +185,6 @@ impl Lowerer<'_> {
             }
             None => self.lower(expr.clone()),
         }
-    }
-}
-
-/// Some value of a type, to stand for NULL.
-fn some_value(ty: SqlType) -> Option<Value> {
-    match ty.family() {
-        TypeFamily::Number if ty.is_integer() => Some(Value::Int(0)),
-        TypeFamily::Text => Some(Value::text("x")),
-        TypeFamily::Boolean => Some(Value::Bool(false)),
-        TypeFamily::Instant => text::parse("1970-01-01", ty).ok(),
-        _ => None,
     }
 }
 

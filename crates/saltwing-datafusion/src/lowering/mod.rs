@@ -32,15 +32,17 @@ use crate::scan::table_source::TableSource;
 use crate::{RelationalError, RelationalErrorKind};
 
 mod aggregate;
-mod distinct_on;
 mod frame;
 mod join_coercion;
+mod null_safe;
 mod outer_join;
 pub(crate) mod recursive_types;
 mod set_operation;
 mod sources;
 mod volatile;
 
+use self::aggregate::without_repeated_keys;
+pub(crate) use self::null_safe::null_safe;
 use self::outer_join::without_extra_rows;
 use self::sources::Sources;
 
@@ -67,7 +69,10 @@ pub(crate) fn lower_plan(plan: LogicalPlan) -> Result<LogicalPlan> {
         LogicalPlan::Union(union) => LogicalPlan::Union(set_operation::brought_together(union)?),
         LogicalPlan::RecursiveQuery(query) => LogicalPlan::RecursiveQuery(set_operation::of_one_type(query)?),
         LogicalPlan::SubqueryAlias(alias) => LogicalPlan::SubqueryAlias(called(alias)),
-        LogicalPlan::Distinct(Distinct::On(_)) => distinct_on::with_nullable_columns(lowerer.expressions(plan)?)?,
+        LogicalPlan::Distinct(Distinct::On(mut on)) => {
+            on.sort_expr.iter_mut().for_each(without_repeated_keys);
+            lowerer.expressions(LogicalPlan::Distinct(Distinct::On(on)))?
+        }
         other => lowerer.expressions(other)?,
     };
     plan.recompute_schema()
@@ -234,25 +239,13 @@ impl Lowerer<'_> {
         self.lower(expr)
     }
 
-    /// ORs over one table are one condition; over several, the parts over one table are.
+    /// ORs over one table are one condition.
     fn disjunction(&self, expr: PlanExpr) -> Result<PlanExpr> {
         if Sources::of(&expr).one_table() {
             return self.lower(expr);
         }
-        let mut by_table: BTreeMap<String, Vec<PlanExpr>> = BTreeMap::new();
-        let mut lowered = Vec::new();
-        for part in chain(&expr, Operator::Or) {
-            let sources = Sources::of(part);
-            match sources.tables.first() {
-                Some(table) if sources.one_table() => by_table.entry(table.clone()).or_default().push(part.clone()),
-                _ => lowered.push(self.conjunct(part.clone())?),
-            }
-        }
-        for parts in by_table.into_values() {
-            if let Some(together) = balanced(parts, Operator::Or) {
-                lowered.push(self.lower(together)?);
-            }
-        }
+        let parts = chain(&expr, Operator::Or).into_iter().map(|part| self.conjunct(part.clone()));
+        let lowered = parts.collect::<Result<Vec<_>>>()?;
         balanced(lowered, Operator::Or).map_or(Ok(expr), Ok)
     }
 }
@@ -281,15 +274,12 @@ impl Leaves for Arguments<'_> {
         let field = arg.to_field(self.lowerer.schema)?.1;
         let Some(ty) = field_type(&field) else { return Ok(None) };
         let name = column_text(&arg);
-        // A join with the subquery, or a node below that was lowered later, may add NULL.
-        let nullable = field.is_nullable()
-            || matches!(
-                arg,
-                PlanExpr::OuterReferenceColumn(..)
-                    | PlanExpr::ScalarSubquery(_)
-                    | PlanExpr::InSubquery(_)
-                    | PlanExpr::SetComparison(_)
-            );
+        // A join with a subquery in it, or a node below that was lowered later, may add NULL.
+        let may_add_null = |part: &PlanExpr| {
+            use PlanExpr::{InSubquery, OuterReferenceColumn, ScalarSubquery, SetComparison};
+            Ok(matches!(part, OuterReferenceColumn(..) | ScalarSubquery(_) | InSubquery(_) | SetComparison(_)))
+        };
+        let nullable = field.is_nullable() || arg.exists(may_add_null)?;
         // Two calls of random() are two values.
         let known = if arg.is_volatile() { None } else { self.args.iter().position(|known| *known == arg) };
         let index = known.unwrap_or_else(|| {

@@ -16,14 +16,11 @@ use saltwing_types::{Expr, Function, SqlType, typing};
 use crate::RelationalError;
 use crate::expression::expr_function::{ExprFunction, argument};
 use crate::expression::sql_field::field_type;
-use crate::function::row_bytes::row_bytes;
 use crate::rewrite::label::plain;
 
 /// The number of a row among those that are equal to it, on either side; no statement can write these names.
 const LEFT_NUMBER: &str = "\u{1}left_number";
 const RIGHT_NUMBER: &str = "\u{1}right_number";
-/// A row's values as one.
-const ROW: &str = "\u{1}row";
 
 /// The parts of a UNION with each column in one type, as CASE would bring them together.
 pub(super) fn brought_together(mut union: Union) -> Result<Union> {
@@ -113,12 +110,10 @@ pub(super) fn with_counts(mut join: Join) -> Result<LogicalPlan> {
 /// A plan with the number of each row among those that are equal to it.
 fn numbered(plan: &Arc<LogicalPlan>, name: &str) -> Result<LogicalPlan> {
     let columns: Vec<PlanExpr> = plan.schema().iter().map(PlanExpr::from).collect();
-    let row = row_bytes(columns.clone()).alias(ROW);
-    let with_row = LogicalPlanBuilder::from(plan.clone()).project(columns.iter().cloned().chain([row]))?;
-    let row = PlanExpr::Column(Column::new_unqualified(ROW));
     // Any order will do, but a window wants one.
-    let number = row_number().partition_by(vec![row.clone()]).order_by(vec![row.sort(true, true)]).build()?;
-    let numbered = with_row.window([number])?;
+    let order = columns.iter().take(1).map(|column| column.clone().sort(true, true)).collect();
+    let number = row_number().partition_by(columns.clone()).order_by(order).build()?;
+    let numbered = LogicalPlanBuilder::from(plan.clone()).window([number])?;
     let number = numbered.schema().columns().pop().map(|column| PlanExpr::Column(column).alias(name));
     numbered.project(columns.into_iter().chain(number))?.build()
 }

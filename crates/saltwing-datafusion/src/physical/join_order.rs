@@ -123,22 +123,18 @@ impl Inputs {
         joined: &'a [usize],
         next: usize,
     ) -> impl Iterator<Item = (&'a PlanExpr, &'a PlanExpr)> + 'a {
-        let among_joined = move |expr: &PlanExpr| {
-            let columns = expr.column_refs();
+        let is_over = move |expr: &PlanExpr, inputs: &[usize]| {
+            let has = |plan: &Arc<LogicalPlan>, column: &Column| plan.schema().has_column(column);
             let is_there = |column: &&Column| {
-                joined.iter().filter_map(|&i| self.plans.get(i)).any(|plan| plan.schema().has_column(column))
+                inputs.iter().filter_map(|&input| self.plans.get(input)).any(|plan| has(plan, column))
             };
-            !columns.is_empty() && columns.iter().all(is_there)
-        };
-        let of_next = move |expr: &PlanExpr| {
             let columns = expr.column_refs();
-            let is_there = |column: &&Column| self.plans.get(next).is_some_and(|plan| plan.schema().has_column(column));
             !columns.is_empty() && columns.iter().all(is_there)
         };
         self.equal.iter().filter_map(move |(a, b)| {
-            if among_joined(a) && of_next(b) {
+            if is_over(a, joined) && is_over(b, &[next]) {
                 Some((a, b))
-            } else if among_joined(b) && of_next(a) {
+            } else if is_over(b, joined) && is_over(a, &[next]) {
                 Some((b, a))
             } else {
                 None

@@ -22,7 +22,7 @@ use sqlparser::ast::{
 use super::items::without;
 use super::relations::{Column, Found, FromColumns, Relation, Relations, alias_of, left_out};
 use super::result_select::ResultSelect;
-use super::tree::{Result, broken, column_name, constraint_mut, constraint_of, select_from};
+use super::tree::{Result, broken, column_name, constraint_mut, constraint_of, select_from, visited};
 use crate::RelationalError;
 
 /// Names tables that have no name; no statement can write it.
@@ -73,10 +73,8 @@ pub(super) fn merge_columns(
         qualifies: false,
         unnamed: 0,
     };
-    match VisitMut::visit(query, &mut merging) {
-        ControlFlow::Break(error) => Err(error),
-        ControlFlow::Continue(()) => Ok(merging.items),
-    }
+    visited(VisitMut::visit(query, &mut merging))?;
+    Ok(merging.items)
 }
 
 struct Merging<'a> {
@@ -231,13 +229,10 @@ impl Merging<'_> {
     fn qualify(&mut self, condition: &mut Expr, shown: &FromColumns) -> Result<()> {
         self.scopes.push(shown.clone());
         let before = std::mem::replace(&mut self.qualifies, true);
-        let visited = VisitMut::visit(condition, self);
+        let end = VisitMut::visit(condition, self);
         self.qualifies = before;
         self.scopes.pop();
-        match visited {
-            ControlFlow::Break(error) => Err(error),
-            ControlFlow::Continue(()) => Ok(()),
-        }
+        visited(end)
     }
 
     /// The expansion of a name without a qualifier, if it must be written out.

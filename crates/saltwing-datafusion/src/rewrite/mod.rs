@@ -34,7 +34,7 @@ use sqlparser::ast::{Expr, Query, Visit, VisitMut, Visitor};
 
 use self::result_select::ResultSelect;
 use self::rewriter::Rewriter;
-use self::tree::Result;
+use self::tree::{Result, visited};
 use crate::expression::internal_name::is_internal;
 use crate::expression::operation_function::Operations;
 use crate::function::function_names::FunctionNames;
@@ -64,9 +64,7 @@ pub(crate) fn prepare(request: &QueryRequest, functions: &FunctionNames<'_>, ren
     }
     let items = merged_items.as_deref().unwrap_or(items);
     let mut look = Look::default();
-    if let ControlFlow::Break(error) = Visit::visit(&query, &mut look) {
-        return Err(error);
-    }
+    visited(Visit::visit(&query, &mut look))?;
     let mut rewriter = Rewriter {
         params: request.params(),
         subqueries,
@@ -79,10 +77,8 @@ pub(crate) fn prepare(request: &QueryRequest, functions: &FunctionNames<'_>, ren
         scopes: Vec::new(),
         found: Findings::new(Operations::new(functions.0.clone()), look.names_hidden),
     };
-    match VisitMut::visit(&mut query, &mut rewriter) {
-        ControlFlow::Break(error) => Err(error),
-        ControlFlow::Continue(()) => Ok(Prepared { query, found: rewriter.found }),
-    }
+    visited(VisitMut::visit(&mut query, &mut rewriter))?;
+    Ok(Prepared { query, found: rewriter.found })
 }
 
 /// The properties of the whole statement needed before rewriting.

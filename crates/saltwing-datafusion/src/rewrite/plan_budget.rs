@@ -7,6 +7,7 @@ use std::ops::ControlFlow;
 
 use sqlparser::ast::{Expr, ObjectName, Query, Visit, Visitor};
 
+use super::tree::visited;
 use crate::{RelationalError, RelationalErrorKind};
 
 /// Most tables, CTEs and subqueries of a plan, copies included.
@@ -22,9 +23,7 @@ const SORT_KEYS_MAX: usize = 1000;
 /// 54000 with the limit that it goes beyond.
 pub(crate) fn check(query: &Query) -> Result<(), RelationalError> {
     let mut count = Count { frames: vec![Frame::default()], expressions: 0 };
-    if let ControlFlow::Break(error) = query.visit(&mut count) {
-        return Err(error);
-    }
+    visited(query.visit(&mut count))?;
     let whole = count.frames.pop().map(|frame| frame.size).unwrap_or_default();
     if whole.relations > RELATIONS_MAX {
         let (what, relations) = ("tables, CTEs and subqueries", whole.relations);

@@ -20,6 +20,11 @@ pub(super) fn broken(result: Result<()>) -> ControlFlow<RelationalError> {
     }
 }
 
+/// The error at which a visit ended, if it did not reach the end of the tree.
+pub(super) fn visited(end: ControlFlow<RelationalError>) -> Result<()> {
+    end.break_value().map_or(Ok(()), Err)
+}
+
 /// In lower case, where DataFusion leaves it.
 pub(super) fn lower(name: &mut Ident) {
     name.value = name.value.to_lowercase();

@@ -27,10 +27,8 @@ impl VisitorMut for Rewriter<'_> {
             _ => Scope::default(),
         };
         self.scopes.push(scope);
-        if let SetExpr::Select(select) = query.body.as_mut()
-            && let Err(error) = windows::resolve_windows(select, query.order_by.as_mut())
-        {
-            return ControlFlow::Break(error);
+        if let SetExpr::Select(select) = query.body.as_mut() {
+            broken(windows::resolve_windows(select, query.order_by.as_mut()))?;
         }
         broken(self.query(query))
     }
@@ -90,10 +88,8 @@ impl VisitorMut for Rewriter<'_> {
             // The smallest BIGINT is a literal: the number behind its sign is beyond BIGINT.
             Expr::UnaryOp { op: UnaryOperator::Minus, expr: operand } if matches!(**operand, Expr::Value(_)) => {
                 let span = expr_span(expr);
-                match self.constant(expr.clone(), span) {
-                    Ok(literal) => *expr = literal,
-                    Err(error) => return ControlFlow::Break(error.at(span)),
-                }
+                let literal = self.constant(expr.clone(), span).map_err(|error| error.at(span));
+                return broken(literal.map(|literal| *expr = literal));
             }
             _ => {}
         }

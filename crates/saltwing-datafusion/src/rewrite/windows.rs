@@ -10,7 +10,7 @@ use sqlparser::ast::{
     Expr, Ident, NamedWindowExpr, OrderBy, Query, Select, VisitMut, VisitorMut, WindowSpec, WindowType,
 };
 
-use super::tree::Result;
+use super::tree::{Result, broken, visited};
 use crate::{RelationalError, RelationalErrorKind};
 
 /// Puts the windows of a SELECT in the place of their names, also in the ORDER BY behind it.
@@ -30,14 +30,8 @@ pub(super) fn resolve_windows(select: &mut Select, order_by: Option<&mut OrderBy
         };
         windows.list.push((name.value.to_lowercase(), window));
     }
-    let mut visited = VisitMut::visit(select, &mut windows);
-    if let (ControlFlow::Continue(()), Some(order_by)) = (&visited, order_by) {
-        visited = VisitMut::visit(order_by, &mut windows);
-    }
-    match visited {
-        ControlFlow::Break(error) => Err(error),
-        ControlFlow::Continue(()) => Ok(()),
-    }
+    visited(VisitMut::visit(select, &mut windows))?;
+    order_by.map_or(Ok(()), |order_by| visited(VisitMut::visit(order_by, &mut windows)))
 }
 
 /// The windows of one SELECT by their names in lower case.
@@ -70,13 +64,7 @@ impl VisitorMut for Windows {
             WindowType::NamedWindow(name) => self.get(&name).cloned(),
             WindowType::WindowSpec(spec) => self.resolved(spec),
         };
-        match resolved {
-            Ok(spec) => {
-                call.over = Some(WindowType::WindowSpec(spec));
-                ControlFlow::Continue(())
-            }
-            Err(error) => ControlFlow::Break(error),
-        }
+        broken(resolved.map(|spec| call.over = Some(WindowType::WindowSpec(spec))))
     }
 }
 

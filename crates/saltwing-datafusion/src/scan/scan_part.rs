@@ -3,6 +3,7 @@
 use saltwing_access::{ScanRoute, SplitTarget};
 use saltwing_plan::{Condition, OrderItem};
 use saltwing_planner::{TableAccess, plan};
+use saltwing_rowkey::KeyRange;
 use saltwing_types::{ColumnRef, Expr, SortOrder, typing};
 
 use crate::RelationalError;
@@ -12,18 +13,20 @@ use crate::scan::scan_statistics::rows_read;
 /// The part of a scan that one partition reads.
 #[derive(Clone)]
 pub(crate) enum Part {
-    /// All that the scan does.
-    All,
-    /// These of its buckets.
-    Buckets(Vec<u8>),
+    /// The keys in this range of physical keys.
+    Within(KeyRange),
     /// An access of its own: an end of MIN or MAX.
     End(Box<TableAccess>),
-    /// Another way than that of the scan's access: a part of it, or keys that are looked up.
+    /// Keys that are looked up.
     Along(ScanRoute),
 }
 
-/// How a scan is divided: a scan in order, with a limit, or of few rows is not. A salted table is by its buckets, another
-/// one, or one bucket, at keys with about as many rows between them.
+/// The one part of a scan that is not split.
+pub(crate) fn whole() -> Vec<Part> {
+    vec![Part::Within(KeyRange::all())]
+}
+
+/// The parts of a scan, which the store chooses. A scan in order, with a limit, or of few rows has one part.
 pub(crate) fn parts(of: &TableUse, asked: &ScanRequest, access: &TableAccess) -> Result<Vec<Part>, RelationalError> {
     let leading = of.table.def().key.columns.first();
     if let (Some(ends), Some(leading)) = (asked.ends, leading)
@@ -33,22 +36,19 @@ pub(crate) fn parts(of: &TableUse, asked: &ScanRequest, access: &TableAccess) ->
         return ends_of(of, asked, ends);
     }
     if asked.partitions < 2 || asked.limit.is_some() || access.is_ordered() {
-        return Ok(vec![Part::All]);
+        return Ok(whole());
     }
-    let rows = sampled(of, asked, access).and_then(|access| rows_read(of, &access));
-    if rows.is_some_and(|rows| rows < of.reading.divided_rows_min) {
-        return Ok(vec![Part::All]);
+    let Some(access) = sampled(of, asked, access) else { return Ok(whole()) };
+    let Some(rows) = rows_read(of, &access) else { return Ok(whole()) };
+    if rows < of.reading.context.threads().rows_min {
+        return Ok(whole());
     }
-    let buckets: Vec<u8> = access.buckets().of(&of.table.def().key).into_iter().flatten().collect();
-    let count = asked.partitions.min(buckets.len());
-    if count > 1 {
-        let each = buckets.len().div_ceil(count);
-        return Ok(buckets.chunks(each).map(|some| Part::Buckets(some.to_vec())).collect());
-    }
-    let Some(rows) = rows.filter(|_| access.access().ranges.is_known()) else { return Ok(vec![Part::All]) };
-    let division = SplitTarget { rows_each: rows.div_ceil(asked.partitions as u64), rows_min: 0 };
-    let routes = of.reading.snapshot()?.split(&of.table, &access.route(None), division)?;
-    Ok(if routes.len() > 1 { routes.into_iter().map(Part::Along).collect() } else { vec![Part::All] })
+    let target = SplitTarget { rows_each: rows.div_ceil(asked.partitions as u64), rows_min: 0 };
+    let mut parts = of.reading.snapshot()?.split(&of.table, &access.route(None), target)?;
+    // The store may count more rows than it estimates: the last partition takes the rest.
+    let rest = parts.split_off(parts.len().min(asked.partitions - 1));
+    parts.extend(rest.first().and_then(|part| KeyRange::new(part.start().to_vec(), None)));
+    Ok(parts.into_iter().map(Part::Within).collect())
 }
 
 /// MIN and MAX of the leading key column read one row at either end, NULLs left out.
@@ -69,7 +69,7 @@ fn ends_of(of: &TableUse, asked: &ScanRequest, ends: Ends) -> Result<Vec<Part>, 
                 ScanRequest { conditions: vec![known.clone()], order, limit: Some(1), ends: None, ..asked.clone() };
             let access = plan(request(of, &asked))?;
             if !access.is_ordered() {
-                return Ok(vec![Part::All]);
+                return Ok(whole());
             }
             parts.push(Part::End(Box::new(access)));
         }

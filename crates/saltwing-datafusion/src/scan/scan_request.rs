@@ -23,8 +23,6 @@ pub(crate) struct QueryContext {
     pub(crate) guard: Guard,
     /// Values by which scans are estimated whose parameters have none yet.
     pub(crate) samples: Vec<Value>,
-    /// Rows from which on a scan is divided.
-    pub(crate) divided_rows_min: u64,
     /// Whether its LIMIT is a parameter without a value.
     pub(crate) limit_open: bool,
 }
@@ -114,20 +112,17 @@ pub(crate) fn bound_conditions(conditions: &[Condition], values: &[Value]) -> Op
 /// The access that a scan's plan is made of.
 pub(crate) fn request<'a>(of: &'a TableUse, asked: &'a ScanRequest) -> AccessRequest<'a> {
     AccessRequest {
-        table: &of.table,
         alias: of.alias.clone(),
         span: of.span,
-        conditions: asked.conditions.clone(),
         order: &asked.order,
         limit: match (asked.limit, asked.limit_open) {
             (Some(limit), _) => RowLimit::Rows(limit),
             (None, true) => RowLimit::Unknown,
             (None, false) => RowLimit::None,
         },
-        offset: 0,
-        aggregate_or_distinct: false,
         min_max: asked.ends.map(|ends| ends.column),
         single_table: asked.single_table,
+        ..AccessRequest::of(&of.table, asked.conditions.clone())
     }
 }
 

@@ -19,13 +19,13 @@ use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties, Statistics,
 };
 use futures::Stream;
-use saltwing_access::{Buckets, KeySet, RowSource, ScanContext};
+use saltwing_access::{RowSource, ScanContext, ScanRoute};
 use saltwing_plan::Use;
-use saltwing_planner::{KeyAccess, TableAccess, has_parameter, plan};
+use saltwing_planner::{TableAccess, has_parameter, keys_of_rows, plan};
 use saltwing_types::{SortOrder, SqlType, Value};
 
 use crate::RelationalError;
-use crate::scan::scan_part::{Part, parts};
+use crate::scan::scan_part::{Part, parts, whole};
 use crate::scan::scan_request::{QueryContext, ScanRequest, TableUse, bound_conditions, request, sampled};
 use crate::scan::scan_statistics::{rows_of, statistics};
 
@@ -35,7 +35,7 @@ pub(crate) struct TableScanExec {
     asked: ScanRequest,
     /// `None` until the plan above is known: [`crate::physical::scan_rule`] plans the access again then.
     access: Option<TableAccess>,
-    /// By partition: an access of its own (an end of MIN or MAX), or these buckets of [`Self::access`].
+    /// By partition.
     parts: Vec<Part>,
     schema: SchemaRef,
     properties: Arc<PlanProperties>,
@@ -49,7 +49,7 @@ impl TableScanExec {
     /// A scan that is not planned yet.
     pub(crate) fn new(of: TableUse, asked: ScanRequest) -> Self {
         let context = of.reading.context.for_another_scan();
-        Self::with_parts(of, asked, None, vec![Part::All], context)
+        Self::with_parts(of, asked, None, whole(), context)
     }
 
     fn with_parts(
@@ -93,8 +93,8 @@ impl TableScanExec {
         if !is_residual || plan.residual.iter().any(|condition| has_parameter(&condition.expr)) {
             return Ok(None);
         }
-        let Some(part) = KeyAccess::of_rows(&self.of.table, columns, rows) else { return Ok(None) };
-        let parts = vec![Part::Along(part.route(access, None))];
+        let Some(keys) = keys_of_rows(&self.of.table, columns, rows) else { return Ok(None) };
+        let parts = vec![Part::Along(access.route_over(keys, None))];
         let (of, asked, context) = (self.of.clone(), self.asked.clone(), self.context.clone());
         Ok(Some(Self::with_parts(of, asked, self.access.clone(), parts, context)))
     }
@@ -176,17 +176,12 @@ impl TableScanExec {
         let part = self.parts.get(partition).ok_or_else(|| RelationalError::bug("no such partition"))?;
         let limit = self.asked.limit;
         let (access, route) = match part {
-            Part::All => (self.access()?, self.access()?.route(limit)),
-            Part::Buckets(own) => {
-                let mut route = self.access()?.route(limit);
-                if let KeySet::Ranges { buckets, .. } = &mut route.keys {
-                    *buckets = Buckets::Some(match buckets {
-                        Buckets::All => own.clone(),
-                        // Fewer than when the scan was divided, since its parameters have values.
-                        Buckets::Some(some) => own.iter().copied().filter(|bucket| some.contains(bucket)).collect(),
-                    });
-                }
-                (self.access()?, route)
+            Part::Within(keys) => {
+                let (access, key) = (self.access()?, &self.of.table.def().key);
+                let route = access.route(limit);
+                // The values of this run may leave the part without keys.
+                let within = route.within(key, keys);
+                (access, within.unwrap_or(ScanRoute { limit: Some(0), ..route }))
             }
             Part::End(access) => (&**access, access.route(Some(1))),
             Part::Along(route) => (self.access()?, route.clone()),

@@ -11,18 +11,21 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow::datatypes::FieldRef;
+use datafusion::common::alias::AliasGenerator;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{Column, JoinType, NullEquality, Result, TableReference};
 use datafusion::functions::expr_fn::coalesce;
 use datafusion::functions_window::expr_fn::row_number;
 use datafusion::logical_expr::{
-    Aggregate, Distinct, DistinctOn, EmptyRelation, Expr as PlanExpr, ExprFunctionExt, FetchType, Filter, Join, Limit,
-    LogicalPlan, LogicalPlanBuilder, Projection, SkipType, SortExpr, SubqueryAlias, Union, Values, Window, lit,
+    Aggregate, Distinct, DistinctOn, Expr as PlanExpr, ExprFunctionExt, FetchType, Filter, Join, Limit, LogicalPlan,
+    LogicalPlanBuilder, Projection, SkipType, SortExpr, SubqueryAlias, Union, Values, Window, lit,
 };
 
-use super::join::{join, null_safe};
-use super::numbers::{Numbers, not_supported};
+use super::derived::derived;
+use super::join::join;
 use super::references::{is_lateral, of_plan, put_in_place};
+use super::refusal::not_supported;
+use crate::lowering::null_safe;
 
 /// The keys of one subquery.
 pub(super) struct Keys<'a> {
@@ -30,7 +33,7 @@ pub(super) struct Keys<'a> {
     pub(super) outer: LogicalPlan,
     /// The outer columns.
     pub(super) columns: Vec<Column>,
-    pub(super) numbers: &'a Numbers,
+    pub(super) names: &'a AliasGenerator,
 }
 
 /// A plan with the keys beside its own columns.
@@ -108,14 +111,9 @@ impl Keys<'_> {
 
     /// The keys as a plan, named as no other.
     fn fresh(&self) -> Result<Keyed> {
-        let number = self.numbers.next();
-        let relation = TableReference::bare(format!("__saltwing_keys{number}"));
-        let name = |i: usize| format!("__saltwing_k{number}_{i}");
-        let items = self.columns.iter().enumerate().map(|(i, c)| PlanExpr::Column(c.clone()).alias(name(i)));
-        let plan = LogicalPlanBuilder::from(self.outer.clone()).project(items)?.distinct()?;
-        let plan = plan.alias(relation.clone())?.build()?;
-        let keys = (0..self.columns.len()).map(|i| Column::new(Some(relation.clone()), name(i))).collect();
-        Ok(Keyed { plan, keys })
+        let columns = self.columns.iter().cloned().map(PlanExpr::Column);
+        let (plan, keys) = derived(self.outer.clone(), columns, self.names)?;
+        Ok(Keyed { plan: LogicalPlanBuilder::from(plan).distinct()?.build()?, keys })
     }
 
     /// A plan that names none of the keys, its rows for each of them.
@@ -213,31 +211,17 @@ impl Keys<'_> {
 
     /// An aggregate without groups, its results for the keys that have rows.
     pub(super) fn grouped(&self, aggregate: &Aggregate) -> Result<Grouped> {
-        let number = self.numbers.next();
         let Keyed { plan, keys } = self.through(&aggregate.input)?;
-        let group: Vec<PlanExpr> = keys.iter().cloned().map(PlanExpr::Column).collect();
         let results = self.all_inside(&aggregate.aggr_expr, &keys)?;
-        let grouped = LogicalPlan::Aggregate(Aggregate::try_new(Arc::new(plan), group, results)?);
-        let relation = TableReference::bare(format!("__saltwing_values{number}"));
-        let key = |i: usize| format!("__saltwing_k{number}_{i}");
-        let result = |i: usize| format!("__saltwing_a{number}_{i}");
-        let columns = grouped.schema().columns().into_iter().map(PlanExpr::Column).enumerate();
-        let items: Vec<PlanExpr> = columns
-            .map(|(i, column)| match i.checked_sub(keys.len()) {
-                None => column.alias(key(i)),
-                Some(i) => column.alias(result(i)),
-            })
-            .collect();
-        let plan = LogicalPlanBuilder::from(grouped).project(items)?.alias(relation.clone())?.build()?;
-        let keys = (0..keys.len()).map(|i| Column::new(Some(relation.clone()), key(i))).collect();
-        let defaults = aggregate.aggr_expr.iter().zip(aggregate.schema.fields()).enumerate();
-        let results = defaults
-            .map(|(i, (expr, field))| {
+        let (plan, keys, values) = grouped_by(keys, plan, results, self.names)?;
+        let results = aggregate.aggr_expr.iter().zip(aggregate.schema.fields()).zip(values);
+        let results = results
+            .map(|((expr, field), value)| {
                 let default = match expr.clone().unalias() {
                     PlanExpr::AggregateFunction(call) => call.func.default_value(field.data_type())?,
                     _ => return Err(not_supported()),
                 };
-                let value = PlanExpr::Column(Column::new(Some(relation.clone()), result(i)));
+                let value = PlanExpr::Column(value);
                 // Only COUNT and its like have a value for no rows, and they are never NULL.
                 Ok(match default.is_null() {
                     true => value,
@@ -273,7 +257,10 @@ impl Keys<'_> {
             for (l, r) in pairs {
                 match join.null_equality {
                     NullEquality::NullEqualsNull => on.push((PlanExpr::Column(l.clone()), PlanExpr::Column(r.clone()))),
-                    NullEquality::NullEqualsNothing => on.extend(null_safe(&left.plan, l, &right.plan, r)?),
+                    NullEquality::NullEqualsNothing => on.extend(null_safe(
+                        (PlanExpr::Column(l.clone()), left.plan.schema()),
+                        (PlanExpr::Column(r.clone()), right.plan.schema()),
+                    )?),
                 }
             }
         }
@@ -292,9 +279,8 @@ impl Keys<'_> {
 
     /// A full join whose rows have their key on either side.
     fn merged(&self, plan: LogicalPlan, join: &Join, left: Vec<Column>, right: Vec<Column>) -> Result<Keyed> {
-        let number = self.numbers.next();
-        let keys: Vec<Column> =
-            (0..left.len()).map(|i| Column::new_unqualified(format!("__saltwing_k{number}_{i}"))).collect();
+        let name = self.names.next("__saltwing");
+        let keys: Vec<Column> = (0..left.len()).map(|i| Column::new_unqualified(format!("{name}_{i}"))).collect();
         let merged = left.into_iter().zip(right).zip(&keys).map(|((left, right), key)| {
             coalesce(vec![PlanExpr::Column(left), PlanExpr::Column(right)]).alias(&key.name)
         });
@@ -304,8 +290,8 @@ impl Keys<'_> {
     }
 
     fn united(&self, union: &Union) -> Result<Keyed> {
-        let number = self.numbers.next();
-        let name = |i: usize| format!("__saltwing_k{number}_{i}");
+        let alias = self.names.next("__saltwing");
+        let name = |i: usize| format!("{alias}_{i}");
         let mut inputs = Vec::with_capacity(union.inputs.len());
         for input in &union.inputs {
             let Keyed { plan, keys } = self.through(input)?;
@@ -381,20 +367,30 @@ impl Keys<'_> {
     }
 }
 
+/// Aggregates of the rows of each key as a derived table: its plan, the keys there, and the results.
+pub(super) fn grouped_by(
+    keys: Vec<Column>,
+    plan: LogicalPlan,
+    aggregates: Vec<PlanExpr>,
+    names: &AliasGenerator,
+) -> Result<(LogicalPlan, Vec<Column>, Vec<Column>)> {
+    let group: Vec<PlanExpr> = keys.iter().cloned().map(PlanExpr::Column).collect();
+    let grouped = LogicalPlan::Aggregate(Aggregate::try_new(Arc::new(plan), group, aggregates)?);
+    let columns = grouped.schema().columns().into_iter().map(PlanExpr::Column);
+    let (plan, mut columns) = derived(grouped, columns, names)?;
+    let results = columns.split_off(keys.len());
+    Ok((plan, columns, results))
+}
+
 /// The rows of a VALUES as selects, which may name columns.
 fn as_union(values: &Values) -> Result<LogicalPlan> {
-    let empty = || Arc::new(LogicalPlan::EmptyRelation(EmptyRelation { produce_one_row: true, schema: no_columns() }));
     let row = |row: &Vec<PlanExpr>| {
         let items = row.iter().zip(values.schema.fields()).map(|(expr, field)| expr.clone().alias(field.name()));
-        Ok(Arc::new(LogicalPlan::Projection(Projection::try_new(items.collect(), empty())?)))
+        Ok(Arc::new(LogicalPlanBuilder::empty(true).project(items.collect::<Vec<_>>())?.build()?))
     };
     let rows = values.values.iter().map(row).collect::<Result<Vec<_>>>()?;
     match rows.as_slice() {
         [only] => Ok(only.as_ref().clone()),
         _ => Ok(LogicalPlan::Union(Union::try_new_with_loose_types(rows)?)),
     }
-}
-
-fn no_columns() -> datafusion::common::DFSchemaRef {
-    Arc::new(datafusion::common::DFSchema::empty())
 }

@@ -48,6 +48,16 @@ pub(super) fn has_subquery(expr: &PlanExpr) -> bool {
     expr.exists(|part| Ok(plan_of(part).is_some())).unwrap_or(true)
 }
 
+/// Whether some expression of a node has a subquery.
+pub(super) fn has_subqueries(node: &LogicalPlan) -> bool {
+    let mut found = false;
+    let _ = node.apply_expressions(|expr| {
+        found |= has_subquery(expr);
+        Ok(TreeNodeRecursion::Continue)
+    });
+    found
+}
+
 /// The subquery that an expression is.
 pub(super) fn plan_of(expr: &PlanExpr) -> Option<&Subquery> {
     match expr {
@@ -76,7 +86,7 @@ pub(super) fn is_left(expr: &PlanExpr, schema: &DFSchema, site: Site, position: 
     match expr {
         PlanExpr::Exists(exists) => {
             let plan = &exists.subquery.subquery;
-            site == Site::Filter && !gives_limited_rows(plan) && is_simple(plan, schema) && !names_collide(plan)
+            site == Site::Filter && is_simple(plan, schema) && !names_collide(plan)
         }
         PlanExpr::InSubquery(test) => {
             // Below OR its join finds no column that is computed.
@@ -185,20 +195,6 @@ fn columns_beside(plan: &LogicalPlan, is_top: bool, collide: &mut bool) -> Vec<C
         *collide |= names.windows(2).any(|pair| matches!(pair, [a, b] if a == b));
     }
     beside
-}
-
-/// Whether a plan gives its rows by number, or one in any case.
-fn gives_limited_rows(plan: &LogicalPlan) -> bool {
-    match plan {
-        LogicalPlan::Limit(_) => true,
-        LogicalPlan::Aggregate(aggregate) => aggregate.group_expr.is_empty(),
-        LogicalPlan::Projection(_)
-        | LogicalPlan::SubqueryAlias(_)
-        | LogicalPlan::Filter(_)
-        | LogicalPlan::Sort(_)
-        | LogicalPlan::Distinct(_) => plan.inputs().into_iter().any(gives_limited_rows),
-        _ => false,
-    }
 }
 
 /// Whether the outer query is named in conditions alone, which stand above a plan that does not name it.

@@ -20,17 +20,19 @@
 //!
 //! The outer query occurs twice in the plan: once for its rows, once for its keys.
 
+mod derived;
 mod join;
 mod keys;
 mod left;
 mod node;
-mod numbers;
 mod one_value;
 mod quantified;
 mod references;
+mod refusal;
 
 use std::sync::Arc;
 
+use datafusion::common::alias::AliasGenerator;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{Column, JoinType, Result};
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
@@ -40,26 +42,25 @@ use datafusion::logical_expr::{Expr as PlanExpr, Filter, Join, LogicalPlan, Oper
 use self::keys::Keyed;
 use self::left::{Position, Site, has_subquery, is_left, plan_of};
 use self::node::Node;
-use self::numbers::not_supported;
 use self::references::{is_lateral, of_plan};
+use self::refusal::not_supported;
 use crate::RelationalError;
 use crate::expression::translation::{balanced, chain};
 
 pub(crate) use self::left::without_idle_marks;
-pub(crate) use self::numbers::Numbers;
 pub(crate) use self::one_value::prepared;
 
 /// A node without subqueries but those that are left to DataFusion.
 ///
 /// # Errors
 /// Unsupported subqueries.
-pub(crate) fn unnested(node: LogicalPlan, numbers: &Numbers) -> Result<LogicalPlan> {
+pub(crate) fn unnested(node: LogicalPlan, names: &AliasGenerator) -> Result<LogicalPlan> {
     match node {
-        LogicalPlan::Filter(filter) => filtered(filter, numbers),
-        LogicalPlan::Join(join) => joined(join, numbers),
-        LogicalPlan::Projection(_) => of_expressions(node, Site::Projection, numbers),
-        LogicalPlan::Sort(sort) => sorted(sort, numbers),
-        LogicalPlan::Aggregate(_) | LogicalPlan::Window(_) => of_expressions(node, Site::Other, numbers),
+        LogicalPlan::Filter(filter) => filtered(filter, names),
+        LogicalPlan::Join(join) => joined(join, names),
+        LogicalPlan::Projection(_) => of_expressions(node, Site::Projection, names),
+        LogicalPlan::Sort(sort) => sorted(sort, names),
+        LogicalPlan::Aggregate(_) | LogicalPlan::Window(_) => of_expressions(node, Site::Other, names),
         other => {
             let mut left = true;
             other.apply_expressions(|expr| {
@@ -98,14 +99,14 @@ pub(crate) fn keeps_subquery(plan: &LogicalPlan) -> Result<bool> {
     })
 }
 
-fn filtered(filter: Filter, numbers: &Numbers) -> Result<LogicalPlan> {
+fn filtered(filter: Filter, names: &AliasGenerator) -> Result<LogicalPlan> {
     if !has_subquery(&filter.predicate) {
         return Ok(LogicalPlan::Filter(filter));
     }
     let schema = filter.input.schema().clone();
     let mut conditions = Vec::new();
     for condition in chain(&filter.predicate, Operator::And) {
-        conditions.push(quantified::as_exists(condition.clone(), &schema, Position::Top, numbers)?);
+        conditions.push(quantified::as_exists(condition.clone(), &schema, Position::Top, names)?);
     }
     let left = |condition: &PlanExpr| is_left(condition, &schema, Site::Filter, Position::Top);
     if conditions.iter().all(left) {
@@ -118,7 +119,7 @@ fn filtered(filter: Filter, numbers: &Numbers) -> Result<LogicalPlan> {
         Some(plain) => LogicalPlan::Filter(Filter::try_new(plain, filter.input)?),
         None => filter.input.as_ref().clone(),
     };
-    let mut node = Node::new(input, Site::Filter, numbers);
+    let mut node = Node::new(input, Site::Filter, names);
     let mut kept = Vec::new();
     for condition in others {
         match condition {
@@ -144,20 +145,16 @@ fn with_columns(columns: Vec<Column>, wide: LogicalPlan) -> Result<LogicalPlan> 
 }
 
 /// A node that computes its expressions over one input.
-fn of_expressions(node: LogicalPlan, site: Site, numbers: &Numbers) -> Result<LogicalPlan> {
-    let mut subqueries = false;
-    node.apply_expressions(|expr| {
-        subqueries |= has_subquery(expr);
-        Ok(TreeNodeRecursion::Continue)
-    })?;
-    let Some(input) = node.inputs().first().map(|input| (*input).clone()).filter(|_| subqueries) else {
+fn of_expressions(node: LogicalPlan, site: Site, names: &AliasGenerator) -> Result<LogicalPlan> {
+    let Some(input) = node.inputs().first().map(|input| (*input).clone()).filter(|_| left::has_subqueries(&node))
+    else {
         return Ok(node);
     };
     let columns = node.schema().columns();
-    let names = NamePreserver::new(&node);
-    let mut unnesting = Node::new(input, site, numbers);
+    let kept = NamePreserver::new(&node);
+    let mut unnesting = Node::new(input, site, names);
     let replaced = node.map_expressions(|expr| {
-        let name = names.save(&expr);
+        let name = kept.save(&expr);
         let replaced = unnesting.without_subqueries(expr, Position::Value)?;
         Ok(Transformed::yes(name.restore(replaced)))
     })?;
@@ -166,7 +163,7 @@ fn of_expressions(node: LogicalPlan, site: Site, numbers: &Numbers) -> Result<Lo
 }
 
 /// An order by subqueries; these name columns that stand below the items, too.
-fn sorted(sort: Sort, numbers: &Numbers) -> Result<LogicalPlan> {
+fn sorted(sort: Sort, names: &AliasGenerator) -> Result<LogicalPlan> {
     let mut missing: Vec<Column> = Vec::new();
     for item in &sort.expr {
         item.expr.apply(|part| {
@@ -176,11 +173,11 @@ fn sorted(sort: Sort, numbers: &Numbers) -> Result<LogicalPlan> {
         })?;
     }
     let LogicalPlan::Projection(projection) = sort.input.as_ref() else {
-        return of_expressions(LogicalPlan::Sort(sort), Site::Other, numbers);
+        return of_expressions(LogicalPlan::Sort(sort), Site::Other, names);
     };
     missing.retain(|column| projection.input.schema().has_column(column));
     if missing.is_empty() {
-        return of_expressions(LogicalPlan::Sort(sort), Site::Other, numbers);
+        return of_expressions(LogicalPlan::Sort(sort), Site::Other, names);
     }
     let items = projection.expr.iter().cloned().chain(missing.into_iter().map(PlanExpr::Column));
     let mut distinct: Vec<PlanExpr> = Vec::new();
@@ -191,26 +188,26 @@ fn sorted(sort: Sort, numbers: &Numbers) -> Result<LogicalPlan> {
     });
     let wide = LogicalPlan::Projection(Projection::try_new(distinct, projection.input.clone())?);
     let wide_sort = LogicalPlan::Sort(Sort { input: Arc::new(wide), ..sort.clone() });
-    with_columns(sort.input.schema().columns(), of_expressions(wide_sort, Site::Other, numbers)?)
+    with_columns(sort.input.schema().columns(), of_expressions(wide_sort, Site::Other, names)?)
 }
 
 /// A join without subqueries in its condition, and with a lateral side made an ordinary one.
-fn joined(mut join: Join, numbers: &Numbers) -> Result<LogicalPlan> {
+fn joined(mut join: Join, names: &AliasGenerator) -> Result<LogicalPlan> {
     let filter = join.filter.take_if(|filter| has_subquery(filter));
-    let Some(filter) = filter else { return lateral(join, numbers) };
+    let Some(filter) = filter else { return lateral(join, names) };
     if join.join_type == JoinType::Inner {
         let conditions = chain(&filter, Operator::And).into_iter().cloned();
         let (others, plain): (Vec<_>, Vec<_>) = conditions.partition(has_subquery);
         join.filter = balanced(plain, Operator::And);
-        let joined = Arc::new(lateral(join, numbers)?);
+        let joined = Arc::new(lateral(join, names)?);
         let others = balanced(others, Operator::And).unwrap_or(filter);
-        return filtered(Filter::try_new(others, joined)?, numbers);
+        return filtered(Filter::try_new(others, joined)?, names);
     }
     if is_lateral(&join.right) {
         return Err(not_supported());
     }
-    let mut left = Node::new(join.left.as_ref().clone(), Site::Other, numbers);
-    let mut right = Node::new(join.right.as_ref().clone(), Site::Other, numbers);
+    let mut left = Node::new(join.left.as_ref().clone(), Site::Other, names);
+    let mut right = Node::new(join.right.as_ref().clone(), Site::Other, names);
     let mut conditions = Vec::new();
     for condition in chain(&filter, Operator::And) {
         conditions.push(match has_subquery(condition) {
@@ -245,7 +242,7 @@ fn on_one_side<'a>(condition: PlanExpr, left: &mut Node<'a>, right: &mut Node<'a
 }
 
 /// A join whose right side names columns of its left one, as one whose sides stand by themselves.
-fn lateral(join: Join, numbers: &Numbers) -> Result<LogicalPlan> {
+fn lateral(join: Join, names: &AliasGenerator) -> Result<LogicalPlan> {
     if !is_lateral(&join.right) {
         return Ok(LogicalPlan::Join(join));
     }
@@ -256,7 +253,7 @@ fn lateral(join: Join, numbers: &Numbers) -> Result<LogicalPlan> {
         return Ok(LogicalPlan::Join(join));
     }
     let columns = join.schema.columns();
-    let node = Node::new(join.left.as_ref().clone(), Site::Other, numbers);
+    let node = Node::new(join.left.as_ref().clone(), Site::Other, names);
     let (outer, Keyed { plan, keys }) = node.keyed(&join.right)?;
     let pairs = outer.into_iter().zip(keys).collect();
     let filter = join.on.into_iter().map(|(l, r)| l.eq(r)).chain(join.filter).collect();

@@ -2,22 +2,22 @@
 
 use std::sync::Arc;
 
-use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
+use datafusion::common::alias::AliasGenerator;
+use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{Column, JoinType, Result};
 use datafusion::functions::expr_fn::coalesce;
 use datafusion::functions_aggregate::expr_fn::count;
 use datafusion::logical_expr::expr::Exists;
-use datafusion::logical_expr::{
-    Aggregate, Expr as PlanExpr, LogicalPlan, LogicalPlanBuilder, Projection, Subquery, lit,
-};
+use datafusion::logical_expr::{Aggregate, Expr as PlanExpr, LogicalPlan, Projection, Subquery, lit};
 
+use super::derived::derived;
 use super::join::join;
-use super::keys::{Grouped, Keyed, Keys};
+use super::keys::{Grouped, Keyed, Keys, grouped_by};
 use super::left::{Position, Site, has_subquery, is_left};
-use super::numbers::{Numbers, not_supported};
 use super::one_value::value_of;
 use super::quantified::Quantified;
 use super::references::of_plan;
+use super::refusal::not_supported;
 use crate::RelationalError;
 
 /// The node.
@@ -27,12 +27,12 @@ pub(super) struct Node<'a> {
     /// The input with what was joined to it.
     pub(super) wide: LogicalPlan,
     site: Site,
-    numbers: &'a Numbers,
+    names: &'a AliasGenerator,
 }
 
 impl<'a> Node<'a> {
-    pub(super) fn new(input: LogicalPlan, site: Site, numbers: &'a Numbers) -> Self {
-        Self { wide: input.clone(), input, site, numbers }
+    pub(super) fn new(input: LogicalPlan, site: Site, names: &'a AliasGenerator) -> Self {
+        Self { wide: input.clone(), input, site, names }
     }
 
     /// An expression with the values of its subqueries in their places.
@@ -63,7 +63,7 @@ impl<'a> Node<'a> {
         if !columns.is_empty() && is_volatile(outer)? {
             return Err(RelationalError::not_supported("a correlated subquery over rows with random values").into());
         }
-        Ok(Keys { outer: outer.clone(), columns, numbers: self.numbers })
+        Ok(Keys { outer: outer.clone(), columns, names: self.names })
     }
 
     /// A subquery's plan for each of its keys, and the outer columns that these are.
@@ -77,11 +77,9 @@ impl<'a> Node<'a> {
     pub(super) fn semi_join(&mut self, exists: &Exists) -> Result<()> {
         let (outer, Keyed { plan, keys }) = self.keyed(&exists.subquery.subquery)?;
         let kind = if exists.negated { JoinType::LeftAnti } else { JoinType::LeftSemi };
-        let plan = LogicalPlanBuilder::from(plan).alias(format!("__saltwing_found{}", self.numbers.next()))?.build()?;
-        let named = plan.schema().columns();
-        // An alias gives all columns its own name.
-        let keys: Vec<Column> =
-            keys.iter().filter_map(|key| named.iter().find(|column| column.name == key.name).cloned()).collect();
+        // Without keys the table still needs a column.
+        let columns = keys.into_iter().map(PlanExpr::Column).chain([lit(true)]);
+        let (plan, keys) = derived(plan, columns, self.names)?;
         self.wide = join(self.wide.clone(), plan, kind, outer.into_iter().zip(keys).collect(), None)?;
         Ok(())
     }
@@ -89,37 +87,16 @@ impl<'a> Node<'a> {
     /// `EXISTS` as a value.
     fn found(&mut self, exists: &Exists) -> Result<PlanExpr> {
         let (outer, Keyed { plan, keys }) = self.keyed(&exists.subquery.subquery)?;
-        let (plan, columns) = self.of_keys(plan, &keys, vec![count(lit(1))])?;
-        let (keys, counts) = columns.split_at(keys.len());
+        let (plan, keys, counts) = grouped_by(keys, plan, vec![count(lit(1))], self.names)?;
         self.join_values(plan, outer, keys)?;
-        let count = counts.first().cloned().map(PlanExpr::Column).ok_or_else(not_supported)?;
+        let count = counts.into_iter().next().map(PlanExpr::Column).ok_or_else(not_supported)?;
         let found = coalesce(vec![count.gt(lit(0_i64)), lit(false)]);
         Ok(if exists.negated { PlanExpr::Not(Box::new(found)) } else { found })
     }
 
-    /// Aggregates of the rows of each key, named as nothing else: the keys, then the results.
-    fn of_keys(
-        &self,
-        plan: LogicalPlan,
-        keys: &[Column],
-        aggregates: Vec<PlanExpr>,
-    ) -> Result<(LogicalPlan, Vec<Column>)> {
-        let group: Vec<PlanExpr> = keys.iter().cloned().map(PlanExpr::Column).collect();
-        let grouped = LogicalPlan::Aggregate(Aggregate::try_new(Arc::new(plan), group, aggregates)?);
-        let number = self.numbers.next();
-        let name = |i: usize| format!("__saltwing_r{number}_{i}");
-        let columns = grouped.schema().columns().into_iter().map(PlanExpr::Column).enumerate();
-        let items: Vec<PlanExpr> = columns.map(|(i, column)| column.alias(name(i))).collect();
-        let width = items.len();
-        let alias = format!("__saltwing_of_keys{number}");
-        let plan = LogicalPlanBuilder::from(grouped).project(items)?.alias(alias.as_str())?.build()?;
-        let columns = (0..width).map(|i| Column::new(Some(alias.as_str()), name(i))).collect();
-        Ok((plan, columns))
-    }
-
     /// Joins values to the rows, of which each finds one row or none.
-    fn join_values(&mut self, values: LogicalPlan, outer: Vec<Column>, keys: &[Column]) -> Result<()> {
-        let pairs = outer.into_iter().zip(keys.iter().cloned()).collect();
+    fn join_values(&mut self, values: LogicalPlan, outer: Vec<Column>, keys: Vec<Column>) -> Result<()> {
+        let pairs = outer.into_iter().zip(keys).collect();
         self.wide = join(self.wide.clone(), values, JoinType::Left, pairs, None)?;
         Ok(())
     }
@@ -135,25 +112,19 @@ impl<'a> Node<'a> {
             return self.aggregate_value(plan, value, aggregate);
         }
         let (outer, Keyed { plan, keys }) = self.keyed(plan)?;
-        let number = self.numbers.next();
-        let name = |i: usize| format!("__saltwing_v{number}_{i}");
-        let alias = format!("__saltwing_value{number}");
         let first = plan.schema().columns().into_iter().next().ok_or_else(not_supported)?;
-        let columns = std::iter::once(first).chain(keys);
-        let items: Vec<PlanExpr> =
-            columns.enumerate().map(|(i, column)| PlanExpr::Column(column).alias(name(i))).collect();
-        let plan = LogicalPlanBuilder::from(plan).project(items)?.alias(alias.as_str())?.build()?;
-        let named = |i: usize| Column::new(Some(alias.as_str()), name(i));
-        let keys: Vec<Column> = (1..=outer.len()).map(named).collect();
-        self.join_values(plan, outer, &keys)?;
-        Ok(PlanExpr::Column(named(0)))
+        let columns = std::iter::once(first).chain(keys).map(PlanExpr::Column);
+        let (plan, mut columns) = derived(plan, columns, self.names)?;
+        let value = columns.remove(0);
+        self.join_values(plan, outer, columns)?;
+        Ok(PlanExpr::Column(value))
     }
 
     /// The value of `SELECT value(aggregates) FROM ..`, which is one for no rows too.
     fn aggregate_value(&mut self, plan: &LogicalPlan, value: &PlanExpr, aggregate: &Aggregate) -> Result<PlanExpr> {
         let keys = self.keys(plan)?;
         let Grouped { keyed, results } = keys.grouped(aggregate)?;
-        self.join_values(keyed.plan, keys.columns.clone(), &keyed.keys)?;
+        self.join_values(keyed.plan, keys.columns.clone(), keyed.keys)?;
         value_of(value, aggregate, &keys.columns, results)
     }
 
@@ -165,18 +136,17 @@ impl<'a> Node<'a> {
                 test.value = self.computed(test.value)?;
             }
         }
-        let plan = test.comparisons(self.wide.schema(), self.numbers)?;
+        let plan = test.comparisons(self.wide.schema(), self.names)?;
         let compared = plan.schema().columns().into_iter().next().map(PlanExpr::Column).ok_or_else(not_supported)?;
         let (outer, Keyed { plan, keys }) = self.keyed(&plan)?;
-        let (plan, columns) = self.of_keys(plan, &keys, test.aggregates(compared))?;
-        let (keys, results) = columns.split_at(keys.len());
+        let (plan, keys, results) = grouped_by(keys, plan, test.aggregates(compared), self.names)?;
         self.join_values(plan, outer, keys)?;
-        test.result(results)
+        test.result(&results)
     }
 
     /// A value as a column of its own.
     fn computed(&mut self, value: PlanExpr) -> Result<PlanExpr> {
-        let column = Column::new_unqualified(format!("__saltwing_x{}", self.numbers.next()));
+        let column = Column::new_unqualified(self.names.next("__saltwing"));
         let columns = self.wide.schema().columns().into_iter().map(PlanExpr::Column);
         let items = columns.chain([value.alias(&column.name)]).collect();
         self.wide = LogicalPlan::Projection(Projection::try_new(items, Arc::new(self.wide.clone()))?);
@@ -186,12 +156,5 @@ impl<'a> Node<'a> {
 
 /// Whether a plan gives other rows when it runs again.
 fn is_volatile(plan: &LogicalPlan) -> Result<bool> {
-    plan.exists(|node| {
-        let mut volatile = false;
-        node.apply_expressions(|expr| {
-            volatile |= expr.is_volatile();
-            Ok(TreeNodeRecursion::Continue)
-        })?;
-        Ok(volatile)
-    })
+    plan.exists(|node| Ok(node.expressions().iter().any(PlanExpr::is_volatile)))
 }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
+use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{Column, Result};
 use datafusion::logical_expr::expr::{Exists, InSubquery, SetComparison, SetQuantifier};
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
@@ -11,7 +11,7 @@ use datafusion::logical_expr::{
     Aggregate, AggregateUDF, Expr as PlanExpr, FetchType, LogicalPlan, Operator, Projection, SkipType, Subquery,
 };
 
-use super::left::has_subquery;
+use super::left::has_subqueries;
 use super::references::{outer_references, put_in_place};
 use crate::function::aggregate::SingleValue;
 use crate::lowering::is_one_row;
@@ -19,12 +19,7 @@ use crate::lowering::is_one_row;
 /// A node whose subqueries say which outer columns they name. One that stands for a value gives one row at most;
 /// `= ANY` is `IN`, and `<> ALL` is `NOT IN`: as such they are joins, and lookups.
 pub(crate) fn prepared(node: LogicalPlan) -> Result<LogicalPlan> {
-    let mut subqueries = false;
-    node.apply_expressions(|expr| {
-        subqueries |= has_subquery(expr);
-        Ok(TreeNodeRecursion::Continue)
-    })?;
-    if !subqueries {
+    if !has_subqueries(&node) {
         return Ok(node);
     }
     let names = NamePreserver::new(&node);

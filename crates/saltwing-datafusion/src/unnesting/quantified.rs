@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use datafusion::common::alias::AliasGenerator;
 use datafusion::common::{Column, DFSchema, Result, ScalarValue};
 use datafusion::functions_aggregate::expr_fn::bool_or;
 use datafusion::logical_expr::expr::{Case, Exists, InSubquery, SetComparison, SetQuantifier};
@@ -14,8 +15,8 @@ use datafusion::logical_expr::{
 use saltwing_types::CompareOp;
 
 use super::left::{Position, Site, has_subquery, is_left};
-use super::numbers::{Numbers, not_supported};
 use super::references::{as_outer, outer_references};
+use super::refusal::not_supported;
 use crate::expression::operation::{compare_op, compare_operator};
 use crate::expression::operation_function::row_of;
 use crate::expression::translation::balanced;
@@ -34,7 +35,12 @@ pub(super) struct Quantified {
 }
 
 /// A condition with each quantified comparison in it that is no join of DataFusion's as `EXISTS`, which is never unknown.
-pub(super) fn as_exists(expr: PlanExpr, schema: &DFSchema, position: Position, numbers: &Numbers) -> Result<PlanExpr> {
+pub(super) fn as_exists(
+    expr: PlanExpr,
+    schema: &DFSchema,
+    position: Position,
+    names: &AliasGenerator,
+) -> Result<PlanExpr> {
     if position == Position::Value {
         return Ok(expr);
     }
@@ -42,8 +48,8 @@ pub(super) fn as_exists(expr: PlanExpr, schema: &DFSchema, position: Position, n
         PlanExpr::BinaryExpr(binary) if matches!(binary.op, Operator::And | Operator::Or) => {
             let BinaryExpr { left, op, right } = binary;
             let below = if op == Operator::Or { Position::Truth } else { position };
-            let left = as_exists(*left, schema, below, numbers)?;
-            let right = as_exists(*right, schema, below, numbers)?;
+            let left = as_exists(*left, schema, below, names)?;
+            let right = as_exists(*right, schema, below, names)?;
             Ok(PlanExpr::BinaryExpr(BinaryExpr::new(Box::new(left), op, Box::new(right))))
         }
         PlanExpr::Not(inner) => match *inner {
@@ -52,11 +58,11 @@ pub(super) fn as_exists(expr: PlanExpr, schema: &DFSchema, position: Position, n
             }
             PlanExpr::InSubquery(InSubquery { expr, subquery, negated }) => {
                 let turned = PlanExpr::InSubquery(InSubquery { expr, subquery, negated: !negated });
-                as_exists(turned, schema, position, numbers)
+                as_exists(turned, schema, position, names)
             }
             PlanExpr::SetComparison(_) => match Quantified::of((*inner).clone())? {
                 Some(test) if !has_subquery(&test.value) => {
-                    Quantified { negated: !test.negated, ..test }.into_exists(schema, numbers)
+                    Quantified { negated: !test.negated, ..test }.into_exists(schema, names)
                 }
                 _ => Ok(PlanExpr::Not(inner)),
             },
@@ -64,7 +70,7 @@ pub(super) fn as_exists(expr: PlanExpr, schema: &DFSchema, position: Position, n
         },
         PlanExpr::InSubquery(_) | PlanExpr::SetComparison(_) if !is_left(&expr, schema, Site::Filter, position) => {
             match Quantified::of(expr.clone())? {
-                Some(test) if !has_subquery(&test.value) => test.into_exists(schema, numbers),
+                Some(test) if !has_subquery(&test.value) => test.into_exists(schema, names),
                 _ => Ok(expr),
             }
         }
@@ -88,7 +94,7 @@ impl Quantified {
     }
 
     /// The members with columns named as no others, and these columns.
-    fn members(&self, numbers: &Numbers) -> Result<(LogicalPlan, Vec<PlanExpr>)> {
+    fn members(&self, names: &AliasGenerator) -> Result<(LogicalPlan, Vec<PlanExpr>)> {
         let plan = self.subquery.subquery.as_ref();
         // A row is made over an alias, which conditions would not pass.
         let input = match plan {
@@ -99,8 +105,8 @@ impl Quantified {
             _ => self.subquery.subquery.clone(),
         };
         let items: Vec<PlanExpr> = input.schema().columns().into_iter().map(PlanExpr::Column).collect();
-        let number = numbers.next();
-        let name = |i: usize| format!("__saltwing_m{number}_{i}");
+        let alias = names.next("__saltwing");
+        let name = |i: usize| format!("{alias}_{i}");
         let width = items.len();
         let items = items.into_iter().enumerate().map(|(i, item)| item.alias(name(i))).collect();
         let members = LogicalPlan::Projection(Projection::try_new(items, input)?);
@@ -132,10 +138,10 @@ impl Quantified {
     }
 
     /// The comparisons with all members.
-    pub(super) fn comparisons(&self, outer: &DFSchema, numbers: &Numbers) -> Result<LogicalPlan> {
-        let (members, columns) = self.members(numbers)?;
+    pub(super) fn comparisons(&self, outer: &DFSchema, names: &AliasGenerator) -> Result<LogicalPlan> {
+        let (members, columns) = self.members(names)?;
         let compared = self.comparison(outer, members.schema(), &columns)?;
-        let items = vec![compared.alias(format!("__saltwing_c{}", numbers.next()))];
+        let items = vec![compared.alias(names.next("__saltwing"))];
         Ok(LogicalPlan::Projection(Projection::try_new(items, Arc::new(members))?))
     }
 
@@ -159,8 +165,8 @@ impl Quantified {
     }
 
     /// Whether it is true, as `EXISTS` over the members that decide so.
-    fn into_exists(self, outer: &DFSchema, numbers: &Numbers) -> Result<PlanExpr> {
-        let (members, columns) = self.members(numbers)?;
+    fn into_exists(self, outer: &DFSchema, names: &AliasGenerator) -> Result<PlanExpr> {
+        let (members, columns) = self.members(names)?;
         let compared = self.comparison(outer, members.schema(), &columns)?;
         let boxed = Box::new;
         let (condition, negated) = match (self.all, self.negated) {

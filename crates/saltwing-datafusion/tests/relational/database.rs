@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use futures::StreamExt;
-use saltwing_access::{Budget, Counters, Durability, ScanContext, SystemClock, TableStore};
+use saltwing_access::{Budget, Counters, Durability, Memory, ScanContext, SystemClock, TableStore, Threads};
 use saltwing_bind::{BoundSource, Params, UpsertTarget};
 use saltwing_catalog::Catalog;
 use saltwing_datafusion::{
@@ -24,6 +24,8 @@ pub struct Database {
     pub guard: Guard,
     runtime: tokio::runtime::Runtime,
     next_row_id: std::sync::atomic::AtomicI64,
+    /// Rows from which on scans are split: none is too small unless a test says otherwise.
+    pub split_rows_min: u64,
 }
 
 /// A result as text.
@@ -49,13 +51,17 @@ impl Database {
     pub fn new(statements: &[&str]) -> Self {
         let tables = Arc::new(EmbeddedTables::open(Arc::new(MemoryStore::new()), Arc::new(SystemClock)).unwrap());
         let catalog = Catalog::boot(tables.clone(), false).unwrap();
-        // Few rows are divided too.
-        let engine = Arc::new(Engine::new(&EngineConfig { divided_rows_min: 0, ..EngineConfig::default() }).unwrap());
+        let engine = Arc::new(Engine::new(&EngineConfig::default()).unwrap());
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let guard = Guard { setting: Some(Policy::Allow), ..Guard::default() };
-        let database = Self { tables, catalog, engine, guard, runtime, next_row_id: 1.into() };
+        let database = Self { tables, catalog, engine, guard, runtime, next_row_id: 1.into(), split_rows_min: 0 };
         statements.iter().for_each(|sql| database.change(sql));
         database
+    }
+
+    fn context(&self) -> ScanContext {
+        let threads = Threads { count: 2, rows_min: self.split_rows_min };
+        ScanContext::of_statement(Budget::default(), threads, Arc::new(Memory::new(usize::MAX)))
     }
 
     /// Creates a table, or writes rows.
@@ -96,7 +102,7 @@ impl Database {
             subqueries: Vec::new(),
             catalog: self.catalog.snapshot(),
             snapshot: self.tables.snapshot().unwrap(),
-            context: ScanContext::new(Budget::default()),
+            context: self.context(),
             guard,
             samples: Vec::new(),
             recursion: RecursionLimits::default(),
@@ -112,12 +118,8 @@ impl Database {
 
     /// A run of a template; `None` where it does not fit.
     pub fn run_template(&self, template: &Template, values: &[Value]) -> Option<Result<Answer, RelationalError>> {
-        let binding = Binding {
-            values,
-            snapshot: self.tables.snapshot().unwrap(),
-            context: ScanContext::new(Budget::default()),
-            guard: &self.guard,
-        };
+        let binding =
+            Binding { values, snapshot: self.tables.snapshot().unwrap(), context: self.context(), guard: &self.guard };
         let planned = template.bind(binding).unwrap()?;
         Some(self.run(&planned))
     }

@@ -132,7 +132,7 @@ fn a_constant_is_placed_as_sql_compares_it() {
     assert!(checked > 50_000, "{checked}");
 }
 
-fn check(domain: &Domain, value: &Value, constant: &Value, place: &Place, padded: bool) {
+fn check(domain: &Domain, value: &Value, constant: &Value, place: &LiteralPosition, padded: bool) {
     let as_type = if padded { SqlType::Char(0) } else { domain.ty() };
     let expected = value.compare_as(constant, as_type).unwrap();
     let below = |cut: &Cut| match cut {
@@ -143,13 +143,13 @@ fn check(domain: &Domain, value: &Value, constant: &Value, place: &Place, padded
     };
     let text = || format!("{value:?} {expected:?} {constant:?} in {domain:?} padded {padded}: {place:?}");
     match place {
-        Place::At(v) => assert_eq!(domain.compare(value, v), expected, "{}", text()),
-        Place::Gap(cut) => {
+        LiteralPosition::At(v) => assert_eq!(domain.compare(value, v), expected, "{}", text()),
+        LiteralPosition::Gap(cut) => {
             let found = if below(cut) { Ordering::Less } else { Ordering::Greater };
             assert_eq!(found, expected, "{}", text());
         }
         // Below `lo` all is smaller, above `hi` all is larger.
-        Place::Within { lo, hi } | Place::Approximate { lo, hi } => {
+        LiteralPosition::Within { lo, hi } | LiteralPosition::Approximate { lo, hi } => {
             assert!(expected.is_lt() || !below(lo), "{}", text());
             assert!(expected.is_gt() || below(hi), "{}", text());
         }

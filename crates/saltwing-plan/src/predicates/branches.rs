@@ -13,7 +13,7 @@ use saltwing_types::{CompareOp, Expr, SqlType, Value};
 
 use crate::cover::Cover;
 use crate::predicates::constant::Constant;
-use crate::predicates::{CoverBuilder, Want};
+use crate::predicates::{CoverBuilder, TruthSet};
 
 /// Maximum of branches, nested values included: each costs an intersection with the earlier ones, and nesting
 /// multiplies them.
@@ -23,13 +23,13 @@ const NESTED_MAX: usize = 3;
 
 /// A branch: the tests before it with the outcomes that lead here, and the value.
 struct Branch<'e> {
-    taken: Vec<(Expr, Want)>,
+    taken: Vec<(Expr, TruthSet)>,
     value: &'e Expr,
 }
 
 impl CoverBuilder<'_> {
     /// The cover of a test on the value of `e`, where that is one of several; `None` where it is not, or of too many.
-    pub(super) fn over_branches(&self, e: &Expr, want: Want, test: &dyn Fn(&Expr) -> Expr) -> Option<Cover> {
+    pub(super) fn over_branches(&self, e: &Expr, want: TruthSet, test: &dyn Fn(&Expr) -> Expr) -> Option<Cover> {
         let branches = branches(e)?;
         let covers = branches.iter().map(|branch| {
             let taken = branch.taken.iter().map(|(condition, want)| self.cover(condition, *want));
@@ -40,7 +40,13 @@ impl CoverBuilder<'_> {
     }
 
     /// A condition compared with TRUE, FALSE or NULL.
-    pub(super) fn compare_condition(&self, op: CompareOp, e: &Expr, constant: &Constant, want: Want) -> Option<Cover> {
+    pub(super) fn compare_condition(
+        &self,
+        op: CompareOp,
+        e: &Expr,
+        constant: &Constant,
+        want: TruthSet,
+    ) -> Option<Cover> {
         let is_condition = e.sql_type() == Some(SqlType::Boolean) && !matches!(e, Expr::Column(_) | Expr::Cast(..));
         let constant = match constant {
             Constant::Value { value: Value::Bool(value), .. } => Some(*value),
@@ -48,7 +54,7 @@ impl CoverBuilder<'_> {
             _ => return None,
         };
         let wanted = |outcome| want.has(compared(op, outcome, constant));
-        let meant = Want { yes: wanted(Some(true)), no: wanted(Some(false)), unknown: wanted(None) };
+        let meant = TruthSet { yes: wanted(Some(true)), no: wanted(Some(false)), unknown: wanted(None) };
         is_condition.then(|| self.cover(e, meant))
     }
 }
@@ -88,13 +94,13 @@ fn branches(e: &Expr) -> Option<Vec<Branch<'_>>> {
     if nested > NESTED_MAX || count > BRANCHES_MAX {
         return None;
     }
-    let mut taken: Vec<(Expr, Want)> = Vec::new();
+    let mut taken: Vec<(Expr, TruthSet)> = Vec::new();
     let mut branches = Vec::with_capacity(count);
     let mut add = |condition: Expr, value| {
         let mut here = taken.clone();
-        here.push((condition.clone(), Want::TRUE));
+        here.push((condition.clone(), TruthSet::TRUE));
         branches.push(Branch { taken: here, value });
-        taken.push((condition, Want::TRUE.complement()));
+        taken.push((condition, TruthSet::TRUE.complement()));
     };
     let last = match e {
         Expr::Case { whens, otherwise, .. } => {

@@ -5,13 +5,13 @@ use saltwing_types::{ColumnRef, CompareOp, Expr, SqlType};
 use crate::column_set::ColumnSet;
 use crate::cover::Cover;
 use crate::domain::Domain;
-use crate::literal_position::Place;
+use crate::literal_position::LiteralPosition;
 use crate::predicates::constant::Constant;
-use crate::predicates::{CoverBuilder, Outcomes, Want};
+use crate::predicates::{CoverBuilder, Outcomes, TruthSet};
 use crate::span::Cut;
 
 impl CoverBuilder<'_> {
-    pub(super) fn compare(&self, op: CompareOp, a: &Expr, b: &Expr, want: Want) -> Cover {
+    pub(super) fn compare(&self, op: CompareOp, a: &Expr, b: &Expr, want: TruthSet) -> Cover {
         let (op, side, constant, other) = match (Constant::of(b), Constant::of(a)) {
             (Some(constant), _) => (op, a, constant, b),
             (None, Some(constant)) => (op.swapped(), b, constant, a),
@@ -32,7 +32,7 @@ impl CoverBuilder<'_> {
         column_of(expr).and_then(|column| self.space.position(column)).or_else(|| self.space.expression(expr))
     }
 
-    fn compare_with(&self, op: CompareOp, side: &Expr, constant: &Constant, want: Want) -> Cover {
+    fn compare_with(&self, op: CompareOp, side: &Expr, constant: &Constant, want: TruthSet) -> Cover {
         let Some(subject) = self.subject(side) else { return Cover::unknown() };
         let position = subject.position;
         if matches!(constant, Constant::Null) {
@@ -86,16 +86,16 @@ fn keeps_comparisons(from: SqlType, to: SqlType) -> bool {
 }
 
 /// The values, NULL only for IS DISTINCT FROM, that compare so with a constant at `place`.
-pub(super) fn satisfying(op: CompareOp, place: &Place, domain: &Domain) -> ColumnSet {
+pub(super) fn satisfying(op: CompareOp, place: &LiteralPosition, domain: &Domain) -> ColumnSet {
     let between = |lo, hi| ColumnSet::between(lo, hi, domain);
     let equal = || match place {
-        Place::At(value) => ColumnSet::points(vec![value.clone()], domain),
-        Place::Gap(_) => ColumnSet::EMPTY,
-        Place::Within { lo, hi } | Place::Approximate { lo, hi } => between(lo.clone(), hi.clone()),
+        LiteralPosition::At(value) => ColumnSet::points(vec![value.clone()], domain),
+        LiteralPosition::Gap(_) => ColumnSet::EMPTY,
+        LiteralPosition::Within { lo, hi } | LiteralPosition::Approximate { lo, hi } => between(lo.clone(), hi.clone()),
     };
     // In an approximate form, different values may be anywhere.
     let different = || match place {
-        Place::Approximate { .. } => ColumnSet::not_null(),
+        LiteralPosition::Approximate { .. } => ColumnSet::not_null(),
         _ => equal().complement(domain).without_null(),
     };
     match op {
@@ -109,6 +109,6 @@ pub(super) fn satisfying(op: CompareOp, place: &Place, domain: &Domain) -> Colum
     }
 }
 
-fn is_blurred(place: &Place) -> bool {
-    matches!(place, Place::Approximate { .. })
+fn is_blurred(place: &LiteralPosition) -> bool {
+    matches!(place, LiteralPosition::Approximate { .. })
 }

@@ -6,8 +6,8 @@ use saltwing_types::{Expr, SqlType, Value};
 use crate::column_set::ColumnSet;
 use crate::cover::Cover;
 use crate::domain::Domain;
-use crate::literal_position::Place;
-use crate::predicates::Want;
+use crate::literal_position::LiteralPosition;
+use crate::predicates::TruthSet;
 
 /// The side of a comparison that names no column.
 pub(super) enum Constant {
@@ -49,11 +49,11 @@ impl Constant {
 
     /// Its place among a column's values, and whether that is made up for a
     /// parameter; `None` for NULL and for another family.
-    pub(super) fn place(&self, domain: &Domain) -> Option<(Place, bool)> {
+    pub(super) fn place(&self, domain: &Domain) -> Option<(LiteralPosition, bool)> {
         match self {
             Self::Null => None,
             Self::Value { value, padded } => Some((domain.locate(value, *padded)?, false)),
-            Self::Parameter(index) => Some((Place::At(domain.sample(*index)), true)),
+            Self::Parameter(index) => Some((LiteralPosition::At(domain.sample(*index)), true)),
         }
     }
 
@@ -84,7 +84,7 @@ pub(super) fn marked(set: ColumnSet, unknown: bool) -> ColumnSet {
 }
 
 /// All rows or none, for a condition that names no column and no parameter.
-pub(super) fn cover(expr: &Expr, want: Want) -> Option<Cover> {
+pub(super) fn cover(expr: &Expr, want: TruthSet) -> Option<Cover> {
     let foldable = match expr {
         Expr::Literal(..) => true,
         Expr::Column(_) | Expr::Param(..) | Expr::Subquery(..) => false,

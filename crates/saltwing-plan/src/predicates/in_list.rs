@@ -6,12 +6,12 @@ use crate::column_set::ColumnSet;
 use crate::cover::Cover;
 use crate::predicates::constant::{Constant, marked};
 use crate::predicates::key_function::KeyFunction;
-use crate::predicates::{CoverBuilder, Outcomes, Want};
+use crate::predicates::{CoverBuilder, Outcomes, TruthSet};
 
 impl CoverBuilder<'_> {
     /// `e IN (..)` is the OR of `e = item`. Over a key column, or a function of one, and constants it is
     /// one set, however long the list is.
-    pub(super) fn in_list(&self, e: &Expr, list: &[Expr], want: Want) -> Cover {
+    pub(super) fn in_list(&self, e: &Expr, list: &[Expr], want: TruthSet) -> Cover {
         if let Some(subject) = self.subject(e)
             && let Some(constants) = list.iter().map(Constant::of).collect::<Option<Vec<_>>>()
             && let Some(cover) = self.in_constants(&subject, &constants, want)
@@ -27,7 +27,7 @@ impl CoverBuilder<'_> {
         self.any_of(list, want, &|item, want| self.compare(CompareOp::Eq, e, item, want))
     }
 
-    fn in_constants(&self, subject: &KeyFunction, constants: &[Constant], want: Want) -> Option<Cover> {
+    fn in_constants(&self, subject: &KeyFunction, constants: &[Constant], want: TruthSet) -> Option<Cover> {
         let position = subject.position;
         let domain = self.space.domain(position);
         if constants.is_empty() {

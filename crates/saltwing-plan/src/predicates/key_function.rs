@@ -19,7 +19,7 @@ use saltwing_types::{CompareOp, Decimal, Expr, SqlType, Value, eval};
 
 use crate::column_set::ColumnSet;
 use crate::domain::Domain;
-use crate::literal_position::Place;
+use crate::literal_position::LiteralPosition;
 use crate::monotonicity::{Direction, Monotonicity, monotonicity};
 use crate::predicates::CoverBuilder;
 use crate::predicates::compare::satisfying;
@@ -71,7 +71,7 @@ pub(super) struct Located {
 struct Part {
     lo: Cut,
     hi: Cut,
-    place: Place,
+    place: LiteralPosition,
     direction: Direction,
 }
 
@@ -117,13 +117,13 @@ impl Located {
     pub(super) fn as_value(&self) -> Option<&Value> {
         match self.parts.as_slice() {
             _ if self.equal.is_some() => self.equal.as_ref().and_then(Option::as_ref),
-            [Part { place: Place::At(value), lo: Cut::Low, hi: Cut::High, .. }] => Some(value),
+            [Part { place: LiteralPosition::At(value), lo: Cut::Low, hi: Cut::High, .. }] => Some(value),
             _ => None,
         }
     }
 
-    fn whole(place: Place, made_up: bool) -> Self {
-        let loose = matches!(place, Place::Approximate { .. });
+    fn whole(place: LiteralPosition, made_up: bool) -> Self {
+        let loose = matches!(place, LiteralPosition::Approximate { .. });
         let part = Part { lo: Cut::Low, hi: Cut::High, place, direction: Direction::Up };
         Self { parts: vec![part], equal: None, failing: ColumnSet::EMPTY, loose, made_up }
     }
@@ -132,9 +132,9 @@ impl Located {
 /// The values that equal the one, or differ from it.
 fn equality(op: CompareOp, value: Option<Value>, domain: &Domain) -> ColumnSet {
     match value {
-        Some(value) => satisfying(op, &Place::At(value), domain),
+        Some(value) => satisfying(op, &LiteralPosition::At(value), domain),
         // Equal to none of the column's values, wherever it stands.
-        None => satisfying(op, &Place::Gap(Cut::High), domain),
+        None => satisfying(op, &LiteralPosition::Gap(Cut::High), domain),
     }
 }
 
@@ -231,11 +231,11 @@ fn locate_text(key_text: KeyText, op: CompareOp, constant: &Constant, domain: &D
         _ if op.is_ordering() => None,
         Constant::Value { value: Value::Text(text), padded: false } => {
             let equal = key_text.value(text, domain)?;
-            Some(Located { equal: Some(equal), ..Located::whole(Place::Gap(Cut::High), false) })
+            Some(Located { equal: Some(equal), ..Located::whole(LiteralPosition::Gap(Cut::High), false) })
         }
         Constant::Parameter(index) if matches!(key_text, KeyText::Whole(_)) => {
             let equal = Some(Some(domain.sample(*index)));
-            Some(Located { equal, ..Located::whole(Place::Gap(Cut::High), true) })
+            Some(Located { equal, ..Located::whole(LiteralPosition::Gap(Cut::High), true) })
         }
         _ => None,
     }
@@ -294,9 +294,9 @@ impl Curve {
     fn lone(&self, value: Value, constant: &Value) -> Option<Part> {
         let (lo, hi) = (Cut::Before(value.clone()), Cut::High);
         let place = match self.value(&value)?.compare(constant)? {
-            Ordering::Less => Place::Gap(Cut::High),
-            Ordering::Equal => Place::At(value),
-            Ordering::Greater => Place::Gap(lo.clone()),
+            Ordering::Less => LiteralPosition::Gap(Cut::High),
+            Ordering::Equal => LiteralPosition::At(value),
+            Ordering::Greater => LiteralPosition::Gap(lo.clone()),
         };
         Some(Part { lo, hi, place, direction: Direction::Up })
     }
@@ -315,7 +315,7 @@ impl Curve {
         let greater = self.ranks.partition(equal, to, |value| side(value).is_le())?;
         let lo = self.boundary(equal, from, to, Cut::Before)?;
         let hi = if greater == equal { lo.clone() } else { self.boundary(greater, from, to, Cut::After)? };
-        let place = Place::Within { lo, hi };
+        let place = LiteralPosition::Within { lo, hi };
         let (lo, hi) = (self.end(from)?, self.end(to)?);
         Some(Part { lo, hi, place, direction })
     }

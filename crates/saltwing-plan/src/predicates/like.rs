@@ -11,7 +11,7 @@ use crate::cover::Cover;
 use crate::domain::Domain;
 use crate::predicates::constant::Constant;
 use crate::predicates::prefix::{beginning_with, case_variants, equal_to};
-use crate::predicates::{CoverBuilder, Want};
+use crate::predicates::{CoverBuilder, TruthSet};
 
 impl CoverBuilder<'_> {
     pub(super) fn like(
@@ -20,7 +20,7 @@ impl CoverBuilder<'_> {
         pattern: &Expr,
         escape: Option<char>,
         ignore_case: bool,
-        want: Want,
+        want: TruthSet,
     ) -> Cover {
         let Some(position) = self.text_column(text) else { return Cover::unknown() };
         let domain = self.space.domain(position);
@@ -41,7 +41,7 @@ impl CoverBuilder<'_> {
         self.text_test(position, &matching, exact, made_up, want)
     }
 
-    pub(super) fn starts_with(&self, args: &[Expr], want: Want) -> Cover {
+    pub(super) fn starts_with(&self, args: &[Expr], want: TruthSet) -> Cover {
         let [text, prefix] = args else { return Cover::unknown() };
         let Some(position) = self.text_column(text) else { return Cover::unknown() };
         let domain = self.space.domain(position);

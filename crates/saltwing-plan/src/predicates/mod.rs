@@ -1,6 +1,6 @@
 //! Forms of conditions, one file each: what boxes of key values a condition means.
 //!
-//! Every form answers one question about an expression and a [`Want`]: which boxes hold all the rows for which it has
+//! Every form answers one question about an expression and a [`TruthSet`]: which boxes hold all the rows for which it has
 //! one of the wanted outcomes? WHERE wants TRUE; NOT exchanges TRUE and FALSE on the way down, so three-valued logic is
 //! right by construction: a row for which `NOT (a = 5)` is unknown is in no box of its FALSE.
 //!
@@ -20,12 +20,12 @@ mod prefix;
 mod regexp;
 mod row_value;
 mod text_of_key;
-mod want;
+mod truth_set;
 
 pub(crate) use prefix::TextPrefix;
 use saltwing_types::Expr;
 use saltwing_types::function::KeyProperty;
-pub(crate) use want::Want;
+pub(crate) use truth_set::TruthSet;
 
 use crate::column_set::ColumnSet;
 use crate::cover::{Cover, Fit};
@@ -39,7 +39,7 @@ pub(crate) struct CoverBuilder<'a> {
 
 impl CoverBuilder<'_> {
     /// The boxes in which `expr` has a wanted outcome.
-    pub(crate) fn cover(&self, expr: &Expr, want: Want) -> Cover {
+    pub(crate) fn cover(&self, expr: &Expr, want: TruthSet) -> Cover {
         match (want.yes, want.no, want.unknown) {
             (true, true, true) => return Cover::everything(),
             (false, false, false) => return Cover::nothing(),
@@ -71,7 +71,7 @@ impl CoverBuilder<'_> {
     }
 
     /// A cover of a test on one key column: the union of the sets that are wanted.
-    fn column_cover(&self, position: usize, want: Want, outcomes: Outcomes<'_>) -> Cover {
+    fn column_cover(&self, position: usize, want: TruthSet, outcomes: Outcomes<'_>) -> Cover {
         let domain = self.space.domain(position);
         let mut sets = Vec::with_capacity(2);
         if want.yes {

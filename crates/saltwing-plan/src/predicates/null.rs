@@ -5,10 +5,10 @@ use saltwing_types::{Expr, SqlType};
 use crate::column_set::ColumnSet;
 use crate::cover::{Cover, Fit};
 use crate::predicates::compare::column_of;
-use crate::predicates::{CoverBuilder, Outcomes, Want};
+use crate::predicates::{CoverBuilder, Outcomes, TruthSet};
 
 impl CoverBuilder<'_> {
-    pub(super) fn is_null(&self, inner: &Expr, want: Want) -> Cover {
+    pub(super) fn is_null(&self, inner: &Expr, want: TruthSet) -> Cover {
         if let Some(position) = self.space.expression(inner) {
             return self.null_test(position, want);
         }
@@ -37,7 +37,7 @@ impl CoverBuilder<'_> {
     }
 
     /// Whether a key column is NULL: never unknown.
-    pub(super) fn null_test(&self, position: usize, want: Want) -> Cover {
+    pub(super) fn null_test(&self, position: usize, want: TruthSet) -> Cover {
         let domain = self.space.domain(position);
         self.column_cover(
             position,

@@ -15,10 +15,10 @@ use saltwing_types::{CompareOp, Expr, SqlType, Value};
 use crate::column_set::ColumnSet;
 use crate::cover::Cover;
 use crate::domain::Domain;
-use crate::literal_position::Place;
+use crate::literal_position::LiteralPosition;
 use crate::predicates::compare::satisfying;
 use crate::predicates::constant::marked;
-use crate::predicates::{CoverBuilder, Outcomes, Want};
+use crate::predicates::{CoverBuilder, Outcomes, TruthSet};
 use crate::span::Cut;
 
 /// The first characters of a text.
@@ -55,7 +55,7 @@ impl TextPrefix {
     /// The position of a constant among the prefixes of a column's values.
     ///
     /// A `typical` one, which represents a parameter, is as long as the prefix.
-    pub(super) fn locate(self, constant: &str, typical: bool, domain: &Domain) -> Place {
+    pub(super) fn locate(self, constant: &str, typical: bool, domain: &Domain) -> LiteralPosition {
         let cut: String = if self.made_up { constant.into() } else { constant.chars().take(self.chars).collect() };
         let (is_longer, is_shorter) = match self.made_up || typical {
             true => (false, false),
@@ -66,22 +66,24 @@ impl TextPrefix {
         }
         let (lo, hi) = beginnings(&cut, domain);
         match (is_longer, is_shorter) {
-            (true, _) => Place::Gap(hi),
-            (false, true) => domain.locate(&Value::text(constant), false).unwrap_or(Place::Approximate { lo, hi }),
-            (false, false) => Place::Within { lo, hi },
+            (true, _) => LiteralPosition::Gap(hi),
+            (false, true) => {
+                domain.locate(&Value::text(constant), false).unwrap_or(LiteralPosition::Approximate { lo, hi })
+            }
+            (false, false) => LiteralPosition::Within { lo, hi },
         }
     }
 }
 
 /// The place of a text among values of a CHAR column that are compared as they are, without their padding.
-pub(super) fn char_place(text: &str, domain: &Domain) -> Place {
-    let SqlType::Char(width) = domain.ty() else { return Place::Approximate { lo: Cut::Low, hi: Cut::High } };
+pub(super) fn char_place(text: &str, domain: &Domain) -> LiteralPosition {
+    let SqlType::Char(width) = domain.ty() else { return LiteralPosition::Approximate { lo: Cut::Low, hi: Cut::High } };
     char_prefix_place(text, width as usize, false, true)
 }
 
 /// The position of a text among values of a column that equal it without trailing blanks: each is the text and blanks,
 /// and therefore below the text with the character after the blank.
-pub(super) fn trimmed_place(text: &str, domain: &Domain) -> Place {
+pub(super) fn trimmed_place(text: &str, domain: &Domain) -> LiteralPosition {
     let behind = format!("{text}!");
     let (lo, hi) = match domain.ty() {
         SqlType::Char(width) if text.is_ascii() && text.len() < width as usize => {
@@ -93,19 +95,19 @@ pub(super) fn trimmed_place(text: &str, domain: &Domain) -> Place {
         }
         _ => (Cut::Low, Cut::High),
     };
-    Place::Approximate { lo, hi }
+    LiteralPosition::Approximate { lo, hi }
 }
 
 /// CHAR(n) is padded in its order, but its prefixes are not: if the constant has blanks or control characters the
 /// position is approximate, from the part before them.
-fn char_prefix_place(cut: &str, width: usize, is_longer: bool, is_shorter: bool) -> Place {
+fn char_prefix_place(cut: &str, width: usize, is_longer: bool, is_shorter: bool) -> LiteralPosition {
     let plain: String = cut.chars().take_while(|c| *c > ' ' && c.is_ascii()).collect();
     let plain: String = plain.chars().take(width).collect();
     let (lo, hi) = char_beginnings(&plain, width);
     match plain.len() == cut.len() && !is_shorter {
-        true if is_longer => Place::Gap(hi),
-        true => Place::Within { lo, hi },
-        false => Place::Approximate { lo, hi },
+        true if is_longer => LiteralPosition::Gap(hi),
+        true => LiteralPosition::Within { lo, hi },
+        false => LiteralPosition::Approximate { lo, hi },
     }
 }
 
@@ -121,7 +123,7 @@ impl CoverBuilder<'_> {
         matching: &ColumnSet,
         exact: bool,
         made_up: bool,
-        want: Want,
+        want: TruthSet,
     ) -> Cover {
         let domain = self.space.domain(position);
         let missing = || match exact {
@@ -202,7 +204,7 @@ fn beginnings(prefix: &str, domain: &Domain) -> (Cut, Cut) {
 
 /// Below the values of a VARCHAR column that are not below a text.
 fn before_text(text: &str, domain: &Domain) -> Option<Cut> {
-    domain.locate(&Value::text(text), false).as_ref().map(Place::before)
+    domain.locate(&Value::text(text), false).as_ref().map(LiteralPosition::before)
 }
 
 /// In CHAR(n) the smallest value that begins with 'ab' goes on with NUL bytes,

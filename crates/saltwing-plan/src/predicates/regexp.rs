@@ -8,10 +8,10 @@ use saltwing_types::{Expr, Value};
 use crate::cover::Cover;
 use crate::predicates::constant::Constant;
 use crate::predicates::prefix::{beginning_with, equal_to};
-use crate::predicates::{CoverBuilder, Want};
+use crate::predicates::{CoverBuilder, TruthSet};
 
 impl CoverBuilder<'_> {
-    pub(super) fn regexp(&self, args: &[Expr], want: Want) -> Cover {
+    pub(super) fn regexp(&self, args: &[Expr], want: TruthSet) -> Cover {
         let [text, pattern, flags @ ..] = args else { return Cover::unknown() };
         let Some(position) = self.text_column(text) else { return Cover::unknown() };
         let domain = self.space.domain(position);

@@ -14,13 +14,13 @@ use saltwing_types::{CompareOp, Expr, Value};
 
 use crate::cover::{Cover, Fit};
 use crate::key_box::KeyBox;
-use crate::literal_position::Place;
+use crate::literal_position::LiteralPosition;
 use crate::predicates::constant::Constant;
-use crate::predicates::{CoverBuilder, Want};
+use crate::predicates::{CoverBuilder, TruthSet};
 use crate::row_list::RowList;
 
 impl CoverBuilder<'_> {
-    pub(super) fn row_compare(&self, op: CompareOp, a: &[Expr], b: &[Expr], want: Want) -> Cover {
+    pub(super) fn row_compare(&self, op: CompareOp, a: &[Expr], b: &[Expr], want: TruthSet) -> Cover {
         let pairs: Vec<(&Expr, &Expr)> = a.iter().zip(b).collect();
         if op.is_ordering() {
             let mut parts = Vec::new();
@@ -43,8 +43,8 @@ impl CoverBuilder<'_> {
         }
     }
 
-    pub(super) fn row_in_list(&self, row: &[Expr], rows: &[Vec<Expr>], want: Want) -> Cover {
-        if want == Want::TRUE
+    pub(super) fn row_in_list(&self, row: &[Expr], rows: &[Vec<Expr>], want: TruthSet) -> Cover {
+        if want == TruthSet::TRUE
             && let Some(cover) = self.row_in_constants(row, rows)
         {
             return cover;
@@ -69,8 +69,8 @@ impl CoverBuilder<'_> {
             for i in &order {
                 let (position, constant) = (*columns.get(*i)?, Constant::of(other.get(*i)?)?);
                 match constant.place(self.space.domain(position))? {
-                    (Place::At(value), false) => values.push(value),
-                    (Place::Gap(_), false) => {}
+                    (LiteralPosition::At(value), false) => values.push(value),
+                    (LiteralPosition::Gap(_), false) => {}
                     _ => return None,
                 }
             }
@@ -99,8 +99,8 @@ impl CoverBuilder<'_> {
     }
 
     /// Equality of rows is the AND of the equality of their pairs.
-    fn row_equal(&self, pairs: &[(&Expr, &Expr)], want: Want) -> Cover {
-        if want == Want::FALSE {
+    fn row_equal(&self, pairs: &[(&Expr, &Expr)], want: TruthSet) -> Cover {
+        if want == TruthSet::FALSE {
             return self.row_differs(pairs);
         }
         let differs = |pair: &(&Expr, &Expr), want| self.pair(CompareOp::NotEq, *pair, want);
@@ -113,58 +113,50 @@ impl CoverBuilder<'_> {
     /// (a, b) <> (1, 2)   =   a <> 1   or   a = 1 (or NULL) and b <> 2
     /// ```
     fn row_differs(&self, pairs: &[(&Expr, &Expr)]) -> Cover {
-        let mut same_so_far = Cover::everything();
-        let mut terms = Vec::with_capacity(pairs.len());
-        for pair in pairs {
-            let differs = self.pair(CompareOp::NotEq, *pair, Want::TRUE);
-            let opaque = differs.fit == Fit::Loose && differs.is_full();
-            terms.push(same_so_far.intersect(&differs, self.space));
-            // An opaque pair holds all that the later pairs could add.
-            if opaque || same_so_far.boxes.is_empty() {
-                break;
-            }
-            let same = self.pair(CompareOp::NotEq, *pair, Want::TRUE.complement());
-            same_so_far = same_so_far.intersect(&same, self.space);
-        }
-        Cover::union(terms, self.space)
+        self.by_first_pair(
+            pairs,
+            |_| (CompareOp::NotEq, TruthSet::TRUE),
+            (CompareOp::NotEq, TruthSet::TRUE.complement()),
+        )
     }
 
     /// The rows for which the order holds.
     fn row_order(&self, op: CompareOp, pairs: &[(&Expr, &Expr)]) -> Cover {
         let last = pairs.len().saturating_sub(1);
-        let mut equal_so_far = Cover::everything();
-        let mut terms = Vec::with_capacity(pairs.len());
-        for (i, pair) in pairs.iter().enumerate() {
-            let decided = self.pair(if i == last { op } else { op.strict() }, *pair, Want::TRUE);
-            let opaque = decided.fit == Fit::Loose && decided.is_full();
-            terms.push(equal_so_far.intersect(&decided, self.space));
-            // An opaque pair holds all that the later pairs could add.
-            if opaque || equal_so_far.boxes.is_empty() {
-                break;
-            }
-            equal_so_far = equal_so_far.intersect(&self.pair(CompareOp::Eq, *pair, Want::TRUE), self.space);
-        }
-        Cover::union(terms, self.space)
+        let test = |pair| (if pair == last { op } else { op.strict() }, TruthSet::TRUE);
+        self.by_first_pair(pairs, test, (CompareOp::Eq, TruthSet::TRUE))
     }
 
     /// The rows for which an order is unknown: the first pair that is not equal is.
     fn row_order_unknown(&self, pairs: &[(&Expr, &Expr)]) -> Cover {
-        let mut equal_so_far = Cover::everything();
+        self.by_first_pair(pairs, |_| (CompareOp::Eq, TruthSet::UNKNOWN), (CompareOp::Eq, TruthSet::TRUE))
+    }
+
+    /// The rows with a pair that passes its test, where all pairs before it pass the test `before`.
+    fn by_first_pair(
+        &self,
+        pairs: &[(&Expr, &Expr)],
+        test: impl Fn(usize) -> (CompareOp, TruthSet),
+        before: (CompareOp, TruthSet),
+    ) -> Cover {
+        let mut rows_before = Cover::everything();
         let mut terms = Vec::with_capacity(pairs.len());
-        for pair in pairs {
-            let unknown = self.pair(CompareOp::Eq, *pair, Want::UNKNOWN);
-            let opaque = unknown.fit == Fit::Loose && unknown.is_full();
-            terms.push(equal_so_far.intersect(&unknown, self.space));
-            if opaque || equal_so_far.boxes.is_empty() {
+        for (index, pair) in pairs.iter().enumerate() {
+            let (op, want) = test(index);
+            let passed = self.pair(op, *pair, want);
+            let opaque = passed.fit == Fit::Loose && passed.is_full();
+            terms.push(rows_before.intersect(&passed, self.space));
+            // An opaque pair holds all that the later pairs could add.
+            if opaque || rows_before.boxes.is_empty() {
                 break;
             }
-            equal_so_far = equal_so_far.intersect(&self.pair(CompareOp::Eq, *pair, Want::TRUE), self.space);
+            rows_before = rows_before.intersect(&self.pair(before.0, *pair, before.1), self.space);
         }
         Cover::union(terms, self.space)
     }
 
     /// A comparison of one pair; pairs of constants are decided here.
-    fn pair(&self, op: CompareOp, (a, b): (&Expr, &Expr), want: Want) -> Cover {
+    fn pair(&self, op: CompareOp, (a, b): (&Expr, &Expr), want: TruthSet) -> Cover {
         if a.is_constant() && b.is_constant() {
             return self.cover(&Expr::Compare(op, Box::new(a.clone()), Box::new(b.clone())), want);
         }

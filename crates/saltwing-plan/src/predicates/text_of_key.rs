@@ -1,13 +1,13 @@
 //! `CAST(k AS VARCHAR) = '42'`, `SUBSTR(k, 2) = 'x9'`: texts made of a key column, whose equality bounds the column.
 //!
-//! Two values of a column never have the same text, so a text is that of one value, or of none. No piece of a text is
+//! Two values of a column never have the same text, so a text is that of one value, or of none. No part of a text is
 //! longer than the text. The order of texts is not that of values, so order comparisons stay in the residual.
 
 use saltwing_types::function::KeyProperty;
 use saltwing_types::{Expr, SqlType, Value, text};
 
 use crate::domain::Domain;
-use crate::literal_position::Place;
+use crate::literal_position::LiteralPosition;
 
 /// A text made of a value.
 #[derive(Clone, Copy, Debug)]
@@ -15,7 +15,7 @@ pub(super) enum KeyText {
     /// All of a value of this type, as it is written.
     Whole(SqlType),
     /// At most this many characters of it, from the second on or from the end.
-    Piece(usize),
+    Substring(usize),
 }
 
 impl KeyText {
@@ -35,7 +35,7 @@ impl KeyText {
                     _ => i64::MAX,
                 };
                 let left = if from < 0 { limit.min(from.saturating_neg()) } else { limit - (from - 1).clamp(0, limit) };
-                Some((inner, Self::Piece(usize::try_from(left.min(count).max(0)).ok()?)))
+                Some((inner, Self::Substring(usize::try_from(left.min(count).max(0)).ok()?)))
             }
             _ => None,
         }
@@ -45,13 +45,13 @@ impl KeyText {
     /// wanted outcome.
     pub(super) fn value(self, constant: &str, domain: &Domain) -> Option<Option<Value>> {
         match self {
-            Self::Piece(chars_max) => (constant.chars().count() > chars_max).then_some(None),
+            Self::Substring(chars_max) => (constant.chars().count() > chars_max).then_some(None),
             Self::Whole(ty) => {
                 let value = text::parse(constant, ty).ok();
                 // The value may be written in another way than here: then no value is written so.
                 let value = value.filter(|value| text::format(value, ty).as_deref() == Some(constant));
                 let place = value.and_then(|value| domain.locate(&value, false));
-                Some(if let Some(Place::At(value)) = place { Some(value) } else { None })
+                Some(if let Some(LiteralPosition::At(value)) = place { Some(value) } else { None })
             }
         }
     }

@@ -45,8 +45,7 @@ pub fn placeless(mut statement: Statement) -> Statement {
         Statement::CreateSchema(it) => name(&mut it.name),
         Statement::DropSchema(it) => it.names.iter_mut().for_each(name),
         Statement::DropTable(it) => it.tables.iter_mut().for_each(table),
-        Statement::Truncate(it) => it.tables.iter_mut().for_each(table),
-        Statement::Compact(it) => it.tables.iter_mut().for_each(table),
+        Statement::Truncate(it) | Statement::Compact(it) => it.iter_mut().for_each(table),
         Statement::Backup(it) => it.span = NOWHERE,
         Statement::ShowStorage(it) => it.iter_mut().for_each(table),
         Statement::Upsert(it) | Statement::Insert(it) => {

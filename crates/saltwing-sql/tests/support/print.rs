@@ -6,12 +6,12 @@
 use std::fmt::{self, Display, Formatter};
 
 use saltwing_sql::statement::{
-    AlterTable, Assignment, ColumnSpec, Compact, ConflictAction, ConflictClause, CopyFormat, CopyFrom, CopyOptions,
-    CopySource, CopyTarget, CopyTo, CreateSchema, CreateTable, Delete, DropSchema, DropTable, Explain, ExplainFormat,
-    Hint, KeyPart, OnConflict, OnError, OptionSpec, OptionValue, PrimaryKeySpec, QueryStatement, RowSource, Set,
-    ShowFunctions, ShowSchemas, ShowTables, Statement, TableChange, Truncate, Unsupported, Update, Upsert, ValuesRow,
+    AlterTable, Assignment, ColumnSpec, ConflictAction, ConflictClause, CopyFormat, CopyFrom, CopyOptions, CopySource,
+    CopyTarget, CopyTo, CreateSchema, CreateTable, Delete, DropSchema, DropTable, Explain, ExplainFormat, Hint,
+    KeyPart, OnConflict, OnError, OptionSpec, OptionValue, PrimaryKeySpec, QueryStatement, RowSource, Set, ShowTables,
+    Statement, TableChange, Unsupported, Update, Upsert, ValuesRow,
 };
-use saltwing_sql::{ColumnName, Lexeme, Name, TableRef, expr_text, lexemes, query_text};
+use saltwing_sql::{ColumnName, Lexeme, Name, TableRef, lexemes, tree_text};
 use saltwing_types::table::SortOrder;
 use sqlparser::ast::Expr;
 
@@ -94,17 +94,13 @@ impl Print for Statement {
             Self::CreateSchema(CreateSchema { if_not_exists, name }) => {
                 write!(f, "CREATE SCHEMA {}{name}", if *if_not_exists { "IF NOT EXISTS " } else { "" })
             }
-            Self::DropSchema(DropSchema { if_exists, names, cascade }) => {
-                drop_objects(f, "SCHEMA", *if_exists, names, *cascade)
-            }
-            Self::DropTable(DropTable { if_exists, tables, cascade }) => {
-                drop_objects(f, "TABLE", *if_exists, tables, *cascade)
-            }
-            Self::Truncate(Truncate { tables }) => {
+            Self::DropSchema(DropSchema { if_exists, names }) => drop_objects(f, "SCHEMA", *if_exists, names),
+            Self::DropTable(DropTable { if_exists, tables }) => drop_objects(f, "TABLE", *if_exists, tables),
+            Self::Truncate(tables) => {
                 f.write_str("TRUNCATE TABLE ")?;
                 list(f, tables)
             }
-            Self::Compact(Compact { tables }) => {
+            Self::Compact(tables) => {
                 f.write_str("COMPACT ")?;
                 list(f, tables)
             }
@@ -122,11 +118,11 @@ impl Print for Statement {
                 schema.iter().try_for_each(|schema| write!(f, " FROM {schema}"))?;
                 like.iter().try_for_each(|like| write!(f, " LIKE {}", quoted(like)))
             }
-            Self::ShowSchemas(ShowSchemas { like }) => {
+            Self::ShowSchemas(like) => {
                 f.write_str("SHOW SCHEMAS")?;
                 like.iter().try_for_each(|like| write!(f, " LIKE {}", quoted(like)))
             }
-            Self::ShowFunctions(ShowFunctions { like }) => {
+            Self::ShowFunctions(like) => {
                 f.write_str("SHOW FUNCTIONS")?;
                 like.iter().try_for_each(|like| write!(f, " LIKE {}", quoted(like)))
             }
@@ -151,16 +147,9 @@ impl Print for Statement {
     }
 }
 
-fn drop_objects<T: Print>(
-    f: &mut Formatter<'_>,
-    what: &str,
-    if_exists: bool,
-    names: &[T],
-    cascade: bool,
-) -> fmt::Result {
+fn drop_objects<T: Print>(f: &mut Formatter<'_>, what: &str, if_exists: bool, names: &[T]) -> fmt::Result {
     write!(f, "DROP {what} {}", if if_exists { "IF EXISTS " } else { "" })?;
-    list(f, names)?;
-    f.write_str(if cascade { " CASCADE" } else { "" })
+    list(f, names)
 }
 
 impl Print for CreateTable {
@@ -180,7 +169,7 @@ impl Print for CreateTable {
         }
         if !self.split_on.is_empty() {
             f.write_str(" SPLIT ON (")?;
-            list(f, self.split_on.iter().map(expr_text))?;
+            list(f, self.split_on.iter().map(tree_text))?;
             f.write_str(")")?;
         }
         Ok(())
@@ -216,7 +205,7 @@ impl Print for ColumnSpec {
             None => {}
         }
         if let Some(default) = &self.default {
-            write!(f, " DEFAULT {}", expr_text(&default.expr))?;
+            write!(f, " DEFAULT {}", tree_text(&default.expr))?;
         }
         match self.primary_key {
             Some(key) => write!(f, " PRIMARY KEY{}", order_text(key.order)),
@@ -246,7 +235,7 @@ impl Print for PrimaryKeySpec {
 
 impl Print for KeyPart {
     fn print(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{}", expr_text(&self.expr), order_text(self.order))
+        write!(f, "{}{}", tree_text(&self.expr), order_text(self.order))
     }
 }
 
@@ -286,7 +275,7 @@ fn upsert(f: &mut Formatter<'_>, verb: &str, it: &Upsert) -> fmt::Result {
             f.write_str(" VALUES ")?;
             list(f, rows)?;
         }
-        RowSource::Query(query) => write!(f, " {}", query_text(query))?,
+        RowSource::Query(query) => write!(f, " {}", tree_text(query))?,
     }
     it.conflict.as_ref().map_or(Ok(()), |clause| clause.print(f))
 }
@@ -324,7 +313,7 @@ fn columns(f: &mut Formatter<'_>, columns: Option<&[ColumnName]>) -> fmt::Result
 impl Print for ValuesRow {
     fn print(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.write_str("(")?;
-        list(f, self.values.iter().map(expr_text))?;
+        list(f, self.values.iter().map(tree_text))?;
         f.write_str(")")
     }
 }
@@ -338,7 +327,7 @@ fn alias(f: &mut Formatter<'_>, alias: Option<&Name>) -> fmt::Result {
 
 fn selection(f: &mut Formatter<'_>, selection: Option<&Expr>) -> fmt::Result {
     match selection {
-        Some(expr) => write!(f, " WHERE {}", expr_text(expr)),
+        Some(expr) => write!(f, " WHERE {}", tree_text(expr)),
         None => Ok(()),
     }
 }
@@ -367,14 +356,14 @@ impl Print for Update {
 
 impl Print for Assignment {
     fn print(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(f, "{} = {}", self.column, expr_text(&self.value))
+        write!(f, "{} = {}", self.column, tree_text(&self.value))
     }
 }
 
 impl Print for QueryStatement {
     /// Hints are printed behind the first SELECT; VALUES and TABLE can have none.
     fn print(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let text = query_text(&self.query);
+        let text = tree_text(&self.query);
         let select = lexemes(&text)
             .find(|(kind, range)| *kind == Lexeme::Word && text.get(range.clone()) == Some("SELECT"))
             .and_then(|(_, range)| text.split_at_checked(range.end));

@@ -1,4 +1,4 @@
-//! The layout of a store as far as it can be read: what opening needs, without the damaged pieces.
+//! The layout of a store as far as it can be read: what opening needs, without the damaged parts.
 //!
 //! ```text
 //!   store below      META  DIR  DELTAS  REPLACED      FIX  VAR  OVERFLOW

@@ -23,9 +23,10 @@ use crate::format::block_builder::ColumnData;
 use crate::format::directory_format::StoredEntry;
 use crate::format::fix_part::{FixCells, FixPart};
 use crate::format::spaces::{DELTAS, FIX, hex, label};
+use crate::format::stored_column::StoredColumn;
 use crate::format::zone::Zone;
 use crate::scan::cursor::segment::RowSegment;
-use crate::scan::cursor::{Found, find};
+use crate::scan::lookup::{Found, find};
 use crate::scan::row_values::RowShape;
 
 impl StorageEngine {
@@ -204,21 +205,21 @@ impl Walk<'_> {
         let (fix, var) = (block.fix(family)?, block.var(family)?);
         let Some(fix) = fix else { return Err(block.damaged("a part is missing")) };
         for (slot, (ty, _)) in (0u16..).zip(self.table.def().slots(family.into())) {
-            let Some(stored) = fix.column(slot) else { continue };
-            // Overflow values are read with their rows.
-            let mut column = ColumnData::new(slot, ty, usize::MAX);
-            let is_var = matches!(stored.cells, FixCells::Var);
-            if is_var && var.as_ref().is_none_or(|var| var.column(slot).is_none()) {
+            let Some(stored) = StoredColumn::of(&fix, var.as_deref(), slot) else { continue };
+            let is_var = matches!(stored.column.cells, FixCells::Var);
+            if is_var && stored.var.is_none() {
                 return Err(block.damaged("its variable part is missing"));
             }
             // Those of rows that newer ones hide too: nobody reads them with their rows.
-            if let Some((part, values)) = var.as_ref().and_then(|var| Some((var.bytes(), var.column(slot)?)))
+            if let Some((values, part)) = stored.var
                 && (0..fix.rows()).any(|row| values.overflow(row).is_some() && values.value(part, row).is_none())
             {
                 return Err(block.damaged("a value that lies by itself"));
             }
+            // Overflow values are read with their rows.
+            let mut column = ColumnData::new(slot, ty, usize::MAX);
             for row in 0..fix.rows() {
-                let pushed = column.push_from(&fix, var.as_deref(), row);
+                let pushed = column.push_stored(&stored, row);
                 pushed.ok_or_else(|| block.damaged(if is_var { "its variable part" } else { "its fixed part" }))?;
             }
             zones.extend(column.zone().map(|zone| (family, zone)));
@@ -283,7 +284,7 @@ impl Walk<'_> {
     fn row(&mut self, key: &[u8], lost: &mut LostRows) -> Result<(), TableError> {
         let read = find(self.rows, key, None).and_then(|found| {
             let Some(found) = found else { return Ok(None) };
-            if let RowSegment::Row { key, row } = &found.piece {
+            if let RowSegment::Row { key, row } = &found.segment {
                 self.done.bytes += (key.len() + row.0.len()) as u64;
             }
             let written_ms = written_ms(&found);
@@ -357,7 +358,7 @@ fn is_same(a: &Value, b: &Value) -> bool {
 }
 
 fn written_ms(found: &Found) -> i64 {
-    match (&found.piece, &found.lead) {
+    match (&found.segment, &found.lead) {
         (RowSegment::Row { row, .. }, _) => row.time_ms(),
         (RowSegment::Block { rows, .. }, Some(lead)) => lead.time_ms(rows.start),
         _ => 0,

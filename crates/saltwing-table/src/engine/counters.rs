@@ -1,6 +1,6 @@
 //! The counters of each open table.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
@@ -24,7 +24,7 @@ pub(crate) struct TableCounters {
 
 /// The counters of all tables.
 #[derive(Debug, Default)]
-pub(crate) struct AllCounters(RwLock<HashMap<TableId, Arc<TableCounters>>>);
+pub(crate) struct AllCounters(RwLock<BTreeMap<TableId, Arc<TableCounters>>>);
 
 impl AllCounters {
     /// Those of a table, from zero if it has none yet.

@@ -12,6 +12,7 @@ use crate::engine::block_store::{BlockContext, Unread};
 use crate::engine::compaction::plan::CompactionReason;
 use crate::engine::memtable::Delta;
 use crate::engine::storage_engine::{MergeState, StorageEngine};
+use crate::engine::table_rows::TableRows;
 use crate::format::directory_format::{StoredEntry, read_run};
 use crate::format::meta::{Cursor, Meta};
 use crate::format::spaces::{
@@ -195,14 +196,19 @@ impl StorageEngine {
         merge.frozen_size = (commits.rows, commits.bytes);
         (commits.active, commits.rows, commits.bytes, commits.next_record) = (meta.active, 0, 0, 0);
         merge.meta = meta;
+        self.change_rows(|rows| rows.frozen = std::mem::take(&mut rows.active));
+        Ok(())
+    }
+
+    /// Changes the rows of all tables.
+    fn change_rows(&self, change: impl Fn(&mut TableRows)) {
         let mut moment = self.rows.write();
         let tables: Vec<u32> = moment.keys().copied().collect();
         for table in tables {
             if let Some(rows) = moment.get_mut(&table) {
-                rows.frozen = std::mem::take(&mut rows.active);
+                change(rows);
             }
         }
-        Ok(())
     }
 
     /// A step of the merge, or its end; how many expired rows were dropped.
@@ -221,15 +227,7 @@ impl StorageEngine {
         merge.meta = meta;
         self.merges.fetch_add(1, Relaxed);
         merge.clear_next = true;
-        {
-            let mut moment = self.rows.write();
-            let tables: Vec<u32> = moment.keys().copied().collect();
-            for table in tables {
-                if let Some(rows) = moment.get_mut(&table) {
-                    rows.frozen = Delta::default();
-                }
-            }
-        }
+        self.change_rows(|rows| rows.frozen = Delta::default());
         self.signal.merged();
         self.clear_next(merge)
     }
@@ -267,16 +265,23 @@ impl StorageEngine {
         })
     }
 
-    /// Deletes all keys of a space in bounds; nobody writes there.
+    /// Deletes all keys of a space in bounds, where nobody writes. `add` adds to the batch that deletes a key.
     ///
-    /// With one cursor: a new cursor for each batch would pass over all earlier deletions again.
-    fn delete_all(&self, space: Space, bounds: KeyBounds) -> Result<(), TableError> {
+    /// With one cursor: a new cursor for each batch would pass over all earlier deletions again. It sees the state before the
+    /// deletions, and the store cannot free their space while it lives.
+    fn delete_all(
+        &self,
+        space: Space,
+        bounds: KeyBounds,
+        mut add: impl FnMut(&[u8], &[u8], &mut WriteBatch),
+    ) -> Result<(), TableError> {
         let mut cursor = self.kv.cursor(space, bounds, Direction::Forward).map_err(StorageError::from)?;
         loop {
             let mut batch = WriteBatch::new();
             while batch.len() < BATCH_KEYS
-                && let Some((key, _)) = cursor.next().map_err(StorageError::from)?
+                && let Some((key, value)) = cursor.next().map_err(StorageError::from)?
             {
+                add(&key, &value, &mut batch);
                 batch.delete(space, key);
             }
             if batch.is_empty() {
@@ -316,33 +321,19 @@ impl StorageEngine {
     pub(crate) fn purge(&self, table: TableId) -> Result<(), TableError> {
         let mut merge = self.merging.lock();
         let context = BlockContext::new(table, &self.blocks);
-        let mut cursor = self.kv.cursor(DIR, table_bounds(table), Direction::Forward).map_err(StorageError::from)?;
-        loop {
-            let mut batch = WriteBatch::new();
-            while batch.len() < BATCH_KEYS
-                && let Some((key, value)) = cursor.next().map_err(StorageError::from)?
-            {
-                let is_run = split_table(&key).is_some_and(|(_, rest)| rest.first() == Some(&DIR_RUN));
-                batch.delete(DIR, key);
-                if is_run {
-                    if let Some((id, summary, ..)) = read_run(&value) {
-                        batch.put(REPLACED, id_key(table, id), summary.families());
-                    }
-                } else if let Some(entry) = StoredEntry::read(&value) {
-                    let block = BlockRef::of_stored(&entry, &context);
-                    batch.put(REPLACED, id_key(table, block.id), block.summary.families());
-                    block.overflow.iter().for_each(|overflow| batch.put(REPLACED, id_key(table, overflow.id), []));
+        self.delete_all(DIR, table_bounds(table), |key, value, batch| {
+            if split_table(key).is_some_and(|(_, rest)| rest.first() == Some(&DIR_RUN)) {
+                if let Some((id, summary, ..)) = read_run(value) {
+                    batch.put(REPLACED, id_key(table, id), summary.families());
                 }
+            } else if let Some(entry) = StoredEntry::read(value) {
+                let block = BlockRef::of_stored(&entry, &context);
+                batch.put(REPLACED, id_key(table, block.id), block.summary.families());
+                block.overflow.iter().for_each(|overflow| batch.put(REPLACED, id_key(table, overflow.id), []));
             }
-            if batch.is_empty() {
-                break;
-            }
-            self.write_layout(batch)?;
-        }
-        // The cursor sees the state before the deletions; the store cannot free their space while it lives.
-        drop(cursor);
+        })?;
         for generation in 0..2 {
-            self.delete_all(delta_space(generation), table_bounds(table))?;
+            self.delete_all(delta_space(generation), table_bounds(table), |_, _, _| {})?;
         }
         // Now that the store says that they go: until then another try must find them here.
         let removed = self.rows.write().remove(&table.0);

@@ -26,21 +26,22 @@ pub(crate) fn named_runs(chunks: &[StoredChunk], runs: &[StoredRun]) -> Vec<Name
     }
     let (indexes, mut near) = (Indexes::new(chunks), Near::default());
     // Of each entry, from which run on all are in those that were gone through: the newest come first.
-    let mut taken_in: Vec<Vec<u64>> = chunks.iter().map(|chunk| vec![u64::MAX; chunk.len()]).collect();
+    let mut absorbed_from: Vec<Vec<u64>> = chunks.iter().map(|chunk| vec![u64::MAX; chunk.len()]).collect();
     for (run, parts) in runs.iter().rev() {
         let (mut start, mut count) = (0, 0);
         for PartRecord { block, rows, oldest } in parts {
             let end = start + rows;
             if let Some((chunk, index)) = indexes.get(*block, &mut near)
-                && let Some(taken_in) = taken_in.get_mut(chunk).and_then(|of_chunk| of_chunk.get_mut(index as usize))
+                && let Some(absorbed_from) =
+                    absorbed_from.get_mut(chunk).and_then(|of_chunk| of_chunk.get_mut(index as usize))
             {
-                if run.block.id < *taken_in
+                if run.block.id < *absorbed_from
                     && let Some(named) = named.get_mut(chunk)
                 {
                     named.push((index, RunPart::new(run.clone(), start..end, *oldest)));
                     count += 1;
                 }
-                *taken_in = (*taken_in).min(*oldest);
+                *absorbed_from = (*absorbed_from).min(*oldest);
             }
             start = end;
         }

@@ -149,7 +149,7 @@ impl Amount {
 ///
 /// Few new rows are written into few runs' company: a run grows before it is written again, so that a row is written
 /// about as often as there are runs times the root of that order of the ratio of block to new rows.
-pub(crate) fn taken_in(block: Amount, runs: &[Amount], new: Amount, share: u64) -> Option<usize> {
+pub(crate) fn runs_absorbed(block: Amount, runs: &[Amount], new: Amount, share: u64) -> Option<usize> {
     let sum = |a: Amount, b: &Amount| Amount { rows: a.rows + b.rows, bytes: a.bytes + b.bytes };
     let all = runs.iter().fold(new, sum);
     if new.is_share(share, block) || all.is_share(FOLD_SHARE, block) {
@@ -186,7 +186,7 @@ mod tests {
             for more in seed {
                 let new = amount(new + more);
                 added += new.rows;
-                match taken_in(block, &runs, new, 8) {
+                match runs_absorbed(block, &runs, new, 8) {
                     None => {
                         let rows: u64 = runs.iter().map(|run| run.rows).sum();
                         prop_assert!(2 * (rows + new.rows) >= block.rows);
@@ -228,13 +228,13 @@ mod tests {
 
     #[test]
     fn many_new_rows_and_long_ones_are_written_with_the_block() {
-        assert_eq!(taken_in(amount(256), &[], amount(31), 8), Some(0));
-        assert_eq!(taken_in(amount(256), &[], amount(32), 8), None);
-        assert_eq!(taken_in(amount(256), &[], Amount { rows: 1, bytes: 320 }, 8), None);
-        assert_eq!(taken_in(amount(256), &[amount(99)], amount(28), 8), Some(0));
-        assert_eq!(taken_in(amount(256), &[amount(100)], amount(28), 8), None);
-        assert_eq!(taken_in(amount(256), &[amount(2), amount(5), amount(60)], amount(1), 8), Some(2));
-        assert_eq!(taken_in(amount(256), &[amount(9), amount(21), amount(63)], amount(1), 8), Some(1));
-        assert_eq!(taken_in(amount(256), &[amount(9), amount(20), amount(60)], amount(1), 8), Some(3));
+        assert_eq!(runs_absorbed(amount(256), &[], amount(31), 8), Some(0));
+        assert_eq!(runs_absorbed(amount(256), &[], amount(32), 8), None);
+        assert_eq!(runs_absorbed(amount(256), &[], Amount { rows: 1, bytes: 320 }, 8), None);
+        assert_eq!(runs_absorbed(amount(256), &[amount(99)], amount(28), 8), Some(0));
+        assert_eq!(runs_absorbed(amount(256), &[amount(100)], amount(28), 8), None);
+        assert_eq!(runs_absorbed(amount(256), &[amount(2), amount(5), amount(60)], amount(1), 8), Some(2));
+        assert_eq!(runs_absorbed(amount(256), &[amount(9), amount(21), amount(63)], amount(1), 8), Some(1));
+        assert_eq!(runs_absorbed(amount(256), &[amount(9), amount(20), amount(60)], amount(1), 8), Some(3));
     }
 }

@@ -83,8 +83,7 @@ impl StorageEngine {
     /// Current sizes and counters. Walks over the recent rows to add up their bytes.
     pub(crate) fn storage_stats(&self) -> StorageStats {
         let moment = self.rows.read().clone();
-        let mut ids: Vec<TableId> = self.tables.read().keys().copied().collect();
-        ids.sort_unstable();
+        let ids: Vec<TableId> = self.tables.read().keys().copied().collect();
         let table = |id: &TableId| self.table_storage(*id, &moment.get(&id.0).cloned().unwrap_or_default());
         StorageStats {
             merges: self.merges.load(Relaxed),

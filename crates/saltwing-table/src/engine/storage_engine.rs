@@ -92,10 +92,10 @@ impl CommitState {
 }
 
 impl StorageEngine {
-    /// All rows committed so far, and what `also` gives of the same moment.
-    pub(crate) fn moment<T>(&self, also: impl FnOnce() -> T) -> (TableMap, T) {
+    /// All rows committed so far, and what `read` gives of the same moment.
+    pub(crate) fn moment<T>(&self, read: impl FnOnce() -> T) -> (TableMap, T) {
         let rows = self.rows.read();
-        (rows.clone(), also())
+        (rows.clone(), read())
     }
 
     /// The result of `of` for a table's current rows. It must not wait for anything, because the memtables are locked

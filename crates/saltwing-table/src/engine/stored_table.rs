@@ -1,6 +1,6 @@
 //! A table as stored: the position of its columns in rows and blocks.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::engine::options::{BlockLimits, LayoutOptions};
 use crate::format::row_format::FamilyLayout;
 
 /// Tables whose definitions are open.
-pub(crate) type OpenTables = RwLock<HashMap<TableId, Arc<StoredTable>>>;
+pub(crate) type OpenTables = RwLock<BTreeMap<TableId, Arc<StoredTable>>>;
 
 /// A table with the layout of its rows.
 #[derive(Debug)]

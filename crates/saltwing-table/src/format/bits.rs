@@ -1,4 +1,4 @@
-//! The smallest pieces of a block's parts: integers, NULL maps, checksums.
+//! The smallest elements of a block's parts: integers, NULL maps, checksums.
 //!
 //! ```text
 //! ints    width, 1 byte: 0, 1, 2, 4 or 8 | base, 8 bytes | a difference of `width` bytes a row

@@ -3,11 +3,12 @@
 use saltwing_types::SqlType;
 
 use crate::format::bits::{Ints, Nulls, seal};
-use crate::format::fix_part::{FixCells, FixPart, KIND_INTS, KIND_VAR, VERSION, VERSION_DELETED};
+use crate::format::fix_part::{KIND_INTS, KIND_VAR, VERSION, VERSION_DELETED};
 use crate::format::overflow::{HEAD_BYTES, OverflowName};
 use crate::format::row_format;
 use crate::format::row_format::{slot_int, slot_timestamp};
-use crate::format::var_part::{CHUNK_ROWS, VarPart};
+use crate::format::stored_column::{StoredCell, StoredColumn};
+use crate::format::var_part::CHUNK_ROWS;
 use crate::format::zone::{Zone, bounds_of, decimal_number, float_number, int_number, text_number, timestamp_number};
 
 /// The values of one column of a block that is being made.
@@ -117,31 +118,21 @@ impl ColumnData {
         }
     }
 
-    /// Adds a row of a block's column, which has this slot too; `None` when the block is damaged.
-    pub(crate) fn push_from(&mut self, fix: &FixPart, var: Option<&VarPart>, row: usize) -> Option<()> {
-        let column = fix.column(self.slot)?;
-        if column.nulls.is_null(fix.bytes(), row) {
-            self.push_null();
-            return Some(());
-        }
-        match (column.cells, &mut self.cells) {
-            (FixCells::Ints(stored), Cells::Ints(ints)) => ints.push(stored.get(fix.bytes(), row)),
-            (FixCells::Raw { width, at }, _) => {
-                return self.push(fix.raw(width, at, row..row + 1)?);
-            }
-            (FixCells::Var, _) => {
-                let var = var?;
-                let column = var.column(self.slot)?;
-                let (Some(name), Cells::Var { lengths, overflow, .. }) = (column.overflow(row), &mut self.cells) else {
-                    return self.push(column.value(var.bytes(), row)?);
-                };
-                overflow.push(OverflowCell {
-                    name: OverflowName { row: lengths.len() as u32, ..name.clone() },
-                    value: None,
-                });
+    /// Adds a row of a block's column; an overflow value stays where it is. `None` if the block is damaged.
+    pub(crate) fn push_stored(&mut self, stored: &StoredColumn<'_>, row: usize) -> Option<()> {
+        let name = stored.var.and_then(|(column, _)| column.overflow(row)).filter(|_| !stored.is_null(row));
+        match (name, &mut self.cells) {
+            (Some(name), Cells::Var { lengths, overflow, .. }) => {
+                let name = OverflowName { row: lengths.len() as u32, ..name.clone() };
+                overflow.push(OverflowCell { name, value: None });
                 lengths.push(0);
             }
-            (FixCells::Ints(_), _) => return None,
+            (_, cells) => match (stored.cell(row)?, cells) {
+                (StoredCell::Int(int), Cells::Ints(ints)) => ints.push(int),
+                (StoredCell::Int(_), _) => return None,
+                (StoredCell::Slot(bytes), _) => return self.push(bytes),
+                (StoredCell::Null, _) => return self.push_cell(None),
+            },
         }
         self.nulls.push(false);
         Some(())
@@ -316,6 +307,8 @@ mod tests {
     use saltwing_store::{Bytes, Direction};
 
     use super::*;
+    use crate::format::fix_part::FixPart;
+    use crate::format::var_part::VarPart;
 
     fn column_types() -> Vec<SqlType> {
         vec![SqlType::BigInt, SqlType::Boolean, SqlType::Double, SqlType::Varchar(None), SqlType::Varbinary]
@@ -412,7 +405,7 @@ mod tests {
                 prop_assert_eq!(fix.search_in(stored, 0..i), Err(i));
                 for (slot, ty) in column_types().into_iter().enumerate() {
                     let mut copy = ColumnData::new(slot as u16, ty, 1 << 10);
-                    copy.push_from(&fix, Some(&var), i).unwrap();
+                    copy.push_stored(&StoredColumn::of(&fix, Some(&var), slot as u16).unwrap(), i).unwrap();
                     let mut wanted = ColumnData::new(slot as u16, ty, 1 << 10);
                     match &cells[slot] {
                         None => wanted.push_null(),

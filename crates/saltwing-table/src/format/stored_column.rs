@@ -52,6 +52,14 @@ impl From<TryFromSliceError> for Unreadable {
     }
 }
 
+/// A value as its block has it.
+pub(crate) enum StoredCell<'a> {
+    Null,
+    Int(i64),
+    /// As in a row's slot.
+    Slot(&'a [u8]),
+}
+
 /// Takes the values of a column, in the order in which they are read.
 pub(crate) trait ValueSink {
     fn null(&mut self);
@@ -94,18 +102,27 @@ impl<'a> StoredColumn<'a> {
         (0..rows.len()).try_for_each(|i| self.read_row(rows.nth(i), sink))
     }
 
+    /// The value of a row; `None` if the block is damaged.
+    #[inline]
+    pub(crate) fn cell(&self, row: usize) -> Option<StoredCell<'a>> {
+        if self.is_null(row) {
+            return Some(StoredCell::Null);
+        }
+        match self.column.cells {
+            FixCells::Ints(ints) => Some(StoredCell::Int(ints.get(self.fix.bytes(), row))),
+            FixCells::Raw { width, at } => self.fix.raw(width, at, row..row + 1).map(StoredCell::Slot),
+            FixCells::Var => self.var.and_then(|(column, part)| column.value(part, row)).map(StoredCell::Slot),
+        }
+    }
+
     #[inline]
     fn read_row(&self, row: usize, sink: &mut impl ValueSink) -> Result<(), Unreadable> {
-        if self.is_null(row) {
-            sink.null();
-            return Ok(());
+        match self.cell(row).ok_or(Unreadable::Damaged)? {
+            StoredCell::Null => sink.null(),
+            StoredCell::Int(value) => sink.int(value)?,
+            StoredCell::Slot(bytes) => sink.slot(bytes)?,
         }
-        let bytes = match self.column.cells {
-            FixCells::Ints(ints) => return sink.int(ints.get(self.fix.bytes(), row)),
-            FixCells::Raw { width, at } => self.fix.raw(width, at, row..row + 1),
-            FixCells::Var => self.var.and_then(|(column, part)| column.value(part, row)),
-        };
-        sink.slot(bytes.ok_or(Unreadable::Damaged)?)
+        Ok(())
     }
 }
 

@@ -239,7 +239,7 @@ impl VarColumn {
 
     /// For each run of `rows` in one chunk: their bytes, the end of each row's bytes counted from the chunk's start,
     /// and the start of the first row's bytes. A row with an overflow value is a run of its own.
-    pub(crate) fn pieces<'a>(
+    pub(crate) fn each_run<'a>(
         &'a self,
         part: &'a [u8],
         rows: Range<usize>,

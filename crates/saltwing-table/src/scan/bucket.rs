@@ -11,7 +11,7 @@ use saltwing_store::Direction;
 use crate::format::summary::Summary;
 use crate::scan::cursor::segment::{RowSegment, RowSegments};
 use crate::scan::cursor::{Walk, WalkContext};
-use crate::scan::points::{KEYS_AT_ONCE, Keys, find_all};
+use crate::scan::lookup::{KEYS_AT_ONCE, Keys, find_all};
 use crate::scan::skip::Skipper;
 
 /// Ranges in a row that held no row, after which the scan looks where the next row is: lists of keys that
@@ -96,18 +96,18 @@ impl BucketScan {
         }
         loop {
             if let Some(walk) = &mut self.walk {
-                let piece = match &mut self.skipper {
+                let segment = match &mut self.skipper {
                     None => walk.next(most)?,
                     Some(skipper) => skipper.next(walk, most)?,
                 };
-                if let Some(piece) = piece {
+                if let Some(segment) = segment {
                     self.misses = 0;
-                    return Ok(Some(piece));
+                    return Ok(Some(segment));
                 }
                 self.walk = None;
             }
-            if let Some(piece) = self.found.pop_front() {
-                return Ok(Some(piece));
+            if let Some(segment) = self.found.pop_front() {
+                return Ok(Some(segment));
             }
             self.take_ranges(if self.is_merged { 1 } else { most.clamp(1, KEYS_AT_ONCE) })?;
             if self.keys.len() > 0 {
@@ -191,7 +191,7 @@ impl BucketScan {
                 self.context.scan.counters.blocks_read.fetch_add(1, Relaxed);
             }
             self.misses = 0;
-            self.found.push_back(found.piece);
+            self.found.push_back(found.segment);
         }
         Ok(())
     }
@@ -213,30 +213,23 @@ impl BucketScan {
 
     /// The next range that may have a row.
     fn next_range(&mut self) -> Result<Option<KeyRange>, TableError> {
+        let direction = self.context.direction;
         loop {
             let Some(range) = self.ranges.next() else { return Ok(None) };
             self.count_taken()?;
             let is_past =
-                matches!(&self.next_row, NextRow::Row(key) if !self.lies_before(&range, key) && !range.contains(key));
+                matches!(&self.next_row, NextRow::Row(key) if !range.is_before(key, direction) && !range.contains(key));
             if self.misses >= MISSES_MAX && (is_past || matches!(self.next_row, NextRow::Unknown)) {
                 self.find_next_row(&range)?;
             }
             match &self.next_row {
                 NextRow::End => return Ok(None),
-                NextRow::Row(key) if self.lies_before(&range, key) => {}
+                NextRow::Row(key) if range.is_before(key, direction) => {}
                 _ => {
                     self.count_entered();
                     return Ok(Some(range));
                 }
             }
-        }
-    }
-
-    /// Whether the whole range comes before `key` in the direction of the scan.
-    fn lies_before(&self, range: &KeyRange, key: &[u8]) -> bool {
-        match self.context.direction {
-            Direction::Forward => range.end().is_some_and(|end| end <= key),
-            Direction::Reverse => range.start() > key,
         }
     }
 
@@ -255,9 +248,9 @@ impl BucketScan {
         let context = WalkContext { rows, scan, direction: *direction, expired_ms: None, zones: None };
         self.next_row = match self.walk_over(&rest, Arc::new(context)).next(1)? {
             None => NextRow::End,
-            Some(piece) => {
+            Some(segment) => {
                 let mut key = Vec::new();
-                piece.first_key(self.context.direction, &mut key)?;
+                segment.first_key(self.context.direction, &mut key)?;
                 key.drain(..usize::from(self.bucket.is_some()).min(key.len()));
                 self.ranges.skip_to(&key);
                 NextRow::Row(key)
@@ -267,7 +260,7 @@ impl BucketScan {
     }
 
     fn walk_over(&self, range: &KeyRange, context: Arc<WalkContext>) -> Walk {
-        let physical = self.bucket.map_or_else(|| range.clone(), |bucket| range.in_bucket(bucket));
+        let physical = range.in_bucket(self.bucket);
         let (start, end) = physical.into_bounds();
         Walk::new(context, start, end)
     }

@@ -15,7 +15,7 @@ use saltwing_store::Direction;
 use saltwing_types::{SqlType, Value};
 
 use crate::format::fix_part::FixCells;
-use crate::format::row_format::{slot_bytes, slot_decimal, slot_int, slot_timestamp};
+use crate::format::row_format::{slot_bytes, slot_int, slot_value};
 use crate::format::row_order::RowSelection;
 use crate::format::stored_column::{StoredColumn, Unreadable, ValueSink};
 use crate::scan::texts::Texts;
@@ -84,7 +84,7 @@ impl Values {
             Self::Int32(rows) => rows.push(value as i32),
             Self::Int64(rows) | Self::Date(rows) => rows.push(value),
             // The only other type that blocks keep as integers.
-            Self::Other(builder) => builder.append_bool(value != 0)?,
+            Self::Other(builder) => builder.append_value(&Value::Bool(value != 0))?,
             _ => return Err(Unreadable::Damaged),
         }
         Ok(())
@@ -92,19 +92,11 @@ impl Values {
 
     /// Appends a value as it stands in a row's slot; NULL bits are the caller's.
     fn push_slot(&mut self, ty: SqlType, bytes: &[u8]) -> Result<(), Unreadable> {
-        use SqlType::*;
         match self {
             Self::Float32(rows) => rows.push(f32::from_le_bytes(bytes.try_into()?)),
             Self::Float64(rows) => rows.push(f64::from_le_bytes(bytes.try_into()?)),
             Self::Text(texts) | Self::Bytes(texts) => texts.push([bytes, &[]])?,
-            Self::Other(builder) => match ty {
-                Boolean => builder.append_bool(*bytes.first().ok_or(Unreadable::Damaged)? != 0)?,
-                Timestamp | UnsignedTimestamp => {
-                    builder.append_timestamp(slot_timestamp(bytes).ok_or(Unreadable::Damaged)?)?;
-                }
-                Decimal(scale) => builder.append_decimal(slot_decimal(scale, bytes).ok_or(Unreadable::Damaged)?)?,
-                _ => builder.append_null()?,
-            },
+            Self::Other(builder) => builder.append_value(&slot_value(ty, bytes).ok_or(Unreadable::Damaged)?)?,
             _ => self.push_int(slot_int(bytes).ok_or(Unreadable::Damaged)?)?,
         }
         Ok(())
@@ -177,7 +169,7 @@ impl ColumnWriter {
         Self { ty, values: Values::new(ty, 0), nulls: NullBufferBuilder::new(0) }
     }
 
-    /// Appends two pieces of bytes as one value.
+    /// Appends two slices of bytes as one value.
     pub(crate) fn push_bytes(&mut self, parts: [&[u8]; 2]) -> Result<(), Unreadable> {
         if let Values::Bytes(texts) = &mut self.values {
             texts.push(parts)?;
@@ -193,17 +185,12 @@ impl ColumnWriter {
         bytes: &[u8],
         scratch: &mut Vec<u8>,
     ) -> Result<(), Unreadable> {
-        use SqlType::*;
         match &mut self.values {
             Values::Text(texts) => texts.push([codec.read_text(bytes, scratch)?.as_bytes(), &[]])?,
             Values::Bytes(texts) => texts.push([codec.read_bytes(bytes, scratch)?, &[]])?,
             Values::Float32(rows) => rows.push(codec.read_f32(bytes)?),
             Values::Float64(rows) => rows.push(codec.read_f64(bytes)?),
-            Values::Other(builder) => match codec.sql_type() {
-                Boolean => builder.append_bool(codec.read_bool(bytes)?)?,
-                Timestamp | UnsignedTimestamp => builder.append_timestamp(codec.read_timestamp(bytes)?)?,
-                _ => builder.append_value(&codec.decode(bytes)?)?,
-            },
+            Values::Other(builder) => builder.append_value(&codec.decode(bytes)?)?,
             values => values.push_int(codec.read_i64(bytes)?)?,
         }
         self.nulls.append_non_null();

@@ -14,10 +14,8 @@ use saltwing_store::{Bytes, Direction};
 
 use crate::engine::block_ref::BlockRef;
 use crate::engine::entry::Entry;
-use crate::engine::run::KeyHash;
 use crate::engine::table_rows::TableRows;
 use crate::format::fix_part::FixPart;
-use crate::format::prefetch::{PrefetchStep, prefetch};
 use crate::format::stored_row::{RecentRow, StoredRow};
 use crate::format::summary::Summary;
 use crate::scan::conditions::Conditions;
@@ -60,7 +58,7 @@ pub(crate) struct Walk {
     /// The prefetched parts of the next blocks: their columns, unless the last block was pruned.
     depth: Depth,
     done: bool,
-    pieces: VecDeque<RowSegment>,
+    segments: VecDeque<RowSegment>,
     recent: Vec<RecentRow>,
     recent_most: usize,
 }
@@ -72,7 +70,7 @@ impl Walk {
             Direction::Forward => context.rows.directory.floor(&start),
             Direction::Reverse => context.rows.directory.last_below(end.as_deref()),
         };
-        let (pieces, recent) = (VecDeque::new(), Vec::new());
+        let (segments, recent) = (VecDeque::new(), Vec::new());
         let recent_most = DELTA_ROWS_MIN;
         Self {
             context,
@@ -84,7 +82,7 @@ impl Walk {
             read_ahead: ReadAhead::default(),
             depth: Depth::Columns,
             done: false,
-            pieces,
+            segments,
             recent,
             recent_most,
         }
@@ -93,11 +91,11 @@ impl Walk {
     /// The next visible rows, `most` at most, where that many are wanted, or `usize::MAX`; `None` at the end.
     pub(crate) fn next(&mut self, most: usize) -> Result<Option<RowSegment>, TableError> {
         loop {
-            if let Some(piece) = self.pieces.front_mut() {
-                if piece.len() > most {
-                    return Ok(Some(piece.split(most, self.context.direction)));
+            if let Some(segment) = self.segments.front_mut() {
+                if segment.len() > most {
+                    return Ok(Some(segment.split(most, self.context.direction)));
                 }
-                return Ok(self.pieces.pop_front());
+                return Ok(self.segments.pop_front());
             }
             if self.done {
                 return Ok(None);
@@ -108,14 +106,14 @@ impl Walk {
         }
     }
 
-    /// Adds pieces that were found already to `out`, of `most` rows at most.
+    /// Adds segments that were found already to `out`, of `most` rows at most.
     pub(crate) fn add_found(&mut self, mut most: usize, out: &mut RowSegments) {
-        out.reserve(self.pieces.len().min(most));
-        while self.pieces.front().is_some_and(|piece| piece.len() <= most)
-            && let Some(piece) = self.pieces.pop_front()
+        out.reserve(self.segments.len().min(most));
+        while self.segments.front().is_some_and(|segment| segment.len() <= most)
+            && let Some(segment) = self.segments.pop_front()
         {
-            most -= piece.len();
-            out.push(piece);
+            most -= segment.len();
+            out.push(segment);
         }
     }
 
@@ -132,18 +130,19 @@ impl Walk {
     pub(crate) fn seek(&mut self, place: &[u8]) -> Result<(), TableError> {
         let direction = self.context.direction;
         // Segments already found are used up to the place; they are not merged again.
-        while let Some(piece) = self.pieces.front_mut().filter(|piece| !matches!(piece, RowSegment::Pruned(_))) {
-            let before = piece.rows_before(place, direction)?;
-            if before < piece.len() {
+        while let Some(segment) = self.segments.front_mut().filter(|segment| !matches!(segment, RowSegment::Pruned(_)))
+        {
+            let before = segment.rows_before(place, direction)?;
+            if before < segment.len() {
                 // Its keys were read, or the rows before those that are left.
-                self.context.scan.counters.count_blocks(u64::from(piece.is_uncounted()));
+                self.context.scan.counters.count_blocks(u64::from(segment.is_uncounted()));
                 if before > 0 {
-                    piece.split(before, direction);
+                    segment.split(before, direction);
                 }
-                piece.set_counted();
+                segment.set_counted();
                 return Ok(());
             }
-            self.pieces.pop_front();
+            self.segments.pop_front();
         }
         match direction {
             Direction::Forward => {
@@ -156,7 +155,7 @@ impl Walk {
                 self.end = Some(place.to_vec());
             }
         }
-        self.pieces.clear();
+        self.segments.clear();
         self.recent_most = DELTA_ROWS_MIN;
         self.done = false;
         Ok(())
@@ -165,7 +164,7 @@ impl Walk {
     /// Skips the next blocks as long as all of their rows are visible and `takes` accepts their summaries, at most
     /// [`BLOCKS_PASSED_MAX`]; returns their row count. None of them is read.
     pub(crate) fn pass_blocks(&mut self, mut takes: impl FnMut(&Summary) -> bool) -> u64 {
-        if self.context.direction == Direction::Reverse || self.done || !self.pieces.is_empty() {
+        if self.context.direction == Direction::Reverse || self.done || !self.segments.is_empty() {
             return 0;
         }
         let mut rows = 0;
@@ -260,8 +259,8 @@ impl Walk {
             Direction::Reverse => (rest.as_deref().unwrap_or(start), end),
         };
         let found = match entry.runs.is_empty() {
-            true => self.find_pieces(entry, start, end),
-            false => self.find_pieces_of_runs(entry, start, end),
+            true => self.merge_with_recent(entry, start, end),
+            false => self.merge_with_runs(entry, start, end),
         };
         (self.start, self.end) = (walk_start, walk_end);
         found?;
@@ -286,7 +285,7 @@ impl Walk {
     }
 
     /// Merges the rows of a block from `start` to `end` with the recent ones, which are all from there.
-    fn find_pieces(&mut self, entry: &Entry, start: &[u8], end: Option<&[u8]>) -> Result<(), TableError> {
+    fn merge_with_recent(&mut self, entry: &Entry, start: &[u8], end: Option<&[u8]>) -> Result<(), TableError> {
         let block = entry.block.as_ref();
         let mut recent = std::mem::take(&mut self.recent);
         let alone = recent.is_empty();
@@ -318,7 +317,7 @@ impl Walk {
             self.recent = recent;
             return Ok(());
         }
-        self.pieces.reserve(2 * recent.len() + 1);
+        self.segments.reserve(2 * recent.len() + 1);
         let mut seeker = lead.as_ref().map(|keys| keys.seeker(at..until));
         for (key, row) in recent.drain(..) {
             if let (Some(block), Some(seeker)) = (block, &mut seeker) {
@@ -334,9 +333,7 @@ impl Walk {
         {
             self.add_run(block, lead.as_ref(), seeker.rest())?;
         }
-        if self.context.direction == Direction::Reverse {
-            self.pieces.make_contiguous().reverse();
-        }
+        self.order_segments();
         if lead.is_some() {
             self.context.scan.counters.blocks_read.fetch_add(1, Relaxed);
         }
@@ -344,12 +341,19 @@ impl Walk {
         Ok(())
     }
 
+    /// Puts the segments of an entry, which were found in key order, into the order of the scan.
+    fn order_segments(&mut self) {
+        if self.context.direction == Direction::Reverse {
+            self.segments.make_contiguous().reverse();
+        }
+    }
+
     /// Adds a row of a delta, unless it is deleted or expired.
     fn add_recent(&mut self, key: Bytes, row: Option<StoredRow>) {
         if let Some(row) = row
             && self.context.expired_ms.is_none_or(|limit_ms| row.time_ms() > limit_ms)
         {
-            self.pieces.push_back(RowSegment::Row { key, row });
+            self.segments.push_back(RowSegment::Row { key, row });
         }
     }
 
@@ -362,7 +366,7 @@ impl Walk {
     ) -> Result<(), TableError> {
         let (oldest, newest) = block.summary.times_ms;
         let Some(limit_ms) = self.context.expired_ms.filter(|limit_ms| oldest <= *limit_ms) else {
-            match self.pieces.back_mut() {
+            match self.segments.back_mut() {
                 Some(RowSegment::Block { block: before, rows: added, .. })
                     if before.id == block.id && added.end == rows.start =>
                 {
@@ -370,7 +374,7 @@ impl Walk {
                 }
                 _ => {
                     let is_counted = lead.is_some();
-                    self.pieces.push_back(RowSegment::Block { block: block.clone(), rows, is_counted });
+                    self.segments.push_back(RowSegment::Block { block: block.clone(), rows, is_counted });
                 }
             }
             return Ok(());
@@ -399,125 +403,25 @@ impl Walk {
 
     /// Adds rows of a block whose keys were read.
     fn push_counted(&mut self, block: &Arc<BlockRef>, rows: Range<usize>) {
-        self.pieces.push_back(RowSegment::Block { block: block.clone(), rows, is_counted: true });
+        self.segments.push_back(RowSegment::Block { block: block.clone(), rows, is_counted: true });
     }
 
-    /// The pieces are those of one block alone: they are not read when its summary rules them out.
+    /// The segments are those of one block alone: they are not read when its summary rules them out.
     fn pass_over(&mut self, block: &Arc<BlockRef>) {
-        if self.pieces.is_empty() {
+        if self.segments.is_empty() {
             return;
         }
         let counters = &self.context.scan.counters;
         if self.context.zones.as_ref().is_some_and(|zones| zones.excludes(&block.summary)) {
-            let rows = self.pieces.drain(..).map(|piece| piece.len()).sum();
-            self.pieces.push_back(RowSegment::Pruned(rows));
+            let rows = self.segments.drain(..).map(|segment| segment.len()).sum();
+            self.segments.push_back(RowSegment::Pruned(rows));
             counters.blocks_skipped.fetch_add(1, Relaxed);
             self.depth = Depth::Summary;
             return;
         }
         self.depth = Depth::Columns;
         // If no part was read here, the reader of the rows counts the block.
-        counters.count_blocks(u64::from(!self.pieces.iter().any(RowSegment::is_uncounted)));
-        if self.context.direction == Direction::Reverse {
-            self.pieces.make_contiguous().reverse();
-        }
+        counters.count_blocks(u64::from(!self.segments.iter().any(RowSegment::is_uncounted)));
+        self.order_segments();
     }
-}
-
-/// The location of a row, found without reading a block.
-pub(crate) enum Place {
-    /// It is in a delta.
-    Recent(StoredRow),
-    /// If it exists, it is in this block.
-    Block(Arc<BlockRef>),
-    /// If it exists, it is in a run or in the block of this entry.
-    Runs(Arc<Entry>),
-}
-
-/// Where the row of a key stands; `None` where it is known that there is none.
-pub(crate) fn place(rows: &TableRows, key: &[u8]) -> Option<Place> {
-    place_in(rows, rows.directory.owner(key)?, key)
-}
-
-/// As [`place`], where the entry that owns the key is known.
-pub(crate) fn place_in(rows: &TableRows, entry: &Arc<Entry>, key: &[u8]) -> Option<Place> {
-    if entry.is_dirty()
-        && let Some(recent) = rows.recent(key)
-    {
-        return recent.clone().map(Place::Recent);
-    }
-    if !entry.runs.is_empty() {
-        return Some(Place::Runs(entry.clone()));
-    }
-    let block = entry.block.as_ref().filter(|block| *key <= *block.summary.last_key)?;
-    Some(Place::Block(block.clone()))
-}
-
-/// A row that was found by its key.
-pub(crate) struct Found {
-    /// It alone.
-    pub(crate) piece: RowSegment,
-    /// The first family's part of its block, if it is in one.
-    pub(crate) lead: Option<Arc<FixPart>>,
-}
-
-impl Found {
-    fn in_block(block: Arc<BlockRef>, lead: Arc<FixPart>, row: usize) -> Self {
-        Self { piece: RowSegment::Block { block, rows: row..row + 1, is_counted: true }, lead: Some(lead) }
-    }
-}
-
-impl Place {
-    /// As [`Place::read`], for a single key. Its block is seldom in a cache, so the misses of one prefetch overlap.
-    pub(crate) fn read_alone(self, key: &[u8], expired_ms: Option<i64>) -> Result<Option<Found>, TableError> {
-        if let Self::Block(block) = &self {
-            prefetch_of(block, &[PrefetchStep::KeysAndColumns]);
-        }
-        let found = self.read(key, expired_ms)?;
-        if let Some(Found { piece: RowSegment::Block { block, rows, .. }, .. }) = &found {
-            prefetch_of(block, &[PrefetchStep::Row(rows.start), PrefetchStep::Texts(rows.start)]);
-        }
-        Ok(found)
-    }
-
-    /// The row at this location, unless it does not exist or is expired.
-    pub(crate) fn read(self, key: &[u8], expired_ms: Option<i64>) -> Result<Option<Found>, TableError> {
-        let is_alive = |time_ms: i64| expired_ms.is_none_or(|limit_ms| time_ms > limit_ms);
-        match self {
-            Self::Recent(row) => {
-                let found = |row| Found { piece: RowSegment::Row { key: Bytes::new(key), row }, lead: None };
-                Ok(is_alive(row.time_ms()).then(|| found(row)))
-            }
-            Self::Block(block) => {
-                let lead = block.lead()?;
-                let found = lead.search(key).ok().filter(|row| expired_ms.is_none() || is_alive(lead.time_ms(*row)));
-                Ok(found.map(|row| Found::in_block(block, lead, row)))
-            }
-            Self::Runs(entry) => {
-                let hash = KeyHash::new(key);
-                for part in entry.runs.iter().filter(|part| part.may_hold(hash)) {
-                    let block = &part.run.block;
-                    let lead = block.lead()?;
-                    if let Ok(row) = lead.search_in(key, part.rows()) {
-                        let is_there = !lead.is_deleted(row) && is_alive(lead.time_ms(row));
-                        return Ok(is_there.then(|| Found::in_block(block.clone(), lead, row)));
-                    }
-                }
-                let block = entry.block.as_ref().filter(|block| *key <= *block.summary.last_key);
-                block.map_or(Ok(None), |block| Self::Block(block.clone()).read(key, expired_ms))
-            }
-        }
-    }
-}
-
-/// Prefetches the parts of a block that are in memory.
-fn prefetch_of(block: &BlockRef, steps: &[PrefetchStep]) {
-    if let Some(parts) = block.in_memory() {
-        prefetch(steps.iter().map(|step| parts.prefetch(*step)));
-    }
-}
-
-/// One row by its key, unless it does not exist or is expired.
-pub(crate) fn find(rows: &TableRows, key: &[u8], expired_ms: Option<i64>) -> Result<Option<Found>, TableError> {
-    place(rows, key).map_or(Ok(None), |place| place.read_alone(key, expired_ms))
 }

@@ -142,17 +142,17 @@ impl RowDecoder {
         self.keys.iter_mut().for_each(KeyDecoder::begin);
     }
 
-    /// Adds rows of pieces that come one after the other.
+    /// Adds rows of segments that come one after the other.
     pub(crate) fn append(
         &mut self,
         table: &StoredTable,
-        pieces: &[RowSegment],
+        segments: &[RowSegment],
         direction: Direction,
     ) -> Result<(), TableError> {
         self.hold_few();
-        let mut several = Several::with_capacity(pieces.len());
-        for piece in pieces {
-            match piece {
+        let mut several = Several::with_capacity(segments.len());
+        for segment in segments {
+            match segment {
                 RowSegment::Row { key, row } => several.push(Rows::Recent(key, row)),
                 RowSegment::Block { block, rows, .. } => {
                     several.push(Rows::Block(block, self.hold(block)?, RowSelection::Run(rows.clone(), direction)));

@@ -53,7 +53,7 @@ fn of_ranges(rows: &TableRows, sample: &RangeSample, buckets: &[Option<u8>]) -> 
             continue;
         }
         let mut of_bucket = |bucket: Option<u8>| {
-            let place = bucket.map_or_else(|| range.clone(), |bucket| range.in_bucket(bucket));
+            let place = range.in_bucket(bucket);
             of_place(rows, place.start(), place.end(), &mut recent_left)
         };
         if of.is_some() {

@@ -23,7 +23,7 @@ pub(crate) struct Merge {
 
 /// Rows of one bucket that are put out next, and the key of their first without the bucket byte.
 struct Head {
-    piece: RowSegment,
+    segment: RowSegment,
     key: Vec<u8>,
     bucket: usize,
     direction: Direction,
@@ -33,7 +33,7 @@ impl Ord for Head {
     /// The heap returns its greatest element: the first row in the direction of the scan. Segments without keys come
     /// first.
     fn cmp(&self, other: &Self) -> Ordering {
-        let passed = |head: &Self| matches!(head.piece, RowSegment::Pruned(_));
+        let passed = |head: &Self| matches!(head.segment, RowSegment::Pruned(_));
         let by_key = self.key.cmp(&other.key);
         let by_key = if self.direction == Direction::Forward { by_key.reverse() } else { by_key };
         passed(self).cmp(&passed(other)).then(by_key).then(other.bucket.cmp(&self.bucket))
@@ -63,29 +63,29 @@ impl Merge {
     pub(crate) fn next(&mut self, most: usize) -> Result<Option<RowSegment>, TableError> {
         while let Some(bucket) = self.to_fill.pop() {
             if let Some(scan) = self.scans.get_mut(bucket)
-                && let Some(piece) = scan.next(usize::MAX)?
+                && let Some(segment) = scan.next(usize::MAX)?
             {
                 let mut key = Vec::new();
-                logical_key(&piece, self.direction, &mut key)?;
-                self.heads.push(Head { piece, key, bucket, direction: self.direction });
+                logical_key(&segment, self.direction, &mut key)?;
+                self.heads.push(Head { segment, key, bucket, direction: self.direction });
             }
         }
         let Some(mut head) = self.heads.pop() else { return Ok(None) };
         let count = self.rows_before_others(&head, most)?;
-        if count == head.piece.len() {
+        if count == head.segment.len() {
             self.to_fill.push(head.bucket);
-            return Ok(Some(head.piece));
+            return Ok(Some(head.segment));
         }
-        let taken = head.piece.split(count, self.direction);
-        logical_key(&head.piece, self.direction, &mut head.key)?;
+        let taken = head.segment.split(count, self.direction);
+        logical_key(&head.segment, self.direction, &mut head.key)?;
         self.heads.push(head);
         Ok(Some(taken))
     }
 
     /// How many rows of a head, one at least, come before those of all other buckets.
     fn rows_before_others(&mut self, head: &Head, most: usize) -> Result<usize, TableError> {
-        let count = head.piece.len().min(most.max(1));
-        let (RowSegment::Block { block, rows, .. }, Some(other)) = (&head.piece, self.heads.peek()) else {
+        let count = head.segment.len().min(most.max(1));
+        let (RowSegment::Block { block, rows, .. }, Some(other)) = (&head.segment, self.heads.peek()) else {
             return Ok(count);
         };
         let rows = take_first(&mut rows.clone(), self.direction, count);
@@ -108,8 +108,8 @@ impl Merge {
 }
 
 /// The key of the first row without its bucket byte: what order across buckets goes by.
-fn logical_key(piece: &RowSegment, direction: Direction, key: &mut Vec<u8>) -> Result<(), TableError> {
-    piece.first_key(direction, key)?;
+fn logical_key(segment: &RowSegment, direction: Direction, key: &mut Vec<u8>) -> Result<(), TableError> {
+    segment.first_key(direction, key)?;
     if !key.is_empty() {
         key.remove(0);
     }

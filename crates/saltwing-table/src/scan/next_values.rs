@@ -26,22 +26,22 @@ impl Scan {
 
     fn read_values(&mut self, shape: &RowShape, values: &mut RowValues) -> Result<u64, TableError> {
         let mut read = 0;
-        let mut pieces = RowSegments::new();
+        let mut segments = RowSegments::new();
         while !self.done && read < ROWS_TOGETHER_MIN {
             if read == 0 {
                 self.context.check()?;
             }
             let wanted = self.remaining.unwrap_or(u64::MAX).min(ROWS_TOGETHER_MAX - read);
-            self.rows.next_several(wanted as usize, &mut pieces)?;
-            if pieces.is_empty() {
+            self.rows.next_several(wanted as usize, &mut segments)?;
+            if segments.is_empty() {
                 self.done = true;
                 break;
             }
-            for piece in &pieces {
-                shape.append(piece, self.direction, &mut self.reader, values)?;
+            for segment in &segments {
+                shape.append(segment, self.direction, &mut self.reader, values)?;
             }
-            self.count_blocks(&pieces, shape.width() > 0);
-            let rows = self.book(&pieces, shape.width() > 0)? as u64;
+            self.count_blocks(&segments, shape.width() > 0);
+            let rows = self.book(&segments, shape.width() > 0)? as u64;
             read += rows;
             self.remaining = self.remaining.map(|remaining| remaining - rows);
             self.done = self.remaining == Some(0);

@@ -20,10 +20,10 @@ use crate::format::stored_column::{StoredColumn, Unreadable, ValueSink, read_slo
 use crate::format::stored_row::StoredRow;
 use crate::scan::block_parts::{BlockParts, recent_slot};
 use crate::scan::column_location::{ColumnLocation, tail_bytes};
-use crate::scan::cursor::Found;
 use crate::scan::cursor::segment::RowSegment;
 use crate::scan::decode::DecodedColumn;
 use crate::scan::decode::keys::corrupt as corrupt_key;
+use crate::scan::lookup::Found;
 
 /// Which columns are wanted of rows that come as values, made ready once for many rows.
 pub(crate) struct RowShape {
@@ -89,24 +89,24 @@ impl RowShape {
 
     /// The values of a row that was found by its key.
     pub(crate) fn values(&self, found: Found) -> Result<RowValues, TableError> {
-        let Found { piece, lead } = found;
+        let Found { segment, lead } = found;
         let (mut values, mut reader) = (RowValues::new(self.columns.len()), RowReader::default());
-        if let RowSegment::Block { block, .. } = &piece {
+        if let RowSegment::Block { block, .. } = &segment {
             reader.parts = BlockParts { block: Some(block.id), fix: lead.map(|lead| (0, Some(lead))), var: None };
         }
-        self.append(&piece, Direction::Forward, &mut reader, &mut values)?;
+        self.append(&segment, Direction::Forward, &mut reader, &mut values)?;
         Ok(values)
     }
 
     /// Adds the values of some rows.
     pub(crate) fn append(
         &self,
-        piece: &RowSegment,
+        segment: &RowSegment,
         direction: Direction,
         reader: &mut RowReader,
         values: &mut RowValues,
     ) -> Result<(), TableError> {
-        match piece {
+        match segment {
             RowSegment::Row { key, row } => self.append_recent(key, row, &mut reader.slices, values),
             RowSegment::Block { block, rows, .. } => self.append_block(block, rows, direction, reader, values),
             RowSegment::Pruned(_) => Ok(()),
@@ -289,7 +289,7 @@ impl ValueSink for CellSink<'_> {
             (FixCells::Var, RowSelection::Run(rows, Direction::Forward)) if self.ty.family() == TypeFamily::Text => {
                 let (texts, part) = column.var.ok_or(Unreadable::Damaged)?;
                 cells.reserve_texts(texts.bytes_of(rows));
-                let put = texts.pieces(part, rows.clone(), |bytes, start, ends| {
+                let put = texts.each_run(part, rows.clone(), |bytes, start, ends| {
                     cells.put_texts(std::str::from_utf8(bytes).ok()?, start, ends)
                 });
                 put.ok_or(Unreadable::Damaged)?;

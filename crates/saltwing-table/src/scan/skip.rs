@@ -88,41 +88,41 @@ impl Skipper {
     /// The next rows of a walk that may be wanted, `most` at most; `None` where it ends.
     pub(crate) fn next(&mut self, walk: &mut Walk, most: usize) -> Result<Option<RowSegment>, TableError> {
         loop {
-            let piece = match self.held.take() {
-                Some(piece) => piece,
+            let segment = match self.held.take() {
+                Some(segment) => segment,
                 None => match walk.next(usize::MAX)? {
-                    Some(piece) => piece,
+                    Some(segment) => segment,
                     None => return self.end(),
                 },
             };
-            if matches!(piece, RowSegment::Pruned(_)) {
-                return Ok(Some(self.take(piece, most)));
+            if matches!(segment, RowSegment::Pruned(_)) {
+                return Ok(Some(self.take(segment, most)));
             }
             if self.unasked > 0 {
-                let piece = self.take(piece, most.min(self.unasked));
-                self.unasked -= piece.len();
-                return Ok(Some(piece));
+                let segment = self.take(segment, most.min(self.unasked));
+                self.unasked -= segment.len();
+                return Ok(Some(segment));
             }
             match self.state {
                 State::Unknown => {
-                    self.ask(&piece)?;
-                    self.held = Some(piece);
+                    self.ask(&segment)?;
+                    self.held = Some(segment);
                 }
-                State::Match => match self.rows_before_place(&piece)? {
+                State::Match => match self.rows_before_place(&segment)? {
                     0 => {
                         self.state = State::Unknown;
-                        self.held = Some(piece);
+                        self.held = Some(segment);
                     }
-                    inside => return Ok(Some(self.take(piece, most.min(inside)))),
+                    inside => return Ok(Some(self.take(segment, most.min(inside)))),
                 },
                 State::Unwanted if !self.has_end || !walk.reaches(&self.place) => return self.end(),
-                State::Unwanted => self.pass(piece, walk)?,
+                State::Unwanted => self.pass(segment, walk)?,
             }
         }
     }
 
-    /// Asks in which stretch the first row of a piece lies, unless that was in vain too often.
-    fn ask(&mut self, piece: &RowSegment) -> Result<(), TableError> {
+    /// Asks in which stretch the first row of a segment lies, unless that was in vain too often.
+    fn ask(&mut self, segment: &RowSegment) -> Result<(), TableError> {
         if self.questions == QUESTIONS_MAX {
             self.questions = 0;
             self.unasked = self.unasked_next;
@@ -135,7 +135,7 @@ impl Skipper {
             self.unchecked = 0;
             self.context.check()?;
         }
-        piece.first_key(self.direction, &mut self.key)?;
+        segment.first_key(self.direction, &mut self.key)?;
         let logical = self.key.get(usize::from(self.bucket.is_some())..).unwrap_or_default();
         let (state, place) = match self.skip_filter.at(logical) {
             KeyRegion::Match(place) => (State::Match, place),
@@ -150,14 +150,14 @@ impl Skipper {
     }
 
     /// Skips the unwanted rows of a segment; if they are many and reach its end, the cursor seeks to the place.
-    fn pass(&mut self, mut piece: RowSegment, walk: &mut Walk) -> Result<(), TableError> {
-        let unwanted = self.rows_before_place(&piece)?;
+    fn pass(&mut self, mut segment: RowSegment, walk: &mut Walk) -> Result<(), TableError> {
+        let unwanted = self.rows_before_place(&segment)?;
         self.passed += unwanted;
-        if unwanted < piece.len() {
+        if unwanted < segment.len() {
             if unwanted > 0 {
-                piece.split(unwanted, self.direction);
+                segment.split(unwanted, self.direction);
             }
-            self.held = Some(piece);
+            self.held = Some(segment);
             return self.arrive();
         }
         if self.passed < SEEK_ROWS_MIN {
@@ -189,21 +189,21 @@ impl Skipper {
         Ok(None)
     }
 
-    /// The first rows of a piece, `most` at most; the others are held.
-    fn take(&mut self, mut piece: RowSegment, most: usize) -> RowSegment {
-        if piece.len() <= most {
-            return piece;
+    /// The first rows of a segment, `most` at most; the others are held.
+    fn take(&mut self, mut segment: RowSegment, most: usize) -> RowSegment {
+        if segment.len() <= most {
+            return segment;
         }
-        let taken = piece.split(most, self.direction);
-        self.held = Some(piece);
+        let taken = segment.split(most, self.direction);
+        self.held = Some(segment);
         taken
     }
 
     /// How many rows of a segment are before the place, in the direction of the scan.
-    fn rows_before_place(&self, piece: &RowSegment) -> Result<usize, TableError> {
+    fn rows_before_place(&self, segment: &RowSegment) -> Result<usize, TableError> {
         if !self.has_end {
-            return Ok(piece.len());
+            return Ok(segment.len());
         }
-        piece.rows_before(&self.place, self.direction)
+        segment.rows_before(&self.place, self.direction)
     }
 }

@@ -6,14 +6,15 @@ use saltwing_access::{
     ColumnEstimate, Estimate, KeySet, Projection, RowSource, ScanContext, ScanRoute, ScanSpec, Snapshot, SplitTarget,
     Table, TableError,
 };
+use saltwing_rowkey::KeyRange;
 use saltwing_types::{TableId, Value};
 
 use crate::engine::storage_engine::{StorageEngine, TableMap};
 use crate::engine::stored_table::{OpenTables, StoredTable};
 use crate::engine::table_rows::TableRows;
 use crate::format::delta_record::Record;
-use crate::scan::cursor::find;
 use crate::scan::estimate::{estimate, estimate_columns};
+use crate::scan::lookup::find;
 use crate::scan::row_values::RowShape;
 use crate::scan::shape::ScanShape;
 use crate::scan::split::split;
@@ -98,8 +99,8 @@ impl Snapshot for EmbeddedSnapshot {
         Ok(find(&self.rows_for(table)?, row_key, table.expired_ms(self.now_ms))?.is_some())
     }
 
-    fn split(&self, table: &Table, route: &ScanRoute, division: SplitTarget) -> Result<Vec<ScanRoute>, TableError> {
-        Ok(split(&self.rows_for(table)?, table, route, division))
+    fn split(&self, table: &Table, route: &ScanRoute, target: SplitTarget) -> Result<Vec<KeyRange>, TableError> {
+        Ok(split(&self.rows_for(table)?, table, route, target))
     }
 
     fn estimate(&self, table: &Table, keys: &KeySet) -> Result<Estimate, TableError> {

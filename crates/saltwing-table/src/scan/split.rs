@@ -15,77 +15,58 @@
 //! # Left to others
 //! Whether dividing pays, and reading the parts at the same time.
 
-use std::ops::Range;
 use std::sync::Arc;
 
-use saltwing_access::{Direction, KeySet, ScanOrder, ScanRoute, SplitTarget, Table};
+use saltwing_access::{Direction, KeyRanges, KeySet, ScanOrder, ScanRoute, SplitTarget, Table};
 use saltwing_rowkey::KeyRange;
 
 use crate::engine::entry::Entry;
 use crate::engine::table_rows::TableRows;
 use crate::format::prefetch::prefetch;
+use crate::scan::estimate::estimate;
 
-/// Most ranges, each in a bucket, of a scan that is divided.
+/// Most ranges, each in a bucket, of a scan that is split at fences.
 const RANGES_MAX: usize = 1024;
 
 /// Entries prefetched together: each is in a separate allocation, so their cache misses overlap.
 const ENTRIES_AHEAD: usize = 16;
 
-/// The scan in parts; in one part, where it cannot be divided: it stops early, goes backwards or by turns through buckets,
-/// or skips rows, or it has many ranges.
-pub(crate) fn split(rows: &TableRows, table: &Table, route: &ScanRoute, division: SplitTarget) -> Vec<ScanRoute> {
-    let whole = || vec![route.clone()];
-    let KeySet::Ranges { ranges: all, buckets } = &route.keys else { return whole() };
+/// The parts of the scan, which together are all keys of the table. There is one part if the scan has few rows, stops
+/// early, goes backwards, or merges buckets.
+pub(crate) fn split(rows: &TableRows, table: &Table, route: &ScanRoute, target: SplitTarget) -> Vec<KeyRange> {
+    let cuts = cuts(rows, table, route, target);
+    let ends = cuts.iter().cloned().map(Some).chain([None]);
+    let starts = std::iter::once(Vec::new()).chain(cuts.iter().cloned());
+    starts.zip(ends).filter_map(|(start, end)| KeyRange::new(start, end)).collect()
+}
+
+/// The physical keys at which parts begin, except for the first part.
+fn cuts(rows: &TableRows, table: &Table, route: &ScanRoute, target: SplitTarget) -> Vec<Vec<u8>> {
+    let KeySet::Ranges { ranges, buckets } = &route.keys else { return Vec::new() };
     let buckets = buckets.of(&table.def().key);
     let is_plain = route.limit.is_none()
         && route.first_batch.is_none()
         && route.direction == Direction::Forward
-        && (route.order == ScanOrder::ByBucket || buckets.len() < 2)
-        && all.skip_filter(route.direction).is_none();
+        && (route.order == ScanOrder::ByBucket || buckets.len() < 2);
     if !is_plain {
-        return whole();
+        return Vec::new();
     }
-    let mut places = Vec::new();
-    let (mut rows_of_all, mut counted) = (0, 0);
-    for bucket in &buckets {
-        for range in all.ranges(*bucket, route.direction) {
-            if places.len() == RANGES_MAX {
-                return whole();
-            }
-            let range = bucket.map_or_else(|| range.clone(), |bucket| range.in_bucket(bucket));
-            let entries = rows.directory.floor(range.start())..rows.directory.last_below(range.end()) + 1;
-            if !range.is_point() {
-                let size = rows.directory.size_of(entries.start.max(counted)..entries.end);
-                rows_of_all += size.rows + size.run_rows;
-                counted = counted.max(entries.end);
-            }
-            places.push((*bucket, range, entries));
-        }
+    let (all, rows_each) = (estimate(rows, table, &route.keys).rows, target.rows_each.max(1));
+    if all < target.rows_min {
+        return Vec::new();
     }
-    if rows_of_all < division.rows_min {
-        return whole();
+    let cuts = Cuts { rows_each, ..Cuts::default() }.at_fences(rows, ranges, &buckets);
+    if let Some(cuts) = cuts.filter(|cuts| !cuts.is_empty()) {
+        return cuts;
     }
-    let mut cuts = Cuts { rows_each: division.rows_each.max(1), keys: Vec::new(), rows: 0, counted: 0 };
-    let mut places = places.into_iter().peekable();
-    for bucket in buckets {
-        cuts.begin(bucket);
-        while let Some((_, range, entries)) = places.next_if(|(of, ..)| *of == bucket) {
-            if !range.is_point() {
-                cuts.add(rows, &range, entries);
-            }
-        }
-    }
-    let ends = cuts.keys.iter().cloned().map(Some).chain([None]);
-    let starts = std::iter::once(Vec::new()).chain(cuts.keys.iter().cloned());
-    let parts = starts.zip(ends).filter_map(|(start, end)| KeyRange::new(start, end));
-    let routes = parts.filter_map(|part| {
-        let keys = route.keys.within(&table.def().key, &part)?;
-        Some(ScanRoute { keys, ..route.clone() })
-    });
-    routes.collect()
+    // The directory does not count these rows. Buckets are taken to be equally large.
+    let parts = all.div_ceil(rows_each).clamp(1, buckets.len().max(1) as u64);
+    let each = buckets.len().div_ceil(parts as usize).max(1);
+    buckets.iter().flatten().step_by(each).skip(1).map(|bucket| vec![*bucket]).collect()
 }
 
-/// The physical keys at which parts begin, but for the first one.
+/// Cuts at fences and between buckets, by the rows in blocks and runs.
+#[derive(Default)]
 struct Cuts {
     rows_each: u64,
     keys: Vec<Vec<u8>>,
@@ -96,6 +77,29 @@ struct Cuts {
 }
 
 impl Cuts {
+    /// The cuts of some ranges, in each of the buckets; `None` if there are too many ranges, or a skip jumps over rows that
+    /// fences count.
+    fn at_fences(mut self, rows: &TableRows, ranges: &KeyRanges, buckets: &[Option<u8>]) -> Option<Vec<Vec<u8>>> {
+        if ranges.skip_filter(Direction::Forward).is_some() {
+            return None;
+        }
+        let mut count = 0;
+        for bucket in buckets {
+            self.begin(*bucket);
+            for range in ranges.ranges(*bucket, Direction::Forward) {
+                count += 1;
+                if count > RANGES_MAX {
+                    return None;
+                }
+                if !range.is_point() {
+                    let range = range.in_bucket(*bucket);
+                    self.add(rows, &range);
+                }
+            }
+        }
+        Some(self.keys)
+    }
+
     /// Goes on with a bucket; with a new part if the one before is full.
     fn begin(&mut self, bucket: Option<u8>) {
         if self.rows >= self.rows_each {
@@ -109,7 +113,8 @@ impl Cuts {
     }
 
     /// Adds the rows of a range of physical keys, with a cut at each fence at which there are enough.
-    fn add(&mut self, rows: &TableRows, range: &KeyRange, entries: Range<usize>) {
+    fn add(&mut self, rows: &TableRows, range: &KeyRange) {
+        let entries = rows.directory.floor(range.start())..rows.directory.last_below(range.end()) + 1;
         let mut looked_until = entries.start;
         for index in entries {
             if index >= looked_until {

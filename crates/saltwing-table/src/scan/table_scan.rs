@@ -165,44 +165,45 @@ impl Scan {
     fn decode_rows(&mut self, wanted: usize) -> Result<(usize, usize), TableError> {
         let (mut read, mut decoded) = (0, 0);
         self.unknown.clear();
-        let mut pieces = RowSegments::new();
+        let mut segments = RowSegments::new();
         while read < wanted {
-            self.rows.next_several((wanted - read).min(CHECK_ROWS), &mut pieces)?;
-            if pieces.is_empty() {
+            self.rows.next_several((wanted - read).min(CHECK_ROWS), &mut segments)?;
+            if segments.is_empty() {
                 break;
             }
             decoded += match self.selector {
-                None => self.decode_all(&pieces, decoded, wanted)?,
-                Some(_) => self.decode_selected(&pieces, decoded, wanted)?,
+                None => self.decode_all(&segments, decoded, wanted)?,
+                Some(_) => self.decode_selected(&segments, decoded, wanted)?,
             };
-            self.count_blocks(&pieces, self.shape.reads_columns());
-            read += self.book(&pieces, self.shape.reads_columns())?;
+            self.count_blocks(&segments, self.shape.reads_columns());
+            read += self.book(&segments, self.shape.reads_columns())?;
         }
         self.rows_before = decoded;
         Ok((read, decoded))
     }
 
-    /// Decodes the rows of pieces, together: how many.
-    fn decode_all(&mut self, pieces: &[RowSegment], decoded: usize, wanted: usize) -> Result<usize, TableError> {
-        let kept = pieces.iter().filter(|piece| !matches!(piece, RowSegment::Pruned(_))).map(RowSegment::len).sum();
+    /// Decodes the rows of segments, together: how many.
+    fn decode_all(&mut self, segments: &[RowSegment], decoded: usize, wanted: usize) -> Result<usize, TableError> {
+        let kept =
+            segments.iter().filter(|segment| !matches!(segment, RowSegment::Pruned(_))).map(RowSegment::len).sum();
         self.make_room(decoded, kept, wanted);
-        decoder(&mut self.decoder, &self.shape).append(self.shape.table(), pieces, self.direction)?;
+        decoder(&mut self.decoder, &self.shape).append(self.shape.table(), segments, self.direction)?;
         Ok(kept)
     }
 
-    /// Decodes those rows of pieces that conditions do not rule out: how many.
-    fn decode_selected(&mut self, pieces: &[RowSegment], decoded: usize, wanted: usize) -> Result<usize, TableError> {
+    /// Decodes those rows of segments that conditions do not rule out: how many.
+    fn decode_selected(&mut self, segments: &[RowSegment], decoded: usize, wanted: usize) -> Result<usize, TableError> {
         let mut all_kept = 0;
-        for piece in pieces {
-            let kept = self.select(piece)?;
+        for segment in segments {
+            let kept = self.select(segment)?;
             if kept == 0 {
                 continue;
             }
             self.make_room(decoded + all_kept, kept, wanted);
             if let Some(selector) = &self.selector {
-                selector.unknown(piece, self.direction, decoded + all_kept, &mut self.unknown);
+                selector.unknown(segment, self.direction, decoded + all_kept, &mut self.unknown);
             }
-            self.decode(piece)?;
+            self.decode(segment)?;
             all_kept += kept;
         }
         Ok(all_kept)
@@ -220,42 +221,42 @@ impl Scan {
     }
 
     /// Counts the blocks of segments, if parts of them were read outside the cursor.
-    pub(crate) fn count_blocks(&self, pieces: &[RowSegment], is_read: bool) {
+    pub(crate) fn count_blocks(&self, segments: &[RowSegment], is_read: bool) {
         if is_read {
-            let blocks = pieces.iter().filter(|piece| piece.is_uncounted()).count();
+            let blocks = segments.iter().filter(|segment| segment.is_uncounted()).count();
             self.context.counters.count_blocks(blocks as u64);
         }
     }
 
-    /// Books pieces: how many rows they have.
-    pub(crate) fn book(&self, pieces: &[RowSegment], is_read: bool) -> Result<usize, TableError> {
+    /// Books segments: how many rows they have.
+    pub(crate) fn book(&self, segments: &[RowSegment], is_read: bool) -> Result<usize, TableError> {
         let (mut rows, mut bytes) = (0, 0);
-        for piece in pieces {
-            rows += piece.len();
-            bytes += if is_read { piece.bytes() } else { 0 };
+        for segment in segments {
+            rows += segment.len();
+            bytes += if is_read { segment.bytes() } else { 0 };
         }
         self.context.charge(rows as u64, bytes)?;
         Ok(rows)
     }
 
-    /// How many rows of a piece are not ruled out before they are decoded.
-    pub(crate) fn select(&mut self, piece: &RowSegment) -> Result<usize, TableError> {
-        match (piece, &mut self.selector) {
+    /// How many rows of a segment are not ruled out before they are decoded.
+    pub(crate) fn select(&mut self, segment: &RowSegment) -> Result<usize, TableError> {
+        match (segment, &mut self.selector) {
             (RowSegment::Pruned(_), _) => Ok(0),
-            (piece, None) => Ok(piece.len()),
-            (piece, Some(selector)) => selector.select(self.shape.table(), piece),
+            (segment, None) => Ok(segment.len()),
+            (segment, Some(selector)) => selector.select(self.shape.table(), segment),
         }
     }
 
-    /// Decodes those rows of a piece that were selected of it, which are some.
-    pub(crate) fn decode(&mut self, piece: &RowSegment) -> Result<(), TableError> {
+    /// Decodes those rows of a segment that were selected of it, which are some.
+    pub(crate) fn decode(&mut self, segment: &RowSegment) -> Result<(), TableError> {
         let decoder = decoder(&mut self.decoder, &self.shape);
-        let list = self.selector.as_mut().and_then(|selector| selector.list(piece, self.direction));
-        match (piece, list) {
+        let list = self.selector.as_mut().and_then(|selector| selector.list(segment, self.direction));
+        match (segment, list) {
             (RowSegment::Block { block, .. }, Some(list)) => {
                 decoder.append_picked(self.shape.table(), block, RowSelection::List(list))
             }
-            _ => decoder.append(self.shape.table(), std::slice::from_ref(piece), self.direction),
+            _ => decoder.append(self.shape.table(), std::slice::from_ref(segment), self.direction),
         }
     }
 

@@ -74,7 +74,7 @@ impl Texts {
             self.bytes.reserve(expected);
         }
         let mut is_too_long = false;
-        let appended = column.pieces(part, rows, |bytes, start, ends| {
+        let appended = column.each_run(part, rows, |bytes, start, ends| {
             let shift = self.bytes.len();
             self.bytes.extend_from_slice(bytes);
             is_too_long = i32::try_from(self.bytes.len()).is_err();

@@ -39,19 +39,19 @@ impl Scan {
         let are_stored = added.iter().all(|column| column.stored().is_some());
         let mut sums = Sums { are_stored, ..Sums::default() };
         let mut totals = Totals { rows: 0, columns: vec![Total::default(); added.len()] };
-        let mut pieces = RowSegments::new();
+        let mut segments = RowSegments::new();
         loop {
-            self.rows.next_several(CHECK_ROWS, &mut pieces)?;
-            if pieces.is_empty() {
+            self.rows.next_several(CHECK_ROWS, &mut segments)?;
+            if segments.is_empty() {
                 break;
             }
             let mut is_any_read = false;
-            for piece in &pieces {
-                let is_read = self.add_piece(&shape, piece, &mut sums, &mut totals)?;
+            for segment in &segments {
+                let is_read = self.add_segment(&shape, segment, &mut sums, &mut totals)?;
                 is_any_read |= is_read;
-                self.context.counters.count_blocks(u64::from(is_read && piece.is_uncounted()));
+                self.context.counters.count_blocks(u64::from(is_read && segment.is_uncounted()));
             }
-            self.book(&pieces, is_any_read)?;
+            self.book(&segments, is_any_read)?;
             if sums.decoded >= BATCH_ROWS_MAX {
                 self.add_decoded(&mut sums, &mut totals)?;
             }
@@ -66,23 +66,23 @@ impl Scan {
         Ok(totals)
     }
 
-    /// Adds the rows of a piece that count, or decodes them; whether it was read.
-    fn add_piece(
+    /// Adds the rows of a segment that count, or decodes them; whether it was read.
+    fn add_segment(
         &mut self,
         shape: &ScanShape,
-        piece: &RowSegment,
+        segment: &RowSegment,
         sums: &mut Sums,
         totals: &mut Totals,
     ) -> Result<bool, TableError> {
         let (table, added) = (shape.table(), &shape.columns().all);
-        let kept = self.select(piece)?;
+        let kept = self.select(segment)?;
         totals.rows += kept as u64;
-        match piece {
+        match segment {
             _ if kept == 0 || added.is_empty() => {}
             RowSegment::Block { block, rows, .. } if sums.are_stored => {
                 let (parts, some) = match &mut self.selector {
                     None => (&mut sums.parts, None),
-                    Some(selector) => selector.parts_and_some(piece),
+                    Some(selector) => selector.parts_and_some(segment),
                 };
                 let rows = some.map_or(Added::All(rows.clone()), Added::Some);
                 let is_read = add_block(table, added, (block, rows), parts, &mut totals.columns)?;
@@ -93,7 +93,7 @@ impl Scan {
                 if sums.decoded == 0 {
                     self.decoder().begin(kept);
                 }
-                self.decode(piece)?;
+                self.decode(segment)?;
                 sums.decoded += kept;
             }
         }

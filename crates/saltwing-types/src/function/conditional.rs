@@ -3,53 +3,49 @@
 use std::cmp::Ordering;
 
 use super::signature::of_kind;
-use super::{Args, Evaluation, NullRule, ParameterKind, ResultType, Rewrite, ScalarFunction, Signature};
+use super::{Args, Evaluation, ParameterKind, ResultType, Rewrite, ScalarFunction, Signature};
 use crate::Value;
 
 pub(super) static ALL: &[&ScalarFunction] = &[&COALESCE, &GREATEST, &LEAST, &NULLIF];
 
-pub(super) static COALESCE: ScalarFunction = ScalarFunction {
-    name: "COALESCE",
-    signatures: &[Signature::new(&[of_kind("value", ParameterKind::Common)], ResultType::Common).repeated()],
-    nulls: NullRule::Own,
-    evaluation: Evaluation::FirstNotNull,
-    description: "The first value that is not NULL; those behind it are not computed.",
-    example: ("COALESCE(NULL, 1, 2)", "1"),
-    ..ScalarFunction::DEFAULT
-};
+pub(super) static COALESCE: ScalarFunction = ScalarFunction::evaluated_by(
+    "COALESCE",
+    &[Signature::new(&[of_kind("value", ParameterKind::Common)], ResultType::Common).repeated()],
+    Evaluation::FirstNotNull,
+)
+.with_own_nulls()
+.gives("The first value that is not NULL; those behind it are not computed.")
+.example("COALESCE(NULL, 1, 2)", "1");
 
-static GREATEST: ScalarFunction = ScalarFunction {
-    name: "GREATEST",
-    signatures: &[Signature::new(&[of_kind("value", ParameterKind::Common)], ResultType::Common).repeated()],
-    nulls: NullRule::Own,
-    evaluation: Evaluation::Values(|args| Ok(extreme(args, Ordering::Greater))),
-    description: "The greatest of the values; NULLs do not count unless there is nothing else.",
-    example: ("GREATEST(1, NULL, 2.5)", "2.5"),
-    ..ScalarFunction::DEFAULT
-};
+static GREATEST: ScalarFunction = ScalarFunction::new(
+    "GREATEST",
+    &[Signature::new(&[of_kind("value", ParameterKind::Common)], ResultType::Common).repeated()],
+    |args| Ok(extreme(args, Ordering::Greater)),
+)
+.with_own_nulls()
+.gives("The greatest of the values; NULLs do not count unless there is nothing else.")
+.example("GREATEST(1, NULL, 2.5)", "2.5");
 
-static LEAST: ScalarFunction = ScalarFunction {
-    name: "LEAST",
-    signatures: &[Signature::new(&[of_kind("value", ParameterKind::Common)], ResultType::Common).repeated()],
-    nulls: NullRule::Own,
-    evaluation: Evaluation::Values(|args| Ok(extreme(args, Ordering::Less))),
-    description: "The least of the values; NULLs do not count unless there is nothing else.",
-    example: ("LEAST('b', NULL, 'a')", "a"),
-    ..ScalarFunction::DEFAULT
-};
+static LEAST: ScalarFunction = ScalarFunction::new(
+    "LEAST",
+    &[Signature::new(&[of_kind("value", ParameterKind::Common)], ResultType::Common).repeated()],
+    |args| Ok(extreme(args, Ordering::Less)),
+)
+.with_own_nulls()
+.gives("The least of the values; NULLs do not count unless there is nothing else.")
+.example("LEAST('b', NULL, 'a')", "a");
 
-static NULLIF: ScalarFunction = ScalarFunction {
-    name: "NULLIF",
-    signatures: &[Signature::new(
+static NULLIF: ScalarFunction = ScalarFunction::evaluated_by(
+    "NULLIF",
+    &[Signature::new(
         &[of_kind("value", ParameterKind::Common), of_kind("other", ParameterKind::Common)],
         ResultType::Common,
     )],
-    nulls: NullRule::Own,
-    evaluation: Evaluation::Rewritten(Rewrite::NullIf),
-    description: "NULL if the two values are equal, else the first; of the first one's type.",
-    example: ("NULLIF(53, 80.0)", "53"),
-    ..ScalarFunction::DEFAULT
-};
+    Evaluation::Rewritten(Rewrite::NullIf),
+)
+.with_own_nulls()
+.gives("NULL if the two values are equal, else the first; of the first one's type.")
+.example("NULLIF(53, 80.0)", "53");
 
 /// The value that no other is above (`wanted` greater) or below; of equal ones the first.
 fn extreme(args: &Args<'_>, wanted: Ordering) -> Value {

@@ -40,21 +40,68 @@ pub struct ScalarFunction {
 }
 
 impl ScalarFunction {
-    /// The defaults of most entries.
-    pub(super) const DEFAULT: Self = Self {
-        name: "",
-        aliases: &[],
-        signatures: &[],
-        nulls: NullRule::Strict,
-        evaluation: Evaluation::Values(|_| Err(ValueError::Internal("a function without an evaluation".to_owned()))),
-        check: None,
-        key_property: KeyProperty::Unknown,
-        key_part: KeyPart::Refused,
-        volatility: Volatility::Immutable,
-        size: None,
-        description: "",
-        example: ("", ""),
-    };
+    /// The entry of a function that is computed from its values, NULL if one of them is NULL.
+    pub(super) const fn new(
+        name: &'static str,
+        signatures: &'static [Signature],
+        compute: fn(&Args<'_>) -> Result<Value, ValueError>,
+    ) -> Self {
+        Self::evaluated_by(name, signatures, Evaluation::Values(compute))
+    }
+
+    /// The same of one that is computed in another way.
+    pub(super) const fn evaluated_by(
+        name: &'static str,
+        signatures: &'static [Signature],
+        evaluation: Evaluation,
+    ) -> Self {
+        Self {
+            name,
+            aliases: &[],
+            signatures,
+            nulls: NullRule::Strict,
+            evaluation,
+            check: None,
+            key_property: KeyProperty::Unknown,
+            key_part: KeyPart::Refused,
+            volatility: Volatility::Immutable,
+            size: None,
+            description: "",
+            example: ("", ""),
+        }
+    }
+
+    pub(super) const fn aliases(self, aliases: &'static [&'static str]) -> Self {
+        Self { aliases, ..self }
+    }
+
+    pub(super) const fn with_own_nulls(self) -> Self {
+        Self { nulls: NullRule::Own, ..self }
+    }
+
+    pub(super) const fn checked_by(self, check: Check) -> Self {
+        Self { check: Some(check), ..self }
+    }
+
+    pub(super) const fn key_property(self, key_property: KeyProperty) -> Self {
+        Self { key_property, ..self }
+    }
+
+    pub(super) const fn key_part(self, key_part: KeyPart) -> Self {
+        Self { key_part, ..self }
+    }
+
+    pub(super) const fn size(self, size: SizeBound) -> Self {
+        Self { size: Some(size), ..self }
+    }
+
+    pub(super) const fn gives(self, description: &'static str) -> Self {
+        Self { description, ..self }
+    }
+
+    pub(super) const fn example(self, call: &'static str, result: &'static str) -> Self {
+        Self { example: (call, result), ..self }
+    }
 }
 
 /// The effect of NULL among the arguments of a call.

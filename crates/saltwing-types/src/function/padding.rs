@@ -1,80 +1,60 @@
 //! Functions that make long texts of short ones.
 
 use super::signature::{VARCHAR, integer, of_kind, text};
-use super::{Args, Evaluation, NullRule, ParameterKind, ScalarFunction, Signature, SizeBound};
+use super::{Args, ParameterKind, ScalarFunction, Signature, SizeBound};
 use crate::{Value, ValueError};
 
 pub(super) static ALL: &[&ScalarFunction] = &[&CONCAT_WS, &LPAD, &REPEAT, &REPLACE, &RPAD];
 
-static CONCAT_WS: ScalarFunction = ScalarFunction {
-    name: "CONCAT_WS",
-    signatures: &[Signature::new(&[text("separator"), of_kind("value", ParameterKind::AnyAsText)], VARCHAR).repeated()],
-    nulls: NullRule::Own,
-    evaluation: Evaluation::Values(|args| match args.value(0)? {
+static CONCAT_WS: ScalarFunction = ScalarFunction::new(
+    "CONCAT_WS",
+    &[Signature::new(&[text("separator"), of_kind("value", ParameterKind::AnyAsText)], VARCHAR).repeated()],
+    |args| match args.value(0)? {
         Value::Null => Ok(Value::Null),
         _ => Ok(Value::Text(args.texts_from(1)?.join(args.text(0)?))),
-    }),
-    size: Some(SizeBound { bytes: joined_bytes, multiplies: false }),
-    description: "The values that are not NULL with the separator between them; NULL if that is NULL.",
-    example: ("CONCAT_WS('-', 'a', NULL, 1)", "a-1"),
-    ..ScalarFunction::DEFAULT
-};
+    },
+)
+.with_own_nulls()
+.size(SizeBound { bytes: joined_bytes, multiplies: false })
+.gives("The values that are not NULL with the separator between them; NULL if that is NULL.")
+.example("CONCAT_WS('-', 'a', NULL, 1)", "a-1");
 
 const PADDING: &[Signature] = &[Signature::new(&[text("text"), integer("length"), text("fill")], VARCHAR).optional(1)];
 
-static LPAD: ScalarFunction = ScalarFunction {
-    name: "LPAD",
-    signatures: PADDING,
-    evaluation: Evaluation::Values(|args| {
-        let (kept, fill) = padded(args)?;
-        Ok(Value::Text(fill + &kept))
-    }),
-    size: Some(SizeBound { bytes: padded_bytes, multiplies: true }),
-    description: "The text made so many characters long: filled at the start, with blanks or the fill, or cut at the end.",
-    example: ("LPAD('7', 3, '0')", "007"),
-    ..ScalarFunction::DEFAULT
-};
+static LPAD: ScalarFunction = ScalarFunction::new("LPAD", PADDING, |args| {
+    let (kept, fill) = padded(args)?;
+    Ok(Value::Text(fill + &kept))
+})
+.size(SizeBound { bytes: padded_bytes, multiplies: true })
+.gives("The text made so many characters long: filled at the start, with blanks or the fill, or cut at the end.")
+.example("LPAD('7', 3, '0')", "007");
 
-static RPAD: ScalarFunction = ScalarFunction {
-    name: "RPAD",
-    signatures: PADDING,
-    evaluation: Evaluation::Values(|args| {
-        let (kept, fill) = padded(args)?;
-        Ok(Value::Text(kept + &fill))
-    }),
-    size: Some(SizeBound { bytes: padded_bytes, multiplies: true }),
-    description: "The text made so many characters long: filled at the end, with blanks or the fill, or cut there.",
-    example: ("RPAD('ab', 5, 'xyz')", "abxyz"),
-    ..ScalarFunction::DEFAULT
-};
+static RPAD: ScalarFunction = ScalarFunction::new("RPAD", PADDING, |args| {
+    let (kept, fill) = padded(args)?;
+    Ok(Value::Text(kept + &fill))
+})
+.size(SizeBound { bytes: padded_bytes, multiplies: true })
+.gives("The text made so many characters long: filled at the end, with blanks or the fill, or cut there.")
+.example("RPAD('ab', 5, 'xyz')", "abxyz");
 
-static REPEAT: ScalarFunction = ScalarFunction {
-    name: "REPEAT",
-    signatures: &[Signature::new(&[text("text"), integer("count")], VARCHAR)],
-    evaluation: Evaluation::Values(|args| Ok(Value::Text(args.text(0)?.repeat(times(args.int(1)?))))),
-    size: Some(SizeBound {
-        bytes: |args| Ok(args.text(0)?.len().saturating_mul(times(args.int(1)?))),
-        multiplies: true,
-    }),
-    description: "The text so many times; no character if the count is below 1.",
-    example: ("REPEAT('ab', 3)", "ababab"),
-    ..ScalarFunction::DEFAULT
-};
+static REPEAT: ScalarFunction =
+    ScalarFunction::new("REPEAT", &[Signature::new(&[text("text"), integer("count")], VARCHAR)], |args| {
+        Ok(Value::Text(args.text(0)?.repeat(times(args.int(1)?))))
+    })
+    .size(SizeBound { bytes: |args| Ok(args.text(0)?.len().saturating_mul(times(args.int(1)?))), multiplies: true })
+    .gives("The text so many times; no character if the count is below 1.")
+    .example("REPEAT('ab', 3)", "ababab");
 
-static REPLACE: ScalarFunction = ScalarFunction {
-    name: "REPLACE",
-    signatures: &[Signature::new(&[text("text"), text("from"), text("to")], VARCHAR)],
-    evaluation: Evaluation::Values(|args| {
+static REPLACE: ScalarFunction =
+    ScalarFunction::new("REPLACE", &[Signature::new(&[text("text"), text("from"), text("to")], VARCHAR)], |args| {
         Ok(Value::Text(match args.text(1)? {
             "" => args.text(0)?.to_owned(),
             from => args.text(0)?.replace(from, args.text(2)?),
         }))
-    }),
-    size: Some(SizeBound { bytes: replaced_bytes, multiplies: true }),
-    description: "The text with each place of one text replaced by another; unchanged if the first is empty.",
-    example: ("REPLACE('a,b,c', ',', '; ')", "a; b; c"),
-    ..ScalarFunction::DEFAULT
-};
+    })
+    .size(SizeBound { bytes: replaced_bytes, multiplies: true })
+    .gives("The text with each place of one text replaced by another; unchanged if the first is empty.")
+    .example("REPLACE('a,b,c', ',', '; ')", "a; b; c");
 
 /// A count; negative counts are 0.
 fn times(count: i64) -> usize {

@@ -1,58 +1,51 @@
 //! Functions of parts of a text, which are counted in characters.
 
 use super::signature::{VARCHAR, integer, of_kind, text};
-use super::{Evaluation, KeyPart, KeyProperty, ParameterKind, ResultType, ScalarFunction, Signature};
+use super::{KeyPart, KeyProperty, ParameterKind, ResultType, ScalarFunction, Signature};
 use crate::{SqlType, Value};
 
 pub(super) static ALL: &[&ScalarFunction] = &[&LEFT, &LENGTH, &RIGHT, &SPLIT_PART, &STARTS_WITH, &STRPOS, &SUBSTR];
 
-static LEFT: ScalarFunction = ScalarFunction {
-    name: "LEFT",
-    signatures: &[Signature::new(&[text("text"), integer("count")], VARCHAR)],
-    evaluation: Evaluation::Values(|args| Ok(Value::Text(left(args.text(0)?, args.int(1)?)))),
-    key_property: KeyProperty::Prefix,
-    key_part: KeyPart::Allowed,
-    description: "The first characters of the text; a negative count leaves that many off at the end.",
-    example: ("LEFT('abcde', 2)", "ab"),
-    ..ScalarFunction::DEFAULT
-};
+static LEFT: ScalarFunction =
+    ScalarFunction::new("LEFT", &[Signature::new(&[text("text"), integer("count")], VARCHAR)], |args| {
+        Ok(Value::Text(left(args.text(0)?, args.int(1)?)))
+    })
+    .key_property(KeyProperty::Prefix)
+    .key_part(KeyPart::Allowed)
+    .gives("The first characters of the text; a negative count leaves that many off at the end.")
+    .example("LEFT('abcde', 2)", "ab");
 
-static LENGTH: ScalarFunction = ScalarFunction {
-    name: "LENGTH",
-    aliases: &["CHAR_LENGTH", "CHARACTER_LENGTH"],
-    signatures: &[
+static LENGTH: ScalarFunction = ScalarFunction::new(
+    "LENGTH",
+    &[
         Signature::new(&[text("text")], ResultType::Is(SqlType::Integer)),
         Signature::new(&[of_kind("binary", ParameterKind::Bytes)], ResultType::Is(SqlType::Integer)),
     ],
-    evaluation: Evaluation::Values(|args| {
+    |args| {
         Ok(Value::Int(match args.value(0)? {
             Value::Bytes(bytes) => bytes.len() as i64,
             _ => args.text(0)?.chars().count() as i64,
         }))
-    }),
-    description: "How many characters a text has, or bytes a binary value.",
-    example: ("LENGTH('Äpfel')", "5"),
-    ..ScalarFunction::DEFAULT
-};
+    },
+)
+.aliases(&["CHAR_LENGTH", "CHARACTER_LENGTH"])
+.gives("How many characters a text has, or bytes a binary value.")
+.example("LENGTH('Äpfel')", "5");
 
-static RIGHT: ScalarFunction = ScalarFunction {
-    name: "RIGHT",
-    signatures: &[Signature::new(&[text("text"), integer("count")], VARCHAR)],
-    evaluation: Evaluation::Values(|args| {
+static RIGHT: ScalarFunction =
+    ScalarFunction::new("RIGHT", &[Signature::new(&[text("text"), integer("count")], VARCHAR)], |args| {
         let (text, count) = (args.text(0)?, args.int(1)?);
         let length = text.chars().count() as i64;
         let skipped = if count < 0 { count.saturating_neg() } else { length.saturating_sub(count).max(0) };
         Ok(Value::Text(text.chars().skip(skipped.min(length) as usize).collect()))
-    }),
-    description: "The last characters of the text; a negative count leaves that many off at the start.",
-    example: ("RIGHT('abcde', 2)", "de"),
-    ..ScalarFunction::DEFAULT
-};
+    })
+    .gives("The last characters of the text; a negative count leaves that many off at the start.")
+    .example("RIGHT('abcde', 2)", "de");
 
-static SPLIT_PART: ScalarFunction = ScalarFunction {
-    name: "SPLIT_PART",
-    signatures: &[Signature::new(&[text("text"), text("separator"), integer("number")], VARCHAR)],
-    evaluation: Evaluation::Values(|args| {
+static SPLIT_PART: ScalarFunction = ScalarFunction::new(
+    "SPLIT_PART",
+    &[Signature::new(&[text("text"), text("separator"), integer("number")], VARCHAR)],
+    |args| {
         let (text, separator, number) = (args.text(0)?, args.text(1)?, args.int(2)?);
         let parts: Vec<&str> = if separator.is_empty() { vec![text] } else { text.split(separator).collect() };
         let index = match number {
@@ -61,47 +54,43 @@ static SPLIT_PART: ScalarFunction = ScalarFunction {
             number => usize::try_from(number.unsigned_abs()).ok().and_then(|back| parts.len().checked_sub(back)),
         };
         Ok(Value::text(index.and_then(|index| parts.get(index)).copied().unwrap_or_default()))
-    }),
-    description: "The part of this number between separators, from 1, or from -1 at the end; empty if there are fewer.",
-    example: ("SPLIT_PART('a,b,c', ',', 2)", "b"),
-    ..ScalarFunction::DEFAULT
-};
+    },
+)
+.gives("The part of this number between separators, from 1, or from -1 at the end; empty if there are fewer.")
+.example("SPLIT_PART('a,b,c', ',', 2)", "b");
 
-static STARTS_WITH: ScalarFunction = ScalarFunction {
-    name: "STARTS_WITH",
-    signatures: &[Signature::new(&[text("text"), text("prefix")], ResultType::Is(SqlType::Boolean))],
-    evaluation: Evaluation::Values(|args| Ok(Value::Bool(args.text(0)?.starts_with(args.text(1)?)))),
-    key_property: KeyProperty::StartsWith,
-    description: "Whether the text begins with the prefix.",
-    example: ("STARTS_WITH('abc', 'ab')", "true"),
-    ..ScalarFunction::DEFAULT
-};
+static STARTS_WITH: ScalarFunction = ScalarFunction::new(
+    "STARTS_WITH",
+    &[Signature::new(&[text("text"), text("prefix")], ResultType::Is(SqlType::Boolean))],
+    |args| Ok(Value::Bool(args.text(0)?.starts_with(args.text(1)?))),
+)
+.key_property(KeyProperty::StartsWith)
+.gives("Whether the text begins with the prefix.")
+.example("STARTS_WITH('abc', 'ab')", "true");
 
-pub(super) static STRPOS: ScalarFunction = ScalarFunction {
-    name: "STRPOS",
-    aliases: &["INSTR"],
-    signatures: &[Signature::new(&[text("text"), text("part")], ResultType::Is(SqlType::Integer))],
-    evaluation: Evaluation::Values(|args| {
+pub(super) static STRPOS: ScalarFunction = ScalarFunction::new(
+    "STRPOS",
+    &[Signature::new(&[text("text"), text("part")], ResultType::Is(SqlType::Integer))],
+    |args| {
         let text = args.text(0)?;
         let before = text.find(args.text(1)?).and_then(|at| text.get(..at));
         Ok(Value::Int(before.map_or(0, |before| before.chars().count() as i64 + 1)))
-    }),
-    description: "The place of the first character of the part in the text, from 1; 0 if it is not there.",
-    example: ("STRPOS('abcde', 'cd')", "3"),
-    ..ScalarFunction::DEFAULT
-};
+    },
+)
+.aliases(&["INSTR"])
+.gives("The place of the first character of the part in the text, from 1; 0 if it is not there.")
+.example("STRPOS('abcde', 'cd')", "3");
 
-pub(super) static SUBSTR: ScalarFunction = ScalarFunction {
-    name: "SUBSTR",
-    aliases: &["SUBSTRING"],
-    signatures: &[Signature::new(&[text("text"), integer("start"), integer("count")], VARCHAR).optional(1)],
-    evaluation: Evaluation::Values(|args| Ok(Value::Text(substr(args.text(0)?, args.int(1)?, args.optional_int(2)?)))),
-    key_property: KeyProperty::Substring,
-    key_part: KeyPart::Allowed,
-    description: "The characters from a place on, at most so many: 1 is the first, a negative start counts from the end.",
-    example: ("SUBSTR('abcde', 2, 3)", "bcd"),
-    ..ScalarFunction::DEFAULT
-};
+pub(super) static SUBSTR: ScalarFunction = ScalarFunction::new(
+    "SUBSTR",
+    &[Signature::new(&[text("text"), integer("start"), integer("count")], VARCHAR).optional(1)],
+    |args| Ok(Value::Text(substr(args.text(0)?, args.int(1)?, args.optional_int(2)?))),
+)
+.aliases(&["SUBSTRING"])
+.key_property(KeyProperty::Substring)
+.key_part(KeyPart::Allowed)
+.gives("The characters from a place on, at most so many: 1 is the first, a negative start counts from the end.")
+.example("SUBSTR('abcde', 2, 3)", "bcd");
 
 /// The first `count` characters; a negative count leaves that many off at the end.
 fn left(text: &str, count: i64) -> String {

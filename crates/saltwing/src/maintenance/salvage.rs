@@ -123,7 +123,7 @@ impl Copying<'_> {
                 return Ok(());
             }
             let change = RowChange::Put { new: &row.values, old: OldRow::Unknown, written_ms: Some(row.written_ms) };
-            match writes.apply(target, &[change], None) {
+            match writes.apply(target, change, None) {
                 Ok(()) => rows += 1,
                 Err(error) => refused.push(error),
             }

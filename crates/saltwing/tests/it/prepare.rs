@@ -105,11 +105,13 @@ fn a_description_has_parameters_columns_and_plan() {
             "SELECT phone FROM log WHERE phone > ? GROUP BY phone HAVING max(up) > ?",
             "(VARCHAR, BIGINT) -> phone VARCHAR NOT NULL; streaming_aggregate",
         ),
-        ("UPSERT INTO log VALUES (?, ?, ? + 1)", "(VARCHAR, BIGINT, ?) -> none; -"),
+        ("UPSERT INTO log VALUES (?, ?, ? + 1)", "(VARCHAR, BIGINT, BIGINT) -> none; -"),
         ("UPSERT INTO log (ts, phone) VALUES (?, 'a'), (?, ?)", "(BIGINT, BIGINT, VARCHAR) -> none; -"),
         ("DELETE FROM log WHERE phone = ? AND up > ?", "(VARCHAR, BIGINT) -> none; -"),
         ("CREATE TABLE t (k BIGINT PRIMARY KEY)", "() -> none; -"),
+        ("UPSERT INTO log SELECT ?, ts, ? FROM log WHERE phone = 'a'", "(VARCHAR, BIGINT) -> none; -"),
         ("EXPLAIN SELECT up FROM log WHERE up = ?", "(BIGINT) -> plan VARCHAR; -"),
+        ("EXPLAIN DELETE FROM log WHERE up = ?", "(BIGINT) -> plan VARCHAR; -"),
     ] {
         assert_eq!(described(sql), wanted, "{sql}");
     }
@@ -126,6 +128,61 @@ fn a_description_has_parameters_columns_and_plan() {
         described("SELECT up FROM log WHERE phone = ? AND up = (SELECT max(up) FROM log WHERE phone = ?)"),
         "(VARCHAR, VARCHAR) -> up BIGINT; scan"
     );
+}
+
+#[test]
+fn parameters_of_relational_statements_have_types() {
+    if !cfg!(feature = "datafusion") {
+        return;
+    }
+    let join = "SELECT n.name FROM log l JOIN name n ON n.phone = l.phone";
+    let member = "SELECT phone FROM name WHERE phone IN (SELECT phone FROM log";
+    for (sql, wanted) in [
+        (format!("{join} WHERE l.phone = ? AND l.ts > ? AND n.phone = ?"), "(VARCHAR, BIGINT, VARCHAR)"),
+        (format!("{join} AND l.up = ? WHERE l.phone = ? LIMIT ?"), "(BIGINT, VARCHAR, BIGINT)"),
+        (format!("{join} WHERE l.phone = 'a' AND l.up + ? < n.name::BIGINT * ?"), "(BIGINT, BIGINT)"),
+        (format!("{member} WHERE phone = ? AND ts = ?) AND phone > ?"), "(VARCHAR, BIGINT, VARCHAR)"),
+        (
+            "SELECT up FROM log WHERE phone = ? AND up = (SELECT max(l.up) FROM log l JOIN name n ON n.phone = l.phone \
+             WHERE l.phone = ? AND l.ts = ?)"
+                .to_owned(),
+            "(VARCHAR, VARCHAR, BIGINT)",
+        ),
+        (
+            "SELECT sum(l.up) FROM log l JOIN name n USING (phone) WHERE phone = 'a' GROUP BY n.name HAVING max(ts) > ?"
+                .to_owned(),
+            "(BIGINT)",
+        ),
+        (format!("UPSERT INTO name SELECT ?, x.name FROM ({join} WHERE l.phone = ?) x"), "(VARCHAR, VARCHAR)"),
+        (
+            "DELETE FROM name WHERE phone IN (SELECT phone FROM log WHERE phone = ? AND up > ?)".to_owned(),
+            "(VARCHAR, BIGINT)",
+        ),
+        (format!("EXPLAIN {join} WHERE l.up = ?"), "(BIGINT)"),
+    ] {
+        let described = described(&sql);
+        assert_eq!(described.split(" -> ").next(), Some(wanted), "{sql}: {described}");
+    }
+}
+
+#[test]
+fn what_is_shown_has_the_columns_described() {
+    let connection = connection();
+    for sql in [
+        "EXPLAIN SELECT up FROM log",
+        "SHOW TABLES",
+        "SHOW SCHEMAS",
+        "SHOW FUNCTIONS",
+        "SHOW CREATE TABLE log",
+        "SHOW STORAGE",
+        "SHOW executor",
+        "SHOW ALL",
+        "DESCRIBE log",
+    ] {
+        let statement = connection.prepare(sql).unwrap();
+        let described = statement.description().columns.clone().unwrap();
+        assert_eq!(described.to_vec(), statement.query(()).unwrap().columns(), "{sql}");
+    }
 }
 
 /// A statement that cannot run whatever its values are is refused before it runs, definitions included.

@@ -1,11 +1,10 @@
 //! Aggregates of DataFusion's with our types, and without wrapping.
 //!
 //! * SUM of integers is a BIGINT, that of decimals a DECIMAL without precision (`sum.rs`).
-//! * AVG of decimals is exact (`average.rs`); of all other numbers it is DataFusion's, and a DOUBLE.
+//! * AVG of decimals is exact (`sum.rs`); of all other numbers it is DataFusion's, and a DOUBLE.
 //! * MIN and MAX have the SQL type of their argument: the minimum of a CHAR(5) is a CHAR(5).
 //! * [`SingleValue`] stands for a subquery of one row.
 
-mod average;
 mod single_value;
 mod sum;
 
@@ -24,7 +23,6 @@ use datafusion::logical_expr::{
 use saltwing_expr::arrow_type;
 use saltwing_expr::sum::SumKind;
 
-use self::average::OneAverage;
 use self::sum::{DistinctSum, accumulator, groups_accumulator};
 use crate::RelationalError;
 
@@ -103,9 +101,8 @@ impl AggregateUDFImpl for TypedAggregate {
     fn accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
         match self.summed_of(&args) {
             None => self.native.accumulator(args),
-            Some(summed) if self.kind == Kind::Average => Ok(Box::new(OneAverage::new(summed))),
             Some(summed) if args.is_distinct => Ok(Box::new(DistinctSum::new(summed, &self.native, args)?)),
-            Some(summed) => Ok(accumulator(summed)),
+            Some(summed) => Ok(accumulator(summed, self.kind == Kind::Average)),
         }
     }
 

@@ -1,8 +1,11 @@
-//! SUM without wrapping: [`saltwing_expr::sum`], as accumulators of DataFusion's.
+//! SUM without wrapping, and the exact AVG of decimals: [`saltwing_expr::sum`], as accumulators of DataFusion's.
+//!
+//! The sum of decimals is kept in 256 bits. AVG divides it at the end by the rules of `/`, and is a DECIMAL without
+//! precision.
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, BooleanArray, PrimitiveArray};
+use arrow::array::{Array, ArrayRef, AsArray, BooleanArray};
 use arrow::compute::{cast, not, nullif, prep_null_mask_filter};
 use arrow::datatypes::{Field, UInt64Type, i256};
 use datafusion::common::{DataFusionError, Result, ScalarValue};
@@ -13,12 +16,12 @@ use saltwing_types::ValueError;
 
 use crate::RelationalError;
 
-/// The sum of one group, also of a moving window.
-pub(super) fn accumulator(kind: SumKind) -> Box<dyn Accumulator> {
+/// The sum or average of one group, also of a moving window.
+pub(super) fn accumulator(kind: SumKind, is_average: bool) -> Box<dyn Accumulator> {
     match kind {
-        SumKind::Integers => Box::new(OneSum::<i128>::new(kind)),
-        SumKind::Decimals(_) => Box::new(OneSum::<i256>::new(kind)),
-        SumKind::Floats => Box::new(OneSum::<FloatTotal>::new(kind)),
+        SumKind::Integers => Box::new(OneSum::<i128>::new(kind, is_average)),
+        SumKind::Decimals(_) => Box::new(OneSum::<i256>::new(kind, is_average)),
+        SumKind::Floats => Box::new(OneSum::<FloatTotal>::new(kind, is_average)),
     }
 }
 
@@ -48,34 +51,18 @@ fn only(column: std::result::Result<ArrayRef, ValueError>) -> Result<ScalarValue
     ScalarValue::try_from_array(&column.map_err(of_values)?, 0)
 }
 
-/// The sum of one group, also of a moving window.
+/// The sum or average of one group, also of a moving window.
 #[derive(Debug)]
-pub(super) struct OneSum<T> {
+struct OneSum<T> {
     sum: T,
     count: u64,
     kind: SumKind,
+    is_average: bool,
 }
 
 impl<T: SumTotal> OneSum<T> {
-    pub(super) fn new(kind: SumKind) -> Self {
-        Self { sum: T::default(), count: 0, kind }
-    }
-
-    /// How many values were summed.
-    pub(super) fn count(&self) -> u64 {
-        self.count
-    }
-
-    /// AVG of these values.
-    pub(super) fn average(&self) -> Result<ScalarValue> {
-        only(T::averages(std::iter::once((self.sum, self.count)), self.kind))
-    }
-
-    /// Adds partial sums, each with the number of values that it is of.
-    pub(super) fn merge(&mut self, sums: &ArrayRef, counts: &PrimitiveArray<UInt64Type>) -> Result<()> {
-        self.sum.add_run(sums, 0..sums.len()).map_err(of_values)?;
-        self.count += counts.values().iter().sum::<u64>();
-        Ok(())
+    fn new(kind: SumKind, is_average: bool) -> Self {
+        Self { sum: T::default(), count: 0, kind, is_average }
     }
 
     fn total(&self) -> impl Iterator<Item = Option<T>> {
@@ -90,8 +77,12 @@ impl<T: SumTotal> Accumulator for OneSum<T> {
         Ok(())
     }
 
+    /// Adds partial sums; those of an average come with the numbers of their values.
     fn merge_batch(&mut self, states: &[ArrayRef]) -> Result<()> {
-        self.update_batch(states)
+        let [sums, counts] = states else { return self.update_batch(states) };
+        self.sum.add_run(sums, 0..sums.len()).map_err(of_values)?;
+        self.count += counts.as_primitive::<UInt64Type>().values().iter().sum::<u64>();
+        Ok(())
     }
 
     fn retract_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
@@ -106,11 +97,16 @@ impl<T: SumTotal> Accumulator for OneSum<T> {
     }
 
     fn evaluate(&mut self) -> Result<ScalarValue> {
-        only(T::sums(self.total(), self.kind))
+        only(match self.is_average {
+            true => T::averages(std::iter::once((self.sum, self.count)), self.kind),
+            false => T::sums(self.total(), self.kind),
+        })
     }
 
     fn state(&mut self) -> Result<Vec<ScalarValue>> {
-        Ok(vec![only(T::partial_sums(self.total(), self.kind))?])
+        let sum = only(T::partial_sums(self.total(), self.kind))?;
+        let count = self.is_average.then_some(ScalarValue::UInt64(Some(self.count)));
+        Ok(std::iter::once(sum).chain(count).collect())
     }
 
     fn size(&self) -> usize {
@@ -142,7 +138,7 @@ impl Accumulator for DistinctSum {
     }
 
     fn evaluate(&mut self) -> Result<ScalarValue> {
-        let mut sum = accumulator(self.kind);
+        let mut sum = accumulator(self.kind, false);
         for state in self.collected.state()? {
             if let ScalarValue::List(values) = state {
                 sum.update_batch(std::slice::from_ref(values.values()))?;

@@ -8,12 +8,12 @@
 //! new directory in the place of the old one. [`step`] goes through these for the entries of one step, [`parallel`] by several
 //! threads; [`state`] is what a step knows meanwhile.
 
+pub(crate) mod block_sizes;
 pub(crate) mod inputs;
 pub(crate) mod install;
 pub(crate) mod outputs;
 pub(crate) mod parallel;
 pub(crate) mod pending;
-pub(crate) mod pieces;
 pub(crate) mod plan;
 pub(crate) mod runs;
 pub(crate) mod state;

@@ -8,8 +8,8 @@ use saltwing_store::Bytes;
 
 use crate::engine::block_ref::BlockRef;
 use crate::engine::block_store::BlockContext;
+use crate::engine::compaction::block_sizes::block_ends;
 use crate::engine::compaction::pending::{Pending, RowRef};
-use crate::engine::compaction::pieces::piece_ends;
 use crate::engine::compaction::state::Compaction;
 use crate::engine::entry::Entry;
 use crate::engine::overflow::OverflowValue;
@@ -21,6 +21,7 @@ use crate::format::overflow::overflow_part;
 use crate::format::row_format;
 use crate::format::row_format::{FamilyLayout, SlotBytes};
 use crate::format::spaces::{DIR, FIX, OVERFLOW, REPLACED, VAR, dir_key, id_key, id_of, part_key};
+use crate::format::stored_column::StoredColumn;
 use crate::format::summary::Summary;
 use crate::format::var_part::VarPart;
 
@@ -99,7 +100,7 @@ impl Built {
 impl Compaction<'_> {
     /// Makes blocks of about the same size; the first one's fence is `fence`.
     pub(super) fn cut(&mut self, pending: Pending, fence: Bytes) -> Result<Vec<Arc<Entry>>, TableError> {
-        let ends = piece_ends(self.limits, pending.rows.iter().map(RowRef::bytes));
+        let ends = block_ends(self.limits, pending.rows.iter().map(RowRef::bytes));
         let mut entries = Vec::with_capacity(ends.len());
         let mut start = 0;
         for end in ends {
@@ -238,11 +239,12 @@ impl Compaction<'_> {
             let mut column = ColumnData::new(def.slot, def.ty, overflow_bytes);
             let absent = row_format::slot_bytes(def.ty, table.absent(index));
             let absent = absent.as_deref();
+            let in_blocks: Vec<Option<StoredColumn<'_>>> =
+                parts.iter().map(|(fix, var)| StoredColumn::of(fix.as_deref()?, var.as_deref(), def.slot)).collect();
             for (row, stored) in rows.iter().zip(&stored) {
                 let pushed = match row {
-                    RowRef::Block { block, row, .. } => match parts.get(*block) {
-                        Some((Some(fix), _)) if fix.column(def.slot).is_none() => column.push_cell(absent),
-                        Some((Some(fix), var)) => column.push_from(fix, var.as_deref(), *row),
+                    RowRef::Block { block, row, .. } => match in_blocks.get(*block) {
+                        Some(Some(column_of_block)) => column.push_stored(column_of_block, *row),
                         _ => column.push_cell(absent),
                     },
                     RowRef::Delta { .. } => match stored.as_ref().map(|stored| stored.slot(def.slot.into())) {

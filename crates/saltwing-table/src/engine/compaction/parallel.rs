@@ -19,15 +19,15 @@ use crate::engine::compaction::state::{Compaction, STEP_ENTRIES};
 
 impl<'a> Compaction<'a> {
     /// Ranges of entries from `first` on for the threads of one step; at most one where one thread is to do it.
-    pub(super) fn parts(&self, first: usize, also: CompactionReason) -> Vec<Range<usize>> {
+    pub(super) fn parts(&self, first: usize, reason: CompactionReason) -> Vec<Range<usize>> {
         let options = &self.packed.options;
         // Whole tables are cut by one: small blocks at the ends of parts would stay.
-        if options.merge_threads <= 1 || matches!(also, CompactionReason::Undersized(_)) {
+        if options.merge_threads <= 1 || matches!(reason, CompactionReason::Undersized(_)) {
             return Vec::new();
         }
         // In a table with runs, a step rewrites few entries, and a run should have rows of many.
         let entries = options.step_blocks * if self.has_runs { STEP_ENTRIES / 2 } else { 1 };
-        let (planner, mut parts) = (self.planner(also), Vec::with_capacity(options.merge_threads));
+        let (planner, mut parts) = (self.planner(reason), Vec::with_capacity(options.merge_threads));
         let mut next = Some(first);
         while let Some(start) = next
             && parts.len() < options.merge_threads
@@ -46,26 +46,26 @@ impl<'a> Compaction<'a> {
     pub(super) fn rewrite_parts(
         &mut self,
         parts: &[Range<usize>],
-        also: CompactionReason,
+        reason: CompactionReason,
     ) -> Result<Option<usize>, TableError> {
         let Some((own, others)) = parts.split_first() else { return Ok(None) };
         std::thread::scope(|scope| {
             let start = |part: &Range<usize>| {
                 let (mut rewrite, part) = (self.another(), part.clone());
-                let work = move || rewrite.rewrite_range(part.start, Some(part.end), also).map(|_| rewrite);
+                let work = move || rewrite.rewrite_range(part.start, Some(part.end), reason).map(|_| rewrite);
                 Builder::new().name("saltwing-merge".into()).spawn_scoped(scope, work)
             };
             let started: Vec<_> = others.iter().map(start).collect();
-            let mut next = self.rewrite_range(own.start, Some(own.end), also)?;
+            let mut next = self.rewrite_range(own.start, Some(own.end), reason)?;
             for (part, thread) in others.iter().zip(started) {
                 match thread {
                     Ok(thread) => {
                         let done = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
                         self.take_over(done);
-                        next = self.planner(also).next_work(part.end);
+                        next = self.planner(reason).next_work(part.end);
                     }
                     // There is no other thread to be had.
-                    Err(_) => next = self.rewrite_range(part.start, Some(part.end), also)?,
+                    Err(_) => next = self.rewrite_range(part.start, Some(part.end), reason)?,
                 }
             }
             Ok(next)

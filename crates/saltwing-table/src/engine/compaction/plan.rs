@@ -12,12 +12,12 @@ use std::sync::Arc;
 use saltwing_store::Bytes;
 use saltwing_types::TableId;
 
-use crate::engine::compaction::pieces::{BlockSize, WINDOW_BLOCKS};
+use crate::engine::compaction::block_sizes::{BlockSize, WINDOW_BLOCKS};
 use crate::engine::directory::Directory;
 use crate::engine::entry::Entry;
 use crate::engine::memtable::Delta;
 use crate::engine::options::BlockLimits;
-use crate::engine::run::{Amount, RunPart, taken_in};
+use crate::engine::run::{Amount, RunPart, runs_absorbed};
 use crate::format::stored_row::{RecentRow, StoredRow};
 
 /// The entries that a pass over a table rewrites, besides those with rows of the frozen delta.
@@ -196,7 +196,7 @@ impl<N: Fn(&StoredRow) -> usize> Planner<'_, N> {
         let amount = |part: &RunPart| Amount { rows: part.rows().len() as u64, bytes: part.bytes() };
         let runs: Vec<Amount> = entry.runs.iter().map(amount).collect();
         let of_block = Amount { rows: block.summary.rows.into(), bytes: block.summary.bytes.into() };
-        taken_in(of_block, &runs, new, share)
+        runs_absorbed(of_block, &runs, new, share)
     }
 
     /// The end of the entries that, from this one on, are to be rewritten together.

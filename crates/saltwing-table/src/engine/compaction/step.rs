@@ -16,16 +16,16 @@ use crate::format::meta::Cursor;
 use crate::format::spaces::{DIR, dir_key};
 
 impl StorageEngine {
-    /// Rewrites the next entries from `cursor` on that have rows of the frozen delta, or are meant by `also`;
+    /// Rewrites the next entries from `cursor` on that have rows of the frozen delta, or are wanted for `reason`;
     /// `None` when there are none left, else how many expired rows were dropped.
     pub(in crate::engine) fn step(
         &self,
         merge: &mut MergeState,
         cursor: &mut Cursor,
-        also: CompactionReason,
+        reason: CompactionReason,
     ) -> Result<Option<u64>, TableError> {
         let numbers = BlockIdAllocator::new(merge.meta.clone());
-        let done = self.numbered_step(&numbers, cursor, also);
+        let done = self.numbered_step(&numbers, cursor, reason);
         // Ids of values written ahead are used up, whatever the outcome.
         merge.meta = numbers.into_meta();
         done
@@ -35,7 +35,7 @@ impl StorageEngine {
         &self,
         numbers: &BlockIdAllocator,
         cursor: &mut Cursor,
-        also: CompactionReason,
+        reason: CompactionReason,
     ) -> Result<Option<u64>, TableError> {
         let now_ms = self.clock.now_ms();
         let moment = self.rows.read().clone();
@@ -45,21 +45,20 @@ impl StorageEngine {
             let from = if id == cursor.table { rows.directory.floor(&cursor.key) } else { 0 };
             let limit_ms = table.expired_ms(now_ms);
             let mut rewrite = Compaction::new(self, numbers, table, rows.clone(), limit_ms);
-            let Some(first) = rewrite.planner(also).next_work(from) else { continue };
+            let Some(first) = rewrite.planner(reason).next_work(from) else { continue };
             let name = &rewrite.table.def().name;
-            let span =
-                tracing::debug_span!(target: "saltwing::compaction", "compaction", table = %name, reason = ?also);
+            let span = tracing::debug_span!(target: "saltwing::compaction", "compaction", table = %name, ?reason);
             let _entered = span.entered();
-            let end = match &rewrite.parts(first, also)[..] {
-                parts @ [_, _, ..] => rewrite.rewrite_parts(parts, also)?,
-                _ => rewrite.rewrite_range(first, None, also)?,
+            let end = match &rewrite.parts(first, reason)[..] {
+                parts @ [_, _, ..] => rewrite.rewrite_parts(parts, reason)?,
+                _ => rewrite.rewrite_range(first, None, reason)?,
             };
             let next = match end.and_then(|next| rows.directory.entry(next)) {
                 Some(entry) => Cursor { table: id, key: entry.fence.clone() },
                 None => Cursor { table: TableId(id.0.saturating_add(1)), key: Bytes::default() },
             };
             let expired = rewrite.expired;
-            let kept = if also == CompactionReason::None { next.clone() } else { numbers.meta().cursor };
+            let kept = if reason == CompactionReason::None { next.clone() } else { numbers.meta().cursor };
             rewrite.install(kept)?;
             *cursor = next;
             return Ok(Some(expired));
@@ -74,12 +73,12 @@ impl Compaction<'_> {
         &mut self,
         first: usize,
         end: Option<usize>,
-        also: CompactionReason,
+        reason: CompactionReason,
     ) -> Result<Option<usize>, TableError> {
         let mut index = first;
         loop {
-            let behind = self.rewrite_from(index, end, also)?;
-            let next = self.planner(also).next_work(behind);
+            let behind = self.rewrite_from(index, end, reason)?;
+            let next = self.planner(reason).next_work(behind);
             match next {
                 Some(next) if end.map_or(!self.is_enough(), |end| next < end) => index = next,
                 next => {
@@ -91,13 +90,18 @@ impl Compaction<'_> {
     }
 
     /// Executes the plan of an entry; returns the index after the last absorbed entry, which is never `end` or later.
-    fn rewrite_from(&mut self, start: usize, end: Option<usize>, also: CompactionReason) -> Result<usize, TableError> {
-        let Some(plan) = self.planner(also).plan(start) else { return Ok(start + 1) };
+    fn rewrite_from(
+        &mut self,
+        start: usize,
+        end: Option<usize>,
+        reason: CompactionReason,
+    ) -> Result<usize, TableError> {
+        let Some(plan) = self.planner(reason).plan(start) else { return Ok(start + 1) };
         tracing::trace!(target: "saltwing::compaction", %plan);
         match plan.target {
             Target::BlocksBehind => self.append_behind(plan)?,
             Target::Run { taken } => self.append_run(plan, taken)?,
-            Target::Blocks { until } => return self.rewrite_blocks(plan, until, end, also),
+            Target::Blocks { until } => return self.rewrite_blocks(plan, until, end, reason),
         }
         Ok(start + 1)
     }
@@ -108,7 +112,7 @@ impl Compaction<'_> {
         plan: EntryPlan,
         until: usize,
         end: Option<usize>,
-        also: CompactionReason,
+        reason: CompactionReason,
     ) -> Result<usize, TableError> {
         let EntryPlan { entry, index: start, recent, .. } = plan;
         let mut pending = Pending::default();
@@ -118,7 +122,7 @@ impl Compaction<'_> {
             && end.is_none_or(|end| index < end)
             && let Some(next) = self.rows.directory.entry(index).cloned()
         {
-            let planner = self.planner(also);
+            let planner = self.planner(reason);
             let recent = planner.recent(index);
             if index >= until && !planner.takes_in((pending.rows.len(), pending.bytes), &next, &recent) {
                 break;

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use saltwing_access::TableError;
-use saltwing_store::Direction;
 
 use crate::engine::block_ref::BlockRef;
 use crate::engine::entry::Entry;
@@ -60,7 +59,7 @@ impl Rows {
 impl Walk {
     /// Merges the rows of an entry's block and runs from `start` to `end` with the recent ones, which are all from
     /// there. Keys of all of them are read; of blocks that no row can match nothing else is.
-    pub(crate) fn find_pieces_of_runs(
+    pub(crate) fn merge_with_runs(
         &mut self,
         entry: &Entry,
         start: &[u8],
@@ -115,9 +114,7 @@ impl Walk {
         self.recent = recent;
         let read: Vec<Arc<BlockRef>> = runs.into_iter().chain(base).map(|rows| rows.block).collect();
         self.pass_over_among(&read);
-        if self.context.direction == Direction::Reverse {
-            self.pieces.make_contiguous().reverse();
-        }
+        self.order_segments();
         Ok(())
     }
 
@@ -130,11 +127,11 @@ impl Walk {
                 continue;
             }
             counters.blocks_skipped.fetch_add(1, Relaxed);
-            for piece in &mut self.pieces {
-                if let RowSegment::Block { block: of, rows, .. } = piece
+            for segment in &mut self.segments {
+                if let RowSegment::Block { block: of, rows, .. } = segment
                     && of.id == block.id
                 {
-                    *piece = RowSegment::Pruned(rows.len());
+                    *segment = RowSegment::Pruned(rows.len());
                 }
             }
         }

@@ -110,7 +110,7 @@ impl KeyDecoder {
         let is_known = self.is_repeatable && self.begins_as(key);
         if !is_known {
             self.key.clear();
-            key.iter().for_each(|piece| self.key.extend_from_slice(piece));
+            key.iter().for_each(|part| self.key.extend_from_slice(part));
             table.codec().split(&self.key, &mut self.slices)?;
             self.is_repeatable = true;
         }
@@ -172,7 +172,7 @@ fn push_tails(
     }
 }
 
-/// The error of a column of a key, which comes in two pieces, that cannot be read.
+/// The error of a column of a key, which comes in two parts, that cannot be read.
 fn unreadable_key(
     table: &StoredTable,
     (index, source): (usize, ColumnLocation),
@@ -188,7 +188,7 @@ fn unreadable_key(
     }
 }
 
-/// The error of a column of a key, which comes in two pieces, whose bytes are no value.
+/// The error of a column of a key, which comes in two parts, whose bytes are no value.
 pub(crate) fn corrupt(table: &StoredTable, key: &[&[u8]; 2], position: usize, bad: BadBytes) -> TableError {
     let (key, mut slices) = (key.concat(), KeySlices::default());
     match table.codec().split(&key, &mut slices) {

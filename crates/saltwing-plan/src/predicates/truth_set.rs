@@ -1,8 +1,8 @@
-//! The outcomes of a condition that are asked for.
+//! Sets of truth values.
 
-/// Which outcomes of a condition are asked for.
+/// A set of truth values: the outcomes of a condition that are asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Want {
+pub(crate) struct TruthSet {
     /// TRUE.
     pub(crate) yes: bool,
     /// FALSE.
@@ -11,13 +11,13 @@ pub(crate) struct Want {
     pub(crate) unknown: bool,
 }
 
-impl Want {
+impl TruthSet {
     /// The outcome that WHERE keeps.
-    pub(crate) const TRUE: Want = Want { yes: true, no: false, unknown: false };
+    pub(crate) const TRUE: TruthSet = TruthSet { yes: true, no: false, unknown: false };
     /// FALSE alone.
-    pub(crate) const FALSE: Want = Want { yes: false, no: true, unknown: false };
+    pub(crate) const FALSE: TruthSet = TruthSet { yes: false, no: true, unknown: false };
     /// Unknown alone.
-    pub(crate) const UNKNOWN: Want = Want { yes: false, no: false, unknown: true };
+    pub(crate) const UNKNOWN: TruthSet = TruthSet { yes: false, no: false, unknown: true };
 
     /// The outcomes wanted of `x` if these are wanted of `NOT x`.
     pub(crate) fn swapped(self) -> Self {

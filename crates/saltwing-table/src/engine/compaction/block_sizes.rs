@@ -1,7 +1,7 @@
 //! Sizes: where rows are cut into blocks, and which neighbouring blocks are so small that a compaction joins them.
 //!
 //! # Laws
-//! 1. A piece has at most the rows and bytes of a block, unless it has one row.
+//! 1. A block has at most the rows and bytes of the limits, unless it has one row.
 //! 2. Sparse blocks become fewer when they are rewritten, so compacted blocks are left alone.
 
 use crate::engine::options::BlockLimits;
@@ -11,9 +11,9 @@ pub(super) const WINDOW_BLOCKS: usize = 16;
 /// Blocks are sparse if their rows fit into at most 3 of 4 of them.
 const SPARSE_SHARE: (usize, usize) = (3, 4);
 
-/// The ends of the pieces that rows of these bytes are cut into: as few as their sum allows where rows are about equal, and evenly
+/// The ends of the blocks that rows of these bytes are cut into: as few as their sum allows where rows are about equal, and evenly
 /// full.
-pub(super) fn piece_ends(limits: BlockLimits, rows: impl Iterator<Item = usize> + Clone) -> Vec<usize> {
+pub(super) fn block_ends(limits: BlockLimits, rows: impl Iterator<Item = usize> + Clone) -> Vec<usize> {
     let (mut rows_left, mut bytes_left) = rows.clone().fold((0, 0), |(rows, bytes), row| (rows + 1, bytes + row));
     let mut parts = limits.parts(rows_left, bytes_left);
     let mut ends = Vec::with_capacity(parts);
@@ -48,7 +48,7 @@ impl BlockLimits {
     fn fit(self, blocks: &[BlockSize], count: usize) -> bool {
         let (rows, bytes) = blocks.iter().fold((0, 0), |(all, bytes), (rows, row)| (all + rows, bytes + rows * row));
         let each = || blocks.iter().flat_map(|(rows, row)| std::iter::repeat_n(*row, *rows));
-        self.parts(rows, bytes) <= count && piece_ends(self, each()).len() <= count
+        self.parts(rows, bytes) <= count && block_ends(self, each()).len() <= count
     }
 
     /// Whether a block is so full that it is left alone where that can be.
@@ -102,7 +102,7 @@ mod tests {
             let rows: Vec<usize> =
                 window[..len].iter().flat_map(|(rows, row)| std::iter::repeat_n(*row, *rows)).collect();
             let mut start = 0;
-            for end in piece_ends(limits, rows.iter().copied()) {
+            for end in block_ends(limits, rows.iter().copied()) {
                 new.push((end - start, rows[start..end].iter().sum::<usize>() / (end - start)));
                 start = end;
             }
@@ -113,14 +113,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn pieces_are_no_larger_than_blocks_may_be(limits in limits(), rows in prop::collection::vec(0usize..300, 0..100)) {
-            let ends = piece_ends(limits, rows.iter().copied());
+        fn blocks_are_no_larger_than_the_limits(limits in limits(), rows in prop::collection::vec(0usize..300, 0..100)) {
+            let ends = block_ends(limits, rows.iter().copied());
             prop_assert_eq!(ends.last().copied().unwrap_or(0), rows.len());
             let mut start = 0;
             for end in ends {
-                let piece = &rows[start..end];
-                prop_assert!(!piece.is_empty());
-                prop_assert!(piece.len() == 1 || piece.len() <= limits.rows && piece.iter().sum::<usize>() <= limits.bytes);
+                let block = &rows[start..end];
+                prop_assert!(!block.is_empty());
+                prop_assert!(block.len() == 1 || block.len() <= limits.rows && block.iter().sum::<usize>() <= limits.bytes);
                 start = end;
             }
         }
@@ -128,7 +128,7 @@ mod tests {
         #[test]
         fn equal_rows_are_cut_evenly(limits in limits(), count in 1usize..200) {
             // Where bytes do not count.
-            let ends = piece_ends(limits, std::iter::repeat_n(0, count));
+            let ends = block_ends(limits, std::iter::repeat_n(0, count));
             prop_assert_eq!(ends.len(), count.div_ceil(limits.rows));
             let starts = std::iter::once(0).chain(ends.iter().copied());
             let lengths: Vec<usize> = starts.zip(&ends).map(|(start, end)| end - start).collect();

@@ -1,0 +1,35 @@
+//! Results of text columns.
+
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, RecordBatch, StringArray};
+use saltwing_bind::ResultColumn;
+use saltwing_exec::select::result_schema;
+use saltwing_types::SqlType;
+
+use crate::Error;
+use crate::outcome::RowsOutcome;
+
+/// A row of texts: `None` is NULL.
+pub(crate) type TextRow = Vec<Option<String>>;
+
+/// Text columns of a result.
+pub(crate) fn text_columns(labels: &[&str]) -> Vec<ResultColumn> {
+    let column = |label: &&str| ResultColumn { label: (*label).into(), ty: SqlType::Varchar(None), nullable: true };
+    labels.iter().map(column).collect()
+}
+
+/// The result of text columns that these rows are.
+pub(crate) fn text_rows(columns: Vec<ResultColumn>, rows: &[TextRow]) -> Result<RowsOutcome, Error> {
+    let column = |i: usize| -> ArrayRef {
+        Arc::new(rows.iter().map(|row| row.get(i).and_then(Option::as_deref)).collect::<StringArray>())
+    };
+    let arrays = (0..columns.len()).map(column).collect();
+    ready(columns, arrays)
+}
+
+/// The result of these columns.
+pub(crate) fn ready(columns: Vec<ResultColumn>, arrays: Vec<ArrayRef>) -> Result<RowsOutcome, Error> {
+    let batch = RecordBatch::try_new(result_schema(&columns), arrays).map_err(saltwing_access::TableError::from)?;
+    Ok(RowsOutcome::ready(columns, batch))
+}
