@@ -117,6 +117,7 @@ fn a_description_has_parameters_columns_and_plan() {
     if !cfg!(feature = "datafusion") {
         return;
     }
+    assert_eq!(described("UPSERT INTO log SELECT ?, ts, ? FROM log WHERE phone = 'a'"), "(VARCHAR, BIGINT) -> none; -");
     assert_eq!(
         described(
             "SELECT n.name, l.up FROM log l JOIN name n ON n.phone = l.phone WHERE l.phone = 'a' AND n.phone = 'a'"
