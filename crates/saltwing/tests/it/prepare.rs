@@ -108,6 +108,8 @@ fn a_description_has_parameters_columns_and_plan() {
         ("UPSERT INTO log VALUES (?, ?, ? + 1)", "(VARCHAR, BIGINT, BIGINT) -> none; -"),
         ("UPSERT INTO log (ts, phone) VALUES (?, 'a'), (?, ?)", "(BIGINT, BIGINT, VARCHAR) -> none; -"),
         ("DELETE FROM log WHERE phone = ? AND up > ?", "(VARCHAR, BIGINT) -> none; -"),
+        ("UPDATE log SET up = ? WHERE phone = ?", "(BIGINT, VARCHAR) -> none; -"),
+        ("INSERT INTO log VALUES ('a', 1, ?) ON CONFLICT DO UPDATE SET up = log.up + ?", "(BIGINT, BIGINT) -> none; -"),
         ("CREATE TABLE t (k BIGINT PRIMARY KEY)", "() -> none; -"),
         ("EXPLAIN SELECT up FROM log WHERE up = ?", "(BIGINT) -> plan VARCHAR; -"),
         ("EXPLAIN DELETE FROM log WHERE up = ?", "(BIGINT) -> plan VARCHAR; -"),
@@ -138,7 +140,6 @@ fn parameters_of_relational_statements_have_types() {
     let join = "SELECT n.name FROM log l JOIN name n ON n.phone = l.phone";
     let member = "SELECT phone FROM name WHERE phone IN (SELECT phone FROM log";
     for (sql, wanted) in [
-        ("UPSERT INTO log SELECT ?, ts, ? FROM log WHERE phone = 'a'", "(VARCHAR, BIGINT) -> none; -"),
         (format!("{join} WHERE l.phone = ? AND l.ts > ? AND n.phone = ?"), "(VARCHAR, BIGINT, VARCHAR)"),
         (format!("{join} AND l.up = ? WHERE l.phone = ? LIMIT ?"), "(BIGINT, VARCHAR, BIGINT)"),
         (format!("{join} WHERE l.phone = 'a' AND l.up + ? < n.name::BIGINT * ?"), "(BIGINT, BIGINT)"),
