@@ -24,6 +24,8 @@ const TIMES_SQLITE: &[(&str, f64)] = &[
     ("load_random", 8.0),
     ("upsert1", 1.0),
     ("upsert8", 3.0),
+    ("transaction1", 0.8),
+    ("transaction8", 2.0),
     ("mixed_point", 1.2),
     ("mixed_prefix", 4.0),
     ("mixed_agg", 8.0),

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use saltwing_access::{
-    AtomicScope, Capabilities, Clock, ColumnEstimate, Direction, DurabilityScope, Estimate, KeySet, PointRow,
+    AtomicScope, Capabilities, Clock, ColumnEstimate, CommitNo, Direction, DurabilityScope, Estimate, KeySet, PointRow,
     Projection, RowSource, ScanContext, ScanOrder, ScanRange, ScanRoute, ScanSpec, Snapshot, SnapshotScope,
     SplitTarget, SystemClock, Table, TableError, TableStore, Transaction, WriteBatch,
 };
@@ -197,6 +197,10 @@ impl TableStore for RemoteStore {
 
     fn now_ms(&self) -> i64 {
         self.client.now_ms()
+    }
+
+    fn newest_commit(&self) -> CommitNo {
+        CommitNo(self.client.cluster.moment().0)
     }
 
     fn open_table(&self, table: Table) -> Arc<Table> {

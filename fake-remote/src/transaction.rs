@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use saltwing_access::{
-    AtomicScope, CommitNo, Durability, RowChange, Snapshot, StorageCause, StorageError, Table, TableError, Transaction,
-    WriteBatch,
+    AtomicScope, CommitNo, Durability, RowChange, Savepoint, Snapshot, StorageCause, StorageError, Table, TableError,
+    Transaction, WriteBatch,
 };
 
 use crate::cluster::{CallError, Change, Commit, ReadAt, Refused};
@@ -105,13 +105,21 @@ pub(crate) struct RemoteTransaction {
     snapshot: Arc<dyn Snapshot>,
     latest: RemoteSnapshot,
     read_at: ReadAt,
+    /// At each savepoint the number of changes and their bytes.
+    savepoints: Vec<(usize, usize)>,
 }
 
 impl RemoteTransaction {
     pub(crate) fn new(client: Arc<Client>) -> Self {
         let latest = RemoteSnapshot::new(&client);
         let read_at = ReadAt { commit: latest.at(), own: HashSet::new() };
-        Self { batch: RemoteBatch::new(client), snapshot: Arc::new(latest.clone()), latest, read_at }
+        Self {
+            batch: RemoteBatch::new(client),
+            snapshot: Arc::new(latest.clone()),
+            latest,
+            read_at,
+            savepoints: Vec::new(),
+        }
     }
 }
 
@@ -144,6 +152,10 @@ impl WriteBatch for RemoteTransaction {
 }
 
 impl Transaction for RemoteTransaction {
+    fn began_after(&self) -> CommitNo {
+        CommitNo(self.read_at.commit)
+    }
+
     fn snapshot(&self) -> &Arc<dyn Snapshot> {
         &self.snapshot
     }
@@ -160,11 +172,29 @@ impl Transaction for RemoteTransaction {
         Ok(Arc::new(self.latest.with(own)))
     }
 
+    fn savepoint(&mut self) -> Savepoint {
+        self.savepoints.push((self.batch.changes.len(), self.batch.bytes));
+        Savepoint(self.savepoints.len() - 1)
+    }
+
+    fn rollback_to(&mut self, savepoint: Savepoint) -> Result<(), TableError> {
+        let (changes, bytes) = *self.savepoints.get(savepoint.0).ok_or(TableError::NoSavepoint(savepoint.0))?;
+        self.savepoints.truncate(savepoint.0 + 1);
+        self.batch.changes.truncate(changes);
+        self.batch.bytes = bytes;
+        Ok(())
+    }
+
+    fn release(&mut self, savepoint: Savepoint) {
+        self.savepoints.truncate(savepoint.0);
+    }
+
     fn commit_part(&mut self, _: Durability) -> Result<CommitNo, TableError> {
         let number = self.batch.send(Some(&self.read_at))?;
         self.read_at.own.insert(number.0);
         self.batch = RemoteBatch::new(self.batch.client.clone());
         self.latest = RemoteSnapshot::new(&self.batch.client);
+        self.savepoints.clear();
         Ok(number)
     }
 }

@@ -44,11 +44,29 @@ pub trait Engine {
     fn settle(&mut self) -> Result<()>;
 
     /// Something that writes durable single rows, on a thread of its own.
-    fn writer(&self) -> Result<Writer>;
+    fn writer(&self) -> Result<Worker<LogRow>>;
+
+    /// Something that runs durable transactions, on a thread of its own. `None` without SQL.
+    fn transactor(&self) -> Result<Option<Worker<Transaction>>>;
 }
 
-/// Writes one durable row.
-pub type Writer = Box<dyn FnMut(&LogRow) -> Result<()> + Send>;
+/// Does one piece of work after the other.
+pub type Worker<T> = Box<dyn FnMut(&T) -> Result<()> + Send>;
+
+/// Reads of rows by their keys, and writes of others.
+pub struct Transaction {
+    /// Rows that are there.
+    pub points: Vec<LogRow>,
+    /// Rows that are written.
+    pub writes: Vec<LogRow>,
+}
+
+impl Transaction {
+    /// An answer must be the row that was loaded.
+    pub fn check(row: &LogRow, a: i64) -> Result<()> {
+        if row.numbers[0] == a { Ok(()) } else { Err(format!("{} at {} has another number", row.phone, row.ts).into()) }
+    }
+}
 
 /// What came of a question.
 #[derive(Clone, Copy, Debug)]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use redb::{Database, ReadOnlyTable, ReadableDatabase as _, TableDefinition};
 
-use super::{Answer, Engine, Fingerprint, Writer, timed};
+use super::{Answer, Engine, Fingerprint, Transaction, Worker, timed};
 use crate::Result;
 use crate::read::{Argument, Arguments, LATEST_ROWS, PAGE_ROWS, PREFIX_ROWS, Read};
 use crate::rows::LogRow;
@@ -249,8 +249,12 @@ impl Engine for Redb {
         Ok(())
     }
 
-    fn writer(&self) -> Result<Writer> {
+    fn writer(&self) -> Result<Worker<LogRow>> {
         let database = self.database.clone();
         Ok(Box::new(move |row| write(&database, std::slice::from_ref(row))))
+    }
+
+    fn transactor(&self) -> Result<Option<Worker<Transaction>>> {
+        Ok(None)
     }
 }

@@ -7,7 +7,7 @@ use saltwing::arrow::array::{Array, AsArray};
 use saltwing::arrow::datatypes::{DataType, Int32Type, Int64Type};
 use saltwing::{Database, SqlType, StoreKind, Value, blocking};
 
-use super::{Answer, Engine, EngineKind, Fingerprint, Writer, timed};
+use super::{Answer, Engine, EngineKind, Fingerprint, Transaction, Worker, timed};
 use crate::Result;
 use crate::read::{Argument, Arguments, Dialect, Read, SIDE_TABLES};
 use crate::rows::LogRow;
@@ -229,7 +229,26 @@ impl Engine for Saltwing {
         Ok(())
     }
 
-    fn writer(&self) -> Result<Writer> {
+    fn transactor(&self) -> Result<Option<Worker<Transaction>>> {
+        let connection = self.database.connect().blocking();
+        let [begin, commit] = [connection.prepare("BEGIN")?, connection.prepare("COMMIT")?];
+        let point = connection.prepare("SELECT a FROM log WHERE phone = ? AND ts = ?")?;
+        let upsert = upsert(&connection, 1)?;
+        Ok(Some(Box::new(move |work| {
+            begin.execute(())?;
+            for row in &work.points {
+                let (a,): (i64,) = point.query_one(saltwing::params![row.phone.as_str(), row.ts])?;
+                Transaction::check(row, a)?;
+            }
+            for row in &work.writes {
+                upsert.execute(values(row).collect::<Vec<_>>())?;
+            }
+            commit.execute(())?;
+            Ok(())
+        })))
+    }
+
+    fn writer(&self) -> Result<Worker<LogRow>> {
         let upsert = upsert(&self.database.connect().blocking(), 1)?;
         Ok(Box::new(move |row| {
             upsert.execute(values(row).collect::<Vec<_>>())?;

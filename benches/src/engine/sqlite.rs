@@ -7,7 +7,7 @@ use std::time::Duration;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, Statement, params};
 
-use super::{Answer, Engine, Fingerprint, Writer, timed};
+use super::{Answer, Engine, Fingerprint, Transaction, Worker, timed};
 use crate::Result;
 use crate::read::{Argument, Arguments, Dialect, Read, SIDE_TABLES};
 use crate::rows::LogRow;
@@ -181,7 +181,23 @@ impl Engine for Sqlite {
         Ok(self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |_| Ok(()))?)
     }
 
-    fn writer(&self) -> Result<Writer> {
+    fn transactor(&self) -> Result<Option<Worker<Transaction>>> {
+        let connection = connect(&self.file, self.cache_bytes)?;
+        Ok(Some(Box::new(move |work| {
+            // As a deferred one, a second writer could not go on.
+            connection.prepare_cached("BEGIN IMMEDIATE")?.execute(())?;
+            let mut point = connection.prepare_cached("SELECT a FROM log WHERE phone = ? AND ts = ?")?;
+            for row in &work.points {
+                Transaction::check(row, point.query_row(params![row.phone, row.ts], |found| found.get(0))?)?;
+            }
+            let mut statement = connection.prepare_cached(UPSERT)?;
+            work.writes.iter().try_for_each(|row| upsert(&mut statement, row))?;
+            connection.prepare_cached("COMMIT")?.execute(())?;
+            Ok(())
+        })))
+    }
+
+    fn writer(&self) -> Result<Worker<LogRow>> {
         let connection = connect(&self.file, self.cache_bytes)?;
         Ok(Box::new(move |row| {
             let mut statement = connection.prepare_cached(UPSERT)?;

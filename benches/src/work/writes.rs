@@ -1,19 +1,19 @@
-//! Single durable writes, by one writer and by eight.
+//! Single durable writes and transactions, by one thread and by eight.
 
 use std::sync::Barrier;
 use std::time::{Duration, Instant};
 
 use crate::Result;
 use crate::bench::{Bench, Peer};
-use crate::engine::Writer;
+use crate::engine::{Transaction, Worker};
 use crate::report::Figures;
-use crate::rows::{Log, LogRow};
+use crate::rows::LogRow;
 
 const WRITERS: u64 = 8;
 const COUNTERS: u64 = 100;
 
 pub fn names() -> Vec<String> {
-    super::owned(["upsert1", "delete1", "counter", "upsert8"])
+    super::owned(["upsert1", "delete1", "counter", "upsert8", "transaction1", "transaction8"])
 }
 
 pub fn run(bench: &mut Bench) -> Result<()> {
@@ -31,6 +31,11 @@ pub fn run(bench: &mut Bench) -> Result<()> {
     }
     if bench.wants("upsert8") {
         run_upsert8(bench)?;
+    }
+    for (work, threads) in [("transaction1", 1), ("transaction8", WRITERS)] {
+        if bench.wants(work) {
+            run_transactions(bench, work, threads)?;
+        }
     }
     Ok(())
 }
@@ -92,28 +97,57 @@ fn run_upsert8(bench: &mut Bench) -> Result<()> {
     bench.next_row += WRITERS * each;
     let mut figures = Vec::new();
     for peer in &mut bench.peers {
-        let (times, spent) = write_at_once(peer, bench.log, first, each)?;
+        let mut workers = Vec::new();
+        for writer in 0..WRITERS {
+            let from = first + writer * each;
+            workers.push((peer.engine.writer()?, bench.log.rows(from, from + each)));
+        }
+        let (times, spent) = at_once(workers)?;
         figures.push((peer.kind, Figures::of_times(times).with_rate(WRITERS * each, spent)));
     }
     super::load::same_rows("upsert8", &mut bench.peers)?;
     bench.report.work("upsert8", bench.log.rows, figures)
 }
 
-fn write_at_once(peer: &Peer, log: Log, first: u64, each: u64) -> Result<(Vec<Duration>, Duration)> {
-    let ready = Barrier::new(WRITERS as usize + 1);
-    let mut writers = Vec::new();
-    for writer in 0..WRITERS {
-        let from = first + writer * each;
-        writers.push((peer.engine.writer()?, log.rows(from, from + each)));
+/// Transactions of ten points and two writes, on threads with a connection and rows of their own.
+fn run_transactions(bench: &mut Bench, work: &str, threads: u64) -> Result<()> {
+    const POINTS: usize = 10;
+    const WRITES: u64 = 2;
+    let each = bench.effort.of(200) as u64;
+    let first = bench.next_row;
+    bench.next_row += threads * each * WRITES;
+    let points: Vec<u64> = (0..threads * each * POINTS as u64).map(|_| bench.mix.below(bench.log.rows)).collect();
+    let mut figures = Vec::new();
+    for peer in &mut bench.peers {
+        let mut workers = Vec::new();
+        for (thread, points) in (0..threads).zip(points.chunks(each as usize * POINTS)) {
+            let transaction = |(number, points): (u64, &[u64])| {
+                let from = first + (thread * each + number) * WRITES;
+                let points = points.iter().map(|index| bench.log.row(*index)).collect();
+                Transaction { points, writes: bench.log.rows(from, from + WRITES) }
+            };
+            let Some(worker) = peer.engine.transactor()? else { break };
+            workers.push((worker, (0..).zip(points.chunks(POINTS)).map(transaction).collect()));
+        }
+        if !workers.is_empty() {
+            let (times, spent) = at_once(workers)?;
+            figures.push((peer.kind, Figures::of_times(times).with_rate(threads * each, spent)));
+        }
     }
+    bench.report.work(work, bench.log.rows, figures)
+}
+
+/// Lets each worker do its work on a thread of its own, all at once: the time of each piece, and of all.
+fn at_once<T: Sync + Send>(workers: Vec<(Worker<T>, Vec<T>)>) -> Result<(Vec<Duration>, Duration)> {
+    let ready = Barrier::new(workers.len() + 1);
     std::thread::scope(|scope| {
-        let threads: Vec<_> = writers
+        let threads: Vec<_> = workers
             .into_iter()
-            .map(|(writer, rows)| {
+            .map(|(worker, work)| {
                 let ready = &ready;
                 scope.spawn(move || {
                     ready.wait();
-                    write_rows(writer, &rows)
+                    do_all(worker, &work)
                 })
             })
             .collect();
@@ -121,17 +155,17 @@ fn write_at_once(peer: &Peer, log: Log, first: u64, each: u64) -> Result<(Vec<Du
         let started = Instant::now();
         let mut times = Vec::new();
         for thread in threads {
-            times.extend(thread.join().map_err(|_| "a writer panicked")??);
+            times.extend(thread.join().map_err(|_| "a worker panicked")??);
         }
         Ok((times, started.elapsed()))
     })
 }
 
-fn write_rows(mut writer: Writer, rows: &[LogRow]) -> Result<Vec<Duration>> {
-    let write = |row: &LogRow| {
+fn do_all<T>(mut worker: Worker<T>, work: &[T]) -> Result<Vec<Duration>> {
+    let timed = |piece: &T| {
         let started = Instant::now();
-        writer(row)?;
+        worker(piece)?;
         Ok(started.elapsed())
     };
-    rows.iter().map(write).collect()
+    work.iter().map(timed).collect()
 }

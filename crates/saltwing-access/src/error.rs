@@ -135,6 +135,9 @@ pub enum TableError {
     /// Arrow refused a batch: a broken invariant of ours.
     #[error("a batch could not be built")]
     Batch(#[from] arrow::error::ArrowError),
+    /// A savepoint that its transaction does not have: a broken invariant of ours.
+    #[error("the transaction has no savepoint {0}")]
+    NoSavepoint(usize),
     /// A table that is not registered.
     #[error("table number {0} is not open")]
     NoSuchTable(u32),
@@ -157,7 +160,7 @@ impl TableError {
             Self::Corrupt { .. } | Self::CorruptBlock { .. } | Self::CorruptLayout(_) => ErrorCode::Corrupt,
             Self::OtherLayout | Self::NotAtomic { .. } => ErrorCode::NotSupported,
             Self::MergeStalled { .. } => ErrorCode::Io,
-            Self::Batch(_) | Self::NoSuchTable(_) => ErrorCode::Bug,
+            Self::Batch(_) | Self::NoSuchTable(_) | Self::NoSavepoint(_) => ErrorCode::Bug,
         }
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use saltwing_expr::RowValues;
 use saltwing_types::{DurabilityScope, TableId};
 
-use crate::{Projection, Snapshot, Table, TableError, Transaction, WriteBatch};
+use crate::{CommitNo, Projection, Snapshot, Table, TableError, Transaction, WriteBatch};
 
 /// How much one commit writes at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -78,6 +78,9 @@ pub trait TableStore: Send + Sync {
 
     /// The time that rows are stamped with, in milliseconds since 1970.
     fn now_ms(&self) -> i64;
+
+    /// The newest commit.
+    fn newest_commit(&self) -> CommitNo;
 
     /// Opens a table, or puts its next definition in the place of the one before.
     ///

@@ -106,8 +106,15 @@ impl dyn WriteBatch + '_ {
     }
 }
 
+/// A savepoint of a transaction: how many savepoints were before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Savepoint(pub usize);
+
 /// Reads and writes that belong to one snapshot, over which its own writes can be read: the commit fails if another commit wrote one of the keys since.
 pub trait Transaction: WriteBatch {
+    /// The last commit before the beginning. The store remembers the keys of later ones for this transaction.
+    fn began_after(&self) -> CommitNo;
+
     /// The snapshot of the beginning.
     fn snapshot(&self) -> &Arc<dyn Snapshot>;
 
@@ -122,7 +129,20 @@ pub trait Transaction: WriteBatch {
     /// The store's.
     fn view(&mut self) -> Result<Arc<dyn Snapshot>, TableError>;
 
-    /// Commits the changes so far as one part. The transaction continues with the same snapshot and without changes.
+    /// Marks the changes so far, for [`Transaction::rollback_to`].
+    fn savepoint(&mut self) -> Savepoint;
+
+    /// Discards the changes since a savepoint, and the savepoints after it. The savepoint itself stays.
+    ///
+    /// # Errors
+    /// [`TableError::NoSavepoint`] if it was released, or discarded with an earlier one.
+    fn rollback_to(&mut self, savepoint: Savepoint) -> Result<(), TableError>;
+
+    /// Forgets a savepoint and those after it; the changes stay.
+    fn release(&mut self, savepoint: Savepoint);
+
+    /// Commits the changes so far as one part. The transaction continues with the same snapshot, and without changes and
+    /// savepoints.
     ///
     /// # Errors
     /// As [`WriteBatch::commit`].

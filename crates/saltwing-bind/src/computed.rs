@@ -40,7 +40,8 @@ pub fn expr_of(text: &str) -> Result<Expr> {
     Err(BindErrorKind::Syntax(format!("{text} is no expression")).into())
 }
 
-fn query_of(text: &str) -> Result<QueryStatement> {
+/// The query that a text is.
+pub(crate) fn query_of(text: &str) -> Result<QueryStatement> {
     match saltwing_sql::parse_one(text)?.statement {
         Statement::Query(query) => Ok(query),
         _ => Err(BindErrorKind::Syntax(format!("{text} is no query")).into()),

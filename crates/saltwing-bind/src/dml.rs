@@ -6,16 +6,18 @@ use saltwing_access::Table;
 use saltwing_catalog::CatalogReader;
 use saltwing_plan::Condition;
 use saltwing_sql::statement::{Delete, OnConflict, QueryStatement, RowSource, Upsert};
-use saltwing_sql::{ColumnName, Statement, TableRef, is_default};
+use saltwing_sql::{Statement, is_default};
 use saltwing_types::table::ROW_KEY_COLUMN;
 use saltwing_types::{ColumnDef, Expr, Value, eval, number, typing};
 use sqlparser::ast::{Query, SetExpr};
 
 use crate::computed::expr_of;
 use crate::condition::conditions;
+use crate::conflict::{BoundConflict, ConflictUpdate, conflict};
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::lower::{LowerError, Lowerer, Params};
 use crate::scope::Scope;
+use crate::target::{resolve, target_columns};
 
 /// Rows into a table.
 pub struct BoundUpsert {
@@ -49,6 +51,8 @@ pub struct UpsertTarget {
     pub on_conflict: OnConflict,
     /// Whether unwritten columns keep their values, so that the row must be read.
     pub partial: bool,
+    /// The change of a row whose key is there, instead of [`UpsertTarget::on_conflict`].
+    pub update: Option<ConflictUpdate>,
     /// Columns beside those written that new rows take a value for which is computed for each row, by index: their
     /// values stand in each row behind those of `columns`.
     pub computed_defaults: Vec<usize>,
@@ -64,12 +68,13 @@ impl UpsertTarget {
         let is_computed = |column: &ColumnDef| column.default.as_ref().is_some_and(|default| default.computed);
         let computed = def.columns.iter().enumerate().filter(|(_, column)| is_computed(column)).map(|(index, _)| index);
         let computed_defaults = computed.filter(|index| !columns.contains(index)).collect();
-        Self { table, columns, on_conflict, partial, computed_defaults }
+        Self { table, columns, on_conflict, partial, update: None, computed_defaults }
     }
 
     /// Whether rows are looked up before they are written; those with a hidden key are always new.
     pub fn reads_rows(&self) -> bool {
-        (self.partial || self.on_conflict != OnConflict::Replace) && !self.table.def().has_hidden_key()
+        let is_looked_up = self.partial || self.update.is_some() || self.on_conflict != OnConflict::Replace;
+        is_looked_up && !self.table.def().has_hidden_key()
     }
 }
 
@@ -140,7 +145,18 @@ pub fn upsert(
     };
     check_not_null(&table, &columns).map_err(|error| error.at(Some(statement.table.span())))?;
     let on_conflict = if insert { OnConflict::Error } else { OnConflict::Replace };
-    Ok(BoundUpsert { target: UpsertTarget::new(table, columns, on_conflict), source, computed, open })
+    let target = match statement.conflict.as_ref().map(|clause| conflict(clause, &table, params)).transpose()? {
+        None => UpsertTarget::new(table, columns, on_conflict),
+        Some(BoundConflict::Plain(on_conflict)) => UpsertTarget::new(table, columns, on_conflict),
+        Some(BoundConflict::ReplaceRow) => {
+            UpsertTarget { partial: false, ..UpsertTarget::new(table, columns, OnConflict::Replace) }
+        }
+        Some(BoundConflict::Update(update)) => {
+            open.extend(update.assignments.iter().map(|(_, value)| value).chain(&update.condition).cloned());
+            UpsertTarget { update: Some(update), ..UpsertTarget::new(table, columns, OnConflict::Error) }
+        }
+    };
+    Ok(BoundUpsert { target, source, computed, open })
 }
 
 /// Binds a DELETE.
@@ -181,34 +197,6 @@ pub fn row_key_query(statement: &Delete) -> Result<QueryStatement> {
         }
         _ => Err(BindErrorKind::Syntax("a DELETE cannot be read as a query".into()).into()),
     }
-}
-
-/// The columns that an INSERT's list names; all that are not hidden without one.
-///
-/// # Errors
-/// [`BindErrorKind::NoSuchColumn`], [`BindErrorKind::DuplicateColumn`].
-pub fn target_columns(table: &Arc<Table>, names: Option<&[ColumnName]>) -> Result<Vec<usize>> {
-    let def = table.def();
-    let Some(names) = names else {
-        return Ok((0..def.columns.len()).filter(|&c| def.columns.get(c).is_some_and(|c| !c.hidden)).collect());
-    };
-    let scope = Scope::of(table.clone(), None);
-    let mut columns = Vec::with_capacity(names.len());
-    for name in names {
-        let parts: Vec<&str> = name.family.iter().chain([&name.name]).map(|n| n.text.as_str()).collect();
-        let column = scope.resolve(&parts, Some(name.span()))?;
-        let place = |error: BindErrorKind| BindError::from(error).at(Some(name.span()));
-        if column.name == ROW_KEY_COLUMN {
-            return Err(place(BindErrorKind::Syntax(format!(
-                "{ROW_KEY_COLUMN} is made from the key columns, not written"
-            ))));
-        }
-        if columns.contains(&column.index) {
-            return Err(place(BindErrorKind::DuplicateColumn(column.name)));
-        }
-        columns.push(column.index);
-    }
-    Ok(columns)
 }
 
 /// A NOT NULL column without a DEFAULT must be among those written; the hidden row id is made.
@@ -272,13 +260,4 @@ fn bind_value(
         }
         value => Ok(BoundValue::Known(value)),
     }
-}
-
-/// The table that a statement names.
-///
-/// # Errors
-/// That of the catalog, with the place.
-pub fn resolve(catalog: &dyn CatalogReader, name: &TableRef) -> Result<Arc<Table>> {
-    let schema = name.schema.as_ref().map(|s| s.text.as_str());
-    catalog.resolve(schema, &name.name.text).map_err(|error| BindError::from(error).at(Some(name.span())))
 }

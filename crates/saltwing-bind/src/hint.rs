@@ -92,6 +92,7 @@ fn hints_of(statement: &Statement) -> &[Hint] {
         Statement::Query(query) => &query.hints,
         Statement::Upsert(upsert) | Statement::Insert(upsert) => &upsert.hints,
         Statement::Delete(delete) => &delete.hints,
+        Statement::Update(update) => &update.hints,
         Statement::Explain(explain) => hints_of(&explain.statement),
         Statement::CopyTo(CopyTo { source: CopySource::Query(query), .. }) => &query.hints,
         _ => &[],
@@ -125,6 +126,12 @@ fn tables_of(statement: &Statement) -> Tables {
             if let Some(selection) = &delete.selection {
                 tables.search(selection);
             }
+        }
+        Statement::Update(update) => {
+            tables.add(&update.table.to_string());
+            tables.lower.extend(update.alias.iter().map(|alias| alias.text.to_lowercase()));
+            update.assignments.iter().for_each(|assignment| tables.search(&assignment.value));
+            update.selection.iter().for_each(|selection| tables.search(selection));
         }
         Statement::Explain(explain) => return tables_of(&explain.statement),
         Statement::CopyTo(CopyTo { source: CopySource::Query(query), .. }) => tables.search(&*query.query),

@@ -10,6 +10,7 @@ mod aggregate;
 mod alter_table;
 mod computed;
 mod condition;
+mod conflict;
 mod create_table;
 mod dml;
 mod error;
@@ -23,16 +24,16 @@ mod scope;
 mod select;
 mod subquery;
 mod table_option;
+mod target;
+mod update;
 
 pub use aggregate::{AggregateCall, AggregateFunction, GroupOrder, Grouping};
 pub use alter_table::{AlteredTable, alter_table};
 pub use computed::{computed_query, expr_of};
 pub use condition::conditions;
+pub use conflict::ConflictUpdate;
 pub use create_table::{BoundTable, SPLIT_ON, create_table};
-pub use dml::{
-    BoundDelete, BoundSource, BoundUpsert, ComputedValue, UpsertTarget, delete, resolve, row_key_query, target_columns,
-    upsert,
-};
+pub use dml::{BoundDelete, BoundSource, BoundUpsert, ComputedValue, UpsertTarget, delete, row_key_query, upsert};
 pub use error::{BindError, BindErrorKind, Result};
 pub use hint::{FULL_SCAN, PHOENIX_HINTS, check_hints};
 pub use lower::{LowerError, Lowerer, Params, comparison_operator, constant, operand, operand_place, operation};
@@ -43,3 +44,5 @@ pub use saltwing_sql::statement::OnConflict;
 pub use scope::Scope;
 pub use select::{BoundQuery, BoundSelect, OrderColumn, Output, query, row_count};
 pub use subquery::{Candidate, Subquery, candidates, placed, with_placeholders};
+pub use target::{resolve, target_columns};
+pub use update::{BoundUpdate, update};

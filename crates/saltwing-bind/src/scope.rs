@@ -20,12 +20,17 @@ pub struct Scope {
     place: &'static str,
     /// How the statement calls the table, where it gives it another name.
     alias: Option<String>,
+    /// Whether `excluded` is the row that an INSERT could not write.
+    has_excluded: bool,
 }
+
+/// The name of the row that an INSERT could not write.
+const EXCLUDED: &str = "excluded";
 
 impl Scope {
     /// No columns: VALUES.
     pub fn empty() -> Self {
-        Self { table: None, place: VALUES, alias: None }
+        Self { table: None, place: VALUES, alias: None, has_excluded: false }
     }
 
     /// No columns: the DEFAULT of one.
@@ -40,7 +45,13 @@ impl Scope {
 
     /// The columns of `table`, under its own name or `alias`.
     pub fn of(table: Arc<Table>, alias: Option<String>) -> Self {
-        Self { table: Some(table), place: "", alias }
+        Self { table: Some(table), place: "", alias, has_excluded: false }
+    }
+
+    /// The same, and the columns of a second row of the table, `excluded`: they come behind [`Table::row_key_index`].
+    #[must_use]
+    pub fn with_excluded(self) -> Self {
+        Self { has_excluded: true, ..self }
     }
 
     /// The column that `parts` name: `c`, `family.c`, `table.c`, `schema.table.c`, `alias.c`.
@@ -63,6 +74,10 @@ impl Scope {
         let def = table.def();
         let found = match parts {
             [column] => self.column(column, None, span),
+            [excluded, column] if self.has_excluded && excluded.eq_ignore_ascii_case(EXCLUDED) => {
+                let column = self.column(column, None, span).filter(|column| column.index < table.row_key_index());
+                column.map(|column| ColumnRef { index: table.row_key_index() + 1 + column.index, ..column })
+            }
             [qualifier, column] if self.is_named(&[qualifier]) => self.column(column, None, span),
             [family, column] => self.column(column, Some(family), span),
             [schema, name, column] if self.is_named(&[schema, name]) => self.column(column, None, span),
@@ -87,6 +102,7 @@ impl Scope {
             families.into_iter().any(|family| family.to_lowercase() == name.to_lowercase())
         };
         self.is_named(parts)
+            || self.has_excluded && matches!(parts, [name] if name.eq_ignore_ascii_case(EXCLUDED))
             || match parts {
                 [family] => is_family(family),
                 [table, family] => self.is_named(&[table]) && is_family(family),

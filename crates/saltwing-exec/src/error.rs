@@ -39,6 +39,9 @@ pub enum ExecError {
         /// The rows so far.
         rows: u64,
     },
+    /// The transaction that the statement is a part of has ended.
+    #[error("the transaction has ended")]
+    Ended,
     /// More memory for groups than a statement may take.
     #[error(
         "the statement's groups need {bytes} bytes of memory, and running statements use {used} of the {limit} that \
@@ -76,6 +79,7 @@ impl ExecError {
             Self::TooLarge { .. } => ErrorCode::StatementTooLarge,
             Self::OutOfMemory { .. } => ErrorCode::BudgetExceeded,
             Self::Contended(_) => ErrorCode::Conflict,
+            Self::Ended => ErrorCode::NoTransaction,
         }
     }
 

@@ -7,8 +7,10 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
 
 mod aggregate;
+mod commit_limits;
 mod error;
 mod in_order;
+mod open_transaction;
 mod output;
 mod parts;
 mod prefix;
@@ -21,10 +23,12 @@ pub mod transaction;
 pub mod write;
 mod writer;
 
+pub use commit_limits::CommitLimits;
 pub use error::ExecError;
+pub use open_transaction::OpenTransaction;
 pub use rows::DirectRows;
 pub use running::{RunningSelect, TotalRow};
 pub use select::SelectPlan;
 pub use transaction::{Attempt, Unfinished};
 pub use write::RowFailure;
-pub use writer::{CommitLimits, Writer};
+pub use writer::Writer;

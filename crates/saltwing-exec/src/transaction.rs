@@ -6,20 +6,21 @@
 //! ```
 //! First committer wins, by the keys that are written. A statement that may commit in parts reads the same snapshot for
 //! all of them, and each part is checked against the same token; once a part is committed, it is not run again.
+//!
+//! Inside an [`OpenTransaction`] a statement neither commits nor runs again: it reads the transaction's snapshot with the
+//! writes of the statements before, and its rows join them.
 
 use std::sync::Arc;
 
-use saltwing_access::{Durability, Reservation, RowChange, Snapshot, Table, TableError, TableStore, Transaction};
+use saltwing_access::{Durability, Memory, RowChange, Snapshot, Table, TableError, TableStore};
 
 use crate::ExecError;
-use crate::writer::{CommitLimits, Writer};
+use crate::commit_limits::CommitLimits;
+use crate::open_transaction::{OpenTransaction, PendingWrites};
+use crate::writer::Writer;
 
 /// How often a statement in conflict is run.
 pub const TRIES_MAX: u32 = 100;
-
-/// Bytes of rows that a statement may gather before more of them are counted as working memory: a count for each row would
-/// have all threads write to one place.
-const UNCOUNTED_BYTES: usize = 1 << 20;
 
 /// A statement that ended with an error.
 #[derive(Debug)]
@@ -42,9 +43,12 @@ pub struct Attempt<'a> {
     store: &'a dyn TableStore,
     durability: Durability,
     limits: CommitLimits,
-    transaction: Box<dyn Transaction>,
-    /// The working memory that the rows count for.
-    reserved: Reservation,
+    /// The rows that the statement reads, in all its parts.
+    snapshot: Arc<dyn Snapshot>,
+    pending: &'a mut PendingWrites,
+    memory: &'a Arc<Memory>,
+    /// Whether the rows stay in `pending` when the statement ends: it is a part of a larger transaction.
+    is_within: bool,
     rows_committed: u64,
     /// Another commit was first.
     is_lost: bool,
@@ -54,7 +58,8 @@ impl Writer<'_> {
     /// Runs a statement that reads and writes until no other commit comes first; with what `run` gives comes how many
     /// rows were written.
     ///
-    /// `run` reads at [`Attempt::snapshot`] and puts rows, which are committed at its end.
+    /// `run` reads at [`Attempt::snapshot`] and puts rows. They are committed at its end, or with the transaction that the
+    /// statement is a part of.
     ///
     /// # Errors
     /// Those of `run` and of commits; [`ExecError::Contended`].
@@ -64,36 +69,64 @@ impl Writer<'_> {
         mut run: impl FnMut(&mut Attempt<'_>) -> Result<T, E>,
     ) -> Result<(u64, T), Unfinished<E>> {
         let unfinished = |error, rows_committed| Unfinished { error, rows_committed };
+        if let Some(open) = self.open {
+            return self.within(open, limits, run).map_err(|error| unfinished(error, 0));
+        }
         for _ in 0..TRIES_MAX {
-            let transaction = self.store.begin().map_err(|error| unfinished(ExecError::from(error).into(), 0))?;
-            let mut attempt = Attempt {
-                store: self.store,
-                durability: self.durability,
-                limits,
-                transaction,
-                reserved: Reservation::new(self.memory.clone()),
-                rows_committed: 0,
-                is_lost: false,
-            };
+            let pending = PendingWrites::begin(self.store, self.memory);
+            let mut pending = pending.map_err(|error| unfinished(ExecError::from(error).into(), 0))?;
+            let snapshot = pending.transaction.snapshot().clone();
+            let mut attempt = self.attempt(limits, snapshot, &mut pending, false);
             let (given, rows_before) = match run(&mut attempt) {
                 Ok(given) => (given, attempt.rows_committed),
                 Err(_) if attempt.is_lost && attempt.rows_committed == 0 => continue,
                 Err(error) => return Err(unfinished(error, attempt.rows_committed)),
             };
-            match attempt.finish() {
-                Ok(rows) => return Ok((rows_before + rows, given)),
+            let rows = pending.transaction.rows() as u64;
+            match pending.transaction.commit(self.durability) {
+                Ok(_) => return Ok((rows_before + rows, given)),
                 Err(error) if is_lost(&error) && rows_before == 0 => {}
                 Err(error) => return Err(unfinished(ExecError::from(error).into(), rows_before)),
             }
         }
         Err(unfinished(ExecError::Contended(TRIES_MAX).into(), 0))
     }
+
+    /// Runs a statement inside an open transaction.
+    fn within<T, E: From<ExecError>>(
+        &self,
+        open: &OpenTransaction,
+        limits: CommitLimits,
+        run: impl FnOnce(&mut Attempt<'_>) -> Result<T, E>,
+    ) -> Result<(u64, T), E> {
+        let snapshot = open.snapshot()?;
+        open.statement(|pending| {
+            let rows_before = pending.transaction.rows();
+            let given = run(&mut self.attempt(limits.in_one(), snapshot, pending, true))?;
+            Ok(((pending.transaction.rows() - rows_before) as u64, given))
+        })
+    }
+
+    fn attempt<'a>(
+        &'a self,
+        limits: CommitLimits,
+        snapshot: Arc<dyn Snapshot>,
+        pending: &'a mut PendingWrites,
+        is_within: bool,
+    ) -> Attempt<'a> {
+        let Self { store, durability, memory, .. } = *self;
+        Attempt { store, durability, limits, snapshot, pending, memory, is_within, rows_committed: 0, is_lost: false }
+    }
 }
 
 impl<'a> Attempt<'a> {
     /// The snapshot that the statement reads, in all its parts.
     pub fn snapshot(&self) -> &Arc<dyn Snapshot> {
-        self.transaction.snapshot()
+        &self.snapshot
+    }
+
+    pub(crate) fn memory(&self) -> &Arc<Memory> {
+        self.memory
     }
 
     pub(crate) fn store(&self) -> &'a dyn TableStore {
@@ -102,7 +135,7 @@ impl<'a> Attempt<'a> {
 
     /// The snapshot by which rows are looked up by their keys. It has the rows of this statement's earlier parts.
     pub(crate) fn latest(&self) -> &dyn Snapshot {
-        self.transaction.latest()
+        if self.is_within { &*self.snapshot } else { self.pending.transaction.latest() }
     }
 
     /// Changes a row; `keys` gets its physical key.
@@ -112,36 +145,23 @@ impl<'a> Attempt<'a> {
         change: RowChange<'_>,
         keys: Option<&mut Vec<Vec<u8>>>,
     ) -> Result<(), ExecError> {
-        self.transaction.apply(table, change, keys)?;
-        self.store.capabilities().check_rows(self.transaction.rows())?;
-        self.limits.check(&*self.transaction)?;
-        let bytes = self.transaction.bytes();
-        if bytes > self.reserved.bytes() + UNCOUNTED_BYTES {
-            self.reserved.resize(bytes)?;
-        }
-        Ok(())
+        self.pending.apply(table, change, self.limits, keys)?;
+        Ok(self.store.capabilities().check_rows(self.pending.transaction.rows())?)
     }
 
     /// Commits the rows put so far if they are a part; whether they were.
     pub(crate) fn end_part(&mut self) -> Result<bool, ExecError> {
-        if !self.limits.end_part(&*self.transaction) {
+        if !self.limits.end_part(&*self.pending.transaction) {
             return Ok(false);
         }
-        let rows = self.transaction.rows() as u64;
-        if let Err(error) = self.transaction.commit_part(self.durability) {
+        let rows = self.pending.transaction.rows() as u64;
+        if let Err(error) = self.pending.transaction.commit_part(self.durability) {
             self.is_lost = is_lost(&error);
             return Err(error.into());
         }
         self.rows_committed += rows;
-        self.reserved.resize(0)?;
+        self.pending.reserved.resize(0)?;
         Ok(true)
-    }
-
-    /// Commits the rows put since the last part; how many they are.
-    fn finish(self) -> Result<u64, TableError> {
-        let rows = self.transaction.rows() as u64;
-        self.transaction.commit(self.durability)?;
-        Ok(rows)
     }
 }
 

@@ -1,4 +1,4 @@
-//! UPSERT, INSERT, DELETE.
+//! UPSERT, INSERT, UPDATE, DELETE.
 //!
 //! Statements that read the rows they write (INSERT, an UPSERT of some columns or of a query, DELETE) run as an
 //! [`Attempt`]; an UPSERT of whole rows reads nothing, and is one commit.
@@ -7,10 +7,10 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use arrow::array::{AsArray, RecordBatch};
+use arrow::array::{AsArray, BinaryArray, RecordBatch};
 use arrow::datatypes::BinaryType;
-use saltwing_access::{OldRow, Projection, RowChange, ScanContext, Table};
-use saltwing_bind::{OnConflict, UpsertTarget};
+use saltwing_access::{OldRow, Projection, Reservation, RowChange, ScanContext, Table, TableError, TableStore};
+use saltwing_bind::{ConflictUpdate, OnConflict, UpsertTarget};
 use saltwing_expr::value_at;
 use saltwing_planner::TableAccess;
 use saltwing_types::{SqlType, Value, eval, number, text};
@@ -32,22 +32,16 @@ impl Writer<'_> {
         rows: &[Vec<Value>],
         mut keys: Option<&mut Vec<Vec<u8>>>,
     ) -> Result<u64, RowFailure> {
-        if !target.reads_rows() {
+        if let (None, false) = (self.open, target.reads_rows()) {
             return self.put_all(target, rows, keys);
         }
-        let mut failed = None;
         let written = self.transaction(self.limits.in_one(), |attempt| {
-            failed = None;
             if let Some(keys) = &mut keys {
                 keys.clear();
             }
-            let mut sink = RowSink::new(attempt, target);
-            for (index, row) in rows.iter().enumerate() {
-                sink.put(row, None, keys.as_deref_mut()).inspect_err(|_| failed = Some(index))?;
-            }
-            Ok(())
+            attempt.upsert_rows(target, rows, keys.as_deref_mut())
         });
-        let (rows, ()) = written.map_err(|unfinished| RowFailure { row: failed, error: unfinished.error })?;
+        let (rows, ()) = written.map_err(|unfinished: Unfinished<RowFailure>| unfinished.error)?;
         Ok(rows)
     }
 
@@ -58,21 +52,17 @@ impl Writer<'_> {
         rows: &[Vec<Value>],
         mut keys: Option<&mut Vec<Vec<u8>>>,
     ) -> Result<u64, RowFailure> {
-        let of_all = |error| RowFailure { row: None, error };
-        self.store.capabilities().check_rows(rows.len()).map_err(|error| of_all(error.into()))?;
-        let first_id = match target.table.def().has_hidden_key() {
-            true => Some(self.store.allocate_row_ids(&target.table, rows.len()).map_err(|e| of_all(e.into()))?.start),
-            false => None,
-        };
+        self.store.capabilities().check_rows(rows.len()).map_err(ExecError::from)?;
+        let first_id = first_id(self.store, target, rows.len())?;
         let mut writes = self.store.batch();
         for (index, row) in rows.iter().enumerate() {
             let row_id = first_id.map(|id| id + index as i64);
             let put = fresh_row(target, row, row_id)
                 .and_then(|row| Ok(writes.apply(&target.table, RowChange::put(&row), keys.as_deref_mut())?));
             put.map_err(|error| RowFailure { row: Some(index), error })?;
-            self.limits.check(&*writes).map_err(of_all)?;
+            self.limits.check(&*writes)?;
         }
-        writes.commit(self.durability).map_err(|error| of_all(error.into()))?;
+        writes.commit(self.durability).map_err(ExecError::from)?;
         Ok(rows.len() as u64)
     }
 
@@ -103,27 +93,32 @@ pub struct RowFailure {
     pub error: ExecError,
 }
 
+impl From<ExecError> for RowFailure {
+    fn from(error: ExecError) -> Self {
+        Self { row: None, error }
+    }
+}
+
 impl Attempt<'_> {
-    /// Writes rows, which have a value for each of the statement's columns, brought to its type.
+    /// Writes rows, which have a value for each of the statement's columns, brought to its type. `keys` gets the physical
+    /// key of each of them that is written.
     ///
     /// # Errors
     /// As [`Writer::upsert`].
-    pub fn upsert_rows(&mut self, target: &UpsertTarget, rows: &[Vec<Value>]) -> Result<(), RowFailure> {
-        let first_id = self.first_id(target, rows.len()).map_err(|error| RowFailure { row: None, error })?;
+    pub fn upsert_rows(
+        &mut self,
+        target: &UpsertTarget,
+        rows: &[Vec<Value>],
+        mut keys: Option<&mut Vec<Vec<u8>>>,
+    ) -> Result<(), RowFailure> {
+        let first_id = first_id(self.store(), target, rows.len())?;
         let mut sink = RowSink::new(self, target);
         for (index, row) in rows.iter().enumerate() {
             let row_id = first_id.map(|id| id + index as i64);
-            sink.put(row, row_id, None).map_err(|error| RowFailure { row: Some(index), error })?;
+            let put = sink.put(row, row_id, keys.as_deref_mut());
+            put.map_err(|error| RowFailure { row: Some(index), error })?;
         }
         Ok(())
-    }
-
-    /// The first of the hidden row ids, if the table has them.
-    fn first_id(&self, target: &UpsertTarget, rows: usize) -> Result<Option<i64>, ExecError> {
-        match target.table.def().has_hidden_key() {
-            true => Ok(Some(self.store().allocate_row_ids(&target.table, rows)?.start)),
-            false => Ok(None),
-        }
     }
 
     /// Writes the rows of a query: batches with as many columns as the statement writes, of these types. `defaults`
@@ -141,14 +136,14 @@ impl Attempt<'_> {
         let mut sink = RowSink::new(self, target);
         for batch in batches {
             let batch = batch?;
-            let first_id = sink.attempt.first_id(target, batch.num_rows())?;
+            let first_id = first_id(sink.attempt.store(), target, batch.num_rows())?;
             let mut more = match target.computed_defaults.is_empty() {
                 true => Vec::new(),
                 false => defaults(batch.num_rows())?,
             }
             .into_iter();
             for row in 0..batch.num_rows() {
-                let mut values = row_of_batch(target, types, &batch, row)?;
+                let mut values = row_of_batch(&target.table, &target.columns, types, &batch, (row, 0))?;
                 values.extend(more.next().into_iter().flatten());
                 sink.put(&values, first_id.map(|id| id + row as i64), None)?;
                 sink.end_part()?;
@@ -172,12 +167,91 @@ impl Attempt<'_> {
         Ok(())
     }
 
+    /// Replaces rows; how many. The first column of `batches` has their physical keys, and the others, of these types, have a value for
+    /// each column of the table.
+    ///
+    /// Keys that change are judged when all rows are known: `SET k = k + 1` moves every row.
+    ///
+    /// # Errors
+    /// [`ExecError::DuplicateKey`] if two rows would have one key; those of rows and keys, and errors of the batches.
+    pub fn update_batches<E: From<ExecError>>(
+        &mut self,
+        table: &Arc<Table>,
+        types: &[SqlType],
+        batches: impl Iterator<Item = Result<RecordBatch, E>>,
+    ) -> Result<u64, E> {
+        let columns: Vec<usize> = (0..table.def().columns.len()).collect();
+        let (mut moved, mut rows) = (MovedRows::new(self), 0);
+        for batch in batches {
+            let batch = batch?;
+            let keys = keys_of(&batch)?;
+            rows += batch.num_rows() as u64;
+            for row in 0..batch.num_rows() {
+                let (old, new) = (keys.value(row), row_of_batch(table, &columns, types, &batch, (row, 1))?);
+                let key = table.row_key(&new).map_err(|error| ExecError::from(TableError::from(error)))?;
+                if key == old {
+                    self.apply(table, RowChange::put(&new), None)?;
+                    self.end_part()?;
+                } else {
+                    self.apply(table, RowChange::delete(old), None)?;
+                    moved.add(old, key, new)?;
+                }
+            }
+        }
+        moved.put(self, table)?;
+        Ok(rows)
+    }
+
     fn delete_keys(&mut self, table: &Arc<Table>, batch: &RecordBatch) -> Result<(), ExecError> {
-        let keys = batch.columns().first().and_then(|c| c.as_bytes_opt::<BinaryType>());
-        let keys = keys.ok_or(ExecError::Bug("the rows to be deleted come without their keys"))?;
-        for key in keys.iter().flatten() {
+        for key in keys_of(batch)?.iter().flatten() {
             self.apply(table, RowChange::delete(key), None)?;
             self.end_part()?;
+        }
+        Ok(())
+    }
+}
+
+/// The physical keys of rows, which are the first column of a batch.
+fn keys_of(batch: &RecordBatch) -> Result<&BinaryArray, ExecError> {
+    let keys = batch.columns().first().and_then(|column| column.as_bytes_opt::<BinaryType>());
+    keys.ok_or(ExecError::Bug("the rows to be written come without their keys"))
+}
+
+/// Rows of an UPDATE that get another key. They are put when all rows with the old keys are deleted.
+struct MovedRows {
+    /// The keys that they leave.
+    left: HashSet<Vec<u8>>,
+    rows: Vec<(Vec<u8>, Vec<Value>)>,
+    reserved: Reservation,
+}
+
+impl MovedRows {
+    fn new(attempt: &Attempt<'_>) -> Self {
+        Self { left: HashSet::new(), rows: Vec::new(), reserved: Reservation::new(attempt.memory().clone()) }
+    }
+
+    fn add(&mut self, old: &[u8], key: Vec<u8>, row: Vec<Value>) -> Result<(), ExecError> {
+        let heap = |value: &Value| match value {
+            Value::Text(text) => text.len(),
+            Value::Bytes(bytes) => bytes.len(),
+            _ => 0,
+        };
+        let bytes = old.len() + key.len() + size_of_val(&*row) + row.iter().map(heap).sum::<usize>();
+        self.reserved.resize(self.reserved.bytes() + bytes)?;
+        self.left.insert(old.to_vec());
+        self.rows.push((key, row));
+        Ok(())
+    }
+
+    fn put(self, attempt: &mut Attempt<'_>, table: &Arc<Table>) -> Result<(), ExecError> {
+        let mut taken = HashSet::with_capacity(self.rows.len());
+        for (key, row) in &self.rows {
+            let is_free = self.left.contains(key) || !attempt.snapshot().contains(table, key)?;
+            if !is_free || !taken.insert(key) {
+                let (table, key) = (table.def().name.to_string(), key_text(table, row));
+                return Err(ExecError::DuplicateKey { table, key });
+            }
+            attempt.apply(table, RowChange::put(row), None)?;
         }
         Ok(())
     }
@@ -205,6 +279,9 @@ impl<'s, 't> RowSink<'s, 't> {
         let target = self.target;
         let table = &target.table;
         let fresh = fresh_row(target, values, row_id)?;
+        if let Some(update) = &target.update {
+            return self.insert_or_update(fresh.into_owned(), update, keys);
+        }
         if row_id.is_none() && target.on_conflict != OnConflict::Replace {
             return self.insert(&fresh, keys);
         }
@@ -212,15 +289,44 @@ impl<'s, 't> RowSink<'s, 't> {
             return self.attempt.apply(table, RowChange::put(&fresh), keys);
         }
         let key = table.row_key(&fresh)?;
-        let old = match self.merged.remove(&key) {
-            Some(row) => Some(row),
-            None => self.attempt.latest().get(&self.all, &key)?,
-        };
+        let old = self.row_that_is_there(&key)?;
         let mut new = old.clone().unwrap_or_else(|| fresh.into_owned());
         set_columns(&mut new, &target.columns, values);
         let old = old.as_deref().map_or(OldRow::Absent, OldRow::Present);
         self.attempt.apply(table, RowChange::Put { new: &new, old, written_ms: None }, keys)?;
         self.merged.insert(key, new);
+        Ok(())
+    }
+
+    /// The row of a key: as this statement has written it, or as it was.
+    fn row_that_is_there(&mut self, key: &[u8]) -> Result<Option<Vec<Value>>, ExecError> {
+        match self.merged.remove(key) {
+            Some(row) => Ok(Some(row)),
+            None => Ok(self.attempt.latest().get(&self.all, key)?),
+        }
+    }
+
+    /// Writes a row if its key is new, and else changes the row that is there.
+    fn insert_or_update(
+        &mut self,
+        fresh: Vec<Value>,
+        update: &ConflictUpdate,
+        keys: Option<&mut Vec<Vec<u8>>>,
+    ) -> Result<(), ExecError> {
+        let table = &self.target.table;
+        let key = table.row_key(&fresh)?;
+        let Some(old) = self.row_that_is_there(&key)? else {
+            let change = RowChange::Put { new: &fresh, old: OldRow::Absent, written_ms: None };
+            self.attempt.apply(table, change, keys)?;
+            self.merged.insert(key, fresh);
+            return Ok(());
+        };
+        let new = updated(table, update, &old, fresh)?;
+        if let Some(new) = &new {
+            let change = RowChange::Put { new, old: OldRow::Present(&old), written_ms: None };
+            self.attempt.apply(table, change, keys)?;
+        }
+        self.merged.insert(key, new.unwrap_or(old));
         Ok(())
     }
 
@@ -251,6 +357,40 @@ impl<'s, 't> RowSink<'s, 't> {
         }
         Ok(())
     }
+}
+
+/// The first of the hidden row ids of this many rows, if the table has them.
+fn first_id(store: &dyn TableStore, target: &UpsertTarget, rows: usize) -> Result<Option<i64>, ExecError> {
+    match target.table.def().has_hidden_key() {
+        true => Ok(Some(store.allocate_row_ids(&target.table, rows)?.start)),
+        false => Ok(None),
+    }
+}
+
+/// A row as an ON CONFLICT .. DO UPDATE leaves it; `None` if its WHERE leaves it alone.
+fn updated(
+    table: &Table,
+    update: &ConflictUpdate,
+    old: &[Value],
+    excluded: Vec<Value>,
+) -> Result<Option<Vec<Value>>, ExecError> {
+    let def = table.def();
+    // The place between is that of `_row_key`.
+    let both: Vec<Value> = old.iter().cloned().chain([Value::Null]).chain(excluded).collect();
+    if let Some(condition) = &update.condition
+        && eval::eval(condition, &both)? != Value::Bool(true)
+    {
+        return Ok(None);
+    }
+    let mut new = old.to_vec();
+    for (column, value) in &update.assignments {
+        let (Some(target), Some(place)) = (def.columns.get(*column), new.get_mut(*column)) else {
+            return Err(ExecError::Bug("a column is assigned that the table does not have"));
+        };
+        let named = |source| ExecError::Value { column: Some(format!("{}.{}", def.name, target.name)), source };
+        *place = eval::eval(value, &both).and_then(|value| number::assign(value, target.ty)).map_err(named)?;
+    }
+    Ok(Some(new))
 }
 
 /// A row of all columns: those written, and DEFAULTs for the others.
@@ -290,20 +430,22 @@ fn key_text(table: &Table, row: &[Value]) -> String {
     table.def().key.columns.iter().filter_map(literal).collect::<Vec<_>>().join(", ")
 }
 
+/// The values of a row of a batch, whose columns from `first` on are for these columns of the table.
 fn row_of_batch(
-    target: &UpsertTarget,
+    table: &Table,
+    columns: &[usize],
     types: &[SqlType],
     batch: &RecordBatch,
-    row: usize,
+    (row, first): (usize, usize),
 ) -> Result<Vec<Value>, ExecError> {
-    let def = target.table.def();
-    let mut values = Vec::with_capacity(target.columns.len());
-    for (i, &column) in target.columns.iter().enumerate() {
-        let (Some(target), Some(ty)) = (def.columns.get(column), types.get(i)) else {
+    let def = table.def();
+    let mut values = Vec::with_capacity(columns.len());
+    for (place, &column) in (first..).zip(columns) {
+        let (Some(target), Some(ty)) = (def.columns.get(column), types.get(place)) else {
             return Err(ExecError::Bug("a row to be written has fewer columns than the statement names"));
         };
         let named = |source| ExecError::Value { column: Some(format!("{}.{}", def.name, target.name)), source };
-        let value = value_at(batch.column(i), row, *ty).map_err(named)?;
+        let value = value_at(batch.column(place), row, *ty).map_err(named)?;
         values.push(number::assign(value, target.ty).map_err(named)?);
     }
     Ok(values)

@@ -18,6 +18,8 @@ pub enum HintVerb {
     Insert,
     /// `DELETE /*+ .. */ FROM`
     Delete,
+    /// `UPDATE /*+ .. */ t`
+    Update,
 }
 
 impl HintVerb {
@@ -28,6 +30,7 @@ impl HintVerb {
             Self::Upsert => ("UPSERT", "INTO .."),
             Self::Insert => ("INSERT", "INTO .."),
             Self::Delete => ("DELETE", "FROM .."),
+            Self::Update => ("UPDATE", "t SET .."),
         }
     }
 }

@@ -9,8 +9,10 @@ use crate::cursor::Cursor;
 use crate::error::SqlError;
 use crate::name::{ColumnName, Name, TableRef};
 use crate::parameter::parameter_place;
-use crate::query::{self, KEEPS_THE_ROW};
-use crate::statement::{Assignment, Delete, Hint, RowSource, Update, Upsert, ValuesRow};
+use crate::query;
+use crate::statement::{
+    Assignment, ConflictAction, ConflictClause, Delete, Hint, RowSource, Update, Upsert, ValuesRow,
+};
 
 /// The word DEFAULT among the values of an UPSERT.
 ///
@@ -21,15 +23,7 @@ pub fn is_default(expr: &Expr) -> bool {
 
 /// Reads on behind UPSERT or INSERT, which is token number `start`.
 pub(crate) fn upsert(cursor: &mut Cursor<'_>, start: usize, hints: Vec<Hint>) -> Result<Upsert, SqlError> {
-    if cursor.at(&["OR"]) {
-        let error = SqlError::not_supported("OR behind INSERT", cursor.here());
-        return Err(match cursor.word(1).map(str::to_uppercase).as_deref() {
-            Some("IGNORE") => error.with_help(KEEPS_THE_ROW),
-            Some("REPLACE") => error.with_help("UPSERT INTO t .. of all columns replaces the row that has the key"),
-            _ => error
-                .with_help("INSERT INTO t .. is an error where the key is there, UPSERT INTO t .. replaces the row"),
-        });
-    }
+    let or = insert_or(cursor)?;
     cursor.expect(&["INTO"])?;
     let table = cursor.table()?;
     if cursor.at(&["AS"]) {
@@ -39,7 +33,7 @@ pub(crate) fn upsert(cursor: &mut Cursor<'_>, start: usize, hints: Vec<Hint>) ->
         true => Some(cursor.in_brackets(written_column)?),
         false => None,
     };
-    query::check_words(cursor, cursor.token_count())?;
+    query::check_words(cursor, conflict_clause_start(cursor))?;
     let source = match cursor.word(0).map(str::to_uppercase).as_deref() {
         Some("VALUES") => values(cursor)?,
         Some("SELECT" | "WITH" | "TABLE") => RowSource::Query(query::parse(cursor)?),
@@ -50,8 +44,101 @@ pub(crate) fn upsert(cursor: &mut Cursor<'_>, start: usize, hints: Vec<Hint>) ->
         _ if *cursor.peek(0) == Token::LParen => RowSource::Query(query::parse(cursor)?),
         _ => return Err(cursor.expected_word(&["VALUES", "SELECT"])),
     };
+    let conflict = match conflict_clause(cursor)? {
+        Some(clause) if or.is_some() => {
+            return Err(SqlError::syntax(
+                "OR behind INSERT and a clause for conflicts exclude each other",
+                clause.span,
+            ));
+        }
+        clause => clause.or(or),
+    };
     refuse_tail(cursor)?;
-    Ok(Upsert { table, columns, source, hints, span: cursor.span_from(start) })
+    Ok(Upsert { table, columns, source, conflict, hints, span: cursor.span_from(start) })
+}
+
+/// `OR IGNORE`, `OR REPLACE` behind INSERT.
+fn insert_or(cursor: &mut Cursor<'_>) -> Result<Option<ConflictClause>, SqlError> {
+    let start = cursor.index();
+    if !cursor.eat(&["OR"]) {
+        return Ok(None);
+    }
+    let action = if cursor.eat(&["IGNORE"]) {
+        ConflictAction::Ignore
+    } else if cursor.eat(&["REPLACE"]) {
+        ConflictAction::Replace
+    } else {
+        return Err(cursor.expected_word(&["IGNORE", "REPLACE"]));
+    };
+    Ok(Some(ConflictClause { columns: None, action, span: cursor.span_from(start) }))
+}
+
+/// The number of the token with which a clause for conflicts begins; behind the last token if there is none.
+fn conflict_clause_start(cursor: &Cursor<'_>) -> usize {
+    let is_word = |index: usize, text: &str| match &cursor.token(index).token {
+        Token::Word(word) => word.quote_style.is_none() && word.value.eq_ignore_ascii_case(text),
+        _ => false,
+    };
+    let mut depth = 0usize;
+    for index in cursor.index()..cursor.token_count() {
+        match cursor.token(index).token {
+            Token::LParen => depth += 1,
+            Token::RParen => depth = depth.saturating_sub(1),
+            Token::Word(_) if depth == 0 && is_word(index, "ON") => {
+                let is_duplicate = is_word(index + 1, "DUPLICATE") && is_word(index + 2, "KEY");
+                let is_conflict = is_word(index + 1, "CONFLICT") && query::conflict_action(cursor, index + 2).is_some();
+                if is_duplicate || is_conflict {
+                    return index;
+                }
+            }
+            _ => {}
+        }
+    }
+    cursor.token_count()
+}
+
+/// `ON CONFLICT [(columns)] DO ..`, `ON DUPLICATE KEY ..`.
+fn conflict_clause(cursor: &mut Cursor<'_>) -> Result<Option<ConflictClause>, SqlError> {
+    let start = cursor.index();
+    let (columns, action) = if cursor.eat(&["ON", "DUPLICATE", "KEY"]) {
+        let action = match cursor.eat(&["IGNORE"]) {
+            true => ConflictAction::Ignore,
+            false => {
+                cursor.expect(&["UPDATE"])?;
+                query::check_words(cursor, cursor.token_count())?;
+                ConflictAction::Update { assignments: cursor.list(assignment)?, selection: None }
+            }
+        };
+        (None, action)
+    } else if cursor.eat(&["ON", "CONFLICT"]) {
+        let columns = match *cursor.peek(0) == Token::LParen {
+            true => Some(cursor.in_brackets(Cursor::column)?),
+            false => None,
+        };
+        cursor.expect(&["DO"])?;
+        let action = match cursor.eat(&["NOTHING"]) {
+            true => ConflictAction::Ignore,
+            false => {
+                cursor.expect(&["UPDATE", "SET"])?;
+                query::check_words(cursor, cursor.token_count())?;
+                ConflictAction::Update { assignments: cursor.list(assignment)?, selection: selection(cursor)? }
+            }
+        };
+        (columns, action)
+    } else {
+        return Ok(None);
+    };
+    Ok(Some(ConflictClause { columns, action, span: cursor.span_from(start) }))
+}
+
+/// `column = expression`.
+fn assignment(cursor: &mut Cursor<'_>) -> Result<Assignment, SqlError> {
+    if *cursor.peek(0) == Token::LParen {
+        return Err(SqlError::not_supported("SET (a, b) = ..", cursor.here()));
+    }
+    let column = cursor.column()?;
+    cursor.expect_symbol(&Token::Eq)?;
+    Ok(Assignment { column, value: value(cursor)? })
 }
 
 /// Whether a query starts at the `n`th next token, brackets in front aside.
@@ -111,12 +198,6 @@ fn value(cursor: &mut Cursor<'_>) -> Result<Expr, SqlError> {
 fn refuse_tail(cursor: &Cursor<'_>) -> Result<(), SqlError> {
     let here: Span = cursor.here();
     let refuse = |what: &str| Err(SqlError::not_supported(what, here));
-    if cursor.at(&["ON", "CONFLICT"]) {
-        return refuse("ON CONFLICT");
-    }
-    if cursor.at(&["ON", "DUPLICATE"]) {
-        return refuse("ON DUPLICATE KEY");
-    }
     match cursor.word(0).map(str::to_uppercase).as_deref() {
         Some("RETURNING") => refuse("RETURNING"),
         Some("ORDER") => refuse("ORDER BY in this statement"),
@@ -142,14 +223,7 @@ pub(crate) fn update(cursor: &mut Cursor<'_>, start: usize, hints: Vec<Hint>) ->
     let (table, alias) = target(cursor)?;
     cursor.expect(&["SET"])?;
     query::check_words(cursor, cursor.token_count())?;
-    let assignments = cursor.list(|cursor| {
-        if *cursor.peek(0) == Token::LParen {
-            return Err(SqlError::not_supported("SET (a, b) = ..", cursor.here()));
-        }
-        let column = cursor.column()?;
-        cursor.expect_symbol(&Token::Eq)?;
-        Ok(Assignment { column, value: value(cursor)? })
-    })?;
+    let assignments = cursor.list(assignment)?;
     if cursor.at(&["FROM"]) {
         return Err(SqlError::not_supported("UPDATE .. FROM", cursor.here()));
     }

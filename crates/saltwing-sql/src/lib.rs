@@ -65,6 +65,7 @@ mod scanner;
 mod session;
 mod split;
 pub mod statement;
+mod transaction;
 mod words;
 
 pub use call::function_of;

@@ -12,7 +12,7 @@ use crate::lexer::{self, Lexed};
 use crate::parameter::{self, Parameter};
 use crate::split::{self, StatementText};
 use crate::statement::{Explain, ExplainFormat, Hint, Statement, Unsupported};
-use crate::{alter_table, copy, create_table, dml, guard, hint, place, query, session};
+use crate::{alter_table, copy, create_table, dml, guard, hint, place, query, session, transaction};
 
 /// The largest statement in bytes.
 pub const STATEMENT_BYTES_MAX: usize = 16 << 20;
@@ -122,10 +122,36 @@ fn with_stack<T: Send>(parse_kb: usize, parse: impl FnOnce() -> Result<T, SqlErr
 }
 
 /// First words of statements, for advice.
-const VERBS: [&str; 26] = [
-    "SELECT", "WITH", "VALUES", "UPSERT", "INSERT", "UPDATE", "DELETE", "CREATE", "DROP", "ALTER", "TRUNCATE",
-    "COMPACT", "BACKUP", "SHOW", "DESCRIBE", "EXPLAIN", "COPY", "SET", "USE", "BEGIN", "START", "COMMIT", "ROLLBACK",
-    "GRANT", "REVOKE", "TABLE",
+const VERBS: [&str; 29] = [
+    "SELECT",
+    "WITH",
+    "VALUES",
+    "UPSERT",
+    "INSERT",
+    "UPDATE",
+    "DELETE",
+    "CREATE",
+    "DROP",
+    "ALTER",
+    "TRUNCATE",
+    "COMPACT",
+    "BACKUP",
+    "SHOW",
+    "DESCRIBE",
+    "EXPLAIN",
+    "COPY",
+    "SET",
+    "USE",
+    "BEGIN",
+    "START",
+    "COMMIT",
+    "END",
+    "ROLLBACK",
+    "SAVEPOINT",
+    "RELEASE",
+    "GRANT",
+    "REVOKE",
+    "TABLE",
 ];
 
 fn statement(cursor: &mut Cursor<'_>, hints: Vec<Hint>) -> Result<Statement, SqlError> {
@@ -164,12 +190,14 @@ fn statement(cursor: &mut Cursor<'_>, hints: Vec<Hint>) -> Result<Statement, Sql
         "TRUNCATE" => session::tables(cursor).map(Statement::Truncate),
         "COMPACT" => session::tables(cursor).map(Statement::Compact),
         "BACKUP" => session::backup(cursor, start).map(Statement::Backup),
-        "BEGIN" => session::transaction(cursor, Statement::Begin),
-        "COMMIT" => session::transaction(cursor, Statement::Commit),
-        "ROLLBACK" => session::transaction(cursor, Statement::Rollback),
+        "BEGIN" => transaction::begin(cursor),
+        "COMMIT" | "END" => transaction::commit(cursor),
+        "ROLLBACK" | "ABORT" => transaction::rollback(cursor),
+        "SAVEPOINT" => cursor.name("a savepoint").map(Statement::Savepoint),
+        "RELEASE" => transaction::release(cursor),
         "START" => {
             cursor.expect(&["TRANSACTION"])?;
-            session::transaction(cursor, Statement::Begin)
+            transaction::begin(cursor)
         }
         _ => {
             let error = SqlError::syntax(format!("no statement starts with {verb}"), cursor.span_at(start));
@@ -279,9 +307,8 @@ fn unsupported(cursor: &mut Cursor<'_>, verb: &str) -> Option<Unsupported> {
         "MERGE" | "REPLACE" => (1, Some("UPSERT INTO writes rows whether their keys exist or not")),
         "DELETE" if ["JAR"].iter().any(|word| cursor.word_is(1, word)) => (2, None),
         "GRANT" | "REVOKE" | "ANALYZE" | "VACUUM" | "COMMENT" | "CALL" | "EXECUTE" | "PREPARE" | "DEALLOCATE"
-        | "DECLARE" | "FETCH" | "CLOSE" | "LOCK" | "SAVEPOINT" | "RELEASE" | "LISTEN" | "NOTIFY" | "REINDEX"
-        | "CLUSTER" | "REFRESH" | "ATTACH" | "DETACH" | "PRAGMA" | "OPTIMIZE" | "IMPORT" | "EXPORT" | "LOAD"
-        | "RESET" | "DISCARD" => (1, None),
+        | "DECLARE" | "FETCH" | "CLOSE" | "LOCK" | "LISTEN" | "NOTIFY" | "REINDEX" | "CLUSTER" | "REFRESH"
+        | "ATTACH" | "DETACH" | "PRAGMA" | "OPTIMIZE" | "IMPORT" | "EXPORT" | "LOAD" | "RESET" | "DISCARD" => (1, None),
         "ADD" | "LIST" if cursor.word_is(1, "JARS") || cursor.word_is(1, "JAR") => (2, None),
         "UPDATE" if cursor.at(&["UPDATE", "STATISTICS"]) => (2, None),
         "SHOW" if cursor.word_is(1, "INDEX") || cursor.word_is(1, "INDEXES") => (2, Some("use DESCRIBE table")),

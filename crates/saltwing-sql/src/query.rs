@@ -17,12 +17,8 @@ use crate::error::SqlError;
 use crate::statement::{Hint, QueryStatement, SourceText};
 use crate::words;
 
-/// Advice for INSERT OR IGNORE and the like.
-pub(crate) const KEEPS_THE_ROW: &str = "INSERT INTO t .. is an error (23505) where the key is there, and changes nothing: that may be passed \
-     over; COPY t FROM .. WITH (ON_CONFLICT IGNORE) leaves such rows out. UPSERT would overwrite them";
-/// Advice for ON CONFLICT DO UPDATE and the like.
-const CHANGES_THE_ROW: &str = "UPSERT INTO t (k, a) VALUES (1, 2) writes the columns it names whether the key is there or not; what is \
-     computed from the row that is there is an UPSERT of a query: UPSERT INTO t (k, a) SELECT k, a + 1 FROM t WHERE k = 1";
+/// Advice for a clause of INSERT and UPSERT elsewhere.
+const CONFLICT_PLACE: &str = "it stands behind the rows of INSERT INTO or UPSERT INTO";
 
 /// Reads `(query)`, behind which other things may stand.
 pub(crate) fn in_brackets(cursor: &mut Cursor<'_>, hints: Vec<Hint>) -> Result<QueryStatement, SqlError> {
@@ -247,17 +243,13 @@ fn unknown_clause(cursor: &Cursor<'_>, index: usize, text: &str, keyword: Keywor
                 .with_help("all instants are UTC; leave WITH TIME ZONE out"))
         }
         _ if upper == "DUPLICATE" && previous_is("ON") && next_is("KEY") => {
-            let help = if is_word(cursor, index + 2, "IGNORE") { KEEPS_THE_ROW } else { CHANGES_THE_ROW };
-            Err(SqlError::not_supported("ON DUPLICATE KEY", span).with_help(help))
+            Err(SqlError::not_supported("ON DUPLICATE KEY in a query", span).with_help(CONFLICT_PLACE))
         }
-        _ if upper == "CONFLICT" && previous_is("ON") => match conflict_action(cursor, index + 1) {
-            Some(action) => {
-                let help = if is_word(cursor, action, "NOTHING") { KEEPS_THE_ROW } else { CHANGES_THE_ROW };
-                Err(SqlError::not_supported("ON CONFLICT", cursor.span_at(index - 1)).with_help(help))
-            }
-            // A column of that name in the condition of a join.
-            None => Ok(()),
-        },
+        // Without an action it is a column of that name in the condition of a join.
+        _ if upper == "CONFLICT" && previous_is("ON") && conflict_action(cursor, index + 1).is_some() => {
+            let span = cursor.span_at(index - 1);
+            Err(SqlError::not_supported("ON CONFLICT in a query", span).with_help(CONFLICT_PLACE))
+        }
         // NEXT VALUE FOR s, NEXT 5 VALUES FOR s, CURRENT VALUE FOR s.
         _ if (upper == "VALUE" || upper == "VALUES") && next_is("FOR") => {
             let counted = matches!(before(cursor, index), Some(Token::Number(..) | Token::Placeholder(_)));
@@ -277,7 +269,7 @@ fn unknown_clause(cursor: &Cursor<'_>, index: usize, text: &str, keyword: Keywor
 }
 
 /// Where what an ON CONFLICT does stands, if `index` is behind one: `[(..)] DO action`.
-fn conflict_action(cursor: &Cursor<'_>, mut index: usize) -> Option<usize> {
+pub(crate) fn conflict_action(cursor: &Cursor<'_>, mut index: usize) -> Option<usize> {
     if cursor.token(index).token == Token::LParen {
         index += (index..cursor.token_count()).position(|at| cursor.token(at).token == Token::RParen)? + 1;
     }

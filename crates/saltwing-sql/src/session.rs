@@ -1,4 +1,4 @@
-//! The small statements: SHOW, DESCRIBE, SET, USE, schemas, DROP, TRUNCATE, COMPACT, BACKUP, transactions.
+//! The small statements: SHOW, DESCRIBE, SET, USE, schemas, DROP, TRUNCATE, COMPACT, BACKUP.
 
 use sqlparser::tokenizer::Token;
 
@@ -38,6 +38,9 @@ pub(crate) fn show(cursor: &mut Cursor<'_>) -> Result<Statement, SqlError> {
             false => None,
         };
         return Ok(Statement::ShowStorage(table));
+    }
+    if cursor.eat(&["TRANSACTIONS"]) {
+        return Ok(Statement::ShowTransactions);
     }
     if cursor.eat(&["ALL"]) {
         return Ok(Statement::ShowSetting(None));
@@ -122,19 +125,4 @@ pub(crate) fn backup(cursor: &mut Cursor<'_>, start: usize) -> Result<Backup, Sq
     cursor.expect(&["TO"])?;
     let path = cursor.string("a directory's name in ''")?;
     Ok(Backup { path, span: cursor.span_from(start) })
-}
-
-/// Reads on behind BEGIN, COMMIT, ROLLBACK or `START TRANSACTION`.
-pub(crate) fn transaction(cursor: &mut Cursor<'_>, statement: Statement) -> Result<Statement, SqlError> {
-    if !cursor.eat(&["TRANSACTION"]) {
-        cursor.eat(&["WORK"]);
-    }
-    if cursor.at(&["TO"]) || cursor.at(&["SAVEPOINT"]) {
-        return Err(SqlError::not_supported("SAVEPOINT", cursor.here()));
-    }
-    if cursor.at(&["ISOLATION"]) || cursor.at(&["READ"]) || cursor.at(&["AND"]) {
-        return Err(SqlError::not_supported("a mode of a transaction", cursor.here())
-            .with_help("transactions have snapshot isolation; leave the mode out"));
-    }
-    Ok(statement)
 }

@@ -65,11 +65,22 @@ pub enum Statement {
     /// `USE schema`.
     Use(Name),
     /// `BEGIN`, `START TRANSACTION`.
-    Begin,
-    /// `COMMIT`.
+    Begin {
+        /// `READ ONLY`.
+        read_only: bool,
+    },
+    /// `COMMIT`, `END`.
     Commit,
-    /// `ROLLBACK`.
+    /// `ROLLBACK`, `ABORT`.
     Rollback,
+    /// `SAVEPOINT name`.
+    Savepoint(Name),
+    /// `ROLLBACK TO name`.
+    RollbackTo(Name),
+    /// `RELEASE name`.
+    ReleaseSavepoint(Name),
+    /// `SHOW TRANSACTIONS`.
+    ShowTransactions,
     /// A known statement that is not built yet: 0A000, naming it.
     Unsupported(Unsupported),
 }
@@ -264,6 +275,8 @@ pub struct Upsert {
     pub columns: Option<Vec<ColumnName>>,
     /// The rows.
     pub source: RowSource,
+    /// `ON CONFLICT ..`, `ON DUPLICATE KEY ..`, or INSERT's `OR ..`.
+    pub conflict: Option<ConflictClause>,
     /// `/*+ .. */` behind the first word, and in the query.
     pub hints: Vec<Hint>,
     /// The whole statement.
@@ -276,6 +289,33 @@ impl Upsert {
         let hints = self.hints.clone();
         QueryStatement { query: Box::new(query.clone()), hints, items: Vec::new(), span: self.span }
     }
+}
+
+/// The handling of rows whose keys are there.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ConflictClause {
+    /// `ON CONFLICT (columns)`.
+    pub columns: Option<Vec<ColumnName>>,
+    /// What becomes of such a row.
+    pub action: ConflictAction,
+    /// The clause.
+    pub span: Span,
+}
+
+/// What becomes of a row whose key is there.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ConflictAction {
+    /// `DO NOTHING`, `IGNORE`: the row that is there stays.
+    Ignore,
+    /// `INSERT OR REPLACE`: the new row takes its place as a whole.
+    Replace,
+    /// `DO UPDATE SET ..`, `UPDATE ..`: the row that is there is changed.
+    Update {
+        /// At least one.
+        assignments: Vec<Assignment>,
+        /// `WHERE`: rows that do not meet it stay as they are.
+        selection: Option<Expr>,
+    },
 }
 
 /// Where the rows of an UPSERT come from.

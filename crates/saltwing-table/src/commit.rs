@@ -154,6 +154,11 @@ impl CommitLog {
         ReadToken { log: self.clone(), id }
     }
 
+    /// The newest commit.
+    pub(crate) fn newest(&self) -> CommitNo {
+        self.state.lock().last
+    }
+
     /// Checks that no key was committed after `read`. The caller holds the commit
     /// lock from here until [`CommitLog::record`].
     ///

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use saltwing_access::{
-    AtomicScope, Capabilities, Clock, Examine, Examined, PointRow, Projection, ScanContext, Snapshot, SnapshotScope,
-    StorageError, Table, TableError, TableStore, TakeRow, Transaction, WriteBatch,
+    AtomicScope, Capabilities, Clock, CommitNo, Examine, Examined, PointRow, Projection, ScanContext, Snapshot,
+    SnapshotScope, StorageError, Table, TableError, TableStore, TakeRow, Transaction, WriteBatch,
 };
 use saltwing_store::OrderedKv;
 use saltwing_types::TableId;
@@ -142,6 +142,10 @@ impl TableStore for EmbeddedTables {
 
     fn now_ms(&self) -> i64 {
         self.clock().now_ms()
+    }
+
+    fn newest_commit(&self) -> CommitNo {
+        self.committer.log.newest()
     }
 
     fn open_table(&self, table: Table) -> Arc<Table> {

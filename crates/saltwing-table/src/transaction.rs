@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use saltwing_access::{
-    CommitNo, Durability, RowChange, Snapshot, StorageError, Table, TableError, Transaction, WriteBatch,
+    CommitNo, Durability, RowChange, Savepoint, Snapshot, StorageError, Table, TableError, Transaction, WriteBatch,
 };
 use saltwing_store::Announced;
 
@@ -11,7 +11,7 @@ use crate::commit::{CommitLog, ReadToken};
 use crate::engine::storage_engine::StorageEngine;
 use crate::format::delta_record::keyed_rows;
 use crate::scan::snapshot::EmbeddedSnapshot;
-use crate::write_set::WriteSet;
+use crate::write_set::{WriteMark, WriteSet};
 
 /// Where commits go.
 #[derive(Clone)]
@@ -30,7 +30,14 @@ impl Committer {
     pub(crate) fn begin(&self) -> EmbeddedTransaction {
         let (rows, token) = self.packed.moment(|| self.log.begin());
         let latest = Arc::new(EmbeddedSnapshot::new(rows, &self.packed));
-        EmbeddedTransaction { batch: self.batch(), snapshot: latest.clone(), latest, view: None, token }
+        EmbeddedTransaction {
+            batch: self.batch(),
+            snapshot: latest.clone(),
+            latest,
+            view: None,
+            savepoints: Vec::new(),
+            token,
+        }
     }
 
     fn write_set(&self) -> WriteSet {
@@ -128,10 +135,14 @@ pub(crate) struct EmbeddedTransaction {
     batch: EmbeddedBatch,
     snapshot: Arc<dyn Snapshot>,
     latest: Arc<EmbeddedSnapshot>,
-    /// `latest` with the first records of the batch, and how many these are.
-    view: Option<(Arc<EmbeddedSnapshot>, usize)>,
+    /// `latest` with the first records of the batch.
+    view: Option<View>,
+    savepoints: Vec<(WriteMark, Option<View>)>,
     token: ReadToken,
 }
+
+/// A snapshot with the first records of a batch, and how many these are.
+type View = (Arc<EmbeddedSnapshot>, usize);
 
 impl WriteBatch for EmbeddedTransaction {
     fn apply(
@@ -156,9 +167,9 @@ impl WriteBatch for EmbeddedTransaction {
     }
 
     fn commit(self: Box<Self>, durability: Durability) -> Result<CommitNo, TableError> {
-        let Self { batch: EmbeddedBatch { committer, writes }, snapshot, latest, view, token } = *self;
+        let Self { batch: EmbeddedBatch { committer, writes }, snapshot, latest, view, savepoints, token } = *self;
         // What the snapshots alone still see can be given back.
-        drop((snapshot, latest, view));
+        drop((snapshot, latest, view, savepoints));
         match writes.is_empty() {
             true => Ok(token.at()),
             false => committer.commit(&writes, Some(&token), durability),
@@ -167,6 +178,10 @@ impl WriteBatch for EmbeddedTransaction {
 }
 
 impl Transaction for EmbeddedTransaction {
+    fn began_after(&self) -> CommitNo {
+        self.token.at()
+    }
+
     fn snapshot(&self) -> &Arc<dyn Snapshot> {
         &self.snapshot
     }
@@ -185,12 +200,30 @@ impl Transaction for EmbeddedTransaction {
         Ok(view)
     }
 
+    fn savepoint(&mut self) -> Savepoint {
+        self.savepoints.push((self.batch.writes.mark(), self.view.clone()));
+        Savepoint(self.savepoints.len() - 1)
+    }
+
+    fn rollback_to(&mut self, savepoint: Savepoint) -> Result<(), TableError> {
+        let (mark, view) = self.savepoints.get(savepoint.0).cloned().ok_or(TableError::NoSavepoint(savepoint.0))?;
+        self.savepoints.truncate(savepoint.0 + 1);
+        self.batch.writes.truncate(mark);
+        self.view = view;
+        Ok(())
+    }
+
+    fn release(&mut self, savepoint: Savepoint) {
+        self.savepoints.truncate(savepoint.0);
+    }
+
     fn commit_part(&mut self, durability: Durability) -> Result<CommitNo, TableError> {
         let EmbeddedBatch { committer, writes } = &mut self.batch;
         let number = committer.commit(writes, Some(&self.token), durability)?;
         *writes = committer.write_set();
         self.latest = Arc::new(EmbeddedSnapshot::newest(&committer.packed));
         self.view = None;
+        self.savepoints.clear();
         Ok(number)
     }
 }

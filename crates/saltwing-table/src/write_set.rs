@@ -28,6 +28,15 @@ pub(crate) struct WriteSet {
     frees_space: bool,
 }
 
+/// The length of a set at some time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WriteMark {
+    records: usize,
+    rows: usize,
+    tables: usize,
+    has_puts: bool,
+}
+
 impl WriteSet {
     /// A set that changes nothing; its rows are stamped with this time, in milliseconds since 1970.
     pub(crate) fn new(now_ms: i64, open: Arc<OpenTables>) -> Self {
@@ -125,6 +134,19 @@ impl WriteSet {
     /// The tables written to, each definition once.
     pub(crate) fn tables(&self) -> &[Arc<StoredTable>] {
         &self.tables
+    }
+
+    /// The rows so far, for [`WriteSet::truncate`].
+    pub(crate) fn mark(&mut self) -> WriteMark {
+        let records = self.records.finished().len();
+        WriteMark { records, rows: self.rows, tables: self.tables.len(), has_puts: self.has_puts }
+    }
+
+    /// Removes the rows since a mark.
+    pub(crate) fn truncate(&mut self, to: WriteMark) {
+        self.records.truncate(to.records);
+        self.tables.truncate(to.tables);
+        (self.rows, self.has_puts) = (to.rows, to.has_puts);
     }
 
     /// The rows as the store takes them, in records to which none is added any more.

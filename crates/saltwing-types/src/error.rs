@@ -96,6 +96,10 @@ codes! {
     InvalidDefinition = "invalid_definition", "42P16";
     NotSupported = "not_supported", "0A000";
     ReadOnly = "read_only", "25006", 518;
+    NoTransaction = "no_transaction", "25P01";
+    FailedTransaction = "failed_transaction", "25P02";
+    ActiveTransaction = "active_transaction", "25001";
+    NoSuchSavepoint = "no_such_savepoint", "3B001";
     FileAccessRefused = "file_access_refused", "42501";
     Locked = "locked", "55P03";
     DiskFull = "disk_full", "53100";

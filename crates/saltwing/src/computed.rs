@@ -33,7 +33,7 @@ impl Session {
         params: &'a [Value],
         context: &'a ScanContext,
     ) -> Computing<'a> {
-        let now_ms = self.shared().options.clock.now_ms();
+        let now_ms = self.now_ms();
         Computing { session: self, hints, params, context, now_ms }
     }
 
@@ -44,7 +44,7 @@ impl Session {
         if columns.is_empty() {
             return Ok(());
         }
-        let (snapshot, context) = (self.shared().tables.snapshot()?, self.begin());
+        let (snapshot, context) = (self.snapshot()?, self.begin());
         self.computing(&[], &[], &context).values_of(&snapshot, def, &columns, 2).map(drop)
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use saltwing_bind::{
     BoundQuery, BoundSource, ParameterTypes, Params, Subquery, alter_table, candidates, computed_query, create_table,
-    query, resolve, row_key_query, upsert,
+    query, resolve, row_key_query, update, upsert,
 };
 use saltwing_planner::HintVerb;
 use saltwing_sql::Statement;
@@ -50,6 +50,12 @@ impl Describer<'_> {
             Statement::Query(query) => return self.described_query(query, HintVerb::Select),
             Statement::Upsert(upserted) => self.check_upsert(upserted, HintVerb::Upsert)?,
             Statement::Insert(upserted) => self.check_upsert(upserted, HintVerb::Insert)?,
+            Statement::Update(statement) => {
+                let bound = update(statement, &*catalog)?;
+                // The row key is the first item.
+                self.types.note_targets(&bound.query.query, 1, &bound.table, 0..bound.table.def().columns.len());
+                drop(self.described_query(&bound.query, HintVerb::Update)?);
+            }
             Statement::Delete(delete) => self.check_delete(delete)?,
             Statement::CopyTo(copy) => match &copy.source {
                 CopySource::Query(query) => drop(self.described_query(query, HintVerb::Select)?),
@@ -126,7 +132,8 @@ impl Describer<'_> {
                 self.described_query(&query, verb).map(drop)
             }
             BoundSource::Query(query) => {
-                self.types.note_targets(&query, &bound.target);
+                let columns = bound.target.columns.iter().copied();
+                self.types.note_targets(&query, 0, &bound.target.table, columns);
                 self.described_query(&statement.source_query(&query), verb).map(drop)
             }
         }

@@ -98,8 +98,11 @@ impl Session {
                     None => self.explain_query(&saltwing_bind::row_key_query(delete)?, params),
                 }
             }
+            Statement::Update(update) => {
+                self.explain_query(&saltwing_bind::update(update, &*self.catalog())?.query, params)
+            }
             _ => Err(Error::new(ErrorCode::NotSupported, "EXPLAIN of this statement is not supported")
-                .with_help(Some("EXPLAIN takes SELECT, UPSERT, INSERT and DELETE"))),
+                .with_help(Some("EXPLAIN takes SELECT, UPSERT, INSERT, UPDATE and DELETE"))),
         }
     }
 

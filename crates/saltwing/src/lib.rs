@@ -72,6 +72,9 @@ mod storage;
 mod subqueries;
 mod sweeper;
 mod text_rows;
+mod transaction;
+mod transaction_guard;
+mod transaction_statements;
 
 pub use builder::{Builder, StoreKind};
 pub use connection::{Connection, Statement};
@@ -87,6 +90,9 @@ pub use params::{IntoParams, Params};
 pub use progress::CopyProgress;
 pub use rows::{ArrowRows, ColumnIndex, FromRow, Row, Rows};
 pub use settings::{ExecutorChoice, SETTINGS, Setting, SettingScope, Settings};
+
+pub use transaction::TransactionState;
+pub use transaction_guard::{BlockingTransaction, TRANSACTION_TRIES_MAX, Transaction};
 
 pub use saltwing_access::Loss;
 pub use saltwing_bind::ResultColumn;

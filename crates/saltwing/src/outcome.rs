@@ -12,6 +12,7 @@ use saltwing_exec::{DirectRows, TotalRow};
 use saltwing_expr::{ColumnBuilder, RowValues};
 
 use crate::Error;
+use crate::transaction::RowStream;
 
 /// The effect of a statement without rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -60,6 +61,8 @@ pub(crate) struct Running {
     pub(crate) warnings: Option<Warnings>,
     /// The statement's text, for errors of later rows.
     pub(crate) sql: Option<Arc<str>>,
+    /// Where it is known to the transaction that it is a part of.
+    pub(crate) stream: Option<Arc<RowStream>>,
 }
 
 /// From how much on a statement that scans is noticed.

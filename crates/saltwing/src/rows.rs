@@ -82,10 +82,9 @@ impl ArrowRows {
 
     /// An error of the statement, with its text.
     fn placed(&self, error: Error) -> Error {
-        match self.running.as_ref().and_then(|running| running.sql.as_ref()) {
-            Some(sql) => error.in_sql(sql),
-            None => error,
-        }
+        let Some(running) = &self.running else { return error };
+        let error = running.stream.iter().fold(error, |error, stream| stream.failed(error));
+        running.sql.iter().fold(error, |error, sql| error.in_sql(sql))
     }
 
     /// Takes note of the end.

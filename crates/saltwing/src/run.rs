@@ -5,20 +5,20 @@ use std::sync::Arc;
 
 use saltwing_access::{ScanContext, Snapshot, Table};
 use saltwing_bind::{
-    BoundQuery, BoundSource, BoundUpsert, OnConflict, Params, Subquery, UpsertTarget, alter_table, create_table,
-    delete, query, resolve, upsert,
+    BoundQuery, BoundSource, BoundUpdate, BoundUpsert, Params, Subquery, UpsertTarget, alter_table, create_table,
+    delete, query, resolve, update, upsert,
 };
 use saltwing_catalog::CatalogReader;
-use saltwing_exec::{CommitLimits, ExecError, RowFailure, RunningSelect, SelectPlan, Writer};
+use saltwing_exec::{ExecError, RowFailure, RunningSelect, SelectPlan};
 use saltwing_planner::{AccessRequest, Guard, HintVerb, KeyAccess, PlannedSelect, TableAccess, plan, plan_select};
-use saltwing_sql::statement::{AlterTable, CreateTable, Delete, DropTable, QueryStatement, RowSource, Upsert};
+use saltwing_sql::statement::{AlterTable, CreateTable, Delete, DropTable, QueryStatement, RowSource, Update, Upsert};
 use saltwing_sql::{Statement, TableRef};
 use saltwing_types::{ErrorCode, Span, SqlType, Value};
 
 use crate::Error;
 use crate::outcome::{BatchSource, ExecResult, Outcome, RowsOutcome, Running, Stats, Values};
 use crate::session::Session;
-use crate::settings::{ExecutorChoice, Settings};
+use crate::settings::ExecutorChoice;
 use crate::show::columns_shown;
 use crate::statement_cache::{CachedStatement, ReadyPlan};
 use crate::text_rows::{TextRow, text_rows};
@@ -52,10 +52,6 @@ pub(crate) enum Purpose {
 }
 
 impl Session {
-    pub(crate) fn catalog(&self) -> Arc<dyn CatalogReader> {
-        self.shared().catalog.snapshot()
-    }
-
     pub(crate) fn run_statement(&self, statement: &Statement, params: &[Value]) -> Result<Outcome, Error> {
         let catalog = &self.shared().catalog;
         let shown =
@@ -65,6 +61,7 @@ impl Session {
             Statement::Upsert(statement) => self.by_newest_definitions(|| self.run_upsert(statement, false, params)),
             Statement::Insert(statement) => self.by_newest_definitions(|| self.run_upsert(statement, true, params)),
             Statement::Delete(statement) => self.by_newest_definitions(|| self.run_delete(statement, params)),
+            Statement::Update(statement) => self.by_newest_definitions(|| self.run_update(statement, params)),
             Statement::Explain(explain) => shown(self.run_explain(explain, params)?),
             Statement::CreateTable(create) => self.run_create_table(create),
             Statement::AlterTable(alter) => self.run_alter_table(alter),
@@ -114,12 +111,16 @@ impl Session {
             Statement::Describe(name) => shown(self.describe(name)?),
             Statement::ShowSetting(name) => shown(self.show_setting(name.as_ref())?),
             Statement::Set(set) => self.set(set).map(|()| ExecResult::default().into()),
-            Statement::Update(_)
-            | Statement::Use(_)
-            | Statement::Begin
-            | Statement::Commit
+            Statement::ShowTransactions => shown(self.show_transactions()),
+            Statement::Begin { read_only } => self.begin_transaction(*read_only).map(|()| ExecResult::default().into()),
+            Statement::Commit
             | Statement::Rollback
-            | Statement::Unsupported(_) => {
+            | Statement::Savepoint(_)
+            | Statement::RollbackTo(_)
+            | Statement::ReleaseSavepoint(_) => {
+                Err(Error::new(ErrorCode::NoTransaction, "no transaction is open").with_help(Some("BEGIN opens one")))
+            }
+            Statement::Use(_) | Statement::Unsupported(_) => {
                 debug_assert!(unsupported(statement).is_some(), "a statement that is not run has an error");
                 Err(unsupported(statement).unwrap_or_else(|| Error::new(ErrorCode::Bug, "no run for this statement")))
             }
@@ -132,7 +133,7 @@ impl Session {
         statement: &'a QueryStatement,
         params: Params<'a>,
     ) -> Result<QueryRun<'a>, Error> {
-        Ok(self.query_run_on(self.shared().tables.snapshot()?, statement, params))
+        Ok(self.query_run_on(self.snapshot()?, statement, params))
     }
 
     pub(crate) fn query_run_on<'a>(
@@ -143,7 +144,8 @@ impl Session {
     ) -> QueryRun<'a> {
         let (catalog, guard) = (self.catalog(), self.guard(&statement.hints));
         let (statement, subqueries, executor) = (Cow::Borrowed(statement), Vec::new(), self.settings().executor);
-        QueryRun { statement, params, subqueries, snapshot, catalog, guard, executor, now_ms: None }
+        let now_ms = self.is_within_transaction().then(|| self.now_ms());
+        QueryRun { statement, params, subqueries, snapshot, catalog, guard, executor, now_ms }
     }
 
     /// Runs a write, and again, from name resolution on, if a table's definition changed meanwhile.
@@ -193,18 +195,18 @@ impl Session {
             let is_kept = settings.executor == ExecutorChoice::Auto && known.is_relational();
             return if is_kept { kept() } else { self.run_query(statement, params) };
         };
-        let tables = &self.shared().tables;
         if let Some(row_key) = plan.point_key(part.as_ref())
             && settings.allows_unmetered_get()
+            && !self.is_within_transaction()
         {
             // It is read at once, so it needs no cancellation and has no notice at its end.
-            return match plan.point(&**tables, row_key).map_err(Error::from) {
+            return match plan.point(&*self.shared().tables, row_key).map_err(Error::from) {
                 Ok(row) => Ok(RowsOutcome::point(plan.columns().clone(), row.map(|row| row.values))),
                 Err(error) if error.code() == ErrorCode::Conflict => self.run_query(statement, params),
                 Err(error) => Err(error),
             };
         }
-        let snapshot = tables.snapshot()?;
+        let snapshot = self.snapshot()?;
         // Rows are not read by a definition that is older than they are.
         if self.catalog().version() != catalog.version() {
             return self.run_query(statement, params);
@@ -285,7 +287,7 @@ impl Session {
             RunningSelect::Rows(rows) => BatchSource::Direct(Box::new(rows)),
         };
         let (counters, notices) = (vec![context.counters.clone()], notices.into_iter().collect());
-        let running = Running { context, counters, notices, warnings: Some(self.warnings()), sql: None };
+        let running = Running { context, counters, notices, warnings: Some(self.warnings()), sql: None, stream: None };
         Ok(RowsOutcome { columns, source, read: Stats::default(), running: Some(Box::new(running)) })
     }
 
@@ -302,7 +304,7 @@ impl Session {
                     let mut rows = rows.clone();
                     computing.fill(transaction.snapshot(), &target, &mut rows, &computed, statement.span)?;
                     computing.add_defaults(transaction.snapshot(), &target, &mut rows)?;
-                    transaction.upsert_rows(&target, &rows).map_err(|failure| of_row(statement, failure))
+                    transaction.upsert_rows(&target, &rows, None).map_err(|failure| of_row(statement, failure))
                 });
                 let (rows_affected, ()) = written?;
                 Ok(ExecResult { rows_affected, notices: Vec::new() }.into())
@@ -312,7 +314,11 @@ impl Session {
                 let rows_affected = written.map_err(|failure| of_row(statement, failure))?;
                 Ok(ExecResult { rows_affected, notices: Vec::new() }.into())
             }
-            BoundSource::Query(query) => self.upsert_query(&target, &statement.source_query(&query), params, &context),
+            BoundSource::Query(query) => {
+                let (query, verb) =
+                    (statement.source_query(&query), if insert { HintVerb::Insert } else { HintVerb::Upsert });
+                self.upsert_query(&target, &query, verb, params, &context)
+            }
         }
     }
 
@@ -321,6 +327,7 @@ impl Session {
         &self,
         target: &UpsertTarget,
         statement: &QueryStatement,
+        verb: HintVerb,
         params: &[Value],
         context: &ScanContext,
     ) -> Result<Outcome, Error> {
@@ -330,7 +337,7 @@ impl Session {
             let snapshot = transaction.snapshot().clone();
             let mut run = self.query_run_on(snapshot.clone(), statement, Params::Given(params));
             run.now_ms = Some(computing.now_ms);
-            run.guard.verb = if target.on_conflict == OnConflict::Error { HintVerb::Insert } else { HintVerb::Upsert };
+            run.guard.verb = verb;
             let rows = self.start_run(run, context.clone())?;
             if rows.columns.len() != target.columns.len() {
                 let text = format!(
@@ -387,18 +394,47 @@ impl Session {
         let query = saltwing_bind::row_key_query(statement)?;
         let writer = self.writer();
         let (rows_affected, notices) = writer.transaction(writer.limits, |transaction| {
-            let mut run = self.query_run_on(transaction.snapshot().clone(), &query, Params::Given(params));
-            run.guard.verb = HintVerb::Delete;
-            // The requested executor applies only to queries.
-            if run.executor == ExecutorChoice::Direct {
-                run.executor = ExecutorChoice::Auto;
-            }
+            let run = self.write_run(transaction.snapshot().clone(), &query, params, HintVerb::Delete);
             let table = resolve(&*run.catalog, &statement.table)?;
             let rows = self.start_run(run, context.clone())?;
             let ((), notices) = rows.drain(|batches| transaction.delete_batches(&table, batches))?;
             Ok::<_, Error>(notices)
         })?;
         Ok(ExecResult { rows_affected, notices }.into())
+    }
+
+    /// An UPDATE: a query gives the rows as they will be. Where another commit comes first, it runs again.
+    fn run_update(&self, statement: &Update, params: &[Value]) -> Result<Outcome, Error> {
+        self.writable()?;
+        let context = self.begin();
+        let BoundUpdate { table, query, moves_rows } = update(statement, &*self.catalog())?;
+        let writer = self.writer();
+        // Whether a key is free is known when all rows are.
+        let limits = if moves_rows { writer.limits.in_one() } else { writer.limits };
+        let (_, (rows_affected, notices)) = writer.transaction(limits, |transaction| {
+            let run = self.write_run(transaction.snapshot().clone(), &query, params, HintVerb::Update);
+            let rows = self.start_run(run, context.clone())?;
+            let types: Vec<SqlType> = rows.columns.iter().map(|column| column.ty).collect();
+            rows.drain(|batches| transaction.update_batches(&table, &types, batches))
+        })?;
+        Ok(ExecResult { rows_affected, notices }.into())
+    }
+
+    /// A query for the rows that a statement writes.
+    fn write_run<'a>(
+        &self,
+        snapshot: Arc<dyn Snapshot>,
+        query: &'a QueryStatement,
+        params: &'a [Value],
+        verb: HintVerb,
+    ) -> QueryRun<'a> {
+        let mut run = self.query_run_on(snapshot, query, Params::Given(params));
+        run.guard.verb = verb;
+        // The requested executor applies only to queries.
+        if run.executor == ExecutorChoice::Direct {
+            run.executor = ExecutorChoice::Auto;
+        }
+        run
     }
 
     fn run_create_table(&self, create: &CreateTable) -> Result<Outcome, Error> {
@@ -454,13 +490,6 @@ impl Session {
         Ok(ExecResult { rows_affected: 0, notices }.into())
     }
 
-    pub(crate) fn writer(&self) -> Writer<'_> {
-        let Settings { durability, commit_bytes_max: bytes_max, autocommit_rows: part_rows, .. } = self.settings();
-        let shared = self.shared();
-        let limits = CommitLimits { bytes_max, part_rows };
-        Writer { store: &*shared.tables, durability, limits, memory: &shared.memory }
-    }
-
     pub(crate) fn writable(&self) -> Result<(), Error> {
         if self.shared().options.readonly {
             return Err(Error::new(ErrorCode::ReadOnly, "the database is open for reading only"));
@@ -488,11 +517,7 @@ fn of_row(statement: &Upsert, failure: RowFailure) -> Error {
 /// The error of a statement that is read and not run; `None` of one that is.
 pub(crate) fn unsupported(statement: &Statement) -> Option<Error> {
     Some(match statement {
-        Statement::Update(update) => not_supported("UPDATE", update.span, "use UPSERT, or DELETE and INSERT"),
         Statement::Use(name) => not_supported("USE", name.span, "write the schema before the table: s.t"),
-        Statement::Begin | Statement::Commit | Statement::Rollback => {
-            not_supported_here("a transaction of several statements", "each statement is a transaction of its own")
-        }
         Statement::Unsupported(statement) => {
             let text = format!("{} is not supported yet", statement.what);
             Error::new(ErrorCode::NotSupported, text).at(Some(statement.span)).with_help(statement.help.as_deref())
@@ -502,9 +527,6 @@ pub(crate) fn unsupported(statement: &Statement) -> Option<Error> {
 }
 
 fn not_supported(what: &str, span: Span, help: &str) -> Error {
-    not_supported_here(what, help).at(Some(span))
-}
-
-fn not_supported_here(what: &str, help: &str) -> Error {
-    Error::new(ErrorCode::NotSupported, format!("{what} is not supported yet")).with_help(Some(help))
+    let text = format!("{what} is not supported yet");
+    Error::new(ErrorCode::NotSupported, text).with_help(Some(help)).at(Some(span))
 }

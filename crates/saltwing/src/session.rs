@@ -4,7 +4,9 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
-use saltwing_access::{Budget, ScanContext};
+use saltwing_access::{Budget, ScanContext, Snapshot};
+use saltwing_catalog::CatalogReader;
+use saltwing_exec::{CommitLimits, Writer};
 use saltwing_planner::{Guard, HintVerb};
 use saltwing_sql::statement::{Hint, Set};
 use saltwing_sql::{Statement, parse};
@@ -18,6 +20,7 @@ use crate::progress::CopyProgress;
 use crate::settings::{Setting, Settings};
 use crate::shared::Shared;
 use crate::statement_cache::CachedStatement;
+use crate::transaction::{SessionTransaction, TransactionSlot};
 
 /// A connection's state, shared by its clones.
 #[derive(Clone)]
@@ -29,6 +32,9 @@ pub(crate) struct Session {
     /// Those of all sessions of the connection.
     slots: Slots,
     progress: Arc<Mutex<Option<ProgressReport>>>,
+    pub(crate) transaction: TransactionSlot,
+    /// The transaction that this session runs a statement of.
+    within: Option<Arc<SessionTransaction>>,
 }
 
 /// Where the statement that a session runs, or has run last, is found.
@@ -69,7 +75,64 @@ impl Session {
         let settings = Settings::new(&shared.options);
         let slots = Slots::default();
         let slot = slots.add();
-        Self { shared, settings: Arc::new(Mutex::new(settings)), slot, slots, progress: Arc::default() }
+        Self {
+            shared,
+            settings: Arc::new(Mutex::new(settings)),
+            slot,
+            slots,
+            progress: Arc::default(),
+            transaction: TransactionSlot::default(),
+            within: None,
+        }
+    }
+
+    /// Another session of the same connection, for a transaction of its own: it has a copy of the settings.
+    pub(crate) fn sibling(&self) -> Self {
+        let settings = Arc::new(Mutex::new(self.settings()));
+        Self { settings, slot: self.slots.add(), transaction: TransactionSlot::default(), within: None, ..self.clone() }
+    }
+
+    /// The same session for a statement of this transaction.
+    pub(crate) fn within(&self, transaction: &Arc<SessionTransaction>) -> Self {
+        Self { within: Some(transaction.clone()), ..self.clone() }
+    }
+
+    /// The definitions of the moment; inside a transaction, of its beginning.
+    pub(crate) fn catalog(&self) -> Arc<dyn CatalogReader> {
+        match &self.within {
+            Some(transaction) => transaction.catalog.clone(),
+            None => self.shared.catalog.snapshot(),
+        }
+    }
+
+    /// All rows; inside a transaction, as it sees them.
+    pub(crate) fn snapshot(&self) -> Result<Arc<dyn Snapshot>, Error> {
+        Ok(match &self.within {
+            Some(transaction) => transaction.rows.snapshot()?,
+            None => self.shared.tables.snapshot()?,
+        })
+    }
+
+    /// The time that `now()` is, in milliseconds since 1970; inside a transaction, of its beginning.
+    pub(crate) fn now_ms(&self) -> i64 {
+        let of_clock = || self.shared.options.clock.now_ms();
+        self.within.as_ref().map_or_else(of_clock, |transaction| transaction.rows.now_ms())
+    }
+
+    pub(crate) fn is_within_transaction(&self) -> bool {
+        self.within.is_some()
+    }
+
+    pub(crate) fn writer(&self) -> Writer<'_> {
+        let Settings { durability, commit_bytes_max: bytes_max, autocommit_rows: part_rows, .. } = self.settings();
+        let limits = CommitLimits { bytes_max, part_rows };
+        let open = self.within.as_ref().map(|transaction| &transaction.rows);
+        Writer { store: &*self.shared.tables, durability, limits, memory: &self.shared.memory, open }
+    }
+
+    /// How many of a statement's rows stay if it fails after it has written so many.
+    pub(crate) fn committed(&self, written: u64) -> u64 {
+        if self.within.is_some() { 0 } else { written }
     }
 
     pub(crate) fn shared(&self) -> &Arc<Shared> {
@@ -115,6 +178,7 @@ impl Session {
         let shared = &self.shared;
         let context = ScanContext::of_statement(budget, shared.options.threads, shared.memory.clone());
         *self.slot.context.lock() = Some(context.clone());
+        self.within.iter().for_each(|transaction| transaction.began(&context));
         if self.slot.abandoned.load(SeqCst) {
             context.cancel();
         }
@@ -145,11 +209,28 @@ impl Session {
     }
 
     pub(crate) fn run(&self, sql: &str, params: Params) -> Result<Outcome, Error> {
-        self.run_parsed(&*self.shared.statements.get(sql)?, params)
+        self.run_parsed(&*self.cached(sql)?, params)
+    }
+
+    /// The statement of this text.
+    pub(crate) fn cached(&self, sql: &str) -> Result<Arc<CachedStatement>, Error> {
+        self.shared.statements.get(sql).inspect_err(|error| self.transaction.fail(error))
+    }
+
+    /// Runs a statement, as a part of the transaction if one is open.
+    pub(crate) fn run_here(
+        &self,
+        statement: &CachedStatement,
+        run: impl FnOnce(&Self) -> Result<Outcome, Error>,
+    ) -> Result<Outcome, Error> {
+        traced(&statement.text, || match self.transaction.current() {
+            None => run(self),
+            Some(transaction) => self.run_within(&transaction, &statement.parsed.statement, run),
+        })
     }
 
     fn run_parsed(&self, statement: &CachedStatement, params: Params) -> Result<Outcome, Error> {
-        let mut outcome = traced(&statement.text, || self.run_cached(statement, params))?;
+        let mut outcome = self.run_here(statement, |session| session.run_cached(statement, params))?;
         if let Outcome::Rows(RowsOutcome { running: Some(running), .. }) = &mut outcome {
             running.sql = Some(statement.text.clone());
         }
@@ -176,7 +257,8 @@ impl Session {
     pub(crate) fn execute_batch(&self, sql: &str) -> Result<Vec<ExecResult>, Error> {
         let none = || Params::Positional(Vec::new());
         let text: Arc<str> = sql.into();
-        let parsed = parse(sql).map_err(|error| Error::from(error).in_sql(&text))?;
+        let parsed = parse(sql).map_err(|error| Error::from(error).in_sql(&text));
+        let parsed = parsed.inspect_err(|error| self.transaction.fail(error))?;
         let statements = parsed.into_iter().map(|parsed| CachedStatement::new(parsed, &text));
         statements.map(|statement| drain(self.run_parsed(&statement?, none())?)).collect()
     }
@@ -187,7 +269,9 @@ impl Session {
 
     pub(crate) fn prepare(&self, sql: &str) -> Result<Prepared, Error> {
         let statement = self.shared.statements.get(sql)?;
-        let described = self.describe_statement(&statement.parsed.statement, statement.parameter_count);
+        let session = self.transaction.current().map(|transaction| self.within(&transaction));
+        let describing = session.as_ref().unwrap_or(self);
+        let described = describing.describe_statement(&statement.parsed.statement, statement.parameter_count);
         let description = described.map_err(|error| error.in_sql(&statement.text))?;
         Ok(Prepared { session: self.clone(), statement, description: Arc::new(description) })
     }
@@ -205,7 +289,7 @@ impl Session {
 }
 
 /// Runs a statement, within a span of its own if somebody wants to see it. An error gets its place in the text.
-pub(crate) fn traced<T>(sql: &Arc<str>, run: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+fn traced<T>(sql: &Arc<str>, run: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
     if !tracing::enabled!(target: "saltwing::statement", tracing::Level::DEBUG) {
         return run().map_err(|error| error.in_sql(sql));
     }
@@ -217,7 +301,7 @@ pub(crate) fn traced<T>(sql: &Arc<str>, run: impl FnOnce() -> Result<T, Error>) 
     })
 }
 
-fn drain(outcome: Outcome) -> Result<ExecResult, Error> {
+pub(crate) fn drain(outcome: Outcome) -> Result<ExecResult, Error> {
     match outcome {
         Outcome::Done(result) => Ok(result),
         Outcome::Rows(rows) => Ok(ExecResult { rows_affected: 0, notices: rows.read_all()? }),

@@ -47,6 +47,8 @@ pub struct Settings {
     pub recursion_rounds_max: Option<u64>,
     /// `None` is no limit.
     pub recursion_rows_max: Option<u64>,
+    /// `None` is no limit.
+    pub transaction_timeout: Option<Duration>,
     /// When a write is acknowledged.
     pub durability: Durability,
     /// In bytes of encoded rows.
@@ -71,6 +73,7 @@ impl Settings {
             // Some seconds.
             recursion_rounds_max: Some(100_000),
             recursion_rows_max: Some(10_000_000),
+            transaction_timeout: None,
             durability: options.durability,
             commit_bytes_max: options.commit_bytes_max,
             autocommit_rows: None,
@@ -126,7 +129,7 @@ enum Field<'s> {
 }
 
 /// All settings.
-pub const SETTINGS: [Setting; 14] = [
+pub const SETTINGS: [Setting; 15] = [
     Setting {
         name: "full_scan",
         values: "'allow', 'warn' or 'error'",
@@ -180,6 +183,12 @@ pub const SETTINGS: [Setting; 14] = [
         values: "a number of rows, 0 for no limit",
         description: "the most rows that these rounds make",
         place: Place::Connection(|settings| Field::Limit(&mut settings.recursion_rows_max)),
+    },
+    Setting {
+        name: "transaction_timeout",
+        values: "'30s', '200ms' or milliseconds",
+        description: "the time after which a transaction that BEGIN opens is rolled back; 0 is no limit",
+        place: Place::Connection(|settings| Field::Time(&mut settings.transaction_timeout)),
     },
     Setting {
         name: "durability",

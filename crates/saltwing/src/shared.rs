@@ -13,6 +13,7 @@ use tokio::runtime::Runtime;
 use crate::relational_engine;
 use crate::statement_cache::StatementCache;
 use crate::sweeper::Sweeper;
+use crate::transaction::Transactions;
 use crate::{Builder, Error};
 
 /// Stack of the library's own threads: relational planning is recursive.
@@ -30,6 +31,7 @@ pub(crate) struct Shared {
     /// The memory of running statements.
     pub(crate) memory: Arc<Memory>,
     pub(crate) statements: StatementCache,
+    pub(crate) transactions: Transactions,
     pub(crate) notices: Vec<String>,
     runtime: OnceLock<Runtime>,
     #[cfg(feature = "datafusion")]
@@ -52,6 +54,7 @@ impl Shared {
             directory: None,
             memory,
             statements: StatementCache::default(),
+            transactions: Transactions::default(),
             notices: Vec::new(),
             runtime: OnceLock::new(),
             sweeper: None,

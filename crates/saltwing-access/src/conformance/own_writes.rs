@@ -13,8 +13,8 @@ use saltwing_types::{ColumnRef, Expr, SqlType, Value, typing};
 use super::fixture::{Open, context, empty, everything, row, rows_of, table_def};
 use crate::keys::KeyList;
 use crate::{
-    Direction, Durability, KeyRanges, KeySet, Projection, RowChange, ScanRoute, ScanSpec, Snapshot, SplitTarget, Table,
-    TableError, TableStore, Totals, Transaction,
+    Direction, Durability, KeyRanges, KeySet, Projection, RowChange, Savepoint, ScanRoute, ScanSpec, Snapshot,
+    SplitTarget, Table, TableError, TableStore, Totals, Transaction,
 };
 
 /// Rows by their logical keys.
@@ -37,6 +37,10 @@ enum Step {
     Read(Read),
     /// The view is kept, and read at the end.
     Keep,
+    Savepoint,
+    /// Back to a savepoint: the number says which of those that there are.
+    RollbackTo(usize),
+    Release(usize),
 }
 
 #[derive(Clone, Debug)]
@@ -79,6 +83,9 @@ fn step() -> impl Strategy<Value = Step> {
         1 => change().prop_map(Step::Beside),
         4 => read().prop_map(Step::Read),
         1 => Just(Step::Keep),
+        2 => Just(Step::Savepoint),
+        1 => (0usize..4).prop_map(Step::RollbackTo),
+        1 => (0usize..4).prop_map(Step::Release),
     ]
 }
 
@@ -94,6 +101,7 @@ pub(super) fn a_transaction_reads_its_own_writes(open: Open<'_>) {
         let mut transaction = store.begin().unwrap();
         let (mut own, mut kept) = (committed.clone(), Vec::new());
         let (mut own_keys, mut keys_beside) = (BTreeSet::new(), BTreeSet::new());
+        let mut savepoints: Vec<(Savepoint, Model, BTreeSet<Vec<u8>>)> = Vec::new();
         for step in steps {
             match step {
                 Step::Apply(changes) => {
@@ -108,6 +116,20 @@ pub(super) fn a_transaction_reads_its_own_writes(open: Open<'_>) {
                 }
                 Step::Read(read) => looks_right(&*transaction.view().unwrap(), &table, &own, &read)?,
                 Step::Keep => kept.push((transaction.view().unwrap(), own.clone())),
+                Step::Savepoint => savepoints.push((transaction.savepoint(), own.clone(), own_keys.clone())),
+                Step::RollbackTo(which) if which < savepoints.len() => {
+                    savepoints.truncate(which + 1);
+                    let (savepoint, own_then, keys_then) = &savepoints[which];
+                    transaction.rollback_to(*savepoint).unwrap();
+                    (own, own_keys) = (own_then.clone(), keys_then.clone());
+                }
+                Step::Release(which) if which < savepoints.len() => {
+                    transaction.release(savepoints[which].0);
+                    savepoints.truncate(which);
+                }
+                Step::RollbackTo(which) | Step::Release(which) => {
+                    prop_assert!(matches!(transaction.rollback_to(Savepoint(which)), Err(TableError::NoSavepoint(_))));
+                }
             }
         }
         let all = Read { keys: Keys::All, direction: Direction::Forward, limit: None };

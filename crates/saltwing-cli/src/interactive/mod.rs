@@ -69,7 +69,7 @@ pub(crate) fn run(database: &Database, run: &Run) -> u8 {
 pub(crate) fn type_and_run(database: &Database, runner: &mut Runner<'_>) -> u8 {
     let mut editor = editor(database, runner.paint());
     loop {
-        let typed = match editor.read_line(&prompt::ShellPrompt) {
+        let typed = match editor.read_line(&prompt::ShellPrompt(runner.connection.transaction_state())) {
             Ok(Signal::Success(text)) => text,
             Ok(Signal::CtrlD) => return 0,
             Ok(_) => continue,

@@ -5,7 +5,8 @@
 pub mod print;
 
 use saltwing_sql::statement::{
-    ColumnSpec, CopySource, Hint, OptionSpec, OptionValue, QueryStatement, RowSource, Statement, TableChange,
+    ColumnSpec, ConflictAction, CopySource, Hint, OptionSpec, OptionValue, QueryStatement, RowSource, Statement,
+    TableChange,
 };
 use saltwing_sql::{ColumnName, Name, TableRef};
 use saltwing_types::Span;
@@ -54,6 +55,13 @@ pub fn placeless(mut statement: Statement) -> Statement {
             if let RowSource::Values(rows) = &mut it.source {
                 rows.iter_mut().for_each(|row| row.span = NOWHERE);
             }
+            if let Some(clause) = &mut it.conflict {
+                clause.span = NOWHERE;
+                clause.columns.iter_mut().flatten().for_each(column_name);
+                if let ConflictAction::Update { assignments, .. } = &mut clause.action {
+                    assignments.iter_mut().for_each(|assignment| column_name(&mut assignment.column));
+                }
+            }
             it.span = NOWHERE;
         }
         Statement::Delete(it) => {
@@ -71,7 +79,7 @@ pub fn placeless(mut statement: Statement) -> Statement {
         }
         Statement::Query(it) => query(it),
         Statement::Explain(it) => {
-            let inner = std::mem::replace(&mut *it.statement, Statement::Begin);
+            let inner = std::mem::replace(&mut *it.statement, Statement::Commit);
             *it.statement = placeless(inner);
         }
         Statement::CopyFrom(it) => {
@@ -96,11 +104,14 @@ pub fn placeless(mut statement: Statement) -> Statement {
             (it.name.span, it.value_span) = (NOWHERE, NOWHERE);
             it.value.iter_mut().for_each(value);
         }
-        Statement::Use(it) => name(it),
+        Statement::Use(it) | Statement::Savepoint(it) | Statement::RollbackTo(it) | Statement::ReleaseSavepoint(it) => {
+            name(it)
+        }
         Statement::Unsupported(it) => it.span = NOWHERE,
         Statement::ShowFunctions(_)
         | Statement::ShowSchemas(_)
-        | Statement::Begin
+        | Statement::ShowTransactions
+        | Statement::Begin { .. }
         | Statement::Commit
         | Statement::Rollback => {}
     }

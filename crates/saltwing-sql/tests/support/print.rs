@@ -6,10 +6,10 @@
 use std::fmt::{self, Display, Formatter};
 
 use saltwing_sql::statement::{
-    AlterTable, Assignment, ColumnSpec, CopyFormat, CopyFrom, CopyOptions, CopySource, CopyTarget, CopyTo,
-    CreateSchema, CreateTable, Delete, DropSchema, DropTable, Explain, ExplainFormat, Hint, KeyPart, OnConflict,
-    OnError, OptionSpec, OptionValue, PrimaryKeySpec, QueryStatement, RowSource, Set, ShowTables, Statement,
-    TableChange, Unsupported, Update, Upsert, ValuesRow,
+    AlterTable, Assignment, ColumnSpec, ConflictAction, ConflictClause, CopyFormat, CopyFrom, CopyOptions, CopySource,
+    CopyTarget, CopyTo, CreateSchema, CreateTable, Delete, DropSchema, DropTable, Explain, ExplainFormat, Hint,
+    KeyPart, OnConflict, OnError, OptionSpec, OptionValue, PrimaryKeySpec, QueryStatement, RowSource, Set, ShowTables,
+    Statement, TableChange, Unsupported, Update, Upsert, ValuesRow,
 };
 use saltwing_sql::{ColumnName, Lexeme, Name, TableRef, lexemes, tree_text};
 use saltwing_types::table::SortOrder;
@@ -135,9 +135,13 @@ impl Print for Statement {
             Self::Set(Set { name, value: Some(value), .. }) => write!(f, "SET {} = {}", name.text, Shown(value)),
             Self::Set(Set { name, value: None, .. }) => write!(f, "SET {} = DEFAULT", name.text),
             Self::Use(name) => write!(f, "USE {name}"),
-            Self::Begin => f.write_str("BEGIN"),
+            Self::Begin { read_only } => f.write_str(if *read_only { "BEGIN READ ONLY" } else { "BEGIN" }),
             Self::Commit => f.write_str("COMMIT"),
             Self::Rollback => f.write_str("ROLLBACK"),
+            Self::Savepoint(name) => write!(f, "SAVEPOINT {name}"),
+            Self::RollbackTo(name) => write!(f, "ROLLBACK TO {name}"),
+            Self::ReleaseSavepoint(name) => write!(f, "RELEASE {name}"),
+            Self::ShowTransactions => f.write_str("SHOW TRANSACTIONS"),
             Self::Unsupported(Unsupported { text, .. }) => f.write_str(text),
         }
     }
@@ -262,14 +266,36 @@ impl Print for OptionValue {
 fn upsert(f: &mut Formatter<'_>, verb: &str, it: &Upsert) -> fmt::Result {
     f.write_str(verb)?;
     hints(f, &it.hints)?;
+    let replaces = it.conflict.as_ref().is_some_and(|clause| clause.action == ConflictAction::Replace);
+    f.write_str(if replaces { " OR REPLACE" } else { "" })?;
     write!(f, " INTO {}", it.table)?;
     columns(f, it.columns.as_deref())?;
     match &it.source {
         RowSource::Values(rows) => {
             f.write_str(" VALUES ")?;
-            list(f, rows)
+            list(f, rows)?;
         }
-        RowSource::Query(query) => write!(f, " {}", tree_text(query)),
+        RowSource::Query(query) => write!(f, " {}", tree_text(query))?,
+    }
+    it.conflict.as_ref().map_or(Ok(()), |clause| clause.print(f))
+}
+
+impl Print for ConflictClause {
+    fn print(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        if self.action == ConflictAction::Replace {
+            return Ok(());
+        }
+        f.write_str(" ON CONFLICT")?;
+        columns(f, self.columns.as_deref())?;
+        match &self.action {
+            ConflictAction::Ignore => f.write_str(" DO NOTHING"),
+            ConflictAction::Replace => Ok(()),
+            ConflictAction::Update { assignments, selection: condition } => {
+                f.write_str(" DO UPDATE SET ")?;
+                list(f, assignments)?;
+                selection(f, condition.as_ref())
+            }
+        }
     }
 }
 

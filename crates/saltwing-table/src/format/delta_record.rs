@@ -26,6 +26,16 @@ pub(crate) struct Record {
 }
 
 impl Record {
+    /// One record of the rows of several, which begin with `first` and are of one table.
+    fn join(records: &[Self], first: &Self) -> Self {
+        if records.len() == 1 {
+            return first.clone();
+        }
+        let bytes: Vec<&[u8]> = records.iter().map(|record| &*record.bytes).collect();
+        let rows = records.iter().map(|record| record.rows).sum();
+        Self { table: first.table, rows, bytes: Bytes::from(&bytes.concat()) }
+    }
+
     /// Each row by its key; `None` for a deletion. All share the record's memory.
     pub(crate) fn rows(&self) -> impl Iterator<Item = RecentRow> {
         rows(&self.bytes).map_while(|row| row)
@@ -124,9 +134,31 @@ impl RecordBuilder {
         &self.done
     }
 
-    /// The records of all rows added; finished ones share their bytes with the builder.
+    /// Removes all finished records but the first `count`, and the rows that are in no finished one.
+    pub(crate) fn truncate(&mut self, count: usize) {
+        self.done.truncate(count);
+        self.done_bytes = self.done.iter().map(|record| record.bytes.len()).sum();
+        self.rows = 0;
+        self.bytes.clear();
+    }
+
+    /// The records of all rows added; large ones share their bytes with the builder. Each statement of a transaction may
+    /// finish a small record: such neighbours are joined, so that the store gets few keys.
     pub(crate) fn records(&self) -> Vec<Record> {
-        self.done.iter().cloned().chain(self.last()).collect()
+        let all: Vec<Record> = self.done.iter().cloned().chain(self.last()).collect();
+        let mut joined = Vec::with_capacity(all.len());
+        let mut rest = &all[..];
+        while let [first, others @ ..] = rest {
+            let mut bytes = first.bytes.len();
+            let is_joined = |other: &&Record| {
+                bytes += other.bytes.len();
+                other.table == first.table && bytes <= RECORD_BYTES
+            };
+            let (group, behind) = rest.split_at(1 + others.iter().take_while(is_joined).count());
+            joined.push(Record::join(group, first));
+            rest = behind;
+        }
+        joined
     }
 }
 
@@ -144,8 +176,11 @@ mod tests {
         ) {
             let scale = if large { RECORD_BYTES / 2 } else { 1 };
             let mut builder = RecordBuilder::new();
-            for (table, key, length) in &given {
+            for (number, (table, key, length)) in given.iter().enumerate() {
                 builder.add(TableId(*table), key, |out| out.resize(out.len() + length * scale, 7));
+                if number % 3 == 1 {
+                    builder.finished();
+                }
             }
             let records = builder.records();
             prop_assert_eq!(records.iter().map(|record| record.bytes.len()).sum::<usize>(), builder.bytes());

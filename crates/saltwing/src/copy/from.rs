@@ -109,7 +109,7 @@ impl Session {
             keys: is_counted.then(Vec::new),
             keys_seen: KeysSeen::new(),
             unset: Vec::new(),
-            now_ms: self.shared().options.clock.now_ms(),
+            now_ms: self.now_ms(),
             context,
             ignored: 0,
             done: 0,
@@ -321,7 +321,7 @@ impl Load<'_> {
         if unset.is_empty() && self.target.computed_defaults.is_empty() {
             return Ok(());
         }
-        let snapshot = self.session.shared().tables.snapshot()?;
+        let snapshot = self.session.snapshot()?;
         let computing = self.session.computing(&[], &[], self.context).at(self.now_ms);
         let def = self.target.table.def();
         for (place, &column) in self.target.columns.iter().enumerate() {
@@ -356,7 +356,7 @@ impl Load<'_> {
                 Some(row) if is_of_the_row(code) => row,
                 // Their sizes were estimated.
                 None if code == ErrorCode::StatementTooLarge && rows.len() > 1 => rows.len() / 2,
-                _ => return Err(Error::from(failure.error).after_commits(self.done)),
+                _ => return Err(Error::from(failure.error).after_commits(self.session.committed(self.done))),
             };
             let (first, rest) = (rows.split_at(before), lines.split_at(before));
             self.write_all(rest.0, first.0)?;
@@ -396,7 +396,7 @@ impl Load<'_> {
             let is_same = |c: &ColumnDef| (&c.name, c.family, c.slot) == (&known.name, known.family, known.slot);
             let Some(column) = new.columns.iter().position(is_same).filter(|_| old.id == new.id) else {
                 let text = format!("column {} was dropped meanwhile", known.name);
-                return Err(Error::new(ErrorCode::NoSuchColumn, text).after_commits(self.done));
+                return Err(Error::new(ErrorCode::NoSuchColumn, text).after_commits(self.session.committed(self.done)));
             };
             columns.push(column);
         }
@@ -431,13 +431,13 @@ impl Load<'_> {
         };
         let table = Some(self.target.table.def().name.to_string());
         let subject = Subject { table, column: fault.column.clone(), key: None };
-        let error = Error::new(fault.code, text).after_commits(self.done).about(subject);
+        let error = Error::new(fault.code, text).after_commits(self.session.committed(self.done)).about(subject);
         error.with_help(fault.advice.clone().or_else(general))
     }
 
     /// A COPY that is cancelled, or times out.
     fn stopped(&self, error: Error) -> Error {
-        error.after_commits(self.done)
+        error.after_commits(self.session.committed(self.done))
     }
 
     fn result(self) -> ExecResult {

@@ -9,18 +9,20 @@ use saltwing_types::ErrorCode;
 
 use super::file::{PAUSE_MIN, wait};
 use crate::Error;
-use crate::outcome::ExecResult;
+use crate::outcome::{ExecResult, Outcome};
 use crate::params::Params;
-use crate::session::{Session, traced};
+use crate::session::{Session, drain};
 
 impl Session {
     /// Runs a COPY FROM STDIN.
     pub(crate) fn copy_from_reader(&self, sql: &str, reader: &mut dyn Read) -> Result<ExecResult, Error> {
-        let statement = self.shared().statements.get(sql)?;
-        traced(&statement.text, || match &statement.parsed.statement {
-            Statement::CopyFrom(copy) if copy.path().is_none() => self.copy_from(copy, Some(reader)),
+        let statement = self.cached(sql)?;
+        drain(self.run_here(&statement, |session| match &statement.parsed.statement {
+            Statement::CopyFrom(copy) if copy.path().is_none() => {
+                session.copy_from(copy, Some(reader)).map(Outcome::Done)
+            }
             _ => Err(Error::new(ErrorCode::BadArgument, "a reader is for COPY .. FROM STDIN alone")),
-        })
+        })?)
     }
 
     /// Runs a COPY TO STDOUT.
@@ -30,14 +32,16 @@ impl Session {
         params: Params,
         writer: &mut dyn Write,
     ) -> Result<ExecResult, Error> {
-        let statement = self.shared().statements.get(sql)?;
-        traced(&statement.text, || {
+        let statement = self.cached(sql)?;
+        drain(self.run_here(&statement, |session| {
             let values = params.values(&statement.parsed.parameters, statement.parameter_count)?;
             match &statement.parsed.statement {
-                Statement::CopyTo(copy) if copy.path().is_none() => self.copy_to(copy, &values, Some(writer)),
+                Statement::CopyTo(copy) if copy.path().is_none() => {
+                    session.copy_to(copy, &values, Some(writer)).map(Outcome::Done)
+                }
                 _ => Err(Error::new(ErrorCode::BadArgument, "a writer is for COPY .. TO STDOUT alone")),
             }
-        })
+        })?)
     }
 }
 

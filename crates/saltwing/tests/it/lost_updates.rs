@@ -44,6 +44,9 @@ fn increments() -> Vec<&'static str> {
         "UPSERT INTO c (k, n) SELECT k, n + 1 FROM c WHERE k = 0",
         "UPSERT INTO c SELECT k, n + 1, note FROM c WHERE k BETWEEN 0 AND 0",
         "UPSERT INTO c (n, k) SELECT n + 1, k FROM c WHERE note = 'x'",
+        "UPSERT INTO c (k, n) VALUES (0, 1) ON DUPLICATE KEY UPDATE n = n + 1",
+        "INSERT INTO c (k, n) VALUES (0, 1) ON CONFLICT (k) DO UPDATE SET n = c.n + excluded.n",
+        "UPDATE c SET n = n + 1 WHERE k = 0",
     ];
     if cfg!(feature = "datafusion") {
         ways.extend([

@@ -49,6 +49,7 @@ mod subqueries;
 mod subqueries_as_sqlite;
 mod threads;
 mod tidy;
+mod transactions;
 mod values_in_and_out;
 
 use std::path::{Path, PathBuf};

@@ -1,0 +1,61 @@
+//! UPDATE over one table: a query gives the keys of the rows and the rows as they will be.
+
+use std::sync::Arc;
+
+use saltwing_access::Table;
+use saltwing_catalog::CatalogReader;
+use saltwing_sql::statement::{QueryStatement, Update};
+use saltwing_sql::{is_default, quote_name};
+use saltwing_types::table::ROW_KEY_COLUMN;
+use sqlparser::ast::{Expr, SelectItem, SetExpr, Value as Literal};
+
+use crate::computed::{expr_of, query_of};
+use crate::error::{BindErrorKind, Result};
+use crate::target::{resolve, target_columns};
+
+/// New values for rows of a table.
+pub struct BoundUpdate {
+    /// The table.
+    pub table: Arc<Table>,
+    /// The rows: first the physical key of the row as it is, then the new value of each column of the table, hidden ones too.
+    /// A value is of the column's type only where the column is not assigned.
+    pub query: QueryStatement,
+    /// Whether a column of the key is assigned, so that a row may move.
+    pub moves_rows: bool,
+}
+
+/// Binds an UPDATE.
+///
+/// # Errors
+/// [`BindErrorKind`] with the place: no such column, a column that is assigned twice.
+pub fn update(statement: &Update, catalog: &dyn CatalogReader) -> Result<BoundUpdate> {
+    let table = resolve(catalog, &statement.table)?;
+    let names: Vec<_> = statement.assignments.iter().map(|assignment| assignment.column.clone()).collect();
+    let columns = target_columns(&table, Some(&names))?;
+    let def = table.def();
+    let alias = statement.alias.as_ref().map(|alias| format!(" AS {alias}")).unwrap_or_default();
+    let name = statement.alias.as_ref().map_or_else(|| statement.table.to_string(), ToString::to_string);
+    let kept = def.columns.iter().map(|column| format!(", {name}.{}", quote_name(&column.name)));
+    let items: String = kept.collect();
+    let mut query = query_of(&format!("SELECT {name}.{ROW_KEY_COLUMN}{items} FROM {}{alias}", statement.table))?;
+    let SetExpr::Select(select) = query.query.body.as_mut() else {
+        return Err(BindErrorKind::Syntax("an UPDATE cannot be read as a query".into()).into());
+    };
+    for (assignment, &column) in statement.assignments.iter().zip(&columns) {
+        let default = || def.columns.get(column).and_then(|column| column.default.as_ref());
+        let value = match (is_default(&assignment.value), default()) {
+            (false, _) => assignment.value.clone(),
+            (true, Some(default)) => expr_of(&default.text)?,
+            (true, None) => Expr::value(Literal::Null),
+        };
+        // The row key is the first item.
+        if let Some(item) = select.projection.get_mut(column + 1) {
+            *item = SelectItem::UnnamedExpr(value);
+        }
+    }
+    select.selection.clone_from(&statement.selection);
+    query.hints.clone_from(&statement.hints);
+    query.span = statement.span;
+    let moves_rows = columns.iter().any(|&column| def.key.position(column).is_some());
+    Ok(BoundUpdate { table, query, moves_rows })
+}

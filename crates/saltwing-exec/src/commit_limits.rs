@@ -1,0 +1,43 @@
+//! Limits of commits.
+
+use std::num::NonZeroU64;
+
+use saltwing_access::WriteBatch;
+
+use crate::ExecError;
+
+/// How much one commit may hold, and when a statement that may commit in parts does so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CommitLimits {
+    /// Most bytes of encoded rows of one commit: the setting `commit_bytes_max`.
+    pub bytes_max: usize,
+    /// Rows of a part, for statements that may commit in parts: the setting `autocommit_rows`. `None`: all rows are one
+    /// commit.
+    pub part_rows: Option<NonZeroU64>,
+}
+
+impl CommitLimits {
+    /// The same limit for a statement that is one commit regardless of `autocommit_rows`.
+    #[must_use]
+    pub fn in_one(self) -> Self {
+        Self { part_rows: None, ..self }
+    }
+
+    /// Refuses a batch whose bytes exceed the limit of a commit.
+    ///
+    /// # Errors
+    /// [`ExecError::TooLarge`].
+    pub(crate) fn check(&self, writes: &dyn WriteBatch) -> Result<(), ExecError> {
+        let (bytes, limit) = (writes.bytes(), self.bytes_max);
+        if bytes > limit {
+            return Err(ExecError::TooLarge { bytes, limit, rows: writes.rows() as u64 });
+        }
+        Ok(())
+    }
+
+    /// Whether to commit a part with these rows. The bytes may end a part early, because a statement in parts must not
+    /// fail on `bytes_max` if a smaller part fits.
+    pub(crate) fn end_part(&self, writes: &dyn WriteBatch) -> bool {
+        self.part_rows.is_some_and(|rows| writes.rows() as u64 >= rows.get() || writes.bytes() > self.bytes_max / 2)
+    }
+}

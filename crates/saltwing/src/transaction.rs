@@ -1,0 +1,327 @@
+//! The transaction of a session, from BEGIN to COMMIT or ROLLBACK.
+//!
+//! ```text
+//! BEGIN ──> active ──error──> failed ──ROLLBACK TO──> active
+//!             │                  └─ ROLLBACK, COMMIT (an error) ──> none
+//!             └─ COMMIT, ROLLBACK ──> none
+//! ```
+//! The statements of a transaction read its snapshot with the writes of the statements before them, and the catalog of its
+//! beginning. Its end ends the row streams that it has open.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
+use std::sync::{Arc, Weak};
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+use saltwing_access::{CommitNo, Savepoint, ScanContext};
+use saltwing_catalog::CatalogReader;
+use saltwing_exec::OpenTransaction;
+use saltwing_sql::{Name, Statement};
+use saltwing_types::ErrorCode;
+
+use crate::Error;
+
+/// A transaction that a session has open.
+pub(crate) struct SessionTransaction {
+    number: u64,
+    is_read_only: bool,
+    began: Instant,
+    /// The definitions of the beginning.
+    pub(crate) catalog: Arc<dyn CatalogReader>,
+    pub(crate) rows: OpenTransaction,
+    /// Whether a statement runs in it.
+    is_busy: AtomicBool,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    failure: Option<Failure>,
+    /// Whether it was open for too long.
+    has_expired: bool,
+    /// By their names, the oldest first. A name may come twice: the newer one hides the older.
+    savepoints: Vec<(String, Savepoint)>,
+    /// Results that are still read.
+    streams: Vec<Weak<RowStream>>,
+    /// The statement that began last.
+    running: Option<ScanContext>,
+    statements: u64,
+    /// Rows that its statements have written, and their encoded bytes.
+    written: (usize, usize),
+}
+
+/// The reason why a transaction takes no more statements.
+#[derive(Clone)]
+pub(crate) struct Failure {
+    code: ErrorCode,
+    pub(crate) text: String,
+}
+
+/// Whether a connection is in a transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TransactionState {
+    /// Each statement is a transaction of its own.
+    None,
+    /// BEGIN has opened one.
+    Open,
+    /// A statement of it has failed: it takes no more statements before ROLLBACK.
+    Failed,
+}
+
+/// The session's open transaction, if it has one.
+#[derive(Clone, Default)]
+pub(crate) struct TransactionSlot(Arc<Mutex<Option<Arc<SessionTransaction>>>>);
+
+/// The open transactions of a database.
+#[derive(Default)]
+pub(crate) struct Transactions {
+    last: AtomicU64,
+    open: Mutex<Vec<Weak<SessionTransaction>>>,
+}
+
+/// A result that is read while its transaction is open.
+pub(crate) struct RowStream {
+    transaction: Weak<SessionTransaction>,
+    context: ScanContext,
+    has_ended: AtomicBool,
+}
+
+/// A statement's right to be the one that runs.
+pub(crate) struct Claim<'a>(&'a SessionTransaction);
+
+impl Drop for Claim<'_> {
+    fn drop(&mut self) {
+        self.0.is_busy.store(false, SeqCst);
+    }
+}
+
+impl TransactionSlot {
+    pub(crate) fn current(&self) -> Option<Arc<SessionTransaction>> {
+        self.0.lock().clone()
+    }
+
+    /// Puts a transaction into the slot if it is free.
+    pub(crate) fn open(&self, begin: impl FnOnce() -> Result<Arc<SessionTransaction>, Error>) -> Result<(), Error> {
+        let mut slot = self.0.lock();
+        if slot.is_some() {
+            let text = "a transaction is open already";
+            return Err(Error::new(ErrorCode::ActiveTransaction, text)
+                .with_help(Some("COMMIT or ROLLBACK ends it; SAVEPOINT marks a part of it")));
+        }
+        *slot = Some(begin()?);
+        Ok(())
+    }
+
+    /// Takes the transaction out, and ends the results that are read in it; it is neither committed nor rolled back yet.
+    pub(crate) fn close(&self) {
+        self.0.lock().take().iter().for_each(|transaction| transaction.end_streams());
+    }
+
+    /// The transaction fails, if there is one: a statement did before it ran.
+    pub(crate) fn fail(&self, error: &Error) {
+        self.current().iter().for_each(|transaction| transaction.fail(error));
+    }
+
+    pub(crate) fn state(&self) -> TransactionState {
+        match self.current() {
+            None => TransactionState::None,
+            Some(transaction) if transaction.failure().is_some() => TransactionState::Failed,
+            Some(_) => TransactionState::Open,
+        }
+    }
+
+    /// The code of the error for which the transaction has failed.
+    pub(crate) fn failure(&self) -> Option<ErrorCode> {
+        self.current()?.failure().map(|failure| failure.code)
+    }
+}
+
+impl RowStream {
+    /// Takes note of an error of a later row.
+    pub(crate) fn failed(&self, error: Error) -> Error {
+        if self.has_ended.load(SeqCst) {
+            return Error::new(ErrorCode::NoTransaction, "the transaction in which these rows are read has ended")
+                .with_help(Some("read the rows to the end before COMMIT or ROLLBACK"));
+        }
+        self.transaction.upgrade().iter().for_each(|transaction| transaction.fail(&error));
+        error
+    }
+}
+
+impl SessionTransaction {
+    /// `catalog` was taken after `rows` began: the rows are known by its definitions, or by later ones.
+    pub(crate) fn new(number: u64, is_read_only: bool, rows: OpenTransaction, catalog: Arc<dyn CatalogReader>) -> Self {
+        let (began, is_busy, state) = (Instant::now(), AtomicBool::new(false), Mutex::default());
+        Self { number, is_read_only, began, catalog, rows, is_busy, state }
+    }
+
+    pub(crate) fn failure(&self) -> Option<Failure> {
+        self.state.lock().failure.clone()
+    }
+
+    /// # Errors
+    /// [`ErrorCode::Locked`] while another statement runs in the transaction.
+    pub(crate) fn claim(&self) -> Result<Claim<'_>, Error> {
+        match self.is_busy.swap(true, SeqCst) {
+            false => Ok(Claim(self)),
+            true => Err(Error::new(ErrorCode::Locked, "the transaction runs another statement")
+                .with_help(Some("run the statements of a transaction one after the other, or use another connection"))),
+        }
+    }
+
+    pub(crate) fn fail(&self, error: &Error) {
+        let failure = || Failure { code: error.code(), text: error.to_string() };
+        self.state.lock().failure.get_or_insert_with(failure);
+    }
+
+    /// The error of a statement in a transaction that has failed.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        let Some(failure) = self.failure() else { return Ok(()) };
+        let text = format!("the transaction failed before, and takes no more statements: {}", failure.text);
+        Err(Error::new(ErrorCode::FailedTransaction, text)
+            .with_help(Some("ROLLBACK ends it; ROLLBACK TO a savepoint goes on from there")))
+    }
+
+    /// Checks that the statement may run inside a transaction, and inside this one.
+    pub(crate) fn check_statement(&self, statement: &Statement) -> Result<(), Error> {
+        use Statement as S;
+        let refused = |what: &str, help: &str| {
+            let text = format!("{what} cannot run inside a transaction");
+            Err(Error::new(ErrorCode::ActiveTransaction, text).with_help(Some(help)))
+        };
+        let definitions = "COMMIT or ROLLBACK first: definitions take effect at once, and cannot be rolled back";
+        let storage = "COMMIT or ROLLBACK first: it works on stored rows, and a transaction's own are not stored yet";
+        match statement {
+            S::CreateTable(_) => refused("CREATE TABLE", definitions),
+            S::AlterTable(_) => refused("ALTER TABLE", definitions),
+            S::DropTable(_) => refused("DROP TABLE", definitions),
+            S::Truncate(_) => refused("TRUNCATE", "DELETE FROM t deletes rows as a part of the transaction"),
+            S::CreateSchema(_) => refused("CREATE SCHEMA", definitions),
+            S::DropSchema(_) => refused("DROP SCHEMA", definitions),
+            S::Compact(_) => refused("COMPACT", storage),
+            S::Backup(_) => refused("BACKUP", storage),
+            S::Set(set) if set.name.text.eq_ignore_ascii_case("autocommit_rows") => {
+                refused("SET autocommit_rows", "a transaction is one commit: set it before BEGIN or after COMMIT")
+            }
+            S::Explain(explain) if explain.analyze => self.check_statement(&explain.statement),
+            S::Upsert(_) | S::Insert(_) | S::Delete(_) | S::Update(_) | S::CopyFrom(_) if self.is_read_only => {
+                Err(Error::new(ErrorCode::ReadOnly, "the transaction is READ ONLY"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub(crate) fn savepoint(&self, name: &Name) -> Result<(), Error> {
+        let savepoint = self.rows.savepoint()?;
+        self.state.lock().savepoints.push((name.text.to_lowercase(), savepoint));
+        Ok(())
+    }
+
+    /// Goes back to a savepoint, which stays. A transaction that has failed goes on from there.
+    pub(crate) fn rollback_to(&self, name: &Name) -> Result<(), Error> {
+        let (position, savepoint) = self.named(name)?;
+        self.rows.rollback_to(savepoint)?;
+        let mut state = self.state.lock();
+        state.savepoints.truncate(position + 1);
+        state.failure = None;
+        Ok(())
+    }
+
+    pub(crate) fn release(&self, name: &Name) -> Result<(), Error> {
+        let (position, savepoint) = self.named(name)?;
+        self.rows.release(savepoint)?;
+        self.state.lock().savepoints.truncate(position);
+        Ok(())
+    }
+
+    /// The newest savepoint of this name.
+    fn named(&self, name: &Name) -> Result<(usize, Savepoint), Error> {
+        let state = self.state.lock();
+        let wanted = name.text.to_lowercase();
+        let found = state.savepoints.iter().enumerate().rev().find(|(_, (name, _))| *name == wanted);
+        found.map(|(position, (_, savepoint))| (position, *savepoint)).ok_or_else(|| {
+            let text = format!("the transaction has no savepoint {}", name.text);
+            Error::new(ErrorCode::NoSuchSavepoint, text).at(Some(name.span))
+        })
+    }
+
+    /// Ends the results that are still read.
+    fn end_streams(&self) {
+        for stream in self.state.lock().streams.drain(..).filter_map(|stream| stream.upgrade()) {
+            stream.has_ended.store(true, SeqCst);
+            stream.context.cancel();
+        }
+    }
+
+    /// Takes note of the end of a statement; of its rows, if some are still read.
+    pub(crate) fn ended(self: &Arc<Self>, rows: Option<&ScanContext>) -> Option<Arc<RowStream>> {
+        let mut state = self.state.lock();
+        state.statements += 1;
+        state.written = self.rows.written().unwrap_or(state.written);
+        let (transaction, context) = (Arc::downgrade(self), rows?.clone());
+        let stream = Arc::new(RowStream { transaction, context, has_ended: AtomicBool::new(false) });
+        state.streams.retain(|known| known.strong_count() > 0);
+        state.streams.push(Arc::downgrade(&stream));
+        Some(stream)
+    }
+
+    /// Takes note of the beginning of a statement.
+    pub(crate) fn began(&self, context: &ScanContext) {
+        self.state.lock().running = Some(context.clone());
+    }
+
+    /// Ends it because it has been open for too long.
+    pub(crate) fn expire(&self, limit: Duration) {
+        let text = format!("it was open for longer than transaction_timeout = {} ms", limit.as_millis());
+        let running = {
+            let mut state = self.state.lock();
+            state.has_expired = true;
+            state.failure = Some(Failure { code: ErrorCode::Timeout, text });
+            state.running.take()
+        };
+        running.iter().for_each(ScanContext::cancel);
+        self.end_streams();
+        // A statement that runs in it rolls the transaction back when it stops.
+        if let Ok(_claim) = self.claim() {
+            self.rows.rollback();
+        }
+    }
+
+    /// Its row of SHOW TRANSACTIONS.
+    pub(crate) fn row(&self, newest: CommitNo) -> Vec<Option<String>> {
+        let state = self.state.lock();
+        let mode = if self.is_read_only { "read only" } else { "read write" };
+        let shown = match (&state.failure, self.is_busy.load(SeqCst)) {
+            (Some(_), _) => "failed",
+            (None, true) => "running",
+            (None, false) => "idle",
+        };
+        let numbers = [u128::from(state.statements), state.written.0 as u128, state.written.1 as u128];
+        let texts =
+            [self.number.to_string(), mode.to_owned(), shown.to_owned(), self.began.elapsed().as_millis().to_string()];
+        let commits = newest.0.saturating_sub(self.rows.began_after().0).to_string();
+        texts.into_iter().chain(numbers.map(|number| number.to_string())).chain([commits]).map(Some).collect()
+    }
+
+    pub(crate) fn has_expired(&self) -> bool {
+        self.state.lock().has_expired
+    }
+}
+
+impl Transactions {
+    /// The number of another transaction.
+    pub(crate) fn next_number(&self) -> u64 {
+        self.last.fetch_add(1, SeqCst) + 1
+    }
+
+    /// Those that are open.
+    pub(crate) fn open(&self) -> Vec<Arc<SessionTransaction>> {
+        self.open.lock().iter().filter_map(Weak::upgrade).collect()
+    }
+
+    pub(crate) fn add(&self, transaction: &Arc<SessionTransaction>) {
+        let mut open = self.open.lock();
+        open.retain(|known| known.strong_count() > 0);
+        open.push(Arc::downgrade(transaction));
+    }
+}

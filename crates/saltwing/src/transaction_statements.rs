@@ -1,0 +1,113 @@
+//! BEGIN, COMMIT, ROLLBACK, savepoints, SHOW TRANSACTIONS, and the other statements inside a transaction.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use saltwing_access::{AtomicScope, SnapshotScope};
+use saltwing_exec::OpenTransaction;
+use saltwing_sql::Statement;
+use saltwing_types::ErrorCode;
+
+use crate::Error;
+use crate::outcome::{ExecResult, Outcome, RowsOutcome};
+use crate::session::Session;
+use crate::text_rows::TextRow;
+use crate::transaction::SessionTransaction;
+
+impl Session {
+    /// Runs a statement in the session's transaction.
+    pub(crate) fn run_within(
+        &self,
+        transaction: &Arc<SessionTransaction>,
+        statement: &Statement,
+        run: impl FnOnce(&Session) -> Result<Outcome, Error>,
+    ) -> Result<Outcome, Error> {
+        let _claim = transaction.claim()?;
+        let done = |result: Result<(), Error>| result.map(|()| Outcome::Done(ExecResult::default()));
+        let result = match statement {
+            // Refused, and the transaction goes on.
+            Statement::Begin { read_only } => return done(self.begin_transaction(*read_only)),
+            Statement::Commit => return done(self.commit(transaction)),
+            Statement::Rollback => {
+                self.transaction.close();
+                transaction.rows.rollback();
+                return done(Ok(()));
+            }
+            Statement::RollbackTo(name) => done(transaction.rollback_to(name)),
+            other => {
+                transaction.check()?;
+                transaction.check_statement(other).and_then(|()| match other {
+                    Statement::Savepoint(name) => done(transaction.savepoint(name)),
+                    Statement::ReleaseSavepoint(name) => done(transaction.release(name)),
+                    _ => run(&self.within(transaction)),
+                })
+            }
+        };
+        if result.is_err() && transaction.has_expired() {
+            transaction.rows.rollback();
+            transaction.check()?;
+        }
+        let mut outcome = result.inspect_err(|error| transaction.fail(error))?;
+        match &mut outcome {
+            Outcome::Rows(RowsOutcome { running: Some(running), .. }) => {
+                running.stream = transaction.ended(Some(&running.context));
+            }
+            _ => drop(transaction.ended(None)),
+        }
+        Ok(outcome)
+    }
+
+    /// Commits the writes, and ends the transaction either way.
+    fn commit(&self, transaction: &SessionTransaction) -> Result<(), Error> {
+        self.transaction.close();
+        if let Some(failure) = transaction.failure() {
+            transaction.rows.rollback();
+            let text = format!("nothing is committed, since the transaction failed before: {}", failure.text);
+            return Err(Error::new(ErrorCode::FailedTransaction, text));
+        }
+        Ok(transaction.rows.commit(self.settings().durability)?)
+    }
+
+    /// BEGIN.
+    ///
+    /// # Errors
+    /// [`ErrorCode::ActiveTransaction`]; 0A000 of a store that cannot do it; [`ErrorCode::BadArgument`] if
+    /// `autocommit_rows` is set.
+    pub(crate) fn begin_transaction(&self, is_read_only: bool) -> Result<(), Error> {
+        let (shared, settings) = (self.shared(), self.settings());
+        let capabilities = shared.tables.capabilities();
+        let is_atomic = is_read_only || capabilities.atomic == AtomicScope::Store;
+        if !is_atomic || capabilities.snapshots != SnapshotScope::Store {
+            let text = format!("{} has no transactions of several statements", capabilities.name);
+            return Err(Error::new(ErrorCode::NotSupported, text));
+        }
+        if let Some(rows) = settings.autocommit_rows {
+            let text = format!("autocommit_rows = {rows} commits statements in parts, and a transaction is one commit");
+            return Err(Error::new(ErrorCode::BadArgument, text).with_help(Some("SET autocommit_rows = DEFAULT")));
+        }
+        self.transaction.open(|| {
+            let rows = OpenTransaction::begin(&*shared.tables, &shared.memory)?;
+            let (number, catalog) = (shared.transactions.next_number(), shared.catalog.snapshot());
+            let transaction = Arc::new(SessionTransaction::new(number, is_read_only, rows, catalog));
+            shared.transactions.add(&transaction);
+            if let Some(limit) = settings.transaction_timeout {
+                self.expire_after(&transaction, limit)?;
+            }
+            Ok(transaction)
+        })
+    }
+
+    fn expire_after(&self, transaction: &Arc<SessionTransaction>, limit: Duration) -> Result<(), Error> {
+        let transaction = Arc::downgrade(transaction);
+        drop(self.shared().runtime()?.spawn(async move {
+            tokio::time::sleep(limit).await;
+            transaction.upgrade().iter().for_each(|transaction| transaction.expire(limit));
+        }));
+        Ok(())
+    }
+
+    pub(crate) fn show_transactions(&self) -> Vec<TextRow> {
+        let newest = self.shared().tables.newest_commit();
+        self.shared().transactions.open().iter().map(|open| open.row(newest)).collect()
+    }
+}
