@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use arrow::array::{AsArray, BinaryArray, RecordBatch};
 use arrow::datatypes::BinaryType;
-use saltwing_access::{OldRow, Projection, Reservation, RowChange, ScanContext, Table, TableError, TableStore};
+use saltwing_access::{OldRow, Projection, Reservation, RowChange, ScanContext, Table, TableStore};
 use saltwing_bind::{ConflictUpdate, OnConflict, UpsertTarget};
 use saltwing_expr::value_at;
 use saltwing_planner::TableAccess;
@@ -188,7 +188,7 @@ impl Attempt<'_> {
             rows += batch.num_rows() as u64;
             for row in 0..batch.num_rows() {
                 let (old, new) = (keys.value(row), row_of_batch(table, &columns, types, &batch, (row, 1))?);
-                let key = table.row_key(&new).map_err(|error| ExecError::from(TableError::from(error)))?;
+                let key = table.row_key(&new).map_err(ExecError::from)?;
                 if key == old {
                     self.apply(table, RowChange::put(&new), None)?;
                     self.end_part()?;

@@ -304,6 +304,7 @@ pub struct ConflictClause {
 
 /// What becomes of a row whose key is there.
 #[derive(Clone, Debug, PartialEq)]
+#[allow(clippy::large_enum_variant)] // at most one a statement
 pub enum ConflictAction {
     /// `DO NOTHING`, `IGNORE`: the row that is there stays.
     Ignore,

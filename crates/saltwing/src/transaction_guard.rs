@@ -85,7 +85,7 @@ impl Connection {
             let conflict = match given {
                 Ok(value) => match transaction.commit().await {
                     Ok(()) => return Ok(value),
-                    Err(error) => repeatable(failure.unwrap_or(error.code()), tries).ok_or_else(|| error.into())?,
+                    Err(error) => repeatable(failure.unwrap_or(error.code()), tries).ok_or(error)?,
                 },
                 Err(error) => failure.and_then(|code| repeatable(code, tries)).ok_or(error)?,
             };
@@ -192,7 +192,7 @@ impl blocking::Connection {
             let wait = match given {
                 Ok(value) => match transaction.commit() {
                     Ok(()) => return Ok(value),
-                    Err(error) => repeatable(failure.unwrap_or(error.code()), tries).ok_or_else(|| error.into())?,
+                    Err(error) => repeatable(failure.unwrap_or(error.code()), tries).ok_or(error)?,
                 },
                 Err(error) => failure.and_then(|code| repeatable(code, tries)).ok_or(error)?,
             };
