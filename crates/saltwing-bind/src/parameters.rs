@@ -2,11 +2,11 @@
 
 use std::ops::ControlFlow;
 
-use saltwing_access::Table;
 use saltwing_sql::parameter_place;
 use saltwing_types::{Expr, SqlType};
 use sqlparser::ast::{self, LimitClause, Query, SelectItem, SetExpr, Visit, Visitor};
 
+use crate::dml::UpsertTarget;
 use crate::select::{BoundSelect, Output};
 
 /// Types of parameters, by number from 0; the first place that tells a parameter's type counts.
@@ -62,17 +62,16 @@ impl ParameterTypes {
         }
     }
 
-    /// Notes the items of a query that are parameters: each has the type of the column that it is written to. The items for
-    /// these columns, by index, begin with number `first`.
-    pub fn note_targets(&mut self, query: &Query, first: usize, table: &Table, columns: impl Iterator<Item = usize>) {
+    /// Notes the items of a query that are parameters: each has the type of the column that it is written to.
+    pub fn note_targets(&mut self, query: &Query, target: &UpsertTarget) {
         let SetExpr::Select(select) = &*query.body else { return };
-        for (item, column) in select.projection.iter().skip(first).zip(columns) {
+        for (item, &column) in select.projection.iter().zip(&target.columns) {
             let item = match item {
                 SelectItem::UnnamedExpr(e) | SelectItem::ExprWithAlias { expr: e, .. } => parameter(e),
                 // The items behind a wildcard have no known place.
                 _ => return,
             };
-            if let (Some(index), Some(column)) = (item, table.def().columns.get(column)) {
+            if let (Some(index), Some(column)) = (item, target.table.def().columns.get(column)) {
                 self.note(index, column.ty);
             }
         }
@@ -103,7 +102,7 @@ impl Visitor for RowCounts<'_> {
 }
 
 /// The number, from 0, of the parameter that an expression is.
-fn parameter(e: &ast::Expr) -> Option<usize> {
+pub(crate) fn parameter(e: &ast::Expr) -> Option<usize> {
     match e {
         ast::Expr::Value(ast::ValueWithSpan { value: ast::Value::Placeholder(name), .. }) => parameter_place(name),
         _ => None,

@@ -7,10 +7,13 @@ use saltwing_catalog::CatalogReader;
 use saltwing_sql::statement::{QueryStatement, Update};
 use saltwing_sql::{is_default, quote_name};
 use saltwing_types::table::ROW_KEY_COLUMN;
-use sqlparser::ast::{Expr, SelectItem, SetExpr, Value as Literal};
+use saltwing_types::{Expr, SqlType};
+use sqlparser::ast::{self, SelectItem, SetExpr};
 
 use crate::computed::{expr_of, query_of};
 use crate::error::{BindErrorKind, Result};
+use crate::lower::Params;
+use crate::parameters::parameter;
 use crate::target::{resolve, target_columns};
 
 /// New values for rows of a table.
@@ -22,13 +25,15 @@ pub struct BoundUpdate {
     pub query: QueryStatement,
     /// Whether a column of the key is assigned, so that a row may move.
     pub moves_rows: bool,
+    /// The parameters that are assigned, with the types that these get.
+    pub open: Vec<Expr>,
 }
 
 /// Binds an UPDATE.
 ///
 /// # Errors
 /// [`BindErrorKind`] with the place: no such column, a column that is assigned twice.
-pub fn update(statement: &Update, catalog: &dyn CatalogReader) -> Result<BoundUpdate> {
+pub fn update(statement: &Update, catalog: &dyn CatalogReader, params: Params<'_>) -> Result<BoundUpdate> {
     let table = resolve(catalog, &statement.table)?;
     let names: Vec<_> = statement.assignments.iter().map(|assignment| assignment.column.clone()).collect();
     let columns = target_columns(&table, Some(&names))?;
@@ -41,12 +46,18 @@ pub fn update(statement: &Update, catalog: &dyn CatalogReader) -> Result<BoundUp
     let SetExpr::Select(select) = query.query.body.as_mut() else {
         return Err(BindErrorKind::Syntax("an UPDATE cannot be read as a query".into()).into());
     };
+    let mut open = Vec::new();
     for (assignment, &column) in statement.assignments.iter().zip(&columns) {
-        let default = || def.columns.get(column).and_then(|column| column.default.as_ref());
-        let value = match (is_default(&assignment.value), default()) {
-            (false, _) => assignment.value.clone(),
-            (true, Some(default)) => expr_of(&default.text)?,
-            (true, None) => Expr::value(Literal::Null),
+        let Some(target) = def.columns.get(column) else { continue };
+        let value = match (is_default(&assignment.value), &target.default, parameter(&assignment.value)) {
+            (true, Some(default), _) => expr_of(&default.text)?,
+            (true, None, _) => ast::Expr::value(ast::Value::Null),
+            // Without a value it has a type only if it is told.
+            (false, _, Some(index)) if matches!(params, Params::Open) => {
+                open.push(Expr::Param(index, Some(target.ty)));
+                cast(assignment.value.clone(), target.ty)?
+            }
+            (false, ..) => assignment.value.clone(),
         };
         // The row key is the first item.
         if let Some(item) = select.projection.get_mut(column + 1) {
@@ -57,5 +68,14 @@ pub fn update(statement: &Update, catalog: &dyn CatalogReader) -> Result<BoundUp
     query.hints.clone_from(&statement.hints);
     query.span = statement.span;
     let moves_rows = columns.iter().any(|&column| def.key.position(column).is_some());
-    Ok(BoundUpdate { table, query, moves_rows })
+    Ok(BoundUpdate { table, query, moves_rows, open })
+}
+
+/// `CAST(value AS ty)`.
+fn cast(value: ast::Expr, ty: SqlType) -> Result<ast::Expr> {
+    let mut cast = expr_of(&format!("CAST(NULL AS {ty})"))?;
+    if let ast::Expr::Cast { expr, .. } = &mut cast {
+        **expr = value;
+    }
+    Ok(cast)
 }

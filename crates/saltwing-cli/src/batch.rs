@@ -54,7 +54,9 @@ fn batch(database: &Database, run: &Run) -> u8 {
     if let Some(mode) = run.mode {
         runner.mode = mode;
     }
-    exit_code(inputs(&mut runner, &run.inputs))
+    let done = inputs(&mut runner, &run.inputs);
+    let told = runner.end();
+    exit_code(done.and_then(|flow| told.map(|()| flow)))
 }
 
 fn inputs(runner: &mut Runner<'_>, inputs: &[Input]) -> Result<Flow, Failure> {

@@ -5,7 +5,7 @@ use std::io::{BufReader, IsTerminal, Write};
 use std::time::Instant;
 
 use saltwing::blocking::{Connection, Response};
-use saltwing::{ArrowRows, ErrorCode, ExecResult, Value};
+use saltwing::{ArrowRows, ErrorCode, ExecResult, TransactionState, Value};
 
 use crate::dot_command::{DotCommand, HELP};
 use crate::failure::Failure;
@@ -265,6 +265,14 @@ impl<'a> Runner<'a> {
         match self.audience {
             Audience::Batch => Paint::Off,
             Audience::Terminal(paint) => paint,
+        }
+    }
+
+    /// Tells of a transaction that ends with the connection.
+    pub(crate) fn end(&mut self) -> Result<(), Failure> {
+        match self.connection.transaction_state() {
+            TransactionState::None => Ok(()),
+            _ => self.notices(&["the open transaction is rolled back: COMMIT was missing".to_owned()]),
         }
     }
 

@@ -357,6 +357,22 @@ fn readonly_leaves_nothing_behind() {
 }
 
 #[test]
+fn a_batch_without_its_commit_says_so() {
+    let dir = Directory::new();
+    let db = dir.path("db");
+    assert_eq!(run(&[&db, "-c", TABLE]).code, Some(0));
+    let write = "BEGIN; UPSERT INTO t VALUES (1, 'a');";
+    let output = run(&[&db, "-c", write]);
+    assert_eq!(
+        (output.err.as_str(), output.code),
+        ("notice: the open transaction is rolled back: COMMIT was missing\n", Some(0))
+    );
+    assert_eq!(run(&[&db, "-c", &format!("{write} COMMIT")]).err, "");
+    let output = run(&[&db, "-c", "BEGIN READ ONLY; SELECT k FROM t WHERE k = 1; ROLLBACK"]);
+    assert_eq!((output.out.lines().count(), output.err.as_str()), (3, ""), "{}", output.out);
+}
+
+#[test]
 fn access_to_files_can_be_taken_away() {
     let dir = Directory::new();
     let (db, file, new) = (dir.path("db"), dir.file("t.csv", "7,x\n"), dir.path("new.csv"));

@@ -143,7 +143,7 @@ impl OpenTransaction {
         Ok(())
     }
 
-    /// Discards all writes, and ends the transaction if it has not ended.
+    /// Discards all writes, and ends the transaction if it has not ended. Waits for a statement that writes at the moment.
     pub fn rollback(&self) {
         self.pending.lock().take();
     }

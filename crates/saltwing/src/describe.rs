@@ -51,9 +51,8 @@ impl Describer<'_> {
             Statement::Upsert(upserted) => self.check_upsert(upserted, HintVerb::Upsert)?,
             Statement::Insert(upserted) => self.check_upsert(upserted, HintVerb::Insert)?,
             Statement::Update(statement) => {
-                let bound = update(statement, &*catalog)?;
-                // The row key is the first item.
-                self.types.note_targets(&bound.query.query, 1, &bound.table, 0..bound.table.def().columns.len());
+                let bound = update(statement, &*catalog, Params::Open)?;
+                bound.open.iter().for_each(|e| self.types.note_expr(e));
                 drop(self.described_query(&bound.query, HintVerb::Update)?);
             }
             Statement::Delete(delete) => self.check_delete(delete)?,
@@ -132,8 +131,7 @@ impl Describer<'_> {
                 self.described_query(&query, verb).map(drop)
             }
             BoundSource::Query(query) => {
-                let columns = bound.target.columns.iter().copied();
-                self.types.note_targets(&query, 0, &bound.target.table, columns);
+                self.types.note_targets(&query, &bound.target);
                 self.described_query(&statement.source_query(&query), verb).map(drop)
             }
         }

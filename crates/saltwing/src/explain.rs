@@ -99,7 +99,8 @@ impl Session {
                 }
             }
             Statement::Update(update) => {
-                self.explain_query(&saltwing_bind::update(update, &*self.catalog())?.query, params)
+                let given = if params.is_empty() { Params::Open } else { Params::Given(params) };
+                self.explain_query(&saltwing_bind::update(update, &*self.catalog(), given)?.query, params)
             }
             _ => Err(Error::new(ErrorCode::NotSupported, "EXPLAIN of this statement is not supported")
                 .with_help(Some("EXPLAIN takes SELECT, UPSERT, INSERT, UPDATE and DELETE"))),

@@ -407,7 +407,7 @@ impl Session {
     fn run_update(&self, statement: &Update, params: &[Value]) -> Result<Outcome, Error> {
         self.writable()?;
         let context = self.begin();
-        let BoundUpdate { table, query, moves_rows } = update(statement, &*self.catalog())?;
+        let BoundUpdate { table, query, moves_rows, .. } = update(statement, &*self.catalog(), Params::Given(params))?;
         let writer = self.writer();
         // Whether a key is free is known when all rows are.
         let limits = if moves_rows { writer.limits.in_one() } else { writer.limits };

@@ -270,16 +270,21 @@ impl SessionTransaction {
         self.state.lock().running = Some(context.clone());
     }
 
+    /// Cancels the statement that runs.
+    pub(crate) fn cancel(&self) {
+        let running = self.state.lock().running.take();
+        running.iter().for_each(ScanContext::cancel);
+    }
+
     /// Ends it because it has been open for too long.
     pub(crate) fn expire(&self, limit: Duration) {
         let text = format!("it was open for longer than transaction_timeout = {} ms", limit.as_millis());
-        let running = {
+        {
             let mut state = self.state.lock();
             state.has_expired = true;
             state.failure = Some(Failure { code: ErrorCode::Timeout, text });
-            state.running.take()
-        };
-        running.iter().for_each(ScanContext::cancel);
+        }
+        self.cancel();
         self.end_streams();
         // A statement that runs in it rolls the transaction back when it stops.
         if let Ok(_claim) = self.claim() {

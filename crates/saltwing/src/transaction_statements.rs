@@ -22,17 +22,19 @@ impl Session {
         statement: &Statement,
         run: impl FnOnce(&Session) -> Result<Outcome, Error>,
     ) -> Result<Outcome, Error> {
-        let _claim = transaction.claim()?;
         let done = |result: Result<(), Error>| result.map(|()| Outcome::Done(ExecResult::default()));
+        if matches!(statement, Statement::Rollback) {
+            // It does not wait for a statement that runs, but ends it.
+            transaction.cancel();
+            self.transaction.close();
+            transaction.rows.rollback();
+            return done(Ok(()));
+        }
+        let _claim = transaction.claim()?;
         let result = match statement {
             // Refused, and the transaction goes on.
             Statement::Begin { read_only } => return done(self.begin_transaction(*read_only)),
             Statement::Commit => return done(self.commit(transaction)),
-            Statement::Rollback => {
-                self.transaction.close();
-                transaction.rows.rollback();
-                return done(Ok(()));
-            }
             Statement::RollbackTo(name) => done(transaction.rollback_to(name)),
             other => {
                 transaction.check()?;

@@ -60,7 +60,10 @@ pub(crate) fn run(database: &Database, run: &Run) -> u8 {
     };
     let greeting = format!("saltwing {} on {place}. .help for help, Ctrl-D to leave.", env!("CARGO_PKG_VERSION"));
     match runner.say(&greeting) {
-        Ok(()) => type_and_run(database, &mut runner),
+        Ok(()) => {
+            let code = type_and_run(database, &mut runner);
+            runner.end().map_or(EXIT_ERROR, |()| code)
+        }
         Err(_) => EXIT_ERROR,
     }
 }

@@ -240,6 +240,27 @@ fn a_second_statement_at_the_same_time_is_refused() {
 }
 
 #[test]
+fn a_rollback_cancels_the_statement_that_runs() {
+    let database = memory();
+    let connection = accounts(&database);
+    run(&connection, "BEGIN");
+    /// Rolls back while it is read, and gives a row behind that.
+    struct RollsBack(Option<Connection>);
+    impl std::io::Read for RollsBack {
+        fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
+            let Some(connection) = self.0.take() else { return Ok(0) };
+            run(&connection, "ROLLBACK");
+            out[..4].copy_from_slice(b"7,7\n");
+            Ok(4)
+        }
+    }
+    let copied = connection.copy_from_reader("COPY account FROM STDIN", RollsBack(Some(connection.clone())));
+    assert_eq!(code(copied), "cancelled");
+    assert_eq!(code(amount(&connection, 7)), "no_row");
+    assert_eq!(code(connection.execute("COMMIT", ())), "no_transaction");
+}
+
+#[test]
 fn copy_is_a_part_of_the_transaction() {
     let database = memory();
     let connection = accounts(&database);
@@ -458,10 +479,6 @@ fn step() -> impl Strategy<Value = Step> {
         "SELECT x.a, x.b, y.v FROM t x JOIN t y ON y.a = x.a AND y.b = x.b + 1 WHERE x.a >= 0 ORDER BY x.a, x.b",
         "SELECT a, b FROM t WHERE a >= 0 AND v = (SELECT MAX(v) FROM t WHERE a >= 0) ORDER BY a, b",
     ]);
-    let relational = match cfg!(feature = "datafusion") {
-        true => relational.boxed(),
-        false => Just("SELECT COUNT(*) FROM t WHERE a >= 0").boxed(),
-    };
     prop_oneof![
         5 => write.prop_map(Step::Write),
         4 => read.prop_map(|sql| Step::Read(sql.into())),
@@ -529,10 +546,14 @@ fn same_reads(
                 run(inside, "RELEASE before");
             }
             Step::Read(sql) => {
+                let wanted = match texts(committed, sql) {
+                    // Without the relational engine.
+                    Err(error) if error.code() == ErrorCode::NotSupported => continue,
+                    wanted => wanted.unwrap(),
+                };
                 for executor in executors {
                     run(inside, &format!("SET executor = '{executor}'"));
-                    let (a, b) = (texts(inside, sql).unwrap(), texts(committed, sql).unwrap());
-                    prop_assert_eq!(a, b, "{}: {}", executor, sql);
+                    prop_assert_eq!(&texts(inside, sql).unwrap(), &wanted, "{}: {}", executor, sql);
                 }
                 run(inside, "SET executor = 'auto'");
             }
