@@ -30,7 +30,7 @@ impl HintVerb {
             Self::Upsert => ("UPSERT", "INTO .."),
             Self::Insert => ("INSERT", "INTO .."),
             Self::Delete => ("DELETE", "FROM .."),
-            Self::Update => ("UPDATE", "t SET .."),
+            Self::Update => ("UPDATE", ".. SET .."),
         }
     }
 }

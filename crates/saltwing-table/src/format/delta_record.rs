@@ -145,6 +145,9 @@ impl RecordBuilder {
     /// The records of all rows added; large ones share their bytes with the builder. Each statement of a transaction may
     /// finish a small record: such neighbours are joined, so that the store gets few keys.
     pub(crate) fn records(&self) -> Vec<Record> {
+        if self.done.is_empty() {
+            return self.last().into_iter().collect();
+        }
         let all: Vec<Record> = self.done.iter().cloned().chain(self.last()).collect();
         let mut joined = Vec::with_capacity(all.len());
         let mut rest = &all[..];
