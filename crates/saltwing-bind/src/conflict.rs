@@ -10,7 +10,7 @@ use saltwing_types::{Expr, Value, typing};
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::lower::{Lowerer, Params};
 use crate::scope::Scope;
-use crate::target::target_columns;
+use crate::target::{assigned_columns, target_columns};
 
 /// The change of a row that is there.
 pub struct ConflictUpdate {
@@ -72,8 +72,7 @@ fn assigned(
     table: &Arc<Table>,
     lower: impl Fn(&sqlparser::ast::Expr) -> Result<Expr>,
 ) -> Result<Vec<(usize, Expr)>> {
-    let names: Vec<ColumnName> = assignments.iter().map(|assignment| assignment.column.clone()).collect();
-    let columns = target_columns(table, Some(&names))?;
+    let columns = assigned_columns(table, assignments)?;
     let def = table.def();
     let mut assigned = Vec::with_capacity(columns.len());
     for (assignment, column) in assignments.iter().zip(columns) {

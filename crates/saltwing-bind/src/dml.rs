@@ -5,11 +5,10 @@ use std::sync::Arc;
 use saltwing_access::Table;
 use saltwing_catalog::CatalogReader;
 use saltwing_plan::Condition;
+use saltwing_sql::is_default;
 use saltwing_sql::statement::{Delete, OnConflict, QueryStatement, RowSource, Upsert};
-use saltwing_sql::{Statement, is_default};
-use saltwing_types::table::ROW_KEY_COLUMN;
 use saltwing_types::{ColumnDef, Expr, Value, eval, number, typing};
-use sqlparser::ast::{Query, SetExpr};
+use sqlparser::ast::Query;
 
 use crate::computed::expr_of;
 use crate::condition::conditions;
@@ -17,7 +16,7 @@ use crate::conflict::{BoundConflict, ConflictUpdate, conflict};
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::lower::{LowerError, Lowerer, Params};
 use crate::scope::Scope;
-use crate::target::{resolve, target_columns};
+use crate::target::{resolve, rows_query, target_columns};
 
 /// Rows into a table.
 pub struct BoundUpsert {
@@ -183,20 +182,8 @@ pub fn delete(statement: &Delete, catalog: &dyn CatalogReader, params: Params<'_
 /// # Errors
 /// [`BindErrorKind::Sql`].
 pub fn row_key_query(statement: &Delete) -> Result<QueryStatement> {
-    let alias = statement.alias.as_ref().map(|a| format!(" AS {a}")).unwrap_or_default();
-    let name = statement.alias.as_ref().map_or_else(|| statement.table.to_string(), ToString::to_string);
-    let text = format!("SELECT {name}.{ROW_KEY_COLUMN} FROM {}{alias}", statement.table);
-    match saltwing_sql::parse_one(&text)?.statement {
-        Statement::Query(mut query) => {
-            if let SetExpr::Select(select) = query.query.body.as_mut() {
-                select.selection.clone_from(&statement.selection);
-            }
-            query.hints.clone_from(&statement.hints);
-            query.span = statement.span;
-            Ok(query)
-        }
-        _ => Err(BindErrorKind::Syntax("a DELETE cannot be read as a query".into()).into()),
-    }
+    let Delete { table, alias, selection, hints, span } = statement;
+    rows_query((table, alias.as_ref()), &[], selection.as_ref(), hints, *span)
 }
 
 /// A NOT NULL column without a DEFAULT must be among those written; the hidden row id is made.

@@ -1,12 +1,16 @@
-//! The table and the columns that a statement writes.
+//! The table, the rows and the columns that a statement writes.
 
 use std::sync::Arc;
 
 use saltwing_access::Table;
 use saltwing_catalog::CatalogReader;
-use saltwing_sql::{ColumnName, TableRef};
+use saltwing_sql::statement::{Assignment, Hint, QueryStatement};
+use saltwing_sql::{ColumnName, Name, TableRef, quote_name};
+use saltwing_types::Span;
 use saltwing_types::table::ROW_KEY_COLUMN;
+use sqlparser::ast::{self, SetExpr};
 
+use crate::computed::query_of;
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::scope::Scope;
 
@@ -17,6 +21,35 @@ use crate::scope::Scope;
 pub fn resolve(catalog: &dyn CatalogReader, name: &TableRef) -> Result<Arc<Table>> {
     let schema = name.schema.as_ref().map(|s| s.text.as_str());
     catalog.resolve(schema, &name.name.text).map_err(|error| BindError::from(error).at(Some(name.span())))
+}
+
+/// The query for the rows of a table that a statement writes: first their physical keys, `_row_key`, then these columns.
+pub(crate) fn rows_query(
+    (table, alias): (&TableRef, Option<&Name>),
+    columns: &[&str],
+    selection: Option<&ast::Expr>,
+    hints: &[Hint],
+    span: Span,
+) -> Result<QueryStatement> {
+    let name = alias.map_or_else(|| table.to_string(), ToString::to_string);
+    let columns: String = columns.iter().map(|column| format!(", {name}.{}", quote_name(column))).collect();
+    let renamed = alias.map(|alias| format!(" AS {alias}")).unwrap_or_default();
+    let mut query = query_of(&format!("SELECT {name}.{ROW_KEY_COLUMN}{columns} FROM {table}{renamed}"))?;
+    if let SetExpr::Select(select) = query.query.body.as_mut() {
+        select.selection = selection.cloned();
+    }
+    query.hints = hints.to_vec();
+    query.span = span;
+    Ok(query)
+}
+
+/// The columns to which an UPDATE or an ON CONFLICT assigns.
+///
+/// # Errors
+/// As [`target_columns`].
+pub(crate) fn assigned_columns(table: &Arc<Table>, assignments: &[Assignment]) -> Result<Vec<usize>> {
+    let names: Vec<ColumnName> = assignments.iter().map(|assignment| assignment.column.clone()).collect();
+    target_columns(table, Some(&names))
 }
 
 /// The columns that an INSERT's list names; all that are not hidden without one.

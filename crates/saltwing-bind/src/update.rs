@@ -4,17 +4,16 @@ use std::sync::Arc;
 
 use saltwing_access::Table;
 use saltwing_catalog::CatalogReader;
+use saltwing_sql::is_default;
 use saltwing_sql::statement::{QueryStatement, Update};
-use saltwing_sql::{is_default, quote_name};
-use saltwing_types::table::ROW_KEY_COLUMN;
 use saltwing_types::{Expr, SqlType};
 use sqlparser::ast::{self, SelectItem, SetExpr};
 
-use crate::computed::{expr_of, query_of};
+use crate::computed::expr_of;
 use crate::error::{BindErrorKind, Result};
 use crate::lower::Params;
 use crate::parameters::parameter;
-use crate::target::{resolve, target_columns};
+use crate::target::{assigned_columns, resolve, rows_query};
 
 /// New values for rows of a table.
 pub struct BoundUpdate {
@@ -35,14 +34,11 @@ pub struct BoundUpdate {
 /// [`BindErrorKind`] with the place: no such column, a column that is assigned twice.
 pub fn update(statement: &Update, catalog: &dyn CatalogReader, params: Params<'_>) -> Result<BoundUpdate> {
     let table = resolve(catalog, &statement.table)?;
-    let names: Vec<_> = statement.assignments.iter().map(|assignment| assignment.column.clone()).collect();
-    let columns = target_columns(&table, Some(&names))?;
+    let columns = assigned_columns(&table, &statement.assignments)?;
     let def = table.def();
-    let alias = statement.alias.as_ref().map(|alias| format!(" AS {alias}")).unwrap_or_default();
-    let name = statement.alias.as_ref().map_or_else(|| statement.table.to_string(), ToString::to_string);
-    let kept = def.columns.iter().map(|column| format!(", {name}.{}", quote_name(&column.name)));
-    let items: String = kept.collect();
-    let mut query = query_of(&format!("SELECT {name}.{ROW_KEY_COLUMN}{items} FROM {}{alias}", statement.table))?;
+    let all: Vec<&str> = def.columns.iter().map(|column| column.name.as_str()).collect();
+    let Update { alias, selection, hints, span, .. } = statement;
+    let mut query = rows_query((&statement.table, alias.as_ref()), &all, selection.as_ref(), hints, *span)?;
     let SetExpr::Select(select) = query.query.body.as_mut() else {
         return Err(BindErrorKind::Syntax("an UPDATE cannot be read as a query".into()).into());
     };
@@ -52,7 +48,7 @@ pub fn update(statement: &Update, catalog: &dyn CatalogReader, params: Params<'_
         let value = match (is_default(&assignment.value), &target.default, parameter(&assignment.value)) {
             (true, Some(default), _) => expr_of(&default.text)?,
             (true, None, _) => ast::Expr::value(ast::Value::Null),
-            // Without a value it has a type only if it is told.
+            // A parameter without a value has no type of its own: the cast gives it the column's.
             (false, _, Some(index)) if matches!(params, Params::Open) => {
                 open.push(Expr::Param(index, Some(target.ty)));
                 cast(assignment.value.clone(), target.ty)?
@@ -64,9 +60,6 @@ pub fn update(statement: &Update, catalog: &dyn CatalogReader, params: Params<'_
             *item = SelectItem::UnnamedExpr(value);
         }
     }
-    select.selection.clone_from(&statement.selection);
-    query.hints.clone_from(&statement.hints);
-    query.span = statement.span;
     let moves_rows = columns.iter().any(|&column| def.key.position(column).is_some());
     Ok(BoundUpdate { table, query, moves_rows, open })
 }
