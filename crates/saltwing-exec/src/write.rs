@@ -231,12 +231,8 @@ impl MovedRows {
     }
 
     fn add(&mut self, old: &[u8], key: Vec<u8>, row: Vec<Value>) -> Result<(), ExecError> {
-        let heap = |value: &Value| match value {
-            Value::Text(text) => text.len(),
-            Value::Bytes(bytes) => bytes.len(),
-            _ => 0,
-        };
-        let bytes = old.len() + key.len() + size_of_val(&*row) + row.iter().map(heap).sum::<usize>();
+        let values = size_of_val(&*row) + row.iter().map(Value::heap_bytes).sum::<usize>();
+        let bytes = old.len() + key.len() + values;
         self.reserved.resize(self.reserved.bytes() + bytes)?;
         self.left.insert(old.to_vec());
         self.rows.push((key, row));

@@ -49,11 +49,7 @@ pub(crate) fn evaluate_rows<E: From<ValueError>>(
     let (mut made, mut metered) = (0, 0);
     for row in 0..batch.rows {
         let value = eval::eval(expr, reader.read(row)?)?;
-        made += match &value {
-            Value::Text(text) => text.len(),
-            Value::Bytes(bytes) => bytes.len(),
-            _ => 0,
-        };
+        made += value.heap_bytes();
         if made - metered >= METERED_BYTES {
             meter(made)?;
             metered = made;

@@ -64,7 +64,7 @@ impl WriteSet {
             if value.is_null() && !column.nullable && column.family.is_some() {
                 return Err(TableError::NotNull { table: def.name.to_string(), column: column.name.clone() });
             }
-            let bytes = value_bytes(value);
+            let bytes = value.heap_bytes();
             if bytes > VALUE_BYTES_MAX {
                 let (table, column) = (def.name.to_string(), column.name.clone());
                 return Err(TableError::ValueTooLarge { table, column, bytes, limit: VALUE_BYTES_MAX });
@@ -162,14 +162,6 @@ impl WriteSet {
     pub(crate) fn table_name(&self, id: TableId) -> String {
         let found = self.tables.iter().find(|table| table.def().id == id);
         found.map_or_else(|| id.0.to_string(), |table| table.def().name.to_string())
-    }
-}
-
-fn value_bytes(value: &Value) -> usize {
-    match value {
-        Value::Text(text) => text.len(),
-        Value::Bytes(bytes) => bytes.len(),
-        _ => 16,
     }
 }
 

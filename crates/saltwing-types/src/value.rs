@@ -117,6 +117,15 @@ impl Value {
         }
     }
 
+    /// Bytes that the value takes beside itself: those of a text or of bytes.
+    pub fn heap_bytes(&self) -> usize {
+        match self {
+            Value::Text(text) => text.len(),
+            Value::Bytes(bytes) => bytes.len(),
+            _ => 0,
+        }
+    }
+
     fn compare_numbers(&self, other: &Value) -> Option<Ordering> {
         use Value::*;
         Some(match (self, other) {
