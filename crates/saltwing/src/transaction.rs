@@ -92,6 +92,10 @@ pub(crate) struct Claim<'a>(&'a SessionTransaction);
 impl Drop for Claim<'_> {
     fn drop(&mut self) {
         self.0.is_busy.store(false, SeqCst);
+        // If it expired meanwhile, nobody else gives back what it pins: see `expire`.
+        if self.0.has_expired() {
+            self.0.rows.rollback();
+        }
     }
 }
 
@@ -286,10 +290,8 @@ impl SessionTransaction {
         }
         self.cancel();
         self.end_streams();
-        // A statement that runs in it rolls the transaction back when it stops.
-        if let Ok(_claim) = self.claim() {
-            self.rows.rollback();
-        }
+        // The end of the claim rolls it back; if a statement runs, the end of that statement's claim does.
+        drop(self.claim());
     }
 
     /// Its row of SHOW TRANSACTIONS.

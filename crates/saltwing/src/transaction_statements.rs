@@ -45,8 +45,7 @@ impl Session {
                 })
             }
         };
-        if result.is_err() && transaction.has_expired() {
-            transaction.rows.rollback();
+        if transaction.has_expired() {
             transaction.check()?;
         }
         let mut outcome = result.inspect_err(|error| transaction.fail(error))?;

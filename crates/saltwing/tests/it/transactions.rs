@@ -342,6 +342,35 @@ fn a_transaction_that_is_open_for_too_long_is_rolled_back() {
     assert_eq!(amount(&connection, 1).unwrap(), 100);
 }
 
+/// A statement that is not stopped by it in time has not written either.
+#[test]
+fn a_transaction_that_expires_under_a_statement_is_rolled_back_at_its_end() {
+    let database = memory();
+    let (connection, beside) = (accounts(&database), database.connect().blocking());
+    run(&connection, "SET transaction_timeout = '20ms'");
+    run(&connection, "BEGIN");
+    run(&connection, "SAVEPOINT s");
+    set_amount(&connection, 1, 1).unwrap();
+    /// Ends when the transaction has expired.
+    struct Waits<'c>(&'c Connection);
+    impl std::io::Read for Waits<'_> {
+        fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {
+            let began = Instant::now();
+            while !texts(self.0, "SHOW TRANSACTIONS").unwrap().iter().any(|row| row.contains("failed")) {
+                assert!(began.elapsed() < Duration::from_secs(20));
+                std::thread::sleep(Duration::from_millis(2));
+            }
+            Ok(0)
+        }
+    }
+    let copied = connection.copy_from_reader("COPY account FROM STDIN", Waits(&beside));
+    assert_eq!(code(copied), "failed_transaction");
+    // A savepoint does not bring it back.
+    assert_eq!(code(connection.execute("ROLLBACK TO s", ())), "failed_transaction");
+    run(&connection, "ROLLBACK");
+    assert_eq!(amount(&connection, 1).unwrap(), 100);
+}
+
 #[test]
 fn open_transactions_are_shown_with_what_they_hold() {
     let database = memory();
