@@ -169,7 +169,8 @@ impl StatementCache {
 
 /// Statements that are sent again and again.
 fn is_kept(statement: &Statement) -> bool {
-    matches!(statement, Statement::Query(_) | Statement::Upsert(_) | Statement::Insert(_) | Statement::Delete(_))
+    use Statement::{Begin, Commit, Delete, Insert, Query, Update, Upsert};
+    matches!(statement, Query(_) | Upsert(_) | Insert(_) | Update(_) | Delete(_) | Begin { .. } | Commit)
 }
 
 impl Entries {
