@@ -92,7 +92,7 @@ pub use rows::{ArrowRows, ColumnIndex, FromRow, Row, Rows};
 pub use settings::{ExecutorChoice, SETTINGS, Setting, SettingScope, Settings};
 
 pub use transaction::TransactionState;
-pub use transaction_guard::{BlockingTransaction, TRANSACTION_TRIES_MAX, Transaction};
+pub use transaction_guard::{TRANSACTION_TRIES_MAX, Transaction};
 
 pub use saltwing_access::Loss;
 pub use saltwing_bind::ResultColumn;
