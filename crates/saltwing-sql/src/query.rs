@@ -17,7 +17,7 @@ use crate::error::SqlError;
 use crate::statement::{Hint, QueryStatement, SourceText};
 use crate::words;
 
-/// Advice for a clause of INSERT and UPSERT elsewhere.
+/// Advice if ON CONFLICT or ON DUPLICATE KEY stands in a query.
 const CONFLICT_PLACE: &str = "it stands behind the rows of INSERT INTO or UPSERT INTO";
 
 /// Reads `(query)`, behind which other things may stand.

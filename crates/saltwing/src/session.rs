@@ -130,7 +130,7 @@ impl Session {
         Writer { store: &*self.shared.tables, durability, limits, memory: &self.shared.memory, open }
     }
 
-    /// How many of a statement's rows stay if it fails after it has written so many.
+    /// How many rows stay committed if a statement fails after it has written `written` rows: none inside a transaction.
     pub(crate) fn committed(&self, written: u64) -> u64 {
         if self.within.is_some() { 0 } else { written }
     }

@@ -64,7 +64,7 @@ const OF_INSTANT: &[Signature] =
 
 /// The entry of a date field: an integer of an instant.
 const fn field(field: DateField) -> ScalarFunction {
-    // The other fields begin anew each year.
+    // Of these fields only the year grows with time: months, days and hours start again from their first value.
     let key_property = if matches!(field, DateField::Year) { KeyProperty::Increasing(0) } else { KeyProperty::Unknown };
     let entry = ScalarFunction::evaluated_by(field.function_name(), OF_INSTANT, Evaluation::Field(field));
     entry.key_property(key_property)
