@@ -20,7 +20,7 @@ pub struct Saltwing {
     /// UPSERTs by their number of rows.
     upserts: HashMap<usize, blocking::Statement>,
     delete: blocking::Statement,
-    counter: [blocking::Statement; 2],
+    counter: blocking::Statement,
 }
 
 const CREATE_LOG: &str = "\
@@ -55,10 +55,8 @@ impl Saltwing {
             statements: HashMap::new(),
             upserts: HashMap::new(),
             delete: connection.prepare("DELETE FROM log WHERE phone = ? AND ts = ?")?,
-            counter: [
-                connection.prepare("SELECT n FROM counter WHERE id = ?")?,
-                connection.prepare("UPSERT INTO counter VALUES (?, ?)")?,
-            ],
+            counter: connection
+                .prepare("UPSERT INTO counter VALUES (?, 1) ON DUPLICATE KEY UPDATE n = n + 1 RETURNING n")?,
             connection,
             database,
         })
@@ -212,10 +210,7 @@ impl Engine for Saltwing {
     }
 
     fn count_up(&mut self, id: i64) -> Result<Option<i64>> {
-        let [select, upsert] = &self.counter;
-        let before = select.query(saltwing::params![id])?.next().transpose()?;
-        let now = before.map_or(Ok(0), |row| row.get::<i64>(0))? + 1;
-        upsert.execute(saltwing::params![id, now])?;
+        let (now,): (i64,) = self.counter.query_one(saltwing::params![id])?;
         Ok(Some(now))
     }
 

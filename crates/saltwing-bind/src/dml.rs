@@ -8,7 +8,7 @@ use saltwing_plan::Condition;
 use saltwing_sql::is_default;
 use saltwing_sql::statement::{Delete, OnConflict, QueryStatement, RowSource, Upsert};
 use saltwing_types::{ColumnDef, Expr, Value, eval, number, typing};
-use sqlparser::ast::Query;
+use sqlparser::ast::{LimitClause, Query};
 
 use crate::computed::expr_of;
 use crate::condition::conditions;
@@ -16,7 +16,7 @@ use crate::conflict::{BoundConflict, ConflictUpdate, conflict};
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::lower::{LowerError, Lowerer, Params};
 use crate::scope::Scope;
-use crate::target::{resolve, rows_query, target_columns};
+use crate::target::{NamedTable, column_names, resolve, select_of, target_columns};
 
 /// Rows into a table.
 pub struct BoundUpsert {
@@ -89,7 +89,7 @@ pub enum BoundSource {
 pub struct BoundDelete {
     /// The table.
     pub table: Arc<Table>,
-    /// The conditions; `None` where the relational engine must say which rows.
+    /// The conditions; `None` if a [query](deleted_rows) must say which rows.
     pub conditions: Option<Vec<Condition>>,
 }
 
@@ -166,7 +166,9 @@ pub fn delete(statement: &Delete, catalog: &dyn CatalogReader, params: Params<'_
     let table = resolve(catalog, &statement.table)?;
     let scope = Scope::of(table.clone(), statement.alias.as_ref().map(|a| a.text.clone()));
     let lowerer = Lowerer { scope: &scope, params, subqueries: &[], operands: &[], collector: None };
-    let conditions = match &statement.selection {
+    let Delete { using, order_by, limit, selection, .. } = statement;
+    let conditions = match selection {
+        _ if !using.is_empty() || order_by.is_some() || limit.is_some() => None,
         None => Some(Vec::new()),
         Some(selection) => match lowerer.lower(selection) {
             Ok(e) => Some(conditions(typing::condition(e)?)),
@@ -177,17 +179,28 @@ pub fn delete(statement: &Delete, catalog: &dyn CatalogReader, params: Params<'_
     Ok(BoundDelete { table, conditions })
 }
 
-/// The query for the physical keys of the rows that a DELETE deletes: one column, `_row_key`.
+/// The query for the rows that a DELETE deletes: their physical keys, `_row_key`, and behind them all columns if it returns
+/// rows.
 ///
 /// # Errors
-/// [`BindErrorKind::Sql`].
-pub fn row_key_query(statement: &Delete) -> Result<QueryStatement> {
-    let Delete { table, alias, selection, hints, span } = statement;
-    rows_query((table, alias.as_ref()), &[], selection.as_ref(), hints, *span)
+/// [`BindErrorKind::Sql`]; no such table.
+pub fn deleted_rows(statement: &Delete, catalog: &dyn CatalogReader) -> Result<QueryStatement> {
+    let Delete { table: name, alias, using, selection, order_by, limit, returning, hints, span } = statement;
+    let named = NamedTable { table: name, alias: alias.as_ref(), hints, span: *span };
+    let table = resolve(catalog, name)?;
+    let columns = if returning.is_some() { column_names(&table) } else { Vec::new() };
+    let mut query = named.rows(&columns)?;
+    query.query.order_by.clone_from(order_by);
+    query.query.limit_clause =
+        limit.clone().map(|limit| LimitClause::LimitOffset { limit: Some(limit), offset: None, limit_by: Vec::new() });
+    let select = select_of(&mut query)?;
+    select.from.extend(using.iter().cloned());
+    select.selection.clone_from(selection);
+    Ok(query)
 }
 
 /// A NOT NULL column without a DEFAULT must be among those written; the hidden row id is made.
-fn check_not_null(table: &Table, columns: &[usize]) -> Result<()> {
+pub(crate) fn check_not_null(table: &Table, columns: &[usize]) -> Result<()> {
     let def = table.def();
     for (i, column) in def.columns.iter().enumerate() {
         let missing = !columns.contains(&i) && !column.hidden && column.default.is_none();

@@ -7,8 +7,8 @@
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
-use saltwing_sql::Statement;
 use saltwing_sql::statement::{CopySource, CopyTo, Hint, RowSource};
+use saltwing_sql::{Name, Statement, TableRef};
 use saltwing_types::suggest;
 use sqlparser::ast::{ObjectName, Query, TableFactor, Visit, Visitor};
 
@@ -93,6 +93,7 @@ fn hints_of(statement: &Statement) -> &[Hint] {
         Statement::Upsert(upsert) | Statement::Insert(upsert) => &upsert.hints,
         Statement::Delete(delete) => &delete.hints,
         Statement::Update(update) => &update.hints,
+        Statement::Merge(merge) => &merge.hints,
         Statement::Explain(explain) => hints_of(&explain.statement),
         Statement::CopyTo(CopyTo { source: CopySource::Query(query), .. }) => &query.hints,
         _ => &[],
@@ -121,17 +122,20 @@ fn tables_of(statement: &Statement) -> Tables {
             }
         }
         Statement::Delete(delete) => {
-            tables.add(&delete.table.to_string());
-            tables.lower.extend(delete.alias.iter().map(|alias| alias.text.to_lowercase()));
-            if let Some(selection) = &delete.selection {
-                tables.search(selection);
-            }
+            tables.add_named(&delete.table, delete.alias.as_ref());
+            tables.search(&delete.using);
+            tables.search(&delete.selection);
         }
         Statement::Update(update) => {
-            tables.add(&update.table.to_string());
-            tables.lower.extend(update.alias.iter().map(|alias| alias.text.to_lowercase()));
+            tables.add_named(&update.table, update.alias.as_ref());
+            tables.search(&update.from);
             update.assignments.iter().for_each(|assignment| tables.search(&assignment.value));
-            update.selection.iter().for_each(|selection| tables.search(selection));
+            tables.search(&update.selection);
+        }
+        Statement::Merge(merge) => {
+            tables.add_named(&merge.table, merge.alias.as_ref());
+            tables.search(&merge.source);
+            tables.search(&merge.on);
         }
         Statement::Explain(explain) => return tables_of(&explain.statement),
         Statement::CopyTo(CopyTo { source: CopySource::Query(query), .. }) => tables.search(&*query.query),
@@ -143,6 +147,12 @@ fn tables_of(statement: &Statement) -> Tables {
 impl Tables {
     fn search(&mut self, tree: &impl Visit) {
         let _ = tree.visit(self);
+    }
+
+    /// The table that a statement writes.
+    fn add_named(&mut self, table: &TableRef, alias: Option<&Name>) {
+        self.add(&table.to_string());
+        self.lower.extend(alias.iter().map(|alias| alias.text.to_lowercase()));
     }
 
     /// A table by its name as written, with its schema if it has one.

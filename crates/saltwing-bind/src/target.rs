@@ -23,24 +23,44 @@ pub fn resolve(catalog: &dyn CatalogReader, name: &TableRef) -> Result<Arc<Table
     catalog.resolve(schema, &name.name.text).map_err(|error| BindError::from(error).at(Some(name.span())))
 }
 
-/// The query for the rows of a table that a statement writes: first their physical keys, `_row_key`, then these columns.
-pub(crate) fn rows_query(
-    (table, alias): (&TableRef, Option<&Name>),
-    columns: &[&str],
-    selection: Option<&ast::Expr>,
-    hints: &[Hint],
-    span: Span,
-) -> Result<QueryStatement> {
-    let name = alias.map_or_else(|| table.to_string(), ToString::to_string);
-    let columns: String = columns.iter().map(|column| format!(", {name}.{}", quote_name(column))).collect();
-    let renamed = alias.map(|alias| format!(" AS {alias}")).unwrap_or_default();
-    let mut query = query_of(&format!("SELECT {name}.{ROW_KEY_COLUMN}{columns} FROM {table}{renamed}"))?;
-    if let SetExpr::Select(select) = query.query.body.as_mut() {
-        select.selection = selection.cloned();
+/// A table that a statement writes, as the statement names it.
+#[derive(Clone, Copy)]
+pub(crate) struct NamedTable<'a> {
+    pub(crate) table: &'a TableRef,
+    pub(crate) alias: Option<&'a Name>,
+    pub(crate) hints: &'a [Hint],
+    pub(crate) span: Span,
+}
+
+impl NamedTable<'_> {
+    /// The query for all its rows: first their physical keys, `_row_key`, then these columns.
+    pub(crate) fn rows(&self, columns: &[&str]) -> Result<QueryStatement> {
+        let name = self.alias.map_or_else(|| self.table.to_string(), ToString::to_string);
+        let columns: String = columns.iter().map(|column| format!(", {name}.{}", quote_name(column))).collect();
+        self.query(&format!("{name}.{ROW_KEY_COLUMN}{columns}"))
     }
-    query.hints = hints.to_vec();
-    query.span = span;
-    Ok(query)
+
+    /// `SELECT items FROM table`.
+    pub(crate) fn query(&self, items: &str) -> Result<QueryStatement> {
+        let renamed = self.alias.map(|alias| format!(" AS {alias}")).unwrap_or_default();
+        let mut query = query_of(&format!("SELECT {items} FROM {}{renamed}", self.table))?;
+        query.hints = self.hints.to_vec();
+        query.span = self.span;
+        Ok(query)
+    }
+}
+
+/// The SELECT of such a query.
+pub(crate) fn select_of(query: &mut QueryStatement) -> Result<&mut ast::Select> {
+    match query.query.body.as_mut() {
+        SetExpr::Select(select) => Ok(select),
+        _ => Err(BindErrorKind::Syntax("the rows to be written are no SELECT".into()).into()),
+    }
+}
+
+/// The names of a table's columns, hidden ones too.
+pub(crate) fn column_names(table: &Table) -> Vec<&str> {
+    table.def().columns.iter().map(|column| column.name.as_str()).collect()
 }
 
 /// The columns to which an UPDATE or an ON CONFLICT assigns.

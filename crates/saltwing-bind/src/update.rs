@@ -1,19 +1,19 @@
-//! UPDATE over one table: a query gives the keys of the rows and the rows as they will be.
+//! UPDATE: a query gives the keys of the rows and the rows as they will be.
 
 use std::sync::Arc;
 
 use saltwing_access::Table;
 use saltwing_catalog::CatalogReader;
 use saltwing_sql::is_default;
-use saltwing_sql::statement::{QueryStatement, Update};
-use saltwing_types::{Expr, SqlType};
-use sqlparser::ast::{self, SelectItem, SetExpr};
+use saltwing_sql::statement::{Assignment, QueryStatement, Update};
+use saltwing_types::{ColumnDef, Expr, SqlType};
+use sqlparser::ast::{self, SelectItem};
 
 use crate::computed::expr_of;
-use crate::error::{BindErrorKind, Result};
+use crate::error::Result;
 use crate::lower::Params;
 use crate::parameters::parameter;
-use crate::target::{assigned_columns, resolve, rows_query};
+use crate::target::{NamedTable, assigned_columns, column_names, resolve, select_of};
 
 /// New values for rows of a table.
 pub struct BoundUpdate {
@@ -24,6 +24,8 @@ pub struct BoundUpdate {
     pub query: QueryStatement,
     /// Whether a column of the key is assigned, so that a row may move.
     pub moves_rows: bool,
+    /// Whether the query has further tables, so that a row may come several times.
+    pub is_joined: bool,
     /// The parameters that are assigned, with the types that these get.
     pub open: Vec<Expr>,
 }
@@ -31,37 +33,65 @@ pub struct BoundUpdate {
 /// Binds an UPDATE.
 ///
 /// # Errors
-/// [`BindErrorKind`] with the place: no such column, a column that is assigned twice.
+/// [`BindErrorKind`](crate::BindErrorKind) with the place: no such column, a column that is assigned twice.
 pub fn update(statement: &Update, catalog: &dyn CatalogReader, params: Params<'_>) -> Result<BoundUpdate> {
     let table = resolve(catalog, &statement.table)?;
-    let columns = assigned_columns(&table, &statement.assignments)?;
-    let def = table.def();
-    let all: Vec<&str> = def.columns.iter().map(|column| column.name.as_str()).collect();
-    let Update { alias, selection, hints, span, .. } = statement;
-    let mut query = rows_query((&statement.table, alias.as_ref()), &all, selection.as_ref(), hints, *span)?;
-    let SetExpr::Select(select) = query.query.body.as_mut() else {
-        return Err(BindErrorKind::Syntax("an UPDATE cannot be read as a query".into()).into());
-    };
-    let mut open = Vec::new();
-    for (assignment, &column) in statement.assignments.iter().zip(&columns) {
-        let Some(target) = def.columns.get(column) else { continue };
-        let value = match (is_default(&assignment.value), &target.default, parameter(&assignment.value)) {
-            (true, Some(default), _) => expr_of(&default.text)?,
-            (true, None, _) => ast::Expr::value(ast::Value::Null),
-            // A parameter without a value has no type of its own: the cast gives it the column's.
-            (false, _, Some(index)) if matches!(params, Params::Open) => {
-                open.push(Expr::Param(index, Some(target.ty)));
-                cast(assignment.value.clone(), target.ty)?
+    let Update { table: name, alias, assignments, from, selection, hints, span, .. } = statement;
+    let named = NamedTable { table: name, alias: alias.as_ref(), hints, span: *span };
+    let mut assigned = AssignedRows::new(named, &table, assignments, params)?;
+    let select = select_of(&mut assigned.query)?;
+    select.from.extend(from.iter().cloned());
+    select.selection.clone_from(selection);
+    let AssignedRows { query, moves_rows, open } = assigned;
+    Ok(BoundUpdate { table, query, moves_rows, is_joined: !from.is_empty(), open })
+}
+
+/// All rows of a table with new values, as in [`BoundUpdate`].
+pub(crate) struct AssignedRows {
+    pub(crate) query: QueryStatement,
+    pub(crate) moves_rows: bool,
+    pub(crate) open: Vec<Expr>,
+}
+
+impl AssignedRows {
+    pub(crate) fn new(
+        named: NamedTable<'_>,
+        table: &Arc<Table>,
+        assignments: &[Assignment],
+        params: Params<'_>,
+    ) -> Result<Self> {
+        let columns = assigned_columns(table, assignments)?;
+        let def = table.def();
+        let (mut query, mut open) = (named.rows(&column_names(table))?, Vec::new());
+        let select = select_of(&mut query)?;
+        for (assignment, &column) in assignments.iter().zip(&columns) {
+            // The row key is the first item.
+            if let (Some(target), Some(item)) = (def.columns.get(column), select.projection.get_mut(column + 1)) {
+                *item = SelectItem::UnnamedExpr(assigned_value(&assignment.value, target, params, &mut open)?);
             }
-            (false, ..) => assignment.value.clone(),
-        };
-        // The row key is the first item.
-        if let Some(item) = select.projection.get_mut(column + 1) {
-            *item = SelectItem::UnnamedExpr(value);
         }
+        let moves_rows = columns.iter().any(|&column| def.key.position(column).is_some());
+        Ok(Self { query, moves_rows, open })
     }
-    let moves_rows = columns.iter().any(|&column| def.key.position(column).is_some());
-    Ok(BoundUpdate { table, query, moves_rows, open })
+}
+
+/// A value for a column as an expression of a query; `open` gets the parameters without values that stand alone.
+pub(crate) fn assigned_value(
+    value: &ast::Expr,
+    target: &ColumnDef,
+    params: Params<'_>,
+    open: &mut Vec<Expr>,
+) -> Result<ast::Expr> {
+    Ok(match (is_default(value), &target.default, parameter(value)) {
+        (true, Some(default), _) => expr_of(&default.text)?,
+        (true, None, _) => ast::Expr::value(ast::Value::Null),
+        // A parameter without a value has no type of its own: the cast gives it the column's.
+        (false, _, Some(index)) if matches!(params, Params::Open) => {
+            open.push(Expr::Param(index, Some(target.ty)));
+            cast(value.clone(), target.ty)?
+        }
+        (false, ..) => value.clone(),
+    })
 }
 
 /// `CAST(value AS ty)`.

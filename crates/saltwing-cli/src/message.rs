@@ -213,9 +213,9 @@ pub(crate) fn duration(time: Duration) -> String {
     }
 }
 
-/// The line below a result: rows, time, keys read, buckets.
-pub(crate) fn footer(rows: u64, time: Option<Duration>, stats: Stats) -> String {
-    let mut parts = vec![count(rows, "row", "rows")];
+/// The line below a statement: what it did, time, keys read, buckets.
+pub(crate) fn footer(done: String, time: Option<Duration>, stats: Stats) -> String {
+    let mut parts = vec![done];
     parts.extend(time.map(duration));
     // Catalog results read no table.
     if stats != Stats::default() {
@@ -311,9 +311,9 @@ mod tests {
 
     #[test]
     fn footers_read_well() {
-        assert_eq!(footer(1, Some(Duration::from_micros(420)), Stats::default()), "1 row, 420 us");
+        assert_eq!(footer("1 row".into(), Some(Duration::from_micros(420)), Stats::default()), "1 row, 420 us");
         let stats = Stats { keys_read: 1234, seeks: 2, buckets: 1 };
-        assert_eq!(footer(12_345, None, stats), "12,345 rows, 1,234 keys read, 1 bucket");
+        assert_eq!(footer(count(12_345, "row", "rows"), None, stats), "12,345 rows, 1,234 keys read, 1 bucket");
         assert_eq!(duration(Duration::from_millis(12)), "12.0 ms");
         assert_eq!(duration(Duration::from_millis(1500)), "1.50 s");
         assert_eq!([grouped(0), grouped(999), grouped(1000), grouped(1_234_567)], ["0", "999", "1,000", "1,234,567"]);

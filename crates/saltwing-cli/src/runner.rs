@@ -5,7 +5,7 @@ use std::io::{BufReader, IsTerminal, Write};
 use std::time::Instant;
 
 use saltwing::blocking::{Connection, Response};
-use saltwing::{ArrowRows, ErrorCode, ExecResult, TransactionState, Value};
+use saltwing::{ArrowRows, ErrorCode, ExecResult, Stats, TransactionState, Value};
 
 use crate::dot_command::{DotCommand, HELP};
 use crate::failure::Failure;
@@ -197,10 +197,9 @@ impl<'a> Runner<'a> {
             _ if self.audience == Audience::Batch => return Ok(()),
             _ => "ok".to_owned(),
         };
-        match self.timing {
-            true => writeln!(self.messages, "{text}, {}", message::duration(time))?,
-            false => writeln!(self.messages, "{text}")?,
-        }
+        // Scripts get the same line whatever the statement reads.
+        let stats = if self.audience == Audience::Batch { Stats::default() } else { result.stats };
+        writeln!(self.messages, "{}", message::footer(text, self.timing.then_some(time), stats))?;
         Ok(())
     }
 
@@ -230,7 +229,8 @@ impl<'a> Runner<'a> {
         let time = started.elapsed();
         self.notices(rows.notices())?;
         if !is_text && (self.audience != Audience::Batch || self.timing) {
-            let footer = message::footer(count, self.timing.then_some(time), rows.stats());
+            let rows_shown = message::count(count, "row", "rows");
+            let footer = message::footer(rows_shown, self.timing.then_some(time), rows.stats());
             writeln!(self.messages, "{}", self.paint().dim(&footer))?;
         }
         Ok(())

@@ -23,6 +23,7 @@ impl StatementKind {
             Some("UPSERT" | "INSERT" | "COPY") => Self::Write("written"),
             Some("DELETE") => Self::Write("deleted"),
             Some("UPDATE") => Self::Write("updated"),
+            Some("MERGE") => Self::Write("merged"),
             Some("EXPLAIN") => Self::Text,
             Some("SHOW") if words.next().as_deref() == Some("CREATE") => Self::Text,
             Some("SHOW" | "DESCRIBE" | "DESC") => Self::Catalog,

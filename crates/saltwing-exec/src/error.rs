@@ -29,6 +29,14 @@ pub enum ExecError {
         /// Its values as SQL text.
         key: String,
     },
+    /// A row that a statement would change in two ways.
+    #[error("the row ({key}) of {table} matches several rows, and would be changed twice")]
+    ChangedTwice {
+        /// Table.
+        table: String,
+        /// Its key's values as SQL text.
+        key: String,
+    },
     /// More bytes of rows than one commit may hold.
     #[error("one commit would hold {rows} rows of {bytes} bytes and more, above commit_bytes_max = {limit}")]
     TooLarge {
@@ -76,6 +84,7 @@ impl ExecError {
             Self::Table(error) => error.code(),
             Self::Value { source, .. } => source.code(),
             Self::DuplicateKey { .. } => ErrorCode::DuplicateKey,
+            Self::ChangedTwice { .. } => ErrorCode::SeveralRows,
             Self::TooLarge { .. } => ErrorCode::StatementTooLarge,
             Self::OutOfMemory { .. } => ErrorCode::BudgetExceeded,
             Self::Contended(_) => ErrorCode::Conflict,
@@ -87,6 +96,7 @@ impl ExecError {
     pub fn help(&self) -> Option<&'static str> {
         match self {
             Self::DuplicateKey { .. } => Some("UPSERT replaces a row that is there"),
+            Self::ChangedTwice { .. } => Some("join with a query that gives one row for each key: GROUP BY, DISTINCT"),
             Self::TooLarge { .. } => Some(
                 "SET autocommit_rows = 100000 commits UPSERT SELECT, INSERT SELECT and DELETE in parts of so many rows; or raise \
                  the limit: SET commit_bytes_max; or write in several statements",

@@ -12,7 +12,6 @@ use saltwing_planner::{DirectPlan, KeyAccess};
 
 use crate::ExecError;
 use crate::aggregate::GroupedRows;
-use crate::output::Output;
 use crate::parts::Parts;
 use crate::select::{Operator, SelectPlan};
 use crate::source::{Columns, Source};
@@ -137,29 +136,18 @@ impl DirectRows {
             return self.next_groups();
         }
         let Some((columns, rows)) = self.source.next_columns()? else { return Ok(None) };
-        match self.plan.operator() {
-            Operator::Columns(places) => {
-                let is_in_place = places.len() == columns.len() && places.iter().enumerate().all(|(i, p)| i == *p);
-                if is_in_place {
-                    return Ok(Some((columns, rows)));
-                }
-                Ok(Some((places.iter().filter_map(|&p| columns.get(p).cloned()).collect(), rows)))
-            }
-            Operator::Computed(outputs) => {
-                // Rows that are passed over are not computed: they may fail.
-                let skipped = (rows as u64).min(self.skip) as usize;
-                self.skip -= skipped as u64;
-                let rows = rows - skipped;
-                let columns = columns.into_iter().map(|column| column.slice(skipped, rows)).collect();
-                let columns = by_index(&self.plan, columns);
-                let named = |(output, c): (&Output, &ResultColumn)| {
-                    let values = output.compute(&columns, rows, self.context.memory());
-                    values.map_err(|error| error.of_column(&c.label))
-                };
-                Ok(Some((outputs.iter().zip(self.plan.columns().iter()).map(named).collect::<Result<_, _>>()?, rows)))
-            }
-            Operator::Aggregate(_) => Err(ExecError::Bug("an aggregate without groups")),
-        }
+        // Rows that are passed over are not computed: they may fail.
+        let skipped = match self.plan.operator() {
+            Operator::Computed(_) => (rows as u64).min(self.skip) as usize,
+            _ => 0,
+        };
+        self.skip -= skipped as u64;
+        let rows = rows - skipped;
+        let columns = match skipped {
+            0 => columns,
+            _ => columns.into_iter().map(|column| column.slice(skipped, rows)).collect(),
+        };
+        Ok(Some((self.plan.outputs(columns, rows, self.context.memory())?, rows)))
     }
 
     /// The outputs of the next groups, and how many; reads rows until some are done.
@@ -174,9 +162,9 @@ impl DirectRows {
                 return Ok(None);
             }
             if let Some(parts) = self.parts.take() {
-                parts.read(self.plan.spec(), |(columns, rows)| groups.add(&by_index(&self.plan, columns), rows))?;
+                parts.read(self.plan.spec(), |(columns, rows)| groups.add(&self.plan.by_index(columns), rows))?;
             } else if let Some((columns, rows)) = self.source.next_columns()? {
-                groups.add(&by_index(&self.plan, columns), rows)?;
+                groups.add(&self.plan.by_index(columns), rows)?;
                 continue;
             }
             *at_end = true;
@@ -193,15 +181,4 @@ impl DirectRows {
     pub fn keys_read(&self) -> u64 {
         self.context.counters.keys_read.load(Relaxed)
     }
-}
-
-/// Scanned columns at their indices in the table.
-fn by_index(plan: &SelectPlan, columns: Vec<ArrayRef>) -> Vec<Option<ArrayRef>> {
-    let mut by_index = vec![None; plan.access().table().row_key_index() + 1];
-    for (&index, array) in plan.spec().columns().iter().zip(columns) {
-        if let Some(place) = by_index.get_mut(index) {
-            *place = Some(array);
-        }
-    }
-    by_index
 }

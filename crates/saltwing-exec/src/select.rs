@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use arrow::array::ArrayRef;
 use arrow::datatypes::{Field, Schema, SchemaRef};
-use saltwing_access::{PointRow, Projection, ScanSpec, TableStore};
+use saltwing_access::{Memory, PointRow, Projection, ScanSpec, TableStore};
 use saltwing_bind::ResultColumn;
 use saltwing_expr::arrow_type;
 use saltwing_planner::{DirectPlan, KeyAccess, PlannedSelect, RowOutput, TableAccess};
@@ -100,6 +101,43 @@ impl SelectPlan {
 
     pub(crate) fn stored(&self) -> Option<&Projection> {
         self.stored.as_ref()
+    }
+
+    /// The outputs of rows whose scanned columns are these. Not for groups.
+    pub(crate) fn outputs(
+        &self,
+        columns: Vec<ArrayRef>,
+        rows: usize,
+        memory: &Arc<Memory>,
+    ) -> Result<Vec<ArrayRef>, ExecError> {
+        match &self.operator {
+            Operator::Columns(places) => {
+                let is_in_place = places.len() == columns.len() && places.iter().enumerate().all(|(i, p)| i == *p);
+                if is_in_place {
+                    return Ok(columns);
+                }
+                Ok(places.iter().filter_map(|&p| columns.get(p).cloned()).collect())
+            }
+            Operator::Computed(outputs) => {
+                let columns = self.by_index(columns);
+                let named = |(output, c): (&Output, &ResultColumn)| {
+                    output.compute(&columns, rows, memory).map_err(|error| error.of_column(&c.label))
+                };
+                outputs.iter().zip(self.columns().iter()).map(named).collect()
+            }
+            Operator::Aggregate(_) => Err(ExecError::Bug("an aggregate without groups")),
+        }
+    }
+
+    /// Scanned columns at their indices in the table.
+    pub(crate) fn by_index(&self, columns: Vec<ArrayRef>) -> Vec<Option<ArrayRef>> {
+        let mut by_index = vec![None; self.access().table().row_key_index() + 1];
+        for (&index, array) in self.spec.columns().iter().zip(columns) {
+            if let Some(place) = by_index.get_mut(index) {
+                *place = Some(array);
+            }
+        }
+        by_index
     }
 
     /// How the table is read.

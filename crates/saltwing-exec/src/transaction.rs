@@ -12,11 +12,13 @@
 
 use std::sync::Arc;
 
+use arrow::array::RecordBatch;
 use saltwing_access::{Durability, Memory, RowChange, Snapshot, Table, TableError, TableStore};
 
 use crate::ExecError;
 use crate::commit_limits::CommitLimits;
 use crate::open_transaction::{OpenTransaction, PendingWrites};
+use crate::returning::{ReturnedRows, Returning};
 use crate::writer::Writer;
 
 /// How often a statement in conflict is run.
@@ -50,8 +52,12 @@ pub struct Attempt<'a> {
     /// Whether the rows stay in `pending` when the statement ends: it is a part of a larger transaction.
     is_within: bool,
     rows_committed: u64,
+    /// Changes so far.
+    changes: u64,
     /// Another commit was first.
     is_lost: bool,
+    /// The rows for RETURNING, if the statement has one.
+    returned: Option<ReturnedRows>,
 }
 
 impl Writer<'_> {
@@ -115,7 +121,19 @@ impl Writer<'_> {
         is_within: bool,
     ) -> Attempt<'a> {
         let Self { store, durability, memory, .. } = *self;
-        Attempt { store, durability, limits, snapshot, pending, memory, is_within, rows_committed: 0, is_lost: false }
+        Attempt {
+            store,
+            durability,
+            limits,
+            snapshot,
+            pending,
+            memory,
+            is_within,
+            rows_committed: 0,
+            changes: 0,
+            is_lost: false,
+            returned: None,
+        }
     }
 }
 
@@ -123,6 +141,11 @@ impl<'a> Attempt<'a> {
     /// The snapshot that the statement reads, in all its parts.
     pub fn snapshot(&self) -> &Arc<dyn Snapshot> {
         &self.snapshot
+    }
+
+    /// How many changes of rows the statement has made so far.
+    pub fn changes(&self) -> u64 {
+        self.changes
     }
 
     pub(crate) fn memory(&self) -> &Arc<Memory> {
@@ -138,6 +161,24 @@ impl<'a> Attempt<'a> {
         if self.is_within { &*self.snapshot } else { self.pending.transaction.latest() }
     }
 
+    /// Keeps the rows that are written or deleted from now on, for [`Attempt::returned`].
+    pub fn keep_rows(&mut self) {
+        self.returned = Some(ReturnedRows::new(self.memory));
+    }
+
+    pub(crate) fn keeps_rows(&self) -> bool {
+        self.returned.is_some()
+    }
+
+    /// The result of the kept rows.
+    ///
+    /// # Errors
+    /// Those of its expressions.
+    pub fn returned(&mut self, returning: &Returning) -> Result<RecordBatch, ExecError> {
+        let rows = self.returned.take().ok_or(ExecError::Bug("rows are returned that were not kept"))?;
+        returning.batch(rows, self.memory)
+    }
+
     /// Changes a row; `keys` gets its physical key.
     pub(crate) fn apply(
         &mut self,
@@ -146,6 +187,10 @@ impl<'a> Attempt<'a> {
         keys: Option<&mut Vec<Vec<u8>>>,
     ) -> Result<(), ExecError> {
         self.pending.apply(table, change, self.limits, keys)?;
+        self.changes += 1;
+        if let Some(returned) = &mut self.returned {
+            returned.add(change)?;
+        }
         Ok(self.store.capabilities().check_rows(self.pending.transaction.rows())?)
     }
 

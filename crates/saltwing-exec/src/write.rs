@@ -1,18 +1,15 @@
-//! UPSERT, INSERT, UPDATE, DELETE.
+//! UPSERT, INSERT, DELETE. For rows that are there already see [`TargetRows`].
 //!
 //! Statements that read the rows they write (INSERT, an UPSERT of some columns or of a query, DELETE) run as an
 //! [`Attempt`]; an UPSERT of whole rows reads nothing, and is one commit.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
 
-use arrow::array::{AsArray, BinaryArray, RecordBatch};
-use arrow::datatypes::BinaryType;
-use saltwing_access::{OldRow, Projection, Reservation, RowChange, ScanContext, Table, TableStore};
+use arrow::array::RecordBatch;
+use saltwing_access::{OldRow, Projection, RowChange, Table, TableStore};
 use saltwing_bind::{ConflictUpdate, OnConflict, UpsertTarget};
 use saltwing_expr::value_at;
-use saltwing_planner::TableAccess;
 use saltwing_types::{SqlType, Value, eval, number, text};
 
 use crate::ExecError;
@@ -64,23 +61,6 @@ impl Writer<'_> {
         }
         writes.commit(self.durability).map_err(ExecError::from)?;
         Ok(rows.len() as u64)
-    }
-
-    /// Deletes the rows that an access finds.
-    ///
-    /// # Errors
-    /// The scan's; [`ExecError::TooLarge`].
-    pub fn delete(&self, access: &TableAccess, context: &ScanContext) -> Result<u64, Unfinished<ExecError>> {
-        let table = access.table();
-        let deleted = self.transaction(self.limits, |attempt| {
-            let spec = access.spec(vec![table.row_key_index()])?;
-            let mut scan = attempt.snapshot().scan(&spec, access.route(None), context.clone())?;
-            while let Some(batch) = scan.next_batch()? {
-                attempt.delete_keys(table, &batch)?;
-            }
-            Ok(())
-        });
-        deleted.map(|(rows, ())| rows)
     }
 }
 
@@ -148,106 +128,6 @@ impl Attempt<'_> {
                 sink.put(&values, first_id.map(|id| id + row as i64), None)?;
                 sink.end_part()?;
             }
-        }
-        Ok(())
-    }
-
-    /// Deletes the rows whose physical keys come in the first column of `batches`.
-    ///
-    /// # Errors
-    /// [`ExecError::TooLarge`], and errors of the batches.
-    pub fn delete_batches<E: From<ExecError>>(
-        &mut self,
-        table: &Arc<Table>,
-        batches: impl Iterator<Item = Result<RecordBatch, E>>,
-    ) -> Result<(), E> {
-        for batch in batches {
-            self.delete_keys(table, &batch?)?;
-        }
-        Ok(())
-    }
-
-    /// Replaces rows; how many. The first column of `batches` has their physical keys, and the others, of these types, have a value for
-    /// each column of the table.
-    ///
-    /// Keys that change are judged when all rows are known: `SET k = k + 1` moves every row.
-    ///
-    /// # Errors
-    /// [`ExecError::DuplicateKey`] if two rows would have one key; those of rows and keys, and errors of the batches.
-    pub fn update_batches<E: From<ExecError>>(
-        &mut self,
-        table: &Arc<Table>,
-        types: &[SqlType],
-        batches: impl Iterator<Item = Result<RecordBatch, E>>,
-    ) -> Result<u64, E> {
-        let columns: Vec<usize> = (0..table.def().columns.len()).collect();
-        let (mut moved, mut rows) = (MovedRows::new(self), 0);
-        for batch in batches {
-            let batch = batch?;
-            let keys = keys_of(&batch)?;
-            rows += batch.num_rows() as u64;
-            for row in 0..batch.num_rows() {
-                let (old, new) = (keys.value(row), row_of_batch(table, &columns, types, &batch, (row, 1))?);
-                let key = table.row_key(&new).map_err(ExecError::from)?;
-                if key == old {
-                    self.apply(table, RowChange::put(&new), None)?;
-                    self.end_part()?;
-                } else {
-                    self.apply(table, RowChange::delete(old), None)?;
-                    moved.add(old, key, new)?;
-                }
-            }
-        }
-        moved.put(self, table)?;
-        Ok(rows)
-    }
-
-    fn delete_keys(&mut self, table: &Arc<Table>, batch: &RecordBatch) -> Result<(), ExecError> {
-        for key in keys_of(batch)?.iter().flatten() {
-            self.apply(table, RowChange::delete(key), None)?;
-            self.end_part()?;
-        }
-        Ok(())
-    }
-}
-
-/// The physical keys of rows, which are the first column of a batch.
-fn keys_of(batch: &RecordBatch) -> Result<&BinaryArray, ExecError> {
-    let keys = batch.columns().first().and_then(|column| column.as_bytes_opt::<BinaryType>());
-    keys.ok_or(ExecError::Bug("the rows to be written come without their keys"))
-}
-
-/// Rows of an UPDATE that get another key. They are put when all rows with the old keys are deleted.
-struct MovedRows {
-    /// The keys that they leave.
-    left: HashSet<Vec<u8>>,
-    rows: Vec<(Vec<u8>, Vec<Value>)>,
-    reserved: Reservation,
-}
-
-impl MovedRows {
-    fn new(attempt: &Attempt<'_>) -> Self {
-        Self { left: HashSet::new(), rows: Vec::new(), reserved: Reservation::new(attempt.memory().clone()) }
-    }
-
-    fn add(&mut self, old: &[u8], key: Vec<u8>, row: Vec<Value>) -> Result<(), ExecError> {
-        let values = size_of_val(&*row) + row.iter().map(Value::heap_bytes).sum::<usize>();
-        let bytes = old.len() + key.len() + values;
-        self.reserved.resize(self.reserved.bytes() + bytes)?;
-        self.left.insert(old.to_vec());
-        self.rows.push((key, row));
-        Ok(())
-    }
-
-    fn put(self, attempt: &mut Attempt<'_>, table: &Arc<Table>) -> Result<(), ExecError> {
-        let mut taken = HashSet::with_capacity(self.rows.len());
-        for (key, row) in &self.rows {
-            let is_free = self.left.contains(key) || !attempt.snapshot().contains(table, key)?;
-            if !is_free || !taken.insert(key) {
-                let (table, key) = (table.def().name.to_string(), key_text(table, row));
-                return Err(ExecError::DuplicateKey { table, key });
-            }
-            attempt.apply(table, RowChange::put(row), None)?;
         }
         Ok(())
     }
@@ -421,13 +301,13 @@ fn set_columns<'c>(row: &mut [Value], columns: impl IntoIterator<Item = &'c usiz
 }
 
 /// The values of the key's columns; computed parts add nothing.
-fn key_text(table: &Table, row: &[Value]) -> String {
+pub(crate) fn key_text(table: &Table, row: &[Value]) -> String {
     let literal = |k: &saltwing_types::KeyColumn| Some(text::literal(row.get(k.column()?)?, k.ty));
     table.def().key.columns.iter().filter_map(literal).collect::<Vec<_>>().join(", ")
 }
 
 /// The values of a row of a batch, whose columns from `first` on are for these columns of the table.
-fn row_of_batch(
+pub(crate) fn row_of_batch(
     table: &Table,
     columns: &[usize],
     types: &[SqlType],

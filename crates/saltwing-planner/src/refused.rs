@@ -20,6 +20,8 @@ pub enum HintVerb {
     Delete,
     /// `UPDATE /*+ .. */ t`
     Update,
+    /// `MERGE /*+ .. */ INTO`
+    Merge,
 }
 
 impl HintVerb {
@@ -31,6 +33,7 @@ impl HintVerb {
             Self::Insert => ("INSERT", "INTO .."),
             Self::Delete => ("DELETE", "FROM .."),
             Self::Update => ("UPDATE", ".. SET .."),
+            Self::Merge => ("MERGE", "INTO .."),
         }
     }
 }

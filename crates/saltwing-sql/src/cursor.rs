@@ -9,7 +9,7 @@
 use std::ops::Range;
 
 use saltwing_types::Span;
-use sqlparser::ast::{Expr, Query, Value};
+use sqlparser::ast::{Expr, OrderBy, Query, SelectItem, TableWithJoins, Value};
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::Parser;
 use sqlparser::tokenizer::{Token, TokenWithSpan, Word};
@@ -305,6 +305,27 @@ impl<'a> Cursor<'a> {
     pub(crate) fn query(&mut self) -> Result<Box<Query>, SqlError> {
         let start = self.index();
         let result = self.parser.parse_query();
+        result.map_err(|error| self.convert_deepest(error, start))
+    }
+
+    /// Takes an item of a SELECT's list.
+    pub(crate) fn select_item(&mut self) -> Result<SelectItem, SqlError> {
+        let start = self.index();
+        let result = self.parser.parse_select_item();
+        result.map_err(|error| self.convert_deepest(error, start))
+    }
+
+    /// Takes one item of a FROM: a table, or tables that are joined.
+    pub(crate) fn table_and_joins(&mut self) -> Result<TableWithJoins, SqlError> {
+        let start = self.index();
+        let result = self.parser.parse_table_and_joins();
+        result.map_err(|error| self.convert_deepest(error, start))
+    }
+
+    /// Takes an ORDER BY if it comes next.
+    pub(crate) fn order_by(&mut self) -> Result<Option<OrderBy>, SqlError> {
+        let start = self.index();
+        let result = self.parser.parse_optional_order_by();
         result.map_err(|error| self.convert_deepest(error, start))
     }
 }

@@ -1,7 +1,6 @@
 //! UPSERT, INSERT, DELETE and UPDATE.
 
-use saltwing_types::Span;
-use sqlparser::ast::{Expr, Ident, Value, ValueWithSpan};
+use sqlparser::ast::{Expr, Ident, TableWithJoins, Value, ValueWithSpan};
 use sqlparser::tokenizer::Token;
 
 use crate::column_type;
@@ -11,7 +10,8 @@ use crate::name::{ColumnName, Name, TableRef};
 use crate::parameter::parameter_place;
 use crate::query;
 use crate::statement::{
-    Assignment, ConflictAction, ConflictClause, Delete, Hint, RowSource, Update, Upsert, ValuesRow,
+    Assignment, ConflictAction, ConflictClause, Delete, Hint, Returning, RowSource, SourceText, Update, Upsert,
+    ValuesRow,
 };
 
 /// The word DEFAULT among the values of an UPSERT.
@@ -53,8 +53,8 @@ pub(crate) fn upsert(cursor: &mut Cursor<'_>, start: usize, hints: Vec<Hint>) ->
         }
         clause => clause.or(or),
     };
-    refuse_tail(cursor)?;
-    Ok(Upsert { table, columns, source, conflict, hints, span: cursor.span_from(start) })
+    let returning = returning(cursor)?;
+    Ok(Upsert { table, columns, source, conflict, returning, hints, span: cursor.span_from(start) })
 }
 
 /// `OR IGNORE`, `OR REPLACE` behind INSERT.
@@ -132,7 +132,7 @@ fn conflict_clause(cursor: &mut Cursor<'_>) -> Result<Option<ConflictClause>, Sq
 }
 
 /// `column = expression`.
-fn assignment(cursor: &mut Cursor<'_>) -> Result<Assignment, SqlError> {
+pub(crate) fn assignment(cursor: &mut Cursor<'_>) -> Result<Assignment, SqlError> {
     if *cursor.peek(0) == Token::LParen {
         return Err(SqlError::not_supported("SET (a, b) = ..", cursor.here()));
     }
@@ -151,7 +151,7 @@ fn starts_query(cursor: &Cursor<'_>, mut n: usize) -> bool {
     goes_on && ["SELECT", "WITH", "VALUES", "TABLE"].iter().any(|word| cursor.word_is(n, word))
 }
 
-fn written_column(cursor: &mut Cursor<'_>) -> Result<ColumnName, SqlError> {
+pub(crate) fn written_column(cursor: &mut Cursor<'_>) -> Result<ColumnName, SqlError> {
     let column = cursor.column()?;
     if cursor.word(0).is_some_and(column_type::is_type_name) {
         return Err(SqlError::not_supported("dynamic columns", column.span().union(cursor.here()))
@@ -183,7 +183,7 @@ fn first_parameter(values: &[Expr]) -> Option<usize> {
     values.iter().zip(first..).all(|(value, wanted)| place(value) == Some(wanted)).then_some(first)
 }
 
-fn value(cursor: &mut Cursor<'_>) -> Result<Expr, SqlError> {
+pub(crate) fn value(cursor: &mut Cursor<'_>) -> Result<Expr, SqlError> {
     match cursor.eat(&["DEFAULT"]) {
         true => Ok(Expr::Identifier(Ident::new("DEFAULT"))),
         // Most values are plain, and there may be a million of them.
@@ -194,28 +194,25 @@ fn value(cursor: &mut Cursor<'_>) -> Result<Expr, SqlError> {
     }
 }
 
-/// Refuses what other systems have behind their DML.
-fn refuse_tail(cursor: &Cursor<'_>) -> Result<(), SqlError> {
-    let here: Span = cursor.here();
-    let refuse = |what: &str| Err(SqlError::not_supported(what, here));
-    match cursor.word(0).map(str::to_uppercase).as_deref() {
-        Some("RETURNING") => refuse("RETURNING"),
-        Some("ORDER") => refuse("ORDER BY in this statement"),
-        Some("LIMIT") => refuse("LIMIT in this statement"),
-        _ => Ok(()),
-    }
-}
-
 /// Reads on behind DELETE, which is token number `start`.
 pub(crate) fn delete(cursor: &mut Cursor<'_>, start: usize, hints: Vec<Hint>) -> Result<Delete, SqlError> {
     cursor.expect(&["FROM"])?;
     let (table, alias) = target(cursor)?;
-    if *cursor.peek(0) == Token::Comma || cursor.at(&["USING"]) {
-        return Err(SqlError::not_supported("DELETE from several tables", cursor.here()));
+    if *cursor.peek(0) == Token::Comma {
+        return Err(SqlError::not_supported("DELETE from several tables", cursor.here())
+            .with_help("name the tables of the condition behind USING"));
     }
+    query::check_words(cursor, cursor.token_count())?;
+    let using = further_tables(cursor, "USING")?;
     let selection = selection(cursor)?;
-    refuse_tail(cursor)?;
-    Ok(Delete { table, alias, selection, hints, span: cursor.span_from(start) })
+    let order_by = cursor.order_by()?;
+    let limit = match cursor.eat(&["LIMIT"]) {
+        true => Some(cursor.expr()?),
+        false => None,
+    };
+    let returning = returning(cursor)?;
+    let span = cursor.span_from(start);
+    Ok(Delete { table, alias, using, selection, order_by, limit, returning, hints, span })
 }
 
 /// Reads on behind UPDATE, which is token number `start`.
@@ -224,16 +221,44 @@ pub(crate) fn update(cursor: &mut Cursor<'_>, start: usize, hints: Vec<Hint>) ->
     cursor.expect(&["SET"])?;
     query::check_words(cursor, cursor.token_count())?;
     let assignments = cursor.list(assignment)?;
-    if cursor.at(&["FROM"]) {
-        return Err(SqlError::not_supported("UPDATE .. FROM", cursor.here()));
-    }
+    let from = further_tables(cursor, "FROM")?;
     let selection = selection(cursor)?;
-    refuse_tail(cursor)?;
-    Ok(Update { table, alias, assignments, selection, hints, span: cursor.span_from(start) })
+    if cursor.at(&["ORDER"]) || cursor.at(&["LIMIT"]) {
+        return Err(SqlError::not_supported("ORDER BY and LIMIT of an UPDATE", cursor.here())
+            .with_help("choose the rows by their keys: WHERE k IN (SELECT k FROM t ORDER BY .. LIMIT ..)"));
+    }
+    let returning = returning(cursor)?;
+    let span = cursor.span_from(start);
+    Ok(Update { table, alias, assignments, from, selection, returning, hints, span })
+}
+
+/// `word table, ..`: tables beside the one that is written; none without the word.
+fn further_tables(cursor: &mut Cursor<'_>, word: &str) -> Result<Vec<TableWithJoins>, SqlError> {
+    match cursor.eat(&[word]) {
+        true => cursor.list(Cursor::table_and_joins),
+        false => Ok(Vec::new()),
+    }
+}
+
+/// `RETURNING item, ..`.
+pub(crate) fn returning(cursor: &mut Cursor<'_>) -> Result<Option<Returning>, SqlError> {
+    let start = cursor.index();
+    if !cursor.eat(&["RETURNING"]) {
+        return Ok(None);
+    }
+    query::check_words(cursor, cursor.token_count())?;
+    let mut texts = Vec::new();
+    let items = cursor.list(|cursor| {
+        let first = cursor.index();
+        let item = cursor.select_item()?;
+        texts.push(SourceText { text: cursor.text_from(first).to_owned(), span: cursor.span_from(first) });
+        Ok(item)
+    })?;
+    Ok(Some(Returning { items, texts, span: cursor.span_from(start) }))
 }
 
 /// `table [[AS] alias]`.
-fn target(cursor: &mut Cursor<'_>) -> Result<(TableRef, Option<Name>), SqlError> {
+pub(crate) fn target(cursor: &mut Cursor<'_>) -> Result<(TableRef, Option<Name>), SqlError> {
     let table = cursor.table()?;
     let says_as = cursor.eat(&["AS"]);
     let follows = matches!(cursor.peek(0), Token::Word(_))
@@ -245,11 +270,10 @@ fn target(cursor: &mut Cursor<'_>) -> Result<(TableRef, Option<Name>), SqlError>
     Ok((table, alias))
 }
 
+/// `WHERE condition`, whose words have been looked through.
 fn selection(cursor: &mut Cursor<'_>) -> Result<Option<Expr>, SqlError> {
-    if !cursor.at(&["WHERE"]) {
-        return Ok(None);
+    match cursor.eat(&["WHERE"]) {
+        true => cursor.expr().map(Some),
+        false => Ok(None),
     }
-    cursor.skip();
-    query::check_words(cursor, cursor.token_count())?;
-    cursor.expr().map(Some)
 }

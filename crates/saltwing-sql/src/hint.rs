@@ -1,6 +1,6 @@
 //! Hints: `/*+ FULL_SCAN(t), NO_CACHE */`.
 //!
-//! A hint follows SELECT, UPSERT, INSERT, UPDATE or DELETE; anywhere else the text is a comment. Hints never reach the
+//! A hint follows SELECT, UPSERT, INSERT, UPDATE, DELETE or MERGE; anywhere else the text is a comment. Hints never reach the
 //! relational engine, which ignores them on SELECT and refuses them elsewhere.
 
 use sqlparser::tokenizer::{Span as TokenSpan, Token, TokenWithSpan, Word};
@@ -17,7 +17,7 @@ pub(crate) fn collect(sql: &str, raw: &[RawHint], tokens: &[TokenWithSpan]) -> V
 }
 
 fn follows_verb(tokens: &[TokenWithSpan], before: usize) -> bool {
-    const VERBS: [&str; 5] = ["SELECT", "UPSERT", "INSERT", "UPDATE", "DELETE"];
+    const VERBS: [&str; 6] = ["SELECT", "UPSERT", "INSERT", "UPDATE", "DELETE", "MERGE"];
     let previous = before.checked_sub(1).and_then(|index| tokens.get(index));
     match previous.map(|token| &token.token) {
         Some(Token::Word(Word { value, quote_style: None, .. })) => {

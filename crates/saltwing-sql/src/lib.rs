@@ -54,6 +54,7 @@ mod expr;
 pub mod guard;
 mod hint;
 mod lexer;
+mod merge;
 mod mistake;
 mod name;
 mod parameter;

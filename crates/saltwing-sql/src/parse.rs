@@ -12,7 +12,7 @@ use crate::lexer::{self, Lexed};
 use crate::parameter::{self, Parameter};
 use crate::split::{self, StatementText};
 use crate::statement::{Explain, ExplainFormat, Hint, Statement, Unsupported};
-use crate::{alter_table, copy, create_table, dml, guard, hint, place, query, session, transaction};
+use crate::{alter_table, copy, create_table, dml, guard, hint, merge, place, query, session, transaction};
 
 /// The largest statement in bytes.
 pub const STATEMENT_BYTES_MAX: usize = 16 << 20;
@@ -122,7 +122,7 @@ fn with_stack<T: Send>(parse_kb: usize, parse: impl FnOnce() -> Result<T, SqlErr
 }
 
 /// First words of statements, for advice.
-const VERBS: [&str; 29] = [
+const VERBS: [&str; 30] = [
     "SELECT",
     "WITH",
     "VALUES",
@@ -130,6 +130,7 @@ const VERBS: [&str; 29] = [
     "INSERT",
     "UPDATE",
     "DELETE",
+    "MERGE",
     "CREATE",
     "DROP",
     "ALTER",
@@ -179,6 +180,7 @@ fn statement(cursor: &mut Cursor<'_>, hints: Vec<Hint>) -> Result<Statement, Sql
         "INSERT" => dml::upsert(cursor, start, hints).map(Statement::Insert),
         "DELETE" => dml::delete(cursor, start, hints).map(Statement::Delete),
         "UPDATE" => dml::update(cursor, start, hints).map(Statement::Update),
+        "MERGE" => merge::parse(cursor, start, hints).map(Statement::Merge),
         "COPY" => copy::parse(cursor, start, hints),
         "SHOW" => session::show(cursor),
         "DESCRIBE" | "DESC" => {
@@ -304,7 +306,7 @@ fn unsupported(cursor: &mut Cursor<'_>, verb: &str) -> Option<Unsupported> {
     let start = cursor.index();
     let (words, help): (usize, Option<&str>) = match verb {
         "ALTER" => (2, None),
-        "MERGE" | "REPLACE" => (1, Some("UPSERT INTO writes rows whether their keys exist or not")),
+        "REPLACE" => (1, Some("UPSERT INTO writes rows whether their keys exist or not")),
         "DELETE" if ["JAR"].iter().any(|word| cursor.word_is(1, word)) => (2, None),
         "GRANT" | "REVOKE" | "ANALYZE" | "VACUUM" | "COMMENT" | "CALL" | "EXECUTE" | "PREPARE" | "DEALLOCATE"
         | "DECLARE" | "FETCH" | "CLOSE" | "LOCK" | "LISTEN" | "NOTIFY" | "REINDEX" | "CLUSTER" | "REFRESH"

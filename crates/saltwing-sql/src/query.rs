@@ -229,6 +229,8 @@ fn unknown_clause(cursor: &Cursor<'_>, index: usize, text: &str, keyword: Keywor
     let refuse = |what: &str| Err(SqlError::not_supported(what, span));
     match keyword {
         Keyword::UPDATE if previous_is("FOR") => refuse("SELECT .. FOR UPDATE"),
+        // The action of a MERGE.
+        Keyword::INSERT | Keyword::UPDATE | Keyword::DELETE if previous_is("THEN") => Ok(()),
         Keyword::INSERT | Keyword::UPDATE | Keyword::DELETE | Keyword::MERGE => {
             refuse(&format!("{upper} inside another statement"))
         }

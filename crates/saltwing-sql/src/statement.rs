@@ -6,7 +6,7 @@
 //! place.
 
 use saltwing_types::{Span, SqlType, table::SortOrder};
-use sqlparser::ast::{Expr, Query};
+use sqlparser::ast::{Expr, OrderBy, Query, SelectItem, TableWithJoins};
 
 use crate::name::{ColumnName, Name, TableRef};
 
@@ -34,6 +34,8 @@ pub enum Statement {
     Delete(Delete),
     /// `UPDATE`.
     Update(Update),
+    /// `MERGE INTO`.
+    Merge(Merge),
     /// `SELECT`, `WITH`, `VALUES`, `TABLE`.
     Query(QueryStatement),
     /// `EXPLAIN`.
@@ -277,6 +279,8 @@ pub struct Upsert {
     pub source: RowSource,
     /// `ON CONFLICT ..`, `ON DUPLICATE KEY ..`, or INSERT's `OR ..`.
     pub conflict: Option<ConflictClause>,
+    /// `RETURNING`.
+    pub returning: Option<Returning>,
     /// `/*+ .. */` behind the first word, and in the query.
     pub hints: Vec<Hint>,
     /// The whole statement.
@@ -346,8 +350,16 @@ pub struct Delete {
     pub table: TableRef,
     /// Another name for it in the condition.
     pub alias: Option<Name>,
+    /// `USING`: further tables of the condition.
+    pub using: Vec<TableWithJoins>,
     /// `WHERE`.
     pub selection: Option<Expr>,
+    /// `ORDER BY`: which rows come first, for LIMIT.
+    pub order_by: Option<OrderBy>,
+    /// `LIMIT`.
+    pub limit: Option<Expr>,
+    /// `RETURNING`.
+    pub returning: Option<Returning>,
     /// `/*+ .. */` behind DELETE, and in subqueries.
     pub hints: Vec<Hint>,
     /// The whole statement.
@@ -363,11 +375,89 @@ pub struct Update {
     pub alias: Option<Name>,
     /// `SET column = expression, ..`, at least one.
     pub assignments: Vec<Assignment>,
+    /// `FROM`: further tables of the expressions.
+    pub from: Vec<TableWithJoins>,
     /// `WHERE`.
     pub selection: Option<Expr>,
+    /// `RETURNING`.
+    pub returning: Option<Returning>,
     /// `/*+ .. */` behind UPDATE, and in subqueries.
     pub hints: Vec<Hint>,
     /// The whole statement.
+    pub span: Span,
+}
+
+/// `MERGE INTO table USING source ON condition WHEN ..`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Merge {
+    /// The table that is written.
+    pub table: TableRef,
+    /// Another name for it in the expressions.
+    pub alias: Option<Name>,
+    /// The rows that it is compared with.
+    pub source: TableWithJoins,
+    /// `ON`: which rows match.
+    pub on: Expr,
+    /// The WHEN clauses, at least one: the first that holds for a row acts on it.
+    pub clauses: Vec<MergeClause>,
+    /// `RETURNING`.
+    pub returning: Option<Returning>,
+    /// `/*+ .. */` behind MERGE, and in subqueries.
+    pub hints: Vec<Hint>,
+    /// The whole statement.
+    pub span: Span,
+}
+
+/// `WHEN .. THEN ..` of a MERGE.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MergeClause {
+    /// The rows that it is for.
+    pub rows: MergeRows,
+    /// `AND condition`.
+    pub condition: Option<Expr>,
+    /// What becomes of them.
+    pub action: MergeAction,
+    /// The clause.
+    pub span: Span,
+}
+
+/// The rows of a WHEN clause.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MergeRows {
+    /// `MATCHED`: rows of the table with a row of the source.
+    Matched,
+    /// `NOT MATCHED [BY TARGET]`: rows of the source without a row of the table.
+    NotInTable,
+    /// `NOT MATCHED BY SOURCE`: rows of the table without a row of the source.
+    NotInSource,
+}
+
+/// The action of a WHEN clause.
+#[derive(Clone, Debug, PartialEq)]
+pub enum MergeAction {
+    /// `UPDATE SET ..`.
+    Update(Vec<Assignment>),
+    /// `DELETE`.
+    Delete,
+    /// `INSERT [(columns)] VALUES (..)`.
+    Insert {
+        /// The columns that are written; `None` is all of them, in their order.
+        columns: Option<Vec<ColumnName>>,
+        /// Their values.
+        values: Vec<Expr>,
+    },
+    /// `DO NOTHING`.
+    Nothing,
+}
+
+/// `RETURNING item, ..`: a result made from the rows that are written, or deleted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Returning {
+    /// The items, at least one.
+    pub items: Vec<SelectItem>,
+    /// The items as written.
+    pub texts: Vec<SourceText>,
+    /// The clause.
     pub span: Span,
 }
 

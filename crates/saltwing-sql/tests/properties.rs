@@ -211,6 +211,19 @@ fn statement() -> BoxedStrategy<String> {
         1 => (name(), query()).prop_map(|(table, query)| format!("INSERT INTO {table} {query}")),
         1 => (name(), expression()).prop_map(|(table, condition)| format!("DELETE /*+ FULL_SCAN */ FROM {table} AS x WHERE {condition}")),
         1 => (name(), expression()).prop_map(|(column, value)| format!("UPDATE t SET {column} = {value}, b = DEFAULT")),
+        1 => (name(), expression(), expression()).prop_map(|(table, value, condition)| {
+            format!("UPDATE t SET a = {value} FROM {table} AS x JOIN y USING (k) WHERE {condition} RETURNING *, {value} AS b")
+        }),
+        1 => (name(), expression()).prop_map(|(table, condition)| {
+            format!("DELETE FROM {table} USING s, r WHERE {condition} ORDER BY a DESC LIMIT 5 RETURNING {condition}")
+        }),
+        1 => (name(), expression(), query()).prop_map(|(table, value, query)| {
+            format!(
+                "MERGE INTO {table} AS x USING ({query}) AS s ON x.k = s.k WHEN MATCHED AND {value} THEN UPDATE SET a = {value} \
+                 WHEN MATCHED THEN DELETE WHEN NOT MATCHED BY SOURCE THEN DO NOTHING \
+                 WHEN NOT MATCHED THEN INSERT (k, a) VALUES (s.k, DEFAULT) RETURNING k"
+            )
+        }),
         1 => (select(vec!["COMPACT", "TRUNCATE", "SHOW STORAGE FOR"]), name(), name())
             .prop_map(|(verb, schema, table)| format!("{verb} {schema}.{table}")),
         1 => query().prop_map(|query| format!("EXPLAIN (ANALYZE, FORMAT JSON) {query}")),

@@ -126,6 +126,11 @@ impl Value {
         }
     }
 
+    /// Bytes that the values of a row take in memory.
+    pub fn bytes_of_row(row: &[Value]) -> usize {
+        size_of_val(row) + row.iter().map(Value::heap_bytes).sum::<usize>()
+    }
+
     fn compare_numbers(&self, other: &Value) -> Option<Ordering> {
         use Value::*;
         Some(match (self, other) {

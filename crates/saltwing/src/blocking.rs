@@ -4,7 +4,6 @@
 //! an async runtime it holds up the thread it is called on, and never panics.
 
 use std::io::{Read, Write};
-use std::sync::atomic::Ordering::Relaxed;
 
 use crate::description::Description;
 use crate::outcome::{ExecResult, Outcome};
@@ -143,12 +142,7 @@ impl Connection {
     /// [`Rows`] count the scans of a relational query.
     pub fn stats(&self) -> Stats {
         let Some(context) = self.session.last_context() else { return Stats::default() };
-        let counters = &context.counters;
-        Stats {
-            keys_read: counters.keys_read.load(Relaxed),
-            seeks: counters.seeks.load(Relaxed),
-            buckets: counters.buckets_touched(),
-        }
+        Stats::of(&context.counters)
     }
 
     /// Makes the statement that runs on this connection stop, from another thread.
@@ -245,6 +239,11 @@ impl Rows {
     /// The reads so far.
     pub fn stats(&self) -> Stats {
         self.0.stats()
+    }
+
+    /// Rows that the statement has written or deleted, of which it returns some. 0 of a query.
+    pub fn rows_affected(&self) -> u64 {
+        self.0.rows_affected()
     }
 }
 

@@ -7,7 +7,7 @@ use saltwing_access::{ScanContext, Snapshot};
 use saltwing_bind::{ComputedValue, Params, UpsertTarget, computed_query, expr_of};
 use saltwing_expr::value_at;
 use saltwing_sql::statement::{Hint, QueryStatement};
-use saltwing_types::{ColumnDef, ErrorCode, Span, SqlType, TableDef, Value, number};
+use saltwing_types::{ColumnDef, ErrorCode, Span, TableDef, Value, number};
 
 use crate::Error;
 use crate::session::Session;
@@ -148,7 +148,7 @@ impl Computing<'_> {
         }
         run.now_ms = Some(self.now_ms);
         let outcome = self.session.start_run(run, self.context.for_another_scan())?;
-        let types: Vec<SqlType> = outcome.columns.iter().map(|column| column.ty).collect();
+        let types = outcome.types();
         let (rows, _) = outcome.drain(|batches| {
             let mut rows = Vec::new();
             for batch in batches {

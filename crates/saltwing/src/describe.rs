@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use saltwing_bind::{
     BoundQuery, BoundSource, ParameterTypes, Params, Subquery, alter_table, candidates, computed_query, create_table,
-    query, resolve, row_key_query, update, upsert,
+    deleted_rows, merge, query, resolve, returning, update, upsert,
 };
 use saltwing_planner::HintVerb;
 use saltwing_sql::Statement;
@@ -13,6 +13,7 @@ use saltwing_sql::statement::{CopySource, Delete, QueryStatement, Upsert};
 use crate::Error;
 use crate::computed::EXPRS_AT_ONCE;
 use crate::description::Description;
+use crate::dml::planned_returning;
 use crate::run::{Purpose, unsupported};
 use crate::session::Session;
 use crate::settings::Setting;
@@ -56,6 +57,13 @@ impl Describer<'_> {
                 drop(self.described_query(&bound.query, HintVerb::Update)?);
             }
             Statement::Delete(delete) => self.check_delete(delete)?,
+            Statement::Merge(statement) => {
+                let bound = merge(statement, &*catalog, Params::Open)?;
+                bound.open.iter().for_each(|e| self.types.note_expr(e));
+                for step in &bound.steps {
+                    drop(self.described_query(step.query(), HintVerb::Merge)?);
+                }
+            }
             Statement::CopyTo(copy) => match &copy.source {
                 CopySource::Query(query) => drop(self.described_query(query, HintVerb::Select)?),
                 CopySource::Table { table, .. } => drop(resolve(&*catalog, table)?),
@@ -75,7 +83,14 @@ impl Describer<'_> {
             }
             other => unsupported(other).map_or(Ok(()), Err)?,
         }
-        Ok(Description { columns: columns_shown(statement).map(Arc::from), ..Description::default() })
+        if let Some(bound) = returning(statement, &*catalog, Params::Open)? {
+            self.types.note_select(&bound);
+        }
+        let columns = match planned_returning(statement, &*catalog, Params::Open)? {
+            Some(returning) => Some(returning.columns().clone()),
+            None => columns_shown(statement).map(Arc::from),
+        };
+        Ok(Description { columns, ..Description::default() })
     }
 
     fn described_query(&mut self, statement: &QueryStatement, verb: HintVerb) -> Result<Description, Error> {
@@ -138,7 +153,7 @@ impl Describer<'_> {
     }
 
     fn check_delete(&mut self, statement: &Delete) -> Result<(), Error> {
-        let query = row_key_query(statement)?;
+        let query = deleted_rows(statement, &*self.session.catalog())?;
         match self.session.plan_delete(statement, &*self.session.catalog(), Params::Open)? {
             Some(access) => {
                 self.note_types(&query, &[]);

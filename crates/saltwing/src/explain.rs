@@ -95,15 +95,25 @@ impl Session {
                 let given = if params.is_empty() { Params::Open } else { Params::Given(params) };
                 match self.plan_delete(delete, &*self.catalog(), given)? {
                     Some(access) => Ok(direct(vec![AccessReport { access, counters: None }])),
-                    None => self.explain_query(&saltwing_bind::row_key_query(delete)?, params),
+                    None => self.explain_query(&saltwing_bind::deleted_rows(delete, &*self.catalog())?, params),
                 }
             }
             Statement::Update(update) => {
                 let given = if params.is_empty() { Params::Open } else { Params::Given(params) };
                 self.explain_query(&saltwing_bind::update(update, &*self.catalog(), given)?.query, params)
             }
+            Statement::Merge(merge) => {
+                let given = if params.is_empty() { Params::Open } else { Params::Given(params) };
+                let steps = saltwing_bind::merge(merge, &*self.catalog(), given)?.steps;
+                let explained = steps.iter().map(|step| self.explain_query(step.query(), params));
+                Ok(explained
+                    .collect::<Result<Vec<_>, _>>()?
+                    .into_iter()
+                    .reduce(together)
+                    .unwrap_or_else(|| direct(Vec::new())))
+            }
             _ => Err(Error::new(ErrorCode::NotSupported, "EXPLAIN of this statement is not supported")
-                .with_help(Some("EXPLAIN takes SELECT, UPSERT, INSERT, UPDATE and DELETE"))),
+                .with_help(Some("EXPLAIN takes SELECT, UPSERT, INSERT, UPDATE, DELETE and MERGE"))),
         }
     }
 
@@ -117,6 +127,16 @@ impl Session {
         }
         Ok(explained)
     }
+}
+
+/// The reads of two queries of one statement.
+fn together(one: Explained, other: Explained) -> Explained {
+    let Explained { executor, direct: _, mut reports, plan, mut subqueries } = one;
+    reports.extend(other.reports);
+    subqueries.extend(other.subqueries);
+    let plan = plan.into_iter().chain(other.plan).reduce(|text, more| text + &more);
+    let executor = if executor == other.executor { executor } else { "datafusion" };
+    Explained { executor, direct: None, reports, plan, subqueries }
 }
 
 /// The reads of a write on the direct path.

@@ -42,6 +42,7 @@ mod copy;
 mod database;
 mod describe;
 mod description;
+mod dml;
 mod error;
 mod error_subject;
 mod explain;

@@ -1,7 +1,9 @@
 //! The result of a statement.
 
 use std::collections::VecDeque;
+use std::ops::AddAssign;
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use arrow::array::RecordBatch;
@@ -10,6 +12,7 @@ use saltwing_bind::ResultColumn;
 use saltwing_exec::select::result_schema;
 use saltwing_exec::{DirectRows, TotalRow};
 use saltwing_expr::{ColumnBuilder, RowValues};
+use saltwing_types::SqlType;
 
 use crate::Error;
 use crate::transaction::RowStream;
@@ -21,6 +24,8 @@ pub struct ExecResult {
     pub rows_affected: u64,
     /// Notices for the user: options without effect, permitted full scans.
     pub notices: Vec<String>,
+    /// What the statement's scans read. Rows that are looked up by their keys before they are written do not count.
+    pub stats: Stats,
 }
 
 /// The reads of a statement.
@@ -32,6 +37,31 @@ pub struct Stats {
     pub seeks: u64,
     /// Buckets in which something was read.
     pub buckets: u32,
+}
+
+impl ExecResult {
+    /// The effect of a statement that affects no rows.
+    pub(crate) fn noticed(notices: Vec<String>) -> Self {
+        Self { notices, ..Self::default() }
+    }
+}
+
+impl Stats {
+    pub(crate) fn of(counters: &Counters) -> Self {
+        Self {
+            keys_read: counters.keys_read.load(Relaxed),
+            seeks: counters.seeks.load(Relaxed),
+            buckets: counters.buckets_touched(),
+        }
+    }
+}
+
+impl AddAssign for Stats {
+    fn add_assign(&mut self, other: Self) {
+        self.keys_read += other.keys_read;
+        self.seeks += other.seeks;
+        self.buckets += other.buckets;
+    }
 }
 
 /// A statement's result inside the library.
@@ -46,6 +76,8 @@ pub(crate) struct RowsOutcome {
     pub(crate) source: BatchSource,
     /// Reads already done, besides those counted by the running part.
     pub(crate) read: Stats,
+    /// Rows that the statement has written or deleted before it returns some of them.
+    pub(crate) rows_affected: u64,
     /// What of it still runs, and what there is to be said; mostly of one row nothing.
     pub(crate) running: Option<Box<Running>>,
 }
@@ -93,6 +125,18 @@ impl Warnings {
 }
 
 impl Running {
+    /// The end of a statement that has run, with what there is to be said.
+    pub(crate) fn noticed(context: ScanContext, notices: Vec<String>) -> Self {
+        Self { context, counters: Vec::new(), notices, warnings: None, sql: None, stream: None }
+    }
+
+    /// What its scans have read so far.
+    pub(crate) fn read(&self) -> Stats {
+        let mut read = Stats::default();
+        self.counters.iter().for_each(|scan| read += Stats::of(scan));
+        read
+    }
+
     /// Takes note of the end of the rows.
     pub(crate) fn end(&mut self) {
         if let Some(warnings) = self.warnings.take() {
@@ -189,8 +233,8 @@ impl BatchSource {
 
 impl RowsOutcome {
     /// A result that is made already: `columns` with one batch.
-    pub(crate) fn ready(columns: Vec<ResultColumn>, batch: RecordBatch) -> Self {
-        Self::of(columns.into(), BatchSource::Ready(VecDeque::from([batch])), Stats::default())
+    pub(crate) fn ready(columns: Arc<[ResultColumn]>, batch: RecordBatch) -> Self {
+        Self::of(columns, BatchSource::Ready(VecDeque::from([batch])), Stats::default())
     }
 
     /// A result of the one row of a key, if it is there.
@@ -201,29 +245,43 @@ impl RowsOutcome {
 
     /// A complete result.
     fn of(columns: Arc<[ResultColumn]>, source: BatchSource, read: Stats) -> Self {
-        Self { columns, source, read, running: None }
+        Self { columns, source, read, rows_affected: 0, running: None }
     }
 
-    /// Hands all batches to `take`, and gives what else it comes to; with what there is to be said.
+    /// Rows that come.
+    pub(crate) fn running(columns: Arc<[ResultColumn]>, source: BatchSource, running: Running) -> Self {
+        Self { columns, source, read: Stats::default(), rows_affected: 0, running: Some(Box::new(running)) }
+    }
+
+    /// The types of the columns.
+    pub(crate) fn types(&self) -> Vec<SqlType> {
+        self.columns.iter().map(|column| column.ty).collect()
+    }
+
+    /// Hands all batches to `take`, and gives what else it comes to; with what the statement has read and noticed.
     pub(crate) fn drain<T>(
         self,
         take: impl FnOnce(&mut dyn Iterator<Item = Result<RecordBatch, Error>>) -> Result<T, Error>,
-    ) -> Result<(T, Vec<String>), Error> {
-        let Self { columns, mut source, mut running, .. } = self;
+    ) -> Result<(T, ExecResult), Error> {
+        let Self { columns, mut source, mut running, rows_affected, mut read } = self;
         let taken = take(&mut std::iter::from_fn(|| source.next_blocking(&columns).transpose()))?;
-        running.iter_mut().for_each(|running| running.end());
-        Ok((taken, running.map(|running| running.notices).unwrap_or_default()))
+        if let Some(running) = &mut running {
+            running.end();
+            read += running.read();
+        }
+        let notices = running.map(|running| running.notices).unwrap_or_default();
+        Ok((taken, ExecResult { rows_affected, notices, stats: read }))
     }
 
-    /// Reads all, for nobody; what there is to be said.
-    pub(crate) fn read_all(self) -> Result<Vec<String>, Error> {
+    /// Reads all, for nobody.
+    pub(crate) fn read_all(self) -> Result<ExecResult, Error> {
         let read = |batches: &mut dyn Iterator<Item = Result<RecordBatch, Error>>| {
             for batch in batches {
                 batch?;
             }
             Ok(())
         };
-        self.drain(read).map(|((), notices)| notices)
+        self.drain(read).map(|((), result)| result)
     }
 }
 

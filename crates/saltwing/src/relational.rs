@@ -17,7 +17,7 @@ use crate::error::table_help;
 use crate::error_subject::Subject;
 use crate::explain::Explained;
 use crate::kept_plan::{KeptPlan, PlanSlot};
-use crate::outcome::{BatchSource, RowsOutcome, Running, Stats};
+use crate::outcome::{BatchSource, RowsOutcome, Running};
 use crate::run::{Purpose, QueryRun};
 use crate::session::Session;
 
@@ -107,7 +107,7 @@ impl Session {
         let counters = planned.counters();
         let source = BatchSource::Channel(self.pump(planned.clone())?);
         let running = Running { context, counters, notices, warnings: Some(self.warnings()), sql: None, stream: None };
-        Ok(RowsOutcome { columns, source, read: Stats::default(), running: Some(Box::new(running)) })
+        Ok(RowsOutcome::running(columns, source, running))
     }
 
     /// The plan of a query whose parameters have no values; `None` if it cannot be planned without them.

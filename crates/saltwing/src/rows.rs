@@ -1,7 +1,6 @@
 //! The rows of a result.
 
 use std::ops::Range;
-use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, OnceLock};
 
 use arrow::array::RecordBatch;
@@ -22,13 +21,14 @@ pub struct ArrowRows {
     schema: OnceLock<SchemaRef>,
     source: BatchSource,
     read: Stats,
+    rows_affected: u64,
     running: Option<Box<Running>>,
 }
 
 impl ArrowRows {
     pub(crate) fn new(outcome: RowsOutcome) -> Self {
-        let RowsOutcome { columns, source, read, running } = outcome;
-        Self { columns, schema: OnceLock::new(), source, read, running }
+        let RowsOutcome { columns, source, read, rows_affected, running } = outcome;
+        Self { columns, schema: OnceLock::new(), source, read, rows_affected, running }
     }
 
     /// The columns.
@@ -49,12 +49,13 @@ impl ArrowRows {
     /// The reads so far.
     pub fn stats(&self) -> Stats {
         let mut stats = self.read;
-        for scan in self.running.iter().flat_map(|running| &running.counters) {
-            stats.keys_read += scan.keys_read.load(Relaxed);
-            stats.seeks += scan.seeks.load(Relaxed);
-            stats.buckets += scan.buckets_touched();
-        }
+        self.running.iter().for_each(|running| stats += running.read());
         stats
+    }
+
+    /// Rows that the statement has written or deleted: those of an INSERT .. RETURNING. 0 of a query.
+    pub fn rows_affected(&self) -> u64 {
+        self.rows_affected
     }
 
     /// The next batch, never an empty one; `None` at the end.
@@ -139,6 +140,11 @@ impl Rows {
     /// The reads so far.
     pub fn stats(&self) -> Stats {
         self.batches.stats()
+    }
+
+    /// As [`ArrowRows::rows_affected`].
+    pub fn rows_affected(&self) -> u64 {
+        self.batches.rows_affected()
     }
 
     /// The next row; `None` at the end.

@@ -4,19 +4,16 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use saltwing_access::{ScanContext, Snapshot, Table};
-use saltwing_bind::{
-    BoundQuery, BoundSource, BoundUpdate, BoundUpsert, Params, Subquery, UpsertTarget, alter_table, create_table,
-    delete, query, resolve, update, upsert,
-};
+use saltwing_bind::{BoundQuery, Params, Subquery, alter_table, create_table, query, resolve};
 use saltwing_catalog::CatalogReader;
-use saltwing_exec::{ExecError, RowFailure, RunningSelect, SelectPlan};
-use saltwing_planner::{AccessRequest, Guard, HintVerb, KeyAccess, PlannedSelect, TableAccess, plan, plan_select};
-use saltwing_sql::statement::{AlterTable, CreateTable, Delete, DropTable, QueryStatement, RowSource, Update, Upsert};
+use saltwing_exec::{RunningSelect, SelectPlan};
+use saltwing_planner::{Guard, KeyAccess, PlannedSelect, plan_select};
+use saltwing_sql::statement::{AlterTable, CreateTable, DropTable, QueryStatement};
 use saltwing_sql::{Statement, TableRef};
-use saltwing_types::{ErrorCode, Span, SqlType, Value};
+use saltwing_types::{ErrorCode, Span, Value};
 
 use crate::Error;
-use crate::outcome::{BatchSource, ExecResult, Outcome, RowsOutcome, Running, Stats, Values};
+use crate::outcome::{BatchSource, ExecResult, Outcome, RowsOutcome, Running, Values};
 use crate::session::Session;
 use crate::settings::ExecutorChoice;
 use crate::show::columns_shown;
@@ -58,10 +55,11 @@ impl Session {
             |rows: Vec<TextRow>| text_rows(columns_shown(statement).unwrap_or_default(), &rows).map(Outcome::Rows);
         match statement {
             Statement::Query(query) => self.run_query(query, params).map(Outcome::Rows),
-            Statement::Upsert(statement) => self.by_newest_definitions(|| self.run_upsert(statement, false, params)),
-            Statement::Insert(statement) => self.by_newest_definitions(|| self.run_upsert(statement, true, params)),
-            Statement::Delete(statement) => self.by_newest_definitions(|| self.run_delete(statement, params)),
-            Statement::Update(statement) => self.by_newest_definitions(|| self.run_update(statement, params)),
+            Statement::Upsert(_)
+            | Statement::Insert(_)
+            | Statement::Delete(_)
+            | Statement::Update(_)
+            | Statement::Merge(_) => self.run_dml(statement, params),
             Statement::Explain(explain) => shown(self.run_explain(explain, params)?),
             Statement::CreateTable(create) => self.run_create_table(create),
             Statement::AlterTable(alter) => self.run_alter_table(alter),
@@ -79,7 +77,7 @@ impl Session {
                     let is_freed = truncated.map_err(|e| Error::from(e).at(Some(name.span())))?;
                     notices.extend((!is_freed).then(|| space_comes_later(name)));
                 }
-                Ok(ExecResult { rows_affected: 0, notices }.into())
+                Ok(ExecResult::noticed(notices).into())
             }
             Statement::CreateSchema(create) => {
                 self.writable()?;
@@ -146,20 +144,6 @@ impl Session {
         let (statement, subqueries, executor) = (Cow::Borrowed(statement), Vec::new(), self.settings().executor);
         let now_ms = self.is_within_transaction().then(|| self.now_ms());
         QueryRun { statement, params, subqueries, snapshot, catalog, guard, executor, now_ms }
-    }
-
-    /// Runs a write, and again, from name resolution on, if a table's definition changed meanwhile.
-    fn by_newest_definitions<T>(&self, mut run: impl FnMut() -> Result<T, Error>) -> Result<T, Error> {
-        loop {
-            let version = self.catalog().version();
-            match run() {
-                Err(error)
-                    if error.code() == ErrorCode::Conflict
-                        && error.rows_committed() == 0
-                        && self.catalog().version() != version => {}
-                other => return other,
-            }
-        }
     }
 
     /// A query that may have run before: its plan is used again where it still holds.
@@ -288,153 +272,7 @@ impl Session {
         };
         let (counters, notices) = (vec![context.counters.clone()], notices.into_iter().collect());
         let running = Running { context, counters, notices, warnings: Some(self.warnings()), sql: None, stream: None };
-        Ok(RowsOutcome { columns, source, read: Stats::default(), running: Some(Box::new(running)) })
-    }
-
-    fn run_upsert(&self, statement: &Upsert, insert: bool, params: &[Value]) -> Result<Outcome, Error> {
-        self.writable()?;
-        let catalog = self.catalog();
-        let context = self.begin();
-        let BoundUpsert { target, source, computed, .. } = upsert(statement, insert, &*catalog, Params::Given(params))?;
-        match source {
-            BoundSource::Rows(rows) if !computed.is_empty() || !target.computed_defaults.is_empty() => {
-                let computing = self.computing(&statement.hints, params, &context);
-                let writer = self.writer();
-                let written = writer.transaction(writer.limits.in_one(), |transaction| {
-                    let mut rows = rows.clone();
-                    computing.fill(transaction.snapshot(), &target, &mut rows, &computed, statement.span)?;
-                    computing.add_defaults(transaction.snapshot(), &target, &mut rows)?;
-                    transaction.upsert_rows(&target, &rows, None).map_err(|failure| of_row(statement, failure))
-                });
-                let (rows_affected, ()) = written?;
-                Ok(ExecResult { rows_affected, notices: Vec::new() }.into())
-            }
-            BoundSource::Rows(rows) => {
-                let written = self.writer().upsert(&target, &rows, None);
-                let rows_affected = written.map_err(|failure| of_row(statement, failure))?;
-                Ok(ExecResult { rows_affected, notices: Vec::new() }.into())
-            }
-            BoundSource::Query(query) => {
-                let (query, verb) =
-                    (statement.source_query(&query), if insert { HintVerb::Insert } else { HintVerb::Upsert });
-                self.upsert_query(&target, &query, verb, params, &context)
-            }
-        }
-    }
-
-    /// Writes the rows of a query. Where another commit comes first, the query runs again too.
-    fn upsert_query(
-        &self,
-        target: &UpsertTarget,
-        statement: &QueryStatement,
-        verb: HintVerb,
-        params: &[Value],
-        context: &ScanContext,
-    ) -> Result<Outcome, Error> {
-        let writer = self.writer();
-        let computing = self.computing(&statement.hints, params, context);
-        let (rows_affected, notices) = writer.transaction(writer.limits, |transaction| {
-            let snapshot = transaction.snapshot().clone();
-            let mut run = self.query_run_on(snapshot.clone(), statement, Params::Given(params));
-            run.now_ms = Some(computing.now_ms);
-            run.guard.verb = verb;
-            let rows = self.start_run(run, context.clone())?;
-            if rows.columns.len() != target.columns.len() {
-                let text = format!(
-                    "the query gives {} columns for {} to be written",
-                    rows.columns.len(),
-                    target.columns.len()
-                );
-                let error = Error::new(ErrorCode::Syntax, text).at(Some(statement.span));
-                return Err(error.with_phoenix(Some(1020)));
-            }
-            let types: Vec<SqlType> = rows.columns.iter().map(|c| c.ty).collect();
-            let ((), notices) = rows.drain(|batches| {
-                transaction.upsert_batches(target, &types, batches, |rows| computing.defaults(&snapshot, target, rows))
-            })?;
-            Ok::<_, Error>(notices)
-        })?;
-        Ok(ExecResult { rows_affected, notices }.into())
-    }
-
-    pub(crate) fn plan_delete(
-        &self,
-        statement: &Delete,
-        catalog: &dyn CatalogReader,
-        params: Params<'_>,
-    ) -> Result<Option<TableAccess>, Error> {
-        let bound = delete(statement, catalog, params)?;
-        let Some(conditions) = bound.conditions else { return Ok(None) };
-        let access = plan(AccessRequest {
-            alias: statement.alias.as_ref().map(|a| a.text.clone()),
-            span: Some(statement.table.span()),
-            ..AccessRequest::of(&bound.table, conditions)
-        })?;
-        let guard = Guard { verb: HintVerb::Delete, ..self.guard(&statement.hints) };
-        Ok(Some(access.with_overrides(&guard)))
-    }
-
-    fn run_delete(&self, statement: &Delete, params: &[Value]) -> Result<Outcome, Error> {
-        self.writable()?;
-        let context = self.begin();
-        match self.plan_delete(statement, &*self.catalog(), Params::Given(params))? {
-            Some(access) => {
-                let mut notices: Vec<String> = access.judge()?.into_iter().collect();
-                let rows_affected = self.writer().delete(&access, &context)?;
-                notices.extend(self.warnings().notices(&context));
-                Ok(ExecResult { rows_affected, notices }.into())
-            }
-            None => self.delete_query(statement, params, &context),
-        }
-    }
-
-    /// A DELETE whose condition is more than one row's: a query says which rows. Where another commit comes first, it runs
-    /// again.
-    fn delete_query(&self, statement: &Delete, params: &[Value], context: &ScanContext) -> Result<Outcome, Error> {
-        let query = saltwing_bind::row_key_query(statement)?;
-        let writer = self.writer();
-        let (rows_affected, notices) = writer.transaction(writer.limits, |transaction| {
-            let run = self.write_run(transaction.snapshot().clone(), &query, params, HintVerb::Delete);
-            let table = resolve(&*run.catalog, &statement.table)?;
-            let rows = self.start_run(run, context.clone())?;
-            let ((), notices) = rows.drain(|batches| transaction.delete_batches(&table, batches))?;
-            Ok::<_, Error>(notices)
-        })?;
-        Ok(ExecResult { rows_affected, notices }.into())
-    }
-
-    /// An UPDATE: a query gives the rows as they will be. Where another commit comes first, it runs again.
-    fn run_update(&self, statement: &Update, params: &[Value]) -> Result<Outcome, Error> {
-        self.writable()?;
-        let context = self.begin();
-        let BoundUpdate { table, query, moves_rows, .. } = update(statement, &*self.catalog(), Params::Given(params))?;
-        let writer = self.writer();
-        // Whether a key is free is known when all rows are.
-        let limits = if moves_rows { writer.limits.in_one() } else { writer.limits };
-        let (_, (rows_affected, notices)) = writer.transaction(limits, |transaction| {
-            let run = self.write_run(transaction.snapshot().clone(), &query, params, HintVerb::Update);
-            let rows = self.start_run(run, context.clone())?;
-            let types: Vec<SqlType> = rows.columns.iter().map(|column| column.ty).collect();
-            rows.drain(|batches| transaction.update_batches(&table, &types, batches))
-        })?;
-        Ok(ExecResult { rows_affected, notices }.into())
-    }
-
-    /// A query for the rows that a statement writes.
-    fn write_run<'a>(
-        &self,
-        snapshot: Arc<dyn Snapshot>,
-        query: &'a QueryStatement,
-        params: &'a [Value],
-        verb: HintVerb,
-    ) -> QueryRun<'a> {
-        let mut run = self.query_run_on(snapshot, query, Params::Given(params));
-        run.guard.verb = verb;
-        // The requested executor applies only to queries.
-        if run.executor == ExecutorChoice::Direct {
-            run.executor = ExecutorChoice::Auto;
-        }
-        run
+        Ok(RowsOutcome::running(columns, source, running))
     }
 
     fn run_create_table(&self, create: &CreateTable) -> Result<Outcome, Error> {
@@ -443,7 +281,7 @@ impl Session {
         let exists = resolve(&*shared.catalog.snapshot(), &create.table).is_ok();
         if exists && create.if_not_exists {
             let notices = vec![format!("table {} exists already", create.table)];
-            return Ok(ExecResult { rows_affected: 0, notices }.into());
+            return Ok(ExecResult::noticed(notices).into());
         }
         let bound = create_table(create, shared.options.default_salt)?;
         self.check_defaults(&bound.def).map_err(|error| error.at(Some(create.table.span())))?;
@@ -451,7 +289,7 @@ impl Session {
             Err(saltwing_catalog::CatalogError::DuplicateTable { .. }) if create.if_not_exists => {}
             created => drop(created.map_err(|e| Error::from(e).at(Some(create.table.span())))?),
         }
-        Ok(ExecResult { rows_affected: 0, notices: bound.notices }.into())
+        Ok(ExecResult::noticed(bound.notices).into())
     }
 
     fn run_alter_table(&self, alter: &AlterTable) -> Result<Outcome, Error> {
@@ -468,7 +306,7 @@ impl Session {
         let schema = name.schema.as_ref().map(|s| s.text.as_str());
         let altered = self.shared().catalog.alter_table(schema, &name.name.text, change);
         altered.map_err(|error| error.at(Some(name.span())))?;
-        Ok(ExecResult { rows_affected: 0, notices }.into())
+        Ok(ExecResult::noticed(notices).into())
     }
 
     fn run_drop_table(&self, drop: &DropTable) -> Result<Outcome, Error> {
@@ -487,7 +325,7 @@ impl Session {
                 }
             }
         }
-        Ok(ExecResult { rows_affected: 0, notices }.into())
+        Ok(ExecResult::noticed(notices).into())
     }
 
     pub(crate) fn writable(&self) -> Result<(), Error> {
@@ -500,18 +338,6 @@ impl Session {
 
 fn space_comes_later(name: &TableRef) -> String {
     format!("the rows of {name} are gone; their space could not be given back yet, and comes back in the background")
-}
-
-/// The error of a row, with the place of the row if its key is there already.
-fn of_row(statement: &Upsert, failure: RowFailure) -> Error {
-    let RowFailure { error, row } = failure;
-    let span = match (&error, &statement.source) {
-        (ExecError::DuplicateKey { .. }, RowSource::Values(rows)) => {
-            row.and_then(|row| rows.get(row)).map(|row| row.span)
-        }
-        _ => None,
-    };
-    Error::from(error).at(span)
 }
 
 /// The error of a statement that is read and not run; `None` of one that is.

@@ -304,7 +304,7 @@ fn traced<T>(sql: &Arc<str>, run: impl FnOnce() -> Result<T, Error>) -> Result<T
 pub(crate) fn drain(outcome: Outcome) -> Result<ExecResult, Error> {
     match outcome {
         Outcome::Done(result) => Ok(result),
-        Outcome::Rows(rows) => Ok(ExecResult { rows_affected: 0, notices: rows.read_all()? }),
+        Outcome::Rows(rows) => rows.read_all(),
     }
 }
 

@@ -169,8 +169,8 @@ impl StatementCache {
 
 /// Statements that are sent again and again.
 fn is_kept(statement: &Statement) -> bool {
-    use Statement::{Begin, Commit, Delete, Insert, Query, Update, Upsert};
-    matches!(statement, Query(_) | Upsert(_) | Insert(_) | Update(_) | Delete(_) | Begin { .. } | Commit)
+    use Statement::{Begin, Commit, Delete, Insert, Merge, Query, Update, Upsert};
+    matches!(statement, Query(_) | Upsert(_) | Insert(_) | Update(_) | Delete(_) | Merge(_) | Begin { .. } | Commit)
 }
 
 impl Entries {

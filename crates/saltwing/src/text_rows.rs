@@ -31,5 +31,5 @@ pub(crate) fn text_rows(columns: Vec<ResultColumn>, rows: &[TextRow]) -> Result<
 /// The result of these columns.
 pub(crate) fn ready(columns: Vec<ResultColumn>, arrays: Vec<ArrayRef>) -> Result<RowsOutcome, Error> {
     let batch = RecordBatch::try_new(result_schema(&columns), arrays).map_err(saltwing_access::TableError::from)?;
-    Ok(RowsOutcome::ready(columns, batch))
+    Ok(RowsOutcome::ready(columns.into(), batch))
 }

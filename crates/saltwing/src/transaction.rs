@@ -208,7 +208,9 @@ impl SessionTransaction {
                 refused("SET autocommit_rows", "a transaction is one commit: set it before BEGIN or after COMMIT")
             }
             S::Explain(explain) if explain.analyze => self.check_statement(&explain.statement),
-            S::Upsert(_) | S::Insert(_) | S::Delete(_) | S::Update(_) | S::CopyFrom(_) if self.is_read_only => {
+            S::Upsert(_) | S::Insert(_) | S::Delete(_) | S::Update(_) | S::Merge(_) | S::CopyFrom(_)
+                if self.is_read_only =>
+            {
                 Err(Error::new(ErrorCode::ReadOnly, "the transaction is READ ONLY"))
             }
             _ => Ok(()),

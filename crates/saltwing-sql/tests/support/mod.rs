@@ -5,8 +5,8 @@
 pub mod print;
 
 use saltwing_sql::statement::{
-    ColumnSpec, ConflictAction, CopySource, Hint, OptionSpec, OptionValue, QueryStatement, RowSource, Statement,
-    TableChange,
+    ColumnSpec, ConflictAction, CopySource, Hint, MergeAction, OptionSpec, OptionValue, QueryStatement, Returning,
+    RowSource, Statement, TableChange,
 };
 use saltwing_sql::{ColumnName, Name, TableRef};
 use saltwing_types::Span;
@@ -62,11 +62,30 @@ pub fn placeless(mut statement: Statement) -> Statement {
                     assignments.iter_mut().for_each(|assignment| column_name(&mut assignment.column));
                 }
             }
+            it.returning.iter_mut().for_each(returning);
+            it.span = NOWHERE;
+        }
+        Statement::Merge(it) => {
+            table(&mut it.table);
+            it.alias.iter_mut().for_each(name);
+            for clause in &mut it.clauses {
+                clause.span = NOWHERE;
+                match &mut clause.action {
+                    MergeAction::Update(assignments) => {
+                        assignments.iter_mut().for_each(|assignment| column_name(&mut assignment.column));
+                    }
+                    MergeAction::Insert { columns, .. } => columns.iter_mut().flatten().for_each(column_name),
+                    MergeAction::Delete | MergeAction::Nothing => {}
+                }
+            }
+            it.hints.iter_mut().for_each(hint);
+            it.returning.iter_mut().for_each(returning);
             it.span = NOWHERE;
         }
         Statement::Delete(it) => {
             table(&mut it.table);
             it.alias.iter_mut().for_each(name);
+            it.returning.iter_mut().for_each(returning);
             it.hints.iter_mut().for_each(hint);
             it.span = NOWHERE;
         }
@@ -75,6 +94,7 @@ pub fn placeless(mut statement: Statement) -> Statement {
             it.alias.iter_mut().for_each(name);
             it.assignments.iter_mut().for_each(|assignment| column_name(&mut assignment.column));
             it.hints.iter_mut().for_each(hint);
+            it.returning.iter_mut().for_each(returning);
             it.span = NOWHERE;
         }
         Statement::Query(it) => query(it),
@@ -192,4 +212,9 @@ pub fn expr(text: &str) -> Expr {
         Some(sqlparser::ast::SelectItem::UnnamedExpr(expr)) => expr,
         other => panic!("{sql}: {other:?}"),
     }
+}
+
+fn returning(it: &mut Returning) {
+    it.texts.clear();
+    it.span = NOWHERE;
 }

@@ -8,8 +8,9 @@ use std::fmt::{self, Display, Formatter};
 use saltwing_sql::statement::{
     AlterTable, Assignment, ColumnSpec, ConflictAction, ConflictClause, CopyFormat, CopyFrom, CopyOptions, CopySource,
     CopyTarget, CopyTo, CreateSchema, CreateTable, Delete, DropSchema, DropTable, Explain, ExplainFormat, Hint,
-    KeyPart, OnConflict, OnError, OptionSpec, OptionValue, PrimaryKeySpec, QueryStatement, RowSource, Set, ShowTables,
-    Statement, TableChange, Unsupported, Update, Upsert, ValuesRow,
+    KeyPart, Merge, MergeAction, MergeRows, OnConflict, OnError, OptionSpec, OptionValue, PrimaryKeySpec,
+    QueryStatement, Returning, RowSource, Set, ShowTables, Statement, TableChange, Unsupported, Update, Upsert,
+    ValuesRow,
 };
 use saltwing_sql::{ColumnName, Lexeme, Name, TableRef, lexemes, tree_text};
 use saltwing_types::table::SortOrder;
@@ -109,6 +110,7 @@ impl Print for Statement {
             Self::Insert(it) => upsert(f, "INSERT", it),
             Self::Delete(it) => it.print(f),
             Self::Update(it) => it.print(f),
+            Self::Merge(it) => it.print(f),
             Self::Query(it) => it.print(f),
             Self::Explain(it) => it.print(f),
             Self::CopyFrom(it) => it.print(f),
@@ -277,7 +279,14 @@ fn upsert(f: &mut Formatter<'_>, verb: &str, it: &Upsert) -> fmt::Result {
         }
         RowSource::Query(query) => write!(f, " {}", tree_text(query))?,
     }
-    it.conflict.as_ref().map_or(Ok(()), |clause| clause.print(f))
+    it.conflict.as_ref().map_or(Ok(()), |clause| clause.print(f))?;
+    returning(f, it.returning.as_ref())
+}
+
+fn returning(f: &mut Formatter<'_>, it: Option<&Returning>) -> fmt::Result {
+    let Some(it) = it else { return Ok(()) };
+    f.write_str(" RETURNING ")?;
+    list(f, it.items.iter().map(tree_text))
 }
 
 impl Print for ConflictClause {
@@ -338,7 +347,49 @@ impl Print for Delete {
         hints(f, &self.hints)?;
         write!(f, " FROM {}", self.table)?;
         alias(f, self.alias.as_ref())?;
-        selection(f, self.selection.as_ref())
+        if !self.using.is_empty() {
+            f.write_str(" USING ")?;
+            list(f, self.using.iter().map(tree_text))?;
+        }
+        selection(f, self.selection.as_ref())?;
+        self.order_by.iter().try_for_each(|order_by| write!(f, " {}", tree_text(order_by)))?;
+        self.limit.iter().try_for_each(|limit| write!(f, " LIMIT {}", tree_text(limit)))?;
+        returning(f, self.returning.as_ref())
+    }
+}
+
+impl Print for Merge {
+    fn print(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str("MERGE")?;
+        hints(f, &self.hints)?;
+        write!(f, " INTO {}", self.table)?;
+        alias(f, self.alias.as_ref())?;
+        write!(f, " USING {} ON {}", tree_text(&self.source), tree_text(&self.on))?;
+        for clause in &self.clauses {
+            f.write_str(match clause.rows {
+                MergeRows::Matched => " WHEN MATCHED",
+                MergeRows::NotInTable => " WHEN NOT MATCHED",
+                MergeRows::NotInSource => " WHEN NOT MATCHED BY SOURCE",
+            })?;
+            clause.condition.iter().try_for_each(|condition| write!(f, " AND {}", tree_text(condition)))?;
+            f.write_str(" THEN ")?;
+            match &clause.action {
+                MergeAction::Nothing => f.write_str("DO NOTHING")?,
+                MergeAction::Delete => f.write_str("DELETE")?,
+                MergeAction::Update(assignments) => {
+                    f.write_str("UPDATE SET ")?;
+                    list(f, assignments)?;
+                }
+                MergeAction::Insert { columns: names, values } => {
+                    f.write_str("INSERT")?;
+                    columns(f, names.as_deref())?;
+                    f.write_str(" VALUES (")?;
+                    list(f, values.iter().map(tree_text))?;
+                    f.write_str(")")?;
+                }
+            }
+        }
+        returning(f, self.returning.as_ref())
     }
 }
 
@@ -350,7 +401,12 @@ impl Print for Update {
         alias(f, self.alias.as_ref())?;
         f.write_str(" SET ")?;
         list(f, &self.assignments)?;
-        selection(f, self.selection.as_ref())
+        if !self.from.is_empty() {
+            f.write_str(" FROM ")?;
+            list(f, self.from.iter().map(tree_text))?;
+        }
+        selection(f, self.selection.as_ref())?;
+        returning(f, self.returning.as_ref())
     }
 }
 

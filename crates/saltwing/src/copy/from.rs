@@ -458,7 +458,7 @@ impl Load<'_> {
                 notices.push(format!("… and {} more", self.skipped_count as usize - self.skipped.len()));
             }
         }
-        ExecResult { rows_affected: self.done, notices }
+        ExecResult { rows_affected: self.done, notices, ..ExecResult::default() }
     }
 }
 

@@ -53,7 +53,7 @@ impl Session {
             }
         };
         let context = self.last_context().unwrap_or_else(|| self.begin());
-        let (rows_affected, notices) = match target {
+        let (rows_affected, result) = match target {
             Target::Stdout(stdout) => write_rows(copy, rows, WaitingStream::new(stdout, &context))
                 .map_err(|error| context.check().err().map_or(error, Error::from))?,
             Target::File(allowed) => {
@@ -68,7 +68,7 @@ impl Session {
                 }
             }
         };
-        Ok(ExecResult { rows_affected, notices })
+        Ok(ExecResult { rows_affected, ..result })
     }
 
     fn copy_query(&self, query: &QueryStatement, params: &[Value]) -> Result<RowsOutcome, Error> {
@@ -79,7 +79,7 @@ impl Session {
     }
 }
 
-fn write_rows(copy: &CopyTo, rows: RowsOutcome, out: impl Write) -> Result<(u64, Vec<String>), Error> {
+fn write_rows(copy: &CopyTo, rows: RowsOutcome, out: impl Write) -> Result<(u64, ExecResult), Error> {
     let null = copy.options.null.clone().unwrap_or_default();
     let mut writer = RecordWriter::new(BufWriter::new(out), format(&copy.options)?, null);
     if copy.options.header == Some(true) {

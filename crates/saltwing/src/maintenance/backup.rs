@@ -91,6 +91,6 @@ impl Session {
         let database = Database { shared: self.shared().clone() };
         let report = database.write_backup(Path::new(path), &self.begin())?;
         let notice = format!("{} bytes are in {path}", report.bytes);
-        Ok(ExecResult { rows_affected: 0, notices: vec![notice] }.into())
+        Ok(ExecResult::noticed(vec![notice]).into())
     }
 }

@@ -38,6 +38,7 @@ mod references;
 #[cfg(feature = "datafusion")]
 mod relational_as_sqlite;
 mod repository;
+mod returning;
 mod runtime;
 mod skipping;
 #[cfg(feature = "datafusion")]

@@ -1,0 +1,158 @@
+//! MERGE: each WHEN clause is a query for the rows that it acts on, over the rows as they are before the statement.
+
+use std::sync::Arc;
+
+use saltwing_access::Table;
+use saltwing_catalog::CatalogReader;
+use saltwing_sql::ColumnName;
+use saltwing_sql::statement::{Merge, MergeAction, MergeClause, MergeRows, OnConflict, QueryStatement};
+use saltwing_types::Expr;
+use sqlparser::ast::{self, BinaryOperator, SelectItem};
+
+use crate::dml::{UpsertTarget, check_not_null};
+use crate::error::{BindError, BindErrorKind, Result};
+use crate::lower::Params;
+use crate::target::{NamedTable, column_names, resolve, select_of, target_columns};
+use crate::update::{AssignedRows, assigned_value};
+
+/// A MERGE, clause by clause.
+pub struct BoundMerge {
+    /// The table.
+    pub table: Arc<Table>,
+    /// What its clauses do, but for those that do nothing.
+    pub steps: Vec<MergeStep>,
+    /// The parameters that are assigned, with the types that these get.
+    pub open: Vec<Expr>,
+}
+
+/// The action of a clause, and the query for its rows. No row is in the queries of two clauses.
+pub enum MergeStep {
+    /// Rows of the table get new values: as [`BoundUpdate::query`](crate::BoundUpdate::query).
+    Update(QueryStatement),
+    /// Rows of the table are deleted: as [`deleted_rows`](crate::deleted_rows).
+    Delete(QueryStatement),
+    /// New rows: a value for each of the target's columns.
+    Insert(UpsertTarget, QueryStatement),
+}
+
+impl MergeStep {
+    /// The query.
+    pub fn query(&self) -> &QueryStatement {
+        match self {
+            Self::Update(query) | Self::Delete(query) | Self::Insert(_, query) => query,
+        }
+    }
+}
+
+/// Binds a MERGE.
+///
+/// # Errors
+/// [`BindErrorKind`] with the place.
+pub fn merge(statement: &Merge, catalog: &dyn CatalogReader, params: Params<'_>) -> Result<BoundMerge> {
+    let table = resolve(catalog, &statement.table)?;
+    let Merge { table: name, alias, hints, span, .. } = statement;
+    let named = NamedTable { table: name, alias: alias.as_ref(), hints, span: *span };
+    let (mut steps, mut open) = (Vec::new(), Vec::new());
+    for (index, clause) in statement.clauses.iter().enumerate() {
+        let (earlier, _) = statement.clauses.split_at(index);
+        let condition = clause_condition(clause, earlier);
+        let place = |error: BindError| error.at(Some(clause.span));
+        steps.push(match &clause.action {
+            MergeAction::Nothing => continue,
+            MergeAction::Update(assignments) => {
+                let mut rows = AssignedRows::new(named, &table, assignments, params)?;
+                read_target(&mut rows.query, statement, clause.rows, condition)?;
+                open.append(&mut rows.open);
+                MergeStep::Update(rows.query)
+            }
+            MergeAction::Delete => {
+                let columns = if statement.returning.is_some() { column_names(&table) } else { Vec::new() };
+                let mut query = named.rows(&columns)?;
+                read_target(&mut query, statement, clause.rows, condition)?;
+                MergeStep::Delete(query)
+            }
+            MergeAction::Insert { columns, values } => {
+                let (target, items) = inserted(&table, columns.as_deref(), values, params, &mut open).map_err(place)?;
+                let mut unmatched = named.query("1")?;
+                select_of(&mut unmatched)?.selection = Some(statement.on.clone());
+                let mut query = named.query("1")?;
+                let select = select_of(&mut query)?;
+                select.projection = items;
+                select.from = vec![statement.source.clone()];
+                select.selection = Some(all_of([Some(not_exists(unmatched)), condition].into_iter().flatten()));
+                MergeStep::Insert(target, query)
+            }
+        });
+    }
+    Ok(BoundMerge { table, steps, open })
+}
+
+/// Restricts a query for rows of the table to those of a clause.
+fn read_target(
+    query: &mut QueryStatement,
+    statement: &Merge,
+    rows: MergeRows,
+    condition: Option<ast::Expr>,
+) -> Result<()> {
+    let matching = match rows {
+        MergeRows::NotInSource => {
+            let mut unmatched = query.clone();
+            let select = select_of(&mut unmatched)?;
+            select.projection = vec![SelectItem::UnnamedExpr(ast::Expr::value(ast::Value::Null))];
+            select.from = vec![statement.source.clone()];
+            select.selection = Some(statement.on.clone());
+            not_exists(unmatched)
+        }
+        _ => {
+            select_of(query)?.from.push(statement.source.clone());
+            ast::Expr::Nested(Box::new(statement.on.clone()))
+        }
+    };
+    select_of(query)?.selection = Some(all_of([Some(matching), condition].into_iter().flatten()));
+    Ok(())
+}
+
+/// The condition of a clause: its own, and that no earlier clause for the same rows has acted.
+fn clause_condition(clause: &MergeClause, earlier: &[MergeClause]) -> Option<ast::Expr> {
+    let earlier = earlier.iter().filter(|other| other.rows == clause.rows);
+    let passed_over = earlier.map(|other| match &other.condition {
+        Some(condition) => ast::Expr::IsNotTrue(Box::new(ast::Expr::Nested(Box::new(condition.clone())))),
+        None => ast::Expr::value(ast::Value::Boolean(false)),
+    });
+    let own = clause.condition.iter().map(|own| ast::Expr::Nested(Box::new(own.clone())));
+    let mut conditions = passed_over.chain(own).peekable();
+    conditions.peek().is_some().then(|| all_of(conditions))
+}
+
+/// The target and the values of an INSERT.
+fn inserted(
+    table: &Arc<Table>,
+    columns: Option<&[ColumnName]>,
+    values: &[ast::Expr],
+    params: Params<'_>,
+    open: &mut Vec<Expr>,
+) -> Result<(UpsertTarget, Vec<SelectItem>)> {
+    let columns = target_columns(table, columns)?;
+    if columns.len() != values.len() {
+        let error = BindErrorKind::WrongValueCount { values: values.len(), columns: columns.len() };
+        return Err(BindError::from(error).phoenix(1020));
+    }
+    check_not_null(table, &columns)?;
+    let mut items = Vec::with_capacity(values.len());
+    for (value, &column) in values.iter().zip(&columns) {
+        let Some(target) = table.def().columns.get(column) else { continue };
+        items.push(SelectItem::UnnamedExpr(assigned_value(value, target, params, open)?));
+    }
+    Ok((UpsertTarget::new(table.clone(), columns, OnConflict::Error), items))
+}
+
+fn not_exists(subquery: QueryStatement) -> ast::Expr {
+    ast::Expr::Exists { subquery: subquery.query, negated: true }
+}
+
+/// All conditions, of which there is at least one, with AND between them.
+fn all_of(conditions: impl IntoIterator<Item = ast::Expr>) -> ast::Expr {
+    let and =
+        |left, right| ast::Expr::BinaryOp { left: Box::new(left), op: BinaryOperator::And, right: Box::new(right) };
+    conditions.into_iter().reduce(and).unwrap_or_else(|| ast::Expr::value(ast::Value::Boolean(true)))
+}

@@ -1,0 +1,47 @@
+//! RETURNING.
+
+use saltwing_catalog::CatalogReader;
+use saltwing_sql::statement::{Delete, Merge, Returning, Update, Upsert};
+use saltwing_sql::{Name, Statement, TableRef};
+
+use crate::error::{BindError, BindErrorKind, Result};
+use crate::lower::Params;
+use crate::select::{BoundQuery, BoundSelect, Output, query};
+use crate::target::{NamedTable, select_of};
+
+/// Binds the RETURNING of a statement as a query of all rows of its table, which are those that it writes or deletes; `None`
+/// without a RETURNING.
+///
+/// # Errors
+/// [`BindErrorKind::NotSupported`] for aggregates, subqueries, and functions that only the relational engine has; as
+/// [`query`].
+pub fn returning(
+    statement: &Statement,
+    catalog: &dyn CatalogReader,
+    params: Params<'_>,
+) -> Result<Option<Box<BoundSelect>>> {
+    let Some((clause, table, alias)) = clause_of(statement) else { return Ok(None) };
+    let named = NamedTable { table, alias, hints: &[], span: clause.span };
+    let mut rows = named.query("*")?;
+    rows.items.clone_from(&clause.texts);
+    select_of(&mut rows)?.projection.clone_from(&clause.items);
+    match query(&rows, catalog, params, &[])? {
+        BoundQuery::Single(bound) if matches!(bound.output, Output::Rows(_)) => Ok(Some(bound)),
+        _ => Err(BindError::from(BindErrorKind::NotSupported("RETURNING of this".into()))
+            .at(Some(clause.span))
+            .help("RETURNING computes values of one row: no aggregates, windows or subqueries")),
+    }
+}
+
+fn clause_of(statement: &Statement) -> Option<(&Returning, &TableRef, Option<&Name>)> {
+    let (clause, table, alias) = match statement {
+        Statement::Upsert(Upsert { returning, table, .. }) | Statement::Insert(Upsert { returning, table, .. }) => {
+            (returning, table, None)
+        }
+        Statement::Delete(Delete { returning, table, alias, .. })
+        | Statement::Update(Update { returning, table, alias, .. })
+        | Statement::Merge(Merge { returning, table, alias, .. }) => (returning, table, alias.as_ref()),
+        _ => return None,
+    };
+    clause.as_ref().map(|clause| (clause, table, alias))
+}

@@ -1,0 +1,194 @@
+//! UPDATE, DELETE and MERGE: changes of rows that are there, which a query finds.
+
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use arrow::array::{AsArray, BinaryArray, RecordBatch};
+use arrow::datatypes::BinaryType;
+use saltwing_access::{OldRow, Reservation, RowChange, ScanContext, Table, TableError};
+use saltwing_planner::TableAccess;
+use saltwing_types::{SqlType, Value, text};
+
+use crate::ExecError;
+use crate::transaction::Attempt;
+use crate::write::{key_text, row_of_batch};
+
+/// How often a statement's query may give the same row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Repeats {
+    /// It gives each row once.
+    None,
+    /// A row of a join may come again with the same change, and counts once: UPDATE .. FROM, DELETE .. USING.
+    Alike,
+    /// It is an error: MERGE.
+    Refused,
+}
+
+/// The rows of a table that a statement changes.
+///
+/// In the batches that it takes, the first column is the physical key of a row; the others are all columns of the table.
+pub struct TargetRows<'s, 'a> {
+    attempt: &'s mut Attempt<'a>,
+    table: &'s Arc<Table>,
+    repeats: Repeats,
+    /// The rows changed so far, if the statement's query may repeat them: `None` for a row that is deleted.
+    changed: HashMap<Vec<u8>, Option<Vec<Value>>>,
+    moved: MovedRows,
+    /// The memory of `changed` and `moved`.
+    reserved: Reservation,
+    rows: u64,
+}
+
+impl<'s, 'a> TargetRows<'s, 'a> {
+    /// No rows yet.
+    pub fn new(attempt: &'s mut Attempt<'a>, table: &'s Arc<Table>, repeats: Repeats) -> Self {
+        let reserved = Reservation::new(attempt.memory().clone());
+        Self { attempt, table, repeats, changed: HashMap::new(), moved: MovedRows::default(), reserved, rows: 0 }
+    }
+
+    /// The statement.
+    pub fn attempt(&mut self) -> &mut Attempt<'a> {
+        self.attempt
+    }
+
+    /// Deletes the rows that an access finds.
+    ///
+    /// # Errors
+    /// The scan's; [`ExecError::TooLarge`].
+    pub fn delete_found(&mut self, access: &TableAccess, context: &ScanContext) -> Result<(), ExecError> {
+        let all = if self.attempt.keeps_rows() { self.columns() } else { Vec::new() };
+        let columns: Vec<usize> = [self.table.row_key_index()].into_iter().chain(all).collect();
+        let types: Vec<SqlType> = columns.iter().map(|&column| self.table.column_type(column)).collect();
+        let spec = access.spec(columns)?;
+        let mut scan = self.attempt.snapshot().scan(&spec, access.route(None), context.clone())?;
+        while let Some(batch) = scan.next_batch()? {
+            self.delete(&types, &batch)?;
+        }
+        Ok(())
+    }
+
+    /// Deletes the rows of a batch. If it has columns behind the key, they are the rows as they are, of these types.
+    ///
+    /// # Errors
+    /// [`ExecError::TooLarge`], [`ExecError::ChangedTwice`].
+    pub fn delete(&mut self, types: &[SqlType], batch: &RecordBatch) -> Result<(), ExecError> {
+        let columns = if batch.num_columns() > 1 { self.columns() } else { Vec::new() };
+        for (row, key) in keys_of(batch)?.iter().enumerate() {
+            let Some(key) = key else { continue };
+            if !self.is_first(key, || Ok(None))? {
+                continue;
+            }
+            let old = match columns.is_empty() {
+                true => None,
+                false => Some(row_of_batch(self.table, &columns, types, batch, (row, 1))?),
+            };
+            let old = old.as_deref().map_or(OldRow::Unknown, OldRow::Present);
+            self.attempt.apply(self.table, RowChange::Delete { key, old }, None)?;
+            self.attempt.end_part()?;
+            self.rows += 1;
+        }
+        Ok(())
+    }
+
+    /// Replaces the rows of a batch by those that it has behind the keys; their values are of these types.
+    ///
+    /// Keys that change are judged by [`TargetRows::end`], when all rows are known: `SET k = k + 1` moves every row.
+    ///
+    /// # Errors
+    /// [`ExecError::ChangedTwice`]; those of rows and keys.
+    pub fn update(&mut self, types: &[SqlType], batch: &RecordBatch) -> Result<(), ExecError> {
+        let (columns, keys) = (self.columns(), keys_of(batch)?);
+        for row in 0..batch.num_rows() {
+            let (old, new) = (keys.value(row), row_of_batch(self.table, &columns, types, batch, (row, 1))?);
+            if !self.is_first(old, || Ok(Some(new.clone())))? {
+                continue;
+            }
+            self.rows += 1;
+            let key = self.table.row_key(&new)?;
+            if key == old {
+                self.attempt.apply(self.table, RowChange::put(&new), None)?;
+                self.attempt.end_part()?;
+            } else {
+                self.attempt.apply(self.table, RowChange::delete(old), None)?;
+                self.reserve(old.len() + key.len() + Value::bytes_of_row(&new))?;
+                self.moved.left.insert(old.to_vec());
+                self.moved.rows.push((key, new));
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts the rows that have got another key; how many rows were changed.
+    ///
+    /// # Errors
+    /// [`ExecError::DuplicateKey`] if two rows would have one key.
+    pub fn end(self) -> Result<u64, ExecError> {
+        self.moved.put(self.attempt, self.table)?;
+        Ok(self.rows)
+    }
+
+    fn columns(&self) -> Vec<usize> {
+        (0..self.table.def().columns.len()).collect()
+    }
+
+    /// Whether the row of this key comes for the first time; `change` is its new row.
+    fn is_first(
+        &mut self,
+        key: &[u8],
+        change: impl FnOnce() -> Result<Option<Vec<Value>>, ExecError>,
+    ) -> Result<bool, ExecError> {
+        if self.repeats == Repeats::None {
+            return Ok(true);
+        }
+        let change = change()?;
+        self.reserve(key.len() + change.as_deref().map_or(0, Value::bytes_of_row))?;
+        match self.changed.entry(key.to_vec()) {
+            Entry::Vacant(entry) => {
+                entry.insert(change);
+                Ok(true)
+            }
+            Entry::Occupied(entry) if self.repeats == Repeats::Alike && *entry.get() == change => Ok(false),
+            Entry::Occupied(_) => {
+                let (table, values) = (self.table.def(), self.table.codec().decode(key).map_err(TableError::from)?);
+                let texts =
+                    table.key.columns.iter().zip(&values).map(|(column, value)| text::literal(value, column.ty));
+                let key = texts.collect::<Vec<_>>().join(", ");
+                Err(ExecError::ChangedTwice { table: table.name.to_string(), key })
+            }
+        }
+    }
+
+    fn reserve(&mut self, bytes: usize) -> Result<(), ExecError> {
+        Ok(self.reserved.resize(self.reserved.bytes() + bytes)?)
+    }
+}
+
+/// The physical keys of rows, which are the first column of a batch.
+fn keys_of(batch: &RecordBatch) -> Result<&BinaryArray, ExecError> {
+    let keys = batch.columns().first().and_then(|column| column.as_bytes_opt::<BinaryType>());
+    keys.ok_or(ExecError::Bug("the rows to be written come without their keys"))
+}
+
+/// Rows that get another key. They are put when all rows with the old keys are deleted.
+#[derive(Default)]
+struct MovedRows {
+    /// The keys that they leave.
+    left: HashSet<Vec<u8>>,
+    rows: Vec<(Vec<u8>, Vec<Value>)>,
+}
+
+impl MovedRows {
+    fn put(self, attempt: &mut Attempt<'_>, table: &Arc<Table>) -> Result<(), ExecError> {
+        let mut taken = HashSet::with_capacity(self.rows.len());
+        for (key, row) in &self.rows {
+            let is_free = self.left.contains(key) || !attempt.snapshot().contains(table, key)?;
+            if !is_free || !taken.insert(key) {
+                let (table, key) = (table.def().name.to_string(), key_text(table, row));
+                return Err(ExecError::DuplicateKey { table, key });
+            }
+            attempt.apply(table, RowChange::put(row), None)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,85 @@
+//! MERGE.
+
+use crate::cursor::Cursor;
+use crate::dml::{assignment, returning, target, value, written_column};
+use crate::error::SqlError;
+use crate::query;
+use crate::statement::{Hint, Merge, MergeAction, MergeClause, MergeRows};
+use sqlparser::tokenizer::Token;
+
+/// Reads on behind MERGE, which is token number `start`.
+pub(crate) fn parse(cursor: &mut Cursor<'_>, start: usize, hints: Vec<Hint>) -> Result<Merge, SqlError> {
+    cursor.expect(&["INTO"])?;
+    let (table, alias) = target(cursor)?;
+    cursor.expect(&["USING"])?;
+    query::check_words(cursor, cursor.token_count())?;
+    let source = cursor.table_and_joins()?;
+    cursor.expect(&["ON"])?;
+    let on = cursor.expr()?;
+    let mut clauses = vec![clause(cursor)?];
+    while cursor.at(&["WHEN"]) {
+        clauses.push(clause(cursor)?);
+    }
+    let returning = returning(cursor)?;
+    let span = cursor.span_from(start);
+    Ok(Merge { table, alias, source, on, clauses, returning, hints, span })
+}
+
+/// `WHEN .. [AND condition] THEN ..`.
+fn clause(cursor: &mut Cursor<'_>) -> Result<MergeClause, SqlError> {
+    let start = cursor.index();
+    cursor.expect(&["WHEN"])?;
+    let rows = match cursor.eat(&["NOT"]) {
+        false => MergeRows::Matched,
+        true => MergeRows::NotInTable,
+    };
+    cursor.expect(&["MATCHED"])?;
+    let rows = match rows {
+        MergeRows::NotInTable if cursor.eat(&["BY", "SOURCE"]) => MergeRows::NotInSource,
+        rows => {
+            if rows == MergeRows::NotInTable {
+                cursor.eat(&["BY", "TARGET"]);
+            }
+            rows
+        }
+    };
+    let condition = match cursor.eat(&["AND"]) {
+        true => Some(cursor.expr()?),
+        false => None,
+    };
+    cursor.expect(&["THEN"])?;
+    let action = action(cursor, rows)?;
+    Ok(MergeClause { rows, condition, action, span: cursor.span_from(start) })
+}
+
+fn action(cursor: &mut Cursor<'_>, rows: MergeRows) -> Result<MergeAction, SqlError> {
+    let here = cursor.here();
+    if cursor.eat(&["DO", "NOTHING"]) {
+        return Ok(MergeAction::Nothing);
+    }
+    if rows == MergeRows::NotInTable {
+        if !cursor.eat(&["INSERT"]) {
+            return Err(cursor.expected_word(&["INSERT", "DO"]));
+        }
+        let columns = match *cursor.peek(0) == Token::LParen {
+            true => Some(cursor.in_brackets(written_column)?),
+            false => None,
+        };
+        if cursor.at(&["DEFAULT", "VALUES"]) {
+            return Err(SqlError::not_supported("DEFAULT VALUES", cursor.here()));
+        }
+        cursor.expect(&["VALUES"])?;
+        return Ok(MergeAction::Insert { columns, values: cursor.in_brackets(value)? });
+    }
+    if cursor.eat(&["DELETE"]) {
+        return Ok(MergeAction::Delete);
+    }
+    if cursor.eat(&["UPDATE"]) {
+        cursor.expect(&["SET"])?;
+        return Ok(MergeAction::Update(cursor.list(assignment)?));
+    }
+    match cursor.at(&["INSERT"]) {
+        true => Err(SqlError::syntax("INSERT is for rows that are NOT MATCHED", here)),
+        false => Err(cursor.expected_word(&["UPDATE", "DELETE", "DO"])),
+    }
+}

@@ -1,0 +1,291 @@
+//! UPSERT, INSERT, DELETE, UPDATE and MERGE.
+
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+use saltwing_access::ScanContext;
+use saltwing_bind::{
+    BoundMerge, BoundSource, BoundUpdate, BoundUpsert, MergeStep, Params, UpsertTarget, delete, deleted_rows, merge,
+    resolve, returning, update, upsert,
+};
+use saltwing_catalog::CatalogReader;
+use saltwing_exec::{Attempt, CommitLimits, ExecError, Repeats, Returning, RowFailure, TargetRows};
+use saltwing_planner::{AccessRequest, Guard, HintVerb, TableAccess, plan, plan_select};
+use saltwing_sql::Statement;
+use saltwing_sql::statement::{Delete, Merge, QueryStatement, RowSource, Update, Upsert};
+use saltwing_types::{ErrorCode, SqlType, Value};
+
+use crate::Error;
+use crate::computed::Computing;
+use crate::outcome::{ExecResult, Outcome, RowsOutcome, Running, Stats};
+use crate::session::Session;
+use crate::settings::ExecutorChoice;
+
+/// A statement that writes rows.
+struct Dml<'a> {
+    session: &'a Session,
+    catalog: Arc<dyn CatalogReader>,
+    params: &'a [Value],
+    context: ScanContext,
+    returning: Option<Returning>,
+}
+
+impl Session {
+    /// Runs a statement that writes rows, and again, from name resolution on, if a table's definition changed meanwhile.
+    pub(crate) fn run_dml(&self, statement: &Statement, params: &[Value]) -> Result<Outcome, Error> {
+        self.writable()?;
+        loop {
+            let catalog = self.catalog();
+            let version = catalog.version();
+            let returning = planned_returning(statement, &*catalog, Params::Given(params))?;
+            match (Dml { session: self, catalog, params, context: self.begin(), returning }).run(statement) {
+                Err(error)
+                    if error.code() == ErrorCode::Conflict
+                        && error.rows_committed() == 0
+                        && self.catalog().version() != version => {}
+                other => return other,
+            }
+        }
+    }
+
+    /// How a DELETE finds its rows; `None` if a query must say which.
+    pub(crate) fn plan_delete(
+        &self,
+        statement: &Delete,
+        catalog: &dyn CatalogReader,
+        params: Params<'_>,
+    ) -> Result<Option<TableAccess>, Error> {
+        let bound = delete(statement, catalog, params)?;
+        let Some(conditions) = bound.conditions else { return Ok(None) };
+        let access = plan(AccessRequest {
+            alias: statement.alias.as_ref().map(|a| a.text.clone()),
+            span: Some(statement.table.span()),
+            ..AccessRequest::of(&bound.table, conditions)
+        })?;
+        let guard = Guard { verb: HintVerb::Delete, ..self.guard(&statement.hints) };
+        Ok(Some(access.with_overrides(&guard)))
+    }
+}
+
+/// The RETURNING of a statement, made ready.
+pub(crate) fn planned_returning(
+    statement: &Statement,
+    catalog: &dyn CatalogReader,
+    params: Params<'_>,
+) -> Result<Option<Returning>, Error> {
+    let Some(bound) = returning(statement, catalog, params)? else { return Ok(None) };
+    let planned = plan_select(*bound)?.ok_or_else(|| Error::new(ErrorCode::Bug, "a RETURNING has no plan"))?;
+    Ok(Some(Returning::new(planned)?))
+}
+
+/// The rows that a statement has written, if it counts them itself, and what it has read and noticed.
+type Written = (Option<u64>, ExecResult);
+
+impl Dml<'_> {
+    fn run(&self, statement: &Statement) -> Result<Outcome, Error> {
+        match statement {
+            Statement::Upsert(statement) => self.upsert(statement, HintVerb::Upsert),
+            Statement::Insert(statement) => self.upsert(statement, HintVerb::Insert),
+            Statement::Delete(statement) => self.delete(statement),
+            Statement::Update(statement) => self.update(statement),
+            Statement::Merge(statement) => self.merge(statement),
+            _ => Err(Error::new(ErrorCode::Bug, "a statement that writes no rows")),
+        }
+    }
+
+    /// Runs a write. Where another commit comes first, it runs again.
+    fn write(
+        &self,
+        limits: CommitLimits,
+        mut run: impl FnMut(&mut Attempt<'_>) -> Result<Written, Error>,
+    ) -> Result<Outcome, Error> {
+        let (rows, ((counted, result), returned)) = self.session.writer().transaction(limits, |attempt| {
+            if self.returning.is_some() {
+                attempt.keep_rows();
+            }
+            let written = run(attempt)?;
+            let returned = self.returning.as_ref().map(|returning| attempt.returned(returning)).transpose()?;
+            Ok::<_, Error>((written, returned))
+        })?;
+        let rows_affected = counted.unwrap_or(rows);
+        let (Some(batch), Some(returning)) = (returned, &self.returning) else {
+            return Ok(ExecResult { rows_affected, ..result }.into());
+        };
+        let rows = RowsOutcome::ready(returning.columns().clone(), batch);
+        let running = (!result.notices.is_empty()).then(|| Running::noticed(self.context.clone(), result.notices));
+        Ok(Outcome::Rows(RowsOutcome { rows_affected, read: result.stats, running: running.map(Box::new), ..rows }))
+    }
+
+    /// A query for the rows that the statement writes.
+    fn start_query(
+        &self,
+        attempt: &Attempt<'_>,
+        query: &QueryStatement,
+        verb: HintVerb,
+        now_ms: i64,
+    ) -> Result<RowsOutcome, Error> {
+        let mut run = self.session.query_run_on(attempt.snapshot().clone(), query, Params::Given(self.params));
+        run.guard.verb = verb;
+        run.now_ms = Some(now_ms);
+        // The requested executor applies only to queries.
+        if run.executor == ExecutorChoice::Direct {
+            run.executor = ExecutorChoice::Auto;
+        }
+        self.session.start_run(run, self.context.clone())
+    }
+
+    fn upsert(&self, statement: &Upsert, verb: HintVerb) -> Result<Outcome, Error> {
+        let (session, params) = (self.session, self.params);
+        let is_insert = verb == HintVerb::Insert;
+        let BoundUpsert { target, source, computed, .. } =
+            upsert(statement, is_insert, &*self.catalog, Params::Given(params))?;
+        let computing = || session.computing(&statement.hints, params, &self.context);
+        let rows = match source {
+            BoundSource::Query(query) => {
+                let (query, computing) = (statement.source_query(&query), computing());
+                return self.write(session.writer().limits, |attempt| {
+                    self.upsert_query(attempt, &target, &query, verb, &computing).map(|result| (None, result))
+                });
+            }
+            BoundSource::Rows(rows) => rows,
+        };
+        let is_plain = computed.is_empty() && target.computed_defaults.is_empty() && self.returning.is_none();
+        if is_plain {
+            let written = session.writer().upsert(&target, &rows, None);
+            let rows_affected = written.map_err(|failure| of_row(statement, failure))?;
+            return Ok(ExecResult { rows_affected, ..ExecResult::default() }.into());
+        }
+        let computing = computing();
+        self.write(session.writer().limits.in_one(), |attempt| {
+            let mut rows = rows.clone();
+            computing.fill(attempt.snapshot(), &target, &mut rows, &computed, statement.span)?;
+            computing.add_defaults(attempt.snapshot(), &target, &mut rows)?;
+            attempt.upsert_rows(&target, &rows, None).map_err(|failure| of_row(statement, failure))?;
+            Ok((None, ExecResult::default()))
+        })
+    }
+
+    /// Writes the rows of a query.
+    fn upsert_query(
+        &self,
+        attempt: &mut Attempt<'_>,
+        target: &UpsertTarget,
+        query: &QueryStatement,
+        verb: HintVerb,
+        computing: &Computing<'_>,
+    ) -> Result<ExecResult, Error> {
+        let rows = self.start_query(attempt, query, verb, computing.now_ms)?;
+        if rows.columns.len() != target.columns.len() {
+            let text =
+                format!("the query gives {} columns for {} to be written", rows.columns.len(), target.columns.len());
+            let error = Error::new(ErrorCode::Syntax, text).at(Some(query.span));
+            return Err(error.with_phoenix(Some(1020)));
+        }
+        let (types, snapshot) = (rows.types(), attempt.snapshot().clone());
+        let defaults = |rows| computing.defaults(&snapshot, target, rows);
+        let ((), result) = rows.drain(|batches| attempt.upsert_batches(target, &types, batches, defaults))?;
+        Ok(result)
+    }
+
+    fn delete(&self, statement: &Delete) -> Result<Outcome, Error> {
+        let (session, now_ms) = (self.session, self.session.now_ms());
+        let limits = session.writer().limits;
+        let Some(access) = session.plan_delete(statement, &*self.catalog, Params::Given(self.params))? else {
+            let table = resolve(&*self.catalog, &statement.table)?;
+            let query = deleted_rows(statement, &*self.catalog)?;
+            let repeats = if statement.using.is_empty() { Repeats::None } else { Repeats::Alike };
+            return self.write(limits, |attempt| {
+                let rows = self.start_query(attempt, &query, HintVerb::Delete, now_ms)?;
+                let mut targets = TargetRows::new(attempt, &table, repeats);
+                let result = each_batch(rows, |types, batch| targets.delete(types, batch))?;
+                Ok((Some(targets.end()?), result))
+            });
+        };
+        let notices: Vec<String> = access.judge()?.into_iter().collect();
+        self.write(limits, |attempt| {
+            let mut targets = TargetRows::new(attempt, access.table(), Repeats::None);
+            targets.delete_found(&access, &self.context)?;
+            let rows = targets.end()?;
+            let mut result = ExecResult { notices: notices.clone(), ..ExecResult::default() };
+            result.notices.extend(session.warnings().notices(&self.context));
+            result.stats = Stats::of(&self.context.counters);
+            Ok((Some(rows), result))
+        })
+    }
+
+    /// An UPDATE: a query gives the rows as they will be.
+    fn update(&self, statement: &Update) -> Result<Outcome, Error> {
+        let bound = update(statement, &*self.catalog, Params::Given(self.params))?;
+        let BoundUpdate { table, query, moves_rows, is_joined, .. } = bound;
+        let (limits, now_ms) = (self.session.writer().limits, self.session.now_ms());
+        // Whether a key is free is known when all rows are.
+        let limits = if moves_rows { limits.in_one() } else { limits };
+        let repeats = if is_joined { Repeats::Alike } else { Repeats::None };
+        self.write(limits, |attempt| {
+            let rows = self.start_query(attempt, &query, HintVerb::Update, now_ms)?;
+            let mut targets = TargetRows::new(attempt, &table, repeats);
+            let result = each_batch(rows, |types, batch| targets.update(types, batch))?;
+            Ok((Some(targets.end()?), result))
+        })
+    }
+
+    /// A MERGE: each clause has a query of its own, over the rows as they are before the statement.
+    fn merge(&self, statement: &Merge) -> Result<Outcome, Error> {
+        let BoundMerge { table, steps, .. } = merge(statement, &*self.catalog, Params::Given(self.params))?;
+        let computing = self.session.computing(&statement.hints, self.params, &self.context);
+        let start = |attempt: &Attempt<'_>, query| self.start_query(attempt, query, HintVerb::Merge, computing.now_ms);
+        self.write(self.session.writer().limits.in_one(), |attempt| {
+            let mut all = ExecResult::default();
+            let mut targets = TargetRows::new(attempt, &table, Repeats::Refused);
+            for step in &steps {
+                let attempt = targets.attempt();
+                let result = match step {
+                    MergeStep::Update(query) => {
+                        let rows = start(attempt, query)?;
+                        each_batch(rows, |types, batch| targets.update(types, batch))?
+                    }
+                    MergeStep::Delete(query) => {
+                        let rows = start(attempt, query)?;
+                        each_batch(rows, |types, batch| targets.delete(types, batch))?
+                    }
+                    MergeStep::Insert(target, query) => {
+                        let before = attempt.changes();
+                        let result = self.upsert_query(attempt, target, query, HintVerb::Merge, &computing)?;
+                        all.rows_affected += attempt.changes() - before;
+                        result
+                    }
+                };
+                all.notices.extend(result.notices);
+                all.stats += result.stats;
+            }
+            Ok((Some(all.rows_affected + targets.end()?), all))
+        })
+    }
+}
+
+/// Hands the rows of a query to `take`, batch by batch, with the types of their columns.
+fn each_batch(
+    rows: RowsOutcome,
+    mut take: impl FnMut(&[SqlType], &RecordBatch) -> Result<(), ExecError>,
+) -> Result<ExecResult, Error> {
+    let types = rows.types();
+    let ((), result) = rows.drain(|batches| {
+        for batch in batches {
+            take(&types, &batch?)?;
+        }
+        Ok(())
+    })?;
+    Ok(result)
+}
+
+/// The error of a row, with the place of the row if its key is there already.
+fn of_row(statement: &Upsert, failure: RowFailure) -> Error {
+    let RowFailure { error, row } = failure;
+    let span = match (&error, &statement.source) {
+        (ExecError::DuplicateKey { .. }, RowSource::Values(rows)) => {
+            row.and_then(|row| rows.get(row)).map(|row| row.span)
+        }
+        _ => None,
+    };
+    Error::from(error).at(span)
+}
