@@ -64,6 +64,14 @@ impl Connection {
         only_row(|| rows.next().transpose())
     }
 
+    /// Runs a statement that gives rows, each as an `R`: a tuple, or a struct that derives `FromRow`.
+    ///
+    /// # Errors
+    /// The statement's error.
+    pub fn query_as<R: FromRow>(&self, sql: &str, params: impl IntoParams) -> Result<TypedRows<R>, Error> {
+        self.query(sql, params).map(TypedRows::new)
+    }
+
     /// Runs a statement that gives rows, as Arrow batches: see [`ArrowRows::next_blocking`].
     ///
     /// # Errors
@@ -203,6 +211,14 @@ impl Statement {
         only_row(|| rows.next().transpose())
     }
 
+    /// Runs it for its rows, each as an `R`: a tuple, or a struct that derives `FromRow`.
+    ///
+    /// # Errors
+    /// The statement's error.
+    pub fn query_as<R: FromRow>(&self, params: impl IntoParams) -> Result<TypedRows<R>, Error> {
+        self.query(params).map(TypedRows::new)
+    }
+
     /// Runs it for its rows, as Arrow batches: see [`ArrowRows::next_blocking`].
     ///
     /// # Errors
@@ -244,6 +260,23 @@ impl Rows {
     /// Rows that the statement has written or deleted, of which it returns some. 0 of a query.
     pub fn rows_affected(&self) -> u64 {
         self.0.rows_affected()
+    }
+}
+
+/// The rows of a result, each as an `R`: an iterator.
+pub struct TypedRows<R>(crate::TypedRows<R>);
+
+impl<R: FromRow> TypedRows<R> {
+    fn new(rows: Rows) -> Self {
+        Self(crate::TypedRows::new(rows.0))
+    }
+}
+
+impl<R: FromRow> Iterator for TypedRows<R> {
+    type Item = Result<R, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.0.next_blocking().transpose()
     }
 }
 

@@ -13,7 +13,7 @@ use crate::params::{IntoParams, Params};
 use crate::progress::CopyProgress;
 use crate::rows::no_row;
 use crate::session::{Prepared, Session};
-use crate::{ArrowRows, Error, FromRow, Rows, Settings};
+use crate::{ArrowRows, Error, FromRow, Rows, Settings, TypedRows};
 
 /// How many batches wait for a reader.
 const BATCHES_AHEAD: usize = 2;
@@ -71,6 +71,14 @@ impl Connection {
     /// The statement's error; `several_rows`; as [`Row::get`](crate::Row::get).
     pub async fn query_opt<R: FromRow>(&self, sql: &str, params: impl IntoParams) -> Result<Option<R>, Error> {
         self.query(sql, params).await?.only().await
+    }
+
+    /// Runs a statement that gives rows, each as an `R`: a tuple, or a struct that derives `FromRow`.
+    ///
+    /// # Errors
+    /// The statement's error.
+    pub async fn query_as<R: FromRow>(&self, sql: &str, params: impl IntoParams) -> Result<TypedRows<R>, Error> {
+        self.query(sql, params).await.map(TypedRows::new)
     }
 
     /// Runs a statement that gives rows, as Arrow batches.
@@ -237,6 +245,14 @@ impl Statement {
     /// The statement's error; `several_rows`; as [`Row::get`](crate::Row::get).
     pub async fn query_opt<R: FromRow>(&self, params: impl IntoParams) -> Result<Option<R>, Error> {
         self.query(params).await?.only().await
+    }
+
+    /// Runs it for its rows, each as an `R`: a tuple, or a struct that derives `FromRow`.
+    ///
+    /// # Errors
+    /// The statement's error.
+    pub async fn query_as<R: FromRow>(&self, params: impl IntoParams) -> Result<TypedRows<R>, Error> {
+        self.query(params).await.map(TypedRows::new)
     }
 
     /// Runs it for its rows, as Arrow batches.

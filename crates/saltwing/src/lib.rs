@@ -76,6 +76,7 @@ mod text_rows;
 mod transaction;
 mod transaction_guard;
 mod transaction_statements;
+mod typed_rows;
 
 pub use builder::{Builder, StoreKind};
 pub use connection::{Connection, Statement};
@@ -94,6 +95,36 @@ pub use settings::{ExecutorChoice, SETTINGS, Setting, SettingScope, Settings};
 
 pub use transaction::TransactionState;
 pub use transaction_guard::{TRANSACTION_TRIES_MAX, Transaction};
+
+pub use typed_rows::TypedRows;
+
+/// Reads rows as structs, and passes structs as parameters.
+///
+/// ```
+/// # fn main() -> Result<(), saltwing::Error> {
+/// use saltwing::{Database, FromRow, IntoParams};
+///
+/// #[derive(Debug, PartialEq, Clone, FromRow, IntoParams)]
+/// struct Session {
+///     phone: String,
+///     #[saltwing(rename = "ts")]
+///     start: i64,
+///     up: Option<i64>,
+/// }
+///
+/// let connection = Database::memory()?.connect().blocking();
+/// connection.execute("CREATE TABLE log (phone VARCHAR, ts BIGINT, up BIGINT, CONSTRAINT pk PRIMARY KEY (phone, ts))", ())?;
+/// let session = Session { phone: "1".into(), start: 7, up: None };
+/// connection.execute("UPSERT INTO log VALUES (:phone, :ts, :up)", &session)?;
+/// let read: Session = connection.query_one("SELECT * FROM log WHERE phone = ?", ("1",))?;
+/// assert_eq!(read, session);
+/// let all = connection.query_as::<Session>("SELECT * FROM log WHERE phone = ?", ("1",))?;
+/// assert_eq!(all.collect::<Result<Vec<_>, _>>()?, [session]);
+/// # Ok(())
+/// # }
+/// ```
+#[cfg(feature = "derive")]
+pub use saltwing_derive::{FromRow, IntoParams};
 
 pub use saltwing_access::Loss;
 pub use saltwing_bind::ResultColumn;

@@ -66,7 +66,7 @@ impl Params {
 }
 
 /// Values for a statement's parameters: `()`, a tuple of up to twelve values, [`params!`](crate::params!), a vector,
-/// array or slice of values, [`Params::named`].
+/// array or slice of values, [`Params::named`], a struct that derives `IntoParams`.
 pub trait IntoParams {
     /// The parameters.
     fn into_params(self) -> Params;

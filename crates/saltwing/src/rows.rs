@@ -302,7 +302,8 @@ impl ColumnIndex for &String {
     }
 }
 
-/// Types that a whole row can be read as: a tuple of up to twelve values, by position, or the [`Row`] itself.
+/// Types that a whole row can be read as: a tuple of up to twelve values, by position, a struct that derives `FromRow`, or the
+/// [`Row`] itself.
 pub trait FromRow: Sized {
     /// The row, as this.
     ///
@@ -321,7 +322,7 @@ macro_rules! row_tuples {
     ($(($($name:ident $place:tt),+) $count:literal;)*) => { $(
         impl<$($name: FromValue),+> FromRow for ($($name,)+) {
             fn from_row(row: &Row) -> Result<Self, Error> {
-                row.of_width($count)?;
+                row.check_width($count)?;
                 Ok(($(row.get::<$name>($place)?,)+))
             }
         }
@@ -370,7 +371,9 @@ impl Row {
         R::from_row(self)
     }
 
-    fn of_width(&self, wanted: usize) -> Result<(), Error> {
+    /// Refuses a row that has another number of columns.
+    #[doc(hidden)] // for derived implementations of `FromRow`
+    pub fn check_width(&self, wanted: usize) -> Result<(), Error> {
         match self.columns().len() {
             count if count == wanted => Ok(()),
             count => {

@@ -6,6 +6,7 @@ mod alter_table;
 mod copy_advice;
 mod copy_conflicts;
 mod copy_streams;
+mod derives;
 mod direct;
 mod durability;
 #[cfg(feature = "datafusion")]
