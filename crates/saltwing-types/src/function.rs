@@ -17,6 +17,7 @@ mod characters;
 mod conditional;
 mod datetime;
 mod entry;
+mod format;
 mod hash;
 mod numeric;
 mod padding;
