@@ -6,7 +6,8 @@ use super::{Function, ScalarFunction, conditional, datetime, regexp, substring, 
 use crate::DateField;
 
 /// The lists of all subjects.
-static SUBJECTS: [&[&ScalarFunction]; 11] = [
+static SUBJECTS: [&[&ScalarFunction]; 12] = [
+    super::binary::ALL,
     super::characters::ALL,
     super::conditional::ALL,
     super::datetime::ALL,
