@@ -275,6 +275,7 @@ impl Choices<'_> {
         match which {
             2 => typing::negate(self.of_kind(Kind::Number, depth)),
             3..=6 => self.function(Kind::Number, depth),
+            7 => typing::arith(ArithOp::Sub, self.of_kind(Kind::Instant, depth), self.of_kind(Kind::Instant, depth)),
             _ => {
                 use ArithOp::*;
                 let op = self.one_of(&[Add, Sub, Mul, Div, Rem]);
