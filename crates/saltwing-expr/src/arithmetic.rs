@@ -3,6 +3,7 @@
 use arrow::array::{Decimal256Array, Float64Array, Int64Array};
 use arrow::buffer::{NullBuffer, ScalarBuffer};
 use arrow::datatypes::i256;
+use saltwing_types::sql_type::TypeFamily;
 use saltwing_types::{ArithOp, Decimal, SqlType, Value, arithmetic};
 
 use crate::arrow_type;
@@ -42,7 +43,7 @@ impl Compute for Arithmetic {
                 let values = zip_checked(&a, &b, batch.rows, nulls.as_ref(), compute)?;
                 Ok(Vector::of(Float64Array::new(ScalarBuffer::from(values), nulls)))
             }
-            SqlType::Decimal(None) => {
+            SqlType::Decimal(None) if self.a.ty.family() != TypeFamily::Instant => {
                 let (a, b) = (decimals(&a)?, decimals(&b)?);
                 let compute = |a, b| arithmetic::decimal_arith(self.op, a, b).ok().and_then(bare_decimal::to_unscaled);
                 decimal_result(zip_checked(&a, &b, batch.rows, nulls.as_ref(), compute)?, nulls)
@@ -53,7 +54,7 @@ impl Compute for Arithmetic {
 }
 
 impl Arithmetic {
-    /// Instants and days.
+    /// Instants and days, and the days between instants.
     fn by_values(&self, a: &Vector, b: &Vector, rows: usize) -> Columnwise<Vector> {
         let value = |vector: &Vector, row, ty| match vector {
             Vector::Constant(value) => Ok(value.clone()),

@@ -2,7 +2,7 @@
 //!
 //! | function of `k` | moves |
 //! |---|---|
-//! | `k + c`, `c + k`, `k - c`, `k * c` and `k / c` for `c > 0`, days added to an instant | up |
+//! | `k + c`, `c + k`, `k - c`, `k * c` and `k / c` for `c > 0`, also of an instant and days, or the days since an instant | up |
 //! | `-k`, `c - k`, `k * c` and `k / c` for `c < 0` | down |
 //! | functions with [`KeyProperty::Increasing`], such as FLOOR, DATE_TRUNC and YEAR, of `k` and constants | up |
 //! | casts among numbers, among instants, between whole milliseconds and instants, from BOOLEAN | up |

@@ -1,5 +1,6 @@
 //! Arithmetic on values.
 
+use crate::calendar::nanos_of;
 use crate::sql_type::TypeFamily;
 use crate::value::Timestamp;
 use crate::{ArithOp, Decimal, SqlType, Value, ValueError, datetime, number, text};
@@ -26,8 +27,16 @@ pub fn arith(op: ArithOp, a: &Value, b: &Value, ty: SqlType) -> Result<Value, Va
             let (a, b) = (number::to_f64(a), number::to_f64(b));
             float_arith(op, a, b)?.map(Value::Double).ok_or_else(overflow)
         }
-        _ => decimal_arith(op, number::to_decimal(a)?, number::to_decimal(b)?).map(Value::Decimal),
+        _ => match (text::instant(a), text::instant(b)) {
+            (Some(a), Some(b)) => days_between(b, a).map(Value::Decimal),
+            _ => decimal_arith(op, number::to_decimal(a)?, number::to_decimal(b)?).map(Value::Decimal),
+        },
     }
+}
+
+/// Days from one instant to another.
+fn days_between(from: Timestamp, to: Timestamp) -> Result<Decimal, ValueError> {
+    Decimal::new(nanos_of(to) - nanos_of(from), 0)?.checked_div(Decimal::from(NANOS_PER_DAY))
 }
 
 /// Integer arithmetic; `None` on overflow.
@@ -84,7 +93,7 @@ fn add_days(op: ArithOp, instant: &Value, days: &Value, ty: SqlType) -> Result<V
     let at = text::instant(instant).ok_or_else(overflow)?;
     let nanos = number::to_decimal(days)?.checked_mul(Decimal::from(NANOS_PER_DAY))?.truncate(0);
     let nanos = if op == ArithOp::Sub { nanos.negated() } else { nanos };
-    let total = nanos.unscaled_at(0).and_then(|n| n.checked_add(i128::from(at.ms) * 1_000_000 + i128::from(at.nanos)));
+    let total = nanos.unscaled_at(0).and_then(|n| n.checked_add(nanos_of(at)));
     let total = total.ok_or_else(overflow)?;
     let ms = i64::try_from(total.div_euclid(1_000_000)).ok().filter(|&ms| datetime::has_text(ms));
     let ms = ms.ok_or_else(overflow)?;

@@ -142,6 +142,14 @@ impl Bins {
         Ok(Self { width: Width::Nanos { count, origin: nanos_of(origin) } })
     }
 
+    /// The number of the bin that holds an instant; it grows by one from bin to bin.
+    pub fn index(self, at: i128) -> i128 {
+        match self.width {
+            Width::Nanos { count, origin } => (at - origin).div_euclid(count),
+            Width::Months(count) => month_of(at.div_euclid(NANOS_PER_DAY)).div_euclid(count).into(),
+        }
+    }
+
     /// The start of the bin that holds an instant.
     pub fn floor(self, at: i128) -> i128 {
         match self.width {

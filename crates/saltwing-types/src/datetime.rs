@@ -76,7 +76,7 @@ fn parse_time(text: &str) -> Option<(i64, u32)> {
 }
 
 /// Minutes east of Greenwich: nothing, `Z`, `+02:00`, `+0200`, `+02`.
-fn parse_offset(text: &str) -> Option<i64> {
+pub(crate) fn parse_offset(text: &str) -> Option<i64> {
     if text.is_empty() || text.eq_ignore_ascii_case("z") {
         return Some(0);
     }

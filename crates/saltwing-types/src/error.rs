@@ -176,6 +176,16 @@ pub enum ValueError {
         /// The text, shortened.
         text: String,
     },
+    /// Text that is no instant by a pattern.
+    #[error("'{text}' does not follow the pattern '{pattern}': {why}")]
+    NotByPattern {
+        /// The text, shortened.
+        text: String,
+        /// The pattern, shortened.
+        pattern: String,
+        /// The first place where they differ.
+        why: String,
+    },
     /// An instant outside the range of output or computation.
     #[error("{value} lies outside {target}")]
     DatetimeOverflow {
@@ -212,7 +222,7 @@ impl ValueError {
             Self::TooLong { .. } => ErrorCode::TooLong,
             Self::ValueTooLarge { .. } => ErrorCode::StatementTooLarge,
             Self::BadText { .. } => ErrorCode::BadText,
-            Self::BadDatetime { .. } | Self::BadTime { .. } => ErrorCode::BadDatetime,
+            Self::BadDatetime { .. } | Self::BadTime { .. } | Self::NotByPattern { .. } => ErrorCode::BadDatetime,
             Self::DatetimeOverflow { .. } => ErrorCode::DatetimeOverflow,
             Self::DivisionByZero => ErrorCode::DivisionByZero,
             Self::TypeMismatch(_) => ErrorCode::TypeMismatch,

@@ -13,10 +13,12 @@
 //! 4. no result is larger than [`SizeBound::bytes`] says, or than a few times its arguments if there is no bound.
 
 mod args;
+mod binary;
 mod characters;
 mod conditional;
 mod datetime;
 mod entry;
+mod format;
 mod hash;
 mod numeric;
 mod padding;

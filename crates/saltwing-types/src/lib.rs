@@ -9,7 +9,8 @@
 //! | [`sql_type`] | [`SqlType`]: the SQL types of Apache Phoenix |
 //! | [`value`] | [`Value`]: one SQL value, and how values compare |
 //! | [`decimal`] | [`Decimal`]: 38 significant digits, exact |
-//! | [`datetime`], [`calendar`] | instants as text and back; units of time |
+//! | [`datetime`], [`calendar`], [`time_zone`] | instants as text and back; units of time; time zones |
+//! | [`date_pattern`], [`number_pattern`] | the patterns of TO_CHAR, TO_DATE and TO_NUMBER |
 //! | [`text`] | values as text and back |
 //! | [`arithmetic`] | [`ArithOp`] on values |
 //! | [`expr`] | [`Expr`]: the expression tree; [`typing`] builds it by SQL's rules, [`eval`] computes it for one row |
@@ -24,6 +25,7 @@
 pub mod arithmetic;
 mod byte_size;
 pub mod calendar;
+pub mod date_pattern;
 pub mod datetime;
 pub mod decimal;
 pub mod error;
@@ -34,6 +36,7 @@ pub mod hash;
 pub mod key_expression;
 pub mod like;
 pub mod number;
+pub mod number_pattern;
 mod operator;
 pub mod regexp;
 pub mod rounding;
@@ -43,6 +46,7 @@ mod storage;
 mod suggestion;
 pub mod table;
 pub mod text;
+pub mod time_zone;
 pub mod typing;
 pub mod value;
 mod value_from;

@@ -3,6 +3,8 @@
 //! Syntax and meaning are the `regex` crate's: Perl's without back references and
 //! look-around, matched in time linear in the text. A pattern may match anywhere unless it says `^` or `$`.
 
+use std::cell::RefCell;
+
 use regex::{Regex, RegexBuilder};
 use regex_syntax::ParserBuilder;
 use regex_syntax::hir::{Hir, HirKind, Look};
@@ -58,10 +60,107 @@ impl Regexp {
         }
     }
 
+    /// As [`Self::parse`]; the last pattern of the thread is kept, because a function meets the same one row after row.
+    ///
+    /// # Errors
+    /// As [`Self::parse`].
+    pub(crate) fn cached(pattern: &str, ignore_case: bool) -> Result<Self, ValueError> {
+        thread_local! {
+            static LAST: RefCell<Option<(String, bool, Regexp)>> = const { RefCell::new(None) };
+        }
+        LAST.with_borrow_mut(|last| match last {
+            Some((known, case, regexp)) if known == pattern && *case == ignore_case => Ok(regexp.clone()),
+            _ => {
+                let regexp = Self::parse(pattern, ignore_case)?;
+                *last = Some((pattern.to_owned(), ignore_case, regexp.clone()));
+                Ok(regexp)
+            }
+        })
+    }
+
     /// Whether it matches anywhere in a text.
     pub fn matches(&self, text: &str) -> bool {
         self.regex.is_match(text)
     }
+
+    /// The first match that begins at this byte, the start of a character, or behind it.
+    pub(crate) fn find<'t>(&self, text: &'t str, start: usize) -> Option<&'t str> {
+        self.regex.find_at(text, start).map(|found| found.as_str())
+    }
+
+    /// How many parts of a text match.
+    pub(crate) fn count(&self, text: &str) -> usize {
+        self.regex.find_iter(text).count()
+    }
+
+    /// A text with its matches replaced: all of them, or the first alone.
+    pub(crate) fn replace(&self, text: &str, replacement: &Replacement, is_global: bool) -> String {
+        let limit = if is_global { 0 } else { 1 };
+        self.regex.replacen(text, limit, replacement.template.as_str()).into_owned()
+    }
+}
+
+/// The text that replaces a match, with the groups that it repeats.
+#[derive(Clone, Debug)]
+pub(crate) struct Replacement {
+    /// As the `regex` crate expands it: `${1}` is a group, `$$` a dollar.
+    template: String,
+    groups: usize,
+}
+
+impl Replacement {
+    /// Reads a replacement: `$1`, `${1}` and `\1` are groups, a backslash before another character gives this character.
+    ///
+    /// # Errors
+    /// [`ValueError::BadArgument`] for a group that the pattern does not have.
+    pub(crate) fn parse(text: &str, regexp: &Regexp) -> Result<Self, ValueError> {
+        let (mut template, mut groups) = (String::new(), 0);
+        let mut rest = text;
+        while let Some(c) = rest.chars().next() {
+            rest = rest.get(c.len_utf8()..).unwrap_or_default();
+            let group = if c == '$' || c == '\\' { group(rest, c == '$') } else { None };
+            let literal = match group {
+                Some((number, _)) if number >= regexp.regex.captures_len() => {
+                    let text = format!("the regular expression has no group {number}, which '{}' names", shorten(text));
+                    return Err(ValueError::BadArgument(text));
+                }
+                Some((number, after)) => {
+                    template.push_str(&format!("${{{number}}}"));
+                    groups += 1;
+                    rest = after;
+                    continue;
+                }
+                None if c == '\\' => {
+                    let escaped = rest.chars().next().unwrap_or(c);
+                    rest = rest.get(escaped.len_utf8()..).unwrap_or_default();
+                    escaped
+                }
+                None => c,
+            };
+            template.push_str(if literal == '$' { "$" } else { "" });
+            template.push(literal);
+        }
+        Ok(Self { template, groups })
+    }
+
+    /// An upper bound of the bytes of a text of so many bytes after so many replacements.
+    pub(crate) fn bytes(&self, text_bytes: usize, matches: usize) -> usize {
+        // All matches of a group together are no longer than the text.
+        let repeated = text_bytes.saturating_mul(self.groups.saturating_add(1));
+        repeated.saturating_add(matches.saturating_mul(self.template.len()))
+    }
+}
+
+/// The number of the group that a text begins with, with or without braces, and the text behind it.
+///
+/// Without braces a group has one digit.
+fn group(text: &str, may_have_braces: bool) -> Option<(usize, &str)> {
+    let (digits, rest) = match text.strip_prefix('{') {
+        Some(braced) if may_have_braces => braced.split_once('}')?,
+        _ => text.split_at_checked(1)?,
+    };
+    let is_number = digits.bytes().all(|digit| digit.is_ascii_digit());
+    Some((digits.parse().ok().filter(|_| is_number)?, rest))
 }
 
 /// Whether the flags of REGEXP_LIKE say that case does not count: `i` does, `c` does not.
@@ -146,6 +245,33 @@ mod tests {
             assert!(error.to_string().contains("is no regular expression"), "{error}");
         }
         assert!(Regexp::parse("^É", true).unwrap().matches("éa"));
+    }
+
+    #[test]
+    fn replacements_repeat_groups() {
+        let regexp = Regexp::parse("(a)(b)?", false).unwrap();
+        let replaced = |text: &str, replacement: &str| {
+            let replacement = Replacement::parse(replacement, &regexp)?;
+            let replaced = regexp.replace(text, &replacement, true);
+            assert!(replaced.len() <= replacement.bytes(text.len(), regexp.count(text)), "{text} {replaced}");
+            Ok::<_, ValueError>(replaced)
+        };
+        for (replacement, result) in [
+            ("x", "x.x"),
+            ("", "."),
+            ("$1x", "ax.ax"),
+            ("<$0>", "<ab>.<a>"),
+            ("${2}1", "b1.1"),
+            (r"\2\1", "ba.a"),
+            (r"\$1 \\ $", r"$1 \ $.$1 \ $"),
+            ("$x ${y", "$x ${y.$x ${y"),
+            (r"\", r"\.\"),
+        ] {
+            assert_eq!(replaced("ab.a", replacement).as_deref(), Ok(result), "{replacement}");
+        }
+        for bad in ["$3", r"\9", "${10}"] {
+            assert!(replaced("ab", bad).unwrap_err().to_string().contains("has no group"), "{bad}");
+        }
     }
 
     proptest! {

@@ -258,21 +258,14 @@ pub fn computed(value: Value, ty: SqlType) -> Expr {
     if as_literal { literal } else { Expr::Cast(Box::new(literal), ty) }
 }
 
-/// Arithmetic; also DATE or TIMESTAMP plus and minus days.
+/// Arithmetic; also an instant plus and minus days, and the days between two instants.
 ///
-/// A parameter without a value is taken for the other side's type.
+/// A parameter without a value is taken for the other side's type, beside an instant for days.
 pub fn arith(op: ArithOp, a: Expr, b: Expr) -> Typed {
     let x = a.sql_type().or(b.sql_type()).unwrap_or(SqlType::BigInt);
-    let y = b.sql_type().unwrap_or(x);
-    let ty = arith_type(op, x, y).ok_or_else(|| {
-        let text = format!("{a} {} {b}: {x} and {y} do not meet", op.as_str());
-        ValueError::TypeMismatch(match (op, x.family(), y.family()) {
-            (ArithOp::Sub, TypeFamily::Instant, TypeFamily::Instant) => {
-                format!("{text}; subtract EXTRACT(EPOCH FROM ..) of both to have the seconds between them")
-            }
-            _ => text,
-        })
-    })?;
+    let y = b.sql_type().unwrap_or(if x.family() == TypeFamily::Instant { SqlType::BigInt } else { x });
+    let ty = arith_type(op, x, y)
+        .ok_or_else(|| ValueError::TypeMismatch(format!("{a} {} {b}: {x} and {y} do not meet", op.as_str())))?;
     Ok(Expr::Arith(op, Box::new(a), Box::new(b), ty))
 }
 
@@ -290,6 +283,7 @@ fn arith_type(op: ArithOp, a: SqlType, b: SqlType) -> Option<SqlType> {
             Some(signed_instant(a))
         }
         (TypeFamily::Number, TypeFamily::Instant) if op == ArithOp::Add => Some(signed_instant(b)),
+        (TypeFamily::Instant, TypeFamily::Instant) if op == ArithOp::Sub => Some(SqlType::Decimal(None)),
         _ => None,
     }
 }

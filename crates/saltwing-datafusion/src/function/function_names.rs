@@ -11,6 +11,14 @@ use crate::{RelationalError, RelationalErrorKind};
 /// Functions that DataFusion's planner knows by name alone.
 const PLANNER_FUNCTIONS: [&str; 3] = ["make_map", "unnest", "unnest_outer"];
 
+/// Functions of Phoenix's that are missing for a reason.
+const MISSING: [(&str, &str); 4] = [
+    ("collation_key", "the order of a language needs the tables of a locale library; store a column to sort by"),
+    ("first_values", "write array_agg(v ORDER BY k), whose elements are the values"),
+    ("last_values", "write array_agg(v ORDER BY k DESC), whose elements are the values"),
+    ("regexp_split", "write string_to_array, or SPLIT_PART for one part"),
+];
+
 /// Functions by name.
 pub(crate) struct FunctionNames<'a>(pub(crate) &'a Arc<SessionState>);
 
@@ -28,8 +36,9 @@ impl FunctionNames<'_> {
             return Ok(());
         }
         let error = RelationalError::from(RelationalErrorKind::NoSuchFunction(name.to_owned())).at(span);
-        Err(match self.near(name) {
-            Some(near) => error.help(format!("there is {near}")),
+        let reason = MISSING.iter().find(|(missing, _)| *missing == name).map(|(_, reason)| (*reason).to_owned());
+        Err(match reason.or_else(|| self.near(name).map(|near| format!("there is {near}"))) {
+            Some(help) => error.help(help),
             None => error,
         })
     }

@@ -15,26 +15,24 @@ use crate::RelationalError;
 
 /// These functions; each takes the place of DataFusion's of the same name.
 pub(crate) fn functions() -> Vec<Arc<ScalarUDF>> {
-    let to_char = ToChar { native: datafusion::functions::datetime::to_char() };
+    let date_format = DateFormat { native: datafusion::functions::datetime::to_char() };
     let text = || ScalarValue::from(concat!("Saltwing ", env!("CARGO_PKG_VERSION")));
     let run = Arc::new(move |_: &[ColumnarValue]| Ok(ColumnarValue::Scalar(text())));
     let version = create_udf("version", Vec::new(), DataType::Utf8, Volatility::Immutable, run);
-    vec![Arc::new(ScalarUDF::new_from_impl(to_char)), Arc::new(version)]
+    vec![Arc::new(ScalarUDF::new_from_impl(date_format)), Arc::new(version)]
 }
 
-/// `to_char(instant, pattern)`, which refuses patterns of other languages: DataFusion gives them back as they are.
+/// `date_format(instant, pattern)`, which refuses patterns of other languages: DataFusion gives them back as they are.
+///
+/// It is DataFusion's `to_char`; our own TO_CHAR has Java's patterns.
 #[derive(Debug, PartialEq, Eq, Hash)]
-struct ToChar {
+struct DateFormat {
     native: Arc<ScalarUDF>,
 }
 
-impl ScalarUDFImpl for ToChar {
+impl ScalarUDFImpl for DateFormat {
     fn name(&self) -> &str {
-        self.native.name()
-    }
-
-    fn aliases(&self) -> &[String] {
-        self.native.aliases()
+        "date_format"
     }
 
     fn signature(&self) -> &Signature {
@@ -86,7 +84,7 @@ fn check_pattern(pattern: &str) -> Result<(), RelationalError> {
     if !is_wrong && (says_something || is_plain) {
         return Ok(());
     }
-    let text = format!("to_char takes patterns such as '%Y-%m-%d %H:%M:%S', and '{pattern}' is none");
+    let text = format!("date_format takes patterns such as '%Y-%m-%d %H:%M:%S', and '{pattern}' is none");
     Err(RelationalError::from(ValueError::BadArgument(text)).help(
         "%Y year, %m month, %d day, %j day of the year, %H hour, %I of 12 hours, %p AM or PM, %M minute, %S second, \
          %3f milliseconds, %A and %a weekday, %B and %b month by name, %% a percent sign",

@@ -24,6 +24,7 @@ mod tree;
 mod unnest;
 mod visit;
 mod windows;
+mod within_group;
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;

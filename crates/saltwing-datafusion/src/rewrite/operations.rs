@@ -62,6 +62,7 @@ impl Rewriter<'_> {
                 None => Expr::Cast { kind, expr, data_type, array: false, format: None },
             },
             Expr::Function(function) => {
+                let function = self.within_group(function, span)?;
                 self.native_call(&function, span)?;
                 Expr::Function(function)
             }
@@ -83,7 +84,7 @@ impl Rewriter<'_> {
     }
 
     /// An operation with its operands as arguments.
-    fn syntax(&mut self, mut syntax: Expr, span: Option<Span>) -> Expr {
+    pub(super) fn syntax(&mut self, mut syntax: Expr, span: Option<Span>) -> Expr {
         let mut operands = Operands::default();
         let _ = VisitMut::visit(&mut syntax, &mut operands);
         self.call(Operation::Syntax(Box::new(syntax)), operands.taken, span)

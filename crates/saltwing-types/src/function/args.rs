@@ -51,6 +51,18 @@ impl<'a> Args<'a> {
         }
     }
 
+    /// The bytes of a binary value, or of a text in UTF-8.
+    ///
+    /// # Errors
+    /// [`ValueError::Internal`] if it is neither.
+    pub fn bytes(&self, index: usize) -> Argument<&'a [u8]> {
+        match self.values.get(index) {
+            Some(Value::Bytes(bytes)) => Ok(bytes),
+            Some(Value::Text(text)) => Ok(text.as_bytes()),
+            _ => Err(self.broken(index, "binary value")),
+        }
+    }
+
     /// The texts from an index on; NULLs are left out.
     ///
     /// # Errors

@@ -13,6 +13,7 @@ pub(super) static COALESCE: ScalarFunction = ScalarFunction::evaluated_by(
     &[Signature::new(&[of_kind("value", ParameterKind::Common)], ResultType::Common).repeated()],
     Evaluation::FirstNotNull,
 )
+.aliases(&["IFNULL", "NVL"])
 .with_own_nulls()
 .gives("The first value that is not NULL; those behind it are not computed.")
 .example("COALESCE(NULL, 1, 2)", "1");

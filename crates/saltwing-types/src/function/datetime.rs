@@ -1,14 +1,17 @@
-//! Functions of instants, and instants from text.
+//! Functions of instants.
 
-use super::signature::{of_kind, text};
+use super::signature::of_kind;
 use super::{Args, Evaluation, KeyPart, KeyProperty, ParameterKind, ResultType, ScalarFunction, Signature};
 use crate::calendar::{Bins, DateField, DateUnit, instant_of, nanos_of};
 use crate::rounding::Rounding;
+use crate::time_zone::TimeZone;
 use crate::value::Timestamp;
 use crate::{SqlType, Value, ValueError, datetime};
 
 pub(super) static ALL: &[&ScalarFunction] = &[
+    &CONVERT_TZ,
     &DATE_BIN,
+    &DATE_DIFF,
     &DATE_TRUNC,
     &DAY_OF_MONTH,
     &DAY_OF_WEEK,
@@ -19,12 +22,30 @@ pub(super) static ALL: &[&ScalarFunction] = &[
     &MONTH,
     &QUARTER,
     &SECOND,
-    &TO_DATE,
-    &TO_TIME,
-    &TO_TIMESTAMP,
+    &TIMEZONE_OFFSET,
     &WEEK,
     &YEAR,
 ];
+
+static CONVERT_TZ: ScalarFunction = ScalarFunction::new(
+    "CONVERT_TZ",
+    &[Signature::new(
+        &[
+            of_kind("at", ParameterKind::InstantOrString),
+            of_kind("from", ParameterKind::TimeZone),
+            of_kind("to", ParameterKind::TimeZone),
+        ],
+        ResultType::InstantAt(0),
+    )],
+    |args| {
+        let (at, from, to) = (args.instant(0)?, TimeZone::by_name(args.text(1)?)?, TimeZone::by_name(args.text(2)?)?);
+        // As in Phoenix, both offsets are those at the instant itself.
+        let shift_ms = to.offset_ms(at.ms)? - from.offset_ms(at.ms)?;
+        written_instant(args, Timestamp { ms: at.ms.saturating_add(shift_ms), ..at })
+    },
+)
+.gives("The instant moved by the difference of two time zones' offsets at that instant.")
+.example("CONVERT_TZ(TIMESTAMP '2024-05-15 12:00:00', 'UTC', 'Asia/Tokyo')", "2024-05-15 21:00:00");
 
 static DATE_BIN: ScalarFunction = ScalarFunction::new("DATE_BIN", &[Signature::new(
         &[
@@ -42,6 +63,28 @@ static DATE_BIN: ScalarFunction = ScalarFunction::new("DATE_BIN", &[Signature::n
     .key_part(KeyPart::Allowed)
     .gives("The start of the bin that holds the instant; bins are as long as the stride says, and count from 1970 or the origin.")
     .example("DATE_BIN('15 minutes', TIMESTAMP '2024-05-15 12:34:56')", "2024-05-15 12:30:00");
+
+static DATE_DIFF: ScalarFunction = ScalarFunction::new(
+    "DATE_DIFF",
+    &[Signature::new(
+        &[
+            of_kind("unit", ParameterKind::Unit),
+            of_kind("start", ParameterKind::InstantOrString),
+            of_kind("end", ParameterKind::InstantOrString),
+        ],
+        ResultType::Is(SqlType::BigInt),
+    )],
+    |args| {
+        let bins = Bins::of_unit(DateUnit::by_name(args.text(0)?)?);
+        let index = |argument| Ok(bins.index(nanos_of(args.instant(argument)?)));
+        let count = i64::try_from(index(2)? - index(1)?);
+        count.map(Value::Int).map_err(|_| ValueError::OutOfRange { value: args.shown(), target: args.ty().to_string() })
+    },
+)
+.aliases(&["DATEDIFF"])
+.key_property(KeyProperty::Increasing(2))
+.gives("How many times a unit of time begins after the start, up to the end; negative if the end is earlier.")
+.example("DATE_DIFF('month', DATE '2024-01-31', DATE '2024-03-01')", "2");
 
 static DATE_TRUNC: ScalarFunction = ScalarFunction::new(
     "DATE_TRUNC",
@@ -128,33 +171,16 @@ pub(super) fn of_field(field: DateField) -> &'static ScalarFunction {
     }
 }
 
-static TO_DATE: ScalarFunction =
-    ScalarFunction::new("TO_DATE", &[Signature::new(&[text("text")], ResultType::Is(SqlType::Date))], |args| {
-        crate::text::parse(args.text(0)?, args.ty())
-    })
-    .gives("The DATE that a text such as '2024-05-15' or '2024-05-15 12:34:56' is.")
-    .example("TO_DATE('2024-05-15')", "2024-05-15");
-
-static TO_TIME: ScalarFunction =
-    ScalarFunction::new("TO_TIME", &[Signature::new(&[text("text")], ResultType::Is(SqlType::Time))], |args| {
-        crate::text::parse(args.text(0)?, args.ty())
-    })
-    .gives("The TIME that a text such as '12:34:56' is, on the first day of 1970.")
-    .example("TO_TIME('12:34:56')", "1970-01-01 12:34:56");
-
-static TO_TIMESTAMP: ScalarFunction = ScalarFunction::new(
-    "TO_TIMESTAMP",
-    &[Signature::new(&[text("text")], ResultType::Is(SqlType::Timestamp))],
-    |args| {
-        Ok(match crate::text::parse(args.text(0)?, args.ty())? {
-            // As in Phoenix.
-            Value::Timestamp(at) => Value::Timestamp(Timestamp { ms: at.ms, nanos: 0 }),
-            other => other,
-        })
-    },
+static TIMEZONE_OFFSET: ScalarFunction = ScalarFunction::new(
+    "TIMEZONE_OFFSET",
+    &[Signature::new(
+        &[of_kind("zone", ParameterKind::TimeZone), of_kind("at", ParameterKind::InstantOrString)],
+        ResultType::Is(SqlType::Integer),
+    )],
+    |args| Ok(Value::Int(TimeZone::by_name(args.text(0)?)?.offset_ms(args.instant(1)?.ms)? / 60_000)),
 )
-.gives("The TIMESTAMP that a text is, to the millisecond.")
-.example("TO_TIMESTAMP('2024-05-15 12:34:56.789')", "2024-05-15 12:34:56.789");
+.gives("The minutes by which a time zone's clocks are ahead of UTC at an instant.")
+.example("TIMEZONE_OFFSET('Europe/Berlin', DATE '2024-05-15')", "120");
 
 /// An instant brought to the start of a bin, in the type of the call.
 pub(super) fn rounded_instant(
@@ -163,10 +189,16 @@ pub(super) fn rounded_instant(
     at: Timestamp,
     bins: Bins,
 ) -> Result<Value, ValueError> {
-    let rounded = instant_of(bins.cut(rounding, nanos_of(at)))?;
-    if !datetime::has_text(rounded.ms) {
-        let value = format!("{} of {}", rounding.as_str(), datetime::format_date(at.ms));
-        return Err(ValueError::DatetimeOverflow { value, target: args.ty().to_string() });
+    written_instant(args, instant_of(bins.cut(rounding, nanos_of(at)))?)
+}
+
+/// An instant in the type of the call.
+///
+/// # Errors
+/// [`ValueError::DatetimeOverflow`] for an instant that cannot be written.
+pub(super) fn written_instant(args: &Args<'_>, at: Timestamp) -> Result<Value, ValueError> {
+    if !datetime::has_text(at.ms) {
+        return Err(ValueError::DatetimeOverflow { value: args.shown(), target: args.ty().to_string() });
     }
-    Ok(if args.ty().is_timestamp() { Value::Timestamp(rounded) } else { Value::Date(rounded.ms) })
+    Ok(if args.ty().is_timestamp() { Value::Timestamp(at) } else { Value::Date(at.ms) })
 }

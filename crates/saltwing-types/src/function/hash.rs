@@ -1,16 +1,15 @@
 //! Hashes and digests.
 
 use md5::{Digest, Md5};
-use sha2::Sha256;
+use sha2::{Sha224, Sha256, Sha384, Sha512};
 
-use super::signature::of_kind;
-use super::text::OF_TEXT;
-use super::{KeyPart, ParameterKind, ResultType, ScalarFunction, Signature};
+use super::signature::{VARCHAR, of_kind, text};
+use super::{Args, KeyPart, ParameterKind, ResultType, ScalarFunction, Signature};
 use crate::hash::hash;
 use crate::text::hex;
-use crate::{SqlType, Value};
+use crate::{SqlType, Value, ValueError};
 
-pub(super) static ALL: &[&ScalarFunction] = &[&HASH, &MD5, &SHA256];
+pub(super) static ALL: &[&ScalarFunction] = &[&HASH, &MD5, &SHA224, &SHA256, &SHA384, &SHA512];
 
 static HASH: ScalarFunction = ScalarFunction::new(
     "HASH",
@@ -21,14 +20,41 @@ static HASH: ScalarFunction = ScalarFunction::new(
 .gives("A number of 63 bits, the same for equal values and in every version, to spread rows by.")
 .example("HASH('a')", "189900332573052507");
 
-static MD5: ScalarFunction =
-    ScalarFunction::new("MD5", OF_TEXT, |args| Ok(Value::Text(hex(&Md5::digest(args.text(0)?)))))
-        .key_part(KeyPart::Chars(32))
-        .gives("The MD5 digest of the text, in 32 hexadecimal digits.")
-        .example("MD5('abc')", "900150983cd24fb0d6963f7d28e17f72");
+static MD5: ScalarFunction = digest("MD5", |args| Ok(Value::Text(hex(&Md5::digest(args.bytes(0)?)))), 32)
+    .gives("The MD5 digest of the text or binary value, in 32 hexadecimal digits.")
+    .example("MD5('abc')", "900150983cd24fb0d6963f7d28e17f72");
 
-static SHA256: ScalarFunction =
-    ScalarFunction::new("SHA256", OF_TEXT, |args| Ok(Value::Text(hex(&Sha256::digest(args.text(0)?)))))
-        .key_part(KeyPart::Chars(64))
-        .gives("The SHA-256 digest of the text, in 64 hexadecimal digits.")
-        .example("SHA256('abc')", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+static SHA224: ScalarFunction = digest("SHA224", |args| Ok(Value::Text(hex(&Sha224::digest(args.bytes(0)?)))), 56)
+    .gives("The SHA-224 digest of the text or binary value, in 56 hexadecimal digits.")
+    .example("SHA224('abc')", "23097d223405d8228642a477bda255b32aadbce4bda0b3f7e36c9da7");
+
+static SHA256: ScalarFunction = digest("SHA256", |args| Ok(Value::Text(hex(&Sha256::digest(args.bytes(0)?)))), 64)
+    .gives("The SHA-256 digest of the text or binary value, in 64 hexadecimal digits.")
+    .example("SHA256('abc')", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+
+static SHA384: ScalarFunction = digest("SHA384", |args| Ok(Value::Text(hex(&Sha384::digest(args.bytes(0)?)))), 96)
+    .gives("The SHA-384 digest of the text or binary value, in 96 hexadecimal digits.")
+    .example(
+        "SHA384('abc')",
+        "cb00753f45a35e8bb5a03d699ac65007272c32ab0eded1631a8b605a43ff5bed8086072ba1e7cc2358baeca134c825a7",
+    );
+
+static SHA512: ScalarFunction = digest("SHA512", |args| Ok(Value::Text(hex(&Sha512::digest(args.bytes(0)?)))), 128)
+    .gives("The SHA-512 digest of the text or binary value, in 128 hexadecimal digits.")
+    .example(
+        "SHA512('abc')",
+        "ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a\
+         2192992a274fc1a836ba3c23a3feebbd454d4423643ce80e2a9ac94fa54ca49f",
+    );
+
+/// The entry of a digest of so many hexadecimal digits.
+const fn digest(
+    name: &'static str,
+    compute: fn(&Args<'_>) -> Result<Value, ValueError>,
+    digits: u32,
+) -> ScalarFunction {
+    ScalarFunction::new(name, TEXT_OR_BINARY, compute).key_part(KeyPart::Chars(digits))
+}
+
+const TEXT_OR_BINARY: &[Signature] =
+    &[Signature::new(&[text("text")], VARCHAR), Signature::new(&[of_kind("binary", ParameterKind::Bytes)], VARCHAR)];

@@ -6,10 +6,12 @@ use super::{Function, ScalarFunction, conditional, datetime, regexp, substring, 
 use crate::DateField;
 
 /// The lists of all subjects.
-static SUBJECTS: [&[&ScalarFunction]; 10] = [
+static SUBJECTS: [&[&ScalarFunction]; 12] = [
+    super::binary::ALL,
     super::characters::ALL,
     super::conditional::ALL,
     super::datetime::ALL,
+    super::format::ALL,
     super::hash::ALL,
     super::numeric::ALL,
     super::padding::ALL,

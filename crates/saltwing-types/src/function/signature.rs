@@ -2,7 +2,12 @@
 
 use std::fmt;
 
-use crate::SqlType;
+use crate::calendar::{Bins, DateUnit};
+use crate::date_pattern::DatePattern;
+use crate::number_pattern::NumberPattern;
+use crate::time_zone::TimeZone;
+use crate::value::Timestamp;
+use crate::{SqlType, ValueError};
 
 /// One way to call a function.
 #[derive(Clone, Copy, Debug)]
@@ -53,30 +58,54 @@ pub enum ParameterKind {
     Unit,
     /// A length of time: text such as '15 minutes', or an INTERVAL.
     Stride,
+    /// A pattern of Java's `SimpleDateFormat`.
+    DatePattern,
+    /// A pattern of Java's `DecimalFormat`.
+    NumberPattern,
+    /// A time zone by name.
+    TimeZone,
 }
 
 impl ParameterKind {
     /// With an article, for errors.
     pub(crate) fn noun(self) -> &'static str {
         match self {
-            Self::Text | Self::Unit | Self::Stride => "text",
+            kind if kind.is_text() => "text",
             Self::Bytes => "binary",
             Self::AnyAsText | Self::Any | Self::Common => "a value",
             Self::Integer => "an integer",
             Self::Number | Self::Double => "a number",
-            Self::Instant | Self::InstantOrString => "an instant",
+            _ => "an instant",
+        }
+    }
+
+    /// Whether arguments are text, of any meaning.
+    pub(crate) fn is_text(self) -> bool {
+        use ParameterKind::*;
+        matches!(self, Text | Unit | Stride | DatePattern | NumberPattern | TimeZone)
+    }
+
+    /// Checks the text of an argument for its meaning.
+    pub(crate) fn check_text(self, text: &str) -> Result<(), ValueError> {
+        match self {
+            Self::Unit => DateUnit::by_name(text).map(drop),
+            Self::Stride => Bins::of_stride(text, Timestamp { ms: 0, nanos: 0 }).map(drop),
+            Self::DatePattern => DatePattern::parse(text).map(drop),
+            Self::NumberPattern => NumberPattern::parse(text).map(drop),
+            Self::TimeZone => TimeZone::by_name(text).map(drop),
+            _ => Ok(()),
         }
     }
 
     fn type_name(self) -> &'static str {
         match self {
-            Self::Text | Self::Unit | Self::Stride => "VARCHAR",
+            kind if kind.is_text() => "VARCHAR",
             Self::Bytes => "VARBINARY",
             Self::AnyAsText | Self::Any | Self::Common => "any",
             Self::Integer => "BIGINT",
             Self::Number => "number",
             Self::Double => "DOUBLE",
-            Self::Instant | Self::InstantOrString => "instant",
+            _ => "instant",
         }
     }
 }

@@ -3,10 +3,8 @@
 use super::{
     Typed, arith_type, as_text, as_type, cast, common_type, meet_type, not, rewrite, signed_instant, string, type_name,
 };
-use crate::calendar::{Bins, DateUnit};
 use crate::function::{Evaluation, ParameterKind, ResultType, Signature};
 use crate::sql_type::TypeFamily;
-use crate::value::Timestamp;
 use crate::{ArithOp, Expr, Function, SqlType, Value, ValueError, suggest};
 
 /// A function call.
@@ -55,7 +53,8 @@ pub fn call_named(name: &str, args: Vec<Expr>) -> Typed {
     }))
 }
 
-/// The signature that a call follows: that whose first parameter takes the first argument.
+/// The signature that a call follows: that whose first parameter takes the first argument, if there are several the one
+/// of as many arguments.
 fn signature(function: Function, args: &[Expr]) -> Result<&'static Signature, ValueError> {
     let name = function.name;
     let fits = |signature: &&Signature| match (signature.parameters.first(), args.first()) {
@@ -71,7 +70,9 @@ fn signature(function: Function, args: &[Expr]) -> Result<&'static Signature, Va
     if !function.signatures.iter().any(|signature| signature.takes_count(args.len())) {
         return Err(wrong_count(first));
     }
-    let signature = match (function.signatures.iter().find(fits), args.first()) {
+    let fitting = || function.signatures.iter().filter(fits);
+    let best = fitting().find(|signature| signature.takes_count(args.len())).or_else(|| fitting().next());
+    let signature = match (best, args.first()) {
         (Some(signature), _) => signature,
         (None, Some(arg)) if !others.is_empty() => {
             let kinds =
@@ -98,12 +99,12 @@ fn takes(kind: ParameterKind, arg: &Expr) -> bool {
         Some(family) => family,
     };
     match kind {
-        Text | Unit | Stride => family == TypeFamily::Text,
+        kind if kind.is_text() => family == TypeFamily::Text,
         Bytes => family == TypeFamily::Bytes,
         Integer | Number | Double => family == TypeFamily::Number,
         Instant => family == TypeFamily::Instant,
         InstantOrString => family == TypeFamily::Instant || matches!(arg, Expr::Literal(Value::Text(_), _)),
-        Any | AnyAsText | Common => true,
+        _ => true,
     }
 }
 
@@ -111,20 +112,12 @@ fn takes(kind: ParameterKind, arg: &Expr) -> bool {
 fn typed(arg: Expr, kind: ParameterKind, common: SqlType, name: &str) -> Typed {
     let family = arg.sql_type().map(SqlType::family);
     match kind {
-        ParameterKind::Text => as_text(arg, name),
-        ParameterKind::Unit => {
-            let unit = as_text(arg, name)?;
-            if let Expr::Literal(Value::Text(unit), _) = &unit {
-                DateUnit::by_name(unit)?;
+        kind if kind.is_text() => {
+            let text = as_text(arg, name)?;
+            if let Expr::Literal(Value::Text(text), _) = &text {
+                kind.check_text(text)?;
             }
-            Ok(unit)
-        }
-        ParameterKind::Stride => {
-            let stride = as_text(arg, name)?;
-            if let Expr::Literal(Value::Text(stride), _) = &stride {
-                Bins::of_stride(stride, Timestamp { ms: 0, nanos: 0 })?;
-            }
-            Ok(stride)
+            Ok(text)
         }
         ParameterKind::AnyAsText => match family {
             None | Some(TypeFamily::Null) => meet_type(arg, SqlType::Varchar(None)),

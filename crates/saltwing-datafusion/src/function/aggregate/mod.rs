@@ -3,8 +3,10 @@
 //! * SUM of integers is a BIGINT, that of decimals a DECIMAL without precision (`sum.rs`).
 //! * AVG of decimals is exact (`sum.rs`); of all other numbers it is DataFusion's, and a DOUBLE.
 //! * MIN and MAX have the SQL type of their argument: the minimum of a CHAR(5) is a CHAR(5).
+//! * PERCENTILE_DISC is ours (`percentile.rs`); APPROX_COUNT_DISTINCT and VARIANCE are other names of DataFusion's.
 //! * [`SingleValue`] stands for a subquery of one row.
 
+mod percentile;
 mod single_value;
 mod sum;
 
@@ -12,9 +14,11 @@ use std::sync::Arc;
 
 use arrow::datatypes::{DataType, Field, FieldRef};
 use datafusion::common::Result;
+use datafusion::functions_aggregate::approx_distinct::approx_distinct_udaf;
 use datafusion::functions_aggregate::average::avg_udaf;
 use datafusion::functions_aggregate::min_max::{max_udaf, min_udaf};
 use datafusion::functions_aggregate::sum::sum_udaf;
+use datafusion::functions_aggregate::variance::var_samp_udaf;
 use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
 use datafusion::logical_expr::utils::{AggregateOrderSensitivity, format_state_name};
 use datafusion::logical_expr::{
@@ -23,6 +27,7 @@ use datafusion::logical_expr::{
 use saltwing_expr::arrow_type;
 use saltwing_expr::sum::SumKind;
 
+use self::percentile::PercentileDisc;
 use self::sum::{DistinctSum, accumulator, groups_accumulator};
 use crate::RelationalError;
 
@@ -34,7 +39,10 @@ pub(crate) fn functions() -> Vec<Arc<AggregateUDF>> {
     let extremes = [min_udaf(), max_udaf()].map(|native| (native, Kind::Extreme));
     let of_ours = of_ours.into_iter().chain(extremes);
     let of_ours = of_ours.map(|(native, kind)| AggregateUDF::new_from_impl(TypedAggregate { native, kind }));
-    of_ours.chain([AggregateUDF::new_from_impl(SingleValue::default())]).map(Arc::new).collect()
+    let renamed = [(approx_distinct_udaf(), "approx_count_distinct"), (var_samp_udaf(), "variance")];
+    let renamed = renamed.map(|(native, alias)| native.as_ref().clone().with_aliases([alias]));
+    let new = [AggregateUDF::from(PercentileDisc::default()), AggregateUDF::from(SingleValue::default())];
+    of_ours.chain(renamed).chain(new).map(Arc::new).collect()
 }
 
 /// An aggregate of DataFusion's, but for the types that it has a way of its own for.

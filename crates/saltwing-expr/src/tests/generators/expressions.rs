@@ -275,6 +275,7 @@ impl Choices<'_> {
         match which {
             2 => typing::negate(self.of_kind(Kind::Number, depth)),
             3..=6 => self.function(Kind::Number, depth),
+            7 => typing::arith(ArithOp::Sub, self.of_kind(Kind::Instant, depth), self.of_kind(Kind::Instant, depth)),
             _ => {
                 use ArithOp::*;
                 let op = self.one_of(&[Add, Sub, Mul, Div, Rem]);
@@ -337,6 +338,16 @@ impl Choices<'_> {
                     0 => self.of_kind(Kind::Text, depth),
                     _ => typing::string(self.one_of(&units)),
                 }
+            }
+            ParameterKind::DatePattern => {
+                let patterns = ["yyyy-MM-dd HH:mm:ss.SSS", "d MMM yy, h:mm a", "EEEE D/yyyy K X", "'x'", "YYYY"];
+                typing::string(self.one_of(&patterns))
+            }
+            ParameterKind::NumberPattern => {
+                typing::string(self.one_of(&["#,##0.00", "0", "#.##%", "(0.0);-0.0", "000000", "9"]))
+            }
+            ParameterKind::TimeZone => {
+                typing::string(self.one_of(&["UTC", "Europe/Berlin", "+05:30", "America/New_York", "Nowhere"]))
             }
             ParameterKind::Stride => {
                 typing::string(self.one_of(&["15 minutes", "1 day 3 hours", "7 seconds", "1 month"]))

@@ -1,0 +1,98 @@
+//! Time zones by name: those of the IANA database, and fixed offsets.
+
+use chrono::{DateTime, Offset};
+
+use crate::error::shorten;
+use crate::{ValueError, datetime};
+
+/// A time zone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimeZone {
+    /// So many minutes east of Greenwich.
+    Fixed(i64),
+    /// Offsets that change, by place.
+    Place(chrono_tz::Tz),
+}
+
+impl TimeZone {
+    /// UTC.
+    pub const UTC: Self = Self::Fixed(0);
+
+    /// The zone of a name such as `Europe/Berlin`, `UTC`, `+02:00` or `GMT+2`.
+    ///
+    /// # Errors
+    /// [`ValueError::BadArgument`].
+    pub fn by_name(name: &str) -> Result<Self, ValueError> {
+        let offset = name.strip_prefix("GMT").or_else(|| name.strip_prefix("UTC")).unwrap_or(name);
+        // Java writes GMT+2 as well as GMT+02:00.
+        let padded = match offset.as_bytes() {
+            [sign @ (b'+' | b'-'), hour] => format!("{}0{}", char::from(*sign), char::from(*hour)),
+            _ => offset.to_owned(),
+        };
+        match (name.is_empty(), datetime::parse_offset(&padded), name.parse()) {
+            (false, Some(minutes), _) => Ok(Self::Fixed(minutes)),
+            (_, _, Ok(place)) => Ok(Self::Place(place)),
+            _ => {
+                let name = shorten(name);
+                Err(ValueError::BadArgument(format!("'{name}' is no time zone such as 'Europe/Berlin' or '+02:00'")))
+            }
+        }
+    }
+
+    /// Milliseconds by which the zone's clocks are ahead of UTC at an instant.
+    ///
+    /// # Errors
+    /// [`ValueError::DatetimeOverflow`] for an instant that cannot be written.
+    pub fn offset_ms(self, at_ms: i64) -> Result<i64, ValueError> {
+        match self {
+            Self::Fixed(minutes) => Ok(minutes * 60_000),
+            Self::Place(place) => {
+                let at = DateTime::from_timestamp_millis(at_ms).ok_or_else(|| ValueError::DatetimeOverflow {
+                    value: datetime::format_date(at_ms),
+                    target: "the calendar".into(),
+                })?;
+                Ok(i64::from(at.with_timezone(&place).offset().fix().local_minus_utc()) * 1000)
+            }
+        }
+    }
+
+    /// The instant at which the zone's clocks show a time.
+    ///
+    /// Of a time that comes twice the result is one of both; a time that is skipped is moved by the length of the gap.
+    ///
+    /// # Errors
+    /// As [`Self::offset_ms`].
+    pub fn instant_of(self, local_ms: i64) -> Result<i64, ValueError> {
+        let near = local_ms.saturating_sub(self.offset_ms(local_ms)?);
+        Ok(local_ms.saturating_sub(self.offset_ms(near)?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn offsets_follow_the_seasons() {
+        let berlin = TimeZone::by_name("Europe/Berlin").unwrap();
+        let at = |text: &str| datetime::parse(text).unwrap().ms;
+        let hour = 3_600_000;
+        assert_eq!(berlin.offset_ms(at("2024-01-15 12:00")).unwrap(), hour);
+        assert_eq!(berlin.offset_ms(at("2024-07-15 12:00")).unwrap(), 2 * hour);
+        assert_eq!(berlin.instant_of(at("2024-07-15 12:00")).unwrap(), at("2024-07-15 10:00"));
+        assert_eq!(berlin.instant_of(at("2024-03-31 01:59")).unwrap(), at("2024-03-31 00:59"));
+        assert_eq!(berlin.instant_of(at("2024-03-31 03:00")).unwrap(), at("2024-03-31 01:00"));
+        assert_eq!(berlin.instant_of(at("2024-10-27 01:30")).unwrap(), at("2024-10-26 23:30"));
+        assert!(berlin.offset_ms(i64::MAX).is_err());
+    }
+
+    #[test]
+    fn names_of_zones() {
+        for (name, minutes) in [("UTC", 0), ("GMT", 0), ("Z", 0), ("+02:00", 120), ("GMT-3", -180), ("UTC+0530", 330)] {
+            assert_eq!(TimeZone::by_name(name), Ok(TimeZone::Fixed(minutes)), "{name}");
+        }
+        for name in ["", "Europe/Nowhere", "berlin", "+2x", "GMT+99"] {
+            assert!(TimeZone::by_name(name).is_err(), "{name}");
+        }
+    }
+}
