@@ -8,8 +8,8 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use crate::child::{self, Ended};
-use crate::random::Random;
 use crate::roles::NOT_OPENED;
+use history_tests::Random;
 
 /// How the database was left.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]

@@ -6,8 +6,8 @@ use std::io::{self, Seek, SeekFrom, Write};
 use std::path::Path;
 use std::rc::Rc;
 
-use crate::random::Random;
 use crate::trace::Record;
+use history_tests::Random;
 
 const PAGE: u64 = 4096;
 

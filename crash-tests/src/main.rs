@@ -3,20 +3,22 @@
 //! ```text
 //! crash-tests power  --store redb --cuts 1000 --rule ext4,torn,zero,posix --seed 7
 //! crash-tests damage --store redb --trials 2000 --left killed --seed 7
+//! crash-tests kill   --store redb --rounds 100 --threads 8 --seed 7
 //! ```
 //!
 //! `power` has a writer recorded (`record.c`): every write, sync, rename and unlink, and every acknowledged statement, in one
 //! order. It cuts the trace at many places, rebuilds what the disk would have by each rule (`disk.rs`), and opens that: every
 //! acknowledged statement is there as a whole, the one in flight as a whole or not at all. Some of these openings are recorded
 //! and cut in their turn. `damage` changes one file of a database at a time: the database reports the damage, or the damage
-//! has no effect.
+//! has no effect. `kill` kills a process that runs transactions, again and again: snapshot isolation explains what they saw
+//! and what is there at the next opening.
 //! Checkers are child processes with limits on memory and time.
 
 mod child;
 mod damage;
 mod disk;
+mod kill;
 mod power;
-mod random;
 mod roles;
 mod trace;
 mod workload;
@@ -77,6 +79,25 @@ enum Task {
         #[arg(long, default_value_t = 3.0)]
         seconds: f64,
     },
+    /// Kills a process that runs transactions, and opens what it leaves.
+    Kill {
+        /// How often.
+        #[arg(long, default_value_t = 20)]
+        rounds: u64,
+        /// The longest time before it is killed, in seconds.
+        #[arg(long, default_value_t = 0.6)]
+        seconds: f64,
+    },
+    /// A child's role: runs transactions.
+    #[command(hide = true)]
+    Transact {
+        database: PathBuf,
+        told: PathBuf,
+        #[arg(long)]
+        transactions: usize,
+        #[arg(long)]
+        clock: u64,
+    },
     /// A child's role: writes.
     #[command(hide = true)]
     Write {
@@ -128,6 +149,14 @@ fn run(arguments: &Arguments) -> io::Result<u8> {
                 is_well &= damage::run(&plan, home()?.path())?;
             }
             is_well
+        }
+        Task::Kill { rounds, seconds } => {
+            let plan = kill::Plan { store, seed, threads, rounds: *rounds, seconds: *seconds };
+            kill::run(&plan, home()?.path())?
+        }
+        Task::Transact { database, told, transactions, clock } => {
+            kill::transact(&setup, database, told, *transactions, *clock)?;
+            true
         }
         Task::Write { database, told, seconds, killed } => {
             let time = Duration::from_secs_f64(*seconds);

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use crate::child::{self, Ended};
 use crate::disk::{Disk, Rule};
-use crate::random::Random;
 use crate::trace::{self, Record};
+use history_tests::Random;
 
 /// What is to be tried.
 pub struct Plan {

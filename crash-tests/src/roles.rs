@@ -24,7 +24,7 @@ pub struct Setup {
 }
 
 impl Setup {
-    fn builder(&self, path: &Path) -> Builder {
+    pub fn builder(&self, path: &Path) -> Builder {
         Database::builder(path)
             .store(self.store)
             .sweep_every(None)

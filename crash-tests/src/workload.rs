@@ -10,7 +10,7 @@ use std::path::Path;
 use saltwing::blocking::Connection;
 use saltwing::{Error, Value};
 
-use crate::random::Random;
+use history_tests::Random;
 
 const KEYS: u64 = 2_000;
 /// Rows of the larger statements: their batches take several pages.

@@ -25,3 +25,10 @@ fn damage_is_told_or_of_no_effect() {
         holds(&["damage", "--store", store, "--trials", "30", "--seconds", "1.5", "--seed", "11"]);
     }
 }
+
+#[test]
+fn a_killed_process_leaves_whole_transactions() {
+    for store in ["fjall", "redb", "sled"] {
+        holds(&["kill", "--store", store, "--rounds", "6", "--threads", "8", "--seed", "11"]);
+    }
+}

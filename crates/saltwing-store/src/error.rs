@@ -205,6 +205,17 @@ impl StoreError {
         }
     }
 
+    /// The same error of the sync behind a batch that was written in an earlier call: the batch may be there, also if the store refused to
+    /// sync because another write had failed.
+    #[must_use]
+    pub fn of_sync_behind_write(self) -> Self {
+        match self {
+            Self::Io { source, .. } | Self::CommitUnknown { source } => Self::CommitUnknown { source },
+            Self::DiskFull { .. } => self,
+            other => Self::CommitUnknown { source: io::Error::other(other) },
+        }
+    }
+
     /// The cause, as the border of tables knows it.
     pub fn cause(&self) -> StorageCause {
         match self {

@@ -68,7 +68,8 @@ impl Committer {
         let record = || self.log.record(keys(), read_at);
         let (number, announced) = self.packed.write(&records, durability, check, record)?;
         // Outside the lock, so that commits at the same time share one sync.
-        announced.map_or(Ok(()), Announced::wait).map_err(StorageError::from)?;
+        let synced = announced.map_or(Ok(()), Announced::wait);
+        synced.map_err(|error| StorageError::from(error.of_sync_behind_write()))?;
         Ok(number)
     }
 

@@ -52,6 +52,7 @@ mod subqueries_as_sqlite;
 mod threads;
 mod tidy;
 mod transactions;
+mod transactions_as_sqlite;
 mod values_in_and_out;
 
 use std::path::{Path, PathBuf};

@@ -1,7 +1,7 @@
-//! Random numbers that are the same for the same seed, on every machine.
+//! Random numbers that are the same for the same seed.
 
 /// splitmix64.
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct Random(u64);
 
 impl Random {
@@ -22,6 +22,11 @@ impl Random {
     /// A number below `end`, which is not 0.
     pub fn below(&mut self, end: u64) -> u64 {
         self.next() % end
+    }
+
+    /// True one time in so many.
+    pub fn one_in(&mut self, times: u64) -> bool {
+        self.below(times) == 0
     }
 
     /// One of these.

@@ -1,0 +1,157 @@
+//! The model: the rows of two tables, and what a statement makes of them.
+
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+
+use serde::{Deserialize, Serialize};
+
+use crate::history::Transaction;
+use crate::statement::{Answer, Statement, Table};
+
+/// The columns behind the key.
+pub type Row = [Option<i64>; 2];
+
+/// The rows of both tables.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct State {
+    a: BTreeMap<i64, Row>,
+    b: BTreeMap<i64, Row>,
+}
+
+/// The rows that a transaction wrote, as it leaves them; `None` is a deleted one.
+pub(crate) type Writes = BTreeMap<(Table, i64), Option<Row>>;
+
+impl State {
+    /// The rows of a table.
+    pub fn rows(&self, table: Table) -> &BTreeMap<i64, Row> {
+        match table {
+            Table::A => &self.a,
+            Table::B => &self.b,
+        }
+    }
+
+    /// The same, to change them.
+    pub fn rows_mut(&mut self, table: Table) -> &mut BTreeMap<i64, Row> {
+        match table {
+            Table::A => &mut self.a,
+            Table::B => &mut self.b,
+        }
+    }
+
+    pub(crate) fn write(&mut self, (table, key): (Table, i64), row: Option<Row>) {
+        match row {
+            Some(row) => drop(self.rows_mut(table).insert(key, row)),
+            None => drop(self.rows_mut(table).remove(&key)),
+        }
+    }
+}
+
+/// An answer that the model does not give.
+pub(crate) struct Difference<'a> {
+    pub(crate) statement: &'a Statement,
+    pub(crate) answer: &'a Answer,
+    pub(crate) wanted: Answer,
+}
+
+/// A transaction on its way.
+struct View {
+    state: State,
+    writes: Writes,
+    savepoints: Vec<(State, Writes)>,
+}
+
+/// Runs a transaction over the rows of its snapshot: its writes, if each of its statements answers as it did.
+pub(crate) fn replay<'a>(transaction: &'a Transaction, snapshot: &State) -> Result<Writes, Difference<'a>> {
+    let mut view = View { state: snapshot.clone(), writes: Writes::new(), savepoints: Vec::new() };
+    for (statement, answer) in &transaction.statements {
+        if *answer == Answer::Failed {
+            continue;
+        }
+        let wanted = view.run(statement);
+        if *answer != wanted && *answer != Answer::None {
+            return Err(Difference { statement, answer, wanted });
+        }
+    }
+    Ok(view.writes)
+}
+
+impl View {
+    fn run(&mut self, statement: &Statement) -> Answer {
+        match statement {
+            Statement::Point { table, key } => self.range(*table, *key..=*key),
+            Statement::Range { table, from, to } => self.range(*table, *from..=*to),
+            Statement::Totals { table, from, to } => {
+                let rows = self.read(*table, *from..=*to);
+                let sum = rows.iter().filter_map(|(_, row)| row[0]).reduce(|a, b| a + b);
+                let max = rows.iter().filter_map(|(_, row)| row[1]).max();
+                Answer::Rows(vec![vec![Some(rows.len() as i64), sum, max, rows.first().map(|(key, _)| *key)]])
+            }
+            Statement::Join { from, to } => {
+                let other = |key: &i64| self.state.rows(Table::B).get(key);
+                let rows = self.state.rows(Table::A).range(from..=to);
+                let joined = rows.filter_map(|(key, row)| Some(vec![Some(*key), row[0], other(key)?[1]]));
+                Answer::Rows(joined.collect())
+            }
+            Statement::Upsert { table, key, row } => self.put(*table, [(*key, *row)]),
+            Statement::UpsertOne { table, key, column, value } => {
+                let mut row = self.state.rows(*table).get(key).copied().unwrap_or_default();
+                row[*column] = Some(*value);
+                self.put(*table, [(*key, row)])
+            }
+            Statement::InsertNew { table, key, row } => {
+                let is_new = !self.state.rows(*table).contains_key(key);
+                self.put(*table, is_new.then_some((*key, *row)))
+            }
+            Statement::Set { table, from, to, column, value } => {
+                let mut rows = self.read(*table, *from..=*to);
+                rows.iter_mut().for_each(|(_, row)| row[*column] = Some(*value));
+                self.put(*table, rows)
+            }
+            Statement::Add { table, from, to, value } => {
+                let mut rows = self.read(*table, *from..=*to);
+                rows.iter_mut().for_each(|(_, row)| *row = [row[0].map(|v| v + value), row[1].map(|w| w + 1)]);
+                self.put(*table, rows)
+            }
+            Statement::Copy { from, to } => {
+                let rows = self.read(Table::A, *from..=*to);
+                self.put(Table::B, rows)
+            }
+            Statement::Delete { table, from, to } => {
+                let rows = self.read(*table, *from..=*to);
+                rows.iter().for_each(|(key, _)| self.write(*table, *key, None));
+                Answer::Changed(rows.len() as u64)
+            }
+            Statement::Savepoint => {
+                self.savepoints.push((self.state.clone(), self.writes.clone()));
+                Answer::Done
+            }
+            Statement::RollbackTo => match self.savepoints.last().cloned() {
+                Some(savepoint) => {
+                    (self.state, self.writes) = savepoint;
+                    Answer::Done
+                }
+                None => Answer::Failed,
+            },
+            Statement::Release => self.savepoints.pop().map_or(Answer::Failed, |_| Answer::Done),
+        }
+    }
+
+    fn read(&self, table: Table, keys: RangeInclusive<i64>) -> Vec<(i64, Row)> {
+        self.state.rows(table).range(keys).map(|(key, row)| (*key, *row)).collect()
+    }
+
+    fn range(&self, table: Table, keys: RangeInclusive<i64>) -> Answer {
+        let rows = self.read(table, keys).into_iter();
+        Answer::Rows(rows.map(|(key, [v, w])| vec![Some(key), v, w]).collect())
+    }
+
+    fn put(&mut self, table: Table, rows: impl IntoIterator<Item = (i64, Row)>) -> Answer {
+        let written = rows.into_iter().map(|(key, row)| self.write(table, key, Some(row))).count();
+        Answer::Changed(written as u64)
+    }
+
+    fn write(&mut self, table: Table, key: i64, row: Option<Row>) {
+        self.state.write((table, key), row);
+        self.writes.insert((table, key), row);
+    }
+}

@@ -1,0 +1,158 @@
+//! The statements of the workload, as SQL and as answers.
+
+use saltwing::blocking::Connection;
+use saltwing::{Error, Value};
+use serde::{Deserialize, Serialize};
+
+use crate::model::Row;
+
+/// A table of the workload: `a` is salted and has its columns in two families, `b` is neither, and its keys descend.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub enum Table {
+    /// `a`.
+    A,
+    /// `b`.
+    B,
+}
+
+impl Table {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::A, Self::B];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::A => "a",
+            Self::B => "b",
+        }
+    }
+
+    pub(crate) fn definition(self) -> &'static str {
+        match self {
+            Self::A => "CREATE TABLE IF NOT EXISTS a (k BIGINT PRIMARY KEY, f.v BIGINT, g.w BIGINT) SALT_BUCKETS = 3",
+            Self::B => {
+                "CREATE TABLE IF NOT EXISTS b (k BIGINT, v BIGINT, w BIGINT, PRIMARY KEY (k DESC)) SALT_BUCKETS = 0"
+            }
+        }
+    }
+}
+
+/// The columns behind the key.
+pub(crate) const COLUMNS: [&str; 2] = ["v", "w"];
+
+/// Keys are from 0 to below this: few, so that transactions meet.
+pub(crate) const KEYS: i64 = 14;
+
+/// A statement. Ranges of keys include both ends.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[allow(missing_docs, reason = "`sql` says what each one is")]
+pub enum Statement {
+    Point { table: Table, key: i64 },
+    Range { table: Table, from: i64, to: i64 },
+    Totals { table: Table, from: i64, to: i64 },
+    Join { from: i64, to: i64 },
+    Upsert { table: Table, key: i64, row: Row },
+    UpsertOne { table: Table, key: i64, column: usize, value: i64 },
+    InsertNew { table: Table, key: i64, row: Row },
+    Set { table: Table, from: i64, to: i64, column: usize, value: i64 },
+    Add { table: Table, from: i64, to: i64, value: i64 },
+    Copy { from: i64, to: i64 },
+    Delete { table: Table, from: i64, to: i64 },
+    Savepoint,
+    RollbackTo,
+    Release,
+}
+
+/// What a statement gave.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Answer {
+    /// The rows of a query.
+    Rows(Vec<Vec<Option<i64>>>),
+    /// How many rows a write says that it wrote.
+    Changed(u64),
+    /// A savepoint is set, released or gone back to.
+    Done,
+    /// An error: it changed nothing.
+    Failed,
+    /// No answer came: a statement on its own that may be committed.
+    None,
+}
+
+impl Statement {
+    /// Reads all rows of a table.
+    pub fn all(table: Table) -> Self {
+        Self::Range { table, from: 0, to: KEYS }
+    }
+
+    /// The text and its parameters.
+    pub fn sql(&self) -> (String, Vec<Value>) {
+        let values = |values: &[Option<i64>]| values.iter().map(|value| Value::from(*value)).collect();
+        let range = |from: &i64, to: &i64| values(&[Some(*from), Some(*to)]);
+        match self {
+            Self::Point { table, key } => {
+                (format!("SELECT k, v, w FROM {} WHERE k = ?", table.name()), values(&[Some(*key)]))
+            }
+            Self::Range { table, from, to } => {
+                (format!("SELECT k, v, w FROM {} WHERE k BETWEEN ? AND ? ORDER BY k", table.name()), range(from, to))
+            }
+            Self::Totals { table, from, to } => {
+                let totals = "COUNT(*), SUM(v), MAX(w), MIN(k)";
+                (format!("SELECT {totals} FROM {} WHERE k BETWEEN ? AND ?", table.name()), range(from, to))
+            }
+            Self::Join { from, to } => {
+                let join = "a JOIN b ON b.k = a.k WHERE a.k BETWEEN ? AND ?";
+                (format!("SELECT a.k, a.v, b.w FROM {join} ORDER BY a.k"), range(from, to))
+            }
+            Self::Upsert { table, key, row } => {
+                let sql = format!("UPSERT INTO {} (k, v, w) VALUES (?, ?, ?)", table.name());
+                (sql, values(&[Some(*key), row[0], row[1]]))
+            }
+            Self::UpsertOne { table, key, column, value } => {
+                let sql = format!("UPSERT INTO {} (k, {}) VALUES (?, ?)", table.name(), COLUMNS[*column]);
+                (sql, values(&[Some(*key), Some(*value)]))
+            }
+            Self::InsertNew { table, key, row } => {
+                let sql = format!("INSERT INTO {} (k, v, w) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", table.name());
+                (sql, values(&[Some(*key), row[0], row[1]]))
+            }
+            Self::Set { table, from, to, column, value } => {
+                let sql = format!("UPDATE {} SET {} = ? WHERE k BETWEEN ? AND ?", table.name(), COLUMNS[*column]);
+                (sql, values(&[Some(*value), Some(*from), Some(*to)]))
+            }
+            Self::Add { table, from, to, value } => {
+                let sql = format!("UPDATE {} SET v = v + ?, w = w + 1 WHERE k BETWEEN ? AND ?", table.name());
+                (sql, values(&[Some(*value), Some(*from), Some(*to)]))
+            }
+            Self::Copy { from, to } => {
+                let rows = "SELECT k, v, w FROM a WHERE k BETWEEN ? AND ?";
+                (format!("UPSERT INTO b (k, v, w) {rows}"), range(from, to))
+            }
+            Self::Delete { table, from, to } => {
+                (format!("DELETE FROM {} WHERE k BETWEEN ? AND ?", table.name()), range(from, to))
+            }
+            Self::Savepoint => ("SAVEPOINT s".into(), Vec::new()),
+            Self::RollbackTo => ("ROLLBACK TO s".into(), Vec::new()),
+            Self::Release => ("RELEASE s".into(), Vec::new()),
+        }
+    }
+
+    /// Runs it.
+    ///
+    /// # Errors
+    /// The statement's.
+    pub fn run(&self, connection: &Connection) -> Result<Answer, Error> {
+        let (sql, parameters) = self.sql();
+        match self {
+            Self::Point { .. } | Self::Range { .. } | Self::Totals { .. } | Self::Join { .. } => {
+                let rows = connection.query(&sql, parameters)?.map(|row| {
+                    let row = row?;
+                    (0..row.columns().len()).map(|column| row.get(column)).collect()
+                });
+                Ok(Answer::Rows(rows.collect::<Result<_, Error>>()?))
+            }
+            Self::Savepoint | Self::RollbackTo | Self::Release => {
+                connection.execute(&sql, parameters).map(|_| Answer::Done)
+            }
+            _ => Ok(Answer::Changed(connection.execute(&sql, parameters)?.rows_affected)),
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Concurrent transactions on every store, over the fake cluster, and over a store that fails.
+#![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::time::Duration;
+
+use fake_remote::{AtomicScope, Faults, RemoteStore};
+use history_tests::{Answer, Clock, End, History, Load, Random, State, Transaction, check, contents, create_tables};
+use saltwing::{Builder, Database, StoreKind};
+use saltwing_access::SystemClock;
+use saltwing_store::MemoryStore;
+use saltwing_store::conformance::fault::{Call, Failure, Fault, Faults as StoreFaults, Lasting, Outcome};
+use saltwing_table::{EmbeddedTables, LayoutOptions};
+
+const THREADS: usize = 8;
+
+fn load(database: &Database, seed: u64, transactions: usize, may_fail: bool) -> Load<'_> {
+    Load { database, seed, threads: THREADS, transactions, may_fail, told: &|_, _| {} }
+}
+
+/// What the database has at last, as a transaction after all others.
+fn last(database: &Database, clock: &Clock) -> Vec<Transaction> {
+    let (rows, span) = clock.timed(|| contents(database).unwrap());
+    vec![Transaction::reading(&rows, span)]
+}
+
+fn explained(name: &str, initial: &State, history: &History) {
+    if let Err(anomaly) = check(initial, history) {
+        panic!("{name}: {anomaly}");
+    }
+}
+
+/// How many transactions ended this way.
+fn count(history: &History, end: End) -> usize {
+    history.iter().flatten().filter(|transaction| transaction.end == end).count()
+}
+
+#[track_caller]
+fn run(name: &str, database: &Database, seed: u64) {
+    const TRANSACTIONS: usize = 60;
+    create_tables(database).unwrap();
+    let clock = Clock::default();
+    let mut history = load(database, seed, TRANSACTIONS, false).run(&clock);
+    let (committed, conflicts) = (count(&history, End::Committed), count(&history, End::Conflict));
+    assert!(committed > THREADS * TRANSACTIONS / 4 && conflicts > 10, "{name}: {committed}, {conflicts}");
+    history.push(last(database, &clock));
+    explained(name, &State::default(), &history);
+}
+
+#[test]
+fn transactions_are_isolated_on_every_store() {
+    for kind in [StoreKind::Memory, StoreKind::Redb, StoreKind::Fjall, StoreKind::Sled] {
+        let folder = tempfile::tempdir().unwrap();
+        let of = |layout: &str| match kind {
+            StoreKind::Memory => Database::memory_builder(),
+            _ => Database::builder(folder.path().join(layout)).store(kind).buffered(),
+        };
+        let layouts: [(&str, Builder); 2] = [("default", of("default")), ("tiny", of("tiny").tiny_layout())];
+        for (seed, (layout, builder)) in (1..).zip(layouts) {
+            run(&format!("{kind:?}, {layout}"), &builder.open().unwrap(), seed);
+        }
+    }
+}
+
+#[test]
+fn transactions_are_isolated_on_a_cluster() {
+    for seed in 1..4 {
+        let store = RemoteStore::new(AtomicScope::Store, Faults::often(seed));
+        run("fake-remote", &Database::memory_builder().open_over(Arc::new(store)).unwrap(), seed);
+    }
+}
+
+/// A commit without an answer is there as a whole or not at all.
+#[test]
+fn an_unknown_outcome_of_a_cluster_is_one_of_two() {
+    for seed in 1..4 {
+        let store = Arc::new(RemoteStore::new(AtomicScope::Store, Faults { unknown: 3, ..Faults::often(seed) }));
+        let database = Database::memory_builder().open_over(store).unwrap();
+        while create_tables(&database).is_err() {}
+        let clock = Clock::default();
+        let mut history = load(&database, seed, 40, true).run(&clock);
+        assert!(count(&history, End::Unknown) > 3, "{history:?}");
+        history.push(last(&database, &clock));
+        explained("fake-remote", &State::default(), &history);
+    }
+}
+
+/// Sets failures at random until it is stopped.
+fn fail_at_random(faults: &StoreFaults, seed: u64, is_over: &AtomicBool) {
+    let mut random = Random::new(seed);
+    while !is_over.load(SeqCst) {
+        let call =
+            random.pick(&[Call::Get, Call::Cursor, Call::Next, Call::Write, Call::Write, Call::Write, Call::Sync]);
+        let outcome = match random.below(4) {
+            // As the stores do: after a failed sync they refuse writes.
+            _ if call == Call::Sync => Outcome::Unknown { done: true },
+            0 => Outcome::Unknown { done: random.one_in(2) },
+            _ => Outcome::Refused,
+        };
+        let number = random.below(12);
+        faults.set(Fault::Fail(Failure { call, number, lasting: Lasting::Once, outcome }));
+        std::thread::sleep(Duration::from_micros(200 + random.below(2_000)));
+    }
+}
+
+/// The store fails while transactions run; then the database is opened again, and has what was acknowledged, nothing that was
+/// refused, and of an unknown outcome all or nothing.
+#[test]
+fn failures_of_the_store_leave_whole_transactions() {
+    const ROUNDS: u64 = 40;
+    let (mut unknown, mut failed) = (0, 0);
+    for seed in 1..=ROUNDS {
+        let (memory, faults) = (MemoryStore::new(), StoreFaults::new(Fault::None));
+        let open = || {
+            let (kv, clock) = (Arc::new(faults.store(memory.clone())), Arc::new(SystemClock));
+            let tables = EmbeddedTables::open_with(kv, clock, LayoutOptions::tiny()).unwrap();
+            tables.start_merging().unwrap();
+            Database::memory_builder().open_over(Arc::new(tables)).unwrap()
+        };
+        let database = open();
+        create_tables(&database).unwrap();
+        let (clock, is_over) = (Clock::default(), AtomicBool::new(false));
+        let mut history = std::thread::scope(|scope| {
+            scope.spawn(|| fail_at_random(&faults, seed, &is_over));
+            let history = load(&database, seed, 12, true).run(&clock);
+            is_over.store(true, SeqCst);
+            history
+        });
+        faults.set(Fault::None);
+        unknown += count(&history, End::Unknown);
+        failed += history
+            .iter()
+            .flatten()
+            .flat_map(|t| &t.statements)
+            .filter(|(_, answer)| *answer == Answer::Failed)
+            .count();
+        drop(database);
+        history.push(last(&open(), &clock));
+        explained(&format!("seed {seed}"), &State::default(), &history);
+    }
+    assert!(unknown > 5 && failed > 50, "{unknown} unknown outcomes, {failed} failed statements");
+}
