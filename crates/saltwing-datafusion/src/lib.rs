@@ -7,7 +7,8 @@
 //! 3. DataFusion's `SqlToRel` makes a logical plan. `engine::names` gives it tables, functions and types.
 //! 4. The first analyzer rule (`analyzer`) visits the plan from below. `lowering` merges nested calls into one typed
 //!    expression for each condition; `unnesting` makes subqueries joins.
-//! 5. DataFusion's analyzer and optimizer bring filters, limits and columns to the tables (`scan::table_source`).
+//! 5. DataFusion's analyzer and optimizer bring filters, limits and columns to the tables (`scan::table_source`). Rules that would
+//!    give wrong rows are corrected (`engine::optimizer`).
 //! 6. `physical::join_order` puts inner joins in an order in which tables can be looked up by key.
 //! 7. DataFusion makes the physical plan, whose leaves are `scan::table_scan`. `saltwing-planner` makes key ranges of their filters.
 //! 8. `physical::scan_rule` brings orders and limits to the scans, and puts lookup joins in. `physical::constants` keeps

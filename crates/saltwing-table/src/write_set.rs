@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use saltwing_access::{Table, TableError};
-use saltwing_types::{TableId, Value, text};
+use saltwing_types::{TableId, Value};
 
 use crate::engine::stored_table::{OpenTables, StoredTable};
-use crate::format::delta_record::{Record, RecordBuilder, keyed_rows};
+use crate::format::delta_record::{Record, RecordBuilder};
 use crate::format::row_format::VALUE_BYTES_MAX;
 use crate::format::stored_row::StoredRow;
 
@@ -162,18 +162,5 @@ impl WriteSet {
     pub(crate) fn table_name(&self, id: TableId) -> String {
         let found = self.tables.iter().find(|table| table.def().id == id);
         found.map_or_else(|| id.0.to_string(), |table| table.def().name.to_string())
-    }
-}
-
-impl std::fmt::Display for WriteSet {
-    /// One line a row: table, key in hex, `put` or `delete`.
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        for record in self.records() {
-            for (key, row) in keyed_rows(&record.bytes) {
-                let what = if row.is_empty() { "delete" } else { "put" };
-                writeln!(f, "{what} {} {}", self.table_name(record.table), text::hex(key))?;
-            }
-        }
-        Ok(())
     }
 }

@@ -3,6 +3,7 @@
 mod declared;
 mod function_list;
 mod names;
+mod optimizer;
 mod output;
 mod planned;
 mod reusable;
@@ -33,6 +34,7 @@ use sqlparser::ast::Statement;
 
 use self::declared::declared_name;
 use self::names::Names;
+use self::optimizer::optimizer;
 use self::output::result_type;
 use self::planned::judged;
 use self::template::{is_immutable, parameter_types, params_only_in_scan_filters};
@@ -148,10 +150,8 @@ impl Engine {
         let functions = SessionStateDefaults::default_table_functions();
         let table_functions = functions.into_iter().map(|f| (f.name().to_owned(), f)).collect();
         let task = session.task_ctx();
-        let rules = Optimizer::new().rules.into_iter().map(|rule| Arc::new(CancellableRule(rule)) as _).collect();
-        let optimizer = Optimizer::with_rules(rules);
         let session = Arc::new(session);
-        Ok(Self { session, table_functions, analyzer, optimizer, task })
+        Ok(Self { session, table_functions, analyzer, optimizer: optimizer(), task })
     }
 
     /// Plans a query, and judges how it reads its tables.

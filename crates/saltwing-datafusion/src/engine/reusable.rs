@@ -26,14 +26,16 @@ use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMerge
 use datafusion::physical_plan::union::{InterleaveExec, UnionExec};
 use datafusion::physical_plan::windows::BoundedWindowAggExec;
 
+use crate::physical::constants::ConstantsHiddenExec;
 use crate::physical::lookup_join::LookupJoinExec;
 use crate::scan::table_scan::TableScanExec;
 
 /// The operators that keep nothing of a run, or forget it when they are reset.
-const KNOWN: [fn(&dyn ExecutionPlan) -> bool; 21] = [
+const KNOWN: [fn(&dyn ExecutionPlan) -> bool; 22] = [
     is::<AggregateExec>,
     is::<BoundedWindowAggExec>,
     is::<CoalescePartitionsExec>,
+    is::<ConstantsHiddenExec>,
     is::<CooperativeExec>,
     is::<CrossJoinExec>,
     is::<DataSourceExec>,

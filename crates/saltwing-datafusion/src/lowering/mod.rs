@@ -56,7 +56,7 @@ pub(crate) fn lower_plan(plan: LogicalPlan) -> Result<LogicalPlan> {
     let plan = match plan {
         LogicalPlan::Filter(mut filter) => {
             filter.input = without_extra_rows(&filter.input, &filter.predicate)?;
-            filter.predicate = above_aggregate(lowerer.condition(filter.predicate)?, &filter.input);
+            filter.predicate = lowerer.condition(filter.predicate)?;
             volatile::kept_in_place(filter)?
         }
         LogicalPlan::Join(mut join) => {
@@ -73,22 +73,6 @@ pub(crate) fn lower_plan(plan: LogicalPlan) -> Result<LogicalPlan> {
         other => lowerer.expressions(other)?,
     };
     plan.recompute_schema()
-}
-
-/// Ties conditions without columns to the one row of an aggregate below them.
-///
-/// DataFusion would filter the aggregate's input by them, and its row would still come out.
-fn above_aggregate(predicate: PlanExpr, input: &LogicalPlan) -> PlanExpr {
-    let Some(column) = input.schema().columns().into_iter().next().filter(|_| is_one_row(input)) else {
-        return predicate;
-    };
-    let tied = chain(&predicate, Operator::And).into_iter().map(|conjunct| {
-        if matches!(conjunct, PlanExpr::Literal(..)) || !conjunct.column_refs().is_empty() {
-            return conjunct.clone();
-        }
-        ExprFunction::tied(conjunct.clone(), [PlanExpr::Column(column.clone())])
-    });
-    balanced(tied.collect(), Operator::And).unwrap_or(predicate)
 }
 
 /// Whether a plan gives the row of an aggregate without groups.

@@ -126,9 +126,10 @@ fn kept_plans_hold_known_operators() {
         assert!(is_kept, "{sql}: {names:?}");
         found.extend(names);
     }
-    let known = "AggregateExec BoundedWindowAggExec CoalescePartitionsExec CooperativeExec CrossJoinExec DataSourceExec \
-                 FilterExec GlobalLimitExec HashJoinExec InterleaveExec LookupJoinExec NestedLoopJoinExec \
-                 PlaceholderRowExec ProjectionExec RepartitionExec SortExec SortPreservingMergeExec TableScanExec UnionExec";
+    let known = "AggregateExec BoundedWindowAggExec CoalescePartitionsExec ConstantsHiddenExec CooperativeExec \
+                 CrossJoinExec DataSourceExec FilterExec GlobalLimitExec HashJoinExec InterleaveExec LookupJoinExec \
+                 NestedLoopJoinExec PlaceholderRowExec ProjectionExec RepartitionExec SortExec \
+                 SortPreservingMergeExec TableScanExec UnionExec";
     assert_eq!(found.into_iter().collect::<Vec<_>>(), known.split_whitespace().collect::<Vec<_>>());
 }
 

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
-use crate::engine::chunk::{CHUNK_ENTRIES_MAX, NamedRuns};
+use crate::engine::chunk::NamedRuns;
 use crate::engine::run::{Run, RunPart};
 use crate::engine::stored_chunk::StoredChunk;
 use crate::format::directory_format::PartRecord;
@@ -24,14 +24,14 @@ pub(crate) fn named_runs(chunks: &[StoredChunk], runs: &[StoredRun]) -> Vec<Name
     if runs.is_empty() {
         return named;
     }
-    let (indexes, mut near) = (Indexes::new(chunks), Near::default());
+    let indexes = indexes(chunks);
     // Of each entry, from which run on all are in those that were gone through: the newest come first.
     let mut absorbed_from: Vec<Vec<u64>> = chunks.iter().map(|chunk| vec![u64::MAX; chunk.len()]).collect();
     for (run, parts) in runs.iter().rev() {
         let (mut start, mut count) = (0, 0);
         for PartRecord { block, rows, oldest } in parts {
             let end = start + rows;
-            if let Some((chunk, index)) = indexes.get(*block, &mut near)
+            if let Some((chunk, index)) = indexes.get(block).copied()
                 && let Some(absorbed_from) =
                     absorbed_from.get_mut(chunk).and_then(|of_chunk| of_chunk.get_mut(index as usize))
             {
@@ -50,52 +50,16 @@ pub(crate) fn named_runs(chunks: &[StoredChunk], runs: &[StoredRun]) -> Vec<Name
     named
 }
 
-/// Where the entry of a block stands, by the block's number. Neighbours among entries were mostly written together, and have
-/// neighbouring numbers: so these stand together too.
-struct Indexes(HashMap<u64, Together, BuildHasherDefault<IdHasher>>);
+/// The chunk of each block's entry, and the entry's index in it, by the block's number.
+type Indexes = HashMap<u64, (usize, u32), BuildHasherDefault<IdHasher>>;
 
-/// Those of some neighbouring numbers.
-type Together = [u32; NUMBERS_TOGETHER as usize];
-
-const NUMBERS_TOGETHER: u64 = 16;
-
-/// The numbers that were looked up last: the next one is mostly among them.
-#[derive(Default)]
-struct Near<'a> {
-    numbers: Option<u64>,
-    together: Option<&'a Together>,
-}
-
-/// The number of a chunk times this, and the index of an entry in it, make one number.
-const CHUNK: u32 = 2 * CHUNK_ENTRIES_MAX as u32;
-
-/// No entry.
-const NONE: u32 = u32::MAX;
-
-impl Indexes {
-    fn new(chunks: &[StoredChunk]) -> Self {
-        let len: usize = chunks.iter().map(StoredChunk::len).sum();
-        let mut all = HashMap::with_capacity_and_hasher(len / 8, BuildHasherDefault::default());
-        for (chunk, entries) in (0..NONE / CHUNK).zip(chunks) {
-            for (index, id) in (chunk * CHUNK..).zip(entries.ids()) {
-                let together = all.entry(id / NUMBERS_TOGETHER).or_insert([NONE; NUMBERS_TOGETHER as usize]);
-                if let Some(place) = together.get_mut((id % NUMBERS_TOGETHER) as usize) {
-                    *place = index;
-                }
-            }
-        }
-        Self(all)
+fn indexes(chunks: &[StoredChunk]) -> Indexes {
+    let mut all =
+        Indexes::with_capacity_and_hasher(chunks.iter().map(StoredChunk::len).sum(), BuildHasherDefault::default());
+    for (chunk, entries) in chunks.iter().enumerate() {
+        all.extend(entries.ids().zip((0..).map(|index| (chunk, index))));
     }
-
-    /// A chunk, and the index in it.
-    fn get<'a>(&'a self, id: u64, near: &mut Near<'a>) -> Option<(usize, u32)> {
-        let numbers = id / NUMBERS_TOGETHER;
-        if near.numbers != Some(numbers) {
-            *near = Near { numbers: Some(numbers), together: self.0.get(&numbers) };
-        }
-        let index = *near.together?.get((id % NUMBERS_TOGETHER) as usize)?;
-        (index != NONE).then_some(((index / CHUNK) as usize, index % CHUNK))
-    }
+    all
 }
 
 /// Numbers of blocks are a count: they need no hash that nobody can foresee.

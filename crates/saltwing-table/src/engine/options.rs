@@ -37,7 +37,7 @@ pub struct LayoutOptions {
     pub step_blocks: usize,
     /// How many threads make the blocks of one step, each those of some neighbouring entries; one at least.
     pub merge_threads: usize,
-    /// Entries of directories that each of the threads which open reads at a time; fewer in all are read by one.
+    /// Entries of directories that opening hands from thread to thread at a time; fewer in all are read by one thread.
     pub open_entries: usize,
     /// A delta is merged when nothing was written for so long.
     pub idle: Duration,

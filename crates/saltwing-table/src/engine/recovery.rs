@@ -1,14 +1,12 @@
 //! Opening: directories and live deltas are read, nothing else, and nothing is written.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
-use std::thread::Builder;
 
 use parking_lot::{Mutex, RwLock};
 use saltwing_access::{Clock, StorageError, TableError};
-use saltwing_store::{Direction, KeyBounds, OrderedKv, StoreError};
+use saltwing_store::{Direction, KeyBounds, OrderedKv};
 
 use crate::engine::block_store::{BlockStore, Unread};
 use crate::engine::failure::Failures;
@@ -41,15 +39,10 @@ impl StorageEngine {
             None if !is_empty(&*kv)? => return Err(TableError::OtherLayout),
             None => Meta::default(),
         };
-        let no_thread = |source| {
-            let what = "start a thread that reads recent rows in";
-            StorageError::from(StoreError::io(what, Path::new("this process"), source))
-        };
         // The active generation side by side with the rest: there are as many rows in it as in the frozen one.
         let (directories, frozen, active) = std::thread::scope(|scope| {
             let read_active = || Generation::read(&*kv, meta.active, &Cursor::default());
-            let active =
-                Builder::new().name("saltwing-open".into()).spawn_scoped(scope, read_active).map_err(no_thread)?;
+            let active = stored_directory::opening_thread(scope, read_active)?;
             let directories = stored_directory::directories(&*kv, &blocks, options.open_entries.max(1))?;
             let frozen =
                 meta.frozen_generation().map(|frozen| Generation::read(&*kv, frozen, &meta.cursor)).transpose()?;

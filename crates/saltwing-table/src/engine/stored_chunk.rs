@@ -23,7 +23,7 @@ use crate::format::directory_format::StoredEntry;
 /// could not use.
 const CHUNK_BYTES: usize = 1 << 20;
 
-/// Entries with ascending fences, or descending ones while they are read from the back.
+/// Entries with ascending fences.
 #[derive(Default)]
 pub(crate) struct StoredChunk {
     bytes: Vec<u8>,
@@ -80,36 +80,8 @@ impl StoredChunk {
         self.entries.shrink_to_fit();
     }
 
-    pub(crate) fn reverse(&mut self) {
-        self.entries.reverse();
-    }
-
-    /// Takes the last entry away if its fence `is_meant`.
-    pub(crate) fn pop_if(&mut self, is_meant: impl Fn(&[u8]) -> bool) -> bool {
-        let is_popped = self.last_fence().is_some_and(is_meant);
-        if is_popped {
-            self.entries.pop();
-        }
-        is_popped
-    }
-
-    /// Takes another one's entries behind its own, if there is room; whether there is.
-    pub(crate) fn append(&mut self, other: &mut Self) -> bool {
-        let Ok(behind) = u32::try_from(self.bytes.len()) else { return false };
-        if u32::try_from(self.bytes.len() + other.bytes.len()).is_err() {
-            return false;
-        }
-        self.bytes.append(&mut other.bytes);
-        self.entries.extend(other.entries.drain(..).map(|place| Place { at: place.at + behind, ..place }));
-        true
-    }
-
     pub(crate) fn len(&self) -> usize {
         self.entries.len()
-    }
-
-    pub(crate) fn is_empty(&self) -> bool {
-        self.entries.is_empty()
     }
 
     fn part(&self, at: usize, bytes: usize) -> &[u8] {
@@ -122,10 +94,6 @@ impl StoredChunk {
 
     pub(crate) fn fence(&self, index: usize) -> Option<&[u8]> {
         self.entries.get(index).map(|place| self.fence_of(place))
-    }
-
-    pub(crate) fn last_fence(&self) -> Option<&[u8]> {
-        self.entries.last().map(|place| self.fence_of(place))
     }
 
     /// How many entries from one on have fences at or before a key.

@@ -13,6 +13,7 @@ use crate::engine::stored_directory::*;
 use crate::engine::zone_sum::ColumnZone;
 use crate::format::block_columns::BlockColumns;
 use crate::format::directory_format::{PartRecord, write_run};
+use crate::format::spaces::{dir_key, run_key};
 use crate::format::summary::Summary;
 use crate::format::zone::Zone;
 
@@ -106,36 +107,15 @@ fn tables() -> impl Strategy<Value = BTreeMap<u32, StoredTable>> {
 }
 
 proptest! {
-    /// Wherever the two meet, and however much they have read both.
-    #[test]
-    fn walks_from_both_ends_take_every_key_once(tables in tables(), front_keys in 0usize..100, both in 0usize..20) {
-        let (kv, cache) = store(&tables);
-        let mut front = Walk::new(&kv, &cache, Direction::Forward).unwrap();
-        let mut back = Walk::new(&kv, &cache, Direction::Reverse).unwrap();
-        front.advance(front_keys).unwrap();
-        let last = front.last_key().unwrap_or_default();
-        let mut all = kv.cursor(DIR, KeyBounds::all(), Direction::Forward).unwrap();
-        let count = std::iter::from_fn(|| all.next().unwrap()).count();
-        back.advance(count.saturating_sub(front_keys) + both).unwrap();
-        let mut halves = front.tables;
-        for (id, behind) in back.behind(&last) {
-            let of_table = halves.entry(id).or_default();
-            of_table.chunks.append(&mut { behind.chunks });
-            of_table.runs.extend(behind.runs);
-        }
-        let whole = halves.into_iter().map(|(id, half)| (id, directory(half, Stored::default(), 1, || BlockContext::new(TableId(id), &cache))));
-        prop_assert_eq!(all_named(whole.collect()), all_wanted(&tables));
-    }
-
     #[test]
     fn directories_are_those_that_were_stored(tables in tables(), batch in 1usize..60) {
         let (kv, cache) = store(&tables);
         prop_assert_eq!(all_named(directories(&kv, &cache, batch).unwrap()), all_wanted(&tables));
     }
 
-    /// Whichever of the two it is that fails.
+    /// Whichever thread it is that reads.
     #[test]
-    fn a_walk_that_fails_is_an_error(tables in tables(), batch in 1usize..10, at in 0usize..200) {
+    fn a_read_that_fails_is_an_error(tables in tables(), batch in 1usize..10, at in 0usize..200) {
         let (kv, cache) = store(&tables);
         let keys: usize = tables.values().map(|(keys, _)| keys.len()).sum();
         let faulty = FaultStore::new(kv, Fault::Fail(Failure::once(Call::Next, at as u64)));
