@@ -27,7 +27,7 @@ struct Dml<'a> {
     catalog: Arc<dyn CatalogReader>,
     params: &'a [Value],
     context: ScanContext,
-    returning: Option<Returning>,
+    returning: Option<Box<Returning>>,
 }
 
 impl Session {
@@ -72,10 +72,10 @@ pub(crate) fn planned_returning(
     statement: &Statement,
     catalog: &dyn CatalogReader,
     params: Params<'_>,
-) -> Result<Option<Returning>, Error> {
+) -> Result<Option<Box<Returning>>, Error> {
     let Some(bound) = returning(statement, catalog, params)? else { return Ok(None) };
     let planned = plan_select(*bound)?.ok_or_else(|| Error::new(ErrorCode::Bug, "a RETURNING has no plan"))?;
-    Ok(Some(Returning::new(planned)?))
+    Ok(Some(Box::new(Returning::new(planned)?)))
 }
 
 /// The rows that a statement has written, if it counts them itself, and what it has read and noticed.
@@ -112,8 +112,8 @@ impl Dml<'_> {
             return Ok(ExecResult { rows_affected, ..result }.into());
         };
         let rows = RowsOutcome::ready(returning.columns().clone(), batch);
-        let running = (!result.notices.is_empty()).then(|| Running::noticed(self.context.clone(), result.notices));
-        Ok(Outcome::Rows(RowsOutcome { rows_affected, read: result.stats, running: running.map(Box::new), ..rows }))
+        let running = Running { rows_affected, ..Running::new(self.context.clone(), Vec::new(), result.notices) };
+        Ok(Outcome::Rows(RowsOutcome { read: result.stats, running: Some(Box::new(running)), ..rows }))
     }
 
     /// A query for the rows that the statement writes.

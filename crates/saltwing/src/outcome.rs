@@ -76,8 +76,6 @@ pub(crate) struct RowsOutcome {
     pub(crate) source: BatchSource,
     /// Reads already done, besides those counted by the running part.
     pub(crate) read: Stats,
-    /// Rows that the statement has written or deleted before it returns some of them.
-    pub(crate) rows_affected: u64,
     /// What of it still runs, and what there is to be said; mostly of one row nothing.
     pub(crate) running: Option<Box<Running>>,
 }
@@ -95,6 +93,8 @@ pub(crate) struct Running {
     pub(crate) sql: Option<Arc<str>>,
     /// Where it is known to the transaction that it is a part of.
     pub(crate) stream: Option<Arc<RowStream>>,
+    /// Rows that it has written or deleted before it returns some of them.
+    pub(crate) rows_affected: u64,
 }
 
 /// From how much on a statement that scans is noticed.
@@ -125,9 +125,9 @@ impl Warnings {
 }
 
 impl Running {
-    /// The end of a statement that has run, with what there is to be said.
-    pub(crate) fn noticed(context: ScanContext, notices: Vec<String>) -> Self {
-        Self { context, counters: Vec::new(), notices, warnings: None, sql: None, stream: None }
+    /// A statement whose scans have these counters.
+    pub(crate) fn new(context: ScanContext, counters: Vec<Arc<Counters>>, notices: Vec<String>) -> Self {
+        Self { context, counters, notices, warnings: None, sql: None, stream: None, rows_affected: 0 }
     }
 
     /// What its scans have read so far.
@@ -245,12 +245,12 @@ impl RowsOutcome {
 
     /// A complete result.
     fn of(columns: Arc<[ResultColumn]>, source: BatchSource, read: Stats) -> Self {
-        Self { columns, source, read, rows_affected: 0, running: None }
+        Self { columns, source, read, running: None }
     }
 
     /// Rows that come.
     pub(crate) fn running(columns: Arc<[ResultColumn]>, source: BatchSource, running: Running) -> Self {
-        Self { columns, source, read: Stats::default(), rows_affected: 0, running: Some(Box::new(running)) }
+        Self { columns, source, read: Stats::default(), running: Some(Box::new(running)) }
     }
 
     /// The types of the columns.
@@ -263,13 +263,14 @@ impl RowsOutcome {
         self,
         take: impl FnOnce(&mut dyn Iterator<Item = Result<RecordBatch, Error>>) -> Result<T, Error>,
     ) -> Result<(T, ExecResult), Error> {
-        let Self { columns, mut source, mut running, rows_affected, mut read } = self;
+        let Self { columns, mut source, mut running, mut read } = self;
         let taken = take(&mut std::iter::from_fn(|| source.next_blocking(&columns).transpose()))?;
         if let Some(running) = &mut running {
             running.end();
             read += running.read();
         }
-        let notices = running.map(|running| running.notices).unwrap_or_default();
+        let (rows_affected, notices) =
+            running.map_or_else(Default::default, |running| (running.rows_affected, running.notices));
         Ok((taken, ExecResult { rows_affected, notices, stats: read }))
     }
 

@@ -106,7 +106,7 @@ impl Session {
         let notices = planned.warnings().to_vec();
         let counters = planned.counters();
         let source = BatchSource::Channel(self.pump(planned.clone())?);
-        let running = Running { context, counters, notices, warnings: Some(self.warnings()), sql: None, stream: None };
+        let running = Running { warnings: Some(self.warnings()), ..Running::new(context, counters, notices) };
         Ok(RowsOutcome::running(columns, source, running))
     }
 

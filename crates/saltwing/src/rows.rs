@@ -21,14 +21,13 @@ pub struct ArrowRows {
     schema: OnceLock<SchemaRef>,
     source: BatchSource,
     read: Stats,
-    rows_affected: u64,
     running: Option<Box<Running>>,
 }
 
 impl ArrowRows {
     pub(crate) fn new(outcome: RowsOutcome) -> Self {
-        let RowsOutcome { columns, source, read, rows_affected, running } = outcome;
-        Self { columns, schema: OnceLock::new(), source, read, rows_affected, running }
+        let RowsOutcome { columns, source, read, running } = outcome;
+        Self { columns, schema: OnceLock::new(), source, read, running }
     }
 
     /// The columns.
@@ -55,7 +54,7 @@ impl ArrowRows {
 
     /// Rows that the statement has written or deleted: those of an INSERT .. RETURNING. 0 of a query.
     pub fn rows_affected(&self) -> u64 {
-        self.rows_affected
+        self.running.as_ref().map_or(0, |running| running.rows_affected)
     }
 
     /// The next batch, never an empty one; `None` at the end.

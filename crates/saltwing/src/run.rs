@@ -271,7 +271,7 @@ impl Session {
             RunningSelect::Rows(rows) => BatchSource::Direct(Box::new(rows)),
         };
         let (counters, notices) = (vec![context.counters.clone()], notices.into_iter().collect());
-        let running = Running { context, counters, notices, warnings: Some(self.warnings()), sql: None, stream: None };
+        let running = Running { warnings: Some(self.warnings()), ..Running::new(context, counters, notices) };
         Ok(RowsOutcome::running(columns, source, running))
     }
 
