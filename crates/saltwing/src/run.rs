@@ -15,7 +15,7 @@ use saltwing_types::{ErrorCode, Span, Value};
 use crate::Error;
 use crate::outcome::{BatchSource, ExecResult, Outcome, RowsOutcome, Running, Values};
 use crate::session::Session;
-use crate::settings::ExecutorChoice;
+use crate::settings::{ExecutorChoice, Settings};
 use crate::show::columns_shown;
 use crate::statement_cache::{CachedStatement, ReadyPlan};
 use crate::text_rows::{TextRow, text_rows};
@@ -125,6 +125,10 @@ impl Session {
         }
     }
 
+    fn executor(&self) -> ExecutorChoice {
+        self.read_settings(|settings| settings.executor)
+    }
+
     /// A query with the rows, the catalog and the overrides as they are now.
     pub(crate) fn query_run<'a>(
         &self,
@@ -141,7 +145,7 @@ impl Session {
         params: Params<'a>,
     ) -> QueryRun<'a> {
         let (catalog, guard) = (self.catalog(), self.guard(&statement.hints));
-        let (statement, subqueries, executor) = (Cow::Borrowed(statement), Vec::new(), self.settings().executor);
+        let (statement, subqueries, executor) = (Cow::Borrowed(statement), Vec::new(), self.executor());
         let now_ms = self.is_within_transaction().then(|| self.now_ms());
         QueryRun { statement, params, subqueries, snapshot, catalog, guard, executor, now_ms }
     }
@@ -166,21 +170,21 @@ impl Session {
         params: &[Value],
         known: &CachedStatement,
     ) -> Result<RowsOutcome, Error> {
-        let settings = self.settings();
+        let executor = self.executor();
         let kept = || match self.run_kept(statement, params, &known.kept)? {
             Some(rows) => Ok(rows),
             None => self.run_query(statement, params),
         };
-        if settings.executor == ExecutorChoice::DataFusion {
+        if executor == ExecutorChoice::DataFusion {
             return kept();
         }
         let catalog = self.catalog();
         let Some(ReadyPlan { plan, part }) = known.planned(statement, &*catalog, params) else {
-            let is_kept = settings.executor == ExecutorChoice::Auto && known.is_relational();
+            let is_kept = executor == ExecutorChoice::Auto && known.is_relational();
             return if is_kept { kept() } else { self.run_query(statement, params) };
         };
         if let Some(row_key) = plan.point_key(part.as_ref())
-            && settings.allows_unmetered_get()
+            && self.read_settings(Settings::allows_unmetered_get)
             && !self.is_within_transaction()
         {
             // It is read at once, so it needs no cancellation and has no notice at its end.

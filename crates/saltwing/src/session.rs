@@ -124,8 +124,10 @@ impl Session {
     }
 
     pub(crate) fn writer(&self) -> Writer<'_> {
-        let Settings { durability, commit_bytes_max: bytes_max, autocommit_rows: part_rows, .. } = self.settings();
-        let limits = CommitLimits { bytes_max, part_rows };
+        let (durability, limits) = self.read_settings(|settings| {
+            let Settings { durability, commit_bytes_max: bytes_max, autocommit_rows: part_rows, .. } = *settings;
+            (durability, CommitLimits { bytes_max, part_rows })
+        });
         let open = self.within.as_ref().map(|transaction| &transaction.rows);
         Writer { store: &*self.shared.tables, durability, limits, memory: &self.shared.memory, open }
     }
@@ -146,6 +148,11 @@ impl Session {
 
     pub(crate) fn settings(&self) -> Settings {
         self.settings.lock().clone()
+    }
+
+    /// Reads some of the settings: a statement takes few of them, and copies of all would be a part of its time.
+    pub(crate) fn read_settings<T>(&self, read: impl FnOnce(&Settings) -> T) -> T {
+        read(&self.settings.lock())
     }
 
     /// Cancels the running statement of this session, and any that it still starts.
@@ -172,9 +179,10 @@ impl Session {
 
     /// The context of a statement that begins now.
     pub(crate) fn begin(&self) -> ScanContext {
-        let settings = self.settings();
-        let budget =
-            Budget { rows_max: settings.rows_max, bytes_max: settings.bytes_max, time_max: settings.statement_timeout };
+        let budget = self.read_settings(|settings| {
+            let Settings { rows_max, bytes_max, statement_timeout: time_max, .. } = *settings;
+            Budget { rows_max, bytes_max, time_max }
+        });
         let shared = &self.shared;
         let context = ScanContext::of_statement(budget, shared.options.threads, shared.memory.clone());
         *self.slot.context.lock() = Some(context.clone());
@@ -187,8 +195,10 @@ impl Session {
 
     /// From how much on a statement that scans is noticed.
     pub(crate) fn warnings(&self) -> Warnings {
-        let Settings { rows_warn: rows, bytes_warn: bytes, time_warn: time, .. } = self.settings();
-        Warnings { rows, bytes, time }
+        self.read_settings(|settings| {
+            let Settings { rows_warn: rows, bytes_warn: bytes, time_warn: time, .. } = *settings;
+            Warnings { rows, bytes, time }
+        })
     }
 
     /// The context of the statement that ran last.
@@ -202,7 +212,7 @@ impl Session {
         Guard {
             hints: hints.to_vec(),
             verb: HintVerb::default(),
-            setting: self.settings().full_scan,
+            setting: self.read_settings(|settings| settings.full_scan),
             open_option: options.full_scan,
             forbid: options.forbid_full_scan,
         }
