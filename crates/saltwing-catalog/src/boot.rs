@@ -1,5 +1,6 @@
 //! Reading the catalog at open, and changing it.
 
+use std::collections::HashMap;
 use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
@@ -9,9 +10,10 @@ use saltwing_access::{
 };
 use saltwing_types::table::TableHistory;
 use saltwing_types::{
-    ColumnDef, KeyColumn, KeySchema, KeySource, SortOrder, SqlType, TableDef, TableId, TableName, Value,
+    ColumnDef, KeyColumn, KeySchema, KeySource, SequenceBlock, SortOrder, SqlType, TableDef, TableId, TableName, Value,
 };
 
+use crate::row::{defined_sequence, name_values, text};
 use crate::view::{Definitions, key};
 use crate::{CatalogError, CatalogReader, INFORMATION_SCHEMA, record};
 
@@ -24,10 +26,15 @@ use crate::{CatalogError, CatalogReader, INFORMATION_SCHEMA, record};
 /// | 3 | tables that were altered: slots of dropped columns |
 /// | 4 | DEFAULTs that are computed for each row |
 /// | 5 | definitions as records with names of their own (`record.rs`) |
+/// | 6 | sequences |
 ///
 /// A definition stays in its form until its table is altered. So earlier versions open a catalog up to its first
 /// record, and refuse it from then on.
-pub const CATALOG_FORMAT: u32 = 5;
+pub const CATALOG_FORMAT: u32 = 6;
+/// The format that the records of tables need.
+const RECORDS_FORMAT: u32 = 5;
+/// The format that sequences need.
+pub(crate) const SEQUENCES_FORMAT: u32 = 6;
 /// The format of a catalog without tables.
 const FIRST_FORMAT: u32 = 1;
 
@@ -35,18 +42,22 @@ const TABLES: u32 = 1;
 const SCHEMAS: u32 = 2;
 const DROPPED: u32 = 3;
 const SETTINGS: u32 = 4;
+const SEQUENCES: u32 = 5;
 /// Ids below are the catalog's own.
 const FIRST_USER_TABLE: i64 = 100;
 pub(crate) const FORMAT_SETTING: &str = "catalog_format";
 pub(crate) const NEXT_ID_SETTING: &str = "next_table_id";
 
-/// The tables and schemas of a database.
+/// The tables, schemas and sequences of a database.
 pub struct Catalog {
-    store: Arc<dyn TableStore>,
-    own: OwnTables,
+    pub(crate) store: Arc<dyn TableStore>,
+    pub(crate) own: OwnTables,
     view: RwLock<Arc<Definitions>>,
     /// One change at a time.
-    changing: Mutex<()>,
+    pub(crate) changing: Mutex<()>,
+    /// Of each sequence the reserved values that were not given out. The lock of a block is held while more values are
+    /// reserved, so that the others wait for these.
+    pub(crate) blocks: Mutex<HashMap<TableId, Arc<Mutex<SequenceBlock>>>>,
 }
 
 pub(crate) struct OwnTables {
@@ -54,6 +65,7 @@ pub(crate) struct OwnTables {
     pub(crate) schemas: Arc<Table>,
     pub(crate) dropped: Arc<Table>,
     pub(crate) settings: Arc<Table>,
+    pub(crate) sequences: Arc<Table>,
 }
 
 impl Catalog {
@@ -66,7 +78,8 @@ impl Catalog {
     /// [`CatalogError::NewerFormat`], [`CatalogError::Corrupt`]; the store's.
     pub fn boot(store: Arc<dyn TableStore>, readonly: bool) -> Result<Self, CatalogError> {
         let own = OwnTables::register(&*store)?;
-        let catalog = Self { store, own, view: RwLock::default(), changing: Mutex::default() };
+        let catalog =
+            Self { store, own, view: RwLock::default(), changing: Mutex::default(), blocks: Mutex::default() };
         catalog.check_format(readonly)?;
         let mut view = Definitions { version: 1, ..Definitions::default() };
         for row in catalog.rows(&catalog.own.schemas)? {
@@ -75,6 +88,9 @@ impl Catalog {
         }
         for row in catalog.rows(&catalog.own.tables)? {
             view.insert(catalog.store.open_table(defined_table(&row)?));
+        }
+        for row in catalog.rows(&catalog.own.sequences)? {
+            view.insert_sequence(defined_sequence(&row)?.0);
         }
         *catalog.view.write() = Arc::new(view);
         Ok(catalog)
@@ -98,29 +114,20 @@ impl Catalog {
         self.definitions()
     }
 
-    fn definitions(&self) -> Arc<Definitions> {
+    pub(crate) fn definitions(&self) -> Arc<Definitions> {
         self.view.read().clone()
     }
 
     /// Adds a table, and its schema if that is new. The definition's id is given here.
     ///
     /// # Errors
-    /// [`CatalogError::DuplicateTable`], [`CatalogError::ReservedName`]; the store's.
+    /// [`CatalogError::DuplicateTable`], [`CatalogError::DuplicateSequence`], [`CatalogError::ReservedName`]; the store's.
     pub fn create_table(&self, mut def: TableDef) -> Result<Arc<Table>, CatalogError> {
         let _one_by_one = self.changing.lock();
         let mut view = Definitions::clone(&self.definitions());
-        let schema = def.name.schema.clone();
-        if let Some(existing) = view.tables.get(&key(schema.as_deref(), &def.name.name)) {
-            let existing = existing.def().name.to_string();
-            let name = def.name.to_string();
-            return Err(CatalogError::DuplicateTable { existing: (existing != name).then_some(existing), name });
-        }
+        view.check_free(&def.name)?;
         let mut writes = self.store.batch();
-        if let Some(schema) = &schema {
-            self.put_schema(&mut view, &mut *writes, schema)?;
-            // A schema that is there gives its spelling.
-            def.name.schema = view.schemas.get(&schema.to_lowercase()).cloned();
-        }
+        self.put_schema_of(&mut view, &mut *writes, &mut def.name)?;
         def.id = self.take_id(&mut *writes)?;
         self.put_definition(&mut *writes, &def)?;
         let table = self.store.open_table(Table::new(Arc::new(def))?);
@@ -243,8 +250,9 @@ impl Catalog {
         let lower = name.to_lowercase();
         let Some(spelt) = view.schemas.remove(&lower) else { return Err(CatalogError::NoSuchSchema(name.into())) };
         let tables = view.tables.keys().filter(|(schema, _)| *schema == lower).count();
-        if tables > 0 {
-            return Err(CatalogError::SchemaNotEmpty { name: spelt, tables });
+        let sequences = view.sequences.keys().filter(|(schema, _)| *schema == lower).count();
+        if tables + sequences > 0 {
+            return Err(CatalogError::SchemaNotEmpty { name: spelt, tables, sequences });
         }
         let mut writes = self.store.batch();
         let row_key = self.own.schemas.codec().encode(&[Value::Text(spelt)]).map_err(TableError::from)?;
@@ -266,7 +274,21 @@ impl Catalog {
         Ok(())
     }
 
-    fn publish(&self, mut view: Definitions) {
+    /// Adds the schema of a new object if it is new. A schema that is there gives its spelling.
+    pub(crate) fn put_schema_of(
+        &self,
+        view: &mut Definitions,
+        writes: &mut dyn WriteBatch,
+        name: &mut TableName,
+    ) -> Result<(), CatalogError> {
+        if let Some(schema) = &name.schema {
+            self.put_schema(view, writes, schema)?;
+            name.schema = view.schemas.get(&schema.to_lowercase()).cloned();
+        }
+        Ok(())
+    }
+
+    pub(crate) fn publish(&self, mut view: Definitions) {
         view.version += 1;
         *self.view.write() = Arc::new(view);
     }
@@ -294,8 +316,8 @@ impl Catalog {
         Ok(())
     }
 
-    /// The id of a new table; the write takes it away from the next one.
-    fn take_id(&self, writes: &mut dyn WriteBatch) -> Result<TableId, CatalogError> {
+    /// The id of a new table or sequence; the write takes it away from the next one.
+    pub(crate) fn take_id(&self, writes: &mut dyn WriteBatch) -> Result<TableId, CatalogError> {
         let id = match self.setting(NEXT_ID_SETTING)? {
             None => FIRST_USER_TABLE,
             Some(text) => text.parse().map_err(|_| CatalogError::Corrupt(format!("the next table id is '{text}'")))?,
@@ -318,8 +340,14 @@ impl Catalog {
     fn put_definition(&self, writes: &mut dyn WriteBatch, def: &TableDef) -> Result<(), CatalogError> {
         let [schema, name] = name_values(&def.name);
         writes.put(&self.own.tables, vec![schema, name, Value::Text(record::write(def)?)])?;
-        if self.setting(FORMAT_SETTING)? != Some(CATALOG_FORMAT.to_string()) {
-            writes.put(&self.own.settings, setting_row(FORMAT_SETTING, CATALOG_FORMAT.into()))?;
+        self.put_format(writes, RECORDS_FORMAT)
+    }
+
+    /// Writes the format that a new row needs, if the catalog has an earlier one.
+    pub(crate) fn put_format(&self, writes: &mut dyn WriteBatch, needed: u32) -> Result<(), CatalogError> {
+        let is_there = |format: String| format.parse::<u32>().is_ok_and(|format| format >= needed);
+        if !self.setting(FORMAT_SETTING)?.is_some_and(is_there) {
+            writes.put(&self.own.settings, setting_row(FORMAT_SETTING, needed.into()))?;
         }
         Ok(())
     }
@@ -387,25 +415,22 @@ fn check_definition(def: &TableDef) -> Result<(), CatalogError> {
 
 impl OwnTables {
     pub(crate) fn all(&self) -> impl Iterator<Item = &Arc<Table>> {
-        [&self.tables, &self.schemas, &self.dropped, &self.settings].into_iter()
+        [&self.tables, &self.schemas, &self.dropped, &self.settings, &self.sequences].into_iter()
     }
 
     pub(crate) fn register(store: &dyn TableStore) -> Result<Self, CatalogError> {
         let name = ("name", SqlType::Varchar(None));
+        let (schema, definition) = (("schema", SqlType::Varchar(None)), ("definition", SqlType::Varchar(None)));
         let open = |id, table: &str, key: &[(&str, SqlType)], values: &[(&str, SqlType)]| {
             let def = own_table(id, table, key, values);
             Ok::<_, CatalogError>(store.open_table(Table::new(Arc::new(def))?))
         };
         Ok(Self {
-            tables: open(
-                TABLES,
-                "_tables",
-                &[("schema", SqlType::Varchar(None)), name],
-                &[("definition", SqlType::Varchar(None))],
-            )?,
+            tables: open(TABLES, "_tables", &[schema, name], &[definition])?,
             schemas: open(SCHEMAS, "_schemas", &[name], &[])?,
             dropped: open(DROPPED, "_dropped", &[("id", SqlType::BigInt)], &[])?,
             settings: open(SETTINGS, "_settings", &[name], &[("value", SqlType::Varchar(None))])?,
+            sequences: open(SEQUENCES, "_sequences", &[schema, name], &[definition])?,
         })
     }
 }
@@ -445,10 +470,6 @@ fn setting_row(name: &str, value: i64) -> Vec<Value> {
     vec![Value::text(name), Value::text(value.to_string())]
 }
 
-fn name_values(name: &TableName) -> [Value; 2] {
-    [Value::Text(name.schema.clone().unwrap_or_default()), Value::Text(name.name.clone())]
-}
-
 /// The table whose definition a row of the catalog holds.
 ///
 /// # Errors
@@ -461,11 +482,4 @@ pub(crate) fn defined_table(row: &[Value]) -> Result<Table, CatalogError> {
     }
     check_definition(&def)?;
     Ok(Table::new(Arc::new(def))?)
-}
-
-fn text(row: &[Value], column: usize) -> Result<&str, CatalogError> {
-    match row.get(column) {
-        Some(Value::Text(text)) => Ok(text),
-        other => Err(CatalogError::Corrupt(format!("column {column} of a catalog row is {other:?}"))),
-    }
 }

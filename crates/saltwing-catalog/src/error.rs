@@ -29,16 +29,42 @@ pub enum CatalogError {
         /// How it is spelt, where that differs.
         existing: Option<String>,
     },
+    /// No sequence of this name.
+    #[error("no sequence {name}")]
+    NoSuchSequence {
+        /// The requested name.
+        name: String,
+        /// The nearest name there is.
+        nearest: Option<String>,
+    },
+    /// The sequence exists, perhaps in another case.
+    #[error("sequence {name} exists already{}", .existing.as_ref().map(|e| format!(" as {e}")).unwrap_or_default())]
+    DuplicateSequence {
+        /// The requested name.
+        name: String,
+        /// How it is spelt, where that differs.
+        existing: Option<String>,
+    },
+    /// The sequence has no more values.
+    #[error("sequence {name} has reached its {}", if *.ascends { "MAXVALUE" } else { "MINVALUE" })]
+    SequenceLimit {
+        /// The sequence.
+        name: String,
+        /// Whether its values grow.
+        ascends: bool,
+    },
     /// The schema exists.
     #[error("schema {0} exists already")]
     DuplicateSchema(String),
-    /// The schema still has tables.
-    #[error("schema {name} still has {tables} tables")]
+    /// The schema still has tables or sequences.
+    #[error("schema {name} still has {tables} tables{}", if *.sequences > 0 { format!(" and {sequences} sequences") } else { String::new() })]
     SchemaNotEmpty {
         /// Schema.
         name: String,
-        /// How many.
+        /// How many tables.
         tables: usize,
+        /// How many sequences.
+        sequences: usize,
     },
     /// A name that is kept for the catalog itself.
     #[error("{0} is a name of the catalog itself")]
@@ -51,11 +77,13 @@ pub enum CatalogError {
         /// The newest readable format.
         supported: u32,
     },
-    /// A later version wrote the definition of a table.
-    #[error("the definition of table {table} has record version {found}, and this version reads up to {supported}")]
+    /// A later version wrote the definition of a table or a sequence.
+    #[error("the definition of {what} {name} has record version {found}, and this version reads up to {supported}")]
     NewerRecord {
-        /// Table.
-        table: String,
+        /// "table" or "sequence".
+        what: &'static str,
+        /// Its name.
+        name: String,
         /// The version of this record.
         found: u32,
         /// The newest readable version.
@@ -85,6 +113,9 @@ impl CatalogError {
             Self::View(_) => ErrorCode::ReadOnly,
             Self::NoSuchSchema(_) => ErrorCode::NoSuchSchema,
             Self::DuplicateTable { .. } => ErrorCode::DuplicateTable,
+            Self::NoSuchSequence { .. } => ErrorCode::NoSuchSequence,
+            Self::DuplicateSequence { .. } => ErrorCode::DuplicateSequence,
+            Self::SequenceLimit { .. } => ErrorCode::SequenceLimit,
             Self::DuplicateSchema(_) => ErrorCode::DuplicateSchema,
             Self::SchemaNotEmpty { .. } | Self::ReservedName(_) => ErrorCode::InvalidDefinition,
             Self::NewerFormat { .. } | Self::NewerRecord { .. } => ErrorCode::NotSupported,
@@ -93,11 +124,23 @@ impl CatalogError {
         }
     }
 
+    /// The number under which Phoenix reports it, where its code alone does not say.
+    pub fn phoenix(&self) -> Option<u16> {
+        match self {
+            Self::SequenceLimit { ascends: true, .. } => Some(1212),
+            Self::SequenceLimit { ascends: false, .. } => Some(1213),
+            _ => None,
+        }
+    }
+
     /// Advice for the user.
     pub fn help(&self) -> Option<String> {
         match self {
             Self::NoSuchTable { nearest: Some(nearest), .. } => Some(format!("there is {nearest}")),
             Self::NoSuchTable { .. } => Some("SHOW TABLES lists them".into()),
+            Self::NoSuchSequence { nearest: Some(nearest), .. } => Some(format!("there is {nearest}")),
+            Self::NoSuchSequence { .. } => Some("SHOW SEQUENCES lists them".into()),
+            Self::SequenceLimit { .. } => Some("ALTER SEQUENCE can restart it, move its limit, or let it CYCLE".into()),
             Self::NewerFormat { .. } | Self::NewerRecord { .. } => {
                 Some("open it with the version that wrote it, or a later one".into())
             }

@@ -17,7 +17,7 @@ pub struct CatalogViewDef {
 }
 
 /// The views of [`INFORMATION_SCHEMA`].
-pub const VIEWS: [CatalogViewDef; 3] = [
+pub const VIEWS: [CatalogViewDef; 4] = [
     CatalogViewDef { name: "schemata", columns: &[("catalog_name", TEXT), ("schema_name", TEXT)] },
     CatalogViewDef {
         name: "tables",
@@ -37,6 +37,21 @@ pub const VIEWS: [CatalogViewDef; 3] = [
             ("key_position", SqlType::Integer),
             ("key_order", TEXT),
             ("column_family", TEXT),
+        ],
+    },
+    CatalogViewDef {
+        name: "sequences",
+        columns: &[
+            ("sequence_catalog", TEXT),
+            ("sequence_schema", TEXT),
+            ("sequence_name", TEXT),
+            ("data_type", TEXT),
+            ("start_value", SqlType::BigInt),
+            ("minimum_value", SqlType::BigInt),
+            ("maximum_value", SqlType::BigInt),
+            ("increment", SqlType::BigInt),
+            ("cycle_option", TEXT),
+            ("cache_size", SqlType::BigInt),
         ],
     },
 ];

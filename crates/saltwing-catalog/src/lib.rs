@@ -1,16 +1,18 @@
-//! Tables and schemas, kept as rows of tables whose definitions are constant.
+//! Tables, schemas and sequences, kept as rows of tables whose definitions are constant.
 //!
 //! ```text
 //! _tables    (schema, name)  -> definition as a record in JSON (`record.rs`)
 //! _schemas   (name)
 //! _dropped   (id)            tables whose rows are still to be deleted
 //! _settings  (name)          -> value: format version, next table id
+//! _sequences (schema, name)  -> definition and position as a record in JSON (`record/sequence.rs`)
 //! ```
 //!
 //! # Laws
 //! 1. Names match in any case; two names of one scope differ in more than case.
 //! 2. A change is one commit, synced: after a crash it is there whole or not at all.
-//! 3. A table id is never used again.
+//! 3. The id of a table or a sequence is never used again.
+//! 4. A value of a sequence is reserved on the disk before it is given out (`sequences.rs`).
 //!
 //! [`Catalog::snapshot`] gives the [`CatalogReader`] of one moment.
 
@@ -21,6 +23,8 @@ mod error;
 mod information_schema;
 mod readable;
 mod record;
+mod row;
+mod sequences;
 mod view;
 
 pub use boot::{CATALOG_FORMAT, Catalog};

@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use saltwing_access::{Damage, Examine, Examined, Loss, ScanContext, Table, TableError};
-use saltwing_types::{TableId, Value};
+use saltwing_types::{SequenceDef, SequencePosition, TableId, Value};
 
 use crate::CATALOG_FORMAT;
 use crate::boot::{FORMAT_SETTING, NEXT_ID_SETTING, OwnTables, defined_table};
+use crate::row::defined_sequence;
 
 /// The name under which damage to the catalog's own rows is reported.
 const PLACE: &str = "catalog";
@@ -18,6 +19,8 @@ pub struct ReadableCatalog {
     pub tables: Vec<Arc<Table>>,
     /// Schemas, with or without tables.
     pub schemas: BTreeSet<String>,
+    /// Sequences with their positions, in the order of their names.
+    pub sequences: Vec<(SequenceDef, SequencePosition)>,
     /// Tables whose drop did not come to its end.
     pub dropped: BTreeSet<TableId>,
     /// The examination of the catalog's own tables, and their names by id.
@@ -39,6 +42,7 @@ impl ReadableCatalog {
         let mut read = Self {
             tables: Vec::new(),
             schemas: BTreeSet::new(),
+            sequences: Vec::new(),
             dropped: BTreeSet::new(),
             examined: Examined::default(),
             own: own.all().map(|table| (table.def().id, table.def().name.name.clone())).collect(),
@@ -58,6 +62,12 @@ impl ReadableCatalog {
         read.dropped = rows(&own.dropped).iter().filter_map(|row| table_id(row)).collect();
         let tables = rows(&own.tables);
         read.definitions(store, &own.tables, &tables);
+        for row in rows(&own.sequences) {
+            match defined_sequence(&row) {
+                Ok(sequence) => read.sequences.push(sequence),
+                Err(why) => read.tell(&own.sequences, "sequences".to_owned(), why.to_string(), Loss::Nothing),
+            }
+        }
         read.settings(&own.settings, &rows(&own.settings));
         Ok(read)
     }
@@ -93,21 +103,22 @@ impl ReadableCatalog {
         let is_format = |found: i64| (1..=i64::from(CATALOG_FORMAT)).contains(&found);
         let place = |name: &str| format!("setting {name}");
         match number(FORMAT_SETTING) {
-            None if self.tables.is_empty() => {}
+            None if self.tables.is_empty() && self.sequences.is_empty() => {}
             None => self.tell(of, place(FORMAT_SETTING), "it is missing".into(), Loss::Nothing),
             Some(found) if found.is_some_and(is_format) => {}
             Some(_) => {
                 self.tell(of, place(FORMAT_SETTING), "it is no format that this version reads".into(), Loss::Nothing)
             }
         }
-        let most = self.tables.iter().map(|table| i64::from(table.def().id.0)).max();
+        let ids = self.tables.iter().map(|table| table.def().id);
+        let most = ids.chain(self.sequences.iter().map(|(def, _)| def.id)).map(|id| i64::from(id.0)).max();
         if let Some(most) = most
             && number(NEXT_ID_SETTING).flatten().is_none_or(|next| next <= most)
         {
             self.tell(
                 of,
                 place(NEXT_ID_SETTING),
-                format!("it is not above the number {most} of a table"),
+                format!("it is not above the number {most} of a table or a sequence"),
                 Loss::Nothing,
             );
         }

@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use crate::CatalogError;
 
 mod expression;
+pub(crate) mod sequence;
 mod sql_type;
 #[cfg(test)]
 mod tests;
@@ -52,7 +53,7 @@ pub(crate) fn read(table: &str, text: &str) -> Result<TableDef, CatalogError> {
         Err(_) => serde_json::from_str::<VersionOnly>(text).map_or(0, |only| only.record_version),
     };
     if found > RECORD_VERSION {
-        return Err(CatalogError::NewerRecord { table: table.into(), found, supported: RECORD_VERSION });
+        return Err(CatalogError::NewerRecord { what: "table", name: table.into(), found, supported: RECORD_VERSION });
     }
     parsed.map_err(|error| unreadable(error.to_string()))?.into_def().map_err(unreadable)
 }

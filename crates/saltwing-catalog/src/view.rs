@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use saltwing_access::Table;
-use saltwing_types::TableName;
+use saltwing_types::{SequenceDef, TableName};
 
 use crate::CatalogError;
 use crate::information_schema::{INFORMATION_SCHEMA, catalog_view};
@@ -29,11 +29,20 @@ pub trait CatalogReader: Send + Sync {
     /// All tables, by schema and name.
     fn tables(&self) -> Vec<Arc<Table>>;
 
+    /// The sequence of this name, in any case.
+    ///
+    /// # Errors
+    /// [`CatalogError::NoSuchSequence`], with the nearest name; [`CatalogError::NoSuchSchema`].
+    fn sequence(&self, schema: Option<&str>, name: &str) -> Result<Arc<SequenceDef>, CatalogError>;
+
+    /// All sequences, by schema and name.
+    fn sequences(&self) -> Vec<Arc<SequenceDef>>;
+
     /// All schemas but the default one, as spelt.
     fn schemas(&self) -> Vec<String>;
 }
 
-/// The tables and schemas that are kept as rows.
+/// The tables, schemas and sequences that are kept as rows.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Definitions {
     pub(crate) version: u64,
@@ -41,6 +50,8 @@ pub(crate) struct Definitions {
     pub(crate) schemas: BTreeMap<String, String>,
     /// By lower-case schema ("" is the default one) and name.
     pub(crate) tables: BTreeMap<(String, String), Arc<Table>>,
+    /// By the same names as tables.
+    pub(crate) sequences: BTreeMap<(String, String), Arc<SequenceDef>>,
 }
 
 impl CatalogReader for Definitions {
@@ -55,15 +66,20 @@ impl CatalogReader for Definitions {
         if let Some(view) = catalog_view(schema, name) {
             return Err(CatalogError::View(format!("{INFORMATION_SCHEMA}.{}", view.name)));
         }
-        if let Some(schema) = schema
-            && !self.has_schema(schema)
-        {
-            return Err(CatalogError::NoSuchSchema(schema.into()));
+        let (name, nearest) = self.nearest(schema, name, self.tables.values().map(|table| &table.def().name))?;
+        Err(CatalogError::NoSuchTable { name, nearest })
+    }
+
+    fn sequence(&self, schema: Option<&str>, name: &str) -> Result<Arc<SequenceDef>, CatalogError> {
+        if let Some(sequence) = self.sequences.get(&key(schema, name)) {
+            return Ok(sequence.clone());
         }
-        let asked = TableName { schema: schema.map(str::to_owned), name: name.into() }.to_string();
-        let names: Vec<String> = self.tables.values().map(|t| t.def().name.to_string()).collect();
-        let nearest = saltwing_types::suggest(&asked, names.iter().map(String::as_str)).map(str::to_owned);
-        Err(CatalogError::NoSuchTable { name: asked, nearest })
+        let (name, nearest) = self.nearest(schema, name, self.sequences.values().map(|sequence| &sequence.name))?;
+        Err(CatalogError::NoSuchSequence { name, nearest })
+    }
+
+    fn sequences(&self) -> Vec<Arc<SequenceDef>> {
+        self.sequences.values().cloned().collect()
     }
 
     fn has_schema(&self, schema: &str) -> bool {
@@ -81,6 +97,50 @@ impl CatalogReader for Definitions {
 }
 
 impl Definitions {
+    /// The requested name, which is not there, and the nearest one that is.
+    ///
+    /// # Errors
+    /// [`CatalogError::NoSuchSchema`].
+    fn nearest<'n>(
+        &self,
+        schema: Option<&str>,
+        name: &str,
+        names: impl Iterator<Item = &'n TableName>,
+    ) -> Result<(String, Option<String>), CatalogError> {
+        if let Some(schema) = schema
+            && !self.has_schema(schema)
+        {
+            return Err(CatalogError::NoSuchSchema(schema.into()));
+        }
+        let asked = TableName { schema: schema.map(str::to_owned), name: name.into() }.to_string();
+        let names: Vec<String> = names.map(ToString::to_string).collect();
+        let nearest = saltwing_types::suggest(&asked, names.iter().map(String::as_str)).map(str::to_owned);
+        Ok((asked, nearest))
+    }
+
+    /// # Errors
+    /// [`CatalogError::DuplicateTable`] or [`CatalogError::DuplicateSequence`] if the name is taken: tables and sequences
+    /// share one name space.
+    pub(crate) fn check_free(&self, name: &TableName) -> Result<(), CatalogError> {
+        let key = key(name.schema.as_deref(), &name.name);
+        let spelt = |existing: &TableName| (existing != name).then(|| existing.to_string());
+        if let Some(table) = self.tables.get(&key) {
+            return Err(CatalogError::DuplicateTable { existing: spelt(&table.def().name), name: name.to_string() });
+        }
+        if let Some(sequence) = self.sequences.get(&key) {
+            return Err(CatalogError::DuplicateSequence { existing: spelt(&sequence.name), name: name.to_string() });
+        }
+        Ok(())
+    }
+
+    pub(crate) fn insert_sequence(&mut self, sequence: SequenceDef) {
+        let name = &sequence.name;
+        if let Some(schema) = &name.schema {
+            self.schemas.entry(schema.to_lowercase()).or_insert_with(|| schema.clone());
+        }
+        self.sequences.insert(key(name.schema.as_deref(), &name.name), Arc::new(sequence));
+    }
+
     pub(crate) fn insert(&mut self, table: Arc<Table>) {
         let name = &table.def().name;
         if let Some(schema) = &name.schema {

@@ -10,8 +10,8 @@ use saltwing_store::{Direction, KeyBounds, MemoryStore, OrderedKv, Space};
 use saltwing_table::EmbeddedTables;
 use saltwing_types::table::TableHistory;
 use saltwing_types::{
-    ColumnDef, ColumnRef, Expr, KeyColumn, KeySchema, KeySource, SortOrder, SqlType, TableDef, TableId, TableName,
-    Value, typing,
+    ColumnDef, ColumnRef, Expr, KeyColumn, KeySchema, KeySource, SequenceDef, SortOrder, SqlType, TableDef, TableId,
+    TableName, Value, typing,
 };
 
 fn tables(kv: &Arc<dyn OrderedKv>) -> Arc<EmbeddedTables> {
@@ -221,6 +221,36 @@ fn the_first_definition_raises_the_format() {
     assert_eq!(format(&kv), Value::text("1"));
     boot(&kv).create_table(def(None, "t")).unwrap();
     assert_eq!(format(&kv), Value::text("5"));
+    boot(&kv).create_sequence(sequence(), sequence().beginning()).unwrap();
+    assert_eq!(format(&kv), Value::text("6"));
+    boot(&kv).create_table(def(None, "u")).unwrap();
+    assert_eq!(format(&kv), Value::text("6"));
+}
+
+fn sequence() -> SequenceDef {
+    let name = TableName { schema: Some("App".into()), name: "S".into() };
+    SequenceDef { id: TableId(0), name, start: 1, increment: 1, min: 1, max: 1_000, cycles: false, cache: 10 }
+}
+
+/// Two catalogs over one store are as two processes over one cluster.
+#[test]
+fn two_processes_reserve_different_values() {
+    let kv = memory();
+    let store = tables(&kv);
+    let first = Catalog::boot(store.clone(), false).unwrap();
+    first.create_sequence(sequence(), sequence().beginning()).unwrap();
+    let second = Catalog::boot(store, false).unwrap();
+    let def = second.snapshot().sequence(Some("app"), "s").unwrap();
+    assert_eq!(first.next_values(&def, 1, 2).unwrap(), [1, 2]);
+    assert_eq!(second.next_values(&def, 1, 2).unwrap(), [11, 12]);
+    // Only the block that was reserved last can be given back.
+    first.return_sequence_values().unwrap();
+    second.return_sequence_values().unwrap();
+    assert_eq!(first.next_values(&def, 1, 12).unwrap(), (13..25).collect::<Vec<_>>());
+    assert_eq!(second.next_values(&def, 5, 2).unwrap(), [25, 30]);
+    assert_eq!(second.next_values(&def, 900, 1).unwrap(), [35]);
+    assert_eq!(first.next_values(&def, 67, 1).unwrap_err().code().as_str(), "sequence_limit");
+    assert_eq!(boot(&kv).snapshot().sequences(), [def]);
 }
 
 /// A table with the key (UPPER(name), name).

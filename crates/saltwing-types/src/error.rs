@@ -89,12 +89,17 @@ codes! {
     NoSuchSchema = "no_such_schema", "3F000", 722;
     NoSuchColumn = "no_such_column", "42703", 504;
     NoSuchFunction = "no_such_function", "42883", 6001;
+    NoSuchSequence = "no_such_sequence", "42P01", 1201;
     AmbiguousColumn = "ambiguous_column", "42702", 502;
     DuplicateTable = "duplicate_table", "42P07", 1013;
+    DuplicateSequence = "duplicate_sequence", "42P07", 1200;
     DuplicateSchema = "duplicate_schema", "42P06", 721;
     DuplicateColumn = "duplicate_column", "42701", 514;
     InvalidDefinition = "invalid_definition", "42P16";
     NotSupported = "not_supported", "0A000";
+    MisplacedSequence = "misplaced_sequence", "0A000", 1205;
+    SequenceLimit = "sequence_limit", "2200H";
+    NoCurrentValue = "no_current_value", "55000", 1206;
     ReadOnly = "read_only", "25006", 518;
     NoTransaction = "no_transaction", "25P01";
     FailedTransaction = "failed_transaction", "25P02";

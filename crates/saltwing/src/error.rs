@@ -259,8 +259,8 @@ impl From<PlannerError> for Error {
 
 impl From<CatalogError> for Error {
     fn from(error: CatalogError) -> Self {
-        let (help, subject) = (error.help(), Subject::of_catalog(&error));
-        Self::wrap(error.code(), error).with_help(help).about(subject)
+        let (help, subject, phoenix) = (error.help(), Subject::of_catalog(&error), error.phoenix());
+        Self::wrap(error.code(), error).with_help(help).with_phoenix(phoenix).about(subject)
     }
 }
 

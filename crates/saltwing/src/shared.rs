@@ -105,6 +105,11 @@ impl Drop for Shared {
         if let Some(runtime) = self.runtime.take() {
             runtime.shutdown_background();
         }
+        if !self.options.readonly
+            && let Err(error) = self.catalog.return_sequence_values()
+        {
+            tracing::warn!(error = %error, "the reserved values of sequences were not given back: they are skipped");
+        }
         if let Some(storage) = self.storage.as_ref().filter(|_| !self.options.readonly) {
             // Nothing acknowledged depends on this: it makes the next opening fast.
             if let Err(error) = storage.close() {

@@ -8,7 +8,7 @@ use datafusion::catalog::{MemTable, TableProvider};
 use datafusion::common::Result;
 use saltwing_catalog::{CatalogError, CatalogReader, INFORMATION_SCHEMA, VIEWS, catalog_view};
 use saltwing_expr::ColumnBuilder;
-use saltwing_types::{SqlType, Value};
+use saltwing_types::{SequenceDef, SqlType, Value};
 
 use crate::RelationalError;
 use crate::expression::sql_field::column_field;
@@ -30,6 +30,7 @@ pub(crate) fn table(name: &str, catalog: &dyn CatalogReader) -> Result<Arc<dyn T
     let rows = match view.name {
         "schemata" => schemata(catalog),
         "tables" => tables(catalog),
+        "sequences" => sequences(catalog),
         _ => columns(catalog),
     };
     let batch = Rows { columns: view.columns, rows }.into_batch()?;
@@ -108,4 +109,22 @@ fn columns(catalog: &dyn CatalogReader) -> Vec<Vec<Value>> {
         }
     }
     rows
+}
+
+fn sequences(catalog: &dyn CatalogReader) -> Vec<Vec<Value>> {
+    let row = |def: &SequenceDef| {
+        vec![
+            Value::text(CATALOG),
+            schema_name(def.name.schema.as_ref()),
+            Value::text(&def.name.name),
+            Value::text(SqlType::BigInt.to_string()),
+            Value::Int(def.start),
+            Value::Int(def.min),
+            Value::Int(def.max),
+            Value::Int(def.increment),
+            Value::text(if def.cycles { "YES" } else { "NO" }),
+            Value::Int(def.cache.cast_signed()),
+        ]
+    };
+    catalog.sequences().iter().map(|def| row(def)).collect()
 }

@@ -4,9 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use saltwing_access::{Budget, Durability, Examine, OldRow, RowChange, ScanContext, Table, TableError, WriteBatch};
+use saltwing_catalog::CatalogError;
 use saltwing_store::{Access, LeftOut};
 use saltwing_types::table::TableHistory;
-use saltwing_types::{ErrorCode, TableDef};
+use saltwing_types::{ErrorCode, TableDef, TableName};
 
 use super::check::{Fault, Source};
 use super::new_place::NewPlace;
@@ -89,20 +90,33 @@ impl Copying<'_> {
         for schema in &self.source.catalog.schemas {
             catalog.create_schema(schema)?;
         }
+        for (def, position) in &self.source.catalog.sequences {
+            if let Err(error) = catalog.create_sequence(def.clone(), *position) {
+                self.refused("sequence", &def.name, error)?;
+            }
+        }
         for table in &self.source.catalog.tables {
             match catalog.create_table(as_new(table.def())) {
                 Ok(target) => self.copy(table, &target)?,
-                Err(error @ saltwing_catalog::CatalogError::Table(_)) => return Err(error.into()),
-                Err(error) => self.tell(Fault {
-                    table: Some(table.def().name.to_string()),
-                    space: "catalog".into(),
-                    place: "definition".into(),
-                    what: format!("the table cannot be made: {error}"),
-                    loss: Loss::Unknown,
-                }),
+                Err(error) => self.refused("table", &table.def().name, error)?,
             }
         }
         Ok(self.report)
+    }
+
+    /// Takes note of an object that the new catalog refuses.
+    fn refused(&mut self, kind: &str, name: &TableName, error: CatalogError) -> Result<(), Error> {
+        if let CatalogError::Table(_) = error {
+            return Err(error.into());
+        }
+        self.tell(Fault {
+            table: Some(name.to_string()),
+            space: "catalog".into(),
+            place: "definition".into(),
+            what: format!("the {kind} cannot be made: {error}"),
+            loss: Loss::Unknown,
+        });
+        Ok(())
     }
 
     fn tell(&mut self, fault: Fault) {

@@ -1,0 +1,201 @@
+//! Sequences: their definitions, and the reservation of their values.
+//!
+//! ```text
+//! _sequences (schema, name) -> the definition, and the position: the last reserved value
+//!      └── a block of `cache` values, in memory ──> the sessions, value by value
+//! ```
+//!
+//! # Laws
+//! 1. The position is on the disk before the first value of a block is given out. So a crash skips the rest of the block, and
+//!    no value comes twice.
+//! 2. Reservations are transactions of their own: they advance the position whatever becomes of the statement.
+//! 3. A reservation reads and writes the row in one transaction. So several processes can reserve from one store.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use saltwing_access::{Durability, Projection, TableError, WriteBatch};
+use saltwing_types::sequence::stepped;
+use saltwing_types::{SequenceBlock, SequenceDef, SequencePosition, TableId, TableName, Value};
+
+use crate::boot::{Catalog, SEQUENCES_FORMAT};
+use crate::record::sequence as record;
+use crate::row::{defined_sequence, name_values};
+use crate::view::{Definitions, key};
+use crate::{CatalogError, CatalogReader};
+
+impl Catalog {
+    /// Adds a sequence, and its schema if that is new. The definition's id is given here.
+    ///
+    /// # Errors
+    /// [`CatalogError::DuplicateSequence`], [`CatalogError::DuplicateTable`], [`CatalogError::ReservedName`]; the store's.
+    pub fn create_sequence(&self, mut def: SequenceDef, position: SequencePosition) -> Result<(), CatalogError> {
+        let _one_by_one = self.changing.lock();
+        let mut view = Definitions::clone(&self.definitions());
+        view.check_free(&def.name)?;
+        let mut writes = self.store.batch();
+        self.put_schema_of(&mut view, &mut *writes, &mut def.name)?;
+        def.id = self.take_id(&mut *writes)?;
+        self.put_sequence(&mut *writes, &def, position)?;
+        self.put_format(&mut *writes, SEQUENCES_FORMAT)?;
+        writes.commit(Durability::Synced)?;
+        view.insert_sequence(def);
+        self.publish(view);
+        Ok(())
+    }
+
+    /// Gives a sequence another definition and position: those that `change` makes of the present ones. The values that were
+    /// reserved and not given out count as not reserved.
+    ///
+    /// # Errors
+    /// [`CatalogError::NoSuchSequence`]; what `change` fails with; the store's.
+    pub fn alter_sequence<E: From<CatalogError>>(
+        &self,
+        schema: Option<&str>,
+        name: &str,
+        change: impl Fn(SequenceDef, SequencePosition) -> Result<(SequenceDef, SequencePosition), E>,
+    ) -> Result<(), E> {
+        let _one_by_one = self.changing.lock();
+        let mut view = Definitions::clone(&self.definitions());
+        let def = view.sequence(schema, name)?;
+        let block = self.block(def.id);
+        let mut block = block.lock();
+        let altered = self.update_sequence(&def, Durability::Synced, |def, position| {
+            let position = without(&block, &def, position);
+            change(def, position)
+        })?;
+        *block = SequenceBlock::default();
+        view.insert_sequence(altered);
+        self.publish(view);
+        Ok(())
+    }
+
+    /// Drops a sequence.
+    ///
+    /// # Errors
+    /// [`CatalogError::NoSuchSequence`]; the store's.
+    pub fn drop_sequence(&self, schema: Option<&str>, name: &str) -> Result<(), CatalogError> {
+        let _one_by_one = self.changing.lock();
+        let mut view = Definitions::clone(&self.definitions());
+        let def = view.sequence(schema, name)?;
+        let mut writes = self.store.batch();
+        writes.delete(&self.own.sequences, self.sequence_key(&def.name)?)?;
+        writes.commit(Durability::Synced)?;
+        view.sequences.remove(&key(def.name.schema.as_deref(), &def.name.name));
+        self.blocks.lock().remove(&def.id);
+        self.publish(view);
+        Ok(())
+    }
+
+    /// Takes `count` values for each of `rows` rows: of each row the first one. The values of a row follow each other.
+    ///
+    /// # Errors
+    /// [`CatalogError::SequenceLimit`]; [`CatalogError::NoSuchSequence`] if it was dropped meanwhile; the store's. Values that
+    /// were taken before the error are skipped.
+    pub fn next_values(&self, def: &SequenceDef, count: u64, rows: usize) -> Result<Vec<i64>, CatalogError> {
+        let block = self.block(def.id);
+        let mut block = block.lock();
+        let mut values = Vec::with_capacity(rows);
+        // The definition by which the block was reserved, as ALTER SEQUENCE holds the lock too.
+        let mut def = self.definitions().sequence(def.name.schema.as_deref(), &def.name.name).and_then(|newest| {
+            let dropped = || CatalogError::NoSuchSequence { name: def.name.to_string(), nearest: None };
+            if newest.id == def.id { Ok(newest) } else { Err(dropped()) }
+        })?;
+        while values.len() < rows {
+            if let Some(first) = block.take(count, def.increment) {
+                values.push(first);
+                continue;
+            }
+            let missing = u64::try_from(rows - values.len()).unwrap_or(u64::MAX);
+            // Several values of one row are reserved for themselves, and what is left of the block before is skipped, as in
+            // Phoenix.
+            let wanted = if count > 1 { count } else { missing.max(def.cache) };
+            let mut reserved = SequenceBlock::default();
+            let stored = self.update_sequence(&def, Durability::Synced, |stored, position| {
+                let limit =
+                    || CatalogError::SequenceLimit { name: stored.name.to_string(), ascends: stored.increment > 0 };
+                let (taken, position) = stored.reserve(position, wanted).ok_or_else(limit)?;
+                if taken.left < count {
+                    return Err(limit());
+                }
+                reserved = taken;
+                Ok((stored, position))
+            })?;
+            (*block, def) = (reserved, Arc::new(stored));
+        }
+        Ok(values)
+    }
+
+    /// Gives back the reserved values that were not given out, so that the next process starts with them.
+    ///
+    /// # Errors
+    /// The store's: then these values are skipped.
+    pub fn return_sequence_values(&self) -> Result<(), CatalogError> {
+        for def in self.definitions().sequences() {
+            let block = self.block(def.id);
+            let mut block = block.lock();
+            let left = std::mem::take(&mut *block);
+            if left.left > 0 {
+                self.update_sequence(&def, Durability::Buffered, |def, position| {
+                    let position = without(&left, &def, position);
+                    Ok::<_, CatalogError>((def, position))
+                })?;
+            }
+        }
+        Ok(())
+    }
+
+    fn block(&self, id: TableId) -> Arc<Mutex<SequenceBlock>> {
+        self.blocks.lock().entry(id).or_default().clone()
+    }
+
+    /// Replaces the stored definition and position of a sequence; the new definition. Tries again if another process does
+    /// the same.
+    fn update_sequence<E: From<CatalogError>>(
+        &self,
+        def: &SequenceDef,
+        durability: Durability,
+        mut change: impl FnMut(SequenceDef, SequencePosition) -> Result<(SequenceDef, SequencePosition), E>,
+    ) -> Result<SequenceDef, E> {
+        let row_key = self.sequence_key(&def.name)?;
+        loop {
+            let mut transaction = self.store.begin().map_err(CatalogError::from)?;
+            let row = transaction.snapshot().get(&Projection::all(&self.own.sequences), &row_key);
+            let stored = row.map_err(CatalogError::from)?.map(|row| defined_sequence(&row)).transpose()?;
+            let Some((stored, position)) = stored.filter(|(stored, _)| stored.id == def.id) else {
+                return Err(CatalogError::NoSuchSequence { name: def.name.to_string(), nearest: None }.into());
+            };
+            let (changed, position) = change(stored, position)?;
+            self.put_sequence(&mut *transaction, &changed, position)?;
+            match transaction.commit(durability) {
+                Ok(_) => return Ok(changed),
+                Err(TableError::Conflict { .. }) => {}
+                Err(error) => return Err(CatalogError::from(error).into()),
+            }
+        }
+    }
+
+    fn put_sequence(
+        &self,
+        writes: &mut dyn WriteBatch,
+        def: &SequenceDef,
+        position: SequencePosition,
+    ) -> Result<(), CatalogError> {
+        let [schema, name] = name_values(&def.name);
+        Ok(writes.put(&self.own.sequences, [schema, name, Value::Text(record::write(def, position)?)])?)
+    }
+
+    fn sequence_key(&self, name: &TableName) -> Result<Vec<u8>, CatalogError> {
+        Ok(self.own.sequences.codec().encode(&name_values(name)).map_err(TableError::from)?)
+    }
+}
+
+/// The position without the values of a block, if it is the block that was reserved last.
+fn without(block: &SequenceBlock, def: &SequenceDef, position: SequencePosition) -> SequencePosition {
+    let is_last = block.left > 0 && position.is_taken && block.last(def.increment) == position.last;
+    match is_last {
+        // A block is reserved when a value is needed, so its first value has been given out.
+        true => SequencePosition { last: stepped(block.next, 1, def.increment.wrapping_neg()), is_taken: true },
+        false => position,
+    }
+}
