@@ -16,6 +16,7 @@ use crate::conflict::{BoundConflict, ConflictUpdate, conflict};
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::lower::{LowerError, Lowerer, Params};
 use crate::scope::Scope;
+use crate::sequence::SequenceUses;
 use crate::target::{NamedTable, column_names, resolve, select_of, target_columns};
 
 /// Rows into a table.
@@ -26,6 +27,8 @@ pub struct BoundUpsert {
     pub source: BoundSource,
     /// Values of the rows that our language has no words for: they are NULL in the rows.
     pub computed: Vec<ComputedValue>,
+    /// Values of the rows that are taken from sequences: they are NULL in the rows.
+    pub sequenced: Vec<SequencedRow>,
     /// Values that wait for parameters, with the types that these get. They are NULL in the rows.
     pub open: Vec<Expr>,
 }
@@ -38,6 +41,16 @@ pub struct ComputedValue {
     pub place: usize,
     /// The expression, or the DEFAULT that it stands for.
     pub expr: Box<sqlparser::ast::Expr>,
+}
+
+/// A row of VALUES that takes values of sequences.
+pub struct SequencedRow {
+    /// Which row, from 0.
+    pub row: usize,
+    /// The sequences.
+    pub uses: SequenceUses,
+    /// Places in the row, from 0, with their expressions: see [`SequenceUses::of_row`].
+    pub values: Vec<(usize, Expr)>,
 }
 
 /// Where rows go.
@@ -105,7 +118,7 @@ pub fn upsert(
 ) -> Result<BoundUpsert> {
     let table = resolve(catalog, &statement.table)?;
     let columns = target_columns(&table, statement.columns.as_deref())?;
-    let (mut computed, mut open) = (Vec::new(), Vec::new());
+    let (mut computed, mut sequenced, mut open) = (Vec::new(), Vec::new(), Vec::new());
     let source = match &statement.source {
         RowSource::Query(query) => BoundSource::Query(query.clone()),
         RowSource::Values(rows) => {
@@ -132,13 +145,16 @@ pub fn upsert(
                             Value::Null
                         }
                         BoundValue::Computed(expr) => {
-                            computed.push(ComputedValue { row: row_number, place, expr });
+                            if !takes_sequence(&mut sequenced, (row_number, place), &expr, params)? {
+                                computed.push(ComputedValue { row: row_number, place, expr });
+                            }
                             Value::Null
                         }
                     });
                 }
                 bound.push(values);
             }
+            open.extend(sequenced.iter().flat_map(|row| &row.values).map(|(_, expr)| expr.clone()));
             BoundSource::Rows(bound)
         }
     };
@@ -155,7 +171,23 @@ pub fn upsert(
             UpsertTarget { update: Some(update), ..UpsertTarget::new(table, columns, OnConflict::Error) }
         }
     };
-    Ok(BoundUpsert { target, source, computed, open })
+    Ok(BoundUpsert { target, source, computed, sequenced, open })
+}
+
+/// Adds the value at a place of a row if it takes values of sequences; whether it does.
+fn takes_sequence(
+    sequenced: &mut Vec<SequencedRow>,
+    (row, place): (usize, usize),
+    expr: &sqlparser::ast::Expr,
+    params: Params<'_>,
+) -> Result<bool> {
+    let new = || SequencedRow { row, uses: SequenceUses::default(), values: Vec::new() };
+    let mut taking = sequenced.pop_if(|last| last.row == row).unwrap_or_else(new);
+    let value = taking.uses.of_row(expr, params)?;
+    let takes = value.is_some();
+    taking.values.extend(value.map(|value| (place, value)));
+    sequenced.extend((!taking.values.is_empty()).then_some(taking));
+    Ok(takes)
 }
 
 /// Binds a DELETE.

@@ -24,6 +24,7 @@ mod parameters;
 mod returning;
 mod scope;
 mod select;
+mod sequence;
 mod subquery;
 mod table_option;
 mod target;
@@ -35,7 +36,9 @@ pub use computed::{computed_query, expr_of};
 pub use condition::conditions;
 pub use conflict::ConflictUpdate;
 pub use create_table::{BoundTable, SPLIT_ON, create_table};
-pub use dml::{BoundDelete, BoundSource, BoundUpsert, ComputedValue, UpsertTarget, delete, deleted_rows, upsert};
+pub use dml::{
+    BoundDelete, BoundSource, BoundUpsert, ComputedValue, SequencedRow, UpsertTarget, delete, deleted_rows, upsert,
+};
 pub use error::{BindError, BindErrorKind, Result};
 pub use hint::{FULL_SCAN, PHOENIX_HINTS, check_hints};
 pub use lower::{LowerError, Lowerer, Params, comparison_operator, constant, operand, operand_place, operation};
@@ -47,6 +50,9 @@ pub use returning::returning;
 pub use saltwing_sql::statement::OnConflict;
 pub use scope::Scope;
 pub use select::{BoundQuery, BoundSelect, OrderColumn, Output, query, row_count};
+pub use sequence::{
+    SequenceUse, SequenceUses, SequencedQuery, alter_sequence, create_sequence, create_sequence_text, sequenced_query,
+};
 pub use subquery::{Candidate, Subquery, candidates, placed, with_placeholders};
 pub use target::{resolve, target_columns};
 pub use update::{BoundUpdate, update};

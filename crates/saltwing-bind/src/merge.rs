@@ -13,7 +13,7 @@ use crate::dml::{UpsertTarget, check_not_null};
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::lower::Params;
 use crate::target::{NamedTable, column_names, resolve, select_of, target_columns};
-use crate::update::{AssignedRows, assigned_value};
+use crate::update::{AssignedRows, assigned_value, has_computed_default};
 
 /// A MERGE, clause by clause.
 pub struct BoundMerge {
@@ -76,6 +76,8 @@ pub fn merge(statement: &Merge, catalog: &dyn CatalogReader, params: Params<'_>)
                 let mut unmatched = named.query("1")?;
                 select_of(&mut unmatched)?.selection = Some(statement.on.clone());
                 let mut query = named.query("1")?;
+                let columns = values.iter().zip(target.columns.iter().map(|&column| table.def().columns.get(column)));
+                query.has_sequences = columns.into_iter().any(|(value, column)| has_computed_default(value, column));
                 let select = select_of(&mut query)?;
                 select.projection = items;
                 select.from = vec![statement.source.clone()];

@@ -54,7 +54,8 @@ pub fn candidates(statement: &QueryStatement) -> Vec<Candidate> {
         }
         if let Some(alone) = named.alone(&query, place < within_with) {
             let (hints, span) = (statement.hints.clone(), statement.span);
-            let statement = QueryStatement { query: Box::new(alone), hints, items: Vec::new(), span };
+            let statement =
+                QueryStatement { query: Box::new(alone), hints, items: Vec::new(), has_sequences: false, span };
             found.push(Candidate { query: Box::new(query), statement });
         }
     }

@@ -42,6 +42,7 @@ pub fn update(statement: &Update, catalog: &dyn CatalogReader, params: Params<'_
     let select = select_of(&mut assigned.query)?;
     select.from.extend(from.iter().cloned());
     select.selection.clone_from(selection);
+    assigned.query.has_sequences |= statement.has_sequences;
     let AssignedRows { query, moves_rows, open } = assigned;
     Ok(BoundUpdate { table, query, moves_rows, is_joined: !from.is_empty(), open })
 }
@@ -63,6 +64,8 @@ impl AssignedRows {
         let columns = assigned_columns(table, assignments)?;
         let def = table.def();
         let (mut query, mut open) = (named.rows(&column_names(table))?, Vec::new());
+        let is_sequence = |it: &Assignment, column: &usize| has_computed_default(&it.value, def.columns.get(*column));
+        query.has_sequences = assignments.iter().zip(&columns).any(|(it, column)| is_sequence(it, column));
         let select = select_of(&mut query)?;
         for (assignment, &column) in assignments.iter().zip(&columns) {
             // The row key is the first item.
@@ -73,6 +76,12 @@ impl AssignedRows {
         let moves_rows = columns.iter().any(|&column| def.key.position(column).is_some());
         Ok(Self { query, moves_rows, open })
     }
+}
+
+/// Whether a value is the DEFAULT of a column that is computed for each row: it may be a value of a sequence.
+pub(crate) fn has_computed_default(value: &ast::Expr, target: Option<&ColumnDef>) -> bool {
+    let default = target.and_then(|target| target.default.as_ref());
+    is_default(value) && default.is_some_and(|default| default.computed)
 }
 
 /// A value for a column as an expression of a query; `open` gets the parameters without values that stand alone.

@@ -293,11 +293,20 @@ impl<'a> Cursor<'a> {
         result.map_err(|error| self.convert_deepest(error, start))
     }
 
+    /// The place of a [value of a sequence](crate::sequence_call) that was read since the last time that somebody asked.
+    ///
+    /// Each part of the grammar in which one may stand asks. What nobody has asked for is refused at the end of the statement.
+    pub(crate) fn take_sequence(&self) -> Option<Span> {
+        self.dialect.take_sequence().map(|span| place::span_of(span).unwrap_or_else(place::origin))
+    }
+
     /// Takes a column's DEFAULT, which ends before NOT NULL.
     pub(crate) fn default_expr(&mut self) -> Result<Expr, SqlError> {
         self.dialect.set_in_default(true);
         let result = self.parser.parse_expr();
         self.dialect.set_in_default(false);
+        // A DEFAULT may take values of sequences.
+        self.take_sequence();
         result.map_err(|error| self.convert(error, self.token_count()))
     }
 

@@ -22,9 +22,9 @@ use sqlparser::ast::{
 use sqlparser::dialect::{Dialect, Precedence};
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
-use sqlparser::tokenizer::{Token, Word};
+use sqlparser::tokenizer::{Span, Token, Word};
 
-use crate::words;
+use crate::{sequence, words};
 
 /// Operands that may be read for each token before a statement counts as too deep.
 const STEPS_PER_TOKEN: usize = 32;
@@ -37,18 +37,25 @@ const STEPS_FREE: usize = 10_000;
 pub(crate) struct SaltwingDialect {
     steps_left: Cell<usize>,
     in_default: Cell<bool>,
+    /// Where a value of a sequence was read.
+    sequence: Cell<Option<Span>>,
 }
 
 impl SaltwingDialect {
     /// For a statement of `token_count` tokens.
     pub(crate) fn new(token_count: usize) -> Self {
         let steps = STEPS_FREE.saturating_add(token_count.saturating_mul(STEPS_PER_TOKEN));
-        Self { steps_left: Cell::new(steps), in_default: Cell::new(false) }
+        Self { steps_left: Cell::new(steps), in_default: Cell::new(false), sequence: Cell::new(None) }
     }
 
     /// Whether `NOT NULL` ends the expression (a column's DEFAULT) instead of going on with it.
     pub(crate) fn set_in_default(&self, yes: bool) {
         self.in_default.set(yes);
+    }
+
+    /// The place of a value of a sequence that was read since the last call.
+    pub(crate) fn take_sequence(&self) -> Option<Span> {
+        self.sequence.take()
     }
 
     fn step(&self) -> Result<(), ParserError> {
@@ -143,7 +150,15 @@ impl Dialect for SaltwingDialect {
             return Some(Err(error));
         }
         match &parser.peek_token_ref().token {
-            Token::Word(word) => word_prefix(parser, word.keyword),
+            Token::Word(word) => {
+                let read = word_prefix(parser, word.keyword);
+                if let Some(Ok(expr)) = &read
+                    && let Some(span) = sequence::call_span(expr)
+                {
+                    self.sequence.set(Some(span));
+                }
+                read
+            }
             Token::Number(..) | Token::HexStringLiteral(_) | Token::Placeholder(_) => {
                 Some(parser.parse_value().map(Expr::Value))
             }
@@ -266,6 +281,7 @@ fn word_prefix(parser: &mut Parser, keyword: Keyword) -> Option<Result<Expr, Par
             None
         }
         Keyword::ARRAY if call || *next == Token::LBracket => None,
+        Keyword::NEXT | Keyword::CURRENT if sequence::follows(parser) => Some(sequence::value(parser)),
         Keyword::INTERVAL if matches!(next, Token::TripleSingleQuotedString(_) | Token::Number(..)) => None,
         // DataFusion has functions of these names.
         Keyword::LEFT | Keyword::RIGHT if call => Some(name_or_call(parser)),

@@ -8,11 +8,11 @@ use crate::cursor::Cursor;
 use crate::error::SqlError;
 use crate::name::{ColumnName, Name, TableRef};
 use crate::parameter::parameter_place;
-use crate::query;
 use crate::statement::{
     Assignment, ConflictAction, ConflictClause, Delete, Hint, Returning, RowSource, SourceText, Update, Upsert,
     ValuesRow,
 };
+use crate::{query, sequence};
 
 /// The word DEFAULT among the values of an UPSERT.
 ///
@@ -44,6 +44,10 @@ pub(crate) fn upsert(cursor: &mut Cursor<'_>, start: usize, hints: Vec<Hint>) ->
         _ if *cursor.peek(0) == Token::LParen => RowSource::Query(query::parse(cursor)?),
         _ => return Err(cursor.expected_word(&["VALUES", "SELECT"])),
     };
+    let has_sequences = match &source {
+        RowSource::Values(rows) => sequence::in_values(cursor, rows.iter().flat_map(|row| &row.values))?,
+        RowSource::Query(query) => sequence::in_query(cursor, query)?,
+    };
     let conflict = match conflict_clause(cursor)? {
         Some(clause) if or.is_some() => {
             return Err(SqlError::syntax(
@@ -54,7 +58,7 @@ pub(crate) fn upsert(cursor: &mut Cursor<'_>, start: usize, hints: Vec<Hint>) ->
         clause => clause.or(or),
     };
     let returning = returning(cursor)?;
-    Ok(Upsert { table, columns, source, conflict, returning, hints, span: cursor.span_from(start) })
+    Ok(Upsert { table, columns, source, conflict, has_sequences, returning, hints, span: cursor.span_from(start) })
 }
 
 /// `OR IGNORE`, `OR REPLACE` behind INSERT.
@@ -221,6 +225,7 @@ pub(crate) fn update(cursor: &mut Cursor<'_>, start: usize, hints: Vec<Hint>) ->
     cursor.expect(&["SET"])?;
     query::check_words(cursor, cursor.token_count())?;
     let assignments = cursor.list(assignment)?;
+    let has_sequences = sequence::in_values(cursor, assignments.iter().map(|assignment| &assignment.value))?;
     let from = further_tables(cursor, "FROM")?;
     let selection = selection(cursor)?;
     if cursor.at(&["ORDER"]) || cursor.at(&["LIMIT"]) {
@@ -229,7 +234,7 @@ pub(crate) fn update(cursor: &mut Cursor<'_>, start: usize, hints: Vec<Hint>) ->
     }
     let returning = returning(cursor)?;
     let span = cursor.span_from(start);
-    Ok(Update { table, alias, assignments, from, selection, returning, hints, span })
+    Ok(Update { table, alias, assignments, has_sequences, from, selection, returning, hints, span })
 }
 
 /// `word table, ..`: tables beside the one that is written; none without the word.

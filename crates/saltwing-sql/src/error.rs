@@ -53,6 +53,11 @@ impl SqlError {
         Self::new(ErrorCode::NotSupported, format!("not supported yet: {what}"), span)
     }
 
+    /// A value of a sequence where none may stand.
+    pub(crate) fn misplaced_sequence(span: Span) -> Self {
+        Self::new(ErrorCode::MisplacedSequence, "a value of a sequence may not stand here", span)
+    }
+
     /// A type, or a column, that cannot be: `CHAR(0)`, `DECIMAL(5,6)`.
     pub(crate) fn invalid(message: impl Into<String>, span: Span) -> Self {
         Self::new(ErrorCode::InvalidDefinition, message, span)

@@ -27,8 +27,7 @@ use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 use crate::error::SqlError;
-use crate::place;
-use crate::words;
+use crate::{place, sequence, words};
 
 /// Brackets and CASEs inside each other.
 pub const NESTING_MAX: usize = 64;
@@ -256,6 +255,13 @@ impl Guard {
             IS | IN | LIKE | ILIKE | SIMILAR | AT => self.operator(),
             // Part of an operator: IS [NOT] DISTINCT FROM.
             FROM if around.keyword(-1) == DISTINCT && matches!(around.keyword(-2), IS | NOT) => {}
+            // Part of a value of a sequence: NEXT n VALUES FOR.
+            VALUES if around.keyword(1) == FOR => {}
+            // The whole value becomes a call, which has brackets.
+            FOR if around.before(1).is_some_and(sequence::precedes_for) => {
+                let top = self.top();
+                top.inside_kb = top.inside_kb.max(BRACKET_KB);
+            }
             // Functions.
             LEFT | RIGHT if matches!(around.after(1), Some(Token::LParen)) => {}
             UNION | EXCEPT | INTERSECT => {

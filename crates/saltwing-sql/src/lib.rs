@@ -63,6 +63,7 @@ mod place;
 mod print;
 mod query;
 mod scanner;
+mod sequence;
 mod session;
 mod split;
 pub mod statement;
@@ -80,5 +81,6 @@ pub use parse::{Parsed, STATEMENT_BYTES_MAX, STATEMENT_TOKENS_MAX, parse, parse_
 pub use place::render_caret;
 pub use print::tree_text;
 pub use scanner::{Lexeme, lexemes};
+pub use sequence::{SequenceCall, sequence_call};
 pub use split::{StatementText, split_statements};
 pub use statement::Statement;

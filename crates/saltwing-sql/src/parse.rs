@@ -12,7 +12,7 @@ use crate::lexer::{self, Lexed};
 use crate::parameter::{self, Parameter};
 use crate::split::{self, StatementText};
 use crate::statement::{Explain, ExplainFormat, Hint, Statement, Unsupported};
-use crate::{alter_table, copy, create_table, dml, guard, hint, merge, place, query, session, transaction};
+use crate::{alter_table, copy, create_table, dml, guard, hint, merge, place, query, sequence, session, transaction};
 
 /// The largest statement in bytes.
 pub const STATEMENT_BYTES_MAX: usize = 16 << 20;
@@ -93,7 +93,10 @@ fn parse_text(sql: &str, source: &StatementText<'_>, at: Location) -> Result<Opt
         let mut cursor = Cursor::new(sql, tokens, &ranges, &dialect);
         let statement = statement(&mut cursor, hints)?;
         match cursor.is_at_end() {
-            true => Ok((statement, cursor.span_from(0))),
+            true => match cursor.take_sequence() {
+                None => Ok((statement, cursor.span_from(0))),
+                Some(span) => Err(sequence::misplaced(span)),
+            },
             false => Err(cursor.expected("the end of the statement")),
         }
     })?;
@@ -169,6 +172,7 @@ fn statement(cursor: &mut Cursor<'_>, hints: Vec<Hint>) -> Result<Statement, Sql
         "CREATE" => return create(cursor),
         "DROP" => return drop(cursor),
         "ALTER" if cursor.eat(&["ALTER", "TABLE"]) => return alter_table::parse(cursor).map(Statement::AlterTable),
+        "ALTER" if cursor.eat(&["ALTER", "SEQUENCE"]) => return sequence::alter(cursor).map(Statement::AlterSequence),
         _ => {}
     }
     if let Some(unsupported) = unsupported(cursor, &verb) {
@@ -254,7 +258,7 @@ fn explain_option(cursor: &mut Cursor<'_>, analyze: &mut bool, format: &mut Expl
 
 /// What CREATE, DROP and ALTER make or change, and we don't.
 const OBJECTS: &str = "INDEX, LOCAL INDEX, UNIQUE INDEX, UNCOVERED INDEX, GLOBAL INDEX, VIEW, MATERIALIZED VIEW, \
-    SEQUENCE, FUNCTION, TEMPORARY FUNCTION, TABLE, TEMPORARY TABLE, TEMP TABLE, LOCAL TEMPORARY TABLE, \
+    FUNCTION, TEMPORARY FUNCTION, TABLE, TEMPORARY TABLE, TEMP TABLE, LOCAL TEMPORARY TABLE, \
     GLOBAL TEMPORARY TABLE, EXTERNAL TABLE, UNLOGGED TABLE, VIRTUAL TABLE, DATABASE, ROLE, USER, TYPE, TRIGGER, CDC, \
     PROCEDURE, SCHEMA";
 
@@ -268,6 +272,9 @@ fn create(cursor: &mut Cursor<'_>) -> Result<Statement, SqlError> {
     if cursor.eat(&["CREATE", "SCHEMA"]) {
         return session::create_schema(cursor).map(Statement::CreateSchema);
     }
+    if cursor.eat(&["CREATE", "SEQUENCE"]) {
+        return sequence::create(cursor).map(Statement::CreateSequence);
+    }
     object(cursor, "CREATE")
 }
 
@@ -277,6 +284,9 @@ fn drop(cursor: &mut Cursor<'_>) -> Result<Statement, SqlError> {
     }
     if cursor.eat(&["DROP", "SCHEMA"]) {
         return session::drop_schema(cursor).map(Statement::DropSchema);
+    }
+    if cursor.eat(&["DROP", "SEQUENCE"]) {
+        return sequence::drop(cursor).map(Statement::DropSequence);
     }
     object(cursor, "DROP")
 }

@@ -15,7 +15,7 @@ use sqlparser::tokenizer::{Token, TokenWithSpan};
 use crate::cursor::Cursor;
 use crate::error::SqlError;
 use crate::statement::{Hint, QueryStatement, SourceText};
-use crate::words;
+use crate::{sequence, words};
 
 /// Advice if ON CONFLICT or ON DUPLICATE KEY stands in a query.
 const CONFLICT_PLACE: &str = "it stands behind the rows of INSERT INTO or UPSERT INTO";
@@ -29,7 +29,8 @@ pub(crate) fn in_brackets(cursor: &mut Cursor<'_>, hints: Vec<Hint>) -> Result<Q
     let query = parse(cursor)?;
     let span = cursor.span_from(start);
     cursor.expect_symbol(&Token::RParen)?;
-    Ok(QueryStatement { query, hints, items, span })
+    let has_sequences = sequence::in_query(cursor, &query)?;
+    Ok(QueryStatement { query, hints, items, has_sequences, span })
 }
 
 /// Reads a query to the end of the statement.
@@ -38,7 +39,8 @@ pub(crate) fn statement(cursor: &mut Cursor<'_>, hints: Vec<Hint>) -> Result<Que
     check_words(cursor, cursor.token_count())?;
     let items = select_items(cursor);
     let query = parse(cursor)?;
-    Ok(QueryStatement { query, hints, items, span: cursor.span_from(start) })
+    let has_sequences = sequence::in_query(cursor, &query)?;
+    Ok(QueryStatement { query, hints, items, has_sequences, span: cursor.span_from(start) })
 }
 
 /// Reads a query whose words have been looked through.
@@ -252,15 +254,6 @@ fn unknown_clause(cursor: &Cursor<'_>, index: usize, text: &str, keyword: Keywor
             let span = cursor.span_at(index - 1);
             Err(SqlError::not_supported("ON CONFLICT in a query", span).with_help(CONFLICT_PLACE))
         }
-        // NEXT VALUE FOR s, NEXT 5 VALUES FOR s, CURRENT VALUE FOR s.
-        _ if (upper == "VALUE" || upper == "VALUES") && next_is("FOR") => {
-            let counted = matches!(before(cursor, index), Some(Token::Number(..) | Token::Placeholder(_)));
-            let verb = index.checked_sub(if counted { 2 } else { 1 });
-            match verb.map(|verb| cursor.text(verb, verb + 1).to_uppercase()).as_deref() {
-                Some(verb @ ("NEXT" | "CURRENT")) => refuse(&format!("{verb} {upper} FOR")),
-                _ => Ok(()),
-            }
-        }
         _ if upper == "OF" && previous_is("AS") && (next_is("TIMESTAMP") || next_is("SYSTEM")) => {
             refuse("reading an older state (AS OF)")
         }
@@ -387,6 +380,7 @@ fn ends_list(cursor: &Cursor<'_>, at: usize) -> bool {
     match (&cursor.token(at).token, keyword(cursor, at)) {
         (Token::RParen | Token::SemiColon, _) => true,
         (_, EXCEPT) => previous != Some(&Token::Mul),
+        (_, FOR) if previous.is_some_and(sequence::precedes_for) => false,
         (_, FROM) => previous != Some(&Token::Period) && !distinct_from,
         (_, GROUP) if within_group => false,
         (_, FETCH | FOR | GROUP | HAVING | INTERSECT | LIMIT | OFFSET | ORDER | UNION | WHERE | WINDOW) => {

@@ -13,12 +13,14 @@ pub(crate) fn show(cursor: &mut Cursor<'_>) -> Result<Statement, SqlError> {
     if cursor.eat(&["CREATE", "TABLE"]) {
         return cursor.table().map(Statement::ShowCreateTable);
     }
+    if cursor.eat(&["CREATE", "SEQUENCE"]) {
+        return cursor.table().map(Statement::ShowCreateSequence);
+    }
     if cursor.eat(&["TABLES"]) {
-        let schema = match cursor.eat(&["FROM"]) || cursor.eat(&["IN"]) {
-            true => Some(cursor.name("a schema name")?),
-            false => None,
-        };
-        return Ok(Statement::ShowTables(ShowTables { schema, like: like(cursor)? }));
+        return in_schema(cursor).map(Statement::ShowTables);
+    }
+    if cursor.eat(&["SEQUENCES"]) {
+        return in_schema(cursor).map(Statement::ShowSequences);
     }
     if cursor.eat(&["SCHEMAS"]) || cursor.eat(&["DATABASES"]) {
         return like(cursor).map(Statement::ShowSchemas);
@@ -46,6 +48,15 @@ pub(crate) fn show(cursor: &mut Cursor<'_>) -> Result<Statement, SqlError> {
         return Ok(Statement::ShowSetting(None));
     }
     setting_name(cursor).map(|name| Statement::ShowSetting(Some(name)))
+}
+
+/// `[FROM schema] [LIKE 'pattern']`.
+fn in_schema(cursor: &mut Cursor<'_>) -> Result<ShowTables, SqlError> {
+    let schema = match cursor.eat(&["FROM"]) || cursor.eat(&["IN"]) {
+        true => Some(cursor.name("a schema name")?),
+        false => None,
+    };
+    Ok(ShowTables { schema, like: like(cursor)? })
 }
 
 fn like(cursor: &mut Cursor<'_>) -> Result<Option<String>, SqlError> {

@@ -24,6 +24,12 @@ pub enum Statement {
     DropSchema(DropSchema),
     /// `DROP TABLE`.
     DropTable(DropTable),
+    /// `CREATE SEQUENCE`.
+    CreateSequence(CreateSequence),
+    /// `ALTER SEQUENCE`.
+    AlterSequence(AlterSequence),
+    /// `DROP SEQUENCE`.
+    DropSequence(DropSequence),
     /// `TRUNCATE [TABLE] table, ..`: at least one.
     Truncate(Vec<TableRef>),
     /// `UPSERT INTO`.
@@ -50,8 +56,12 @@ pub enum Statement {
     ShowSchemas(Option<String>),
     /// `SHOW FUNCTIONS [LIKE 'pattern']`.
     ShowFunctions(Option<String>),
+    /// `SHOW SEQUENCES`.
+    ShowSequences(ShowTables),
     /// `SHOW CREATE TABLE`.
     ShowCreateTable(TableRef),
+    /// `SHOW CREATE SEQUENCE`.
+    ShowCreateSequence(TableRef),
     /// `SHOW STORAGE [FOR table]`: of one table, or of all.
     ShowStorage(Option<TableRef>),
     /// `COMPACT table, ..`: at least one.
@@ -259,6 +269,74 @@ pub struct DropTable {
     pub tables: Vec<TableRef>,
 }
 
+/// `CREATE SEQUENCE`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CreateSequence {
+    /// `IF NOT EXISTS`.
+    pub if_not_exists: bool,
+    /// The sequence.
+    pub name: TableRef,
+    /// The options.
+    pub options: SequenceOptions,
+}
+
+/// `ALTER SEQUENCE`: RESTART, at least one option, or both.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AlterSequence {
+    /// `IF EXISTS`.
+    pub if_exists: bool,
+    /// The sequence.
+    pub name: TableRef,
+    /// `RESTART`.
+    pub restart: Option<Restart>,
+    /// The options that change.
+    pub options: SequenceOptions,
+}
+
+/// Where a sequence starts again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Restart {
+    /// At its START value.
+    AtStart,
+    /// `WITH n`.
+    With(SequenceNumber),
+}
+
+/// The options of a sequence, in any order; `None` for those that are not there.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SequenceOptions {
+    /// `START [WITH]`.
+    pub start: Option<SequenceNumber>,
+    /// `INCREMENT [BY]`.
+    pub increment: Option<SequenceNumber>,
+    /// `MINVALUE`; `Some(None)` is NO MINVALUE.
+    pub min: Option<Option<SequenceNumber>>,
+    /// `MAXVALUE`; `Some(None)` is NO MAXVALUE.
+    pub max: Option<Option<SequenceNumber>>,
+    /// `CYCLE` is true, NO CYCLE false.
+    pub cycles: Option<bool>,
+    /// `CACHE`.
+    pub cache: Option<SequenceNumber>,
+}
+
+/// A number among the options of a sequence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SequenceNumber {
+    /// The number.
+    pub value: i64,
+    /// Where it stands, with its sign.
+    pub span: Span,
+}
+
+/// `DROP SEQUENCE`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DropSequence {
+    /// `IF EXISTS`.
+    pub if_exists: bool,
+    /// The sequences, at least one.
+    pub names: Vec<TableRef>,
+}
+
 /// `BACKUP TO 'directory'`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Backup {
@@ -281,6 +359,8 @@ pub struct Upsert {
     pub conflict: Option<ConflictClause>,
     /// `RETURNING`.
     pub returning: Option<Returning>,
+    /// Whether the rows may take [values of sequences](crate::sequence_call).
+    pub has_sequences: bool,
     /// `/*+ .. */` behind the first word, and in the query.
     pub hints: Vec<Hint>,
     /// The whole statement.
@@ -291,7 +371,8 @@ impl Upsert {
     /// `query`, whose rows it writes, as a statement of its own, with its hints.
     pub fn source_query(&self, query: &Query) -> QueryStatement {
         let hints = self.hints.clone();
-        QueryStatement { query: Box::new(query.clone()), hints, items: Vec::new(), span: self.span }
+        let has_sequences = self.has_sequences;
+        QueryStatement { query: Box::new(query.clone()), hints, items: Vec::new(), has_sequences, span: self.span }
     }
 }
 
@@ -377,6 +458,8 @@ pub struct Update {
     pub assignments: Vec<Assignment>,
     /// `FROM`: further tables of the expressions.
     pub from: Vec<TableWithJoins>,
+    /// Whether the expressions may take [values of sequences](crate::sequence_call).
+    pub has_sequences: bool,
     /// `WHERE`.
     pub selection: Option<Expr>,
     /// `RETURNING`.
@@ -480,6 +563,8 @@ pub struct QueryStatement {
     /// The items of the SELECT that gives the result its labels, as written;
     /// empty for VALUES and TABLE.
     pub items: Vec<SourceText>,
+    /// Whether the list of the outermost SELECT may take [values of sequences](crate::sequence_call). They stand nowhere else.
+    pub has_sequences: bool,
     /// The whole statement.
     pub span: Span,
 }
@@ -650,7 +735,7 @@ pub enum OnConflict {
     Ignore,
 }
 
-/// `SHOW TABLES [FROM schema] [LIKE 'pattern']`.
+/// `SHOW TABLES [FROM schema] [LIKE 'pattern']`, and the same of SEQUENCES.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShowTables {
     /// Only of this schema.

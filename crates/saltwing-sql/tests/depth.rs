@@ -117,10 +117,12 @@ const NESTED: [Nested; 78] = [
     Nested("SELECT ", ")", "1", "", ""),
 ];
 
-const CHAINED: [Chained; 30] = [
+const CHAINED: [Chained; 32] = [
     Chained("SELECT ", "1", "+1", ""),
     Chained("SELECT ", "1", "+f(1,2)", ""),
     Chained("SELECT ", "a", "+LEFT(a,1)", ""),
+    Chained("SELECT ", "1", "+NEXT VALUE FOR s", ""),
+    Chained("SELECT ", "1", "+NEXT 5 VALUES FOR s", ""),
     Chained("SELECT ", "1", " + a.and", ""),
     Chained("SELECT ", "1", " + \"and\"", ""),
     Chained("SELECT ", "1", " + when", ""),

@@ -229,7 +229,6 @@ fn statements_do_not_hide_in_queries() {
 
 #[test]
 fn what_phoenix_has_and_we_do_not_is_named() {
-    refused("SELECT NEXT VALUE FOR s", ErrorCode::NotSupported, "VALUE");
     refused("SELECT * FROM t (x VARCHAR, y.z INTEGER)", ErrorCode::NotSupported, "x VARCHAR");
     refused("UPSERT INTO t (k, x VARCHAR) VALUES (1, 2)", ErrorCode::NotSupported, "x VARCHAR");
     refused("SELECT 1 ON DUPLICATE KEY IGNORE", ErrorCode::NotSupported, "DUPLICATE");
@@ -241,10 +240,8 @@ fn what_phoenix_has_and_we_do_not_is_named() {
     for (sql, what) in [
         ("CREATE LOCAL INDEX i ON t (a) INCLUDE (b) ASYNC", "CREATE LOCAL INDEX"),
         ("CREATE VIEW v (a VARCHAR) AS SELECT * FROM t", "CREATE VIEW"),
-        ("CREATE SEQUENCE s START WITH 1 CACHE 5", "CREATE SEQUENCE"),
         ("ALTER INDEX i ON t REBUILD", "ALTER INDEX"),
         ("ALTER VIEW v ADD IF NOT EXISTS x VARCHAR", "ALTER VIEW"),
-        ("DROP SEQUENCE s", "DROP SEQUENCE"),
         ("UPDATE STATISTICS t", "UPDATE STATISTICS"),
         ("GRANT 'RX' ON t TO 'u'", "GRANT"),
     ] {
@@ -252,6 +249,43 @@ fn what_phoenix_has_and_we_do_not_is_named() {
             Statement::Unsupported(it) => assert_eq!(it.what, what),
             other => panic!("{sql} is read as {other:?}"),
         }
+    }
+}
+
+#[test]
+fn values_of_sequences_stand_where_each_row_takes_them() {
+    let refused = |sql: &str, place: &str| refused(sql, ErrorCode::MisplacedSequence, place);
+    refused("SELECT a FROM t WHERE a = NEXT VALUE FOR s", "NEXT");
+    refused("SELECT a FROM t GROUP BY NEXT VALUE FOR s", "NEXT");
+    refused("SELECT a FROM t HAVING COUNT(*) > nextval('s')", "nextval");
+    refused("SELECT a FROM t ORDER BY CURRENT VALUE FOR s", "CURRENT");
+    refused("SELECT a, NEXT VALUE FOR s AS n FROM t ORDER BY n", "n");
+    refused("SELECT a, NEXT VALUE FOR s FROM t ORDER BY a, 2", "2");
+    refused("SELECT *, NEXT VALUE FOR s FROM t ORDER BY 1", "1");
+    refused("SELECT DISTINCT NEXT VALUE FOR s FROM t", "NEXT");
+    refused("SELECT 1 UNION SELECT NEXT VALUE FOR s", "NEXT");
+    refused("SELECT (SELECT NEXT VALUE FOR s)", "NEXT");
+    refused("SELECT * FROM (SELECT NEXT VALUE FOR s) AS q", "NEXT");
+    refused("WITH q AS (SELECT NEXT VALUE FOR s) SELECT * FROM q", "NEXT");
+    refused("VALUES (NEXT VALUE FOR s)", "NEXT");
+    refused("SELECT a FROM t JOIN u ON t.a = NEXT 5 VALUES FOR s", "NEXT");
+    refused("DELETE FROM t WHERE a = NEXT VALUE FOR s", "NEXT");
+    refused("UPDATE t SET a = 1 WHERE a = NEXT VALUE FOR s", "NEXT");
+    refused("UPDATE t SET a = (SELECT NEXT VALUE FOR s)", "NEXT");
+    refused("UPSERT INTO t VALUES (1, (SELECT NEXT VALUE FOR s))", "NEXT");
+    refused("UPSERT INTO t VALUES (1) ON DUPLICATE KEY UPDATE a = NEXT VALUE FOR s", "NEXT");
+    refused("CREATE TABLE t (k BIGINT PRIMARY KEY) SPLIT ON (NEXT VALUE FOR s)", "NEXT");
+    for sql in [
+        "SELECT a, NEXT VALUE FOR s + 1 AS n FROM t WHERE a = 1 GROUP BY a ORDER BY a, 1",
+        "WITH q AS (SELECT 1) SELECT NEXT VALUE FOR s FROM q",
+        "UPSERT INTO t VALUES (NEXT ? VALUES FOR a.\"S\", CURRENT VALUE FOR s)",
+        "UPSERT INTO t SELECT NEXTVAL('a.s'), b FROM u",
+        "UPDATE t SET a = NEXT VALUE FOR s WHERE a = 1",
+        "CREATE TABLE t (k BIGINT DEFAULT NEXT VALUE FOR s NOT NULL PRIMARY KEY, v BIGINT DEFAULT currval('s'))",
+        // Names, not values.
+        "SELECT next, value, current, nextval FROM t WHERE next = current ORDER BY value",
+    ] {
+        parse_one(sql).unwrap();
     }
 }
 

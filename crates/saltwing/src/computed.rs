@@ -4,10 +4,10 @@
 use std::sync::Arc;
 
 use saltwing_access::{ScanContext, Snapshot};
-use saltwing_bind::{ComputedValue, Params, UpsertTarget, computed_query, expr_of};
+use saltwing_bind::{ComputedValue, Params, SequenceUses, UpsertTarget, computed_query, expr_of};
 use saltwing_expr::value_at;
 use saltwing_sql::statement::{Hint, QueryStatement};
-use saltwing_types::{ColumnDef, ErrorCode, Span, TableDef, Value, number};
+use saltwing_types::{ColumnDef, ErrorCode, Expr, Span, TableDef, Value, eval, number};
 
 use crate::Error;
 use crate::session::Session;
@@ -24,6 +24,8 @@ pub(crate) struct Computing<'a> {
     context: &'a ScanContext,
     /// The moment of the statement: what `now()` is.
     pub(crate) now_ms: i64,
+    /// Whether no row is written: sequences give their first values, and none is taken.
+    is_trial: bool,
 }
 
 impl Session {
@@ -34,7 +36,7 @@ impl Session {
         context: &'a ScanContext,
     ) -> Computing<'a> {
         let now_ms = self.now_ms();
-        Computing { session: self, hints, params, context, now_ms }
+        Computing { session: self, hints, params, context, now_ms, is_trial: false }
     }
 
     /// Tries the DEFAULTs that are computed for each row: one that fails would fail for every row.
@@ -45,7 +47,8 @@ impl Session {
             return Ok(());
         }
         let (snapshot, context) = (self.snapshot()?, self.begin());
-        self.computing(&[], &[], &context).values_of(&snapshot, def, &columns, 2).map(drop)
+        let computing = Computing { is_trial: true, ..self.computing(&[], &[], &context) };
+        computing.values_of(&snapshot, def, &columns, 2).map(drop)
     }
 }
 
@@ -126,17 +129,37 @@ impl Computing<'_> {
             Error::new(error.code(), text).with_help(error.help().map(str::to_owned))
         };
         let exprs = texts().map(expr_of).collect::<Result<Vec<_>, _>>().map_err(|error| failed(error.into()))?;
-        let query = computed_query(&exprs, rows, None).map_err(|error| failed(error.into()))?;
-        let found = self.run(snapshot, &query).map_err(failed)?;
+        let (mut uses, mut of_sequences, mut others) = (SequenceUses::default(), Vec::new(), Vec::new());
+        for expr in &exprs {
+            let of_sequence = uses.of_row(expr, Params::Given(&[])).map_err(|error| failed(error.into()))?;
+            others.extend(of_sequence.is_none().then_some(expr));
+            of_sequences.push(of_sequence);
+        }
+        let found = match others.is_empty() {
+            true => vec![Vec::new(); rows],
+            false => {
+                let query = computed_query(others, rows, None).map_err(|error| failed(error.into()))?;
+                self.run(snapshot, &query).map_err(failed)?
+            }
+        };
         if found.len() != rows {
             let text = "it is no value of one row: a DEFAULT takes no aggregates";
             return Err(failed(Error::new(ErrorCode::Syntax, text)));
         }
-        let row = |values: Vec<Value>| {
-            let values = values.iter().zip(columns);
-            values.map(|(value, column)| assigned(value, column, def)).collect::<Result<Vec<_>, _>>()
+        let sequences = self.session.sequence_values(&uses, Params::Given(&[])).map_err(failed)?;
+        let taken =
+            if self.is_trial { sequences.first_values(rows) } else { sequences.of_rows(rows).map_err(failed)? };
+        let row = |(row, found): (usize, Vec<Value>)| {
+            let taken: Vec<Value> =
+                taken.iter().filter_map(|values| values.get(row).copied().map(Value::Int)).collect();
+            let mut found = found.into_iter();
+            let value = |(of_sequence, column): (&Option<Expr>, &&ColumnDef)| match of_sequence {
+                None => assigned(&found.next().unwrap_or(Value::Null), column, def),
+                Some(expr) => assigned(&eval::eval(expr, &taken)?, column, def),
+            };
+            of_sequences.iter().zip(columns).map(value).collect::<Result<Vec<_>, Error>>()
         };
-        found.into_iter().map(row).collect::<Result<_, _>>().map_err(failed)
+        found.into_iter().enumerate().map(row).collect::<Result<_, _>>().map_err(failed)
     }
 
     /// The rows of a query.
@@ -165,7 +188,7 @@ impl Computing<'_> {
 }
 
 /// A value as one of a column.
-fn assigned(value: &Value, column: &ColumnDef, def: &TableDef) -> Result<Value, Error> {
+pub(crate) fn assigned(value: &Value, column: &ColumnDef, def: &TableDef) -> Result<Value, Error> {
     let value = number::assign(value.clone(), column.ty).map_err(|error| {
         let text = format!("{}.{}: {error}", def.name, column.name);
         Error::new(error.code(), text)

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use saltwing_bind::{
     BoundQuery, BoundSource, ParameterTypes, Params, Subquery, alter_table, candidates, computed_query, create_table,
-    deleted_rows, merge, query, resolve, returning, update, upsert,
+    deleted_rows, merge, query, resolve, returning, sequenced_query, update, upsert,
 };
 use saltwing_planner::HintVerb;
 use saltwing_sql::Statement;
@@ -15,6 +15,7 @@ use crate::computed::EXPRS_AT_ONCE;
 use crate::description::Description;
 use crate::dml::planned_returning;
 use crate::run::{Purpose, unsupported};
+use crate::sequences::result_columns;
 use crate::session::Session;
 use crate::settings::Setting;
 use crate::show::columns_shown;
@@ -95,6 +96,9 @@ impl Describer<'_> {
 
     fn described_query(&mut self, statement: &QueryStatement, verb: HintVerb) -> Result<Description, Error> {
         self.types.note_row_counts(&statement.query);
+        if statement.has_sequences {
+            return self.described_sequenced(statement, verb);
+        }
         let mut run = self.session.query_run(statement, Params::Open)?;
         run.guard.verb = verb;
         let context = self.session.begin();
@@ -127,6 +131,19 @@ impl Describer<'_> {
         Ok(Description { columns, plan: Some(name), ..Description::default() })
     }
 
+    fn described_sequenced(&mut self, statement: &QueryStatement, verb: HintVerb) -> Result<Description, Error> {
+        let sequenced = sequenced_query(statement)?;
+        self.session.sequence_values(&sequenced.uses, Params::Open)?;
+        let described = match sequenced.is_of_one_row() {
+            true => Description { columns: Some(sequenced.columns_of_one_row().into()), ..Description::default() },
+            false => self.described_query(&sequenced.query, verb)?,
+        };
+        let Some(columns) = &described.columns else { return Ok(described) };
+        let outputs = sequenced.outputs(columns, Params::Open)?;
+        outputs.iter().for_each(|output| self.types.note_expr(&output.expr));
+        Ok(Description { columns: Some(result_columns(&outputs).into()), ..described })
+    }
+
     /// Notes what a query over one table tells of parameters; some of its placeholders stand for `subqueries`.
     fn note_types(&mut self, statement: &QueryStatement, subqueries: &[Subquery]) {
         // What is wrong with it is told where it is planned.
@@ -138,6 +155,9 @@ impl Describer<'_> {
     fn check_upsert(&mut self, statement: &Upsert, verb: HintVerb) -> Result<(), Error> {
         let bound = upsert(statement, verb == HintVerb::Insert, &*self.session.catalog(), Params::Open)?;
         bound.open.iter().for_each(|e| self.types.note_expr(e));
+        for row in &bound.sequenced {
+            self.session.sequence_values(&row.uses, Params::Open)?;
+        }
         match bound.source {
             BoundSource::Rows(_) if bound.computed.is_empty() => Ok(()),
             BoundSource::Rows(_) => {

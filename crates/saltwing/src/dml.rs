@@ -137,7 +137,7 @@ impl Dml<'_> {
     fn upsert(&self, statement: &Upsert, verb: HintVerb) -> Result<Outcome, Error> {
         let (session, params) = (self.session, self.params);
         let is_insert = verb == HintVerb::Insert;
-        let BoundUpsert { target, source, computed, .. } =
+        let BoundUpsert { target, source, computed, sequenced, .. } =
             upsert(statement, is_insert, &*self.catalog, Params::Given(params))?;
         let computing = || session.computing(&statement.hints, params, &self.context);
         let rows = match source {
@@ -147,7 +147,10 @@ impl Dml<'_> {
                     self.upsert_query(attempt, &target, &query, verb, &computing).map(|result| (None, result))
                 });
             }
-            BoundSource::Rows(rows) => rows,
+            BoundSource::Rows(mut rows) => {
+                session.fill_sequences(&target, &mut rows, &sequenced, params)?;
+                rows
+            }
         };
         let is_plain = computed.is_empty() && target.computed_defaults.is_empty() && self.returning.is_none();
         if is_plain {

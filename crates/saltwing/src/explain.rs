@@ -1,8 +1,9 @@
 //! EXPLAIN.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
-use saltwing_bind::Params;
+use saltwing_bind::{Params, sequenced_query};
 use saltwing_exec::SelectPlan;
 use saltwing_planner::{AccessReport, DirectPlan, explain_json, explain_text};
 use saltwing_sql::Statement;
@@ -11,7 +12,7 @@ use saltwing_types::{ErrorCode, Value};
 
 use crate::Error;
 use crate::outcome::Outcome;
-use crate::run::Purpose;
+use crate::run::{Purpose, QueryRun};
 use crate::session::Session;
 use crate::text_rows::TextRow;
 
@@ -64,7 +65,7 @@ impl Session {
     }
 
     fn explain_query(&self, statement: &QueryStatement, params: &[Value]) -> Result<Explained, Error> {
-        let mut run = self.query_run(statement, Params::Given(params))?;
+        let mut run = without_sequences(self.query_run(statement, Params::Given(params))?)?;
         // Without values a statement with parameters is explained as far as it is known.
         if params.is_empty() {
             run.params = Params::Open;
@@ -76,7 +77,7 @@ impl Session {
     }
 
     fn analyze_query(&self, statement: &QueryStatement, params: &[Value]) -> Result<Explained, Error> {
-        let run = self.query_run(statement, Params::Given(params))?;
+        let run = without_sequences(self.query_run(statement, Params::Given(params))?)?;
         let context = self.begin();
         let (run, reads) = self.with_subqueries(run, &context, Purpose::Execute)?;
         let plan = self.plan_query(&run, &context, Purpose::Execute)?;
@@ -137,6 +138,14 @@ fn together(one: Explained, other: Explained) -> Explained {
     let plan = plan.into_iter().chain(other.plan).reduce(|text, more| text + &more);
     let executor = if executor == other.executor { executor } else { "datafusion" };
     Explained { executor, direct: None, reports, plan, subqueries }
+}
+
+/// The query that gives the rows before they take values of sequences. EXPLAIN ANALYZE of a query takes none.
+fn without_sequences(run: QueryRun<'_>) -> Result<QueryRun<'_>, Error> {
+    match run.statement.has_sequences {
+        true => Ok(QueryRun { statement: Cow::Owned(sequenced_query(&run.statement)?.query), ..run }),
+        false => Ok(run),
+    }
 }
 
 /// The reads of a write on the direct path.

@@ -63,6 +63,7 @@ mod relational;
 mod relational_engine;
 mod rows;
 mod run;
+mod sequences;
 mod session;
 mod settings;
 mod shared;

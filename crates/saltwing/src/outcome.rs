@@ -153,8 +153,28 @@ pub(crate) enum BatchSource {
     Values(Option<Values>),
     /// The direct path, read on the caller's thread.
     Direct(Box<DirectRows>),
+    /// Other rows, in which each batch is changed.
+    Mapped(Box<MappedRows>),
     /// Another thread or task.
     Channel(async_channel::Receiver<Result<RecordBatch, Error>>),
+}
+
+/// Rows in which each batch is changed, on the thread that asks for them.
+pub(crate) struct MappedRows {
+    pub(crate) rows: BatchSource,
+    /// The columns of `rows`.
+    pub(crate) columns: Arc<[ResultColumn]>,
+    pub(crate) map: BatchMap,
+}
+
+/// A change of batches: as many rows, perhaps other columns.
+pub(crate) type BatchMap = Box<dyn FnMut(&RecordBatch) -> Result<RecordBatch, Error> + Send>;
+
+impl MappedRows {
+    fn next(&mut self) -> Result<Option<RecordBatch>, Error> {
+        let batch = self.rows.next_blocking(&self.columns)?;
+        batch.map(|batch| (self.map)(&batch)).transpose()
+    }
 }
 
 /// A row that comes as values.
@@ -185,7 +205,7 @@ impl BatchSource {
                 Ok(Some(true))
             }
             BatchSource::Direct(rows) => Ok(rows.next_values(values)?),
-            BatchSource::Ready(_) | BatchSource::Channel(_) => Ok(None),
+            BatchSource::Ready(_) | BatchSource::Mapped(_) | BatchSource::Channel(_) => Ok(None),
         }
     }
 
@@ -199,7 +219,7 @@ impl BatchSource {
 
     /// Whether rows are still to be read, on the thread that asks for them.
     pub(crate) fn reads(&self) -> bool {
-        matches!(self, Self::Direct(_) | Self::Values(Some(Values::Total(_))))
+        matches!(self, Self::Direct(_) | Self::Mapped(_) | Self::Values(Some(Values::Total(_))))
     }
 
     /// The next batch with rows in it, on the caller's thread; `columns` are those of the result.
@@ -211,6 +231,7 @@ impl BatchSource {
                     values.take().map(|values| batch_of_values(columns, &values.read()?)).transpose()?
                 }
                 BatchSource::Direct(rows) => rows.next_batch()?,
+                BatchSource::Mapped(rows) => rows.next()?,
                 BatchSource::Channel(receiver) => receiver.recv_blocking().ok().transpose()?,
             };
             if batch.as_ref().is_none_or(|batch| batch.num_rows() > 0) {

@@ -79,6 +79,9 @@ impl Session {
                 }
                 Ok(ExecResult::noticed(notices).into())
             }
+            Statement::CreateSequence(create) => self.run_create_sequence(create),
+            Statement::AlterSequence(alter) => self.run_alter_sequence(alter),
+            Statement::DropSequence(drop) => self.run_drop_sequence(drop),
             Statement::CreateSchema(create) => {
                 self.writable()?;
                 let known = catalog.snapshot().has_schema(&create.name.text);
@@ -102,6 +105,8 @@ impl Session {
             Statement::ShowTables(show) => shown(self.show_tables(show)?),
             Statement::ShowSchemas(show) => shown(self.show_schemas(show.as_deref())?),
             Statement::ShowFunctions(show) => shown(self.show_functions(show.as_deref())?),
+            Statement::ShowSequences(show) => shown(self.show_sequences(show)?),
+            Statement::ShowCreateSequence(name) => shown(self.show_create_sequence(name)?),
             Statement::ShowCreateTable(name) => shown(self.show_create_table(name)?),
             Statement::ShowStorage(name) => self.show_storage(name.as_ref()).map(Outcome::Rows),
             Statement::Compact(tables) => self.run_compact(tables),
@@ -170,6 +175,9 @@ impl Session {
         params: &[Value],
         known: &CachedStatement,
     ) -> Result<RowsOutcome, Error> {
+        if statement.has_sequences {
+            return self.run_query(statement, params);
+        }
         let executor = self.executor();
         let kept = || match self.run_kept(statement, params, &known.kept)? {
             Some(rows) => Ok(rows),
@@ -215,6 +223,9 @@ impl Session {
 
     /// Runs the subqueries that run by themselves, and starts the query around them.
     pub(crate) fn start_run(&self, run: QueryRun<'_>, context: ScanContext) -> Result<RowsOutcome, Error> {
+        if run.statement.has_sequences {
+            return self.start_sequenced(run, context);
+        }
         let (run, reads) = self.with_subqueries(run, &context, Purpose::Execute)?;
         let plan = self.plan_query(&run, &context, Purpose::Execute)?;
         let mut rows = self.start_query(&plan, &run, context)?;

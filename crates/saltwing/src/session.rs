@@ -1,5 +1,6 @@
 //! A connection's state: settings, what runs, prepared statements.
 
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Weak};
 
@@ -10,7 +11,7 @@ use saltwing_exec::{CommitLimits, Writer};
 use saltwing_planner::{Guard, HintVerb};
 use saltwing_sql::statement::{Hint, Set};
 use saltwing_sql::{Statement, parse};
-use saltwing_types::ErrorCode;
+use saltwing_types::{ErrorCode, TableId};
 
 use crate::Error;
 use crate::description::Description;
@@ -33,9 +34,13 @@ pub(crate) struct Session {
     slots: Slots,
     progress: Arc<Mutex<Option<ProgressReport>>>,
     pub(crate) transaction: TransactionSlot,
+    pub(crate) current_values: CurrentValues,
     /// The transaction that this session runs a statement of.
     within: Option<Arc<SessionTransaction>>,
 }
+
+/// The value of each sequence that a session took last.
+pub(crate) type CurrentValues = Arc<Mutex<HashMap<TableId, i64>>>;
 
 /// Where the statement that a session runs, or has run last, is found.
 #[derive(Default)]
@@ -82,6 +87,7 @@ impl Session {
             slots,
             progress: Arc::default(),
             transaction: TransactionSlot::default(),
+            current_values: CurrentValues::default(),
             within: None,
         }
     }
@@ -89,7 +95,8 @@ impl Session {
     /// Another session of the same connection, for a transaction of its own: it has a copy of the settings.
     pub(crate) fn sibling(&self) -> Self {
         let settings = Arc::new(Mutex::new(self.settings()));
-        Self { settings, slot: self.slots.add(), transaction: TransactionSlot::default(), within: None, ..self.clone() }
+        let (slot, transaction) = (self.slots.add(), TransactionSlot::default());
+        Self { settings, slot, transaction, current_values: CurrentValues::default(), within: None, ..self.clone() }
     }
 
     /// The same session for a statement of this transaction.
@@ -121,6 +128,10 @@ impl Session {
 
     pub(crate) fn is_within_transaction(&self) -> bool {
         self.within.is_some()
+    }
+
+    pub(crate) fn is_within_read_only(&self) -> bool {
+        self.within.as_ref().is_some_and(|transaction| transaction.is_read_only)
     }
 
     pub(crate) fn writer(&self) -> Writer<'_> {

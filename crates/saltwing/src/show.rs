@@ -5,7 +5,7 @@ use saltwing_catalog::{CatalogViewDef, INFORMATION_SCHEMA, catalog_view};
 use saltwing_sql::statement::{SettingName, ShowTables};
 use saltwing_sql::{Statement, TableRef, quote_name};
 use saltwing_types::like::LikePattern;
-use saltwing_types::{ColumnDef, ErrorCode, KeyColumn, SortOrder, SqlType, TableDef, Value, text};
+use saltwing_types::{ColumnDef, ErrorCode, KeyColumn, SortOrder, SqlType, TableDef, TableName, Value, text};
 
 use crate::Error;
 use crate::session::Session;
@@ -20,7 +20,9 @@ pub(crate) fn columns_shown(statement: &Statement) -> Option<Vec<ResultColumn>> 
         Statement::ShowTables(_) => &["table_schema", "table_name"],
         Statement::ShowSchemas(_) => &["schema_name"],
         Statement::ShowFunctions(_) => &["name", "kind", "signature", "volatility", "description"],
+        Statement::ShowSequences(_) => &["sequence_schema", "sequence_name"],
         Statement::ShowCreateTable(_) => &["create_table"],
+        Statement::ShowCreateSequence(_) => &["create_sequence"],
         Statement::ShowSetting(Some(_)) => &["name", "value"],
         Statement::ShowSetting(None) => &["name", "value", "description"],
         Statement::Describe(_) => &["name", "type", "nullable", "key", "default", "note"],
@@ -35,15 +37,23 @@ pub(crate) fn columns_shown(statement: &Statement) -> Option<Vec<ResultColumn>> 
 
 impl Session {
     pub(crate) fn show_tables(&self, show: &ShowTables) -> Result<Vec<TextRow>, Error> {
-        let catalog = self.catalog();
+        let tables = self.catalog().tables();
+        self.names_shown(show, tables.iter().map(|table| &table.def().name))
+    }
+
+    /// The names that a SHOW asks for.
+    pub(crate) fn names_shown<'n>(
+        &self,
+        show: &ShowTables,
+        names: impl Iterator<Item = &'n TableName>,
+    ) -> Result<Vec<TextRow>, Error> {
         if let Some(schema) = &show.schema
-            && !catalog.has_schema(&schema.text)
+            && !self.catalog().has_schema(&schema.text)
         {
             return Err(Error::new(ErrorCode::NoSuchSchema, format!("no schema {}", schema.text)).at(Some(schema.span)));
         }
         let pattern = pattern(show.like.as_deref())?;
-        let tables = catalog.tables();
-        let rows = tables.iter().map(|t| &t.def().name).filter(|name| {
+        let rows = names.filter(|name| {
             let same = |s: &saltwing_sql::Name| {
                 name.schema.as_ref().is_some_and(|n| n.to_lowercase() == s.text.to_lowercase())
             };

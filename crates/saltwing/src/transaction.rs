@@ -24,7 +24,7 @@ use crate::Error;
 /// A transaction that a session has open.
 pub(crate) struct SessionTransaction {
     number: u64,
-    is_read_only: bool,
+    pub(crate) is_read_only: bool,
     began: Instant,
     /// The definitions of the beginning.
     pub(crate) catalog: Arc<dyn CatalogReader>,
@@ -199,6 +199,9 @@ impl SessionTransaction {
             S::CreateTable(_) => refused("CREATE TABLE", definitions),
             S::AlterTable(_) => refused("ALTER TABLE", definitions),
             S::DropTable(_) => refused("DROP TABLE", definitions),
+            S::CreateSequence(_) => refused("CREATE SEQUENCE", definitions),
+            S::AlterSequence(_) => refused("ALTER SEQUENCE", definitions),
+            S::DropSequence(_) => refused("DROP SEQUENCE", definitions),
             S::Truncate(_) => refused("TRUNCATE", "DELETE FROM t deletes rows as a part of the transaction"),
             S::CreateSchema(_) => refused("CREATE SCHEMA", definitions),
             S::DropSchema(_) => refused("DROP SCHEMA", definitions),

@@ -5,8 +5,8 @@
 pub mod print;
 
 use saltwing_sql::statement::{
-    ColumnSpec, ConflictAction, CopySource, Hint, MergeAction, OptionSpec, OptionValue, QueryStatement, Returning,
-    RowSource, Statement, TableChange,
+    ColumnSpec, ConflictAction, CopySource, Hint, MergeAction, OptionSpec, OptionValue, QueryStatement, Restart,
+    Returning, RowSource, SequenceOptions, Statement, TableChange,
 };
 use saltwing_sql::{ColumnName, Name, TableRef};
 use saltwing_types::Span;
@@ -45,6 +45,18 @@ pub fn placeless(mut statement: Statement) -> Statement {
         Statement::CreateSchema(it) => name(&mut it.name),
         Statement::DropSchema(it) => it.names.iter_mut().for_each(name),
         Statement::DropTable(it) => it.tables.iter_mut().for_each(table),
+        Statement::CreateSequence(it) => {
+            table(&mut it.name);
+            sequence_options(&mut it.options);
+        }
+        Statement::AlterSequence(it) => {
+            table(&mut it.name);
+            if let Some(Restart::With(number)) = &mut it.restart {
+                number.span = NOWHERE;
+            }
+            sequence_options(&mut it.options);
+        }
+        Statement::DropSequence(it) => it.names.iter_mut().for_each(table),
         Statement::Truncate(it) | Statement::Compact(it) => it.iter_mut().for_each(table),
         Statement::Backup(it) => it.span = NOWHERE,
         Statement::ShowStorage(it) => it.iter_mut().for_each(table),
@@ -117,8 +129,8 @@ pub fn placeless(mut statement: Statement) -> Statement {
             }
             it.span = NOWHERE;
         }
-        Statement::ShowTables(it) => it.schema.iter_mut().for_each(name),
-        Statement::ShowCreateTable(it) | Statement::Describe(it) => table(it),
+        Statement::ShowTables(it) | Statement::ShowSequences(it) => it.schema.iter_mut().for_each(name),
+        Statement::ShowCreateTable(it) | Statement::ShowCreateSequence(it) | Statement::Describe(it) => table(it),
         Statement::ShowSetting(it) => it.iter_mut().for_each(|it| it.span = NOWHERE),
         Statement::Set(it) => {
             (it.name.span, it.value_span) = (NOWHERE, NOWHERE);
@@ -136,6 +148,12 @@ pub fn placeless(mut statement: Statement) -> Statement {
         | Statement::Rollback => {}
     }
     statement
+}
+
+fn sequence_options(it: &mut SequenceOptions) {
+    let limits = [&mut it.min, &mut it.max].into_iter().flatten().flatten();
+    let numbers = [&mut it.start, &mut it.increment, &mut it.cache].into_iter().flatten();
+    numbers.chain(limits).for_each(|number| number.span = NOWHERE);
 }
 
 fn column_spec(it: &mut ColumnSpec) {

@@ -6,11 +6,11 @@
 use std::fmt::{self, Display, Formatter};
 
 use saltwing_sql::statement::{
-    AlterTable, Assignment, ColumnSpec, ConflictAction, ConflictClause, CopyFormat, CopyFrom, CopyOptions, CopySource,
-    CopyTarget, CopyTo, CreateSchema, CreateTable, Delete, DropSchema, DropTable, Explain, ExplainFormat, Hint,
-    KeyPart, Merge, MergeAction, MergeRows, OnConflict, OnError, OptionSpec, OptionValue, PrimaryKeySpec,
-    QueryStatement, Returning, RowSource, Set, ShowTables, Statement, TableChange, Unsupported, Update, Upsert,
-    ValuesRow,
+    AlterSequence, AlterTable, Assignment, ColumnSpec, ConflictAction, ConflictClause, CopyFormat, CopyFrom,
+    CopyOptions, CopySource, CopyTarget, CopyTo, CreateSchema, CreateSequence, CreateTable, Delete, DropSchema,
+    DropSequence, DropTable, Explain, ExplainFormat, Hint, KeyPart, Merge, MergeAction, MergeRows, OnConflict, OnError,
+    OptionSpec, OptionValue, PrimaryKeySpec, QueryStatement, Restart, Returning, RowSource, SequenceNumber,
+    SequenceOptions, Set, ShowTables, Statement, TableChange, Unsupported, Update, Upsert, ValuesRow,
 };
 use saltwing_sql::{ColumnName, Lexeme, Name, TableRef, lexemes, tree_text};
 use saltwing_types::table::SortOrder;
@@ -97,6 +97,9 @@ impl Print for Statement {
             }
             Self::DropSchema(DropSchema { if_exists, names }) => drop_objects(f, "SCHEMA", *if_exists, names),
             Self::DropTable(DropTable { if_exists, tables }) => drop_objects(f, "TABLE", *if_exists, tables),
+            Self::CreateSequence(it) => it.print(f),
+            Self::AlterSequence(it) => it.print(f),
+            Self::DropSequence(DropSequence { if_exists, names }) => drop_objects(f, "SEQUENCE", *if_exists, names),
             Self::Truncate(tables) => {
                 f.write_str("TRUNCATE TABLE ")?;
                 list(f, tables)
@@ -115,11 +118,8 @@ impl Print for Statement {
             Self::Explain(it) => it.print(f),
             Self::CopyFrom(it) => it.print(f),
             Self::CopyTo(it) => it.print(f),
-            Self::ShowTables(ShowTables { schema, like }) => {
-                f.write_str("SHOW TABLES")?;
-                schema.iter().try_for_each(|schema| write!(f, " FROM {schema}"))?;
-                like.iter().try_for_each(|like| write!(f, " LIKE {}", quoted(like)))
-            }
+            Self::ShowTables(it) => show_names(f, "TABLES", it),
+            Self::ShowSequences(it) => show_names(f, "SEQUENCES", it),
             Self::ShowSchemas(like) => {
                 f.write_str("SHOW SCHEMAS")?;
                 like.iter().try_for_each(|like| write!(f, " LIKE {}", quoted(like)))
@@ -129,6 +129,7 @@ impl Print for Statement {
                 like.iter().try_for_each(|like| write!(f, " LIKE {}", quoted(like)))
             }
             Self::ShowCreateTable(table) => write!(f, "SHOW CREATE TABLE {table}"),
+            Self::ShowCreateSequence(name) => write!(f, "SHOW CREATE SEQUENCE {name}"),
             Self::ShowStorage(None) => f.write_str("SHOW STORAGE"),
             Self::ShowStorage(Some(table)) => write!(f, "SHOW STORAGE FOR {table}"),
             Self::Describe(table) => write!(f, "DESCRIBE {table}"),
@@ -152,6 +153,50 @@ impl Print for Statement {
 fn drop_objects<T: Print>(f: &mut Formatter<'_>, what: &str, if_exists: bool, names: &[T]) -> fmt::Result {
     write!(f, "DROP {what} {}", if if_exists { "IF EXISTS " } else { "" })?;
     list(f, names)
+}
+
+fn show_names(f: &mut Formatter<'_>, what: &str, ShowTables { schema, like }: &ShowTables) -> fmt::Result {
+    write!(f, "SHOW {what}")?;
+    schema.iter().try_for_each(|schema| write!(f, " FROM {schema}"))?;
+    like.iter().try_for_each(|like| write!(f, " LIKE {}", quoted(like)))
+}
+
+impl Print for CreateSequence {
+    fn print(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let if_not_exists = if self.if_not_exists { "IF NOT EXISTS " } else { "" };
+        write!(f, "CREATE SEQUENCE {if_not_exists}{}", self.name)?;
+        self.options.print(f)
+    }
+}
+
+impl Print for AlterSequence {
+    fn print(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "ALTER SEQUENCE {}{}", if self.if_exists { "IF EXISTS " } else { "" }, self.name)?;
+        match self.restart {
+            None => {}
+            Some(Restart::AtStart) => f.write_str(" RESTART")?,
+            Some(Restart::With(number)) => write!(f, " RESTART WITH {}", number.value)?,
+        }
+        self.options.print(f)
+    }
+}
+
+impl Print for SequenceOptions {
+    fn print(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let number = |f: &mut Formatter<'_>, word: &str, option: Option<SequenceNumber>| {
+            option.iter().try_for_each(|number| write!(f, " {word} {}", number.value))
+        };
+        number(f, "START WITH", self.start)?;
+        number(f, "INCREMENT BY", self.increment)?;
+        for (word, limit) in [("MINVALUE", self.min), ("MAXVALUE", self.max)] {
+            match limit {
+                Some(None) => write!(f, " NO {word}")?,
+                limit => number(f, word, limit.flatten())?,
+            }
+        }
+        self.cycles.iter().try_for_each(|cycles| f.write_str(if *cycles { " CYCLE" } else { " NO CYCLE" }))?;
+        number(f, "CACHE", self.cache)
+    }
 }
 
 impl Print for CreateTable {

@@ -41,6 +41,7 @@ mod relational_as_sqlite;
 mod repository;
 mod returning;
 mod runtime;
+mod sequences;
 mod skipping;
 #[cfg(feature = "datafusion")]
 mod space;

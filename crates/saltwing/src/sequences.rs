@@ -1,0 +1,289 @@
+//! Sequences: their definitions, and the values that statements take from them.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, Int64Array, RecordBatch};
+use arrow::datatypes::{Field, Schema};
+use saltwing_access::{ScanContext, TableError};
+use saltwing_bind::{
+    OutputColumn, Params, ResultColumn, SequenceUse, SequenceUses, SequencedQuery, SequencedRow, UpsertTarget,
+    alter_sequence, create_sequence, create_sequence_text, expr_of, sequenced_query,
+};
+use saltwing_catalog::{Catalog, CatalogError};
+use saltwing_exec::select::result_schema;
+use saltwing_expr::Evaluator;
+use saltwing_sql::TableRef;
+use saltwing_sql::statement::{AlterSequence, CreateSequence, DropSequence, ShowTables};
+use saltwing_types::sequence::stepped;
+use saltwing_types::{ErrorCode, Expr, SequenceDef, Span, Value, eval};
+
+use crate::Error;
+use crate::computed::assigned;
+use crate::outcome::{BatchMap, BatchSource, ExecResult, MappedRows, Outcome, RowsOutcome};
+use crate::run::QueryRun;
+use crate::session::{CurrentValues, Session};
+use crate::text_rows::TextRow;
+
+/// The sequences of which each row of a statement takes values.
+pub(crate) struct SequenceValues {
+    catalog: Arc<Catalog>,
+    current: CurrentValues,
+    draws: Vec<Draw>,
+}
+
+/// A sequence of which each row takes values.
+struct Draw {
+    def: Arc<SequenceDef>,
+    /// How many; `None` if it gets the session's last one.
+    count: Option<u64>,
+    span: Span,
+}
+
+impl SequenceValues {
+    /// The values of one row.
+    pub(crate) fn of_row(&self) -> Result<Vec<Value>, Error> {
+        Ok(self.of_rows(1)?.into_iter().flatten().map(Value::Int).collect())
+    }
+
+    /// The values of this many rows: a column for each sequence.
+    pub(crate) fn of_rows(&self, rows: usize) -> Result<Vec<Vec<i64>>, Error> {
+        self.draws.iter().map(|draw| self.draw(draw, rows).map_err(|error| error.at(Some(draw.span)))).collect()
+    }
+
+    /// The first values that the sequences have ever had, for this many rows. They take none.
+    pub(crate) fn first_values(&self, rows: usize) -> Vec<Vec<i64>> {
+        self.draws.iter().map(|draw| vec![draw.def.start; rows]).collect()
+    }
+
+    fn draw(&self, Draw { def, count, .. }: &Draw, rows: usize) -> Result<Vec<i64>, Error> {
+        let Some(count) = *count else {
+            let current = self.current.lock().get(&def.id).copied();
+            return current.map(|value| vec![value; rows]).ok_or_else(|| {
+                let text = format!("this session has taken no value of sequence {} yet", def.name);
+                Error::new(ErrorCode::NoCurrentValue, text).with_help(Some("NEXT VALUE FOR takes one"))
+            });
+        };
+        let values = self.catalog.next_values(def, count, rows)?;
+        if let Some(first) = values.last() {
+            self.current.lock().insert(def.id, stepped(*first, count - 1, def.increment));
+        }
+        Ok(values)
+    }
+}
+
+/// Puts values of sequences into the rows of a query.
+struct Sequencing {
+    values: SequenceValues,
+    outputs: Vec<SequencedOutput>,
+}
+
+/// A column of the result.
+enum SequencedOutput {
+    /// One of the query's, by index.
+    Column(usize),
+    Computed(Box<Evaluator>, Field),
+}
+
+impl Sequencing {
+    fn batch(&self, batch: &RecordBatch) -> Result<RecordBatch, Error> {
+        let rows = batch.num_rows();
+        let values = self.values.of_rows(rows)?;
+        let values = values.into_iter().map(|values| Some(Arc::new(Int64Array::from(values)) as ArrayRef));
+        let columns: Vec<Option<ArrayRef>> = batch.columns().iter().cloned().map(Some).chain(values).collect();
+        let (mut fields, mut arrays) = (Vec::new(), Vec::new());
+        for output in &self.outputs {
+            match output {
+                SequencedOutput::Column(index) => {
+                    fields.push(batch.schema_ref().field(*index).clone());
+                    arrays.push(batch.column(*index).clone());
+                }
+                SequencedOutput::Computed(evaluator, field) => {
+                    fields.push(field.clone());
+                    arrays.push(evaluator.evaluate(&columns, rows)?);
+                }
+            }
+        }
+        Ok(RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays).map_err(TableError::from)?)
+    }
+}
+
+impl Session {
+    /// Looks the sequences up as they are now, whatever the transaction sees.
+    pub(crate) fn sequence_values(&self, uses: &SequenceUses, params: Params<'_>) -> Result<SequenceValues, Error> {
+        let catalog = self.shared().catalog.clone();
+        let snapshot = catalog.snapshot();
+        let mut draws = Vec::new();
+        for it in uses.iter() {
+            let span = it.name.span();
+            let (schema, name) = parts(&it.name);
+            let def = snapshot.sequence(schema, name).map_err(|error| Error::from(error).at(Some(span)))?;
+            let count = it.takes_values.then(|| it.count(params)).transpose()?;
+            if count.is_some() {
+                self.may_take_values().map_err(|error| error.at(Some(span)))?;
+            }
+            if def.cycles && count.is_some_and(|count| count > 1) {
+                let text = format!("sequence {} cycles, so several of its values may not follow each other", def.name);
+                let error = Error::new(ErrorCode::NotSupported, text).with_phoenix(Some(1216));
+                return Err(error.at(Some(span)).with_help(Some("take them one by one with NEXT VALUE FOR")));
+            }
+            draws.push(Draw { def, count, span });
+        }
+        Ok(SequenceValues { catalog, current: self.current_values.clone(), draws })
+    }
+
+    fn may_take_values(&self) -> Result<(), Error> {
+        self.writable()?;
+        match self.is_within_read_only() {
+            true => {
+                Err(Error::new(ErrorCode::ReadOnly, "the transaction is READ ONLY: it takes no values of sequences"))
+            }
+            false => Ok(()),
+        }
+    }
+
+    /// Starts a query whose rows take values of sequences.
+    pub(crate) fn start_sequenced(&self, run: QueryRun<'_>, context: ScanContext) -> Result<RowsOutcome, Error> {
+        let sequenced = sequenced_query(&run.statement)?;
+        let values = self.sequence_values(&sequenced.uses, run.params)?;
+        let rows = match sequenced.is_of_one_row() {
+            true => one_row(&sequenced)?,
+            false => {
+                let statement = Cow::Owned(sequenced.query.clone());
+                self.start_run(QueryRun { statement, ..run.clone() }, context)?
+            }
+        };
+        let outputs = sequenced.outputs(&rows.columns, run.params)?;
+        let columns: Arc<[ResultColumn]> = result_columns(&outputs).into();
+        let fields = result_schema(&columns);
+        let output = |(OutputColumn { expr, .. }, field): (OutputColumn, &Arc<Field>)| match expr {
+            Expr::Column(column) if column.index < rows.columns.len() => SequencedOutput::Column(column.index),
+            expr => SequencedOutput::Computed(Box::new(Evaluator::new(expr)), Field::clone(field)),
+        };
+        let outputs = outputs.into_iter().zip(fields.fields()).map(output).collect();
+        let sequencing = Sequencing { values, outputs };
+        let map: BatchMap = Box::new(move |batch| sequencing.batch(batch));
+        let source = MappedRows { rows: rows.source, columns: rows.columns, map };
+        Ok(RowsOutcome { columns, source: BatchSource::Mapped(Box::new(source)), ..rows })
+    }
+
+    /// Puts values of sequences into their places in rows to be written.
+    pub(crate) fn fill_sequences(
+        &self,
+        target: &UpsertTarget,
+        rows: &mut [Vec<Value>],
+        sequenced: &[SequencedRow],
+        params: &[Value],
+    ) -> Result<(), Error> {
+        let def = target.table.def();
+        for it in sequenced {
+            let values = self.sequence_values(&it.uses, Params::Given(params))?.of_row()?;
+            for (place, expr) in &it.values {
+                let column = target.columns.get(*place).and_then(|&column| def.columns.get(column));
+                let to = rows.get_mut(it.row).and_then(|row| row.get_mut(*place));
+                let (Some(column), Some(to)) = (column, to) else {
+                    return Err(Error::new(ErrorCode::Bug, "a value of a sequence has no place in its row"));
+                };
+                *to = assigned(&eval::eval(expr, &values)?, column, def)?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn run_create_sequence(&self, create: &CreateSequence) -> Result<Outcome, Error> {
+        self.writable()?;
+        let def = create_sequence(create)?;
+        let position = def.beginning();
+        match self.shared().catalog.create_sequence(def, position) {
+            Err(CatalogError::DuplicateSequence { .. }) if create.if_not_exists => {}
+            created => created.map_err(|error| Error::from(error).at(Some(create.name.span())))?,
+        }
+        Ok(ExecResult::default().into())
+    }
+
+    pub(crate) fn run_alter_sequence(&self, alter: &AlterSequence) -> Result<Outcome, Error> {
+        self.writable()?;
+        let (schema, name) = parts(&alter.name);
+        let change = |def, position| alter_sequence(alter, def, position).map_err(Error::from);
+        let altered = self.shared().catalog.alter_sequence(schema, name, change);
+        if !(alter.if_exists && altered.as_ref().is_err_and(is_missing)) {
+            altered.map_err(|error| error.at(Some(alter.name.span())))?;
+        }
+        Ok(ExecResult::default().into())
+    }
+
+    pub(crate) fn run_drop_sequence(&self, drop: &DropSequence) -> Result<Outcome, Error> {
+        self.writable()?;
+        let catalog = &self.shared().catalog;
+        for it in &drop.names {
+            let (schema, name) = parts(it);
+            if let Ok(def) = catalog.snapshot().sequence(schema, name)
+                && let Some(column) = self.default_that_uses(&def)?
+            {
+                let text = format!("the DEFAULT of {column} takes values of sequence {}", def.name);
+                return Err(Error::new(ErrorCode::InvalidDefinition, text).at(Some(it.span())));
+            }
+            let dropped = catalog.drop_sequence(schema, name).map_err(Error::from);
+            if !(drop.if_exists && dropped.as_ref().is_err_and(is_missing)) {
+                dropped.map_err(|error| error.at(Some(it.span())))?;
+            }
+        }
+        Ok(ExecResult::default().into())
+    }
+
+    /// A column whose DEFAULT takes values of a sequence.
+    fn default_that_uses(&self, def: &SequenceDef) -> Result<Option<String>, Error> {
+        let catalog = self.catalog();
+        for table in catalog.tables() {
+            for column in &table.def().columns {
+                let Some(default) = column.default.as_ref().filter(|default| default.computed) else { continue };
+                let mut uses = SequenceUses::default();
+                uses.of_row(&expr_of(&default.text)?, Params::Given(&[]))?;
+                let is_it = |it: &SequenceUse| {
+                    let (schema, name) = parts(&it.name);
+                    catalog.sequence(schema, name).is_ok_and(|used| used.id == def.id)
+                };
+                if uses.iter().any(is_it) {
+                    return Ok(Some(format!("{}.{}", table.def().name, column.name)));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    pub(crate) fn show_sequences(&self, show: &ShowTables) -> Result<Vec<TextRow>, Error> {
+        let sequences = self.catalog().sequences();
+        self.names_shown(show, sequences.iter().map(|sequence| &sequence.name))
+    }
+
+    pub(crate) fn show_create_sequence(&self, it: &TableRef) -> Result<Vec<TextRow>, Error> {
+        let (schema, name) = parts(it);
+        let def = self.catalog().sequence(schema, name).map_err(|error| Error::from(error).at(Some(it.span())))?;
+        Ok(vec![vec![Some(create_sequence_text(&def))]])
+    }
+}
+
+/// The columns of a result.
+pub(crate) fn result_columns(outputs: &[OutputColumn]) -> Vec<ResultColumn> {
+    let column = |it: &OutputColumn| {
+        let nullable = !matches!(&it.expr, Expr::Column(column) if !column.nullable);
+        ResultColumn { label: it.label.clone(), ty: it.ty, nullable }
+    };
+    outputs.iter().map(column).collect()
+}
+
+/// The row of a query that reads nothing.
+fn one_row(sequenced: &SequencedQuery) -> Result<RowsOutcome, Error> {
+    let columns = sequenced.columns_of_one_row();
+    let zeros = columns.iter().map(|_| Arc::new(Int64Array::from(vec![0])) as ArrayRef).collect();
+    let batch = RecordBatch::try_new(result_schema(&columns), zeros).map_err(TableError::from)?;
+    Ok(RowsOutcome::ready(columns.into(), batch))
+}
+
+fn parts(name: &TableRef) -> (Option<&str>, &str) {
+    (name.schema.as_ref().map(|schema| schema.text.as_str()), &name.name.text)
+}
+
+fn is_missing(error: &Error) -> bool {
+    matches!(error.code(), ErrorCode::NoSuchSequence | ErrorCode::NoSuchSchema)
+}
