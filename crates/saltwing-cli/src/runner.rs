@@ -301,11 +301,15 @@ impl<'a> Runner<'a> {
             DotCommand::Tables(Some(like)) => self.sql(&format!("SHOW TABLES LIKE '{}'", like.replace('\'', "''")))?,
             DotCommand::Describe(table) => self.sql(&format!("DESCRIBE {table}"))?,
             DotCommand::Schema(None) => {
-                for table in self.table_names()? {
-                    self.schema(&table)?;
+                // A table's DEFAULT may need a sequence.
+                for sequence in self.names("SEQUENCES")? {
+                    self.definition("SEQUENCE", &sequence)?;
+                }
+                for table in self.names("TABLES")? {
+                    self.definition("TABLE", &table)?;
                 }
             }
-            DotCommand::Schema(Some(table)) => self.schema(table)?,
+            DotCommand::Schema(Some(table)) => self.definition("TABLE", table)?,
             DotCommand::Mode(Some(mode)) => self.mode = *mode,
             DotCommand::Mode(None) => self.say(self.mode.as_str())?,
             DotCommand::Timing(on) => {
@@ -358,19 +362,21 @@ impl<'a> Runner<'a> {
     }
 
     /// The tables, as SQL names them.
-    fn table_names(&self) -> Result<Vec<String>, Failure> {
+    /// The names of TABLES or SEQUENCES, as statements write them.
+    fn names(&self, objects: &str) -> Result<Vec<String>, Failure> {
         let mut names = Vec::new();
-        for row in self.connection.query("SHOW TABLES", ())? {
+        for row in self.connection.query(&format!("SHOW {objects}"), ())? {
             let row = row?;
-            let (schema, table) = (row.get::<Option<String>>(0)?, row.get::<String>(1)?);
+            let (schema, name) = (row.get::<Option<String>>(0)?, row.get::<String>(1)?);
             let schema = schema.map(|s| format!("{}.", saltwing_sql::quote_name(&s))).unwrap_or_default();
-            names.push(format!("{schema}{}", saltwing_sql::quote_name(&table)));
+            names.push(format!("{schema}{}", saltwing_sql::quote_name(&name)));
         }
         Ok(names)
     }
 
-    fn schema(&mut self, table: &str) -> Result<(), Failure> {
-        let mut rows = self.connection.query_arrow(&format!("SHOW CREATE TABLE {table}"), ())?;
+    /// Prints the statement that makes a TABLE or a SEQUENCE.
+    fn definition(&mut self, object: &str, name: &str) -> Result<(), Failure> {
+        let mut rows = self.connection.query_arrow(&format!("SHOW CREATE {object} {name}"), ())?;
         let mut plain = Plain::new(rows.columns(), ";\n");
         while let Some(batch) = rows.next_blocking()? {
             plain.batch(&batch, &mut self.out)?;

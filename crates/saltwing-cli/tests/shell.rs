@@ -663,10 +663,11 @@ fn dot_commands_work_in_scripts() {
 }
 
 #[test]
-fn a_definition_that_is_shown_makes_the_same_table() {
+fn definitions_that_are_shown_make_the_same_objects() {
     let dir = Directory::new();
-    let make = "CREATE TABLE \"My T\" (a VARCHAR NOT NULL, b DECIMAL(5,2) NOT NULL, c DATE, CONSTRAINT pk PRIMARY KEY (a, b DESC)) SALT_BUCKETS = 4";
-    let first = run(&["-c", make, "-c", ".schema"]);
+    let make = "CREATE TABLE \"My T\" (a VARCHAR NOT NULL, b DECIMAL(5,2) NOT NULL, c DATE, d BIGINT DEFAULT NEXT VALUE FOR app.\"No.\", CONSTRAINT pk PRIMARY KEY (a, b DESC)) SALT_BUCKETS = 4";
+    let sequence = "CREATE SEQUENCE app.\"No.\" INCREMENT BY -1 MAXVALUE 9 CYCLE";
+    let first = run(&["-c", sequence, "-c", make, "-c", ".schema"]);
     assert_eq!(first.code, Some(0), "{}", first.err);
     let file = dir.file("schema.sql", &first.out);
     let second = run(&["-f", &file, "-c", ".schema"]);

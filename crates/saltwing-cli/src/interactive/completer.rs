@@ -99,7 +99,8 @@ impl SqlCompleter {
             }
             [last] if is_word(last, &["SET"]) => starting(settings(), prefix),
             [last] if is_word(last, &["SHOW"]) => {
-                let mut found = matching(&["CREATE TABLE", "FUNCTIONS", "SCHEMAS", "STORAGE", "TABLES"], prefix);
+                let mut found =
+                    matching(&["CREATE TABLE", "FUNCTIONS", "SCHEMAS", "SEQUENCES", "STORAGE", "TABLES"], prefix);
                 found.extend(starting(settings(), prefix));
                 found
             }

@@ -104,6 +104,8 @@ pub(super) const KEYWORDS: &[&str] = &[
     "SALT_BY",
     "SCHEMA",
     "SCHEMAS",
+    "SEQUENCE",
+    "SEQUENCES",
     "SKIP",
     "SMALLINT",
     "STDIN",
