@@ -135,7 +135,7 @@ fn damage(path: &Path, change: Change, random: &mut Random) -> io::Result<u64> {
     let at = random.below(bytes.len() as u64) as usize;
     match change {
         Change::Bit => bytes[at] ^= 1 << random.below(8),
-        Change::Byte => bytes[at] = random.next() as u8,
+        Change::Byte => bytes[at] = random.number() as u8,
         Change::Page => {
             let end = bytes.len().min(at / 4096 * 4096 + 4096);
             bytes[at / 4096 * 4096..end].fill(0);

@@ -66,7 +66,7 @@ impl Steps {
 
     /// The next statement, as it stands in the list.
     pub fn next(&mut self) -> Step {
-        let mut random = Random::new(self.random.next());
+        let mut random = Random::new(self.random.number());
         step(&self.state, &mut random)
     }
 }
@@ -115,7 +115,7 @@ fn rows(count: u64, random: &mut Random) -> Vec<(i64, Row)> {
 }
 
 fn text(bytes: u64, random: &mut Random) -> String {
-    let mut random = Random::new(random.next());
+    let mut random = Random::new(random.number());
     (0..bytes).map(|_| char::from(b'a' + random.below(26) as u8)).collect()
 }
 

@@ -1,5 +1,5 @@
 //! The check finds each anomaly in a history that has it, and none in the same history without it.
-#![allow(clippy::unwrap_used, missing_docs)]
+#![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
 use history_tests::{Answer, End, Span, State, Statement, Table, Transaction, check};
 

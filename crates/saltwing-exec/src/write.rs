@@ -1,4 +1,4 @@
-//! UPSERT, INSERT, DELETE. For rows that are there already see [`TargetRows`].
+//! UPSERT, INSERT, DELETE. For rows that are there already see [`crate::TargetRows`].
 //!
 //! Statements that read the rows they write (INSERT, an UPSERT of some columns or of a query, DELETE) run as an
 //! [`Attempt`]; an UPSERT of whole rows reads nothing, and is one commit.

@@ -92,5 +92,5 @@ fn never_wider_than_phoenix() {
     }
     println!("{counts:?}\n{kinds:#?}\nunread {}\n{}", unread.len(), unread.join("\n"));
     assert!(wider.is_empty(), "{} not as expected:\n{}", wider.len(), wider.join("\n"));
-    assert_eq!(counts, Counts { tighter: 172, equal: 395, skipping: 84, wider: 25 });
+    assert_eq!(counts, Counts { tighter: 172, equal: 397, skipping: 84, wider: 25 });
 }
