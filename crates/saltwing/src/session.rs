@@ -135,11 +135,10 @@ impl Session {
     }
 
     pub(crate) fn writer(&self) -> Writer<'_> {
-        let (durability, limits) = self.read_settings(|settings| {
-            let Settings { durability, commit_bytes_max: bytes_max, autocommit_rows: part_rows, .. } = *settings;
-            (durability, CommitLimits { bytes_max, part_rows })
-        });
+        let (durability, bytes_max, part_rows) =
+            self.read_settings(|settings| (settings.durability, settings.commit_bytes_max, settings.autocommit_rows));
         let open = self.within.as_ref().map(|transaction| &transaction.rows);
+        let limits = CommitLimits { bytes_max, part_rows, is_open: open.is_some() };
         Writer { store: &*self.shared.tables, durability, limits, memory: &self.shared.memory, open }
     }
 

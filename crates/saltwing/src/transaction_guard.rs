@@ -1,7 +1,7 @@
 //! Transactions of the library: guards that roll back when they are dropped, and their repetition after a conflict.
 
 use std::hash::{BuildHasher, RandomState};
-use std::ops::Deref;
+use std::ops::{ControlFlow, Deref};
 use std::time::Duration;
 
 use saltwing_types::ErrorCode;
@@ -77,20 +77,19 @@ impl Connection {
         &self,
         mut run: impl AsyncFnMut(&Transaction) -> Result<T, E>,
     ) -> Result<T, E> {
-        let mut tries = 1;
+        let mut tries = Tries(0);
         loop {
             let transaction = self.begin().await?;
             let given = run(&transaction).await;
             let failure = transaction.session.transaction.failure();
-            let conflict = match given {
-                Ok(value) => match transaction.commit().await {
-                    Ok(()) => return Ok(value),
-                    Err(error) => repeatable(failure.unwrap_or(error.code()), tries).ok_or(error)?,
-                },
-                Err(error) => failure.and_then(|code| repeatable(code, tries)).ok_or(error)?,
+            let given = match given {
+                Ok(value) => Ok((value, transaction.commit().await)),
+                Err(error) => Err(error),
             };
-            self.session.sleep(conflict).await?;
-            tries += 1;
+            match tries.next(given, failure)? {
+                ControlFlow::Break(value) => return Ok(value),
+                ControlFlow::Continue(wait) => self.session.sleep(wait).await?,
+            }
         }
     }
 }
@@ -103,14 +102,41 @@ impl Session {
     }
 }
 
-/// How long to wait before a transaction that failed with `code` is tried again; `None` if it is not.
-fn repeatable(code: ErrorCode, tries: u32) -> Option<Duration> {
-    let is_conflict = matches!(code, ErrorCode::Conflict | ErrorCode::SnapshotTooOld);
-    (is_conflict && tries < TRANSACTION_TRIES_MAX).then(|| {
-        let longest = Duration::from_micros(100 << tries.min(16)).min(WAIT_MAX);
-        // A random part of it, so that transactions that met once do not meet again.
-        longest.mul_f64(RandomState::new().hash_one(tries) as f64 / u64::MAX as f64)
-    })
+/// How often a transaction was tried.
+struct Tries(u32);
+
+impl Tries {
+    /// What follows a try: its value, or another try after a wait. `given` has what the statements gave, and the commit if they gave a
+    /// value; `failure` is the code for which the transaction failed before that.
+    ///
+    /// # Errors
+    /// That of the try, if another one would not help.
+    fn next<T, E: From<Error>>(
+        &mut self,
+        given: Result<(T, Result<(), Error>), E>,
+        failure: Option<ErrorCode>,
+    ) -> Result<ControlFlow<T, Duration>, E> {
+        self.0 += 1;
+        let (code, error) = match given {
+            Ok((value, Ok(()))) => return Ok(ControlFlow::Break(value)),
+            Ok((_, Err(error))) => (failure.unwrap_or(error.code()), error.into()),
+            Err(error) => match failure {
+                Some(code) => (code, error),
+                None => return Err(error),
+            },
+        };
+        let is_conflict = matches!(code, ErrorCode::Conflict | ErrorCode::SnapshotTooOld);
+        match is_conflict && self.0 < TRANSACTION_TRIES_MAX {
+            true => Ok(ControlFlow::Continue(self.wait())),
+            false => Err(error),
+        }
+    }
+
+    /// A random part of a time that grows, so that transactions that met once do not meet again.
+    fn wait(&self) -> Duration {
+        let longest = Duration::from_micros(100 << self.0.min(16)).min(WAIT_MAX);
+        longest.mul_f64(RandomState::new().hash_one(self.0) as f64 / u64::MAX as f64)
+    }
 }
 
 /// As [`Transaction`], with calls that block.
@@ -184,20 +210,15 @@ impl blocking::Connection {
         &self,
         mut run: impl FnMut(&BlockingTransaction) -> Result<T, E>,
     ) -> Result<T, E> {
-        let mut tries = 1;
+        let mut tries = Tries(0);
         loop {
             let transaction = self.begin()?;
             let given = run(&transaction);
             let failure = transaction.session.transaction.failure();
-            let wait = match given {
-                Ok(value) => match transaction.commit() {
-                    Ok(()) => return Ok(value),
-                    Err(error) => repeatable(failure.unwrap_or(error.code()), tries).ok_or(error)?,
-                },
-                Err(error) => failure.and_then(|code| repeatable(code, tries)).ok_or(error)?,
-            };
-            std::thread::sleep(wait);
-            tries += 1;
+            match tries.next(given.map(|value| (value, transaction.commit())), failure)? {
+                ControlFlow::Break(value) => return Ok(value),
+                ControlFlow::Continue(wait) => std::thread::sleep(wait),
+            }
         }
     }
 }
