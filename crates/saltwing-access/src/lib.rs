@@ -38,7 +38,7 @@ pub use spec::{Compiled, Projection, ScanSpec};
 pub use store::{AtomicScope, Capabilities, PointRow, SnapshotScope, TableStore};
 pub use table::Table;
 pub use totals::{Total, Totals};
-pub use transaction::{CommitNo, OldRow, RowChange, Savepoint, Transaction, WriteBatch};
+pub use transaction::{CommitNo, OldRow, PinnedBytes, RowChange, Savepoint, Transaction, WriteBatch};
 
 pub use saltwing_plan::{Buckets, KeyRegion, KeyRegions, ScanRange};
 pub use saltwing_types::{Direction, Durability, DurabilityScope, StorageCause, StorageError};

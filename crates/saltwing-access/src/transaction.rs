@@ -106,6 +106,9 @@ impl dyn WriteBatch + '_ {
     }
 }
 
+/// Says how many bytes storage keeps for a transaction; see [`Transaction::pinned_bytes`].
+pub type PinnedBytes = Box<dyn Fn() -> Option<u64> + Send + Sync>;
+
 /// A savepoint of a transaction: how many savepoints were before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Savepoint(pub usize);
@@ -128,6 +131,12 @@ pub trait Transaction: WriteBatch {
     /// # Errors
     /// The store's.
     fn view(&mut self) -> Result<Arc<dyn Snapshot>, TableError>;
+
+    /// A function that says about how many bytes of rows the store keeps for open snapshots alone, of those that this transaction may still
+    /// read; `None` if the store does not know. It may be called from any thread while the transaction is used, and keeps nothing itself.
+    fn pinned_bytes(&self) -> PinnedBytes {
+        Box::new(|| None)
+    }
 
     /// Marks the changes so far, for [`Transaction::rollback_to`].
     fn savepoint(&mut self) -> Savepoint;

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use saltwing_access::{
-    CommitNo, Durability, Memory, Reservation, RowChange, Savepoint, Snapshot, Table, TableError, TableStore,
-    Transaction,
+    CommitNo, Durability, Memory, PinnedBytes, Reservation, RowChange, Savepoint, Snapshot, Table, TableError,
+    TableStore, Transaction,
 };
 
 use crate::ExecError;
@@ -54,6 +54,7 @@ pub struct OpenTransaction {
     pending: Mutex<Option<PendingWrites>>,
     now_ms: i64,
     began_after: CommitNo,
+    pinned_bytes: PinnedBytes,
 }
 
 impl OpenTransaction {
@@ -65,7 +66,8 @@ impl OpenTransaction {
         let pending = PendingWrites::begin(store, memory)?;
         let now_ms = pending.transaction.snapshot().now_ms();
         let began_after = pending.transaction.began_after();
-        Ok(Self { pending: Mutex::new(Some(pending)), now_ms, began_after })
+        let pinned_bytes = pending.transaction.pinned_bytes();
+        Ok(Self { pending: Mutex::new(Some(pending)), now_ms, began_after, pinned_bytes })
     }
 
     /// The time at which the transaction began, in milliseconds since 1970.
@@ -151,6 +153,11 @@ impl OpenTransaction {
     /// The last commit before the transaction.
     pub fn began_after(&self) -> CommitNo {
         self.began_after
+    }
+
+    /// As [`Transaction::pinned_bytes`] at this moment. May be called while a statement uses the transaction.
+    pub fn pinned_bytes(&self) -> Option<u64> {
+        (self.pinned_bytes)()
     }
 
     fn with<T, E: From<ExecError>>(&self, run: impl FnOnce(&mut PendingWrites) -> Result<T, E>) -> Result<T, E> {

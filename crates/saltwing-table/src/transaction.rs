@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use saltwing_access::{
-    CommitNo, Durability, RowChange, Savepoint, Snapshot, StorageError, Table, TableError, Transaction, WriteBatch,
+    CommitNo, Durability, PinnedBytes, RowChange, Savepoint, Snapshot, StorageError, Table, TableError, Transaction,
+    WriteBatch,
 };
 use saltwing_store::Announced;
 
@@ -199,6 +200,11 @@ impl Transaction for EmbeddedTransaction {
         }
         self.view = Some((view.clone(), records.len()));
         Ok(view)
+    }
+
+    fn pinned_bytes(&self) -> PinnedBytes {
+        let (snapshot, packed) = (Arc::downgrade(&self.latest), self.batch.committer.packed.clone());
+        Box::new(move || Some(snapshot.upgrade().map_or(0, |snapshot| packed.pinned_bytes(snapshot.moment()))))
     }
 
     fn savepoint(&mut self) -> Savepoint {

@@ -26,9 +26,17 @@ pub(crate) fn columns_shown(statement: &Statement) -> Option<Vec<ResultColumn>> 
         Statement::ShowSetting(Some(_)) => &["name", "value"],
         Statement::ShowSetting(None) => &["name", "value", "description"],
         Statement::Describe(_) => &["name", "type", "nullable", "key", "default", "note"],
-        Statement::ShowTransactions => {
-            &["number", "mode", "state", "open_ms", "statements", "rows_written", "bytes_written", "commits_since"]
-        }
+        Statement::ShowTransactions => &[
+            "number",
+            "mode",
+            "state",
+            "open_ms",
+            "statements",
+            "rows_written",
+            "bytes_written",
+            "commits_since",
+            "pinned_bytes",
+        ],
         Statement::ShowStorage(_) => return Some(storage_columns()),
         _ => return None,
     };

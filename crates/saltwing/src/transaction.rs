@@ -312,7 +312,9 @@ impl SessionTransaction {
         let texts =
             [self.number.to_string(), mode.to_owned(), shown.to_owned(), self.began.elapsed().as_millis().to_string()];
         let commits = newest.0.saturating_sub(self.rows.began_after().0).to_string();
-        texts.into_iter().chain(numbers.map(|number| number.to_string())).chain([commits]).map(Some).collect()
+        let pinned = self.rows.pinned_bytes().map(|bytes| bytes.to_string());
+        let texts = texts.into_iter().chain(numbers.map(|number| number.to_string())).chain([commits]);
+        texts.map(Some).chain([pinned]).collect()
     }
 
     pub(crate) fn has_expired(&self) -> bool {

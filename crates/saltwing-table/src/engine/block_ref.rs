@@ -215,6 +215,11 @@ impl BlockRef {
         self.replaced.store(true, Relaxed);
     }
 
+    /// Whether a merge has put other blocks in its place, or its table is gone: a reader alone keeps it.
+    pub(crate) fn is_replaced(&self) -> bool {
+        self.replaced.load(Relaxed)
+    }
+
     /// What does not fit, or the failure of the store that it comes from.
     pub(crate) fn damaged(&self, what: &'static str) -> TableError {
         if let Some(error) = self.overflow.iter().find_map(|overflow| overflow.failure()) {

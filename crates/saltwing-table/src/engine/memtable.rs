@@ -117,6 +117,11 @@ impl Delta {
     }
 }
 
+/// Bytes of a row of a delta, its key included.
+pub(crate) fn row_bytes((key, row): (&Bytes, &Option<StoredRow>)) -> u64 {
+    (key.len() + row.as_ref().map_or(0, |row| row.0.len())) as u64
+}
+
 impl FromIterator<(Bytes, Option<StoredRow>)> for Delta {
     fn from_iter<I: IntoIterator<Item = (Bytes, Option<StoredRow>)>>(rows: I) -> Self {
         Self(rows.into_iter().map(|(key, row)| (DeltaKey { head: head_of(&key), key }, row)).collect())

@@ -18,6 +18,7 @@ pub(crate) mod merge;
 pub(crate) mod named_runs;
 pub(crate) mod options;
 pub(crate) mod overflow;
+pub(crate) mod pinned;
 pub(crate) mod recovery;
 pub(crate) mod run;
 pub(crate) mod signal;

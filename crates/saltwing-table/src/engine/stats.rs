@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use saltwing_types::TableId;
 
 use crate::engine::failure::BackgroundFailure;
-use crate::engine::memtable::Delta;
+use crate::engine::memtable::{Delta, row_bytes};
 use crate::engine::run::Run;
 use crate::engine::storage_engine::StorageEngine;
 use crate::engine::table_rows::TableRows;
@@ -103,14 +103,11 @@ impl StorageEngine {
             runs.entry(run.block.id).or_insert_with(|| run.clone());
         });
         let live_hits = blocks.chain(runs.values().map(|run| &run.block)).map(|block| block.hits());
-        let row_bytes = |delta: &Delta| -> u64 {
-            let bytes = |row: &crate::format::stored_row::StoredRow| row.0.len();
-            delta.iter().map(|(key, row)| (key.len() + row.as_ref().map_or(0, bytes)) as u64).sum()
-        };
+        let delta_bytes = |delta: &Delta| -> u64 { delta.iter().map(row_bytes).sum() };
         TableStorage {
             table,
             delta_rows: (rows.active.len() + rows.frozen.len()) as u64,
-            delta_bytes: row_bytes(&rows.active) + row_bytes(&rows.frozen),
+            delta_bytes: delta_bytes(&rows.active) + delta_bytes(&rows.frozen),
             blocks: size.blocks,
             block_rows: size.rows,
             block_bytes: size.bytes,

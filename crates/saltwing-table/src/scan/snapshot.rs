@@ -52,6 +52,10 @@ impl EmbeddedSnapshot {
         Self { moment, now_ms: self.now_ms, tables: self.tables.clone() }
     }
 
+    pub(crate) fn moment(&self) -> &TableMap {
+        &self.moment
+    }
+
     /// The compiled form of a scan specification.
     fn shape(&self, spec: &ScanSpec) -> Result<Arc<ScanShape>, TableError> {
         spec.compiled().get_or_compile(|| {

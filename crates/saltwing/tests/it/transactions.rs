@@ -387,6 +387,59 @@ fn open_transactions_are_shown_with_what_they_hold() {
     assert!(texts(&beside, "SHOW TRANSACTIONS").unwrap().is_empty());
 }
 
+/// A snapshot pins the rows that were written again since, and the blocks that were replaced; once it is gone, nothing.
+#[test]
+fn open_transactions_are_shown_with_the_bytes_that_they_pin() {
+    let database = Database::memory_builder().tiny_layout().merge_when_idle(None).open().unwrap();
+    let connection = database.connect().blocking();
+    run(&connection, "CREATE TABLE t (k BIGINT PRIMARY KEY, v VARCHAR)");
+    let write = |from: u32, text: &str| {
+        let rows: Vec<String> = (from..from + 10).map(|k| format!("({k}, '{text}')")).collect();
+        run(&connection, &format!("UPSERT INTO t VALUES {}", rows.join(",")));
+    };
+    let pinned = || -> Vec<u64> {
+        let rows = texts(&connection, "SHOW TRANSACTIONS").unwrap();
+        rows.iter().map(|row| row.rsplit('|').next().unwrap().parse().unwrap()).collect()
+    };
+    let text = "x".repeat(18);
+    (0..3).for_each(|part| write(10 * part, &text));
+    run(&connection, "COMPACT t");
+    write(100, &text);
+    let first = database.connect().blocking().begin().unwrap();
+    assert_eq!(pinned(), [0], "all of it is the newest yet");
+    write(200, &text);
+    assert_eq!(pinned(), [0], "new rows are not pinned by an older snapshot");
+    write(100, &text.to_uppercase());
+    let recent = pinned()[0];
+    assert!((10 * 18..10 * 80).contains(&recent), "ten recent rows: {recent}");
+    write(0, "y");
+    run(&connection, "COMPACT t");
+    let all = pinned()[0];
+    assert!(all > recent + 9 * 18, "the blocks of ten rows, too: {all}");
+    let second = database.connect().blocking().begin().unwrap();
+    assert_eq!(pinned(), [all, 0]);
+    drop(first);
+    assert_eq!(pinned(), [0]);
+    run(&connection, "DROP TABLE t");
+    assert!(pinned()[0] >= 50 * 8, "{:?}", pinned());
+    drop(second);
+}
+
+#[test]
+fn the_advice_for_a_large_transaction_is_not_what_a_transaction_refuses() {
+    let database = memory();
+    let connection = accounts(&database);
+    run(&connection, "SET commit_bytes_max = 1000000");
+    run(&connection, "CREATE TABLE large (k BIGINT PRIMARY KEY, v VARCHAR)");
+    run(&connection, "BEGIN");
+    let text = "x".repeat(400_000);
+    let write = |k: i64| connection.execute("UPSERT INTO large VALUES (?, ?)", params![k, text.as_str()]);
+    let error = (0..9).find_map(|k| write(k).err()).unwrap();
+    let help = error.help().unwrap();
+    assert_eq!(error.sqlstate(), "54000");
+    assert!(!help.contains("autocommit_rows") && help.contains("commit_bytes_max"), "{help}");
+}
+
 #[test]
 fn prepared_statements_see_the_transaction() {
     let database = memory();
