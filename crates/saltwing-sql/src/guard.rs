@@ -51,9 +51,9 @@ pub const OPERATORS_MAX: usize = TREE_KB_MAX / OPERATOR_KB;
 const TREE_KB_MAX: usize = 1_850;
 
 /// Stack for walking through one operator, one bracket, one query or one set
-/// operator, measured on sqlparser 0.62 in a debug build (printing, or cloning a
+/// operator, measured on sqlparser 0.62 in a debug build (printing, visiting, or cloning a
 /// query, takes most).
-const OPERATOR_KB: usize = 11;
+const OPERATOR_KB: usize = 12;
 const BRACKET_KB: usize = 17;
 const QUERY_KB: usize = 30;
 const SET_OPERATOR_KB: usize = 18;

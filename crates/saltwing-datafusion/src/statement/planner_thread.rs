@@ -23,7 +23,7 @@ use crate::RelationalError;
 use crate::error::RelationalErrorKind;
 use crate::statement::current::{check, enter};
 
-/// Stack of the planning thread: the parser allows operations nested 168 deep, and DataFusion's planner needs several
+/// Stack of the planning thread: the parser allows operations nested 154 deep, and DataFusion's planner needs several
 /// large frames for each. The system maps only the used part.
 const STACK_BYTES: usize = 64 << 20;
 /// How often the caller looks whether the statement must stop.
