@@ -136,6 +136,10 @@ fn differences(line: &Line) -> BTreeMap<String, String> {
 
 #[test]
 fn statements_give_the_results_that_phoenix_gave() {
+    if !sql_tests::has_relational_engine().unwrap() {
+        println!("skipped: no relational engine in this build, and many of the statements need it");
+        return;
+    }
     let text = std::fs::read_to_string(golden("results.jsonl")).unwrap();
     let lines = text.lines().map(|line| serde_json::from_str::<Line>(line).unwrap());
     let lines: Vec<Line> = lines.filter(|line| TOPICS.contains(&line.topic.as_str())).collect();
