@@ -2,6 +2,7 @@
 
 mod declared;
 mod function_list;
+mod group_keys;
 mod names;
 mod optimizer;
 mod output;

@@ -4,9 +4,8 @@
 //!   has a row even for no input, which the condition no longer drops. Such a condition stands there in the statement, or
 //!   comes of one over a projection's constant: `SELECT k FROM (SELECT 1 AS k FROM (SELECT max(x) FROM t)) WHERE k = 2`.
 //!   [`tied`] gives it a column of the aggregate first.
-//! * **Functional dependencies** of an aggregate over a join are too strong: for `SELECT DISTINCT a.k, b.y FROM a JOIN b ..`,
-//!   where `k` is unique in `a`, they say that `k` determines `y`. By them one rule leaves out keys of ORDER BY
-//!   ([`but_sorts`]), and another one leaves out DISTINCT ([`as_groups`]).
+//! * **Keys of aggregates** are wrong: [`GroupKeys`] corrects them before the rules that leave out columns of GROUP BY and of
+//!   ORDER BY, and joins. DISTINCT always becomes groups ([`as_groups`]).
 
 use std::sync::Arc;
 
@@ -16,14 +15,15 @@ use datafusion::logical_expr::{Aggregate, Distinct, Expr as PlanExpr, Filter, Gr
 use datafusion::optimizer::optimizer::ApplyOrder;
 use datafusion::optimizer::{Optimizer, OptimizerConfig, OptimizerRule};
 
+use crate::engine::group_keys::GroupKeys;
 use crate::expression::expr_function::ExprFunction;
 use crate::expression::translation::{balanced, chain};
 use crate::statement::planner_thread::CancellableRule;
 
-/// DataFusion's rules by their names. The physical plan leaves out repeated keys of ORDER BY without the first of these.
-const DUPLICATES: &str = "eliminate_duplicated_expr";
+/// The names of DataFusion's rules.
 const FILTER_PUSHDOWN: &str = "push_down_filter";
 const DISTINCT: &str = "replace_distinct_aggregate";
+const RELY_ON_KEYS: [&str; 3] = ["eliminate_join", "eliminate_duplicated_expr", "optimize_projections"];
 
 /// The rules, which stop with their statement.
 pub(super) fn optimizer() -> Optimizer {
@@ -31,12 +31,14 @@ pub(super) fn optimizer() -> Optimizer {
         let rewrite: Rewrite = match rule.name() {
             FILTER_PUSHDOWN => with_tied_conditions,
             DISTINCT => as_groups,
-            DUPLICATES => but_sorts,
             _ => return rule,
         };
         Arc::new(Corrected { rule, rewrite })
     };
-    let rules = Optimizer::new().rules.into_iter().map(corrected);
+    let rules = Optimizer::new().rules.into_iter().flat_map(|rule| {
+        let keys = RELY_ON_KEYS.contains(&rule.name()).then(|| Arc::new(GroupKeys) as _);
+        keys.into_iter().chain([corrected(rule)])
+    });
     Optimizer::with_rules(rules.map(|rule| Arc::new(CancellableRule(rule)) as _).collect())
 }
 
@@ -61,18 +63,6 @@ impl OptimizerRule for Corrected {
 
     fn rewrite(&self, plan: LogicalPlan, config: &dyn OptimizerConfig) -> Result<Transformed<LogicalPlan>> {
         (self.rewrite)(self.rule.as_ref(), plan, config)
-    }
-}
-
-/// The rule for all nodes but ORDER BY.
-fn but_sorts(
-    rule: &dyn OptimizerRule,
-    plan: LogicalPlan,
-    config: &dyn OptimizerConfig,
-) -> Result<Transformed<LogicalPlan>> {
-    match plan {
-        sort @ LogicalPlan::Sort(_) => Ok(Transformed::no(sort)),
-        other => rule.rewrite(other, config),
     }
 }
 
@@ -145,7 +135,7 @@ mod tests {
     #[test]
     fn datafusion_names_its_rules_as_expected() {
         let rules = Optimizer::new().rules;
-        for name in [DUPLICATES, FILTER_PUSHDOWN, DISTINCT] {
+        for name in [FILTER_PUSHDOWN, DISTINCT].into_iter().chain(RELY_ON_KEYS) {
             assert_eq!(rules.iter().filter(|rule| rule.name() == name).count(), 1, "{name}");
         }
     }

@@ -1,13 +1,16 @@
-//! Named windows: `OVER w`, `OVER (w ORDER BY k)`, `WINDOW w2 AS (w ..)`.
+//! Windows: `OVER w`, `OVER (w ORDER BY k)`, `WINDOW w2 AS (w ..)`, and the frame of those that name none.
 //!
 //! DataFusion resolves a window's name only if it stands alone behind OVER, and ignores it inside brackets. So each
-//! reference is replaced by the window's definition, by the rules of the standard.
+//! reference is replaced by the window's definition, by the rules of the standard. DataFusion also counts rows instead of
+//! peers if it takes the first column of ORDER BY for a key, which it may not be (`engine/group_keys.rs`). So the frame of the
+//! standard is written out.
 
 use std::ops::ControlFlow;
 
 use saltwing_sql::expr_span;
 use sqlparser::ast::{
-    Expr, Ident, NamedWindowExpr, OrderBy, Query, Select, VisitMut, VisitorMut, WindowSpec, WindowType,
+    Expr, Ident, NamedWindowExpr, OrderBy, Query, Select, VisitMut, VisitorMut, WindowFrame, WindowFrameBound,
+    WindowFrameUnits, WindowSpec, WindowType,
 };
 
 use super::tree::{Result, broken, visited};
@@ -64,7 +67,7 @@ impl VisitorMut for Windows {
             WindowType::NamedWindow(name) => self.get(&name).cloned(),
             WindowType::WindowSpec(spec) => self.resolved(spec),
         };
-        broken(resolved.map(|spec| call.over = Some(WindowType::WindowSpec(spec))))
+        broken(resolved.map(|spec| call.over = Some(WindowType::WindowSpec(with_frame(spec)))))
     }
 }
 
@@ -111,6 +114,15 @@ impl Windows {
         }
         Ok(spec)
     }
+}
+
+/// A window with its frame: all rows up to the current one and its peers, if it names none.
+fn with_frame(mut spec: WindowSpec) -> WindowSpec {
+    if spec.window_frame.is_none() && !spec.order_by.is_empty() {
+        let (units, start_bound) = (WindowFrameUnits::Range, WindowFrameBound::Preceding(None));
+        spec.window_frame = Some(WindowFrame { units, start_bound, end_bound: Some(WindowFrameBound::CurrentRow) });
+    }
+    spec
 }
 
 fn syntax(text: String, name: &Ident) -> RelationalError {
