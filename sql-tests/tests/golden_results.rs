@@ -13,9 +13,8 @@ use saltwing::{Database, Error};
 use serde::Deserialize;
 use serde_json::Value as Json;
 
-/// Those whose statements call functions.
-const TOPICS: [&str; 6] =
-    ["aggregates", "arithmetic and its types", "case, coalesce, decode", "casts", "date functions", "string functions"];
+/// Topics that are not run: statements that are missing here.
+const MISSING: [&str; 3] = ["arrays", "secondary index", "views, dynamic columns, alter"];
 
 #[derive(Deserialize)]
 struct Line {
@@ -44,7 +43,7 @@ impl Query {
         let expected = match (&self.rows, self.update_count, &self.error) {
             (Some(rows), ..) => rows,
             (_, _, Some(error)) => {
-                let is_accepted = self.rows(connection, &[]).is_ok();
+                let is_accepted = connection.execute(&self.sql, ()).is_ok();
                 return is_accepted.then(|| format!("accepted; in Phoenix {error}"));
             }
             (_, count, _) => {
@@ -119,19 +118,23 @@ fn golden(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../golden").join(name)
 }
 
-/// The differences of a line, by `id.number` of the statement, from 1.
+/// The differences of a line, by `id.number` or `id.setup.number` of the statement, from 1.
 fn differences(line: &Line) -> BTreeMap<String, String> {
     let connection = Database::memory().unwrap().connect().blocking();
     connection.execute("SET full_scan = 'allow'", ()).unwrap();
-    for sql in &line.setup {
-        connection.execute(sql, ()).unwrap_or_else(|error| panic!("{}: {sql}: {error}", line.id));
+    let mut all = BTreeMap::new();
+    for (index, sql) in line.setup.iter().enumerate() {
+        if let Err(error) = connection.execute(sql, ()) {
+            all.insert(format!("{}.setup.{}", line.id, index + 1), format!("{sql}\n    {} {error}", error.sqlstate()));
+        }
     }
     let queries = line.queries.iter().enumerate();
     let found = queries.filter_map(|(index, query)| {
         let difference = query.difference(&connection)?;
         Some((format!("{}.{}", line.id, index + 1), format!("{}\n    {difference}", query.sql)))
     });
-    found.collect()
+    all.extend(found);
+    all
 }
 
 #[test]
@@ -142,8 +145,7 @@ fn statements_give_the_results_that_phoenix_gave() {
     }
     let text = std::fs::read_to_string(golden("results.jsonl")).unwrap();
     let lines = text.lines().map(|line| serde_json::from_str::<Line>(line).unwrap());
-    let lines: Vec<Line> = lines.filter(|line| TOPICS.contains(&line.topic.as_str())).collect();
-    assert!(TOPICS.iter().all(|topic| lines.iter().any(|line| line.topic == *topic)));
+    let lines: Vec<Line> = lines.filter(|line| !MISSING.contains(&line.topic.as_str())).collect();
     let found: BTreeMap<String, String> = lines.iter().flat_map(differences).collect();
     let listed = std::fs::read_to_string(golden("results_differ.txt")).unwrap();
     let (reasons, listed): (Vec<&str>, Vec<&str>) = listed.lines().partition(|line| line.starts_with('#'));
