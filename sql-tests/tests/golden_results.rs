@@ -13,9 +13,16 @@ use saltwing::{Database, Error};
 use serde::Deserialize;
 use serde_json::Value as Json;
 
-/// Those whose statements call functions.
-const TOPICS: [&str; 6] =
-    ["aggregates", "arithmetic and its types", "case, coalesce, decode", "casts", "date functions", "string functions"];
+/// Those whose statements call functions or name arrays.
+const TOPICS: [&str; 7] = [
+    "aggregates",
+    "arithmetic and its types",
+    "arrays",
+    "case, coalesce, decode",
+    "casts",
+    "date functions",
+    "string functions",
+];
 
 #[derive(Deserialize)]
 struct Line {
@@ -96,6 +103,15 @@ fn canonical(texts: Vec<Option<String>>, types: &[&str]) -> Vec<Option<String>> 
                 if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
             }
             "CHAR" => text.trim_end_matches(' ').to_owned(),
+            // Phoenix's elements are texts, and DECIMALs without zeros at the end.
+            array if array.ends_with(" ARRAY") => {
+                let element = |element: &Json| match element {
+                    Json::Number(number) => number.as_f64().unwrap().to_string(),
+                    Json::String(text) if text.parse::<f64>().is_ok() => text.parse::<f64>().unwrap().to_string(),
+                    other => other.to_string(),
+                };
+                serde_json::from_str::<Vec<Json>>(&text).unwrap().iter().map(element).collect::<Vec<_>>().join(",")
+            }
             _ => text,
         })
     };
