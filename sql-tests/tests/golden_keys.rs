@@ -76,7 +76,6 @@ impl Line {
     fn why_refused(&self, error: &Error) -> Option<&'static str> {
         let (code, message) = (error.code().as_str(), error.to_string());
         match code {
-            "not_supported" if self.ddl.contains(" ARRAY") => Some("array"),
             "bad_key" if message.contains("empty") && self.strings().iter().any(String::is_empty) => {
                 Some("empty_string")
             }

@@ -317,6 +317,10 @@ impl Builder {
                     .help("use VARBINARY_ENCODED")
                     .phoenix(1056))
             }
+            SqlType::Array(..) if !is_last => {
+                let text = format!("{} is an array, which a key takes as its last column only", def.name);
+                Err(place(invalid(text)).help("put it last").phoenix(1005))
+            }
             _ => Ok(()),
         }
     }

@@ -216,6 +216,10 @@ impl Lowerer<'_> {
             | ast::Expr::Substring { .. }
             | ast::Expr::Trim { .. }
             | ast::Expr::Position { .. }
+            | ast::Expr::Array(_)
+            | ast::Expr::CompoundFieldAccess { .. }
+            | ast::Expr::AnyOp { .. }
+            | ast::Expr::AllOp { .. }
             | ast::Expr::Extract { .. } => self.call(e),
             ast::Expr::Subquery(_) | ast::Expr::Exists { .. } | ast::Expr::InSubquery { .. } => foreign("a subquery"),
             other => foreign(&format!("`{other}`")),
@@ -354,7 +358,10 @@ impl Lowerer<'_> {
             };
             return Err(LowerError::Unsupported(what, expr_span(e)));
         };
-        let args = args.iter().map(|arg| self.lower(arg)).collect::<std::result::Result<_, _>>()?;
+        let args = args.iter().map(|arg| self.lower(arg)).collect::<std::result::Result<Vec<_>, _>>()?;
+        if function.is_nested_array(&args) {
+            return Err(LowerError::Unsupported("an array of arrays".into(), expr_span(e)));
+        }
         Ok(typing::call(function, args)?)
     }
 
@@ -395,6 +402,7 @@ impl Lowerer<'_> {
             None => SqlType::BigInt,
             Some(argument) => match argument.sql_type() {
                 None | Some(SqlType::Null) => return Err(foreign()),
+                Some(SqlType::Array(..)) if function != AggregateFunction::Count => return Err(foreign()),
                 Some(ty) => function.result_type(argument, ty)?,
             },
         };

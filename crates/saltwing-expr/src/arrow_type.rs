@@ -1,6 +1,8 @@
 //! SQL types as Arrow types and back.
 
-use arrow::datatypes::{DECIMAL256_MAX_PRECISION, DataType, TimeUnit};
+use std::sync::Arc;
+
+use arrow::datatypes::{DECIMAL256_MAX_PRECISION, DataType, Field, TimeUnit};
 use saltwing_types::SqlType;
 use saltwing_types::sql_type::DECIMAL_PRECISION_MAX;
 
@@ -11,7 +13,7 @@ pub(crate) const BARE_DECIMAL_SCALE: i8 = 38;
 ///
 /// DATE and TIME have milliseconds, TIMESTAMP nanoseconds, both without a time
 /// zone; unsigned integers have the signed type of their width; a bare DECIMAL
-/// is Decimal256(76, 38).
+/// is Decimal256(76, 38); an array is a List of nullable items.
 pub fn arrow_type(ty: SqlType) -> DataType {
     use SqlType::*;
     match ty {
@@ -29,6 +31,7 @@ pub fn arrow_type(ty: SqlType) -> DataType {
         Timestamp | UnsignedTimestamp => DataType::Timestamp(TimeUnit::Nanosecond, None),
         Char(_) | Varchar(_) => DataType::Utf8,
         Binary(_) | Varbinary | VarbinaryEncoded => DataType::Binary,
+        Array(element, _) => DataType::List(Arc::new(Field::new_list_field(arrow_type(element.sql_type()), true))),
     }
 }
 
@@ -58,6 +61,9 @@ pub fn sql_type(data_type: &DataType) -> Option<SqlType> {
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Varchar(None),
         DataType::FixedSizeBinary(width) => Binary(u32::try_from(*width).ok()?),
         DataType::Binary | DataType::LargeBinary | DataType::BinaryView => Varbinary,
+        DataType::List(item) | DataType::LargeList(item) | DataType::FixedSizeList(item, _) => {
+            SqlType::array(sql_type(item.data_type())?)?
+        }
         _ => return None,
     })
 }
@@ -98,6 +104,8 @@ mod tests {
             (DataType::FixedSizeBinary(4), Some(SqlType::Binary(4))),
             (DataType::Time32(TimeUnit::Second), None),
             (DataType::Duration(TimeUnit::Second), None),
+            (DataType::new_large_list(DataType::Int64, false), SqlType::array(SqlType::BigInt)),
+            (DataType::new_list(DataType::new_list(DataType::Int64, true), true), None),
         ] {
             assert_eq!(sql_type(&data_type), ty, "{data_type}");
         }

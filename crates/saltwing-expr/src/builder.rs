@@ -13,6 +13,7 @@ use saltwing_types::{SqlType, Value, ValueError, datetime, number};
 
 use crate::arrow_type::arrow_type;
 use crate::bare_decimal;
+use crate::list_builder::ListBuilder;
 
 /// Bytes of text that a column is prepared for, a row.
 const TEXT_BYTES_EXPECTED: usize = 16;
@@ -42,6 +43,7 @@ enum Rows {
     BareDecimal(Decimal256Builder),
     Text(StringBuilder),
     Bytes(BinaryBuilder),
+    List(ListBuilder),
 }
 
 impl Rows {
@@ -71,6 +73,7 @@ impl Rows {
             }
             Char(_) | Varchar(_) => Rows::Text(StringBuilder::with_capacity(capacity, bytes)),
             Binary(_) | Varbinary | VarbinaryEncoded => Rows::Bytes(BinaryBuilder::with_capacity(capacity, bytes)),
+            Array(element, _) => Rows::List(ListBuilder::with_capacity(element.sql_type(), capacity)),
         }
     }
 }
@@ -93,6 +96,7 @@ macro_rules! each_builder {
             Rows::BareDecimal($builder) => $on_builder,
             Rows::Text($builder) => $on_builder,
             Rows::Bytes($builder) => $on_builder,
+            Rows::List($builder) => $on_builder,
         }
     };
 }
@@ -162,6 +166,7 @@ impl ColumnBuilder {
                 check_room(rows.values_slice().len(), bytes.len())?;
                 rows.append_value(bytes);
             }
+            (Value::Array(elements), Rows::List(rows)) => return rows.append_value(elements),
             (_, Rows::Null(_)) => return Err(self.mismatch("a value")),
             _ => {
                 let kind = std::mem::discriminant(value);

@@ -24,8 +24,8 @@ impl Evaluator {
     /// Prepares an expression.
     pub fn new(expr: Expr) -> Self {
         let step = compile(&expr);
-        let is_text = matches!(step.ty.family(), TypeFamily::Text | TypeFamily::Bytes);
-        let is_large = is_text && step.as_constant().is_none() && makes_large_values(&expr);
+        let has_any_width = matches!(step.ty.family(), TypeFamily::Text | TypeFamily::Bytes | TypeFamily::Array);
+        let is_large = has_any_width && step.as_constant().is_none() && makes_large_values(&expr);
         Self { sources: sources(&expr), step, is_large, expr }
     }
 

@@ -141,6 +141,9 @@ pub(crate) fn is_of_kind(value: &Value, ty: SqlType) -> bool {
         Value::Date(_) => ty.family() == value.family() && !ty.is_timestamp(),
         Value::Timestamp(_) => ty.is_timestamp(),
         Value::Text(_) | Value::Bytes(_) => ty.family() == value.family(),
+        Value::Array(elements) => {
+            ty.element().is_some_and(|element| elements.iter().all(|value| is_of_kind(value, element)))
+        }
     }
 }
 
@@ -189,6 +192,9 @@ fn native(array: &dyn Array, row: usize) -> Result<Value, ValueError> {
         DataType::Binary => array.as_binary_opt::<i32>().map(|a| Value::Bytes(a.value(row).to_vec())),
         DataType::LargeBinary => array.as_binary_opt::<i64>().map(|a| Value::Bytes(a.value(row).to_vec())),
         DataType::BinaryView => array.as_binary_view_opt().map(|a| Value::Bytes(a.value(row).to_vec())),
+        DataType::List(_) => array.as_list_opt::<i32>().map(|a| elements(&a.value(row))).transpose()?,
+        DataType::LargeList(_) => array.as_list_opt::<i64>().map(|a| elements(&a.value(row))).transpose()?,
+        DataType::FixedSizeList(..) => array.as_fixed_size_list_opt().map(|a| elements(&a.value(row))).transpose()?,
         DataType::FixedSizeBinary(_) => array.as_fixed_size_binary_opt().map(|a| Value::Bytes(a.value(row).to_vec())),
         _ => None,
     };
@@ -197,6 +203,10 @@ fn native(array: &dyn Array, row: usize) -> Result<Value, ValueError> {
 
 fn primitive<T: ArrowPrimitiveType>(array: &dyn Array, row: usize) -> Option<T::Native> {
     array.as_primitive_opt::<T>().map(|a| a.value(row))
+}
+
+fn elements(items: &ArrayRef) -> Result<Value, ValueError> {
+    (0..items.len()).map(|row| value_at(items, row, SqlType::Null)).collect::<Result<_, _>>().map(Value::Array)
 }
 
 fn unsigned(value: u64) -> Result<Value, ValueError> {

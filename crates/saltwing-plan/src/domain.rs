@@ -14,9 +14,12 @@
 
 use std::cmp::Ordering;
 
+use saltwing_rowkey::ValueCodec;
 use saltwing_types::datetime::CALENDAR_MS;
 use saltwing_types::value::Timestamp;
-use saltwing_types::{Decimal, KeyColumn, SqlType, Value};
+use saltwing_types::{CompareOp, Decimal, KeyColumn, SortOrder, SqlType, Value};
+
+use crate::predicates::TruthSet;
 
 /// The values of one key column.
 ///
@@ -41,7 +44,7 @@ pub(crate) struct Domain {
 impl Domain {
     /// The values of `column`, whose table column has the type `ty`; `is_last` tells the last key column.
     pub(crate) fn new(column: &KeyColumn, ty: SqlType, is_last: bool) -> Self {
-        let ascending = column.order == saltwing_types::SortOrder::Asc;
+        let ascending = column.order == SortOrder::Asc;
         let (min, max) = extremes(ty, !column.nullable);
         Self {
             ty,
@@ -112,8 +115,29 @@ impl Domain {
     pub(crate) fn compare(&self, a: &Value, b: &Value) -> Ordering {
         match (a, b) {
             (Value::Int(a), Value::Int(b)) => a.cmp(b),
+            (Value::Array(_), Value::Array(_)) => {
+                let order = self.stored(a).cmp(&self.stored(b));
+                if self.ascending { order } else { order.reverse() }
+            }
             _ => a.compare_as(b, self.ty).unwrap_or(Ordering::Equal),
         }
+    }
+
+    /// Whether the values for which a comparison has a wanted outcome lie together in the key: those of arrays, which do not
+    /// stand in the order of their values there, only if they are equal to the constant, or NULL.
+    pub(crate) fn allows(&self, op: CompareOp, want: TruthSet) -> bool {
+        match op {
+            _ if !matches!(self.ty, SqlType::Array(..)) => true,
+            CompareOp::Eq | CompareOp::NotDistinct => !want.no,
+            CompareOp::NotEq | CompareOp::Distinct => !want.yes,
+            _ => false,
+        }
+    }
+
+    /// The bytes of a value in the key; `None` if no row can have it.
+    pub(crate) fn stored(&self, value: &Value) -> Option<Vec<u8>> {
+        let order = if self.ascending { SortOrder::Asc } else { SortOrder::Desc };
+        ValueCodec::new(self.ty, order).stored(value)
     }
 
     /// Whether a value is this end of the domain.

@@ -3,7 +3,8 @@
 //! # Law
 //! For every value `v` that the column can hold and every constant `c` of its family, `locate(c)` gives `v < c`, `v =
 //! c` and `v > c` as SQL compares them (`Value::compare_as`): at `c` itself, below or above the gap, or, if it is
-//! approximate, at least on the outer sides.
+//! approximate, at least on the outer sides. Of an array it gives `v = c` alone, as the order of arrays in a key is not that of
+//! their values.
 
 use saltwing_types::sql_type::TypeFamily;
 use saltwing_types::value::Timestamp;
@@ -74,6 +75,10 @@ impl Domain {
             (SqlType::Varchar(limit), Value::Text(text)) if padded => Some(padded_text(self, text, limit)),
             (SqlType::Varchar(limit), Value::Text(text)) => Some(varchar(self, text, limit)),
             (_, Value::Bytes(bytes)) => Some(binary(self, bytes)),
+            (_, Value::Array(_)) => Some(match self.stored(constant) {
+                Some(_) => LiteralPosition::At(constant.clone()),
+                None => LiteralPosition::Gap(Cut::High),
+            }),
             _ if ty.is_integer() => integer(constant, ty.integer_range()?),
             _ if ty.is_float() => float(constant, ty),
             _ if ty.family() == TypeFamily::Instant => instant(constant, ty),

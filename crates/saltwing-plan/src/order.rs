@@ -1,6 +1,6 @@
 //! Whether a scan gives the requested order.
 
-use saltwing_types::SortOrder;
+use saltwing_types::{SortOrder, SqlType};
 
 use crate::OrderItem;
 use crate::cover::Cover;
@@ -66,7 +66,8 @@ pub(crate) fn served(items: &[OrderItem], cover: &Cover, space: &KeySpace) -> Se
             // The whole key has gone before: no two rows are left to be ordered.
             break;
         }
-        if position != Some(at) {
+        // The bytes of arrays are not in the order of their values.
+        if position != Some(at) || matches!(space.domain(at).ty(), SqlType::Array(..)) {
             return Served::NOT;
         }
         let reverse = (item.order == SortOrder::Desc) == space.domain(at).is_ascending();

@@ -143,6 +143,9 @@ fn shape_of_opaque(expr: &Expr, space: &KeySpace) -> String {
             }
             (Side::Wrapped(what), _) => format!("{what} on {name}{}", other_type(a, &name)),
             (_, Side::Wrapped(what)) => format!("{what} on {name}{}", other_type(b, &name)),
+            _ if [a, b].iter().any(|e| e.sql_type().and_then(SqlType::element).is_some()) => {
+                format!("only = and IN bound the array {name}")
+            }
             _ => format!("the types of {name} and the constant do not meet"),
         },
         Expr::Like { .. } => "the pattern does not begin with plain text".into(),

@@ -168,6 +168,7 @@ fn example(ty: SqlType) -> &'static str {
         TypeFamily::Number | TypeFamily::Null => "1",
         TypeFamily::Text => "'..'",
         TypeFamily::Bytes => "X'..'",
+        TypeFamily::Array => "ARRAY[..]",
         TypeFamily::Instant if ty.is_timestamp() => "TIMESTAMP '2024-01-31 12:00:00'",
         TypeFamily::Instant => "DATE '2024-01-31'",
     }

@@ -11,31 +11,35 @@ use crate::domain::Domain;
 impl Domain {
     /// A typical value for the parameter of this index.
     pub(crate) fn sample(&self, index: usize) -> Value {
-        use SqlType as T;
-        let ty = self.ty();
-        let number = 1000 + index as i64;
-        if let Some((_, max)) = ty.integer_range() {
-            return Value::Int(if number < max / 2 { number } else { 1 + index as i64 % 100 });
+        sample(self.ty(), index)
+    }
+}
+
+fn sample(ty: SqlType, index: usize) -> Value {
+    use SqlType as T;
+    let number = 1000 + index as i64;
+    if let Some((_, max)) = ty.integer_range() {
+        return Value::Int(if number < max / 2 { number } else { 1 + index as i64 % 100 });
+    }
+    match ty {
+        T::Boolean => Value::Bool(true),
+        T::Float | T::UnsignedFloat => Value::Float(number as f32 + 0.5),
+        T::Date | T::Time | T::UnsignedDate | T::UnsignedTime => Value::Date(number),
+        T::Timestamp | T::UnsignedTimestamp => Value::Timestamp(Timestamp { ms: number, nanos: 0 }),
+        T::Decimal(None) => Value::Decimal(Decimal::from(number)),
+        T::Decimal(Some((_, scale))) => {
+            Value::Decimal(Decimal::new(1 + index as i128 % 7, scale.into()).unwrap_or(Decimal::ZERO))
         }
-        match ty {
-            T::Boolean => Value::Bool(true),
-            T::Float | T::UnsignedFloat => Value::Float(number as f32 + 0.5),
-            T::Date | T::Time | T::UnsignedDate | T::UnsignedTime => Value::Date(number),
-            T::Timestamp | T::UnsignedTimestamp => Value::Timestamp(Timestamp { ms: number, nanos: 0 }),
-            T::Decimal(None) => Value::Decimal(Decimal::from(number)),
-            T::Decimal(Some((_, scale))) => {
-                Value::Decimal(Decimal::new(1 + index as i128 % 7, scale.into()).unwrap_or(Decimal::ZERO))
-            }
-            T::Char(limit) | T::Varchar(Some(limit)) => Value::Text(sample_text(index, limit as usize)),
-            T::Varchar(None) => Value::Text(sample_text(index, usize::MAX)),
-            T::Binary(width) => {
-                let mut bytes = sample_text(index, width as usize).into_bytes();
-                bytes.resize(width as usize, 0);
-                Value::Bytes(bytes)
-            }
-            T::Varbinary | T::VarbinaryEncoded => Value::Bytes(sample_text(index, usize::MAX).into_bytes()),
-            _ => Value::Double(number as f64 + 0.5),
+        T::Char(limit) | T::Varchar(Some(limit)) => Value::Text(sample_text(index, limit as usize)),
+        T::Varchar(None) => Value::Text(sample_text(index, usize::MAX)),
+        T::Binary(width) => {
+            let mut bytes = sample_text(index, width as usize).into_bytes();
+            bytes.resize(width as usize, 0);
+            Value::Bytes(bytes)
         }
+        T::Varbinary | T::VarbinaryEncoded => Value::Bytes(sample_text(index, usize::MAX).into_bytes()),
+        T::Array(element, _) => Value::Array(vec![sample(element.sql_type(), index)]),
+        _ => Value::Double(number as f64 + 0.5),
     }
 }
 

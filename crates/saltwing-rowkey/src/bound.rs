@@ -82,10 +82,11 @@ impl ColumnCodec {
                 }
                 escape::write(bytes, out);
             }
-            // Types whose every value has a form.
+            // Types whose every value has a form, and arrays: of those, plans look for values that have a form.
             (Value::Bool(_), T::Boolean)
             | (Value::Date(_), T::Date | T::Time | T::UnsignedDate | T::UnsignedTime)
-            | (Value::Timestamp(_), T::Timestamp | T::UnsignedTimestamp) => {
+            | (Value::Timestamp(_), T::Timestamp | T::UnsignedTimestamp)
+            | (Value::Array(_), T::Array(..)) => {
                 self.value.encode_ascending(value, out)?;
             }
             (Value::Null, _) => return Err(KeyValueError::Null),

@@ -244,9 +244,14 @@ impl RowKeyCodec {
 
     /// The order of two values of one key column, as [`RowKeyCodec::compare`] has it.
     pub fn compare_column(&self, column: usize, a: &Value, b: &Value) -> Ordering {
-        let ty = self.columns.get(column).map_or(SqlType::Null, |codec| codec.value.sql_type());
+        let codec = self.columns.get(column).map(|column| column.value);
+        let ty = codec.map_or(SqlType::Null, |codec| codec.sql_type());
         let by_value = match (a, b, ty) {
             (Value::Null, _, _) | (_, Value::Null, _) => return b.is_null().cmp(&a.is_null()),
+            (Value::Array(_), Value::Array(_), SqlType::Array(..)) => {
+                let [a, b] = [a, b].map(|array| codec.map(|codec| codec.stored(array)));
+                return a.cmp(&b);
+            }
             (Value::Bytes(a), Value::Bytes(b), SqlType::Binary(width)) => {
                 let padding = |bytes: &[u8]| (width as usize).saturating_sub(bytes.len());
                 let [a, b] = [a, b].map(|bytes| bytes.iter().copied().chain(iter::repeat_n(0, padding(bytes))));

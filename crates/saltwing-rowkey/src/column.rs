@@ -22,6 +22,8 @@ pub(crate) enum Framing {
     Escaped,
     /// To the end of the key.
     Rest,
+    /// To the end of the key; a DESC value has the terminator FF there.
+    Array,
 }
 
 /// A key column and its place.
@@ -33,6 +35,14 @@ pub(crate) struct ColumnCodec {
     pub(crate) nullable: bool,
     /// Whether no column follows in the key.
     pub(crate) last: bool,
+}
+
+/// Whether arrays of this type have one: elements of variable width are separated, so none may hold a separator.
+fn has_key_form(element: SqlType) -> bool {
+    match element {
+        SqlType::Varchar(_) | SqlType::Decimal(_) => true,
+        other => other.fixed_key_bytes().is_some_and(|width| width > 0),
+    }
 }
 
 /// The piece of a key that one column takes.
@@ -60,6 +70,11 @@ impl ColumnCodec {
             }
             (SqlType::Varbinary, _) => Framing::Rest,
             (SqlType::VarbinaryEncoded, _) => Framing::Escaped,
+            (SqlType::Array(..), _) if !last => return refuse("only the last key column can be an array"),
+            (SqlType::Array(element, _), _) if !has_key_form(element.sql_type()) => {
+                return refuse("arrays of this type have no key form");
+            }
+            (SqlType::Array(..), _) => Framing::Array,
             _ => Framing::Separated,
         };
         let value = ValueCodec::new(column.ty, column.order);
@@ -125,7 +140,7 @@ impl ColumnCodec {
     /// Appends the terminator of a DESC value.
     pub(crate) fn write_terminator(&self, out: &mut Vec<u8>) {
         match self.framing {
-            Framing::Separated if self.is_desc() => out.push(0xff),
+            Framing::Separated | Framing::Array if self.is_desc() => out.push(0xff),
             Framing::Escaped if self.is_desc() => out.extend_from_slice(&[0xff, 0xfe]),
             _ => {}
         }
@@ -143,7 +158,7 @@ impl ColumnCodec {
         match self.framing {
             Framing::Separated => out.push(0),
             Framing::Escaped => out.extend_from_slice(&[0, 1]),
-            Framing::Fixed(_) | Framing::Rest => {}
+            Framing::Fixed(_) | Framing::Rest | Framing::Array => {}
         }
     }
 
@@ -152,7 +167,7 @@ impl ColumnCodec {
         match self.framing {
             Framing::Fixed(_) => false,
             Framing::Rest => true,
-            Framing::Separated | Framing::Escaped => !self.is_desc(),
+            Framing::Separated | Framing::Escaped | Framing::Array => !self.is_desc(),
         }
     }
 
@@ -176,6 +191,10 @@ impl ColumnCodec {
                 let separator = self.value.mask();
                 self.until(key, key.iter().position(|byte| *byte == separator), 1)
             }
+            Framing::Array => match key.split_last() {
+                Some((0xff, value)) => self.until(key, Some(value.len()), 1),
+                _ => self.until(key, None, 1),
+            },
             Framing::Escaped => self.until(key, escape::find_separator(key, self.value.mask())?, 2),
         }
     }

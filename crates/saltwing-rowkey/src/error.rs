@@ -78,6 +78,16 @@ pub enum KeyValueError {
         /// The column's type.
         ty: SqlType,
     },
+    /// An element that an array's bytes would not tell from another.
+    #[error("{element} in an array of {ty}: {reason}")]
+    ArrayElement {
+        /// The element as text, shortened.
+        element: String,
+        /// The elements' type.
+        ty: SqlType,
+        /// The reason.
+        reason: &'static str,
+    },
     /// A value whose bytes begin like NULL's.
     #[error("{value} begins with FF: in a nullable descending {ty} key column its bytes would begin like NULL's")]
     BeginsLikeNull {
@@ -99,6 +109,7 @@ impl KeyValueError {
             Self::WideCharacter { .. }
             | Self::NulByte { .. }
             | Self::EmptyNullable { .. }
+            | Self::ArrayElement { .. }
             | Self::BeginsLikeNull { .. } => ErrorCode::BadKey,
         }
     }

@@ -20,7 +20,8 @@
 //! # Laws
 //! For rows `a` and `b` of one table, by their logical keys:
 //! 1. `encode(a) < encode(b)` exactly when [`RowKeyCodec::compare`] says so: column
-//!    by column, each in its own direction, NULL first in both;
+//!    by column, each in its own direction, NULL first in both. Arrays compare there by their bytes, whose order is not
+//!    always that of the values: a plan bounds them by equality alone, and sorts rows where their order matters;
 //! 2. `decode(encode(a))` is `a`, but for CHAR's trailing blanks (dropped), BINARY's
 //!    padding (filled up) and -0.0 (stored as 0.0);
 //! 3. a range from [`RowKeyCodec::prefix_range`], [`RowKeyCodec::span_ranges`] or
@@ -39,6 +40,7 @@
 //! | nullable VARBINARY_ENCODED DESC, unless last | a value that begins with FF: its bytes begin like NULL's |
 //! | DECIMAL | beyond 1E-126 <= x < 1E126, and -1E124 < x <= -1E-126 below zero |
 //! | nullable DECIMAL DESC | from 1E122 on: its bytes begin like NULL's, or where Phoenix no longer looks |
+//! | array | NULL among elements of fixed width; '' and a NUL byte among others |
 //! | the whole row | a key of no bytes, unless a bucket byte stands in front |
 //!
 //! # Left to others
@@ -47,6 +49,7 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
 
+mod array;
 mod bound;
 mod codec;
 mod column;

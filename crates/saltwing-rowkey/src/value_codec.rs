@@ -5,7 +5,7 @@ use saltwing_types::{Decimal, SortOrder, SqlType, Value};
 
 use crate::decimal::Magnitude;
 use crate::error::shown;
-use crate::{BadBytes, KeyValueError, decimal, escape, scalar};
+use crate::{BadBytes, KeyValueError, array, decimal, escape, scalar};
 
 /// Largest count of nanoseconds below the millisecond.
 const NANOS_MAX: u32 = 999_999;
@@ -38,6 +38,17 @@ impl ValueCodec {
         if self.is_desc() { SortOrder::Desc } else { SortOrder::Asc }
     }
 
+    /// The stored bytes of a value, for comparisons; `None` if it has no key form.
+    pub fn stored(&self, value: &Value) -> Option<Vec<u8>> {
+        let mut out = Vec::new();
+        self.encode(value, &mut out).ok().map(|()| out)
+    }
+
+    /// The codec of an array's elements, in the same direction.
+    pub(crate) fn elements(&self) -> Option<Self> {
+        self.ty.element().map(|ty| Self { ty, ..*self })
+    }
+
     pub(crate) fn is_desc(&self) -> bool {
         self.mask != 0
     }
@@ -59,13 +70,15 @@ impl ValueCodec {
         Ok(())
     }
 
-    /// Turns the ascending bytes from `start` on into stored ones.
+    /// Turns the bytes of `encode_ascending` from `start` on into stored ones.
     pub(crate) fn invert(&self, start: usize, out: &mut [u8]) {
-        if self.is_desc() {
+        if self.is_desc() && !matches!(self.ty, SqlType::Array(..)) {
             out.iter_mut().skip(start).for_each(|byte| *byte = !*byte);
         }
     }
 
+    /// Appends the bytes that an ascending column stores. Those of an array are stored ones already, because a descending
+    /// array inverts its elements and not all of its bytes.
     pub(crate) fn encode_ascending(&self, value: &Value, out: &mut Vec<u8>) -> Result<(), KeyValueError> {
         use SqlType as T;
         let signed = !self.ty.is_unsigned();
@@ -107,6 +120,7 @@ impl ValueCodec {
             (Value::Bytes(bytes), T::Binary(width)) => self.encode_binary(bytes, width, out)?,
             (Value::Bytes(bytes), T::Varbinary) => out.extend_from_slice(bytes),
             (Value::Bytes(bytes), T::VarbinaryEncoded) => escape::write(bytes, out),
+            (Value::Array(elements), T::Array(..)) => array::write(elements, self, out)?,
             _ => return Err(self.wrong_kind(value)),
         }
         Ok(())
@@ -240,6 +254,7 @@ impl ValueCodec {
                 let mut scratch = Vec::new();
                 Value::Bytes(self.read_bytes(stored, &mut scratch)?.to_vec())
             }
+            T::Array(..) => Value::Array(array::read(stored, self)?),
             _ => Value::Int(self.read_i64(stored)?),
         })
     }

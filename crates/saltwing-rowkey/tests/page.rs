@@ -59,7 +59,7 @@ fn key(declared: &str) -> KeySchema {
             return KeyColumn { source, name: definition.clone(), ty, order: SortOrder::Asc, nullable: false };
         }
         let (name, rest) = name(definition);
-        let ty = sql_type(rest).unwrap();
+        let ty = sql_type(rest);
         let order = if rest.ends_with("DESC") { SortOrder::Desc } else { SortOrder::Asc };
         let nullable = ty.fixed_key_bytes().is_none() && !rest.contains("NOT NULL");
         source_index += 1;
@@ -87,7 +87,7 @@ fn key_values(schema: &KeySchema, written: &str) -> Vec<V> {
 fn values() {
     for row in rows("### Examples: values") {
         let [ty, written, ascending, descending] = row.as_slice() else { panic!("{row:?}") };
-        let ty = sql_type(ty).unwrap();
+        let ty = sql_type(ty);
         let value = value(ty, written);
         for (order, expected) in [(SortOrder::Asc, ascending), (SortOrder::Desc, descending)] {
             let mut encoded = Vec::new();

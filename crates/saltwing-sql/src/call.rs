@@ -4,7 +4,10 @@ use std::borrow::Cow;
 
 use saltwing_types::function::ParameterKind;
 use saltwing_types::{DateField, Function};
-use sqlparser::ast::{self, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, TrimWhereField, Value};
+use sqlparser::ast::{
+    self, AccessExpr, BinaryOperator, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, Subscript, TrimWhereField,
+    Value,
+};
 
 /// The function of the language that a call is one of, and its arguments.
 ///
@@ -45,7 +48,8 @@ fn own_call(call: &ast::Function) -> Option<(Function, Vec<Cow<'_, Expr>>)> {
 
 /// The function of the language that an expression calls, in whatever syntax, and its arguments.
 ///
-/// `POSITION(a IN b)` is `STRPOS(b, a)`, and `SUBSTRING(text FOR 2)` is `SUBSTR(text, 1, 2)`.
+/// `POSITION(a IN b)` is `STRPOS(b, a)`, `SUBSTRING(text FOR 2)` is `SUBSTR(text, 1, 2)`, `a[1]` is `ARRAY_ELEM(a, 1)`, and
+/// `1 < ANY(a)` is `ARRAY_ANY(1, '<', a)`. `None` of slices, and of subqueries behind ANY and ALL.
 pub fn function_of(expr: &Expr) -> Option<(Function, Vec<Cow<'_, Expr>>)> {
     Some(match expr {
         Expr::Function(call) => return own_call(call),
@@ -62,11 +66,32 @@ pub fn function_of(expr: &Expr) -> Option<(Function, Vec<Cow<'_, Expr>>)> {
             (trim_function(*trim_where), args.map(|arg| Cow::Borrowed(&**arg)).collect())
         }
         Expr::Position { expr, r#in } => (Function::STRPOS, vec![Cow::Borrowed(r#in), Cow::Borrowed(expr)]),
+        Expr::Array(array) => (Function::MAKE_ARRAY, array.elem.iter().map(Cow::Borrowed).collect()),
+        Expr::CompoundFieldAccess { root, access_chain } => match access_chain.as_slice() {
+            [AccessExpr::Subscript(Subscript::Index { index })] => {
+                (Function::ARRAY_ELEM, vec![Cow::Borrowed(&**root), Cow::Borrowed(index)])
+            }
+            _ => return None,
+        },
+        Expr::AnyOp { left, compare_op, right, .. } => {
+            return Some((Function::ARRAY_ANY, quantified(left, compare_op, right)?));
+        }
+        Expr::AllOp { left, compare_op, right } => {
+            return Some((Function::ARRAY_ALL, quantified(left, compare_op, right)?));
+        }
         Expr::Extract { field, expr, .. } => {
             (Function::extract(DateField::by_name(&field.to_string())?), vec![Cow::Borrowed(expr)])
         }
         _ => return None,
     })
+}
+
+/// The arguments of a comparison with the elements of an array; `None` if they are those of a subquery.
+fn quantified<'e>(left: &'e Expr, op: &BinaryOperator, right: &'e Expr) -> Option<Vec<Cow<'e, Expr>>> {
+    use BinaryOperator::{Eq, Gt, GtEq, Lt, LtEq, NotEq};
+    let is_array = matches!(op, Eq | NotEq | Lt | LtEq | Gt | GtEq) && !matches!(right, Expr::Subquery(_));
+    let op = || Cow::Owned(Expr::value(Value::SingleQuotedString(op.to_string())));
+    is_array.then(|| vec![Cow::Borrowed(left), op(), Cow::Borrowed(right)])
 }
 
 /// The function that `TRIM([BOTH | LEADING | TRAILING] ..)` calls.

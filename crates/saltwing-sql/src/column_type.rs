@@ -12,8 +12,13 @@
 //! | `BYTEA`, `BLOB` | `VARBINARY` |
 //! | `DATETIME` | `TIMESTAMP` |
 //! | bare `CHAR`, `BINARY` | refused: Phoenix asks for a length |
+//! | `t ARRAY`, `t ARRAY[n]`, `t[]`, `t[n]` | an array of t; n is kept and not enforced |
 
-use saltwing_types::{Span, SqlType, sql_type::DECIMAL_PRECISION_MAX};
+use std::num::NonZeroU32;
+
+use saltwing_types::element_type::ELEMENT_LENGTH_MAX;
+use saltwing_types::sql_type::DECIMAL_PRECISION_MAX;
+use saltwing_types::{Span, SqlType};
 use sqlparser::ast::DataType;
 use sqlparser::tokenizer::Token;
 
@@ -41,11 +46,10 @@ pub(crate) fn parse(cursor: &mut Cursor<'_>, column: &str) -> Result<(SqlType, S
         return Err(cursor.expected(&format!("a type for column {column}")));
     };
     cursor.skip();
-    let sql_type = named(cursor, &word, start, column)?;
+    let mut sql_type = named(cursor, &word, start, column)?;
     let span = cursor.span_from(start);
     if cursor.at(&["ARRAY"]) || *cursor.peek(0) == Token::LBracket {
-        let what = format!("column {column}: the type {word} ARRAY");
-        return Err(SqlError::not_supported(what, span.union(cursor.here())));
+        sql_type = array(cursor, sql_type, start, column)?;
     }
     if cursor.at(&["WITH", "TIME", "ZONE"]) {
         let what = format!("column {column}: {word} WITH TIME ZONE");
@@ -92,6 +96,36 @@ fn named(cursor: &mut Cursor<'_>, word: &str, start: usize, column: &str) -> Res
         return Err(SqlError::invalid(format!("column {column}: {word} takes no length"), cursor.here()));
     }
     Ok(plain)
+}
+
+/// `ARRAY`, `ARRAY[n]`, `[]` or `[n]` behind the type of the elements.
+fn array(cursor: &mut Cursor<'_>, element: SqlType, start: usize, column: &str) -> Result<SqlType, SqlError> {
+    let has_word = cursor.eat(&["ARRAY"]);
+    let mut length = None;
+    if cursor.eat_symbol(&Token::LBracket) && !cursor.eat_symbol(&Token::RBracket) {
+        let at = cursor.here();
+        let declared = number(cursor)?;
+        cursor.expect_symbol(&Token::RBracket)?;
+        length = u32::try_from(declared).ok().and_then(NonZeroU32::new);
+        if length.is_none() {
+            let message = format!("column {column}: the length of an array goes from 1 to {}", u32::MAX);
+            return Err(SqlError::invalid(message, at));
+        }
+    }
+    if *cursor.peek(0) == Token::LBracket || has_word && cursor.at(&["ARRAY"]) {
+        return Err(SqlError::not_supported(format!("column {column}: an array of arrays"), cursor.here()));
+    }
+    array_of(element, length).ok_or_else(|| {
+        let message = format!("column {column}: elements of an array are at most {ELEMENT_LENGTH_MAX} long");
+        SqlError::invalid(message, cursor.span_from(start))
+    })
+}
+
+fn array_of(element: SqlType, length: Option<NonZeroU32>) -> Option<SqlType> {
+    match SqlType::array(element)? {
+        SqlType::Array(element, _) => Some(SqlType::Array(element, length)),
+        other => Some(other),
+    }
 }
 
 fn unknown(cursor: &Cursor<'_>, word: &str, start: usize, column: &str) -> SqlError {
@@ -174,7 +208,7 @@ fn number(cursor: &mut Cursor<'_>) -> Result<u64, SqlError> {
 ///
 /// Lengths are not checked here: a CAST to `CHAR(0)` is the caller's to refuse.
 pub fn cast_type(data_type: &DataType) -> Option<SqlType> {
-    use sqlparser::ast::{BinaryLength, CharacterLength, ExactNumberInfo, TimezoneInfo};
+    use sqlparser::ast::{ArrayElemTypeDef, BinaryLength, CharacterLength, ExactNumberInfo, TimezoneInfo};
     let characters = |length: &Option<CharacterLength>| match length {
         None => Some(None),
         Some(CharacterLength::IntegerLength { length, .. }) => Some(Some(u32::try_from(*length).ok()?)),
@@ -207,6 +241,10 @@ pub fn cast_type(data_type: &DataType) -> Option<SqlType> {
         DataType::Binary(Some(length)) => SqlType::Binary(u32::try_from(*length).ok()?),
         DataType::Varbinary(None | Some(BinaryLength::Max)) | DataType::Bytea | DataType::Blob(None) => {
             SqlType::Varbinary
+        }
+        DataType::Array(ArrayElemTypeDef::SquareBracket(element, length)) => {
+            let length = length.map(|length| u32::try_from(length).ok().and_then(NonZeroU32::new).ok_or(()));
+            array_of(cast_type(element)?, length.transpose().ok()?)?
         }
         // Phoenix's own type names.
         DataType::Custom(name, modifiers) if modifiers.is_empty() => name.to_string().to_uppercase().parse().ok()?,

@@ -87,6 +87,10 @@ impl Dialect for SaltwingDialect {
         Some('"')
     }
 
+    fn supports_array_typedef_with_brackets(&self) -> bool {
+        true
+    }
+
     fn supports_filter_during_aggregation(&self) -> bool {
         true
     }

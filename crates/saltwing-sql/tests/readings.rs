@@ -235,7 +235,7 @@ fn what_phoenix_has_and_we_do_not_is_named() {
     refused("SELECT a FROM t ON CONFLICT DO NOTHING", ErrorCode::NotSupported, "ON");
     refused("UPDATE t SET a = 1 LIMIT 5", ErrorCode::NotSupported, "LIMIT");
     refused("SELECT * FROM t AS OF TIMESTAMP '2020-01-01'", ErrorCode::NotSupported, "OF");
-    refused("CREATE TABLE t (a INTEGER ARRAY)", ErrorCode::NotSupported, "INTEGER ARRAY");
+    refused("CREATE TABLE t (a INTEGER ARRAY ARRAY)", ErrorCode::NotSupported, "ARRAY");
     refused("CREATE TABLE t (a BIGINT, PRIMARY KEY (a ROW_TIMESTAMP))", ErrorCode::NotSupported, "ROW_TIMESTAMP");
     for (sql, what) in [
         ("CREATE LOCAL INDEX i ON t (a) INCLUDE (b) ASYNC", "CREATE LOCAL INDEX"),

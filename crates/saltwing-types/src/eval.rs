@@ -124,7 +124,7 @@ fn compare_rows(op: CompareOp, a: &[Expr], b: &[Expr], row: &[Value]) -> Result<
 
 /// AND (`decides` false), OR and IN (`decides` true): one deciding operand is enough, regardless of the others. An error
 /// counts only if no operand before it decides.
-fn decided(operands: impl Iterator<Item = Result<Option<bool>, ValueError>>, decides: bool) -> Computed {
+pub(crate) fn decided(operands: impl Iterator<Item = Result<Option<bool>, ValueError>>, decides: bool) -> Computed {
     let mut unknown = false;
     for operand in operands {
         match operand? {
@@ -189,6 +189,10 @@ pub fn cast(value: Value, from: SqlType, ty: SqlType) -> Computed {
     match (value, ty.family()) {
         (Value::Null, _) => Ok(Value::Null),
         (Value::Text(text), _) => number::assign(Value::Text(text), ty),
+        (Value::Array(elements), TypeFamily::Array) => {
+            let [from, ty] = [from, ty].map(|ty| ty.element().unwrap_or(SqlType::Null));
+            elements.into_iter().map(|value| cast(value, from, ty)).collect::<Result<_, _>>().map(Value::Array)
+        }
         (value, TypeFamily::Text) => {
             let text = text::format(&value, from).map_or(Value::Null, Value::Text);
             number::assign(text, ty)

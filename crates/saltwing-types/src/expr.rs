@@ -252,6 +252,7 @@ fn precedence(expr: &Expr) -> u8 {
         Expr::Arith(ArithOp::Add | ArithOp::Sub, ..) => 5,
         Expr::Arith(..) => 6,
         Expr::Negate(..) => 7,
+        Expr::Call(function, ..) if [Function::ARRAY_ANY, Function::ARRAY_ALL].contains(function) => 4,
         _ => 8,
     }
 }
@@ -272,7 +273,16 @@ fn write_list<T>(
     list: &[T],
     write: impl Fn(&mut fmt::Formatter<'_>, &T) -> fmt::Result,
 ) -> fmt::Result {
-    f.write_str("(")?;
+    write_items(f, list, ("(", ")"), write)
+}
+
+fn write_items<T>(
+    f: &mut fmt::Formatter<'_>,
+    list: &[T],
+    (open, close): (&str, &str),
+    write: impl Fn(&mut fmt::Formatter<'_>, &T) -> fmt::Result,
+) -> fmt::Result {
+    f.write_str(open)?;
     for (i, item) in list.iter().take(LIST_SHOWN_MAX).enumerate() {
         f.write_str(if i == 0 { "" } else { ", " })?;
         write(f, item)?;
@@ -280,7 +290,7 @@ fn write_list<T>(
     if list.len() > LIST_SHOWN_MAX {
         write!(f, ", … {} more", list.len() - LIST_SHOWN_MAX)?;
     }
-    f.write_str(")")
+    f.write_str(close)
 }
 
 fn write_row(f: &mut fmt::Formatter<'_>, row: &[Expr]) -> fmt::Result {
@@ -364,6 +374,17 @@ impl fmt::Display for Expr {
                 f.write_str(" END")
             }
             Expr::Call(function, args, _) => match &args[..] {
+                elements if *function == Function::MAKE_ARRAY => {
+                    f.write_str("ARRAY")?;
+                    write_items(f, elements, ("[", "]"), |f, e| write!(f, "{e}"))
+                }
+                [array, index] if *function == Function::ARRAY_ELEM => write!(f, "{}[{index}]", Within(array, 8)),
+                [value, Expr::Literal(Value::Text(op), _), array] if *function == Function::ARRAY_ANY => {
+                    write!(f, "{} {op} ANY({array})", Within(value, 5))
+                }
+                [value, Expr::Literal(Value::Text(op), _), array] if *function == Function::ARRAY_ALL => {
+                    write!(f, "{} {op} ALL({array})", Within(value, 5))
+                }
                 [a, b] if *function == Function::CONCAT => write!(f, "{} || {}", Within(a, 5), Within(b, 6)),
                 _ => {
                     f.write_str(function.name)?;

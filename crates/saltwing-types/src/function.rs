@@ -13,6 +13,7 @@
 //! 4. no result is larger than [`SizeBound::bytes`] says, or than a few times its arguments if there is no bound.
 
 mod args;
+mod array;
 mod binary;
 mod characters;
 mod conditional;

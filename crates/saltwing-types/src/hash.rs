@@ -42,6 +42,10 @@ pub fn hash(value: &Value) -> Option<i64> {
         Value::Timestamp(at) if at.nanos == 0 => hash_int(at.ms),
         Value::Timestamp(at) => hash_bytes(&[&at.ms.to_be_bytes()[..], &at.nanos.to_be_bytes()].concat()),
         Value::Float(_) | Value::Double(_) | Value::Decimal(_) => hash_number(value),
+        Value::Array(elements) => {
+            let hashes = elements.iter().flat_map(|element| hash(element).unwrap_or(-1).to_be_bytes());
+            hash_bytes(&hashes.collect::<Vec<u8>>())
+        }
     })
 }
 

@@ -7,7 +7,8 @@ use crate::{Decimal, SqlType, Value, ValueError, datetime, text};
 /// Brings a value to a column's type for storing it.
 ///
 /// Numbers must be in range and, for integers, whole; DECIMAL(p,s) drops digits
-/// beyond s, as Phoenix does; text is parsed where the type is no text; -0.0 becomes 0.0.
+/// beyond s, as Phoenix does; text is parsed where the type is no text; -0.0 becomes 0.0. Of an array each element is brought
+/// to the element type.
 ///
 /// # Errors
 /// [`ValueError`] by kind: out of range, too long, unreadable text, types that do not meet.
@@ -25,6 +26,10 @@ pub fn assign(value: Value, ty: SqlType) -> Result<Value, ValueError> {
         (Value::Text(text), _) => text::parse(&text, ty),
         (Value::Bytes(bytes), SqlType::Binary(_) | SqlType::Varbinary | SqlType::VarbinaryEncoded) => {
             fit_bytes(bytes, ty)
+        }
+        (Value::Array(elements), SqlType::Array(element, _)) => {
+            let assigned = elements.into_iter().map(|value| assign(value, element.sql_type()));
+            assigned.collect::<Result<_, _>>().map(Value::Array)
         }
         (value @ (Value::Date(_) | Value::Timestamp(_)), ty) => match (text::instant(&value), ty) {
             (Some(at), _) if ty.is_unsigned() && at.ms < 0 => Err(out_of_range(&value)),
@@ -174,6 +179,9 @@ pub fn meet(value: Value, value_ty: SqlType, ty: SqlType) -> Result<(Value, SqlT
             (value, true) => Ok((value, ty)),
             (value, false) => Ok((value, SqlType::Null)),
         },
+        (Value::Array(elements), SqlType::Array(element, _)) => {
+            meet_elements(elements, value_ty, element.sql_type(), ty)
+        }
         (Value::Bytes(bytes), SqlType::Binary(width)) if bytes.len() < width as usize => {
             Ok((fit_bytes(bytes.clone(), ty)?, ty))
         }
@@ -187,6 +195,22 @@ pub fn meet(value: Value, value_ty: SqlType, ty: SqlType) -> Result<(Value, SqlT
         }
         _ => Ok(meet_number(value, value_ty, ty)),
     }
+}
+
+/// The array with its elements converted, if all of them become values of the element type.
+fn meet_elements(
+    elements: &[Value],
+    value_ty: SqlType,
+    element: SqlType,
+    ty: SqlType,
+) -> Result<(Value, SqlType), ValueError> {
+    let own = value_ty.element().unwrap_or(SqlType::Null);
+    let met: Vec<(Value, SqlType)> =
+        elements.iter().map(|value| meet(value.clone(), own, element)).collect::<Result<_, _>>()?;
+    if met.iter().any(|(_, met)| *met != element) {
+        return Ok((Value::Array(elements.to_vec()), value_ty));
+    }
+    Ok((Value::Array(met.into_iter().map(|(value, _)| value).collect()), ty))
 }
 
 fn meet_number(value: Value, value_ty: SqlType, ty: SqlType) -> (Value, SqlType) {

@@ -93,6 +93,11 @@ impl Regexp {
         self.regex.find_iter(text).count()
     }
 
+    /// The parts of a text between matches.
+    pub(crate) fn split<'t>(&self, text: &'t str) -> impl Iterator<Item = &'t str> {
+        self.regex.split(text)
+    }
+
     /// A text with its matches replaced: all of them, or the first alone.
     pub(crate) fn replace(&self, text: &str, replacement: &Replacement, is_global: bool) -> String {
         let limit = if is_global { 0 } else { 1 };

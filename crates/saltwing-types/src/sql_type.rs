@@ -1,9 +1,11 @@
 //! The SQL types, named and limited as Apache Phoenix has them.
 
 use std::fmt;
+use std::num::NonZeroU32;
 use std::str::FromStr;
 
 use crate::ValueError;
+use crate::element_type::ElementType;
 use crate::error::shorten;
 
 /// Most significant digits of a DECIMAL.
@@ -67,6 +69,8 @@ pub enum SqlType {
     Varbinary,
     /// Bytes, escaped in keys so that they may stand anywhere.
     VarbinaryEncoded,
+    /// Any number of elements of one type. The declared length is kept and not enforced, as in Phoenix.
+    Array(ElementType, Option<NonZeroU32>),
 }
 
 /// Families of types that compare with each other.
@@ -84,6 +88,8 @@ pub enum TypeFamily {
     Text,
     /// BINARY, VARBINARY, VARBINARY_ENCODED.
     Bytes,
+    /// Arrays; two of them compare if their elements do.
+    Array,
 }
 
 impl SqlType {
@@ -96,7 +102,27 @@ impl SqlType {
             Date | Time | Timestamp | UnsignedDate | UnsignedTime | UnsignedTimestamp => TypeFamily::Instant,
             Char(_) | Varchar(_) => TypeFamily::Text,
             Binary(_) | Varbinary | VarbinaryEncoded => TypeFamily::Bytes,
+            Array(..) => TypeFamily::Array,
             _ => TypeFamily::Number,
+        }
+    }
+
+    /// The type of arrays of `element`; `None` for elements that are arrays, or longer than
+    /// [`crate::element_type::ELEMENT_LENGTH_MAX`].
+    pub fn array(element: SqlType) -> Option<Self> {
+        ElementType::new(element).map(|element| Self::Array(element, None))
+    }
+
+    /// The type of the elements of an array.
+    pub fn element(self) -> Option<SqlType> {
+        if let Self::Array(element, _) = self { Some(element.sql_type()) } else { None }
+    }
+
+    /// Whether values of the two types compare.
+    pub fn compares_with(self, other: SqlType) -> bool {
+        match (self.element(), other.element()) {
+            (Some(a), Some(b)) => a.compares_with(b),
+            _ => self.family() == other.family() || [self, other].contains(&Self::Null),
         }
     }
 
@@ -164,13 +190,13 @@ impl SqlType {
             BigInt | UnsignedLong | Double | UnsignedDouble | Date | Time | UnsignedDate | UnsignedTime => 8,
             Timestamp | UnsignedTimestamp => 12,
             Char(n) | Binary(n) => n as usize,
-            Null | Decimal(_) | Varchar(_) | Varbinary | VarbinaryEncoded => return None,
+            Null | Decimal(_) | Varchar(_) | Varbinary | VarbinaryEncoded | Array(..) => return None,
         })
     }
 }
 
 /// The types that their names alone tell.
-const NAMES: [(&str, SqlType); 24] = [
+pub(crate) const NAMES: [(&str, SqlType); 24] = [
     ("NULL", SqlType::Null),
     ("TINYINT", SqlType::TinyInt),
     ("SMALLINT", SqlType::SmallInt),
@@ -204,6 +230,8 @@ impl fmt::Display for SqlType {
             Self::Char(length) => write!(f, "CHAR({length})"),
             Self::Varchar(Some(length)) => write!(f, "VARCHAR({length})"),
             Self::Binary(length) => write!(f, "BINARY({length})"),
+            Self::Array(element, None) => write!(f, "{} ARRAY", element.sql_type()),
+            Self::Array(element, Some(length)) => write!(f, "{} ARRAY[{length}]", element.sql_type()),
             plain => {
                 let name = NAMES.iter().find(|(_, ty)| ty == plain).map(|(name, _)| *name);
                 debug_assert!(name.is_some(), "{plain:?} has a name");
@@ -221,6 +249,15 @@ impl FromStr for SqlType {
         let bad = || ValueError::BadText { text: shorten(text), target: "a type".into() };
         if let Some((_, plain)) = NAMES.iter().find(|(name, _)| *name == text) {
             return Ok(*plain);
+        }
+        if let Some((element, length)) = text.split_once(" ARRAY") {
+            let element = element.parse().ok().and_then(ElementType::new).ok_or_else(bad)?;
+            let digits = length.strip_prefix('[').and_then(|length| length.strip_suffix(']'));
+            return match (length, digits.and_then(|digits| digits.parse().ok())) {
+                ("", _) => Ok(Self::Array(element, None)),
+                (_, Some(length)) => Ok(Self::Array(element, Some(length))),
+                _ => Err(bad()),
+            };
         }
         let (name, length) = text.strip_suffix(')').and_then(|text| text.split_once('(')).ok_or_else(bad)?;
         let number = || length.parse::<u32>().map_err(|_| bad());
@@ -249,8 +286,23 @@ mod tests {
             [SqlType::Decimal(Some((5, 2))), SqlType::Char(1), SqlType::Varchar(Some(7)), SqlType::Binary(3)];
         for ty in NAMES.into_iter().map(|(_, ty)| ty).chain(with_length) {
             assert_eq!(ty.to_string().parse::<SqlType>().unwrap(), ty, "{ty}");
+            for length in [None, NonZeroU32::new(10)] {
+                let array = SqlType::Array(ElementType::new(ty).unwrap(), length);
+                assert_eq!(array.to_string().parse::<SqlType>().unwrap(), array, "{array}");
+            }
         }
-        for bad in ["INT", "CHAR", "VARCHAR(x)", "DECIMAL(5)", "DECIMAL(2,5)", "BIGINT(5)", "varchar"] {
+        for bad in [
+            "INT",
+            "CHAR",
+            "VARCHAR(x)",
+            "DECIMAL(5)",
+            "DECIMAL(2,5)",
+            "BIGINT(5)",
+            "varchar",
+            "DATE ARRAY[",
+            "DATE ARRAY[0]",
+            "DATE ARRAY ARRAY",
+        ] {
             assert!(bad.parse::<SqlType>().is_err(), "{bad}");
         }
     }

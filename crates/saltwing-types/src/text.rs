@@ -4,13 +4,15 @@ use std::fmt::Write;
 
 use crate::error::shorten;
 use crate::value::Timestamp;
-use crate::{Decimal, SqlType, Value, ValueError, datetime, number};
+use crate::{Decimal, SqlType, Value, ValueError, array_text, datetime, number};
+
+pub use crate::array_text::push_quoted;
 
 /// The text of a value, `None` for NULL.
 ///
 /// Integers plain; DECIMAL(p,s) with s digits, bare DECIMAL without trailing
 /// zeros; floats in the fewest digits that read back, always with `.` or `e`;
-/// instants as [`datetime`] writes them; binary in lower-case hex.
+/// instants as [`datetime`] writes them; binary in lower-case hex; arrays as JSON arrays of these texts.
 pub fn format(value: &Value, ty: SqlType) -> Option<String> {
     Some(match value {
         Value::Null => return None,
@@ -26,6 +28,7 @@ pub fn format(value: &Value, ty: SqlType) -> Option<String> {
         Value::Timestamp(at) => datetime::format_timestamp(*at),
         Value::Text(text) => text.clone(),
         Value::Bytes(bytes) => hex(bytes),
+        Value::Array(elements) => array_text::format(elements, ty.element().unwrap_or(SqlType::Null)),
     })
 }
 
@@ -71,7 +74,7 @@ pub fn unhex(text: &str) -> Option<Vec<u8>> {
     digits.chunks(2).map(|pair| Some((digit(*pair.first()?)? * 16 + digit(*pair.get(1)?)?) as u8)).collect()
 }
 
-/// Reads text as a value of `ty`: what [`format()`] writes, and ISO 8601.
+/// Reads text as a value of `ty`: what [`format()`] writes, ISO 8601, and PostgreSQL's form of arrays.
 ///
 /// Limits of the type (length, range) are checked.
 ///
@@ -101,6 +104,7 @@ pub fn parse(text: &str, ty: SqlType) -> Result<Value, ValueError> {
         SqlType::Binary(_) | SqlType::Varbinary | SqlType::VarbinaryEncoded => {
             Value::Bytes(unhex(text.trim()).ok_or_else(bad)?)
         }
+        SqlType::Array(element, _) => return array_text::parse(text, element.sql_type(), ty),
         _ => match parse_number(text.trim(), ty).ok_or_else(bad)? {
             // Digits, not the word, that became an infinity.
             number if number::to_f64(&number).is_infinite() && !text.contains(['n', 'N']) => {
@@ -145,6 +149,11 @@ pub fn literal(value: &Value, ty: SqlType) -> String {
             format!("{word} {}", quoted(&datetime::format_date(*ms)))
         }
         Value::Timestamp(at) => format!("TIMESTAMP {}", quoted(&datetime::format_timestamp(*at))),
+        Value::Array(elements) => {
+            let element = ty.element().unwrap_or(SqlType::Null);
+            let elements: Vec<String> = elements.iter().map(|value| literal(value, element)).collect();
+            format!("ARRAY[{}]", elements.join(", "))
+        }
         number => format(number, ty).unwrap_or_default(),
     }
 }

@@ -9,6 +9,7 @@
 use crate::sql_type::TypeFamily;
 use crate::{ArithOp, CompareOp, Decimal, Expr, SqlType, Value, ValueError, like, number};
 
+mod array;
 mod call;
 mod rewrite;
 
@@ -203,15 +204,12 @@ fn meet(a: Expr, b: Expr) -> Result<(Expr, Expr), ValueError> {
         (true, true, Some(ty), Some(SqlType::Varchar(_) | SqlType::Null) | None) => (a, meet_type(b, ty)?),
         _ => (a, b),
     };
-    let families = (a.sql_type().map(SqlType::family), b.sql_type().map(SqlType::family));
-    match families {
-        (Some(x), Some(y)) if x != y && x != TypeFamily::Null && y != TypeFamily::Null => {
-            Err(ValueError::TypeMismatch(format!(
-                "{a} is {} and {b} is {}: they do not compare",
-                type_name(&a),
-                type_name(&b)
-            )))
-        }
+    match (a.sql_type(), b.sql_type()) {
+        (Some(x), Some(y)) if !x.compares_with(y) => Err(ValueError::TypeMismatch(format!(
+            "{a} is {} and {b} is {}: they do not compare",
+            type_name(&a),
+            type_name(&b)
+        ))),
         _ => Ok((a, b)),
     }
 }
@@ -246,6 +244,11 @@ pub fn natural_type(value: &Value) -> SqlType {
         Value::Timestamp(_) => SqlType::Timestamp,
         Value::Text(_) => SqlType::Varchar(None),
         Value::Bytes(_) => SqlType::Varbinary,
+        Value::Array(elements) => {
+            let types = elements.iter().filter(|element| !element.is_null()).map(natural_type);
+            let element = types.reduce(|a, b| common_of(a, b).unwrap_or(a)).unwrap_or(SqlType::Null);
+            SqlType::array(element).unwrap_or(SqlType::Null)
+        }
     }
 }
 
@@ -335,22 +338,28 @@ fn retype_integer(e: Expr) -> Expr {
 /// # Errors
 /// A type mismatch where no value of the one type is a value of the other.
 pub fn cast(e: Expr, ty: SqlType) -> Typed {
-    use TypeFamily::*;
     if let Expr::Param(index, None) = e {
         return Ok(Expr::Cast(Box::new(Expr::Param(index, Some(ty))), ty));
     }
-    let from = e.sql_type().map_or(Null, SqlType::family);
-    let allowed = match (from, ty.family()) {
-        (a, b) if a == b => true,
-        (Null, _) | (Text, _) | (_, Text) => true,
-        (Number, Boolean) | (Boolean, Number) => e.sql_type().is_some_and(SqlType::is_integer) || ty.is_integer(),
-        (Instant, Number) | (Number, Instant) => !ty.is_float() && !e.sql_type().is_some_and(SqlType::is_float),
-        _ => false,
-    };
-    if !allowed {
+    if !casts(e.sql_type().unwrap_or(SqlType::Null), ty) {
         return Err(ValueError::TypeMismatch(format!("{e} is {}, which does not cast to {ty}", type_name(&e))));
     }
     Ok(Expr::Cast(Box::new(e), ty))
+}
+
+/// Whether some values of the one type are values of the other.
+fn casts(from: SqlType, to: SqlType) -> bool {
+    use TypeFamily::*;
+    if let (Some(from), Some(to)) = (from.element(), to.element()) {
+        return casts(from, to);
+    }
+    match (from.family(), to.family()) {
+        (a, b) if a == b => true,
+        (Null, _) | (Text, _) | (_, Text) => true,
+        (Number, Boolean) | (Boolean, Number) => from.is_integer() || to.is_integer(),
+        (Instant, Number) | (Number, Instant) => !to.is_float() && !from.is_float(),
+        _ => false,
+    }
 }
 
 /// `CASE`. With an `operand`, each WHEN is compared with it.
@@ -381,25 +390,38 @@ fn as_type(e: Expr, ty: SqlType) -> Typed {
 
 /// The one type that values of several expressions are brought to.
 fn common_type(list: &[&Expr]) -> Result<SqlType, ValueError> {
+    common_type_of(list.iter().filter_map(|e| Some((*e, e.sql_type()?))))
+}
+
+/// The one type of several types, each with the expression that has it, or whose elements have it.
+fn common_type_of<'a>(list: impl Iterator<Item = (&'a Expr, SqlType)> + Clone) -> Result<SqlType, ValueError> {
     let mut common = SqlType::Null;
     // Plain string literals bend to the others.
     for strings in [false, true] {
-        for e in list {
-            let Some(ty) = e.sql_type() else { continue };
+        for (e, ty) in list.clone() {
             if strings != matches!(e, Expr::Literal(Value::Text(_), _)) {
                 continue;
             }
             common = match (common, ty) {
-                (SqlType::Null, ty) | (ty, SqlType::Null) => ty,
-                (a, b) if a == b => a,
                 // A literal may have more digits than the type of the column.
-                (a, _) if strings && a.family() != TypeFamily::Text => wider(a, a).unwrap_or(a),
-                (a, b) => wider(a, b)
+                (a, b) if strings && a != b && !matches!(a.family(), TypeFamily::Null | TypeFamily::Text) => {
+                    wider(a, a).unwrap_or(a)
+                }
+                (a, b) => common_of(a, b)
                     .ok_or_else(|| ValueError::TypeMismatch(format!("{e} is {b}, where {a} stands beside it")))?,
             };
         }
     }
     Ok(common)
+}
+
+/// The one type of values of two.
+fn common_of(a: SqlType, b: SqlType) -> Option<SqlType> {
+    match (a, b) {
+        (SqlType::Null, ty) | (ty, SqlType::Null) => Some(ty),
+        (a, b) if a == b => Some(a),
+        (a, b) => wider(a, b),
+    }
 }
 
 fn wider(a: SqlType, b: SqlType) -> Option<SqlType> {
@@ -413,6 +435,7 @@ fn wider(a: SqlType, b: SqlType) -> Option<SqlType> {
         (Bytes, Bytes) => SqlType::Varbinary,
         (Instant, Instant) if a.is_timestamp() || b.is_timestamp() => SqlType::Timestamp,
         (Instant, Instant) => SqlType::Date,
+        (Array, Array) => SqlType::array(common_of(a.element()?, b.element()?)?)?,
         _ => return None,
     })
 }

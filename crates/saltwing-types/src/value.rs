@@ -33,6 +33,8 @@ pub enum Value {
     Text(String),
     /// BINARY (with its padding), VARBINARY, VARBINARY_ENCODED.
     Bytes(Vec<u8>),
+    /// An array: its elements, which are NULL or of one type, and no arrays.
+    Array(Vec<Value>),
 }
 
 /// An instant to the nanosecond.
@@ -75,8 +77,9 @@ impl Value {
     /// SQL's comparison of two values of one family; numbers of different kinds
     /// are compared by value, without rounding an integer or a decimal.
     ///
-    /// A float is compared with a decimal as the shortest decimal that parses to the float. `None` if either is NULL,
-    /// or if the families differ.
+    /// A float is compared with a decimal as the shortest decimal that parses to the float. Arrays are compared element by
+    /// element, and a shorter one comes before those that it begins; elements that are NULL are equal, and come first. `None`
+    /// if either is NULL, or if the families differ.
     pub fn compare(&self, other: &Value) -> Option<Ordering> {
         use Value::*;
         Some(match (self, other) {
@@ -84,6 +87,7 @@ impl Value {
             (Bool(a), Bool(b)) => a.cmp(b),
             (Text(a), Text(b)) => a.as_bytes().cmp(b.as_bytes()),
             (Bytes(a), Bytes(b)) => a.cmp(b),
+            (Array(a), Array(b)) => return compare_arrays(a, b),
             (Date(a), Date(b)) => a.cmp(b),
             (Timestamp(a), Timestamp(b)) => a.cmp(b),
             (Date(a), Timestamp(b)) => (*a, 0).cmp(&(b.ms, b.nanos)),
@@ -114,14 +118,16 @@ impl Value {
             Value::Date(_) | Value::Timestamp(_) => TypeFamily::Instant,
             Value::Text(_) => TypeFamily::Text,
             Value::Bytes(_) => TypeFamily::Bytes,
+            Value::Array(_) => TypeFamily::Array,
         }
     }
 
-    /// Bytes that the value takes beside itself: those of a text or of bytes.
+    /// Bytes that the value takes beside itself: those of a text, of bytes, or of an array's elements.
     pub fn heap_bytes(&self) -> usize {
         match self {
             Value::Text(text) => text.len(),
             Value::Bytes(bytes) => bytes.len(),
+            Value::Array(elements) => Value::bytes_of_row(elements),
             _ => 0,
         }
     }
@@ -155,6 +161,19 @@ impl Value {
             _ => return None,
         })
     }
+}
+
+fn compare_arrays(a: &[Value], b: &[Value]) -> Option<Ordering> {
+    for (a, b) in a.iter().zip(b) {
+        let order = match (a, b) {
+            (Value::Null, _) | (_, Value::Null) => b.is_null().cmp(&a.is_null()),
+            _ => a.compare(b)?,
+        };
+        if order.is_ne() {
+            return Some(order);
+        }
+    }
+    Some(a.len().cmp(&b.len()))
 }
 
 /// NaN equals itself and is largest; -0.0 equals 0.0.
@@ -192,6 +211,7 @@ impl PartialEq for Value {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
             (Value::Null, Value::Null) => true,
+            (Value::Array(a), Value::Array(b)) => a == b,
             _ => {
                 std::mem::discriminant(self) == std::mem::discriminant(other)
                     && self.compare(other) == Some(Ordering::Equal)
@@ -215,6 +235,7 @@ impl Hash for Value {
             Value::Timestamp(v) => v.hash(state),
             Value::Text(v) => v.hash(state),
             Value::Bytes(v) => v.hash(state),
+            Value::Array(v) => v.hash(state),
         }
     }
 }
@@ -253,6 +274,30 @@ mod tests {
             assert_eq!(a.compare(&b), Some(expected), "{a:?} {b:?}");
             assert_eq!(b.compare(&a), Some(expected.reverse()), "{b:?} {a:?}");
         }
+    }
+
+    #[test]
+    fn arrays_compare_by_element() {
+        let array = |elements: &[Option<i64>]| Value::Array(elements.iter().map(|e| Value::from(*e)).collect());
+        let ascending = [
+            array(&[]),
+            array(&[None]),
+            array(&[None, Some(1)]),
+            array(&[Some(1)]),
+            array(&[Some(1), None]),
+            array(&[Some(1), Some(-5)]),
+            array(&[Some(2)]),
+        ];
+        for (i, a) in ascending.iter().enumerate() {
+            for (j, b) in ascending.iter().enumerate() {
+                assert_eq!(a.compare(b), Some(i.cmp(&j)), "{a:?} {b:?}");
+            }
+        }
+        assert_eq!(array(&[Some(1)]).compare(&Value::Array(vec![Value::text("a")])), None);
+        // Equal to SQL; not the same value, as 1 and 1.0 are not.
+        let decimal = Value::Array(vec![Value::Decimal(1.into())]);
+        assert_eq!(array(&[Some(1)]).compare(&decimal), Some(Ordering::Equal));
+        assert_ne!(array(&[Some(1)]), decimal);
     }
 
     #[test]

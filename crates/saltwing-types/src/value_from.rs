@@ -49,6 +49,31 @@ from_rust! {
     &Value => Value::clone,
 }
 
+/// Vectors and slices as arrays; those of bytes are binary values.
+macro_rules! from_elements {
+    ($($ty:ty),* $(,)?) => { $(
+        impl From<Vec<$ty>> for Value {
+            fn from(elements: Vec<$ty>) -> Self {
+                Value::Array(elements.into_iter().map(Value::from).collect())
+            }
+        }
+
+        impl From<Vec<Option<$ty>>> for Value {
+            fn from(elements: Vec<Option<$ty>>) -> Self {
+                Value::Array(elements.into_iter().map(Value::from).collect())
+            }
+        }
+
+        impl From<&[$ty]> for Value {
+            fn from(elements: &[$ty]) -> Self {
+                Value::Array(elements.iter().cloned().map(Value::from).collect())
+            }
+        }
+    )* };
+}
+
+from_elements!(bool, i8, i16, i32, i64, u16, u32, u64, f32, f64, Decimal, String, &str, Vec<u8>, Timestamp);
+
 impl<const N: usize> From<&[u8; N]> for Value {
     fn from(value: &[u8; N]) -> Self {
         Value::Bytes(value.to_vec())
@@ -197,6 +222,9 @@ mod tests {
         assert_eq!(Value::from(3usize), Value::Int(3));
         assert_eq!(Value::from(usize::MAX).to_string_for_test(), u64::MAX.to_string());
         assert_eq!(Value::from(b"ab"), Value::Bytes(b"ab".to_vec()));
+        let array = Value::Array(vec![Value::Int(1), Value::Int(2)]);
+        assert_eq!([Value::from(vec![1, 2]), Value::from(&[1i64, 2][..])], [array.clone(), array]);
+        assert_eq!(Value::from(vec![Some("a"), None]), Value::Array(vec![Value::text("a"), Value::Null]));
     }
 
     impl Value {

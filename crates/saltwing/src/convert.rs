@@ -118,6 +118,32 @@ of_one_kind! {
     Vec<u8>, Bytes, "bytes";
 }
 
+/// Arrays: elements that may be NULL are options. The elements of a `Vec<u8>` are bytes of a binary value.
+macro_rules! arrays {
+    ($($ty:ty),*) => { $(
+        impl FromValue for Vec<$ty> {
+            const EXPECTED: &'static str = concat!("an array without NULL, of elements that are ", stringify!($ty));
+            fn from_value(value: Value, ty: SqlType) -> Option<Self> {
+                elements(value, ty)
+            }
+        }
+
+        impl FromValue for Vec<Option<$ty>> {
+            const EXPECTED: &'static str = concat!("an array of elements that are ", stringify!($ty));
+            fn from_value(value: Value, ty: SqlType) -> Option<Self> {
+                elements(value, ty)
+            }
+        }
+    )* };
+}
+arrays!(bool, i8, i16, i32, i64, u16, u32, u64, f32, f64, Decimal, String, Vec<u8>, Timestamp, Value);
+
+fn elements<T: FromValue>(value: Value, ty: SqlType) -> Option<Vec<T>> {
+    let Value::Array(elements) = value else { return None };
+    let element = ty.element().unwrap_or(SqlType::Null);
+    elements.into_iter().map(|value| T::from_value(value, element)).collect()
+}
+
 impl FromValue for Decimal {
     const EXPECTED: &'static str = "a number";
     fn from_value(value: Value, _: SqlType) -> Option<Self> {
@@ -239,6 +265,7 @@ mod tests {
             Value::Date(7),
             Value::text("12"),
             Value::Bytes(vec![1]),
+            Value::Array(vec![Value::Int(1), Value::Null]),
         ];
         for value in &values {
             same::<Value>(value);
@@ -248,6 +275,8 @@ mod tests {
             same::<bool>(value);
             same::<String>(value);
             same::<Vec<u8>>(value);
+            same::<Vec<i64>>(value);
+            same::<Vec<Option<i64>>>(value);
             same::<Decimal>(value);
         }
     }

@@ -33,6 +33,8 @@ pub(super) enum ValueRecord {
     Text(String),
     #[serde(rename = "bytes", alias = "Bytes")]
     Bytes(Vec<u8>),
+    #[serde(rename = "array")]
+    Array(Vec<ValueRecord>),
     #[serde(rename(deserialize = "Float"), skip_serializing)]
     EarlierFloat(f32),
     #[serde(rename(deserialize = "Double"), skip_serializing)]
@@ -54,6 +56,7 @@ impl ValueRecord {
             Value::Timestamp(Timestamp { ms, nanos }) => Self::Timestamp { ms: *ms, nanos: *nanos },
             Value::Text(text) => Self::Text(text.clone()),
             Value::Bytes(bytes) => Self::Bytes(bytes.clone()),
+            Value::Array(elements) => Self::Array(elements.iter().map(Self::of).collect()),
         }
     }
 
@@ -72,6 +75,9 @@ impl ValueRecord {
             Self::Timestamp { ms, nanos } => Value::Timestamp(Timestamp { ms, nanos }),
             Self::Text(text) => Value::Text(text),
             Self::Bytes(bytes) => Value::Bytes(bytes),
+            Self::Array(elements) => {
+                Value::Array(elements.into_iter().map(Self::into_value).collect::<Result<_, _>>()?)
+            }
             Self::EarlierFloat(number) => Value::Float(number),
             Self::EarlierDouble(number) => Value::Double(number),
             Self::EarlierDecimal { digits, scale } => {

@@ -1,7 +1,7 @@
 //! JSON: an array of objects for each result, or an object a line.
 //!
 //! Keys stand in column order, and repeat where labels do. Numbers keep all their
-//! digits; what JSON has no number for (NaN, the infinities) is a string.
+//! digits; what JSON has no number for (NaN, the infinities) is a string. An array is a JSON array, as its text is.
 
 use std::io::Write;
 
@@ -52,7 +52,9 @@ impl Json {
         self.field.clear();
         if !write_text(batch, row, index, column, &mut self.field)? {
             self.line.push_str("null");
-        } else if column.ty == SqlType::Boolean || (is_number(column) && is_finite(&self.field)) {
+        } else if matches!(column.ty, SqlType::Boolean | SqlType::Array(..))
+            || (is_number(column) && is_finite(&self.field))
+        {
             self.line.push_str(&self.field);
         } else {
             // Same text as `Value::from(&str)`, without its copy.

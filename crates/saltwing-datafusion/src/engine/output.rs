@@ -141,22 +141,7 @@ fn write_json(out: &mut String, column: &dyn Array, row: usize, quoted: bool) ->
     if plain || !quoted {
         out.push_str(&text);
     } else {
-        push_quoted(out, &text);
+        saltwing_types::text::push_quoted(out, &text);
     }
     Ok(())
-}
-
-fn push_quoted(out: &mut String, text: &str) {
-    out.push('"');
-    for c in text.chars() {
-        match c {
-            '"' | '\\' => out.extend(['\\', c]),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            c if c < ' ' => out.push_str(&format!("\\u{:04x}", c as u32)),
-            c => out.push(c),
-        }
-    }
-    out.push('"');
 }

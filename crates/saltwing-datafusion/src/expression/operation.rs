@@ -63,6 +63,11 @@ impl Operation {
         })
     }
 
+    /// Whether it makes an array of arrays, which our language lacks.
+    pub(crate) fn is_nested_array(&self, operands: &[Expr]) -> bool {
+        matches!(self, Self::Call(function) if function.is_nested_array(operands))
+    }
+
     /// How it compares its two operands, if it does that.
     pub(crate) fn comparison(&self) -> Option<CompareOp> {
         let Self::Syntax(syntax) = self else { return None };

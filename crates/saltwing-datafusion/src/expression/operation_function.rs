@@ -169,7 +169,7 @@ impl ScalarUDFImpl for OperationFunction {
                     .map(|ty| argument(0, operation_text::shown(field.name()), ty, field.is_nullable())),
             })
             .collect();
-        let Some(operands) = operands else {
+        let Some(operands) = operands.filter(|operands| !self.operation.is_nested_array(operands)) else {
             let types: Vec<DataType> = args.arg_fields.iter().map(|f| f.data_type().clone()).collect();
             let ty = self.native_type(args.arg_fields)?.ok_or_else(|| self.refusal(&types))?;
             return Ok(Arc::new(Field::new(&self.name, ty, true)));
@@ -227,6 +227,8 @@ impl OperationFunction {
                 "CONCAT" => call("array_concat", args),
                 "REVERSE" => call("array_reverse", args),
                 "LENGTH" => call("cardinality", args),
+                "ARRAY_ELEM" => call("array_element", args),
+                name if name.contains("ARRAY") => call(&name.to_lowercase(), args),
                 _ => match function.evaluation {
                     Evaluation::Field(field) => {
                         call("date_part", std::iter::once(lit(field.name())).chain(args).collect())

@@ -100,7 +100,9 @@ fn translate_operation(
     // elsewhere, so is the CASE.
     let lazily = operation.is_case() && leaves.computed_since(mark);
     match operands {
-        Some(operands) if !lazily => Ok(Some(operation.build(operands).map_err(|error| error.at(span))?)),
+        Some(operands) if !lazily && !operation.is_nested_array(&operands) => {
+            Ok(Some(operation.build(operands).map_err(|error| error.at(span))?))
+        }
         _ => {
             leaves.forget_since(mark);
             leaves.leaf(expr)

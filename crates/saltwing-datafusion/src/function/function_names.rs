@@ -12,11 +12,10 @@ use crate::{RelationalError, RelationalErrorKind};
 const PLANNER_FUNCTIONS: [&str; 3] = ["make_map", "unnest", "unnest_outer"];
 
 /// Functions of Phoenix's that are missing for a reason.
-const MISSING: [(&str, &str); 4] = [
+const MISSING: [(&str, &str); 3] = [
     ("collation_key", "the order of a language needs the tables of a locale library; store a column to sort by"),
     ("first_values", "write array_agg(v ORDER BY k), whose elements are the values"),
     ("last_values", "write array_agg(v ORDER BY k DESC), whose elements are the values"),
-    ("regexp_split", "write string_to_array, or SPLIT_PART for one part"),
 ];
 
 /// Functions by name.

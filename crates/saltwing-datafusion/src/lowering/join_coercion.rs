@@ -192,10 +192,11 @@ impl Lowerer<'_> {
 fn compares_natively(op: CompareOp, a: SqlType, b: SqlType) -> bool {
     let equality = matches!(op, CompareOp::Eq | CompareOp::NotEq | CompareOp::Distinct | CompareOp::NotDistinct);
     let is_char = |ty| matches!(ty, SqlType::Char(_));
-    // CHAR sorts as if padded; it is stored without.
+    // CHAR sorts as if padded; it is stored without. DataFusion compares elements that are NULL otherwise.
     (saltwing_expr::arrow_type(a) == saltwing_expr::arrow_type(b))
         && (is_char(a) == is_char(b))
         && (equality || !is_char(a))
+        && a.element().is_none()
 }
 
 /// Whether no type of Arrow holds all values of both exactly: a hash join would miss or make up matches.

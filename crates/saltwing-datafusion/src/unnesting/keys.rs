@@ -101,6 +101,12 @@ impl Keys<'_> {
             LogicalPlan::Union(union) => self.united(union),
             LogicalPlan::Window(window) => self.windowed(window),
             LogicalPlan::Values(values) => self.through(&as_union(values)?),
+            LogicalPlan::Unnest(unnest) => {
+                let Keyed { plan, keys } = self.through(&unnest.input)?;
+                let (columns, options) = (unnest.exec_columns.clone(), unnest.options.clone());
+                let plan = LogicalPlanBuilder::from(plan).unnest_columns_with_options(columns, options)?.build()?;
+                Ok(Keyed { plan, keys })
+            }
             _ => Err(not_supported()),
         }
     }

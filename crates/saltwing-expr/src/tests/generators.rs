@@ -41,7 +41,8 @@ pub(crate) const ALL_TYPES: [SqlType; 27] = [
 ];
 
 pub(crate) fn any_type() -> impl Strategy<Value = SqlType> {
-    prop::sample::select(&ALL_TYPES[..])
+    let scalar = || prop::sample::select(&ALL_TYPES[..]);
+    prop_oneof![4 => scalar(), 1 => scalar().prop_map(|element| SqlType::array(element).unwrap())]
 }
 
 /// A value that a column of the type holds: often NULL, often a limit of the type.
@@ -66,6 +67,7 @@ fn present_value(ty: SqlType) -> BoxedStrategy<Value> {
         Varchar(n) => any_text(n.unwrap_or(6)).prop_map(Value::Text).boxed(),
         Binary(n) => prop::collection::vec(any_byte(), n as usize).prop_map(Value::Bytes).boxed(),
         Varbinary | VarbinaryEncoded => prop::collection::vec(any_byte(), 0..4).prop_map(Value::Bytes).boxed(),
+        Array(element, _) => prop::collection::vec(any_value(element.sql_type()), 0..3).prop_map(Value::Array).boxed(),
         _ => any_int(ty).prop_map(Value::Int).boxed(),
     }
 }

@@ -45,6 +45,9 @@ impl CoverBuilder<'_> {
             };
         }
         let domain = self.space.domain(position);
+        if !domain.allows(op, want) {
+            return Cover::unknown();
+        }
         let Some(located) = subject.locate(op, constant, domain) else { return Cover::unknown() };
         let is_distinction = matches!(op, CompareOp::Distinct | CompareOp::NotDistinct);
         let outcomes = Outcomes {

@@ -1,6 +1,6 @@
 //! `IN` and, under NOT, `NOT IN`.
 
-use saltwing_types::{CompareOp, Expr};
+use saltwing_types::{CompareOp, Expr, Value};
 
 use crate::column_set::ColumnSet;
 use crate::cover::Cover;
@@ -27,9 +27,23 @@ impl CoverBuilder<'_> {
         self.any_of(list, want, &|item, want| self.compare(CompareOp::Eq, e, item, want))
     }
 
+    /// `e = ANY(?)` is IN over the elements of an array that is not known yet; for judging, one unknown element is as good as
+    /// several. Over a known array it has become IN before.
+    pub(super) fn any_element(&self, args: &[Expr], want: TruthSet) -> Cover {
+        match args {
+            [e, Expr::Literal(Value::Text(op), _), array @ Expr::Param(..)] if op == CompareOp::Eq.as_str() => {
+                self.in_list(e, std::slice::from_ref(array), want)
+            }
+            _ => Cover::unknown(),
+        }
+    }
+
     fn in_constants(&self, subject: &KeyFunction, constants: &[Constant], want: TruthSet) -> Option<Cover> {
         let position = subject.position;
         let domain = self.space.domain(position);
+        if !domain.allows(CompareOp::Eq, want) {
+            return None;
+        }
         if constants.is_empty() {
             return Some(if want.no { Cover::everything() } else { Cover::nothing() });
         }

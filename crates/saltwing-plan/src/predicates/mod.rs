@@ -63,6 +63,7 @@ impl CoverBuilder<'_> {
             Expr::Call(function, args, _) => match function.key_property {
                 KeyProperty::StartsWith => self.starts_with(args, want),
                 KeyProperty::Matches => self.regexp(args, want),
+                KeyProperty::ComparesWithAny => self.any_element(args, want),
                 _ => self.over_branches(expr, want, &Expr::clone).unwrap_or_else(Cover::unknown),
             },
             Expr::Case { .. } => self.over_branches(expr, want, &Expr::clone).unwrap_or_else(Cover::unknown),

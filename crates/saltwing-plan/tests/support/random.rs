@@ -87,6 +87,9 @@ pub fn table(tape: &mut Tape) -> Table {
         if ty == T::Varbinary && column + 1 < count {
             ty = T::VarbinaryEncoded;
         }
+        if column + 1 == count && tape.one_in(5) {
+            ty = T::array(tape.pick(&[T::TinyInt, T::Integer, T::Decimal(None)])).unwrap();
+        }
         let order = if tape.one_in(2) && ty != T::Varbinary { SortOrder::Desc } else { SortOrder::Asc };
         let nullable = tape.one_in(2) && ty.fixed_key_bytes().is_none();
         let name = format!("k{column}");
@@ -298,6 +301,11 @@ pub fn constants(family: TypeFamily) -> Vec<V> {
                 b"b",
             ];
             all.map(|bytes| V::Bytes(bytes.to_vec())).to_vec()
+        }
+        TypeFamily::Array => {
+            let lists: [&[i64]; 9] = [&[], &[0], &[1], &[1, 2], &[1, -128], &[-128], &[2], &[127, 1], &[1, 0, 3]];
+            let nulls = [vec![V::Null], vec![V::Null, V::Int(1)], vec![V::Int(1), V::Null]].map(V::Array);
+            lists.iter().map(|list| V::Array(list.iter().copied().map(V::Int).collect())).chain(nulls).collect()
         }
     }
 }

@@ -2,15 +2,15 @@
 
 use saltwing_types::SqlType as T;
 
-/// `DECIMAL(5,2) NOT NULL ..` as a type; `None` for arrays.
-pub fn sql_type(text: &str) -> Option<T> {
+/// `DECIMAL(5,2) NOT NULL ..` as a type.
+pub fn sql_type(text: &str) -> T {
+    if let Some((element, _)) = text.split_once(" ARRAY") {
+        return T::array(sql_type(element)).unwrap();
+    }
     let (word, rest) = text.split_at(text.find([' ', '(']).unwrap_or(text.len()));
     let inside = rest.strip_prefix('(').and_then(|rest| rest.split_once(')')).map(|(inside, _)| inside);
     let numbers: Vec<u32> = inside.map_or(vec![], |list| list.split(',').map(|n| n.trim().parse().unwrap()).collect());
-    if rest.contains("ARRAY") {
-        return None;
-    }
-    Some(match (word, numbers.as_slice()) {
+    match (word, numbers.as_slice()) {
         ("TINYINT", _) => T::TinyInt,
         ("SMALLINT", _) => T::SmallInt,
         ("INTEGER", _) => T::Integer,
@@ -38,7 +38,7 @@ pub fn sql_type(text: &str) -> Option<T> {
         ("VARBINARY", _) => T::Varbinary,
         ("VARBINARY_ENCODED", _) => T::VarbinaryEncoded,
         _ => panic!("{text}"),
-    })
+    }
 }
 
 /// Splits at commas that stand in no parentheses.

@@ -5,8 +5,8 @@ use saltwing_types::SqlType;
 use crate::format::bits::{Ints, Nulls, seal};
 use crate::format::fix_part::{KIND_INTS, KIND_VAR, VERSION, VERSION_DELETED};
 use crate::format::overflow::{HEAD_BYTES, OverflowName};
-use crate::format::row_format;
-use crate::format::row_format::{slot_int, slot_timestamp};
+use crate::format::slot_format;
+use crate::format::slot_format::{slot_int, slot_timestamp};
 use crate::format::stored_column::{StoredCell, StoredColumn};
 use crate::format::var_part::CHUNK_ROWS;
 use crate::format::zone::{Zone, bounds_of, decimal_number, float_number, int_number, text_number, timestamp_number};
@@ -44,7 +44,7 @@ impl ColumnData {
     /// An empty column; values of `overflow_bytes` bytes and more become overflow values.
     pub(crate) fn new(slot: u16, ty: SqlType, overflow_bytes: usize) -> Self {
         use SqlType::*;
-        let cells = match (ty, row_format::width(ty)) {
+        let cells = match (ty, slot_format::width(ty)) {
             (Float | UnsignedFloat | Double | UnsignedDouble | Timestamp | UnsignedTimestamp | Decimal(_), Some(w)) => {
                 Cells::Raw { width: w as u8, bytes: Vec::new() }
             }

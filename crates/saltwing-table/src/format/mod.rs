@@ -17,6 +17,7 @@ pub(crate) mod row_format;
 pub(crate) mod row_order;
 pub(crate) mod search;
 pub(crate) mod seek;
+pub(crate) mod slot_format;
 pub(crate) mod spaces;
 pub(crate) mod stored_column;
 pub(crate) mod stored_row;

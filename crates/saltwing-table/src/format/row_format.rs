@@ -12,8 +12,9 @@
 //! All numbers are little endian. A slot beyond `slots` belongs to a column that
 //! was added later. What stands behind `variable` is kept for columns that are not declared.
 
-use saltwing_types::value::Timestamp;
-use saltwing_types::{Decimal, SqlType, Value};
+use saltwing_types::{SqlType, Value};
+
+use crate::format::slot_format::{put_fixed, put_variable, width};
 
 /// The version that is written.
 const VERSION: u8 = 1;
@@ -37,20 +38,6 @@ struct Slot {
     fixed_before: usize,
     /// Variable-width slots before this one.
     variable_before: usize,
-}
-
-/// Bytes of a fixed-width value; `None` for variable width.
-pub(crate) fn width(ty: SqlType) -> Option<usize> {
-    use SqlType::*;
-    Some(match ty {
-        Boolean | TinyInt | UnsignedTinyInt => 1,
-        SmallInt | UnsignedSmallInt => 2,
-        Integer | UnsignedInt | Float | UnsignedFloat => 4,
-        BigInt | UnsignedLong | Double | UnsignedDouble | Date | Time | UnsignedDate | UnsignedTime => 8,
-        Timestamp | UnsignedTimestamp => 12,
-        Decimal(Some(_)) => 16,
-        Null | Decimal(None) | Char(_) | Varchar(_) | Binary(_) | Varbinary | VarbinaryEncoded => return None,
-    })
 }
 
 impl FamilyLayout {
@@ -90,7 +77,7 @@ impl FamilyLayout {
                 let at = fixed_at + slot.fixed_before;
                 put_fixed(value, slot.ty, &mut out[at..at + width]);
             } else {
-                put_variable(value, out);
+                put_variable(value, slot.ty, out);
             }
             if slot.width.is_none() {
                 let end = (out.len() - variable_at) as u32;
@@ -178,103 +165,12 @@ impl<'a> StoredRow<'a> {
     }
 }
 
-fn put_fixed(value: &Value, ty: SqlType, out: &mut [u8]) {
-    match value {
-        Value::Bool(b) => out[0] = u8::from(*b),
-        Value::Int(i) => out.copy_from_slice(&i.to_le_bytes()[..out.len()]),
-        Value::Date(ms) => out.copy_from_slice(&ms.to_le_bytes()),
-        Value::Float(f) => out.copy_from_slice(&f.to_le_bytes()),
-        Value::Double(d) => out.copy_from_slice(&d.to_le_bytes()),
-        Value::Timestamp(at) => {
-            out[..8].copy_from_slice(&at.ms.to_le_bytes());
-            out[8..].copy_from_slice(&at.nanos.to_le_bytes());
-        }
-        Value::Decimal(d) => {
-            let scale = if let SqlType::Decimal(Some((_, scale))) = ty { scale.into() } else { 0 };
-            // `number::assign` made the value fit, so that it has an unscaled form.
-            out.copy_from_slice(&d.unscaled_at(scale).unwrap_or_default().to_le_bytes());
-        }
-        Value::Null | Value::Text(_) | Value::Bytes(_) => {}
-    }
-}
-
-fn put_variable(value: &Value, out: &mut Vec<u8>) {
-    match value {
-        Value::Text(text) => out.extend_from_slice(text.as_bytes()),
-        Value::Bytes(bytes) => out.extend_from_slice(bytes),
-        Value::Decimal(d) => {
-            out.extend_from_slice(&(d.scale() as i16).to_le_bytes());
-            out.extend_from_slice(&d.digits().to_le_bytes());
-        }
-        _ => {}
-    }
-}
-
-/// A value as the bytes of its slot; `None` for NULL.
-pub(crate) fn slot_bytes(ty: SqlType, value: &Value) -> Option<Vec<u8>> {
-    if value.is_null() {
-        return None;
-    }
-    let mut out = Vec::new();
-    match width(ty) {
-        Some(width) => {
-            out.resize(width, 0);
-            put_fixed(value, ty, &mut out);
-        }
-        None => put_variable(value, &mut out),
-    }
-    Some(out)
-}
-
-/// The value in a slot's bytes; `None` when they are no value of the type.
-pub(crate) fn slot_value(ty: SqlType, bytes: &[u8]) -> Option<Value> {
-    use SqlType::*;
-    Some(match ty {
-        Boolean => Value::Bool(*bytes.first()? != 0),
-        Float | UnsignedFloat => Value::Float(f32::from_le_bytes(bytes.try_into().ok()?)),
-        Double | UnsignedDouble => Value::Double(f64::from_le_bytes(bytes.try_into().ok()?)),
-        Date | Time | UnsignedDate | UnsignedTime => Value::Date(slot_int(bytes)?),
-        Timestamp | UnsignedTimestamp => Value::Timestamp(slot_timestamp(bytes)?),
-        Decimal(scale) => Value::Decimal(slot_decimal(scale, bytes)?),
-        Char(_) | Varchar(_) => Value::Text(std::str::from_utf8(bytes).ok()?.to_owned()),
-        Binary(_) | Varbinary | VarbinaryEncoded => Value::Bytes(bytes.to_vec()),
-        Null => Value::Null,
-        _ => Value::Int(slot_int(bytes)?),
-    })
-}
-
-/// A little-endian integer of 1 to 8 bytes, sign extended.
-pub(crate) fn slot_int(bytes: &[u8]) -> Option<i64> {
-    Some(match bytes.len() {
-        1 => i8::from_le_bytes(bytes.try_into().ok()?).into(),
-        2 => i16::from_le_bytes(bytes.try_into().ok()?).into(),
-        4 => i32::from_le_bytes(bytes.try_into().ok()?).into(),
-        _ => i64::from_le_bytes(bytes.try_into().ok()?),
-    })
-}
-
-/// A timestamp's slot.
-pub(crate) fn slot_timestamp(bytes: &[u8]) -> Option<Timestamp> {
-    Some(Timestamp {
-        ms: i64::from_le_bytes(bytes.get(..8)?.try_into().ok()?),
-        nanos: u32::from_le_bytes(bytes.get(8..)?.try_into().ok()?),
-    })
-}
-
-/// A decimal's slot; `scale` is that of DECIMAL(p,s).
-pub(crate) fn slot_decimal(scale: Option<(u8, u8)>, bytes: &[u8]) -> Option<Decimal> {
-    match scale {
-        Some((_, scale)) => Decimal::new(i128::from_le_bytes(bytes.try_into().ok()?), scale.into()).ok(),
-        None => {
-            let scale = i16::from_le_bytes(bytes.get(..2)?.try_into().ok()?);
-            Decimal::new(i128::from_le_bytes(bytes.get(2..)?.try_into().ok()?), scale.into()).ok()
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use saltwing_types::value::Timestamp;
+
     use super::*;
+    use crate::format::slot_format::slot_value;
 
     fn row() -> (Vec<SqlType>, Vec<Value>) {
         let types = vec![

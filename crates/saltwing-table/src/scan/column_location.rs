@@ -4,7 +4,7 @@ use saltwing_rowkey::ValueCodec;
 use saltwing_types::{KeyColumn, SqlType};
 
 use crate::engine::stored_table::StoredTable;
-use crate::format::row_format;
+use crate::format::slot_format;
 
 /// Where a column's value comes from.
 #[derive(Clone, Copy, Debug)]
@@ -45,7 +45,7 @@ pub(crate) fn tail_bytes(table: &StoredTable) -> usize {
 
 /// The first of the key columns that stand at the end of every key with a fixed width.
 fn tail_from(table: &StoredTable) -> usize {
-    let is_fixed = |k: &KeyColumn| row_format::width(k.ty).is_some() && !matches!(k.ty, SqlType::Decimal(_));
+    let is_fixed = |k: &KeyColumn| slot_format::width(k.ty).is_some() && !matches!(k.ty, SqlType::Decimal(_));
     let columns = &table.def().key.columns;
     columns.len() - columns.iter().rev().take_while(|k| is_fixed(k)).count()
 }

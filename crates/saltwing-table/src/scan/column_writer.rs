@@ -15,8 +15,8 @@ use saltwing_store::Direction;
 use saltwing_types::{SqlType, Value};
 
 use crate::format::fix_part::FixCells;
-use crate::format::row_format::{slot_bytes, slot_int, slot_value};
 use crate::format::row_order::RowSelection;
+use crate::format::slot_format::{slot_bytes, slot_int, slot_value};
 use crate::format::stored_column::{StoredColumn, Unreadable, ValueSink};
 use crate::scan::texts::Texts;
 
@@ -70,7 +70,7 @@ impl Values {
             Double | UnsignedDouble => Self::Float64(Vec::with_capacity(capacity)),
             Char(_) | Varchar(_) => Self::Text(Texts::new(capacity)),
             Binary(_) | Varbinary | VarbinaryEncoded => Self::Bytes(Texts::new(capacity)),
-            Null | Boolean | Timestamp | UnsignedTimestamp | Decimal(_) => {
+            Null | Boolean | Timestamp | UnsignedTimestamp | Decimal(_) | Array(..) => {
                 Self::Other(ColumnBuilder::new(ty, capacity))
             }
         }

@@ -19,8 +19,9 @@ use crate::engine::stored_table::StoredTable;
 use crate::format::bits::Nulls;
 use crate::format::fix_part::FixCells;
 use crate::format::number_ranges::{NumberRanges, Share, keep, keep_each};
-use crate::format::row_format;
-use crate::format::row_format::{SlotBytes, slot_bytes, slot_int};
+use crate::format::row_format::SlotBytes;
+use crate::format::slot_format;
+use crate::format::slot_format::{slot_bytes, slot_int};
 use crate::format::stored_column::StoredColumn;
 use crate::format::summary::Summary;
 use crate::format::zone::{decimal_number, float_number_narrow, int_number, text_number, timestamp_number};
@@ -129,13 +130,13 @@ impl Condition {
         };
         let test = match &self.test {
             Test::Null => false,
-            Test::Narrow(wanted) => wanted.holds(match row_format::width(self.ty)? {
+            Test::Narrow(wanted) => wanted.holds(match slot_format::width(self.ty)? {
                 4 if self.ty.is_float() => float_number_narrow(f32::from_le_bytes(bytes.try_into().ok()?).into()),
                 8 if self.ty.is_float() => float_number_narrow(f64::from_le_bytes(bytes.try_into().ok()?)),
                 _ => int_number(slot_int(bytes)?) as u64,
             }),
             Test::Wide(wanted) if self.ty.is_timestamp() => {
-                wanted.holds(timestamp_number(row_format::slot_timestamp(bytes)?))
+                wanted.holds(timestamp_number(slot_format::slot_timestamp(bytes)?))
             }
             Test::Wide(wanted) => wanted.holds(decimal_number(i128::from_le_bytes(bytes.try_into().ok()?))),
             Test::OneOf(_) | Test::Order(..) => self.test.holds_text(bytes),

@@ -17,6 +17,7 @@ use crate::format::fix_part::FixPart;
 use crate::format::row_format;
 use crate::format::row_format::SlotBytes;
 use crate::format::row_order::RowSelection;
+use crate::format::slot_format;
 use crate::format::stored_column::{StoredColumn, Unreadable, ValueSink, read_slot};
 use crate::format::stored_row::StoredRow;
 use crate::format::var_part::VarPart;
@@ -65,7 +66,7 @@ impl DecodedColumns {
         let mut families: SmallVec<[FamilyUse; 1]> = SmallVec::new();
         for column in &all {
             if let Some(family) = column.family() {
-                let var_wanted = row_format::width(column.ty).is_none();
+                let var_wanted = slot_format::width(column.ty).is_none();
                 match families.iter_mut().find(|known| known.family == family) {
                     Some(known) => known.var_wanted |= var_wanted,
                     None => families.push(FamilyUse { family, var_wanted }),

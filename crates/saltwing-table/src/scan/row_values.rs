@@ -13,9 +13,9 @@ use saltwing_types::{SqlType, Value};
 use crate::engine::block_ref::BlockRef;
 use crate::engine::stored_table::{OpenTables, StoredTable};
 use crate::format::fix_part::{FixCells, FixPart};
-use crate::format::row_format;
-use crate::format::row_format::slot_value;
 use crate::format::row_order::{RowSelection, nth, take_first};
+use crate::format::slot_format;
+use crate::format::slot_format::slot_value;
 use crate::format::stored_column::{StoredColumn, Unreadable, ValueSink, read_slot};
 use crate::format::stored_row::StoredRow;
 use crate::scan::block_parts::{BlockParts, recent_slot};
@@ -70,7 +70,7 @@ impl RowShape {
             let start = end;
             end += group.len();
             let family = group.first().and_then(DecodedColumn::family);
-            let has_var = group.iter().any(|column| row_format::width(column.ty).is_none());
+            let has_var = group.iter().any(|column| slot_format::width(column.ty).is_none());
             Group { stored: family.map(|family| (family, has_var)), columns: start..end }
         };
         let groups = columns.chunk_by(|a, b| a.family() == b.family()).map(group).collect();

@@ -63,6 +63,18 @@ impl<'a> Args<'a> {
         }
     }
 
+    /// The elements of an array; `None` if it is NULL.
+    ///
+    /// # Errors
+    /// [`ValueError::Internal`] if it is neither.
+    pub fn array(&self, index: usize) -> Argument<Option<&'a [Value]>> {
+        match self.values.get(index) {
+            Some(Value::Array(elements)) => Ok(Some(elements)),
+            Some(Value::Null) => Ok(None),
+            _ => Err(self.broken(index, "array")),
+        }
+    }
+
     /// The texts from an index on; NULLs are left out.
     ///
     /// # Errors

@@ -156,6 +156,8 @@ pub enum KeyProperty {
     TrimmedEnd,
     /// Whether the first argument begins with the second.
     StartsWith,
+    /// Whether the first argument compares by the operator in the second with an element of the array in the third.
+    ComparesWithAny,
     /// Whether the first argument matches the regular expression in the second; a third one holds flags.
     Matches,
 }

@@ -1,11 +1,12 @@
 //! Regular expressions.
 
+use super::array::{TEXTS, texts_bytes};
 use super::signature::{VARCHAR, integer, text};
 use super::{Args, KeyProperty, ResultType, ScalarFunction, Signature, SizeBound};
 use crate::regexp::{Regexp, Replacement, ignores_case};
 use crate::{SqlType, VALUE_BYTES_MAX, Value, ValueError};
 
-pub(super) static ALL: &[&ScalarFunction] = &[&REGEXP_LIKE, &REGEXP_REPLACE, &REGEXP_SUBSTR];
+pub(super) static ALL: &[&ScalarFunction] = &[&REGEXP_LIKE, &REGEXP_REPLACE, &REGEXP_SPLIT, &REGEXP_SUBSTR];
 
 pub(super) static REGEXP_LIKE: ScalarFunction = ScalarFunction::new(
     "REGEXP_LIKE",
@@ -36,6 +37,18 @@ static REGEXP_REPLACE: ScalarFunction = ScalarFunction::new(
      match, unless one is 'g'; 'i' ignores case.",
 )
 .example("REGEXP_REPLACE('John Smith', '(\\w+) (\\w+)', '$2, $1')", "Smith, John");
+
+static REGEXP_SPLIT: ScalarFunction =
+    ScalarFunction::new("REGEXP_SPLIT", &[Signature::new(&[text("text"), text("pattern")], TEXTS)], |args| {
+        Ok(Value::Array(Regexp::cached(args.text(1)?, false)?.split(args.text(0)?).map(Value::text).collect()))
+    })
+    .checked_by(check_pattern)
+    .size(SizeBound {
+        bytes: |args| Ok(texts_bytes(args.text(0)?, Regexp::cached(args.text(1)?, false)?.count(args.text(0)?) + 1)),
+        multiplies: true,
+    })
+    .gives("The parts of the text between matches of the regular expression.")
+    .example("REGEXP_SPLIT('a, b;c', '[,;] *')", "[\"a\",\"b\",\"c\"]");
 
 static REGEXP_SUBSTR: ScalarFunction = ScalarFunction::new(
     "REGEXP_SUBSTR",

@@ -2,11 +2,12 @@
 
 use std::sync::LazyLock;
 
-use super::{Function, ScalarFunction, conditional, datetime, regexp, substring, text};
+use super::{Function, ScalarFunction, array, conditional, datetime, regexp, substring, text};
 use crate::DateField;
 
 /// The lists of all subjects.
-static SUBJECTS: [&[&ScalarFunction]; 12] = [
+static SUBJECTS: [&[&ScalarFunction]; 13] = [
+    super::array::ALL,
     super::binary::ALL,
     super::characters::ALL,
     super::conditional::ALL,
@@ -38,6 +39,20 @@ impl Function {
     pub const CONCAT: Self = Self(&text::CONCAT);
     /// Casts values to their common type, and returns the first that is not NULL.
     pub const COALESCE: Self = Self(&conditional::COALESCE);
+    /// `ARRAY[a, b]`.
+    pub const MAKE_ARRAY: Self = Self(&array::MAKE_ARRAY);
+    /// `array[index]`.
+    pub const ARRAY_ELEM: Self = Self(&array::ARRAY_ELEM);
+    /// `array || element`.
+    pub const ARRAY_APPEND: Self = Self(&array::ARRAY_APPEND);
+    /// `element || array`.
+    pub const ARRAY_PREPEND: Self = Self(&array::ARRAY_PREPEND);
+    /// `array || array`.
+    pub const ARRAY_CAT: Self = Self(&array::ARRAY_CAT);
+    /// `value = ANY(array)`.
+    pub const ARRAY_ANY: Self = Self(&array::ARRAY_ANY);
+    /// `value = ALL(array)`.
+    pub const ARRAY_ALL: Self = Self(&array::ARRAY_ALL);
     /// `SUBSTRING(text FROM start FOR count)`.
     pub const SUBSTR: Self = Self(&substring::SUBSTR);
     /// `text ~ pattern`.

@@ -42,8 +42,12 @@ pub enum ParameterKind {
     AnyAsText,
     /// A value of any type.
     Any,
-    /// A value of the type that all arguments of this kind have in common.
+    /// A value of the type that all arguments of this kind, and the elements of those of kind `Array`, have in common.
     Common,
+    /// An array of the same type's values.
+    Array,
+    /// An array of values of any type, as their texts.
+    ArrayAsTexts,
     /// An integer.
     Integer,
     /// A number, as it is.
@@ -75,6 +79,7 @@ impl ParameterKind {
             Self::AnyAsText | Self::Any | Self::Common => "a value",
             Self::Integer => "an integer",
             Self::Number | Self::Double => "a number",
+            Self::Array | Self::ArrayAsTexts => "an array",
             _ => "an instant",
         }
     }
@@ -105,6 +110,7 @@ impl ParameterKind {
             Self::Integer => "BIGINT",
             Self::Number => "number",
             Self::Double => "DOUBLE",
+            Self::Array | Self::ArrayAsTexts => "array",
             _ => "instant",
         }
     }
@@ -121,6 +127,10 @@ pub enum ResultType {
     InstantAt(usize),
     /// That of the arguments of kind [`ParameterKind::Common`].
     Common,
+    /// An array of values of the common type.
+    Array,
+    /// An array of values of this type.
+    ArrayOf(SqlType),
 }
 
 /// The text type of results.
@@ -185,6 +195,8 @@ impl fmt::Display for Signature {
             ResultType::Arithmetic => f.write_str("number"),
             ResultType::InstantAt(_) => f.write_str("instant"),
             ResultType::Common => f.write_str("any"),
+            ResultType::Array => f.write_str("array"),
+            ResultType::ArrayOf(ty) => write!(f, "{ty} ARRAY"),
         }
     }
 }

@@ -20,16 +20,18 @@ static LENGTH: ScalarFunction = ScalarFunction::new(
     &[
         Signature::new(&[text("text")], ResultType::Is(SqlType::Integer)),
         Signature::new(&[of_kind("binary", ParameterKind::Bytes)], ResultType::Is(SqlType::Integer)),
+        Signature::new(&[of_kind("array", ParameterKind::Array)], ResultType::Is(SqlType::Integer)),
     ],
     |args| {
         Ok(Value::Int(match args.value(0)? {
             Value::Bytes(bytes) => bytes.len() as i64,
+            Value::Array(elements) => elements.len() as i64,
             _ => args.text(0)?.chars().count() as i64,
         }))
     },
 )
 .aliases(&["CHAR_LENGTH", "CHARACTER_LENGTH"])
-.gives("How many characters a text has, or bytes a binary value.")
+.gives("How many characters a text has, bytes a binary value, or elements an array.")
 .example("LENGTH('Äpfel')", "5");
 
 static RIGHT: ScalarFunction =

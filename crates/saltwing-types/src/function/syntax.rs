@@ -17,6 +17,24 @@ pub struct SyntaxForm {
 /// All forms, by name in alphabetical order.
 pub static FORMS: &[SyntaxForm] = &[
     SyntaxForm {
+        name: "ALL",
+        form: "(array) -> BOOLEAN",
+        description: "Behind a comparison: whether it holds for all elements.",
+        example: ("0 < ALL(ARRAY[1, 2])", "true"),
+    },
+    SyntaxForm {
+        name: "ANY",
+        form: "(array) -> BOOLEAN",
+        description: "Behind a comparison: whether it holds for an element.",
+        example: ("2 = ANY(ARRAY[1, 2])", "true"),
+    },
+    SyntaxForm {
+        name: "ARRAY",
+        form: "[element, ..] -> array",
+        description: "The array of these elements.",
+        example: ("ARRAY['a', 'b']", "[\"a\",\"b\"]"),
+    },
+    SyntaxForm {
         name: "CASE",
         form: " WHEN condition THEN value .. [ELSE value] END",
         description: "The value of the first condition that holds; NULL if none does and there is no ELSE.",

@@ -26,7 +26,8 @@ fn entries_are_whole_and_names_are_unique() {
         assert!(function.example.0.starts_with(function.name), "{function:?}: {}", function.example.0);
         assert!(function.description.ends_with('.'), "{function:?}: {}", function.description);
     }
-    let texts = [binary::ALL, characters::ALL, format::ALL, padding::ALL, regexp::ALL, substring::ALL, text::ALL];
+    let texts =
+        [array::ALL, binary::ALL, characters::ALL, format::ALL, padding::ALL, regexp::ALL, substring::ALL, text::ALL];
     for list in [conditional::ALL, datetime::ALL, hash::ALL, numeric::ALL, power::ALL].into_iter().chain(texts) {
         assert!(list.is_sorted_by_key(|function| function.name));
     }

@@ -1,7 +1,7 @@
 //! Functions that make a text of a text.
 
 use super::signature::{VARCHAR, of_kind, text};
-use super::{Args, KeyPart, KeyProperty, ParameterKind, ScalarFunction, Signature, SizeBound};
+use super::{Args, KeyPart, KeyProperty, ParameterKind, ResultType, ScalarFunction, Signature, SizeBound};
 use crate::{Value, ValueError};
 
 pub(super) static ALL: &[&ScalarFunction] = &[&CONCAT, &LOWER, &LTRIM, &REVERSE, &RTRIM, &TRIM, &UPPER];
@@ -30,11 +30,20 @@ static UPPER: ScalarFunction =
         .gives("The text in upper case.")
         .example("UPPER('Äpfel')", "ÄPFEL");
 
-static REVERSE: ScalarFunction =
-    ScalarFunction::new("REVERSE", OF_TEXT, |args| Ok(Value::Text(args.text(0)?.chars().rev().collect())))
-        .key_part(KeyPart::AsWideAsArgument)
-        .gives("The characters of the text from the last to the first.")
-        .example("REVERSE('abc')", "cba");
+static REVERSE: ScalarFunction = ScalarFunction::new(
+    "REVERSE",
+    &[
+        Signature::new(&[text("text")], VARCHAR),
+        Signature::new(&[of_kind("array", ParameterKind::Array)], ResultType::Array),
+    ],
+    |args| match args.value(0)? {
+        Value::Array(elements) => Ok(Value::Array(elements.iter().rev().cloned().collect())),
+        _ => Ok(Value::Text(args.text(0)?.chars().rev().collect())),
+    },
+)
+.key_part(KeyPart::AsWideAsArgument)
+.gives("The characters of the text, or the elements of the array, from the last to the first.")
+.example("REVERSE('abc')", "cba");
 
 const TRIMMED: &[Signature] = &[Signature::new(&[text("text"), text("characters")], VARCHAR).optional(1)];
 

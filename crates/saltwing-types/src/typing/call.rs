@@ -1,7 +1,8 @@
 //! Function calls: the number and types of the arguments and the type of the result, by the function's signature.
 
 use super::{
-    Typed, arith_type, as_text, as_type, cast, common_type, meet_type, not, rewrite, signed_instant, string, type_name,
+    Typed, arith_type, array, as_text, as_type, cast, common_type_of, meet_type, not, rewrite, signed_instant, string,
+    type_name,
 };
 use crate::function::{Evaluation, ParameterKind, ResultType, Signature};
 use crate::sql_type::TypeFamily;
@@ -13,12 +14,23 @@ use crate::{ArithOp, Expr, Function, SqlType, Value, ValueError, suggest};
 /// [`ValueError::NoSuchFunction`] when the arguments do not fit in number, a type mismatch when not in type.
 pub fn call(function: Function, args: Vec<Expr>) -> Typed {
     let signature = signature(function, &args)?;
+    if let Some(another) = array::another(function, &args) {
+        return another;
+    }
     if let Evaluation::Rewritten(rewrite) = function.evaluation {
         return rewrite::rewrite(function, rewrite, args);
     }
     let kind = |index: usize| signature.kind(index).unwrap_or(ParameterKind::Any);
-    let of_common = args.iter().enumerate().filter(|(index, _)| kind(*index) == ParameterKind::Common);
-    let common = common_type(&of_common.map(|(_, arg)| arg).collect::<Vec<_>>())?;
+    let common = common_type_of(args.iter().enumerate().filter_map(|(index, arg)| {
+        Some((
+            arg,
+            match kind(index) {
+                ParameterKind::Common => arg.sql_type()?,
+                ParameterKind::Array => arg.sql_type()?.element()?,
+                _ => return None,
+            },
+        ))
+    }))?;
     let typed = args.into_iter().enumerate().map(|(index, arg)| typed(arg, kind(index), common, function.name));
     let args: Vec<Expr> = typed.collect::<Result<_, _>>()?;
     if let Some(check) = function.check {
@@ -28,6 +40,8 @@ pub fn call(function: Function, args: Vec<Expr>) -> Typed {
     let ty = match signature.result {
         ResultType::Is(ty) => ty,
         ResultType::Common => common,
+        ResultType::Array => array_of(common)?,
+        ResultType::ArrayOf(ty) => array_of(ty)?,
         ResultType::InstantAt(index) => type_at(index).map_or(SqlType::Timestamp, signed_instant),
         ResultType::Arithmetic => {
             let ty = type_at(0).unwrap_or(SqlType::Null);
@@ -35,7 +49,7 @@ pub fn call(function: Function, args: Vec<Expr>) -> Typed {
             arith_type(ArithOp::Add, ty, ty).ok_or_else(refused)?
         }
     };
-    Ok(Expr::Call(function, args, ty))
+    Ok(if function == Function::MAKE_ARRAY { array::array(args, ty) } else { Expr::Call(function, args, ty) })
 }
 
 /// A call of the function of a name.
@@ -103,6 +117,7 @@ fn takes(kind: ParameterKind, arg: &Expr) -> bool {
         Bytes => family == TypeFamily::Bytes,
         Integer | Number | Double => family == TypeFamily::Number,
         Instant => family == TypeFamily::Instant,
+        Array | ArrayAsTexts => family == TypeFamily::Array || matches!(arg, Expr::Literal(Value::Text(_), _)),
         InstantOrString => family == TypeFamily::Instant || matches!(arg, Expr::Literal(Value::Text(_), _)),
         _ => true,
     }
@@ -127,6 +142,8 @@ fn typed(arg: Expr, kind: ParameterKind, common: SqlType, name: &str) -> Typed {
         ParameterKind::Any if family.is_none() => meet_type(arg, SqlType::Varchar(None)),
         ParameterKind::Any => Ok(arg),
         ParameterKind::Common => as_type(arg, common),
+        ParameterKind::Array if takes(kind, &arg) => as_type(arg, array_of(common)?),
+        ParameterKind::ArrayAsTexts if takes(kind, &arg) => as_type(arg, array_of(SqlType::Varchar(None))?),
         ParameterKind::Integer => {
             let count = meet_type(arg, SqlType::BigInt)?;
             if count.sql_type().is_some_and(|ty| ty.is_integer() || ty == SqlType::Null) {
@@ -144,6 +161,11 @@ fn typed(arg: Expr, kind: ParameterKind, common: SqlType, name: &str) -> Typed {
             Err(ValueError::TypeMismatch(format!("{name} takes {}, and {arg} is {}", kind.noun(), type_name(&arg))))
         }
     }
+}
+
+/// The type of arrays of a type.
+pub(super) fn array_of(element: SqlType) -> Result<SqlType, ValueError> {
+    SqlType::array(element).ok_or_else(|| ValueError::TypeMismatch(format!("there are no arrays of {element}")))
 }
 
 /// `text ~ pattern`; with `ignore_case` `~*`.

@@ -301,6 +301,7 @@ impl Choices<'_> {
             ResultType::Arithmetic => kind == Kind::Number,
             ResultType::InstantAt(_) => kind == Kind::Instant,
             ResultType::Common => true,
+            ResultType::Array | ResultType::ArrayOf(_) => false,
         };
         let signatures = |function: Function| function.signatures.iter().map(move |signature| (function, signature));
         let calls: Vec<_> = Function::all().flat_map(signatures).filter(|(_, signature)| gives(signature)).collect();
@@ -324,6 +325,9 @@ impl Choices<'_> {
             ParameterKind::Number | ParameterKind::Double => self.of_kind(Kind::Number, depth),
             ParameterKind::Instant | ParameterKind::InstantOrString => self.of_kind(Kind::Instant, depth),
             ParameterKind::Common => self.of_kind(common, depth),
+            ParameterKind::Array | ParameterKind::ArrayAsTexts => {
+                typing::call_named("MAKE_ARRAY", self.list(common, depth, 0, 3)).unwrap_or(Expr::NULL)
+            }
             ParameterKind::Any | ParameterKind::AnyAsText => {
                 let kind = self.one_of(&KINDS);
                 self.of_kind(kind, depth)

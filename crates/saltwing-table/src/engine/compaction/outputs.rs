@@ -20,6 +20,7 @@ use crate::format::fix_part::FixPart;
 use crate::format::overflow::overflow_part;
 use crate::format::row_format;
 use crate::format::row_format::{FamilyLayout, SlotBytes};
+use crate::format::slot_format;
 use crate::format::spaces::{DIR, FIX, OVERFLOW, REPLACED, VAR, dir_key, id_key, id_of, part_key};
 use crate::format::stored_column::StoredColumn;
 use crate::format::summary::Summary;
@@ -237,7 +238,7 @@ impl Compaction<'_> {
         for index in table.slot_columns(family) {
             let Some(def) = table.def().columns.get(index) else { continue };
             let mut column = ColumnData::new(def.slot, def.ty, overflow_bytes);
-            let absent = row_format::slot_bytes(def.ty, table.absent(index));
+            let absent = slot_format::slot_bytes(def.ty, table.absent(index));
             let absent = absent.as_deref();
             let in_blocks: Vec<Option<StoredColumn<'_>>> =
                 parts.iter().map(|(fix, var)| StoredColumn::of(fix.as_deref()?, var.as_deref(), def.slot)).collect();

@@ -1,0 +1,61 @@
+//! Calls over arrays that are other expressions.
+
+use super::{Typed, call, in_list};
+use crate::sql_type::TypeFamily;
+use crate::{CompareOp, Expr, Function, SqlType, Value};
+
+impl Function {
+    /// Whether a call makes an array of arrays, which only the relational engine has.
+    pub fn is_nested_array(self, args: &[Expr]) -> bool {
+        self == Self::MAKE_ARRAY && args.iter().any(|arg| arg.sql_type().and_then(SqlType::element).is_some())
+    }
+}
+
+/// The expression that a call over an array is; `None` of any other call.
+pub(super) fn another(function: Function, args: &[Expr]) -> Option<Typed> {
+    if function == Function::CONCAT { joined(args) } else { membership(function, args) }
+}
+
+/// `array || array`, `array || element` and `element || array`.
+fn joined(args: &[Expr]) -> Option<Typed> {
+    let family = |e: &Expr| e.sql_type().map_or(TypeFamily::Null, SqlType::family);
+    let [a, b] = args else { return None };
+    let function = match (family(a), family(b)) {
+        (TypeFamily::Array, TypeFamily::Array | TypeFamily::Null) | (TypeFamily::Null, TypeFamily::Array) => {
+            Function::ARRAY_CAT
+        }
+        (TypeFamily::Array, _) => Function::ARRAY_APPEND,
+        (_, TypeFamily::Array) => Function::ARRAY_PREPEND,
+        _ => return None,
+    };
+    Some(call(function, vec![a.clone(), b.clone()]))
+}
+
+/// `value = ANY(array)` as IN, and `value <> ALL(array)` as NOT IN, over the elements of a constant array: key columns are
+/// bounded by these.
+fn membership(function: Function, args: &[Expr]) -> Option<Typed> {
+    let (op, negated) = match function {
+        function if function == Function::ARRAY_ANY => (CompareOp::Eq, false),
+        function if function == Function::ARRAY_ALL => (CompareOp::NotEq, true),
+        _ => return None,
+    };
+    match args {
+        [value, Expr::Literal(Value::Text(operator), _), Expr::Literal(Value::Array(elements), ty)]
+            if operator == op.as_str() =>
+        {
+            let ty = ty.element().unwrap_or(SqlType::Null);
+            let list = elements.iter().map(|element| Expr::Literal(element.clone(), ty)).collect();
+            Some(in_list(value.clone(), list, negated))
+        }
+        _ => None,
+    }
+}
+
+/// The literal that an array of literals is: it takes the type of what it meets, as they do. Else the call.
+pub(super) fn array(args: Vec<Expr>, ty: SqlType) -> Expr {
+    let literal = |arg: &Expr| if let Expr::Literal(value, _) = arg { Some(value.clone()) } else { None };
+    match args.iter().map(literal).collect() {
+        Some(elements) => Expr::Literal(Value::Array(elements), ty),
+        None => Expr::Call(Function::MAKE_ARRAY, args, ty),
+    }
+}
