@@ -6,7 +6,7 @@ use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use saltwing_expr::arrow_type;
 use saltwing_rowkey::{KEY_BYTES_EXPECTED, RowKeyCodec, RowKeyError};
 use saltwing_types::table::ROW_KEY_COLUMN;
-use saltwing_types::{ColumnDef, KeyColumn, SqlType, TableDef, Value, eval};
+use saltwing_types::{ColumnDef, ColumnRef, KeyColumn, Span, SqlType, TableDef, Value, eval};
 
 use crate::TableError;
 
@@ -57,9 +57,15 @@ impl Table {
         &self.codec
     }
 
-    /// Every column with its declared name, and `_row_key` last.
+    /// Every column under the name that finds it ([`TableDef::unique_name`]), and `_row_key` last.
     pub fn schema(&self) -> &SchemaRef {
         &self.schema
+    }
+
+    /// A column by index as expressions name it.
+    pub fn column_ref(&self, index: usize, span: Option<Span>) -> Option<ColumnRef> {
+        let ColumnDef { ty, nullable, .. } = *self.def.columns.get(index)?;
+        Some(ColumnRef { index, name: self.schema.field(index).name().clone(), ty, nullable, span })
     }
 
     /// The index of the hidden column that holds the physical row key.
@@ -121,7 +127,7 @@ impl Table {
 }
 
 fn arrow_schema(def: &TableDef) -> Schema {
-    let columns = def.columns.iter().map(|c| Field::new(&c.name, arrow_type(c.ty), c.nullable));
+    let columns = def.columns.iter().map(|c| Field::new(def.unique_name(c), arrow_type(c.ty), c.nullable));
     let row_key = Field::new(ROW_KEY_COLUMN, DataType::Binary, false);
     Schema::new(columns.chain([row_key]).collect::<Vec<_>>())
 }

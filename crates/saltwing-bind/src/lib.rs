@@ -54,5 +54,5 @@ pub use sequence::{
     SequenceUse, SequenceUses, SequencedQuery, alter_sequence, create_sequence, create_sequence_text, sequenced_query,
 };
 pub use subquery::{Candidate, Subquery, candidates, placed, with_placeholders};
-pub use target::{resolve, target_columns};
+pub use target::{column_path, resolve, target_columns};
 pub use update::{BoundUpdate, update};

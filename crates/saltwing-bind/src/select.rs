@@ -7,7 +7,7 @@ use saltwing_catalog::CatalogReader;
 use saltwing_plan::Condition;
 use saltwing_sql::expr_span;
 use saltwing_sql::statement::QueryStatement;
-use saltwing_types::{ColumnRef, Expr, SortOrder, Span, SqlType, Value, eval, typing};
+use saltwing_types::{ColumnDef, ColumnRef, Expr, SortOrder, Span, SqlType, Value, eval, typing};
 use sqlparser::ast::{self, GroupByExpr, LimitClause, OrderByKind, Query, SelectItem, SetExpr, TableFactor};
 
 use crate::aggregate::{Collector, GroupOrder, Grouping};
@@ -289,15 +289,19 @@ impl Binder<'_> {
                 {
                     let parts: Vec<&str> =
                         name.0.iter().filter_map(|p| p.as_ident()).map(|p| p.value.as_str()).collect();
-                    if !self.scope.is_named(&parts) {
+                    let family = self.scope.family(&parts);
+                    if self.scope.is_named(&parts) {
+                        columns.extend(self.all_columns());
+                    } else if family.is_some() {
+                        columns.extend(self.columns_of(|column| column.family == family));
+                    } else {
                         return foreign("a wildcard of another table");
                     }
-                    columns.extend(self.all_columns());
                 }
                 SelectItem::UnnamedExpr(e) => {
                     let expr = self.lowerer.lower(e)?;
                     let label = match &expr {
-                        Expr::Column(column) if self.collector.is_table_column(column) => column.name.clone(),
+                        Expr::Column(column) if self.collector.is_table_column(column) => self.label(column),
                         _ => self.statement.items.get(i).map_or_else(|| e.to_string(), |item| item.text.clone()),
                     };
                     columns.push(output_column(label, expr)?);
@@ -346,14 +350,20 @@ impl Binder<'_> {
     }
 
     fn all_columns(&self) -> Vec<OutputColumn> {
-        let def = self.table.def();
-        let shown = def.columns.iter().enumerate().filter(|(_, c)| !c.hidden);
-        shown
-            .map(|(index, c)| {
-                let column = ColumnRef { index, name: c.name.clone(), ty: c.ty, nullable: c.nullable, span: None };
-                OutputColumn { label: c.name.clone(), expr: Expr::Column(column), ty: c.ty }
-            })
+        self.columns_of(|column| !column.hidden)
+    }
+
+    fn columns_of(&self, is_shown: impl Fn(&ColumnDef) -> bool) -> Vec<OutputColumn> {
+        let columns = self.table.def().columns.iter().enumerate().filter(|(_, column)| is_shown(column));
+        let columns = columns.filter_map(|(index, def)| Some((def, self.table.column_ref(index, None)?)));
+        columns
+            .map(|(def, column)| OutputColumn { label: def.name.clone(), ty: def.ty, expr: Expr::Column(column) })
             .collect()
+    }
+
+    /// A column's name as declared, without its family.
+    fn label(&self, column: &ColumnRef) -> String {
+        self.table.def().columns.get(column.index).map_or_else(|| column.name.clone(), |def| def.name.clone())
     }
 
     /// ORDER BY: items by position or label, and expressions.

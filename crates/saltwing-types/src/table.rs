@@ -226,6 +226,22 @@ pub const BLOCK_BYTES: &str = "BLOCK_BYTES";
 /// Most bytes of rows of a block with more than one row.
 pub const BLOCK_BYTES_MAX: u64 = 64 << 20;
 
+/// The columns that a name means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColumnMatch {
+    /// One, by its index in [`TableDef::columns`].
+    One(usize),
+    /// Columns of several families, none of them the default one.
+    Several,
+    /// None.
+    None,
+}
+
+/// Whether two names are the same in any case.
+pub fn is_same_name(a: &str, b: &str) -> bool {
+    a.eq_ignore_ascii_case(b) || !(a.is_ascii() && b.is_ascii()) && a.to_lowercase() == b.to_lowercase()
+}
+
 /// An option of CREATE TABLE that is kept.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TableOption {
@@ -238,11 +254,48 @@ pub struct TableOption {
 }
 
 impl TableDef {
-    /// Index of the column of this name, in any case; names of one table differ in more than case.
-    pub fn column_index(&self, name: &str) -> Option<usize> {
-        self.columns
-            .iter()
-            .position(|c| c.name.eq_ignore_ascii_case(name) || c.name.to_lowercase() == name.to_lowercase())
+    /// The column of this name, in any case, of a family or of the whole table.
+    ///
+    /// Columns of different families may have the same name. Without a family, such a name is that of the key column or of
+    /// the column of the default family, as in Phoenix: these have no other name.
+    pub fn find_column(&self, family: Option<&str>, name: &str) -> ColumnMatch {
+        let is_named = |(_, column): &(usize, &ColumnDef)| is_same_name(&column.name, name);
+        let mut named = self.columns.iter().enumerate().filter(is_named);
+        if let Some(family) = family {
+            let mut found =
+                named.filter(|(_, column)| self.family_name(column).is_some_and(|f| is_same_name(f, family)));
+            return found.next().map_or(ColumnMatch::None, |(index, _)| ColumnMatch::One(index));
+        }
+        let is_default = |(_, column): &(usize, &ColumnDef)| self.family_name(column).is_none();
+        match named.next() {
+            None => ColumnMatch::None,
+            Some(first) if is_default(&first) => ColumnMatch::One(first.0),
+            Some(first) => match (named.clone().find(is_default), named.next()) {
+                (Some(other), _) => ColumnMatch::One(other.0),
+                (None, Some(_)) => ColumnMatch::Several,
+                (None, None) => ColumnMatch::One(first.0),
+            },
+        }
+    }
+
+    /// The name of a column's family; `None` for a key column and in the default family.
+    pub fn family_name(&self, column: &ColumnDef) -> Option<&str> {
+        self.families.get(column.family?)?.as_deref()
+    }
+
+    /// The family by which a column must be qualified, since its name alone is that of another column too.
+    pub fn needed_family(&self, column: &ColumnDef) -> Option<&str> {
+        let family = self.family_name(column)?;
+        let mut named = self.columns.iter().filter(|other| is_same_name(&other.name, &column.name));
+        named.nth(1).map(|_| family)
+    }
+
+    /// The name of a column that no other column of the table has: `c`, or `family.c` if its family is needed.
+    pub fn unique_name(&self, column: &ColumnDef) -> String {
+        match self.needed_family(column) {
+            Some(family) => format!("{family}.{}", column.name),
+            None => column.name.clone(),
+        }
     }
 
     /// Whether the key is the hidden row id.

@@ -76,7 +76,11 @@ impl VisitorMut for Rewriter<'_> {
 
     fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<RelationalError> {
         match expr {
-            Expr::Identifier(name) => lower(name),
+            Expr::Identifier(name) => {
+                lower(name);
+                let checked = families::check_unqualified(name, &self.scopes);
+                return broken(checked.map_err(|error| error.at(expr_span(expr))));
+            }
             Expr::CompoundIdentifier(parts) => {
                 parts.iter_mut().for_each(lower);
                 let span = expr_span(&Expr::CompoundIdentifier(parts.clone()));
@@ -106,8 +110,10 @@ impl VisitorMut for Rewriter<'_> {
 
 /// The clauses of a query and its names.
 impl Rewriter<'_> {
-    fn scope(&self, select: &Select) -> Scope {
-        Scope::of(&select.from, self.catalog, &|name| self.ctes.contains(name))
+    fn scope(&mut self, select: &Select) -> Scope {
+        let scope = Scope::of(select, self.catalog, &|name| self.ctes.contains(name));
+        self.found.ambiguous.extend(scope.ambiguous.iter().cloned());
+        scope
     }
 
     fn query(&mut self, query: &mut Query) -> Result<()> {

@@ -11,6 +11,7 @@ use saltwing_planner::{AccessRequest, Guard, TableAccess, has_parameter, plan, w
 use saltwing_types::{Span, Value};
 
 use crate::RelationalError;
+use crate::expression::internal_name::field_name;
 use crate::expression::sql_field::column_field;
 
 /// The state shared by all scans of one statement.
@@ -54,10 +55,11 @@ pub(crate) struct TableUse {
 impl TableUse {
     /// A field of DataFusion's for each of these columns.
     pub(crate) fn schema(&self, columns: &[usize]) -> SchemaRef {
-        let schema = self.table.schema();
+        let (def, schema) = (self.table.def(), self.table.schema());
         let field = |&column: &usize| {
             let ours = schema.field(column);
-            column_field(ours.name(), self.table.column_type(column), ours.is_nullable())
+            let name = def.columns.get(column).map_or_else(|| ours.name().clone(), |column| field_name(def, column));
+            column_field(&name, self.table.column_type(column), ours.is_nullable())
         };
         Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()))
     }
