@@ -11,13 +11,14 @@ use saltwing_types::{ColumnDef, ColumnRef, KeyColumn, Span, SqlType, TableDef, V
 use crate::TableError;
 
 /// A table's definition with its key's codec and its schema made ready. How rows are stored is the store's alone.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Table {
     def: Arc<TableDef>,
     codec: Arc<RowKeyCodec>,
     schema: SchemaRef,
     /// The value of a column in rows older than it.
     absent: Vec<Value>,
+    as_of_ms: Option<i64>,
 }
 
 impl Table {
@@ -34,7 +35,18 @@ impl Table {
                 .map_err(|source| TableError::Value { column: Some(format!("{}.{}", def.name, column.name)), source }),
         };
         let absent = def.columns.iter().map(absent).collect::<Result<_, _>>()?;
-        Ok(Self { def, codec, schema, absent })
+        Ok(Self { def, codec, schema, absent, as_of_ms: None })
+    }
+
+    /// The table as a statement reads it at a moment, in milliseconds since 1970.
+    #[must_use]
+    pub fn as_of(&self, at_ms: i64) -> Self {
+        Self { as_of_ms: Some(at_ms), ..self.clone() }
+    }
+
+    /// The moment at which a statement reads it, in milliseconds since 1970; `None` is now.
+    pub fn as_of_ms(&self) -> Option<i64> {
+        self.as_of_ms
     }
 
     /// The value of a column, by index, in rows that are older than it: its DEFAULT, or NULL.

@@ -192,7 +192,12 @@ fn set(def: &mut TableDef, specs: &[OptionSpec]) -> Result<Vec<String>> {
         }
         options.set(spec)?;
     }
+    let had_versions = def.kept_versions().is_some();
     (def.ttl_s, def.options) = (options.ttl_s, options.options);
+    if !had_versions && def.kept_versions().is_some() {
+        // The version that this definition gets.
+        def.history.versions_since = def.history.version + 1;
+    }
     Ok(options.notices)
 }
 

@@ -79,7 +79,7 @@ pub fn create_table(statement: &CreateTable, default_salt: Option<u16>) -> Resul
     if builder.families.is_empty() {
         builder.families.push(None);
     }
-    let def = TableDef {
+    let mut def = TableDef {
         id: TableId(0),
         name: table_name(statement),
         columns,
@@ -91,6 +91,7 @@ pub fn create_table(statement: &CreateTable, default_salt: Option<u16>) -> Resul
         history: TableHistory::default(),
     };
     check_names(&def, &statement.columns)?;
+    def.history.versions_since = u32::from(def.kept_versions().is_some());
     saltwing_rowkey::RowKeyCodec::new(&def.key)
         .map_err(|error| invalid(error.to_string()).at(statement.primary_key.as_ref().map(|k| k.span)))?;
     Ok(BoundTable { def, notices: builder.notices })

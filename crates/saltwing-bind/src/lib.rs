@@ -8,6 +8,7 @@
 
 mod aggregate;
 mod alter_table;
+mod as_of;
 mod computed;
 mod condition;
 mod conflict;
@@ -32,6 +33,7 @@ mod update;
 
 pub use aggregate::{AggregateCall, AggregateFunction, GroupOrder, Grouping};
 pub use alter_table::{AlteredTable, alter_table};
+pub use as_of::table_as_of;
 pub use computed::{computed_query, expr_of};
 pub use condition::conditions;
 pub use conflict::ConflictUpdate;

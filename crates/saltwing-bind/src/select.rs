@@ -11,6 +11,7 @@ use saltwing_types::{ColumnDef, ColumnRef, Expr, SortOrder, Span, SqlType, Value
 use sqlparser::ast::{self, GroupByExpr, LimitClause, OrderByKind, Query, SelectItem, SetExpr, TableFactor};
 
 use crate::aggregate::{Collector, GroupOrder, Grouping};
+use crate::as_of::table_as_of;
 use crate::condition::conditions;
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::lower::{LowerError, Lowerer, Params};
@@ -91,7 +92,9 @@ pub fn query(
     params: Params<'_>,
     subqueries: &[Subquery],
 ) -> Result<BoundQuery> {
-    let Some((select, name, alias)) = simple(&statement.query) else { return Ok(BoundQuery::Relational) };
+    let Some(Simple { select, name, alias, moment }) = simple(&statement.query) else {
+        return Ok(BoundQuery::Relational);
+    };
     let (schema, name) = match name.0.as_slice() {
         [name] => (None, name.as_ident()),
         [schema, name] => (schema.as_ident().map(|s| s.value.as_str()), name.as_ident()),
@@ -103,6 +106,10 @@ pub fn query(
     }
     let span = expr_span(&ast::Expr::Identifier(name.clone()));
     let table = catalog.resolve(schema, &name.value).map_err(|error| BindError::from(error).at(span))?;
+    let table = match moment {
+        Some(moment) => table_as_of(table, moment, params, subqueries)?,
+        None => table,
+    };
     let scope = Scope::of(table.clone(), alias.map(|a| a.name.value.clone()));
     let collector = Collector::new(table.row_key_index() + 1);
     let binder = Binder {
@@ -123,8 +130,16 @@ pub fn query(
     }
 }
 
-/// The select, table and alias of a query without anything relational in it.
-fn simple(query: &Query) -> Option<(&ast::Select, &ast::ObjectName, Option<&ast::TableAlias>)> {
+/// A query without anything relational in it.
+struct Simple<'a> {
+    select: &'a ast::Select,
+    name: &'a ast::ObjectName,
+    alias: Option<&'a ast::TableAlias>,
+    /// The moment at which the table is read.
+    moment: Option<&'a ast::TableVersion>,
+}
+
+fn simple(query: &Query) -> Option<Simple<'_>> {
     let plain = query.with.is_none()
         && query.fetch.is_none()
         && query.locks.is_empty()
@@ -151,21 +166,13 @@ fn simple(query: &Query) -> Option<(&ast::Select, &ast::ObjectName, Option<&ast:
         && select.select_modifiers.is_none();
     let [from] = select.from.as_slice() else { return None };
     match &from.relation {
-        TableFactor::Table {
-            name,
-            alias,
-            args: None,
-            version: None,
-            sample: None,
-            json_path: None,
-            partitions,
-            ..
-        } if plain
-            && from.joins.is_empty()
-            && partitions.is_empty()
-            && alias.as_ref().is_none_or(|a| a.columns.is_empty()) =>
+        TableFactor::Table { name, alias, args: None, version, sample: None, json_path: None, partitions, .. }
+            if plain
+                && from.joins.is_empty()
+                && partitions.is_empty()
+                && alias.as_ref().is_none_or(|a| a.columns.is_empty()) =>
         {
-            Some((select, name, alias.as_ref()))
+            Some(Simple { select, name, alias: alias.as_ref(), moment: version.as_ref() })
         }
         _ => None,
     }

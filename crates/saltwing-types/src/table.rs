@@ -201,6 +201,9 @@ pub const SLOTS_MAX: usize = 4096;
 pub struct TableHistory {
     /// Counts the changes of the definition.
     pub version: u32,
+    /// The version of the definition since which the table keeps older rows ([`TableDef::kept_versions`]); 1 from its
+    /// creation on, 0 if it never has.
+    pub versions_since: u32,
     /// The columns that are gone: rows may still have their values.
     pub dropped: Vec<DroppedColumn>,
 }
@@ -240,6 +243,32 @@ pub enum ColumnMatch {
 /// Whether two names are the same in any case.
 pub fn is_same_name(a: &str, b: &str) -> bool {
     a.eq_ignore_ascii_case(b) || !(a.is_ascii() && b.is_ascii()) && a.to_lowercase() == b.to_lowercase()
+}
+
+/// The option that says how many versions of a row are kept, the current one included: a [`Value::Int`] from 1 to
+/// [`VERSIONS_MAX`].
+pub const VERSIONS: &str = "VERSIONS";
+/// Most versions of a row, but for those within [`KEEP_VERSIONS`].
+pub const VERSIONS_MAX: u64 = 1_000_000;
+/// The option that says how many seconds each older version of a row is kept: a [`Value::Int`].
+pub const KEEP_VERSIONS: &str = "KEEP_VERSIONS";
+
+/// Which older versions of its rows a table keeps: each that one of the two limits keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeptVersions {
+    /// Most versions of a row, the current one included; 1 or more.
+    pub count: u64,
+    /// For how many seconds a row is kept after it was replaced, whatever its number.
+    pub keep_s: u64,
+    /// The version of the table's definition since which they are kept.
+    pub since: u32,
+}
+
+impl KeptVersions {
+    /// [`KeptVersions::keep_s`] in milliseconds.
+    pub fn keep_ms(&self) -> i64 {
+        i64::try_from(self.keep_s).unwrap_or(i64::MAX).saturating_mul(1000)
+    }
 }
 
 /// An option of CREATE TABLE that is kept.
@@ -314,6 +343,16 @@ impl TableDef {
             .collect();
         slots.sort_by_key(|(slot, ..)| *slot);
         slots.into_iter().map(|(_, ty, column)| (ty, column)).collect()
+    }
+
+    /// The older versions of its rows that the table keeps; `None` if it keeps the current ones alone.
+    pub fn kept_versions(&self) -> Option<KeptVersions> {
+        let honoured = |name: &str| {
+            let option = self.options.iter().find(|option| option.name == name && option.honoured)?;
+            if let Value::Int(number) = option.value { u64::try_from(number).ok() } else { None }
+        };
+        let (count, keep_s) = (honoured(VERSIONS).unwrap_or(1), honoured(KEEP_VERSIONS).unwrap_or(0));
+        (count > 1 || keep_s > 0).then_some(KeptVersions { count, keep_s, since: self.history.versions_since })
     }
 
     /// The value of an option that is kept in [`TableDef::options`].

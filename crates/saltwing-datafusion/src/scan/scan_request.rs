@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use arrow::datatypes::{Schema, SchemaRef};
-use saltwing_access::{ScanContext, Snapshot, Table};
+use saltwing_access::{ScanContext, Snapshot, Table, snapshot_of};
 use saltwing_plan::{Condition, OrderItem, RowLimit};
 use saltwing_planner::{AccessRequest, Guard, TableAccess, has_parameter, plan, with_values};
 use saltwing_types::{Span, Value};
@@ -53,6 +53,13 @@ pub(crate) struct TableUse {
 }
 
 impl TableUse {
+    /// The snapshot from which the table is read.
+    pub(crate) fn snapshot(&self) -> Result<Arc<dyn Snapshot>, RelationalError> {
+        let snapshot = self.reading.snapshot.clone();
+        let snapshot = snapshot.ok_or_else(|| RelationalError::bug("a template was run without a snapshot"))?;
+        Ok(snapshot_of(&self.table, snapshot)?)
+    }
+
     /// A field of DataFusion's for each of these columns.
     pub(crate) fn schema(&self, columns: &[usize]) -> SchemaRef {
         let (def, schema) = (self.table.def(), self.table.schema());
