@@ -1,7 +1,7 @@
 //! Errors between rows and stores.
 
 use saltwing_rowkey::RowKeyError;
-use saltwing_types::{ErrorCode, StorageError, ValueError};
+use saltwing_types::{ErrorCode, SqlType, StorageError, Value, ValueError, text};
 
 /// An error of this crate.
 #[derive(Debug, thiserror::Error)]
@@ -138,6 +138,33 @@ pub enum TableError {
     /// A savepoint that its transaction does not have: a broken invariant of ours.
     #[error("the transaction has no savepoint {0}")]
     NoSavepoint(usize),
+    /// The past of a table that keeps no versions.
+    #[error("{table} keeps no older versions of its rows")]
+    NoVersions {
+        /// Table.
+        table: String,
+    },
+    /// A moment of which the table's versions are gone.
+    #[error("the versions of {table} do not reach back to {}{}", instant(*.at_ms),
+        .first_ms.map_or_else(|| " for every row".to_owned(), |ms| format!(", but to {}", instant(ms))))]
+    BeyondVersions {
+        /// Table.
+        table: String,
+        /// The moment, in milliseconds since 1970.
+        at_ms: i64,
+        /// The first moment that is known; `None` if some rows have changed too often since.
+        first_ms: Option<i64>,
+    },
+    /// A moment that has not come.
+    #[error("{} is in the future: it is {}", instant(*.at_ms), instant(*.now_ms))]
+    FutureMoment {
+        /// Table.
+        table: String,
+        /// The moment, in milliseconds since 1970.
+        at_ms: i64,
+        /// Now, likewise.
+        now_ms: i64,
+    },
     /// A table that is not registered.
     #[error("table number {0} is not open")]
     NoSuchTable(u32),
@@ -160,9 +187,15 @@ impl TableError {
             Self::Corrupt { .. } | Self::CorruptBlock { .. } | Self::CorruptLayout(_) => ErrorCode::Corrupt,
             Self::OtherLayout | Self::NotAtomic { .. } => ErrorCode::NotSupported,
             Self::MergeStalled { .. } => ErrorCode::Io,
+            Self::NoVersions { .. } | Self::BeyondVersions { .. } | Self::FutureMoment { .. } => ErrorCode::BadArgument,
             Self::Batch(_) | Self::NoSuchTable(_) | Self::NoSavepoint(_) => ErrorCode::Bug,
         }
     }
+}
+
+/// Milliseconds since 1970 as an instant.
+fn instant(ms: i64) -> String {
+    text::format(&Value::Date(ms), SqlType::Date).unwrap_or_else(|| ms.to_string())
 }
 
 impl From<ValueError> for TableError {

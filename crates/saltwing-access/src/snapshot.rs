@@ -1,5 +1,7 @@
 //! Reads: snapshots and their row sources.
 
+use std::sync::Arc;
+
 use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::SchemaRef;
 use saltwing_expr::RowValues;
@@ -70,6 +72,28 @@ pub trait Snapshot: Send + Sync {
     /// # Errors
     /// [`TableError::DefinitionChanged`].
     fn knows_totals(&self, spec: &ScanSpec) -> Result<bool, TableError>;
+
+    /// The rows of a table as they were at a moment, in milliseconds since 1970: all commits until then, whichever
+    /// commits this snapshot has. Other tables are not to be read from it. Rows expire by that moment.
+    ///
+    /// # Errors
+    /// [`TableError::NoVersions`], also of a store that keeps none; [`TableError::BeyondVersions`];
+    /// [`TableError::FutureMoment`].
+    fn as_of(&self, table: &Table, at_ms: i64) -> Result<Arc<dyn Snapshot>, TableError> {
+        let _ = at_ms;
+        Err(TableError::NoVersions { table: table.def().name.to_string() })
+    }
+}
+
+/// The snapshot from which a statement that sees `snapshot` reads a table: another one if it reads the table as it was.
+///
+/// # Errors
+/// As [`Snapshot::as_of`].
+pub fn snapshot_of(table: &Table, snapshot: Arc<dyn Snapshot>) -> Result<Arc<dyn Snapshot>, TableError> {
+    match table.as_of_ms() {
+        None => Ok(snapshot),
+        Some(at_ms) => snapshot.as_of(table, at_ms),
+    }
 }
 
 /// Rows as they are read. Of the three ways to read them, a caller takes one from the first row to the last.

@@ -6,18 +6,19 @@ use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use saltwing_expr::arrow_type;
 use saltwing_rowkey::{KEY_BYTES_EXPECTED, RowKeyCodec, RowKeyError};
 use saltwing_types::table::ROW_KEY_COLUMN;
-use saltwing_types::{ColumnDef, KeyColumn, SqlType, TableDef, Value, eval};
+use saltwing_types::{ColumnDef, ColumnRef, KeyColumn, Span, SqlType, TableDef, Value, eval};
 
 use crate::TableError;
 
 /// A table's definition with its key's codec and its schema made ready. How rows are stored is the store's alone.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Table {
     def: Arc<TableDef>,
     codec: Arc<RowKeyCodec>,
     schema: SchemaRef,
     /// The value of a column in rows older than it.
     absent: Vec<Value>,
+    as_of_ms: Option<i64>,
 }
 
 impl Table {
@@ -34,7 +35,18 @@ impl Table {
                 .map_err(|source| TableError::Value { column: Some(format!("{}.{}", def.name, column.name)), source }),
         };
         let absent = def.columns.iter().map(absent).collect::<Result<_, _>>()?;
-        Ok(Self { def, codec, schema, absent })
+        Ok(Self { def, codec, schema, absent, as_of_ms: None })
+    }
+
+    /// The table as a statement reads it at a moment, in milliseconds since 1970.
+    #[must_use]
+    pub fn as_of(&self, at_ms: i64) -> Self {
+        Self { as_of_ms: Some(at_ms), ..self.clone() }
+    }
+
+    /// The moment at which a statement reads it, in milliseconds since 1970; `None` is now.
+    pub fn as_of_ms(&self) -> Option<i64> {
+        self.as_of_ms
     }
 
     /// The value of a column, by index, in rows that are older than it: its DEFAULT, or NULL.
@@ -57,9 +69,15 @@ impl Table {
         &self.codec
     }
 
-    /// Every column with its declared name, and `_row_key` last.
+    /// Every column under the name that finds it ([`TableDef::unique_name`]), and `_row_key` last.
     pub fn schema(&self) -> &SchemaRef {
         &self.schema
+    }
+
+    /// A column by index as expressions name it.
+    pub fn column_ref(&self, index: usize, span: Option<Span>) -> Option<ColumnRef> {
+        let ColumnDef { ty, nullable, .. } = *self.def.columns.get(index)?;
+        Some(ColumnRef { index, name: self.schema.field(index).name().clone(), ty, nullable, span })
     }
 
     /// The index of the hidden column that holds the physical row key.
@@ -121,7 +139,7 @@ impl Table {
 }
 
 fn arrow_schema(def: &TableDef) -> Schema {
-    let columns = def.columns.iter().map(|c| Field::new(&c.name, arrow_type(c.ty), c.nullable));
+    let columns = def.columns.iter().map(|c| Field::new(def.unique_name(c), arrow_type(c.ty), c.nullable));
     let row_key = Field::new(ROW_KEY_COLUMN, DataType::Binary, false);
     Schema::new(columns.chain([row_key]).collect::<Vec<_>>())
 }

@@ -10,10 +10,10 @@ use std::sync::Arc;
 use saltwing_access::Table;
 use saltwing_sql::statement::{AlterTable, ColumnSpec, OptionSpec, TableChange};
 use saltwing_sql::{ColumnName, Name};
-use saltwing_types::table::{COLUMNS_MAX, DroppedColumn, ROW_KEY_COLUMN, SLOTS_MAX};
+use saltwing_types::table::{COLUMNS_MAX, ColumnMatch, DroppedColumn, ROW_KEY_COLUMN, SLOTS_MAX};
 use saltwing_types::{ColumnDef, Expr, KeyColumn, KeySource, Span, TableDef};
 
-use crate::create_table::{check_not_hidden, default_of, family_index};
+use crate::create_table::{check_names, check_not_hidden, default_of, family_index};
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::scope::Scope;
 use crate::table_option::{KEY_OPTIONS, TableOptions};
@@ -46,16 +46,12 @@ pub fn alter_table(statement: &AlterTable, table: &Arc<Table>) -> Result<Altered
 
 fn add(def: &mut TableDef, specs: &[ColumnSpec], if_not_exists: bool) -> Result<Vec<String>> {
     let mut notices = Vec::new();
-    let before = def.columns.len();
     for spec in specs {
         let name = &spec.name.name;
         check_not_hidden(name)?;
-        if let Some(index) = def.column_index(&name.text) {
-            if index >= before {
-                return Err(BindError::from(BindErrorKind::DuplicateColumn(name.text.clone())).at(Some(name.span)));
-            }
+        if let Some(column) = existing(def, &spec.name) {
             if !if_not_exists {
-                return Err(exists(def, index, name));
+                return Err(exists(def, column, name));
             }
             notices.push(format!("column {} exists already", name.text));
             continue;
@@ -63,11 +59,19 @@ fn add(def: &mut TableDef, specs: &[ColumnSpec], if_not_exists: bool) -> Result<
         let column = added(def, spec)?;
         def.columns.push(column);
     }
+    check_names(def, specs)?;
     Ok(notices)
 }
 
-fn exists(def: &TableDef, index: usize, name: &Name) -> BindError {
-    let column = def.columns.get(index).map_or_else(|| name.text.clone(), |column| column.name.clone());
+/// The column that has this name in this family; without a family, in the key or the default family.
+fn existing<'a>(def: &'a TableDef, name: &ColumnName) -> Option<&'a ColumnDef> {
+    let family = name.family.as_ref().map(|family| family.text.as_str());
+    let ColumnMatch::One(index) = def.find_column(family, &name.name.text) else { return None };
+    def.columns.get(index).filter(|column| family.is_some() || def.family_name(column).is_none())
+}
+
+fn exists(def: &TableDef, column: &ColumnDef, name: &Name) -> BindError {
+    let column = column.name.clone();
     let differs = column != name.text;
     let kind = BindErrorKind::ColumnExists { table: def.name.to_string(), column };
     let error = BindError::from(kind).at(Some(name.span));
@@ -120,8 +124,7 @@ fn drop_columns(def: &mut TableDef, table: &Arc<Table>, names: &[ColumnName], if
     let scope = Scope::of(table.clone(), None);
     let (mut notices, mut gone) = (Vec::new(), Vec::new());
     for name in names {
-        let parts: Vec<&str> = name.family.iter().chain([&name.name]).map(|n| n.text.as_str()).collect();
-        let index = match scope.resolve(&parts, Some(name.span())) {
+        let index = match scope.resolve(&name.parts(), Some(name.span())) {
             Ok(column) => column.index,
             Err(BindError { kind: BindErrorKind::NoSuchColumn { .. }, .. }) if if_exists => {
                 notices.push(format!("there is no column {name}"));
@@ -189,7 +192,12 @@ fn set(def: &mut TableDef, specs: &[OptionSpec]) -> Result<Vec<String>> {
         }
         options.set(spec)?;
     }
+    let had_versions = def.kept_versions().is_some();
     (def.ttl_s, def.options) = (options.ttl_s, options.options);
+    if !had_versions && def.kept_versions().is_some() {
+        // The version that this definition gets.
+        def.history.versions_since = def.history.version + 1;
+    }
     Ok(options.notices)
 }
 

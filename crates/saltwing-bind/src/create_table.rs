@@ -7,7 +7,7 @@ use saltwing_sql::Name;
 use saltwing_sql::statement::{ColumnSpec, CreateTable, KeyPart, OptionSpec, OptionValue};
 use saltwing_types::suggest;
 use saltwing_types::table::{
-    BUCKETS_MAX, COLUMNS_MAX, DefaultDef, ROW_ID_COLUMN, ROW_KEY_COLUMN, TableHistory, TableOption,
+    BUCKETS_MAX, COLUMNS_MAX, DefaultDef, ROW_ID_COLUMN, ROW_KEY_COLUMN, TableHistory, TableOption, is_same_name,
 };
 use saltwing_types::{
     ColumnDef, Expr, KeyColumn, KeySchema, KeySource, Salt, SortOrder, Span, SqlType, TableDef, TableId, TableName,
@@ -47,7 +47,7 @@ pub fn create_table(statement: &CreateTable, default_salt: Option<u16>) -> Resul
         let first_beyond = statement.columns.get(COLUMNS_MAX).map(|column| column.name.span());
         return Err(BindError::from(BindErrorKind::TooManyColumns { count, limit: COLUMNS_MAX }).at(first_beyond));
     }
-    check_names(&statement.columns)?;
+    statement.columns.iter().try_for_each(|column| check_not_hidden(&column.name.name))?;
     let parts = builder.key_parts(statement)?;
     let named: Vec<&NamedPart> = parts.iter().filter_map(Part::named).collect();
     let mut columns = builder.columns(&statement.columns, &named)?;
@@ -79,7 +79,7 @@ pub fn create_table(statement: &CreateTable, default_salt: Option<u16>) -> Resul
     if builder.families.is_empty() {
         builder.families.push(None);
     }
-    let def = TableDef {
+    let mut def = TableDef {
         id: TableId(0),
         name: table_name(statement),
         columns,
@@ -90,6 +90,8 @@ pub fn create_table(statement: &CreateTable, default_salt: Option<u16>) -> Resul
         options,
         history: TableHistory::default(),
     };
+    check_names(&def, &statement.columns)?;
+    def.history.versions_since = u32::from(def.kept_versions().is_some());
     saltwing_rowkey::RowKeyCodec::new(&def.key)
         .map_err(|error| invalid(error.to_string()).at(statement.primary_key.as_ref().map(|k| k.span)))?;
     Ok(BoundTable { def, notices: builder.notices })
@@ -106,21 +108,22 @@ fn invalid(message: impl Into<String>) -> BindError {
     BindErrorKind::InvalidDefinition(message.into()).into()
 }
 
-/// Two columns that differ only in case, or that take a hidden column's name, are refused at the second one.
-fn check_names(columns: &[ColumnSpec]) -> Result<()> {
-    let mut seen: HashMap<String, &str> = HashMap::new();
-    for column in columns {
-        let name = &column.name.name;
-        check_not_hidden(name)?;
-        if let Some(first) = seen.insert(name.text.to_lowercase(), &name.text) {
-            let help = if first == name.text {
-                String::new()
-            } else {
-                format!("names match in any case, and {first} is one already")
-            };
-            let error = BindError::from(BindErrorKind::DuplicateColumn(name.text.clone())).at(Some(name.span));
-            return Err(if help.is_empty() { error } else { error.help(help) });
-        }
+/// The names of a definition's columns differ in more than case within a family; a key column counts as one of the default
+/// family. Statements also find each by its name with its family as one text.
+///
+/// # Errors
+/// The duplicate among the columns that `specs` add.
+pub(crate) fn check_names(def: &TableDef, specs: &[ColumnSpec]) -> Result<()> {
+    let mut seen: HashMap<String, &ColumnDef> = HashMap::new();
+    for column in &def.columns {
+        let Some(first) = seen.insert(def.unique_name(column).to_lowercase(), column) else { continue };
+        let spec = specs.iter().rev().find(|spec| spec.name.name.text == column.name);
+        let kind = BindErrorKind::DuplicateColumn(column.name.clone());
+        let error = BindError::from(kind).at(spec.map(|spec| spec.name.name.span));
+        return Err(match first.name == column.name {
+            true => error,
+            false => error.help(format!("names match in any case, and {} is one already", first.name)),
+        });
     }
     Ok(())
 }
@@ -210,7 +213,11 @@ impl Builder {
         let mut columns = Vec::with_capacity(specs.len());
         for spec in specs {
             let name = &spec.name.name.text;
-            let is_key = key.iter().any(|part| part.name.to_lowercase() == name.to_lowercase());
+            // A column of a family may have the name of a key column.
+            let is_other =
+                |other: &ColumnSpec| other.name.family.is_none() && is_same_name(&other.name.name.text, name);
+            let is_key = key.iter().any(|part| is_same_name(&part.name, name))
+                && (spec.name.family.is_none() || !specs.iter().any(is_other));
             let family = match (&spec.name.family, is_key) {
                 (Some(family), true) => {
                     return Err(invalid(format!(
@@ -250,7 +257,7 @@ impl Builder {
         let mut key: Vec<KeyColumn> = Vec::with_capacity(parts.len());
         for (i, part) in parts.iter().enumerate() {
             let place = |error: BindError| error.at(Some(part.span));
-            let found = columns.iter().position(|c| c.name.to_lowercase() == part.name.to_lowercase());
+            let found = columns.iter().position(|c| c.family.is_none() && is_same_name(&c.name, &part.name));
             let Some(column) = found else {
                 let near = suggest(&part.name, columns.iter().map(|c| c.name.as_str())).map(str::to_owned);
                 let error = BindErrorKind::NoSuchColumn { table: self.table.clone(), column: part.name.clone() };

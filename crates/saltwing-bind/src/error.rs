@@ -43,6 +43,14 @@ pub enum BindErrorKind {
         /// As written.
         column: String,
     },
+    /// A name that columns of several families have.
+    #[error("column {column} is ambiguous: {candidates}")]
+    AmbiguousColumn {
+        /// As written.
+        column: String,
+        /// The columns, each with its family.
+        candidates: String,
+    },
     /// A column where there is none to name.
     #[error("{place} takes no columns, and {column} is one")]
     ColumnInConstant {
@@ -117,6 +125,7 @@ impl BindError {
             BindErrorKind::Catalog(error) => error.code(),
             BindErrorKind::Value { source, .. } => source.code(),
             BindErrorKind::NoSuchColumn { .. } | BindErrorKind::ColumnInConstant { .. } => ErrorCode::NoSuchColumn,
+            BindErrorKind::AmbiguousColumn { .. } => ErrorCode::AmbiguousColumn,
             BindErrorKind::NoSuchQualifier(_) => ErrorCode::NoSuchTable,
             BindErrorKind::DuplicateColumn(_) | BindErrorKind::ColumnExists { .. } => ErrorCode::DuplicateColumn,
             BindErrorKind::TooManyColumns { .. } => ErrorCode::TooManyColumns,

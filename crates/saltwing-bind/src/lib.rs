@@ -8,6 +8,7 @@
 
 mod aggregate;
 mod alter_table;
+mod as_of;
 mod computed;
 mod condition;
 mod conflict;
@@ -32,6 +33,7 @@ mod update;
 
 pub use aggregate::{AggregateCall, AggregateFunction, GroupOrder, Grouping};
 pub use alter_table::{AlteredTable, alter_table};
+pub use as_of::table_as_of;
 pub use computed::{computed_query, expr_of};
 pub use condition::conditions;
 pub use conflict::ConflictUpdate;
@@ -54,5 +56,5 @@ pub use sequence::{
     SequenceUse, SequenceUses, SequencedQuery, alter_sequence, create_sequence, create_sequence_text, sequenced_query,
 };
 pub use subquery::{Candidate, Subquery, candidates, placed, with_placeholders};
-pub use target::{resolve, target_columns};
+pub use target::{column_path, resolve, target_columns};
 pub use update::{BoundUpdate, update};

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use saltwing_access::Table;
 use saltwing_types::suggest;
-use saltwing_types::table::ROW_KEY_COLUMN;
-use saltwing_types::{ColumnRef, Span, SqlType};
+use saltwing_types::table::{ColumnMatch, ROW_KEY_COLUMN, is_same_name};
+use saltwing_types::{ColumnRef, Span, SqlType, TableDef, TableName};
 
-use crate::error::{BindErrorKind, Result};
+use crate::error::{BindError, BindErrorKind, Result};
 
 /// The place of expressions in VALUES.
 const VALUES: &str = "VALUES";
@@ -57,7 +57,8 @@ impl Scope {
     /// The column that `parts` name: `c`, `family.c`, `table.c`, `schema.table.c`, `alias.c`.
     ///
     /// # Errors
-    /// [`BindErrorKind::NoSuchColumn`], with the nearest name.
+    /// [`BindErrorKind::NoSuchColumn`], with the nearest name; [`BindErrorKind::AmbiguousColumn`] for a name that columns of
+    /// several families have.
     pub fn resolve(&self, parts: &[&str], span: Option<Span>) -> Result<ColumnRef> {
         let written = parts.join(".");
         let Some(table) = &self.table else {
@@ -69,19 +70,27 @@ impl Scope {
                 }
                 _ => "text stands in single quotes",
             };
-            return Err(crate::BindError::from(error).at(span).help(help));
+            return Err(BindError::from(error).at(span).help(help));
         };
         let def = table.def();
         let found = match parts {
-            [column] => self.column(column, None, span),
-            [excluded, column] if self.has_excluded && excluded.eq_ignore_ascii_case(EXCLUDED) => {
-                let column = self.column(column, None, span).filter(|column| column.index < table.row_key_index());
+            [excluded, rest @ ..] if !rest.is_empty() && self.is_excluded(excluded) => {
+                let column = match rest {
+                    [column] => self.column(column, None, span)?,
+                    [family, column] => self.column(column, Some(family), span)?,
+                    _ => None,
+                };
+                let column = column.filter(|column| column.index < table.row_key_index());
                 column.map(|column| ColumnRef { index: table.row_key_index() + 1 + column.index, ..column })
             }
-            [qualifier, column] if self.is_named(&[qualifier]) => self.column(column, None, span),
-            [family, column] => self.column(column, Some(family), span),
-            [schema, name, column] if self.is_named(&[schema, name]) => self.column(column, None, span),
-            [name, family, column] if self.is_named(&[name]) => self.column(column, Some(family), span),
+            [column] => self.column(column, None, span)?,
+            [qualifier, column] if self.is_named(&[qualifier]) => self.column(column, None, span)?,
+            [family, column] => self.column(column, Some(family), span)?,
+            [schema, name, column] if self.is_named(&[schema, name]) => self.column(column, None, span)?,
+            [name, family, column] if self.is_named(&[name]) => self.column(column, Some(family), span)?,
+            [schema, name, family, column] if self.is_named(&[schema, name]) => {
+                self.column(column, Some(family), span)?
+            }
             _ => None,
         };
         found.ok_or_else(|| {
@@ -91,59 +100,61 @@ impl Scope {
                 def.columns.iter().filter(|c| !c.hidden).take(20).map(|c| c.name.as_str()).collect::<Vec<_>>();
             let help = near.map_or_else(|| format!("it has {}", columns.join(", ")), |near| format!("there is {near}"));
             let error = BindErrorKind::NoSuchColumn { table: def.name.to_string(), column: written };
-            crate::BindError::from(error).at(span).help(help)
+            BindError::from(error).at(span).help(help)
         })
     }
 
     /// Whether `parts`, which stand before a column, are this table, one of its families, or both.
     pub fn is_qualifier(&self, parts: &[&str]) -> bool {
-        let is_family = |name: &str| {
-            let families = self.table.iter().flat_map(|table| table.def().families.iter().flatten());
-            families.into_iter().any(|family| family.to_lowercase() == name.to_lowercase())
-        };
+        let is_excluded = |name: &[&str]| matches!(name, [name] if self.is_excluded(name));
         self.is_named(parts)
-            || self.has_excluded && matches!(parts, [name] if name.eq_ignore_ascii_case(EXCLUDED))
-            || match parts {
-                [family] => is_family(family),
-                [table, family] => self.is_named(&[table]) && is_family(family),
-                _ => false,
-            }
+            || is_excluded(parts)
+            || self.family(parts).is_some()
+            || matches!(parts, [rest @ .., family] if is_excluded(rest) && self.family(&[family]).is_some())
+    }
+
+    /// The family that `parts` name, by itself or behind the table: its index in the definition.
+    pub fn family(&self, parts: &[&str]) -> Option<usize> {
+        let (family, table) = parts.split_last()?;
+        let mut families = self.table.as_ref()?.def().families.iter();
+        let is_of_table = table.is_empty() || self.is_named(table);
+        families.position(|name| is_of_table && name.as_ref().is_some_and(|name| is_same_name(name, family)))
+    }
+
+    fn is_excluded(&self, name: &str) -> bool {
+        self.has_excluded && name.eq_ignore_ascii_case(EXCLUDED)
     }
 
     /// Whether `parts` name the table of this scope.
     pub fn is_named(&self, parts: &[&str]) -> bool {
-        let same = |a: &str, b: &str| a.to_lowercase() == b.to_lowercase();
         match (parts, &self.alias, &self.table) {
-            ([name], Some(alias), _) => same(name, alias),
-            ([name], None, Some(table)) => same(name, &table.def().name.name),
+            ([name], Some(alias), _) => is_same_name(name, alias),
+            ([name], None, Some(table)) => is_same_name(name, &table.def().name.name),
             ([schema, name], None, Some(table)) => {
-                let def = table.def();
-                same(name, &def.name.name) && def.name.schema.as_deref().is_some_and(|s| same(s, schema))
+                let TableName { schema: of_table, name: table } = &table.def().name;
+                is_same_name(name, table) && of_table.as_deref().is_some_and(|s| is_same_name(s, schema))
             }
             _ => false,
         }
     }
 
-    fn column(&self, name: &str, family: Option<&str>, span: Option<Span>) -> Option<ColumnRef> {
-        let table = self.table.as_ref()?;
-        let def = table.def();
+    fn column(&self, name: &str, family: Option<&str>, span: Option<Span>) -> Result<Option<ColumnRef>> {
+        let Some(table) = &self.table else { return Ok(None) };
         if family.is_none() && name.eq_ignore_ascii_case(ROW_KEY_COLUMN) {
-            return Some(ColumnRef {
-                index: table.row_key_index(),
-                name: ROW_KEY_COLUMN.into(),
-                ty: SqlType::Varbinary,
-                nullable: false,
-                span,
-            });
+            let (index, name) = (table.row_key_index(), ROW_KEY_COLUMN.to_owned());
+            return Ok(Some(ColumnRef { index, name, ty: SqlType::Varbinary, nullable: false, span }));
         }
-        let index = def.column_index(name)?;
-        let column = def.columns.get(index)?;
-        if let Some(wanted) = family {
-            let family = column.family.and_then(|f| def.families.get(f)?.clone());
-            if family.is_none_or(|f| f.to_lowercase() != wanted.to_lowercase()) {
-                return None;
-            }
+        match table.def().find_column(family, name) {
+            ColumnMatch::One(index) => Ok(table.column_ref(index, span)),
+            ColumnMatch::Several => Err(BindError::from(ambiguous(table.def(), name)).at(span)),
+            ColumnMatch::None => Ok(None),
         }
-        Some(ColumnRef { index, name: column.name.clone(), ty: column.ty, nullable: column.nullable, span })
     }
+}
+
+/// A name that columns of several families have.
+fn ambiguous(def: &TableDef, name: &str) -> BindErrorKind {
+    let named = def.columns.iter().filter(|column| is_same_name(&column.name, name));
+    let candidates: Vec<String> = named.map(|column| def.unique_name(column)).collect();
+    BindErrorKind::AmbiguousColumn { column: name.to_owned(), candidates: candidates.join(", ") }
 }

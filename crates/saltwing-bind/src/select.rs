@@ -7,10 +7,11 @@ use saltwing_catalog::CatalogReader;
 use saltwing_plan::Condition;
 use saltwing_sql::expr_span;
 use saltwing_sql::statement::QueryStatement;
-use saltwing_types::{ColumnRef, Expr, SortOrder, Span, SqlType, Value, eval, typing};
+use saltwing_types::{ColumnDef, ColumnRef, Expr, SortOrder, Span, SqlType, Value, eval, typing};
 use sqlparser::ast::{self, GroupByExpr, LimitClause, OrderByKind, Query, SelectItem, SetExpr, TableFactor};
 
 use crate::aggregate::{Collector, GroupOrder, Grouping};
+use crate::as_of::table_as_of;
 use crate::condition::conditions;
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::lower::{LowerError, Lowerer, Params};
@@ -91,7 +92,9 @@ pub fn query(
     params: Params<'_>,
     subqueries: &[Subquery],
 ) -> Result<BoundQuery> {
-    let Some((select, name, alias)) = simple(&statement.query) else { return Ok(BoundQuery::Relational) };
+    let Some(Simple { select, name, alias, moment }) = simple(&statement.query) else {
+        return Ok(BoundQuery::Relational);
+    };
     let (schema, name) = match name.0.as_slice() {
         [name] => (None, name.as_ident()),
         [schema, name] => (schema.as_ident().map(|s| s.value.as_str()), name.as_ident()),
@@ -103,6 +106,10 @@ pub fn query(
     }
     let span = expr_span(&ast::Expr::Identifier(name.clone()));
     let table = catalog.resolve(schema, &name.value).map_err(|error| BindError::from(error).at(span))?;
+    let table = match moment {
+        Some(moment) => table_as_of(table, moment, params, subqueries)?,
+        None => table,
+    };
     let scope = Scope::of(table.clone(), alias.map(|a| a.name.value.clone()));
     let collector = Collector::new(table.row_key_index() + 1);
     let binder = Binder {
@@ -123,8 +130,16 @@ pub fn query(
     }
 }
 
-/// The select, table and alias of a query without anything relational in it.
-fn simple(query: &Query) -> Option<(&ast::Select, &ast::ObjectName, Option<&ast::TableAlias>)> {
+/// A query without anything relational in it.
+struct Simple<'a> {
+    select: &'a ast::Select,
+    name: &'a ast::ObjectName,
+    alias: Option<&'a ast::TableAlias>,
+    /// The moment at which the table is read.
+    moment: Option<&'a ast::TableVersion>,
+}
+
+fn simple(query: &Query) -> Option<Simple<'_>> {
     let plain = query.with.is_none()
         && query.fetch.is_none()
         && query.locks.is_empty()
@@ -151,21 +166,13 @@ fn simple(query: &Query) -> Option<(&ast::Select, &ast::ObjectName, Option<&ast:
         && select.select_modifiers.is_none();
     let [from] = select.from.as_slice() else { return None };
     match &from.relation {
-        TableFactor::Table {
-            name,
-            alias,
-            args: None,
-            version: None,
-            sample: None,
-            json_path: None,
-            partitions,
-            ..
-        } if plain
-            && from.joins.is_empty()
-            && partitions.is_empty()
-            && alias.as_ref().is_none_or(|a| a.columns.is_empty()) =>
+        TableFactor::Table { name, alias, args: None, version, sample: None, json_path: None, partitions, .. }
+            if plain
+                && from.joins.is_empty()
+                && partitions.is_empty()
+                && alias.as_ref().is_none_or(|a| a.columns.is_empty()) =>
         {
-            Some((select, name, alias.as_ref()))
+            Some(Simple { select, name, alias: alias.as_ref(), moment: version.as_ref() })
         }
         _ => None,
     }
@@ -289,15 +296,19 @@ impl Binder<'_> {
                 {
                     let parts: Vec<&str> =
                         name.0.iter().filter_map(|p| p.as_ident()).map(|p| p.value.as_str()).collect();
-                    if !self.scope.is_named(&parts) {
+                    let family = self.scope.family(&parts);
+                    if self.scope.is_named(&parts) {
+                        columns.extend(self.all_columns());
+                    } else if family.is_some() {
+                        columns.extend(self.columns_of(|column| column.family == family));
+                    } else {
                         return foreign("a wildcard of another table");
                     }
-                    columns.extend(self.all_columns());
                 }
                 SelectItem::UnnamedExpr(e) => {
                     let expr = self.lowerer.lower(e)?;
                     let label = match &expr {
-                        Expr::Column(column) if self.collector.is_table_column(column) => column.name.clone(),
+                        Expr::Column(column) if self.collector.is_table_column(column) => self.label(column),
                         _ => self.statement.items.get(i).map_or_else(|| e.to_string(), |item| item.text.clone()),
                     };
                     columns.push(output_column(label, expr)?);
@@ -346,14 +357,20 @@ impl Binder<'_> {
     }
 
     fn all_columns(&self) -> Vec<OutputColumn> {
-        let def = self.table.def();
-        let shown = def.columns.iter().enumerate().filter(|(_, c)| !c.hidden);
-        shown
-            .map(|(index, c)| {
-                let column = ColumnRef { index, name: c.name.clone(), ty: c.ty, nullable: c.nullable, span: None };
-                OutputColumn { label: c.name.clone(), expr: Expr::Column(column), ty: c.ty }
-            })
+        self.columns_of(|column| !column.hidden)
+    }
+
+    fn columns_of(&self, is_shown: impl Fn(&ColumnDef) -> bool) -> Vec<OutputColumn> {
+        let columns = self.table.def().columns.iter().enumerate().filter(|(_, column)| is_shown(column));
+        let columns = columns.filter_map(|(index, def)| Some((def, self.table.column_ref(index, None)?)));
+        columns
+            .map(|(def, column)| OutputColumn { label: def.name.clone(), ty: def.ty, expr: Expr::Column(column) })
             .collect()
+    }
+
+    /// A column's name as declared, without its family.
+    fn label(&self, column: &ColumnRef) -> String {
+        self.table.def().columns.get(column.index).map_or_else(|| column.name.clone(), |def| def.name.clone())
     }
 
     /// ORDER BY: items by position or label, and expressions.

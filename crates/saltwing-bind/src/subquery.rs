@@ -53,9 +53,14 @@ pub fn candidates(statement: &QueryStatement) -> Vec<Candidate> {
             continue;
         }
         if let Some(alone) = named.alone(&query, place < within_with) {
-            let (hints, span) = (statement.hints.clone(), statement.span);
-            let statement =
-                QueryStatement { query: Box::new(alone), hints, items: Vec::new(), has_sequences: false, span };
+            let statement = QueryStatement {
+                query: Box::new(alone),
+                hints: statement.hints.clone(),
+                items: Vec::new(),
+                has_sequences: false,
+                reads_past: statement.reads_past,
+                span: statement.span,
+            };
             found.push(Candidate { query: Box::new(query), statement });
         }
     }

@@ -2,7 +2,9 @@
 
 use saltwing_sql::statement::{OptionSpec, OptionValue};
 use saltwing_types::suggest;
-use saltwing_types::table::{BLOCK_BYTES, BLOCK_BYTES_MAX, BLOCK_ROWS, BLOCK_ROWS_MAX, TableOption};
+use saltwing_types::table::{
+    BLOCK_BYTES, BLOCK_BYTES_MAX, BLOCK_ROWS, BLOCK_ROWS_MAX, KEEP_VERSIONS, TableOption, VERSIONS, VERSIONS_MAX,
+};
 use saltwing_types::{TableDef, Value};
 
 use crate::error::{BindError, BindErrorKind, Result};
@@ -32,11 +34,11 @@ const KEPT_OPTIONS: &[&str] = &[
     "STORE_NULLS",
     "UPDATE_CACHE_FREQUENCY",
     "USE_STATS_FOR_PARALLELIZATION",
-    "VERSIONS",
+    VERSIONS,
 ];
 
 /// Options that have an effect and can be changed.
-const HONOURED_OPTIONS: &[&str] = &[BLOCK_BYTES, BLOCK_ROWS, "FULL_SCAN", "TTL"];
+const HONOURED_OPTIONS: &[&str] = &[BLOCK_BYTES, BLOCK_ROWS, "FULL_SCAN", KEEP_VERSIONS, "TTL"];
 
 /// Options that decide where a table's rows lie: given at its creation.
 pub(crate) const KEY_OPTIONS: &[&str] = &["SALT_BUCKETS", "SALT_BY"];
@@ -74,6 +76,18 @@ impl TableOptions {
             "TTL" => self.ttl_s = ttl(spec)?,
             BLOCK_ROWS => self.set_limit(spec, name, BLOCK_ROWS_MAX)?,
             BLOCK_BYTES => self.set_limit(spec, name, BLOCK_BYTES_MAX)?,
+            // That of a family has no effect.
+            VERSIONS if spec.family.is_none() => {
+                let count = whole(spec, 1, VERSIONS_MAX)?;
+                self.put(TableOption { name, value: Value::Int(count as i64), honoured: true });
+            }
+            KEEP_VERSIONS => match word(spec).as_str() {
+                "NONE" => self.options.retain(|known| known.name != name),
+                _ => {
+                    let seconds = seconds(spec)?;
+                    self.put(TableOption { name, value: Value::Int(seconds as i64), honoured: true });
+                }
+            },
             "FULL_SCAN" => {
                 let policy = word(spec);
                 if !["ALLOW", "WARN", "ERROR"].contains(&policy.as_str()) {
@@ -151,6 +165,26 @@ fn ttl(spec: &OptionSpec) -> Result<Option<u64>> {
         "NONE" | "FOREVER" => Ok(None),
         _ => whole(spec, 1, u64::from(u32::MAX)).map(Some).map_err(|e| e.help("TTL is in seconds; FOREVER is none")),
     }
+}
+
+/// A number of seconds, or a number of a unit as a text: `'7 days'`.
+fn seconds(spec: &OptionSpec) -> Result<u64> {
+    let wrong = || {
+        let text = format!("{} is a number of seconds, or a text like '7 days'", spec.name.text);
+        invalid(text).at(Some(spec.value_span)).help("the units are second, minute, hour and day; NONE keeps none")
+    };
+    let (OptionValue::Number(text) | OptionValue::Text(text)) = &spec.value else { return Err(wrong()) };
+    let mut words = text.split_whitespace();
+    let number: Option<u64> = words.next().and_then(|number| number.parse().ok());
+    let unit = match words.next().map(|unit| unit.to_lowercase()).as_deref().map(|unit| unit.trim_end_matches('s')) {
+        None | Some("second") => Some(1),
+        Some("minute") => Some(60),
+        Some("hour") => Some(3600),
+        Some("day") => Some(86_400),
+        Some(_) => None,
+    };
+    let seconds = number.zip(unit).and_then(|(number, unit)| number.checked_mul(unit));
+    seconds.filter(|n| (1..=u64::from(u32::MAX)).contains(n) && words.next().is_none()).ok_or_else(wrong)
 }
 
 fn kept_value(value: &OptionValue) -> Value {

@@ -6,8 +6,8 @@ use saltwing_access::Table;
 use saltwing_catalog::CatalogReader;
 use saltwing_sql::statement::{Assignment, Hint, QueryStatement};
 use saltwing_sql::{ColumnName, Name, TableRef, quote_name};
-use saltwing_types::Span;
 use saltwing_types::table::ROW_KEY_COLUMN;
+use saltwing_types::{ColumnDef, Span, TableDef};
 use sqlparser::ast::{self, SetExpr};
 
 use crate::computed::query_of;
@@ -34,9 +34,9 @@ pub(crate) struct NamedTable<'a> {
 
 impl NamedTable<'_> {
     /// The query for all its rows: first their physical keys, `_row_key`, then these columns.
-    pub(crate) fn rows(&self, columns: &[&str]) -> Result<QueryStatement> {
+    pub(crate) fn rows(&self, columns: &[String]) -> Result<QueryStatement> {
         let name = self.alias.map_or_else(|| self.table.to_string(), ToString::to_string);
-        let columns: String = columns.iter().map(|column| format!(", {name}.{}", quote_name(column))).collect();
+        let columns: String = columns.iter().map(|column| format!(", {name}.{column}")).collect();
         self.query(&format!("{name}.{ROW_KEY_COLUMN}{columns}"))
     }
 
@@ -58,9 +58,15 @@ pub(crate) fn select_of(query: &mut QueryStatement) -> Result<&mut ast::Select> 
     }
 }
 
-/// The names of a table's columns, hidden ones too.
-pub(crate) fn column_names(table: &Table) -> Vec<&str> {
-    table.def().columns.iter().map(|column| column.name.as_str()).collect()
+/// The names of a table's columns as statements write them, hidden ones too.
+pub(crate) fn column_names(table: &Table) -> Vec<String> {
+    table.def().columns.iter().map(|column| column_path(table.def(), column)).collect()
+}
+
+/// A column as a statement names it: with its family if that is needed, and in quotes if these are.
+pub fn column_path(def: &TableDef, column: &ColumnDef) -> String {
+    let family = def.needed_family(column).map(|family| format!("{}.", quote_name(family)));
+    format!("{}{}", family.unwrap_or_default(), quote_name(&column.name))
 }
 
 /// The columns to which an UPDATE or an ON CONFLICT assigns.
@@ -84,8 +90,7 @@ pub fn target_columns(table: &Arc<Table>, names: Option<&[ColumnName]>) -> Resul
     let scope = Scope::of(table.clone(), None);
     let mut columns = Vec::with_capacity(names.len());
     for name in names {
-        let parts: Vec<&str> = name.family.iter().chain([&name.name]).map(|n| n.text.as_str()).collect();
-        let column = scope.resolve(&parts, Some(name.span()))?;
+        let column = scope.resolve(&name.parts(), Some(name.span()))?;
         let place = |error: BindErrorKind| BindError::from(error).at(Some(name.span()));
         if column.name == ROW_KEY_COLUMN {
             return Err(place(BindErrorKind::Syntax(format!(

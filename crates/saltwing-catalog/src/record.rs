@@ -164,6 +164,8 @@ struct OptionRecord {
 #[serde(deny_unknown_fields)]
 struct HistoryRecord {
     version: u32,
+    #[serde(default, skip_serializing_if = "is_zero")]
+    versions_since: u32,
     dropped: Vec<DroppedRecord>,
 }
 
@@ -278,6 +280,11 @@ impl KeyColumnRecord {
     }
 }
 
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde passes a reference
+fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
 impl HistoryRecord {
     fn of(history: &TableHistory) -> Self {
         let dropped = history.dropped.iter().map(|&DroppedColumn { family, slot, ty }| DroppedRecord {
@@ -285,7 +292,7 @@ impl HistoryRecord {
             slot,
             sql_type: TypeRecord(ty),
         });
-        Self { version: history.version, dropped: dropped.collect() }
+        Self { version: history.version, versions_since: history.versions_since, dropped: dropped.collect() }
     }
 
     fn into_history(self) -> TableHistory {
@@ -294,6 +301,6 @@ impl HistoryRecord {
             slot,
             ty: sql_type.0,
         });
-        TableHistory { version: self.version, dropped: dropped.collect() }
+        TableHistory { version: self.version, versions_since: self.versions_since, dropped: dropped.collect() }
     }
 }

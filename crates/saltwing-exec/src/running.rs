@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use saltwing_access::{RowSource, ScanContext, Snapshot};
+use saltwing_access::{RowSource, ScanContext, Snapshot, snapshot_of};
 use saltwing_expr::RowValues;
 use saltwing_planner::{DirectPlan, KeyAccess};
 
@@ -52,6 +52,7 @@ impl SelectPlan {
         part: Option<KeyAccess>,
         context: ScanContext,
     ) -> Result<RunningSelect, ExecError> {
+        let snapshot = snapshot_of(self.spec().table(), snapshot)?;
         if matches!(self.planned().plan, DirectPlan::Totals { .. }) && snapshot.adds_up(self.spec())? {
             let access = self.access();
             let scans = match part {

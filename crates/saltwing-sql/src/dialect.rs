@@ -71,6 +71,11 @@ impl SaltwingDialect {
 }
 
 impl Dialect for SaltwingDialect {
+    /// [`as_of`](crate::as_of) makes the words of the clause.
+    fn supports_table_versioning(&self) -> bool {
+        true
+    }
+
     fn is_identifier_start(&self, c: char) -> bool {
         crate::scanner::is_name_start(c)
     }

@@ -42,6 +42,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic, clippy::expect_used))]
 
 mod alter_table;
+mod as_of;
 mod call;
 mod column_type;
 mod copy;

@@ -96,6 +96,11 @@ pub struct ColumnName {
 }
 
 impl ColumnName {
+    /// Its parts: the family, if it was said, and the column.
+    pub fn parts(&self) -> Vec<&str> {
+        self.family.iter().chain([&self.name]).map(|name| name.text.as_str()).collect()
+    }
+
     /// Where it stands, family included.
     pub fn span(&self) -> Span {
         span_of(self.family.as_ref(), &self.name)

@@ -12,7 +12,9 @@ use crate::lexer::{self, Lexed};
 use crate::parameter::{self, Parameter};
 use crate::split::{self, StatementText};
 use crate::statement::{Explain, ExplainFormat, Hint, Statement, Unsupported};
-use crate::{alter_table, copy, create_table, dml, guard, hint, merge, place, query, sequence, session, transaction};
+use crate::{
+    alter_table, as_of, copy, create_table, dml, guard, hint, merge, place, query, sequence, session, transaction,
+};
 
 /// The largest statement in bytes.
 pub const STATEMENT_BYTES_MAX: usize = 16 << 20;
@@ -84,6 +86,7 @@ fn parse_text(sql: &str, source: &StatementText<'_>, at: Location) -> Result<Opt
     let hints = hint::collect(sql, &hints, &tokens);
     let parameters = parameter::number(&mut tokens)?;
     query::rewrite_table(&mut tokens, &mut ranges);
+    as_of::rewrite(&mut tokens, &mut ranges);
     let range = match (ranges.first(), ranges.last()) {
         (Some(first), Some(last)) => first.start..last.end,
         _ => 0..0,

@@ -15,7 +15,7 @@ use sqlparser::tokenizer::{Token, TokenWithSpan};
 use crate::cursor::Cursor;
 use crate::error::SqlError;
 use crate::statement::{Hint, QueryStatement, SourceText};
-use crate::{sequence, words};
+use crate::{as_of, sequence, words};
 
 /// Advice if ON CONFLICT or ON DUPLICATE KEY stands in a query.
 const CONFLICT_PLACE: &str = "it stands behind the rows of INSERT INTO or UPSERT INTO";
@@ -27,10 +27,10 @@ pub(crate) fn in_brackets(cursor: &mut Cursor<'_>, hints: Vec<Hint>) -> Result<Q
     let start = cursor.index();
     let items = select_items(cursor);
     let query = parse(cursor)?;
-    let span = cursor.span_from(start);
+    let (reads_past, span) = (reads_past(cursor, start), cursor.span_from(start));
     cursor.expect_symbol(&Token::RParen)?;
     let has_sequences = sequence::in_query(cursor, &query)?;
-    Ok(QueryStatement { query, hints, items, has_sequences, span })
+    Ok(QueryStatement { query, hints, items, has_sequences, reads_past, span })
 }
 
 /// Reads a query to the end of the statement.
@@ -40,7 +40,8 @@ pub(crate) fn statement(cursor: &mut Cursor<'_>, hints: Vec<Hint>) -> Result<Que
     let items = select_items(cursor);
     let query = parse(cursor)?;
     let has_sequences = sequence::in_query(cursor, &query)?;
-    Ok(QueryStatement { query, hints, items, has_sequences, span: cursor.span_from(start) })
+    let (reads_past, span) = (reads_past(cursor, start), cursor.span_from(start));
+    Ok(QueryStatement { query, hints, items, has_sequences, reads_past, span })
 }
 
 /// Reads a query whose words have been looked through.
@@ -55,7 +56,15 @@ pub(crate) fn parse(cursor: &mut Cursor<'_>) -> Result<Box<Query>, SqlError> {
             return Err(SqlError::not_supported(what, cursor.span_at(index)));
         }
     }
+    if reads_past(cursor, start) {
+        as_of::compute_first(&mut query);
+    }
     Ok(query)
+}
+
+/// Whether a table is read as it was at a moment, in the tokens from `start` up to here.
+fn reads_past(cursor: &Cursor<'_>, start: usize) -> bool {
+    (start..cursor.index()).any(|index| keyword(cursor, index) == Keyword::SYSTEM_TIME)
 }
 
 fn keyword(cursor: &Cursor<'_>, index: usize) -> Keyword {
@@ -254,10 +263,13 @@ fn unknown_clause(cursor: &Cursor<'_>, index: usize, text: &str, keyword: Keywor
             let span = cursor.span_at(index - 1);
             Err(SqlError::not_supported("ON CONFLICT in a query", span).with_help(CONFLICT_PLACE))
         }
-        _ if upper == "OF" && previous_is("AS") && (next_is("TIMESTAMP") || next_is("SYSTEM")) => {
-            refuse("reading an older state (AS OF)")
+        _ if upper == "OF" && previous_is("AS") && next_is("SYSTEM") => {
+            Err(SqlError::not_supported("AS OF SYSTEM TIME", span).with_help("write AS OF TIMESTAMP expression"))
         }
-        _ if upper == "SYSTEM_TIME" && previous_is("FOR") => refuse("reading an older state (FOR SYSTEM_TIME)"),
+        _ if upper == "SYSTEM_TIME" && previous_is("FOR") && !next_is("AS") => {
+            Err(SqlError::not_supported("FOR SYSTEM_TIME without AS OF", span)
+                .with_help("write t AS OF TIMESTAMP expression"))
+        }
         _ if upper == "TABLESAMPLE" && cursor.token(index + 1).token == Token::LParen => refuse("TABLESAMPLE"),
         _ => Ok(()),
     }

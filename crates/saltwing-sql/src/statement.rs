@@ -370,9 +370,8 @@ pub struct Upsert {
 impl Upsert {
     /// `query`, whose rows it writes, as a statement of its own, with its hints.
     pub fn source_query(&self, query: &Query) -> QueryStatement {
-        let hints = self.hints.clone();
-        let has_sequences = self.has_sequences;
-        QueryStatement { query: Box::new(query.clone()), hints, items: Vec::new(), has_sequences, span: self.span }
+        let (query, hints, items) = (Box::new(query.clone()), self.hints.clone(), Vec::new());
+        QueryStatement { query, hints, items, has_sequences: self.has_sequences, reads_past: false, span: self.span }
     }
 }
 
@@ -565,6 +564,8 @@ pub struct QueryStatement {
     pub items: Vec<SourceText>,
     /// Whether the list of the outermost SELECT may take [values of sequences](crate::sequence_call). They stand nowhere else.
     pub has_sequences: bool,
+    /// Whether a table is read as it was at a moment: then the statement is planned for each run.
+    pub reads_past: bool,
     /// The whole statement.
     pub span: Span,
 }

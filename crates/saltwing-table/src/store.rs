@@ -150,7 +150,7 @@ impl TableStore for EmbeddedTables {
 
     fn open_table(&self, table: Table) -> Arc<Table> {
         let table = Arc::new(table);
-        self.packed().open_table(Arc::new(StoredTable::new(table.clone())));
+        self.packed().open_table(table.clone());
         table
     }
 
@@ -168,7 +168,7 @@ impl TableStore for EmbeddedTables {
     }
 
     fn snapshot(&self) -> Result<Arc<dyn Snapshot>, TableError> {
-        Ok(Arc::new(EmbeddedSnapshot::newest(self.packed())))
+        Ok(Arc::new(EmbeddedSnapshot::newest(&self.committer.packed)))
     }
 
     fn point(&self, columns: &Projection, row_key: &[u8]) -> Result<Option<PointRow>, TableError> {

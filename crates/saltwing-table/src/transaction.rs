@@ -6,11 +6,16 @@ use saltwing_access::{
     CommitNo, Durability, PinnedBytes, RowChange, Savepoint, Snapshot, StorageError, Table, TableError, Transaction,
     WriteBatch,
 };
-use saltwing_store::Announced;
+use saltwing_store::{Announced, WriteBatch as StoreBatch};
 
 use crate::commit::{CommitLog, ReadToken};
-use crate::engine::storage_engine::StorageEngine;
-use crate::format::delta_record::keyed_rows;
+use crate::engine::storage_engine::{CommitState, StorageEngine};
+use crate::engine::stored_table::StoredTable;
+use crate::engine::versions::ReplacedRows;
+use crate::format::delta_record::{Record, keyed_rows};
+use crate::scan::cursor::segment::RowSegment;
+use crate::scan::lookup::{Found, find};
+use crate::scan::row_values::RowShape;
 use crate::scan::snapshot::EmbeddedSnapshot;
 use crate::write_set::{WriteMark, WriteSet};
 
@@ -59,19 +64,53 @@ impl Committer {
         }
         let records = writes.records();
         let keys = || records.iter().flat_map(|record| keyed_rows(&record.bytes).map(|(key, _)| (record.table, key)));
-        let check = || {
+        let prepare = |commits: &mut CommitState, batch: &mut StoreBatch| {
             self.check_definitions(writes)?;
-            match read_at {
-                Some(token) => self.log.check(token, keys(), |id| writes.table_name(id)),
-                None => Ok(()),
+            if let Some(token) = read_at {
+                self.log.check(token, keys(), |id| writes.table_name(id))?;
             }
+            let mut versioned = writes.tables().iter().filter_map(|table| Some((table, table.versions()?)));
+            versioned.try_for_each(|(table, kept)| {
+                let replaced = self.packed.replace_rows(commits, table, kept, batch)?;
+                self.keep_replaced(table, &records, replaced)
+            })
         };
         let record = || self.log.record(keys(), read_at);
-        let (number, announced) = self.packed.write(&records, durability, check, record)?;
+        let (number, announced) = self.packed.write(&records, durability, prepare, record)?;
         // Outside the lock, so that commits at the same time share one sync.
         let synced = announced.map_or(Ok(()), Announced::wait);
         synced.map_err(|error| StorageError::from(error.of_sync_behind_write()))?;
         Ok(number)
+    }
+
+    /// Keeps the rows of a table that these records replace or delete, as they are before the commit.
+    fn keep_replaced(
+        &self,
+        table: &Arc<StoredTable>,
+        records: &[Record],
+        mut replaced: ReplacedRows<'_>,
+    ) -> Result<(), TableError> {
+        let id = table.def().id;
+        let rows = self.packed.with_rows(id, |rows| Some(rows.clone())).unwrap_or_default();
+        let all = RowShape::new(table, 0..table.def().columns.len());
+        let of_table = records.iter().filter(|record| record.table == id);
+        for (key, row) in of_table.flat_map(|record| keyed_rows(&record.bytes)) {
+            // An expired row, too: it was there at an earlier moment.
+            let before = match find(&rows, key, None)? {
+                None if row.is_empty() => continue,
+                None => Vec::new(),
+                Some(Found { segment: RowSegment::Row { row, .. }, .. }) => row.0.to_vec(),
+                Some(found) => {
+                    let written_ms = found.written_ms();
+                    let (values, mut before) = (all.values(found)?.values().collect::<Vec<_>>(), Vec::new());
+                    table.encode(&values, written_ms, &mut before);
+                    before
+                }
+            };
+            replaced.add(key, before);
+        }
+        replaced.finish();
+        Ok(())
     }
 
     /// Rows are written by the newest definition of their table only.

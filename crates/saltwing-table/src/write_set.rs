@@ -8,7 +8,6 @@ use saltwing_types::{TableId, Value};
 use crate::engine::stored_table::{OpenTables, StoredTable};
 use crate::format::delta_record::{Record, RecordBuilder};
 use crate::format::row_format::VALUE_BYTES_MAX;
-use crate::format::stored_row::StoredRow;
 
 /// Puts and deletes of whole rows over any tables, in order: of several on one row the last one counts.
 ///
@@ -73,14 +72,7 @@ impl WriteSet {
         let key = table.row_key(row)?;
         self.has_puts = true;
         let table = self.stored(table);
-        self.add(def.id, &key, |out| {
-            StoredRow::write(table.family_count(), out, |family, out| match table.layout(family) {
-                Some(layout) if table.is_stored(family, row) => {
-                    layout.encode(written_ms, |slot| table.slot_value(family, slot, row), out);
-                }
-                _ => {}
-            });
-        });
+        self.add(def.id, &key, |out| table.encode(row, written_ms, out));
         Ok(key)
     }
 

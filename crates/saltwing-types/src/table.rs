@@ -201,6 +201,9 @@ pub const SLOTS_MAX: usize = 4096;
 pub struct TableHistory {
     /// Counts the changes of the definition.
     pub version: u32,
+    /// The version of the definition since which the table keeps older rows ([`TableDef::kept_versions`]); 1 from its
+    /// creation on, 0 if it never has.
+    pub versions_since: u32,
     /// The columns that are gone: rows may still have their values.
     pub dropped: Vec<DroppedColumn>,
 }
@@ -226,6 +229,48 @@ pub const BLOCK_BYTES: &str = "BLOCK_BYTES";
 /// Most bytes of rows of a block with more than one row.
 pub const BLOCK_BYTES_MAX: u64 = 64 << 20;
 
+/// The columns that a name means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColumnMatch {
+    /// One, by its index in [`TableDef::columns`].
+    One(usize),
+    /// Columns of several families, none of them the default one.
+    Several,
+    /// None.
+    None,
+}
+
+/// Whether two names are the same in any case.
+pub fn is_same_name(a: &str, b: &str) -> bool {
+    a.eq_ignore_ascii_case(b) || !(a.is_ascii() && b.is_ascii()) && a.to_lowercase() == b.to_lowercase()
+}
+
+/// The option that says how many versions of a row are kept, the current one included: a [`Value::Int`] from 1 to
+/// [`VERSIONS_MAX`].
+pub const VERSIONS: &str = "VERSIONS";
+/// Most versions of a row, but for those within [`KEEP_VERSIONS`].
+pub const VERSIONS_MAX: u64 = 1_000_000;
+/// The option that says how many seconds each older version of a row is kept: a [`Value::Int`].
+pub const KEEP_VERSIONS: &str = "KEEP_VERSIONS";
+
+/// Which older versions of its rows a table keeps: each that one of the two limits keeps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeptVersions {
+    /// Most versions of a row, the current one included; 1 or more.
+    pub count: u64,
+    /// For how many seconds a row is kept after it was replaced, whatever its number.
+    pub keep_s: u64,
+    /// The version of the table's definition since which they are kept.
+    pub since: u32,
+}
+
+impl KeptVersions {
+    /// [`KeptVersions::keep_s`] in milliseconds.
+    pub fn keep_ms(&self) -> i64 {
+        i64::try_from(self.keep_s).unwrap_or(i64::MAX).saturating_mul(1000)
+    }
+}
+
 /// An option of CREATE TABLE that is kept.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TableOption {
@@ -238,11 +283,48 @@ pub struct TableOption {
 }
 
 impl TableDef {
-    /// Index of the column of this name, in any case; names of one table differ in more than case.
-    pub fn column_index(&self, name: &str) -> Option<usize> {
-        self.columns
-            .iter()
-            .position(|c| c.name.eq_ignore_ascii_case(name) || c.name.to_lowercase() == name.to_lowercase())
+    /// The column of this name, in any case, of a family or of the whole table.
+    ///
+    /// Columns of different families may have the same name. Without a family, such a name is that of the key column or of
+    /// the column of the default family, as in Phoenix: these have no other name.
+    pub fn find_column(&self, family: Option<&str>, name: &str) -> ColumnMatch {
+        let is_named = |(_, column): &(usize, &ColumnDef)| is_same_name(&column.name, name);
+        let mut named = self.columns.iter().enumerate().filter(is_named);
+        if let Some(family) = family {
+            let mut found =
+                named.filter(|(_, column)| self.family_name(column).is_some_and(|f| is_same_name(f, family)));
+            return found.next().map_or(ColumnMatch::None, |(index, _)| ColumnMatch::One(index));
+        }
+        let is_default = |(_, column): &(usize, &ColumnDef)| self.family_name(column).is_none();
+        match named.next() {
+            None => ColumnMatch::None,
+            Some(first) if is_default(&first) => ColumnMatch::One(first.0),
+            Some(first) => match (named.clone().find(is_default), named.next()) {
+                (Some(other), _) => ColumnMatch::One(other.0),
+                (None, Some(_)) => ColumnMatch::Several,
+                (None, None) => ColumnMatch::One(first.0),
+            },
+        }
+    }
+
+    /// The name of a column's family; `None` for a key column and in the default family.
+    pub fn family_name(&self, column: &ColumnDef) -> Option<&str> {
+        self.families.get(column.family?)?.as_deref()
+    }
+
+    /// The family by which a column must be qualified, since its name alone is that of another column too.
+    pub fn needed_family(&self, column: &ColumnDef) -> Option<&str> {
+        let family = self.family_name(column)?;
+        let mut named = self.columns.iter().filter(|other| is_same_name(&other.name, &column.name));
+        named.nth(1).map(|_| family)
+    }
+
+    /// The name of a column that no other column of the table has: `c`, or `family.c` if its family is needed.
+    pub fn unique_name(&self, column: &ColumnDef) -> String {
+        match self.needed_family(column) {
+            Some(family) => format!("{family}.{}", column.name),
+            None => column.name.clone(),
+        }
     }
 
     /// Whether the key is the hidden row id.
@@ -261,6 +343,16 @@ impl TableDef {
             .collect();
         slots.sort_by_key(|(slot, ..)| *slot);
         slots.into_iter().map(|(_, ty, column)| (ty, column)).collect()
+    }
+
+    /// The older versions of its rows that the table keeps; `None` if it keeps the current ones alone.
+    pub fn kept_versions(&self) -> Option<KeptVersions> {
+        let honoured = |name: &str| {
+            let option = self.options.iter().find(|option| option.name == name && option.honoured)?;
+            if let Value::Int(number) = option.value { u64::try_from(number).ok() } else { None }
+        };
+        let (count, keep_s) = (honoured(VERSIONS).unwrap_or(1), honoured(KEEP_VERSIONS).unwrap_or(0));
+        (count > 1 || keep_s > 0).then_some(KeptVersions { count, keep_s, since: self.history.versions_since })
     }
 
     /// The value of an option that is kept in [`TableDef::options`].

@@ -165,7 +165,7 @@ fn key_place(position: usize, key: &KeyColumn) -> String {
 fn column_row(def: &TableDef, index: usize, column: &ColumnDef) -> TextRow {
     let key = def.key.position(index);
     let key = key.and_then(|position| Some(key_place(position, def.key.columns.get(position)?)));
-    let family = column.family.and_then(|f| def.families.get(f)?.clone()).map(|f| format!("family {f}"));
+    let family = def.family_name(column).map(|family| format!("family {family}"));
     vec![
         Some(column.name.clone()),
         Some(column.ty.to_string()),
@@ -227,7 +227,7 @@ fn create_table_text(def: &TableDef) -> String {
 }
 
 fn column_text(def: &TableDef, index: usize, column: &ColumnDef) -> String {
-    let family = column.family.and_then(|f| def.families.get(f)?.as_ref()).map(|f| format!("{}.", quote_name(f)));
+    let family = def.family_name(column).map(|family| format!("{}.", quote_name(family)));
     let not_null = match def.key.position(index) {
         Some(position) => !def.key.columns.get(position).is_some_and(|k| k.nullable),
         None => !column.nullable,

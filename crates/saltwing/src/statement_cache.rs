@@ -110,6 +110,9 @@ impl CachedStatement {
 /// Plans a query as far as possible before it has values. Its errors are reported when it runs.
 fn kind(statement: &QueryStatement, catalog: &dyn CatalogReader, has_parameters: bool) -> PlanKind {
     let _span = tracing::debug_span!(target: "saltwing::plan", "plan").entered();
+    if statement.reads_past {
+        return PlanKind::None;
+    }
     let params = if has_parameters { Params::Open } else { Params::Given(&[]) };
     let bound = match query(statement, catalog, params, &[]) {
         Ok(BoundQuery::Single(bound)) => bound,

@@ -107,6 +107,7 @@ fn everything() -> TableDef {
         ],
         history: TableHistory {
             version: 7,
+            versions_since: 0,
             dropped: vec![DroppedColumn { family: 1, slot: 13, ty: SqlType::Decimal(Some((38, 0))) }],
         },
     }
@@ -122,6 +123,17 @@ fn stored(file: &str) -> String {
 fn a_record_is_these_bytes() {
     let (def, text) = (everything(), stored("record_1.json"));
     assert_eq!(write(&def).unwrap(), text);
+    assert_eq!(read("t", &text).unwrap(), def);
+}
+
+/// Earlier releases do not know the field, and refuse a definition that has it.
+#[test]
+fn a_table_says_since_when_it_keeps_versions() {
+    let mut def = everything();
+    assert!(!write(&def).unwrap().contains("versions_since"));
+    def.history.versions_since = 3;
+    let text = write(&def).unwrap();
+    assert!(text.contains("\"versions_since\":3"), "{text}");
     assert_eq!(read("t", &text).unwrap(), def);
 }
 

@@ -201,7 +201,7 @@ impl Engine {
 
     fn plan_prepared(&self, request: &QueryRequest, prepared: Prepared) -> Result<Planned, RelationalError> {
         let Prepared { query, found } = prepared;
-        let Findings { operations, labels, names_hidden, limit_open, places, .. } = found;
+        let Findings { operations, labels, names_hidden, limit_open, places, past_tables, .. } = found;
         let reading = Arc::new(QueryContext {
             snapshot: Some(request.snapshot.clone()),
             context: request.context.clone(),
@@ -216,6 +216,7 @@ impl Engine {
             reading: reading.clone(),
             operations,
             with_hidden: names_hidden,
+            past_tables,
             places: RefCell::new(places),
         };
         let statement = Statement::Query(Box::new(query));

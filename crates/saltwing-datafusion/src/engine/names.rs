@@ -17,10 +17,12 @@ use datafusion::logical_expr::{
     AggregateUDF, Expr as PlanExpr, HigherOrderUDF, ScalarUDF, TableSource as Source, WindowUDF,
 };
 use datafusion::optimizer::simplify_expressions::ExprSimplifier;
+use saltwing_access::Table;
 use saltwing_catalog::{CatalogReader, INFORMATION_SCHEMA};
 use saltwing_sql::cast_type;
 use saltwing_types::Span;
 
+use crate::expression::internal_name::PREFIX;
 use crate::expression::operation_function::Operations;
 use crate::expression::sql_field::typed_field;
 use crate::rewrite::Places;
@@ -39,6 +41,8 @@ pub(crate) struct Names<'a> {
     pub(crate) operations: Operations,
     /// Whether hidden columns are named.
     pub(crate) with_hidden: bool,
+    /// The tables that are read as they were.
+    pub(crate) past_tables: Vec<Arc<Table>>,
     /// Where each table is named: planned in the order of the text, but for subqueries among the items.
     pub(crate) places: RefCell<Places>,
 }
@@ -60,7 +64,8 @@ impl ContextProvider for Names<'_> {
             return Ok(provider_as_source(table));
         }
         let span = self.next_place(&name);
-        let table = self.catalog.resolve(schema, name.table());
+        let past = past_number(name.table()).and_then(|number| self.past_tables.get(number).cloned());
+        let table = past.map_or_else(|| self.catalog.resolve(schema, name.table()), Ok);
         let table = table.map_err(|error| DataFusionError::from(RelationalError::from(error).at(span)))?;
         let of = TableUse { reading: self.reading.clone(), table, alias: None, span };
         Ok(provider_as_source(Arc::new(TableSource::new(of, self.with_hidden))))
@@ -131,6 +136,11 @@ impl ContextProvider for Names<'_> {
     fn udwf_names(&self) -> Vec<String> {
         self.session.window_functions().keys().cloned().collect()
     }
+}
+
+/// The number of a table in [`Names::past_tables`], by its name in the plan.
+fn past_number(name: &str) -> Option<usize> {
+    name.rsplit_once(PREFIX)?.1.parse().ok()
 }
 
 /// SQL's types as ours, where a cast stayed DataFusion's (`TRY_CAST`).

@@ -4,6 +4,8 @@
 //! calls a function by such a name is refused before it is planned ([`crate::rewrite`]), so that it never reaches an
 //! operation of another part of the statement.
 
+use saltwing_types::{ColumnDef, TableDef};
+
 /// The prefix of each such name.
 pub(crate) const PREFIX: &str = "__saltwing_";
 
@@ -19,3 +21,11 @@ pub(crate) fn is_internal(name: &str) -> bool {
 
 /// The alias below a lateral side that DataFusion may not know as such.
 pub(crate) const LATERAL_MARKER: &str = "__saltwing_lateral";
+
+/// The name of a table's column in a plan, in any case: its own, and its family behind it if another column has that name.
+pub(crate) fn field_name(def: &TableDef, column: &ColumnDef) -> String {
+    match def.needed_family(column) {
+        Some(family) => format!("{}{PREFIX}.{family}", column.name),
+        None => column.name.clone(),
+    }
+}

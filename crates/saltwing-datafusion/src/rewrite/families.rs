@@ -1,22 +1,30 @@
 //! Columns qualified by their family: `family.column`, `table.family.column`.
 //!
-//! DataFusion takes the first part of a name for a table. So a family is replaced by its table, unless the FROM clause
-//! has a table of that name.
+//! DataFusion takes the first part of a name for a table, and wants names that no two columns of a table share. So a family
+//! is replaced by its table, unless the FROM clause has a table of that name, and a column that shares its name with another
+//! one by its name in the plan ([`field_name`]).
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use saltwing_access::Table;
 use saltwing_catalog::CatalogReader;
-use sqlparser::ast::{Ident, ObjectName, TableFactor, TableWithJoins};
+use saltwing_types::table::{ColumnMatch, is_same_name};
+use saltwing_types::{ColumnDef, TableDef};
+use sqlparser::ast::{Expr, Ident, ObjectName, Select, SelectItem, TableFactor, TableWithJoins};
 
-use super::tree::factor_name;
+use super::tree::{column_name, factor_name};
 use crate::RelationalError;
 use crate::error::RelationalErrorKind;
+use crate::expression::internal_name::field_name;
 
-/// The tables of one FROM.
+/// The tables of one FROM, and the names of the SELECT's items.
 #[derive(Default)]
 pub(super) struct Scope {
     relations: Vec<Relation>,
+    items: Vec<String>,
+    /// The names that columns of several families of a table have and none of its default family, in lower case.
+    pub(super) ambiguous: HashSet<String>,
 }
 
 struct Relation {
@@ -27,10 +35,16 @@ struct Relation {
 }
 
 impl Scope {
-    /// The tables of a FROM clause; `is_cte` tells names that are no tables of the catalog.
-    pub(super) fn of(from: &[TableWithJoins], catalog: &dyn CatalogReader, is_cte: &dyn Fn(&str) -> bool) -> Self {
-        let mut scope = Self::default();
-        from.iter().for_each(|table| scope.add(table, catalog, is_cte));
+    /// The tables of a SELECT; `is_cte` tells names that are no tables of the catalog.
+    pub(super) fn of(select: &Select, catalog: &dyn CatalogReader, is_cte: &dyn Fn(&str) -> bool) -> Self {
+        let items = select.projection.iter().filter_map(|item| match item {
+            SelectItem::ExprWithAlias { alias, .. } => Some(alias.value.to_lowercase()),
+            SelectItem::UnnamedExpr(expr @ Expr::CompoundIdentifier(_)) => column_name(expr),
+            _ => None,
+        });
+        let mut scope = Self { items: items.collect(), ..Self::default() };
+        select.from.iter().for_each(|table| scope.add(table, catalog, is_cte));
+        scope.ambiguous = scope.tables().flat_map(ambiguous).collect();
         scope
     }
 
@@ -52,25 +66,72 @@ impl Scope {
         self.relations.iter().find(|relation| relation.name.last().is_some_and(|last| last == name))
     }
 
-    /// The table that has this family with this column.
-    fn with_family(&self, family: &str, column: &str) -> Option<&Relation> {
-        self.relations.iter().find(|relation| relation.has_family(family, column))
+    fn tables(&self) -> impl Iterator<Item = &TableDef> {
+        self.relations.iter().filter_map(|relation| Some(&**relation.table.as_ref()?.def()))
     }
 
     fn knows_family(&self, family: &str) -> bool {
-        let tables = self.relations.iter().filter_map(|relation| relation.table.as_ref());
-        tables.flat_map(|table| table.def().families.iter().flatten()).any(|name| name.to_lowercase() == family)
+        self.tables().flat_map(|def| def.families.iter().flatten()).any(|name| is_same_name(name, family))
+    }
+
+    /// The columns that `family.*` or `table.family.*` stands for, each with its table and family; `None` if these parts
+    /// name no family.
+    pub(super) fn family_columns(&self, parts: &[Ident]) -> Option<Vec<Vec<Ident>>> {
+        let (family, table) = parts.split_last()?;
+        let relation = match table.last() {
+            None if self.named(&family.value).is_some() => return None,
+            None => self.relations.iter().find(|relation| relation.has_family(&family.value))?,
+            Some(table) => self.named(&table.value)?,
+        };
+        let def = relation.table.as_ref()?.def();
+        let is_of_family =
+            |column: &&ColumnDef| def.family_name(column).is_some_and(|f| is_same_name(f, &family.value));
+        let path = |column: &ColumnDef| {
+            let table = relation.name.iter().map(|part| Ident::with_quote('"', part));
+            table.chain([family.clone(), Ident::with_quote('"', &column.name)]).collect()
+        };
+        relation.has_family(&family.value).then(|| def.columns.iter().filter(is_of_family).map(path).collect())
     }
 }
 
 impl Relation {
-    fn has_family(&self, family: &str, column: &str) -> bool {
-        let Some(def) = self.table.as_ref().map(|table| table.def()) else { return false };
-        let index = def.column_index(column);
-        let family_index = index.and_then(|index| def.columns.get(index)?.family);
-        let name = family_index.and_then(|index| def.families.get(index)?.as_deref());
-        name.is_some_and(|name| name.to_lowercase() == family)
+    /// The name in the plan of this family's column, in lower case.
+    fn field(&self, family: &str, column: &str) -> Option<String> {
+        let def = self.table.as_ref()?.def();
+        let ColumnMatch::One(index) = def.find_column(Some(family), column) else { return None };
+        def.columns.get(index).map(|column| field_name(def, column).to_lowercase())
     }
+
+    fn has_family(&self, family: &str) -> bool {
+        let families = self.table.iter().flat_map(|table| table.def().families.iter().flatten());
+        families.into_iter().any(|name| is_same_name(name, family))
+    }
+}
+
+/// Refuses a name without a qualifier that columns of several families have, unless it is that of an item.
+///
+/// # Errors
+/// [`RelationalErrorKind::AmbiguousColumn`].
+pub(super) fn check_unqualified(name: &Ident, scopes: &[Scope]) -> Result<(), RelationalError> {
+    let is_ambiguous = |scope: &Scope| scope.ambiguous.contains(&name.value) && !scope.items.contains(&name.value);
+    match scopes.last().is_some_and(is_ambiguous) {
+        true => Err(RelationalErrorKind::AmbiguousColumn(name.value.clone()).into()),
+        false => Ok(()),
+    }
+}
+
+fn ambiguous(def: &TableDef) -> Vec<String> {
+    if def.families.iter().flatten().nth(1).is_none() {
+        return Vec::new();
+    }
+    let (mut seen, mut shared) = (HashSet::new(), HashSet::new());
+    for column in def.columns.iter().filter(|column| def.family_name(column).is_some()) {
+        let name = column.name.to_lowercase();
+        if !seen.insert(name.clone()) {
+            shared.insert(name);
+        }
+    }
+    shared.into_iter().filter(|name| def.find_column(None, name) == ColumnMatch::Several).collect()
 }
 
 /// Puts tables in the place of families. The names are in lower case, the scopes from outer to inner.
@@ -79,30 +140,29 @@ impl Relation {
 /// No such column, where there is the family without it.
 pub(super) fn without_family(name: &mut Vec<Ident>, scopes: &[Scope]) -> Result<(), RelationalError> {
     let parts: Vec<&str> = name.iter().map(|part| part.value.as_str()).collect();
-    let qualifier: Vec<String> = match parts.as_slice() {
+    let found = match parts.as_slice() {
         [family, column] => {
             if scopes.iter().any(|scope| scope.named(family).is_some()) {
                 return Ok(());
             }
-            match scopes.iter().rev().find_map(|scope| scope.with_family(family, column)) {
-                Some(relation) => relation.name.clone(),
-                None if scopes.iter().any(|scope| scope.knows_family(family)) => {
-                    return Err(RelationalErrorKind::NoSuchColumn(format!("{family}.{column}")).into());
-                }
-                None => return Ok(()),
+            let mut relations = scopes.iter().rev().flat_map(|scope| &scope.relations);
+            let found = relations.find_map(|relation| Some((relation, relation.field(family, column)?)));
+            if found.is_none() && scopes.iter().any(|scope| scope.knows_family(family)) {
+                return Err(RelationalErrorKind::NoSuchColumn(format!("{family}.{column}")).into());
             }
+            found
         }
-        [table, family, column] => {
+        [.., table, family, column] => {
             let relation = scopes.iter().rev().find_map(|scope| scope.named(table));
-            match relation.filter(|relation| relation.has_family(family, column)) {
-                Some(relation) => relation.name.clone(),
-                None => return Ok(()),
-            }
+            relation.and_then(|relation| Some((relation, relation.field(family, column)?)))
         }
-        _ => return Ok(()),
+        _ => None,
     };
-    if let Some(column) = name.pop() {
-        *name = qualifier.into_iter().map(|part| Ident::with_quote('"', part)).chain([column]).collect();
+    if let Some((relation, field)) = found {
+        let span = name.last().map(|column| column.span);
+        let mut column = Ident::with_quote('"', field);
+        column.span = span.unwrap_or(column.span);
+        *name = relation.name.iter().map(|part| Ident::with_quote('"', part)).chain([column]).collect();
     }
     Ok(())
 }

@@ -9,7 +9,7 @@ use sqlparser::ast::{
     self, Expr, Ident, ObjectName, Query, Select, SelectItem, SetExpr, TableFactor, WildcardAdditionalOptions,
 };
 
-use super::families::table_of;
+use super::families::{self, table_of};
 use super::label::plain;
 use super::rewriter::{Renaming, Rewriter};
 use super::tree::{Result, column_name, factor_name, lower, lower_object};
@@ -19,14 +19,17 @@ impl Rewriter<'_> {
     /// Names the items of a SELECT, and keeps hidden columns out of its wildcards.
     pub(super) fn name_items(&mut self, select: &mut Select, is_result: bool) -> Result<()> {
         let texts = is_result.then_some(self.items);
+        let mut item_texts = Vec::with_capacity(select.projection.len());
+        for (i, item) in std::mem::take(&mut select.projection).into_iter().enumerate() {
+            select.projection.extend(self.without_family_wildcard(item));
+            item_texts.resize(select.projection.len(), texts.and_then(|texts| texts.get(i)));
+        }
         let has_wildcard = select.projection.iter().any(is_wildcard);
         // Of the result's columns labels may repeat.
         let mut taken = if texts.is_some() { HashSet::new() } else { repeated_names(&select.projection)? };
         self.found.ambiguous.extend(taken.iter().cloned());
-        let items = std::mem::take(&mut select.projection);
-        for (i, item) in items.into_iter().enumerate() {
-            let text = texts.and_then(|texts| texts.get(i));
-            let named = self.named_item(item, text, texts.is_some(), has_wildcard, &mut taken);
+        for (item, text) in std::mem::take(&mut select.projection).into_iter().zip(item_texts) {
+            let named = self.named_item(item, text, texts.is_some(), has_wildcard, &mut taken)?;
             select.projection.push(named);
         }
         if self.found.names_hidden && has_wildcard {
@@ -42,7 +45,7 @@ impl Rewriter<'_> {
         of_result: bool,
         beside_wildcard: bool,
         taken: &mut HashSet<String>,
-    ) -> SelectItem {
+    ) -> Result<SelectItem> {
         self.found.has_alias_beside_wildcard |= beside_wildcard && matches!(item, SelectItem::ExprWithAlias { .. });
         let rename_all = beside_wildcard && self.renaming == Renaming::BesideWildcards;
         let (expr, name, label) = match item {
@@ -51,23 +54,55 @@ impl Rewriter<'_> {
             }
             SelectItem::UnnamedExpr(expr) => match column_name(&expr) {
                 // A column that collides with none keeps its name, and its table's.
-                Some(name) if !beside_wildcard && taken.insert(name.clone()) => return SelectItem::UnnamedExpr(expr),
+                Some(name) if !beside_wildcard && taken.insert(name.clone()) => return self.column_item(expr, name),
                 Some(name) => {
                     let alias = Ident::with_quote('"', self.found.labels.unique(&name));
-                    return SelectItem::ExprWithAlias { expr, alias };
+                    return Ok(SelectItem::ExprWithAlias { expr, alias });
                 }
                 None => {
                     let text = text.map_or_else(|| expr.to_string(), |text| text.text.clone());
                     (expr, text.clone(), Some(text))
                 }
             },
-            other => return other,
+            other => return Ok(other),
         };
         let internal = if taken.insert(name.clone()) && !rename_all { name } else { self.found.labels.unique(&name) };
         if let (true, Some(label)) = (of_result, label) {
             self.found.labels.result(&internal, &label);
         }
-        SelectItem::ExprWithAlias { expr, alias: Ident::with_quote('"', internal) }
+        Ok(SelectItem::ExprWithAlias { expr, alias: Ident::with_quote('"', internal) })
+    }
+
+    /// A column under its own name, also if the plan has it under another one.
+    fn column_item(&self, mut expr: Expr, name: String) -> Result<SelectItem> {
+        let span = expr_span(&expr);
+        if let Expr::CompoundIdentifier(parts) = &mut expr {
+            parts.iter_mut().for_each(lower);
+            families::without_family(parts, &self.scopes).map_err(|error| error.at(span))?;
+        }
+        Ok(match column_name(&expr) {
+            Some(field) if field != name => SelectItem::ExprWithAlias { expr, alias: Ident::with_quote('"', name) },
+            _ => SelectItem::UnnamedExpr(expr),
+        })
+    }
+
+    /// The items that an item stands for: those of a family, if it is a wildcard of one.
+    fn without_family_wildcard(&self, item: SelectItem) -> Vec<SelectItem> {
+        let columns = match &item {
+            SelectItem::QualifiedWildcard(ast::SelectItemQualifiedWildcardKind::ObjectName(name), options)
+                if *options == WildcardAdditionalOptions::default() =>
+            {
+                let parts: Vec<Ident> = name.0.iter().filter_map(|part| part.as_ident()).cloned().collect();
+                self.scopes.last().and_then(|scope| scope.family_columns(&parts))
+            }
+            _ => None,
+        };
+        match columns {
+            Some(columns) => {
+                columns.into_iter().map(|c| SelectItem::UnnamedExpr(Expr::CompoundIdentifier(c))).collect()
+            }
+            None => vec![item],
+        }
     }
 
     /// Keeps hidden columns out of a SELECT's wildcards.

@@ -7,6 +7,7 @@ use std::collections::HashSet;
 
 use saltwing_catalog::{CatalogReader, catalog_view};
 use saltwing_sql::expr_span;
+use saltwing_types::{ColumnDef, TableDef};
 use sqlparser::ast::{
     BinaryOperator, Cte, ExcludeSelectItem, Expr, Ident, Join, JoinConstraint, JoinOperator, ObjectName, Query, Select,
     SelectItem, SelectItemQualifiedWildcardKind, SetExpr, TableAlias, TableFactor, TableWithJoins,
@@ -14,6 +15,7 @@ use sqlparser::ast::{
 };
 
 use super::tree::{Result, column_name, constraint_of, factor_name, function_call};
+use crate::expression::internal_name::field_name;
 use crate::{RelationalError, RelationalErrorKind};
 
 /// A column that a query puts out.
@@ -28,6 +30,10 @@ pub(super) struct Output {
 impl Output {
     pub(super) fn new(label: &str) -> Self {
         Self { name: label.to_lowercase(), label: label.to_owned() }
+    }
+
+    fn of_column(def: &TableDef, column: &ColumnDef) -> Self {
+        Self { name: field_name(def, column).to_lowercase(), label: column.name.clone() }
     }
 }
 
@@ -302,8 +308,9 @@ impl Relations<'_> {
             return Some(view.columns.iter().map(|(name, _)| Output::new(name)).collect());
         }
         let table = self.catalog.resolve(schema, name).ok()?;
-        let shown = table.def().columns.iter().filter(|column| !column.hidden);
-        Some(shown.map(|column| Output::new(&column.name)).collect())
+        let def = table.def();
+        let shown = def.columns.iter().filter(|column| !column.hidden);
+        Some(shown.map(|column| Output::of_column(def, column)).collect())
     }
 
     /// A join: its visible columns, and the expansion of USING or NATURAL.

@@ -1,7 +1,9 @@
 //! The state of the rewriting while the statement's tree is visited.
 
 use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::Arc;
 
+use saltwing_access::Table;
 use saltwing_bind::{Params, Subquery};
 use saltwing_catalog::CatalogReader;
 use saltwing_sql::statement::SourceText;
@@ -61,6 +63,8 @@ pub(crate) struct Findings {
     pub(crate) calls: HashMap<String, Span>,
     /// Whether an item with an alias stands beside a wildcard.
     pub(crate) has_alias_beside_wildcard: bool,
+    /// The tables that are read as they were; the name of each ends with its number here.
+    pub(crate) past_tables: Vec<Arc<Table>>,
 }
 
 impl Findings {
@@ -74,6 +78,7 @@ impl Findings {
             ambiguous: HashSet::new(),
             calls: HashMap::new(),
             has_alias_beside_wildcard: false,
+            past_tables: Vec::new(),
         }
     }
 }

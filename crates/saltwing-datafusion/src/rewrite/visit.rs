@@ -3,18 +3,19 @@
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
-use saltwing_bind::LowerError;
+use saltwing_bind::{LowerError, table_as_of};
 use saltwing_sql::expr_span;
 use saltwing_types::{Value, text, typing};
 use sqlparser::ast::{
-    self, BinaryOperator, Expr, LimitClause, ObjectName, Query, Select, SelectItem, SetExpr, TableAlias, TableFactor,
-    UnaryOperator, VisitorMut,
+    self, BinaryOperator, Expr, Ident, LimitClause, ObjectName, ObjectNamePart, Query, Select, SelectItem, SetExpr,
+    TableAlias, TableFactor, TableVersion, UnaryOperator, VisitorMut,
 };
 
 use super::families::Scope;
 use super::rewriter::Rewriter;
 use super::tree::{Result, broken, lower, lower_object};
 use super::{families, grouping, items, rows, unnest, windows};
+use crate::expression::internal_name::PREFIX;
 use crate::{RelationalError, RelationalErrorKind};
 
 impl VisitorMut for Rewriter<'_> {
@@ -76,7 +77,11 @@ impl VisitorMut for Rewriter<'_> {
 
     fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<RelationalError> {
         match expr {
-            Expr::Identifier(name) => lower(name),
+            Expr::Identifier(name) => {
+                lower(name);
+                let checked = families::check_unqualified(name, &self.scopes);
+                return broken(checked.map_err(|error| error.at(expr_span(expr))));
+            }
             Expr::CompoundIdentifier(parts) => {
                 parts.iter_mut().for_each(lower);
                 let span = expr_span(&Expr::CompoundIdentifier(parts.clone()));
@@ -106,8 +111,10 @@ impl VisitorMut for Rewriter<'_> {
 
 /// The clauses of a query and its names.
 impl Rewriter<'_> {
-    fn scope(&self, select: &Select) -> Scope {
-        Scope::of(&select.from, self.catalog, &|name| self.ctes.contains(name))
+    fn scope(&mut self, select: &Select) -> Scope {
+        let scope = Scope::of(select, self.catalog, &|name| self.ctes.contains(name));
+        self.found.ambiguous.extend(scope.ambiguous.iter().cloned());
+        scope
     }
 
     fn query(&mut self, query: &mut Query) -> Result<()> {
@@ -191,9 +198,10 @@ impl Rewriter<'_> {
     fn table_factor(&mut self, factor: &mut TableFactor) -> Result<()> {
         unnest::as_unnest(factor)?;
         match factor {
-            TableFactor::Table { alias, version, sample, partitions, with_hints, json_path, index_hints, .. } => {
+            TableFactor::Table {
+                name, alias, version, sample, partitions, with_hints, json_path, index_hints, ..
+            } => {
                 for (present, clause) in [
-                    (version.is_some(), "reading an older state"),
                     (sample.is_some(), "TABLESAMPLE"),
                     (!partitions.is_empty(), "PARTITION"),
                     (!with_hints.is_empty() || !index_hints.is_empty(), "a hint behind a table"),
@@ -202,6 +210,9 @@ impl Rewriter<'_> {
                     if present {
                         return Err(RelationalError::not_supported(clause));
                     }
+                }
+                if let Some(moment) = version.take() {
+                    self.read_past(name, alias, &moment)?;
                 }
                 alias.iter_mut().try_for_each(|alias| self.alias(alias))?;
             }
@@ -212,6 +223,29 @@ impl Rewriter<'_> {
             TableFactor::NestedJoin { alias, .. } => alias.iter_mut().try_for_each(|alias| self.alias(alias))?,
             _ => {}
         }
+        Ok(())
+    }
+
+    /// Gives a table that is read as it was a name of its own, by which the planner finds it.
+    fn read_past(
+        &mut self,
+        name: &mut ObjectName,
+        alias: &mut Option<TableAlias>,
+        moment: &TableVersion,
+    ) -> Result<()> {
+        let is_cte = |name: &str| self.ctes.contains(name);
+        let Some(table) = families::table_of(name, self.catalog, &is_cte) else {
+            return Err(RelationalError::not_supported("AS OF TIMESTAMP behind what is no table"));
+        };
+        let Some(ObjectNamePart::Identifier(last)) = name.0.last_mut() else { return Ok(()) };
+        if alias.is_none() {
+            let name = Ident::with_quote('"', &last.value);
+            *alias = Some(TableAlias { explicit: true, name, columns: Vec::new(), at: None });
+        }
+        let table = table_as_of(table, moment, self.params, self.subqueries)?;
+        last.value = format!("{}{PREFIX}{}", last.value, self.found.past_tables.len());
+        last.quote_style = Some('"');
+        self.found.past_tables.push(table);
         Ok(())
     }
 

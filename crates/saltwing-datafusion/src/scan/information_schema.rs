@@ -84,15 +84,13 @@ fn columns(catalog: &dyn CatalogReader) -> Vec<Vec<Value>> {
     let mut rows = Vec::new();
     for table in catalog.tables() {
         let def = table.def();
-        for (place, column) in def.columns.iter().filter(|c| !c.hidden).enumerate() {
-            let index = def.column_index(&column.name);
-            let key = index.and_then(|index| def.key.position(index));
+        for (place, (index, column)) in def.columns.iter().enumerate().filter(|(_, c)| !c.hidden).enumerate() {
+            let key = def.key.position(index);
             let order = key.and_then(|key| def.key.columns.get(key)).map(|key| match key.order {
                 saltwing_types::SortOrder::Asc => "ASC",
                 saltwing_types::SortOrder::Desc => "DESC",
             });
             let text = |text: Option<&str>| text.map_or(Value::Null, Value::text);
-            let family = column.family.and_then(|family| def.families.get(family)?.as_deref());
             rows.push(vec![
                 Value::text(CATALOG),
                 schema_name(def.name.schema.as_ref()),
@@ -104,7 +102,7 @@ fn columns(catalog: &dyn CatalogReader) -> Vec<Vec<Value>> {
                 Value::text(column.ty.to_string()),
                 key.map_or(Value::Null, |key| Value::Int(key as i64 + 1)),
                 text(order),
-                text(family),
+                text(def.family_name(column)),
             ]);
         }
     }

@@ -44,7 +44,7 @@ pub(crate) fn parts(of: &TableUse, asked: &ScanRequest, access: &TableAccess) ->
         return Ok(whole());
     }
     let target = SplitTarget { rows_each: rows.div_ceil(asked.partitions as u64), rows_min: 0 };
-    let mut parts = of.reading.snapshot()?.split(&of.table, &access.route(None), target)?;
+    let mut parts = of.snapshot()?.split(&of.table, &access.route(None), target)?;
     // The store may count more rows than it estimates: the last partition takes the rest.
     let rest = parts.split_off(parts.len().min(asked.partitions - 1));
     parts.extend(rest.first().and_then(|part| KeyRange::new(part.start().to_vec(), None)));

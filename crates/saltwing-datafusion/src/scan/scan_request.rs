@@ -5,12 +5,13 @@ use std::fmt;
 use std::sync::Arc;
 
 use arrow::datatypes::{Schema, SchemaRef};
-use saltwing_access::{ScanContext, Snapshot, Table};
+use saltwing_access::{ScanContext, Snapshot, Table, snapshot_of};
 use saltwing_plan::{Condition, OrderItem, RowLimit};
 use saltwing_planner::{AccessRequest, Guard, TableAccess, has_parameter, plan, with_values};
 use saltwing_types::{Span, Value};
 
 use crate::RelationalError;
+use crate::expression::internal_name::field_name;
 use crate::expression::sql_field::column_field;
 
 /// The state shared by all scans of one statement.
@@ -52,12 +53,20 @@ pub(crate) struct TableUse {
 }
 
 impl TableUse {
+    /// The snapshot from which the table is read.
+    pub(crate) fn snapshot(&self) -> Result<Arc<dyn Snapshot>, RelationalError> {
+        let snapshot = self.reading.snapshot.clone();
+        let snapshot = snapshot.ok_or_else(|| RelationalError::bug("a template was run without a snapshot"))?;
+        Ok(snapshot_of(&self.table, snapshot)?)
+    }
+
     /// A field of DataFusion's for each of these columns.
     pub(crate) fn schema(&self, columns: &[usize]) -> SchemaRef {
-        let schema = self.table.schema();
+        let (def, schema) = (self.table.def(), self.table.schema());
         let field = |&column: &usize| {
             let ours = schema.field(column);
-            column_field(ours.name(), self.table.column_type(column), ours.is_nullable())
+            let name = def.columns.get(column).map_or_else(|| ours.name().clone(), |column| field_name(def, column));
+            column_field(&name, self.table.column_type(column), ours.is_nullable())
         };
         Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()))
     }

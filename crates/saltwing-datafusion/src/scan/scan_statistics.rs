@@ -32,13 +32,13 @@ pub(crate) fn rows_of(of: &TableUse, access: &TableAccess) -> Option<u64> {
 /// About how many rows lie in its ranges.
 pub(crate) fn rows_read(of: &TableUse, access: &TableAccess) -> Option<u64> {
     // A definition that is too old is told where the rows are read.
-    Some(of.reading.snapshot().ok()?.estimate(&of.table, &access.keys()?).ok()?.rows)
+    Some(of.snapshot().ok()?.estimate(&of.table, &access.keys()?).ok()?.rows)
 }
 
 /// The statistics of this many rows of these columns.
 pub(crate) fn statistics(of: &TableUse, columns: &[usize], rows: u64) -> Statistics {
     let rows = rows.max(SMALL_ROWS);
-    let known = of.reading.snapshot().and_then(|snapshot| Ok(snapshot.estimate_columns(&of.table, columns)?));
+    let known = of.snapshot().and_then(|snapshot| Ok(snapshot.estimate_columns(&of.table, columns)?));
     let known = known.unwrap_or_default();
     let key = &of.table.def().key.columns;
     let of_column = |(at, column): (usize, &usize)| {

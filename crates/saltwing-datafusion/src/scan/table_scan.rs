@@ -187,7 +187,7 @@ impl TableScanExec {
             Part::Along(route) => (self.access()?, route.clone()),
         };
         let spec = access.spec(self.asked.columns.clone())?;
-        Ok(self.of.reading.snapshot()?.scan(&spec, route, self.context.clone())?)
+        Ok(self.of.snapshot()?.scan(&spec, route, self.context.clone())?)
     }
 }
 

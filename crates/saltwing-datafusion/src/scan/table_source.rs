@@ -47,7 +47,16 @@ impl TableSource {
 
     /// The name that a field's column was declared with.
     pub(crate) fn declared_name(&self, field: usize) -> Option<String> {
-        Some(self.of.table.schema().field(*self.columns.get(field)?).name().clone())
+        let column = *self.columns.get(field)?;
+        let table = &self.of.table;
+        Some(
+            table
+                .def()
+                .columns
+                .get(column)
+                .map_or_else(|| table.schema().field(column).name(), |def| &def.name)
+                .clone(),
+        )
     }
 
     /// Whether nothing bounds a scan with these filters, and with values for these fields.

@@ -80,7 +80,7 @@ impl Database {
                 for values in rows {
                     let mut row = vec![Value::Null; table.def().columns.len()];
                     if table.def().has_hidden_key() {
-                        let id = table.def().column_index("_row_id").unwrap();
+                        let id = table.def().columns.iter().position(|column| column.name == "_row_id").unwrap();
                         row[id] = Value::Int(self.next_row_id.fetch_add(1, std::sync::atomic::Ordering::Relaxed));
                     }
                     columns.iter().zip(values).for_each(|(&column, value)| row[column] = value);

@@ -26,7 +26,7 @@ use crate::format::spaces::{DELTAS, FIX, hex, label};
 use crate::format::stored_column::StoredColumn;
 use crate::format::zone::Zone;
 use crate::scan::cursor::segment::RowSegment;
-use crate::scan::lookup::{Found, find};
+use crate::scan::lookup::find;
 use crate::scan::row_values::RowShape;
 
 impl StorageEngine {
@@ -287,7 +287,7 @@ impl Walk<'_> {
             if let RowSegment::Row { key, row } = &found.segment {
                 self.done.bytes += (key.len() + row.0.len()) as u64;
             }
-            let written_ms = written_ms(&found);
+            let written_ms = found.written_ms();
             let values: Vec<Value> = self.shape.values(found)?.values().collect();
             Ok(Some(ReadableRow { values, written_ms }))
         });
@@ -357,14 +357,6 @@ fn is_same(a: &Value, b: &Value) -> bool {
     }
 }
 
-fn written_ms(found: &Found) -> i64 {
-    match (&found.segment, &found.lead) {
-        (RowSegment::Row { row, .. }, _) => row.time_ms(),
-        (RowSegment::Block { rows, .. }, Some(lead)) => lead.time_ms(rows.start),
-        _ => 0,
-    }
-}
-
 /// Whether a zone of the directory fits the column: a sum may be missing, the rest must be equal.
 fn is_zone_of(kept: &Zone, found: &Zone) -> bool {
     (kept.bounds, kept.has_null) == (found.bounds, found.has_null) && kept.sum.is_none_or(|sum| Some(sum) == found.sum)
@@ -389,13 +381,15 @@ pub const SPACES: [Space; 10] = [
 /// Recent rows have no checksum of their own: the store's journal has.
 pub fn is_whole(space: Space, key: &[u8], value: &Bytes) -> bool {
     use crate::format::bits::Reader;
-    use crate::format::spaces::{DIR, DIR_ENTRY, META, OVERFLOW, VAR, split_table};
+    use crate::format::spaces::{DIR, DIR_ENTRY, META, OVERFLOW, VAR, VERSIONS, split_table};
+    use crate::format::versions::{History, split_version};
     match space {
         FIX | VAR | OVERFLOW | META => Reader::checked(value).is_some(),
         DIR => match split_table(key).and_then(|(_, rest)| rest.first().copied()) {
             Some(DIR_ENTRY) => StoredEntry::read(value).is_some(),
             _ => crate::format::directory_format::read_run(value).is_some(),
         },
+        VERSIONS => split_version(key).is_some() || History::read(value).is_some(),
         space if DELTAS.contains(&space) => crate::format::delta_record::rows(value).all(|row| row.is_some()),
         _ => true,
     }

@@ -16,12 +16,12 @@ use crate::engine::table_rows::TableRows;
 use crate::format::directory_format::{StoredEntry, read_run};
 use crate::format::meta::{Cursor, Meta};
 use crate::format::spaces::{
-    DIR, DIR_RUN, FIX, META, META_KEY, OVERFLOW, REPLACED, VAR, delta_space, id_key, part_key, split_table,
+    DIR, DIR_RUN, FIX, META, META_KEY, OVERFLOW, REPLACED, VAR, VERSIONS, delta_space, id_key, part_key, split_table,
     table_bounds,
 };
 
 /// Most keys that are deleted at once.
-const BATCH_KEYS: usize = 1000;
+pub(super) const BATCH_KEYS: usize = 1000;
 
 /// Interval at which a merge that waits for another one calls `go_on`.
 const LOCK_WAIT: Duration = Duration::from_millis(20);
@@ -57,6 +57,7 @@ impl StorageEngine {
         {
             blocks_before = blocks;
         }
+        self.prune_versions(&mut merge, table, go_on)?;
         self.delete_obsolete(&mut merge)?;
         drop(merge);
         go_on()?;
@@ -129,7 +130,7 @@ impl StorageEngine {
         while let Some(step) = self.step(&mut merge, &mut cursor, CompactionReason::Expired)? {
             expired += step;
         }
-        let is_any_deleted = self.delete_obsolete(&mut merge)?;
+        let is_any_deleted = self.delete_obsolete(&mut merge)? | self.prune_all_versions(&mut merge)?;
         drop(merge);
         // This sweep also deletes blocks that readers still had at the last one.
         if is_any_deleted {
@@ -157,7 +158,7 @@ impl StorageEngine {
         let now_ms = self.clock.now_ms();
         let moment = self.rows.read().clone();
         moment.iter().any(|(id, rows)| {
-            let limit_ms = self.table(TableId(*id)).and_then(|table| table.expired_ms(now_ms));
+            let limit_ms = self.table(TableId(*id)).and_then(|table| table.deletable_ms(now_ms));
             let expired =
                 |limit_ms| rows.active.iter().filter_map(|(_, row)| row.as_ref()).any(|row| row.time_ms() <= limit_ms);
             limit_ms.is_some_and(expired)
@@ -254,7 +255,7 @@ impl StorageEngine {
         }
     }
 
-    fn write_layout(&self, batch: WriteBatch) -> Result<(), TableError> {
+    pub(super) fn write_layout(&self, batch: WriteBatch) -> Result<(), TableError> {
         self.refuse_when_stalled()?;
         self.kv.write(batch, Durability::Buffered).map_err(|error| {
             // The outcome is unknown: a second attempt might mix two different splits of the same rows.
@@ -332,8 +333,8 @@ impl StorageEngine {
                 block.overflow.iter().for_each(|overflow| batch.put(REPLACED, id_key(table, overflow.id), []));
             }
         })?;
-        for generation in 0..2 {
-            self.delete_all(delta_space(generation), table_bounds(table), |_, _, _| {})?;
+        for space in [delta_space(0), delta_space(1), VERSIONS] {
+            self.delete_all(space, table_bounds(table), |_, _, _| {})?;
         }
         // Now that the store says that they go: until then another try must find them here.
         let removed = self.rows.write().remove(&table.0);

@@ -28,5 +28,6 @@ pub(crate) mod stored_chunk;
 pub(crate) mod stored_directory;
 pub(crate) mod stored_table;
 pub(crate) mod table_rows;
+pub(crate) mod versions;
 pub(crate) mod worker;
 pub(crate) mod zone_sum;

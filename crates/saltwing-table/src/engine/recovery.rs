@@ -20,6 +20,7 @@ use crate::format::delta_record;
 use crate::format::meta::{Cursor, Meta};
 use crate::format::spaces::{META, META_KEY, OLD_ROWS, REPLACED, delta_space, id_of, split_table};
 use crate::format::stored_row::RecentRow;
+use crate::format::versions::Stamp;
 
 impl StorageEngine {
     /// Opens the tables of a store.
@@ -54,7 +55,8 @@ impl StorageEngine {
             directories.into_iter().map(|(table, directory)| (table, of_table(directory))).collect();
         let frozen_size = (frozen.rows, frozen.bytes);
         let Generation { rows, bytes, next_record, .. } = active;
-        let commits = CommitState { active: meta.active, rows, bytes, next_record, has_meta };
+        let commits =
+            CommitState { active: meta.active, rows, bytes, next_record, has_meta, last_stamp: Stamp::default() };
         for (table, delta) in frozen.deltas {
             tables.entry(table).or_default().frozen = delta;
         }

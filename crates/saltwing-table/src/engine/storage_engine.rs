@@ -23,7 +23,7 @@ use std::sync::{Arc, OnceLock};
 
 use imbl::OrdMap;
 use parking_lot::{Mutex, RwLock};
-use saltwing_access::{Clock, StorageError, TableError};
+use saltwing_access::{Clock, StorageError, Table, TableError};
 use saltwing_store::{Announced, Durability, OrderedKv, StoreError, WriteBatch};
 use saltwing_types::TableId;
 
@@ -36,6 +36,7 @@ use crate::engine::table_rows::TableRows;
 use crate::format::delta_record::Record;
 use crate::format::meta::Meta;
 use crate::format::spaces::{META, META_KEY, delta_space, id_key};
+use crate::format::versions::Stamp;
 
 /// All tables' rows at one moment.
 pub(crate) type TableMap = OrdMap<u32, TableRows>;
@@ -80,6 +81,8 @@ pub(crate) struct CommitState {
     pub(crate) next_record: u64,
     /// Whether the store has a [`Meta`].
     pub(super) has_meta: bool,
+    /// The last stamp of a commit of versions in this process.
+    pub(super) last_stamp: Stamp,
 }
 
 impl CommitState {
@@ -104,15 +107,15 @@ impl StorageEngine {
         self.rows.read().get(&table.0).and_then(of)
     }
 
-    /// Writes rows atomically: `check` may refuse them, and `record` is called once they are visible. For a synced
-    /// write the caller must wait for the returned sync.
+    /// Writes rows atomically: `prepare` may refuse them or add to their batch, and `record` is called once they are
+    /// visible. For a synced write the caller must wait for the returned sync.
     ///
-    /// Neither another commit nor a moment falls between `check` and `record`.
+    /// Neither another commit nor a moment falls between `prepare` and `record`.
     pub(crate) fn write<T>(
         &self,
         records: &[Record],
         durability: Durability,
-        check: impl FnOnce() -> Result<(), TableError>,
+        prepare: impl FnOnce(&mut CommitState, &mut WriteBatch) -> Result<(), TableError>,
         record: impl FnOnce() -> T,
     ) -> Result<(T, Option<Announced<'_>>), TableError> {
         self.wait_for_room();
@@ -120,8 +123,8 @@ impl StorageEngine {
         let mut announced = (durability == Durability::Synced).then(|| self.kv.announce());
         let (recorded, full) = {
             let mut commits = self.commits.lock();
-            check()?;
             let mut batch = WriteBatch::with_capacity(records.len() + 1);
+            prepare(&mut commits, &mut batch)?;
             let space = delta_space(commits.active);
             for (number, record) in (commits.next_record..).zip(records) {
                 batch.put(space, id_key(record.table, number), record.bytes.clone());
@@ -206,17 +209,19 @@ impl StorageEngine {
     }
 
     /// Opens a table, or puts another definition in the place of the one before, between two commits.
-    pub(crate) fn open_table(&self, table: Arc<StoredTable>) {
+    pub(crate) fn open_table(&self, table: Arc<Table>) {
         let _between_commits = self.commits.lock();
         let id = table.def().id;
         if table.version() > 0 {
             self.rows.write().entry(id.0).or_default().definition = table.version();
         }
-        self.tables.write().insert(id, table);
+        let before = self.table(id);
+        let opened = StoredTable::opened(table, before.as_deref(), self.clock.now_ms());
+        self.tables.write().insert(id, Arc::new(opened));
     }
 
     /// An open table.
-    pub(super) fn table(&self, id: TableId) -> Option<Arc<StoredTable>> {
+    pub(crate) fn table(&self, id: TableId) -> Option<Arc<StoredTable>> {
         self.tables.read().get(&id).cloned()
     }
 

@@ -6,11 +6,12 @@ use std::sync::Arc;
 
 use parking_lot::{Mutex, RwLock};
 use saltwing_access::Table;
-use saltwing_types::table::{BLOCK_BYTES, BLOCK_BYTES_MAX, BLOCK_ROWS, BLOCK_ROWS_MAX};
+use saltwing_types::table::{BLOCK_BYTES, BLOCK_BYTES_MAX, BLOCK_ROWS, BLOCK_ROWS_MAX, KeptVersions};
 use saltwing_types::{TableId, Value};
 
 use crate::engine::options::{BlockLimits, LayoutOptions};
 use crate::format::row_format::FamilyLayout;
+use crate::format::stored_row::StoredRow;
 
 /// Tables whose definitions are open.
 pub(crate) type OpenTables = RwLock<BTreeMap<TableId, Arc<StoredTable>>>;
@@ -22,6 +23,10 @@ pub(crate) struct StoredTable {
     layouts: Vec<FamilyLayout>,
     /// By family: the column of each slot; `None` where it was dropped.
     slot_columns: Vec<Vec<Option<usize>>>,
+    /// The versions that it keeps.
+    versions: Option<KeptVersions>,
+    /// Since when, in milliseconds since 1970, all commits of this process keep them.
+    versions_from_ms: i64,
     /// The next hidden row id; `None` until the first insert has looked for the largest.
     pub(crate) next_row_id: Mutex<Option<i64>>,
 }
@@ -42,7 +47,53 @@ impl StoredTable {
         let layouts = slots.iter().map(|slots| FamilyLayout::new(slots.iter().map(|(ty, _)| *ty))).collect();
         let slot_columns =
             slots.into_iter().map(|slots| slots.into_iter().map(|(_, column)| column).collect()).collect();
-        Self { table, layouts, slot_columns, next_row_id: Mutex::default() }
+        let versions = def.kept_versions();
+        Self { table, layouts, slot_columns, versions, versions_from_ms: 0, next_row_id: Mutex::default() }
+    }
+
+    /// A table that is opened now, in the place of `before`.
+    pub(crate) fn opened(table: Arc<Table>, before: Option<&Self>, now_ms: i64) -> Self {
+        let opened = Self::new(table);
+        let since = |table: &Self| table.versions.map(|kept| kept.since);
+        let known = before.filter(|before| since(before) == since(&opened)).map(|before| before.versions_from_ms);
+        Self { versions_from_ms: known.unwrap_or(now_ms), ..opened }
+    }
+
+    /// The versions of rows that it keeps, if any.
+    pub(crate) fn versions(&self) -> Option<KeptVersions> {
+        self.versions
+    }
+
+    /// The first moment, in milliseconds since 1970, from which on this process knows all commits of the table.
+    pub(crate) fn versions_from_ms(&self) -> i64 {
+        self.versions_from_ms
+    }
+
+    /// The first moment, in milliseconds since 1970, that can be read at `now_ms`, if time limits that.
+    pub(crate) fn first_readable_ms(&self, now_ms: i64) -> Option<i64> {
+        let KeptVersions { count, keep_s, .. } = self.versions?;
+        let s = match self.def().ttl_s {
+            None if count > 1 => return None,
+            // Expired rows are deleted without a version.
+            Some(ttl_s) if count > 1 => keep_s.max(ttl_s),
+            _ => keep_s,
+        };
+        Some(now_ms.saturating_sub(i64::try_from(s).unwrap_or(i64::MAX).saturating_mul(1000)))
+    }
+
+    /// The time at or before which a row written is deleted at `now_ms`: it is expired at each moment that can be read.
+    pub(crate) fn deletable_ms(&self, now_ms: i64) -> Option<i64> {
+        self.table.expired_ms(self.first_readable_ms(now_ms).unwrap_or(now_ms))
+    }
+
+    /// Adds a row of all columns, as records and versions have it, to `out`.
+    pub(crate) fn encode(&self, row: &[Value], written_ms: i64, out: &mut Vec<u8>) {
+        StoredRow::write(self.family_count(), out, |family, out| match self.layout(family) {
+            Some(layout) if self.is_stored(family, row) => {
+                layout.encode(written_ms, |slot| self.slot_value(family, slot, row), out);
+            }
+            _ => {}
+        });
     }
 
     /// The table.

@@ -23,4 +23,5 @@ pub(crate) mod stored_column;
 pub(crate) mod stored_row;
 pub(crate) mod summary;
 pub(crate) mod var_part;
+pub(crate) mod versions;
 pub(crate) mod zone;

@@ -9,8 +9,8 @@
 //! FIX, VAR table | block id 8 | family -> part
 //! REPLACED table | id 8                -> its families: a block that no directory names; none: a value in OVERFLOW
 //! OVERFLOW      table | id 8                -> a value too long for a block
+//! VERSIONS      table | row key | stamp     -> a row before a commit: see `versions`
 //! ```
-//! Space 10 is kept for older rows, which nothing writes yet.
 
 use saltwing_store::{KeyBounds, Space};
 use saltwing_types::{TableId, text};
@@ -26,6 +26,8 @@ pub(crate) const REPLACED: Space = Space::new(7);
 pub(crate) const META: Space = Space::new(8);
 /// Values too long for a block.
 pub(crate) const OVERFLOW: Space = Space::new(9);
+/// Older versions of rows.
+pub(crate) const VERSIONS: Space = Space::new(10);
 /// The key of [`META`].
 pub(crate) const META_KEY: &[u8] = b"layout";
 /// Bytes of a table's number in front of a key.
@@ -43,6 +45,7 @@ pub(crate) fn label(space: Space) -> &'static str {
         7 => "replaced blocks (space 7)",
         8 => "record of generations (space 8)",
         9 => "long values (space 9)",
+        10 => "older versions of rows (space 10)",
         _ => "an unknown space",
     }
 }

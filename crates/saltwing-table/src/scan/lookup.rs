@@ -59,6 +59,15 @@ pub(crate) struct Found {
 }
 
 impl Found {
+    /// When the row was written, in milliseconds since 1970.
+    pub(crate) fn written_ms(&self) -> i64 {
+        match (&self.segment, &self.lead) {
+            (RowSegment::Row { row, .. }, _) => row.time_ms(),
+            (RowSegment::Block { rows, .. }, Some(lead)) => lead.time_ms(rows.start),
+            _ => 0,
+        }
+    }
+
     fn in_block(block: Arc<BlockRef>, lead: Arc<FixPart>, row: usize) -> Self {
         Self { segment: RowSegment::Block { block, rows: row..row + 1, is_counted: true }, lead: Some(lead) }
     }

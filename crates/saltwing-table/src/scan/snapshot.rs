@@ -7,10 +7,10 @@ use saltwing_access::{
     Table, TableError,
 };
 use saltwing_rowkey::KeyRange;
-use saltwing_types::{TableId, Value};
+use saltwing_types::{Direction, TableId, Value};
 
 use crate::engine::storage_engine::{StorageEngine, TableMap};
-use crate::engine::stored_table::{OpenTables, StoredTable};
+use crate::engine::stored_table::StoredTable;
 use crate::engine::table_rows::TableRows;
 use crate::format::delta_record::Record;
 use crate::scan::estimate::{estimate, estimate_columns};
@@ -24,23 +24,31 @@ use crate::scan::totals::is_known;
 /// Blocks sampled to judge all of them.
 const BLOCKS_ASKED: usize = 16;
 
+/// Ranges of a bucket that are looked through one by one for older rows; more are taken for one range.
+const RANGES_MAX: usize = 64;
+
 /// The rows of all tables at one moment.
 pub(crate) struct EmbeddedSnapshot {
     moment: TableMap,
     now_ms: i64,
-    tables: Arc<OpenTables>,
+    engine: Arc<StorageEngine>,
 }
 
 impl EmbeddedSnapshot {
-    pub(crate) fn new(moment: TableMap, packed: &StorageEngine) -> Self {
+    pub(crate) fn new(moment: TableMap, engine: &Arc<StorageEngine>) -> Self {
         // After the moment: no row that it has was dropped for a later time.
-        Self { moment, now_ms: packed.clock().now_ms(), tables: packed.tables.clone() }
+        Self { moment, now_ms: engine.clock().now_ms(), engine: engine.clone() }
     }
 
     /// Everything committed so far.
-    pub(crate) fn newest(packed: &StorageEngine) -> Self {
-        let (moment, ()) = packed.moment(|| ());
-        Self::new(moment, packed)
+    pub(crate) fn newest(engine: &Arc<StorageEngine>) -> Self {
+        let (moment, ()) = engine.moment(|| ());
+        Self::new(moment, engine)
+    }
+
+    /// The same rows, which expire by another time.
+    fn expiring_at(self, now_ms: i64) -> Self {
+        Self { now_ms, ..self }
     }
 
     /// The same rows, and over them those of these records, as the newest rows of a memtable.
@@ -49,7 +57,7 @@ impl EmbeddedSnapshot {
         for record in records {
             moment.entry(record.table.0).or_default().add(record);
         }
-        Self { moment, now_ms: self.now_ms, tables: self.tables.clone() }
+        Self { moment, now_ms: self.now_ms, engine: self.engine.clone() }
     }
 
     pub(crate) fn moment(&self) -> &TableMap {
@@ -59,7 +67,7 @@ impl EmbeddedSnapshot {
     /// The compiled form of a scan specification.
     fn shape(&self, spec: &ScanSpec) -> Result<Arc<ScanShape>, TableError> {
         spec.compiled().get_or_compile(|| {
-            let table = StoredTable::open(&self.tables, spec.table());
+            let table = StoredTable::open(&self.engine.tables, spec.table());
             ScanShape::new(&table, spec)
         })
     }
@@ -94,7 +102,7 @@ impl Snapshot for EmbeddedSnapshot {
     }
 
     fn get(&self, columns: &Projection, row_key: &[u8]) -> Result<Option<Vec<Value>>, TableError> {
-        let shape = RowShape::of(&self.tables, columns)?;
+        let shape = RowShape::of(&self.engine.tables, columns)?;
         let found = find(&self.rows_for(shape.table())?, row_key, shape.table().expired_ms(self.now_ms))?;
         found.map(|found| Ok(shape.values(found)?.values().collect())).transpose()
     }
@@ -124,5 +132,102 @@ impl Snapshot for EmbeddedSnapshot {
         // One block is representative of most.
         let block = rows.directory.entries().take(BLOCKS_ASKED).find_map(|entry| entry.lone_block());
         Ok(!shape.is_filtered() && block.is_some_and(|block| is_known(&block.summary, &shape.columns().all)))
+    }
+
+    fn as_of(&self, table: &Table, at_ms: i64) -> Result<Arc<dyn Snapshot>, TableError> {
+        Ok(Arc::new(PastSnapshot::new(&self.engine, table, at_ms)?))
+    }
+}
+
+/// One table's rows at an earlier moment: the newest rows, and over them those that were changed since, as they were.
+struct PastSnapshot {
+    newest: EmbeddedSnapshot,
+    engine: Arc<StorageEngine>,
+    table: Arc<StoredTable>,
+}
+
+impl PastSnapshot {
+    /// # Errors
+    /// [`TableError::NoVersions`], [`TableError::BeyondVersions`], [`TableError::FutureMoment`].
+    fn new(engine: &Arc<StorageEngine>, table: &Table, at_ms: i64) -> Result<Self, TableError> {
+        let id = table.def().id;
+        // The open one: it knows since when versions are kept.
+        let table = engine.table(id).ok_or(TableError::NoSuchTable(id.0))?;
+        let newest = EmbeddedSnapshot::newest(engine).expiring_at(at_ms);
+        engine.check_moment(&table, at_ms)?;
+        Ok(Self { newest, engine: engine.clone(), table })
+    }
+
+    /// A snapshot that is right for the keys of these ranges.
+    fn within(&self, ranges: &[KeyRange], context: Option<&ScanContext>) -> Result<EmbeddedSnapshot, TableError> {
+        let go_on = || context.map_or(Ok(()), ScanContext::check);
+        let at_ms = self.newest.now_ms();
+        let mut snapshot = self.newest.with(&[]);
+        for range in ranges {
+            let rows = self.engine.rows_at(&self.table, (range.start(), range.end()), at_ms, &go_on)?;
+            snapshot = snapshot.with(&rows);
+        }
+        Ok(snapshot)
+    }
+
+    /// Ranges of physical keys that contain these keys.
+    fn ranges(&self, keys: &KeySet) -> Vec<KeyRange> {
+        let in_bucket = |bucket: Option<u8>| {
+            let physical = |range: KeyRange| range.in_bucket(bucket);
+            let some: Vec<KeyRange> = keys.ranges(bucket, Direction::Forward).take(RANGES_MAX + 1).collect();
+            if some.len() <= RANGES_MAX {
+                return some.into_iter().map(physical).collect();
+            }
+            let last = keys.ranges(bucket, Direction::Reverse).next();
+            let (first, end) = (some.into_iter().next(), last.and_then(|last| last.into_bounds().1));
+            first
+                .and_then(|first| KeyRange::new(first.into_bounds().0, end))
+                .map(physical)
+                .into_iter()
+                .collect::<Vec<_>>()
+        };
+        keys.buckets(&self.table.def().key).into_iter().flat_map(in_bucket).collect()
+    }
+}
+
+impl Snapshot for PastSnapshot {
+    fn now_ms(&self) -> i64 {
+        self.newest.now_ms()
+    }
+
+    fn scan(&self, spec: &ScanSpec, route: ScanRoute, context: ScanContext) -> Result<Box<dyn RowSource>, TableError> {
+        self.within(&self.ranges(&route.keys), Some(&context))?.scan(spec, route, context)
+    }
+
+    fn get(&self, columns: &Projection, row_key: &[u8]) -> Result<Option<Vec<Value>>, TableError> {
+        self.within(&[KeyRange::point(row_key.to_vec())], None)?.get(columns, row_key)
+    }
+
+    fn contains(&self, table: &Table, row_key: &[u8]) -> Result<bool, TableError> {
+        self.within(&[KeyRange::point(row_key.to_vec())], None)?.contains(table, row_key)
+    }
+
+    fn split(&self, table: &Table, route: &ScanRoute, target: SplitTarget) -> Result<Vec<KeyRange>, TableError> {
+        self.newest.split(table, route, target)
+    }
+
+    fn estimate(&self, table: &Table, keys: &KeySet) -> Result<Estimate, TableError> {
+        Ok(Estimate { is_exact: false, ..self.newest.estimate(table, keys)? })
+    }
+
+    fn estimate_columns(&self, table: &Table, columns: &[usize]) -> Result<Vec<ColumnEstimate>, TableError> {
+        self.newest.estimate_columns(table, columns)
+    }
+
+    fn adds_up(&self, spec: &ScanSpec) -> Result<bool, TableError> {
+        self.newest.adds_up(spec)
+    }
+
+    fn knows_totals(&self, _: &ScanSpec) -> Result<bool, TableError> {
+        Ok(false)
+    }
+
+    fn as_of(&self, table: &Table, at_ms: i64) -> Result<Arc<dyn Snapshot>, TableError> {
+        self.newest.as_of(table, at_ms)
     }
 }

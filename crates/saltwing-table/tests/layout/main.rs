@@ -23,5 +23,6 @@ mod storage;
 #[path = "../support/mod.rs"]
 mod support;
 mod threads;
+mod versions;
 mod wide;
 mod world;

@@ -327,7 +327,7 @@ impl World {
         self.store.storage_stats().tables.remove(0)
     }
 
-    fn keys(&self, id: u8) -> Vec<Bytes> {
+    pub(crate) fn keys(&self, id: u8) -> Vec<Bytes> {
         let mut cursor = self.kv.cursor(Space::new(id), KeyBounds::all(), Direction::Forward).unwrap();
         std::iter::from_fn(|| cursor.next().unwrap()).map(|(key, _)| key).collect()
     }

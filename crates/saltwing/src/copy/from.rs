@@ -7,6 +7,7 @@ use saltwing_access::{ScanContext, Table};
 use saltwing_bind::{OnConflict, UpsertTarget, resolve, target_columns};
 use saltwing_exec::RowFailure;
 use saltwing_sql::statement::{CopyFrom, CopyOptions, CopyTarget, OnError};
+use saltwing_types::table::is_same_name;
 use saltwing_types::{ColumnDef, ErrorCode, SqlType, Value, eval, text};
 
 use super::file::Purpose;
@@ -175,9 +176,11 @@ fn header_columns(table: &Arc<Table>, header: &[String], file: &str) -> Result<V
     let def = table.def();
     let mut columns = Vec::with_capacity(header.len());
     for name in header {
-        let found = def.column_index(name).filter(|&c| def.columns.get(c).is_some_and(|c| !c.hidden));
-        let Some(column) = found else {
-            let near = saltwing_types::suggest(name, def.columns.iter().filter(|c| !c.hidden).map(|c| c.name.as_str()));
+        // A family stands before a name if COPY TO needs it.
+        let is_named = |column: &ColumnDef| !column.hidden && is_same_name(&def.unique_name(column), name);
+        let Some(column) = def.columns.iter().position(is_named) else {
+            let names: Vec<String> = def.columns.iter().filter(|c| !c.hidden).map(|c| def.unique_name(c)).collect();
+            let near = saltwing_types::suggest(name, names.iter().map(String::as_str));
             let named = || match near {
                 Some(near) => format!("there is {near}; or name the columns: COPY t (a, b) FROM .."),
                 None => "name the columns: COPY t (a, b) FROM ..".to_owned(),
@@ -290,7 +293,8 @@ impl Load<'_> {
 
     /// The advice about the first line, if it has the columns' names.
     fn header_advice(&self, line: u64, fields: &[Field<'_>]) -> Option<String> {
-        let names: Vec<&str> = self.target.table.def().columns.iter().map(|column| column.name.as_str()).collect();
+        let names = self.target.table.schema().fields().iter().map(|field| field.name().as_str());
+        let names: Vec<&str> = names.take(self.target.table.row_key_index()).collect();
         (line == 1).then(|| advice::of_first_line(fields, &names)).flatten()
     }
 

@@ -2,8 +2,9 @@
 
 use std::io::{BufWriter, Write};
 
+use saltwing_bind::{Scope, column_path};
 use saltwing_sql::statement::{CopySource, CopyTo, QueryStatement};
-use saltwing_sql::{Statement, parse_one};
+use saltwing_sql::{ColumnName, Statement, TableRef, parse_one, quote_name};
 use saltwing_types::{ErrorCode, Value};
 
 use super::file::{AllowedFile, Purpose};
@@ -40,10 +41,7 @@ impl Session {
         let rows = match &copy.source {
             CopySource::Query(query) => self.copy_query(query, params)?,
             CopySource::Table { table, columns } => {
-                let list = match columns {
-                    None => "*".to_owned(),
-                    Some(columns) => columns.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
-                };
+                let list = self.copied_items(table, columns.as_deref())?;
                 // COPY t TO names the whole table: there is nothing for the guard to ask.
                 let text = format!("SELECT /*+ FULL_SCAN */ {list} FROM {table}");
                 match parse_one(&text)?.statement {
@@ -69,6 +67,31 @@ impl Session {
             }
         };
         Ok(ExecResult { rows_affected, ..result })
+    }
+
+    /// The items of the SELECT for a table's rows. A column that shares its name with another one is labelled with its
+    /// family, so that COPY FROM finds it.
+    fn copied_items(&self, name: &TableRef, columns: Option<&[ColumnName]>) -> Result<String, Error> {
+        let table = saltwing_bind::resolve(&*self.catalog(), name).ok();
+        let items: Vec<String> = match (columns, table) {
+            (None, None) => vec!["*".to_owned()],
+            (None, Some(table)) => {
+                let def = table.def();
+                let shown = def.columns.iter().filter(|column| !column.hidden);
+                let item = |column| format!("{} AS {}", column_path(def, column), quote_name(&def.unique_name(column)));
+                shown.map(item).collect()
+            }
+            (Some(columns), None) => columns.iter().map(ToString::to_string).collect(),
+            (Some(columns), Some(table)) => {
+                let scope = Scope::of(table, None);
+                let item = |column: &ColumnName| {
+                    let found = scope.resolve(&column.parts(), Some(column.span()))?;
+                    Ok(format!("{column} AS {}", quote_name(&found.name)))
+                };
+                columns.iter().map(item).collect::<Result<_, Error>>()?
+            }
+        };
+        Ok(items.join(", "))
     }
 
     fn copy_query(&self, query: &QueryStatement, params: &[Value]) -> Result<RowsOutcome, Error> {

@@ -281,19 +281,31 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// A column of the model: its name, type and default's text.
+/// A column of the model: its name, family, type and default's text.
 #[derive(Clone, Debug)]
 struct Column {
     name: usize,
+    family: usize,
     ty: usize,
     default: Option<u8>,
+}
+
+impl Column {
+    /// No other column has both.
+    fn id(&self) -> (usize, usize) {
+        (self.name, self.family)
+    }
+
+    fn path(&self) -> String {
+        format!("{}{}", FAMILIES[self.family], NAMES[self.name])
+    }
 }
 
 #[derive(Default)]
 struct Model {
     columns: Vec<Column>,
-    /// The text of each column's value by its name.
-    rows: BTreeMap<i64, BTreeMap<usize, Option<String>>>,
+    /// The text of each column's value.
+    rows: BTreeMap<i64, BTreeMap<(usize, usize), Option<String>>>,
 }
 
 impl Model {
@@ -301,34 +313,34 @@ impl Model {
         match step {
             Step::Add { name, ty, family, default } => {
                 let default_text = default.map(|n| format!(" DEFAULT {}", value(*ty, n).0)).unwrap_or_default();
-                let (column, ty_name) = (format!("{}{}", FAMILIES[*family], NAMES[*name]), TYPES[*ty]);
-                let sql = format!("ALTER TABLE t ADD {column} {ty_name}{default_text}");
-                if self.columns.iter().any(|c| c.name == *name) {
+                let column = Column { name: *name, family: *family, ty: *ty, default: *default };
+                let sql = format!("ALTER TABLE t ADD {} {}{default_text}", column.path(), TYPES[*ty]);
+                if self.columns.iter().any(|c| c.id() == column.id()) {
                     assert_eq!(code(connection.execute(&sql, ())), "duplicate_column");
                     return;
                 }
                 run(connection, &[&sql]);
                 let read = default.map(|n| value(*ty, n).1);
-                self.rows.values_mut().for_each(|row| drop(row.insert(*name, read.clone())));
-                self.columns.push(Column { name: *name, ty: *ty, default: *default });
+                self.rows.values_mut().for_each(|row| drop(row.insert(column.id(), read.clone())));
+                self.columns.push(column);
             }
             Step::Drop { which } => {
                 let Some(place) = self.columns.iter().position(|c| c.name == *which) else { return };
-                run(connection, &[&format!("ALTER TABLE t DROP COLUMN {}", NAMES[*which])]);
-                self.columns.remove(place);
-                self.rows.values_mut().for_each(|row| drop(row.remove(which)));
+                let column = self.columns.remove(place);
+                run(connection, &[&format!("ALTER TABLE t DROP COLUMN {}", column.path())]);
+                self.rows.values_mut().for_each(|row| drop(row.remove(&column.id())));
             }
             Step::Upsert { k, values } => {
                 let values: BTreeMap<usize, Option<u8>> = values.iter().copied().collect();
                 let known = self.columns.iter().filter_map(|c| Some((c, *values.get(&c.name)?)));
                 let known: Vec<(Column, Option<u8>)> = known.map(|(c, n)| (c.clone(), n)).collect();
-                let names: String = known.iter().map(|(c, _)| format!(", {}", NAMES[c.name])).collect();
+                let names: String = known.iter().map(|(c, _)| format!(", {}", c.path())).collect();
                 let literal = |(c, n): &(Column, Option<u8>)| n.map_or("NULL".into(), |n| value(c.ty, n).0);
                 let literals: String = known.iter().map(|value| format!(", {}", literal(value))).collect();
                 run(connection, &[&format!("UPSERT INTO t (k{names}) VALUES ({k}{literals})")]);
-                let defaults = || self.columns.iter().map(|c| (c.name, c.default.map(|n| value(c.ty, n).1))).collect();
+                let defaults = || self.columns.iter().map(|c| (c.id(), c.default.map(|n| value(c.ty, n).1))).collect();
                 let row = self.rows.entry(*k).or_insert_with(defaults);
-                known.into_iter().for_each(|(c, n)| drop(row.insert(c.name, n.map(|n| value(c.ty, n).1))));
+                known.into_iter().for_each(|(c, n)| drop(row.insert(c.id(), n.map(|n| value(c.ty, n).1))));
             }
             Step::Delete { k } => {
                 run(connection, &[&format!("DELETE FROM t WHERE k = {k}")]);
@@ -342,8 +354,8 @@ impl Model {
 
     fn check(&self, connection: &Connection) {
         let text = |value: &Option<String>| value.clone().unwrap_or_else(|| "NULL".into());
-        let line = |(k, row): (&i64, &BTreeMap<usize, Option<String>>)| {
-            let values = self.columns.iter().map(|c| text(&row[&c.name]));
+        let line = |(k, row): (&i64, &BTreeMap<(usize, usize), Option<String>>)| {
+            let values = self.columns.iter().map(|c| text(&row[&c.id()]));
             std::iter::once(k.to_string()).chain(values).collect::<Vec<_>>().join("|")
         };
         let rows: Vec<String> = self.rows.iter().map(line).collect();
@@ -356,10 +368,10 @@ impl Model {
             let wanted: Vec<String> = self
                 .rows
                 .iter()
-                .filter(|(_, row)| row[&column.name].as_deref() == Some(&text))
+                .filter(|(_, row)| row[&column.id()].as_deref() == Some(&text))
                 .map(|(k, _)| k.to_string())
                 .collect();
-            let sql = format!("SELECT k FROM t WHERE k >= 0 AND {} = {literal} ORDER BY k", NAMES[column.name]);
+            let sql = format!("SELECT k FROM t WHERE k >= 0 AND {} = {literal} ORDER BY k", column.path());
             assert_eq!(texts(connection, &sql).unwrap(), wanted, "{sql}");
         }
     }

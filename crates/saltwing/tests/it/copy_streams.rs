@@ -47,6 +47,22 @@ fn a_stream_is_for_its_own_statement_alone() {
     assert_eq!(count(&connection), "0");
 }
 
+/// A header tells columns of different families with the same name apart.
+#[test]
+fn columns_with_the_same_name_come_back() {
+    let connection = Database::memory().unwrap().connect().blocking();
+    connection.execute("CREATE TABLE t (k BIGINT PRIMARY KEY, a.v BIGINT, b.V VARCHAR, w BIGINT)", ()).unwrap();
+    connection.execute("UPSERT INTO t VALUES (1, 2, 'x', 3)", ()).unwrap();
+    let mut file = Vec::new();
+    connection.copy_to_writer("COPY t TO STDOUT WITH (HEADER)", (), &mut file).unwrap();
+    assert_eq!(String::from_utf8_lossy(&file), "k,a.v,b.V,w\n1,2,x,3\n");
+    connection.execute("TRUNCATE t", ()).unwrap();
+    connection.copy_from_reader("COPY t FROM STDIN WITH (HEADER)", &*file).unwrap();
+    assert_eq!(texts(&connection, "SELECT a.v || b.v FROM t WHERE k = 1").unwrap(), ["2x"]);
+    let refused = connection.copy_from_reader("COPY t FROM STDIN WITH (HEADER)", &b"k,v\n1,2\n"[..]);
+    assert_eq!(code(refused), "no_such_column");
+}
+
 /// Gives a byte at a time, and would block before each.
 struct Slow<'a>(&'a [u8], bool);
 

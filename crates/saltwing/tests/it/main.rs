@@ -56,6 +56,7 @@ mod tidy;
 mod transactions;
 mod transactions_as_sqlite;
 mod values_in_and_out;
+mod versions;
 
 use std::path::{Path, PathBuf};
 

@@ -43,7 +43,7 @@ impl StorageEngine {
             let id = TableId(*id);
             let Some(table) = self.table(id) else { continue };
             let from = if id == cursor.table { rows.directory.floor(&cursor.key) } else { 0 };
-            let limit_ms = table.expired_ms(now_ms);
+            let limit_ms = table.deletable_ms(now_ms);
             let mut rewrite = Compaction::new(self, numbers, table, rows.clone(), limit_ms);
             let Some(first) = rewrite.planner(reason).next_work(from) else { continue };
             let name = &rewrite.table.def().name;

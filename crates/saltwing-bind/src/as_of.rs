@@ -1,0 +1,48 @@
+//! `t AS OF TIMESTAMP expression`: the table that a statement reads as it was.
+
+use std::sync::Arc;
+
+use saltwing_access::Table;
+use saltwing_sql::expr_span;
+use saltwing_types::value::Timestamp;
+use saltwing_types::{SqlType, Value, eval, number};
+use sqlparser::ast::TableVersion;
+
+use crate::error::{BindError, BindErrorKind, Result};
+use crate::lower::{Lowerer, Params};
+use crate::scope::Scope;
+use crate::subquery::Subquery;
+
+/// The table at the moment that a FROM clause says; before its parameters have values, as it is now: it is only judged.
+///
+/// # Errors
+/// [`BindErrorKind::Syntax`] for a moment that is no constant, or NULL; a value that is no TIMESTAMP.
+pub fn table_as_of(
+    table: Arc<Table>,
+    moment: &TableVersion,
+    params: Params<'_>,
+    subqueries: &[Subquery],
+) -> Result<Arc<Table>> {
+    let TableVersion::ForSystemTimeAsOf(moment) = moment else {
+        return Err(BindErrorKind::NotSupported(format!("{moment} behind a table")).into());
+    };
+    let place = |error: BindError| error.at(expr_span(moment));
+    let wrong =
+        |what: &str| place(BindErrorKind::Syntax(format!("AS OF TIMESTAMP takes an instant, and {what}")).into());
+    let lowerer = Lowerer { scope: &Scope::empty(), params, subqueries, operands: &[], collector: None };
+    let lowered = lowerer.lower(moment).map_err(|error| place(error.into_error()))?;
+    if !lowered.is_constant() {
+        return match params {
+            Params::Open => Ok(table),
+            Params::Given(_) => Err(wrong(&format!("{lowered} is not known before the statement runs"))),
+        };
+    }
+    let value = eval::eval(&lowered, &[]).and_then(|value| number::assign(value, SqlType::Timestamp));
+    match value.map_err(|error| place(error.into()))? {
+        // A part of a millisecond has no commits of its own.
+        Value::Timestamp(Timestamp { ms, .. }) => Ok(Arc::new(table.as_of(ms))),
+        Value::Date(ms) => Ok(Arc::new(table.as_of(ms))),
+        Value::Null if matches!(params, Params::Open) => Ok(table),
+        _ => Err(wrong("NULL is none")),
+    }
+}
