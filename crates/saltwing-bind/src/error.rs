@@ -73,6 +73,9 @@ pub enum BindErrorKind {
         /// Most.
         limit: usize,
     },
+    /// More views than a statement may read.
+    #[error("the statement reads more than {0} views, those inside views counted")]
+    TooManyViews(usize),
     /// A definition that makes no table.
     #[error("{0}")]
     InvalidDefinition(String),
@@ -120,6 +123,7 @@ impl BindError {
             BindErrorKind::NoSuchQualifier(_) => ErrorCode::NoSuchTable,
             BindErrorKind::DuplicateColumn(_) | BindErrorKind::ColumnExists { .. } => ErrorCode::DuplicateColumn,
             BindErrorKind::TooManyColumns { .. } => ErrorCode::TooManyColumns,
+            BindErrorKind::TooManyViews(_) => ErrorCode::StatementTooLarge,
             BindErrorKind::InvalidDefinition(_) => ErrorCode::InvalidDefinition,
             BindErrorKind::NotNull(_) | BindErrorKind::NullGiven(_) => ErrorCode::NotNull,
             BindErrorKind::WrongValueCount { .. } | BindErrorKind::Syntax(_) => ErrorCode::Syntax,

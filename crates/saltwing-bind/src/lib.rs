@@ -29,6 +29,7 @@ mod subquery;
 mod table_option;
 mod target;
 mod update;
+mod view;
 
 pub use aggregate::{AggregateCall, AggregateFunction, GroupOrder, Grouping};
 pub use alter_table::{AlteredTable, alter_table};
@@ -56,3 +57,6 @@ pub use sequence::{
 pub use subquery::{Candidate, Subquery, candidates, placed, with_placeholders};
 pub use target::{resolve, target_columns};
 pub use update::{BoundUpdate, update};
+pub use view::{
+    BoundView, VIEW_DEPTH_MAX, VIEWS_MAX, ViewPlace, create_view, create_view_text, view_places, with_views,
+};

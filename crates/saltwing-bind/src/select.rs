@@ -124,7 +124,7 @@ pub fn query(
 }
 
 /// The select, table and alias of a query without anything relational in it.
-fn simple(query: &Query) -> Option<(&ast::Select, &ast::ObjectName, Option<&ast::TableAlias>)> {
+pub(crate) fn simple(query: &Query) -> Option<(&ast::Select, &ast::ObjectName, Option<&ast::TableAlias>)> {
     let plain = query.with.is_none()
         && query.fetch.is_none()
         && query.locks.is_empty()
@@ -440,7 +440,7 @@ struct RowCount {
     parameter: Option<usize>,
 }
 
-fn is_plain(options: &ast::WildcardAdditionalOptions) -> bool {
+pub(crate) fn is_plain(options: &ast::WildcardAdditionalOptions) -> bool {
     options.opt_ilike.is_none()
         && options.opt_exclude.is_none()
         && options.opt_except.is_none()

@@ -53,9 +53,8 @@ pub fn candidates(statement: &QueryStatement) -> Vec<Candidate> {
             continue;
         }
         if let Some(alone) = named.alone(&query, place < within_with) {
-            let (hints, span) = (statement.hints.clone(), statement.span);
             let statement =
-                QueryStatement { query: Box::new(alone), hints, items: Vec::new(), has_sequences: false, span };
+                QueryStatement { query: Box::new(alone), items: Vec::new(), has_sequences: false, ..statement.clone() };
             found.push(Candidate { query: Box::new(query), statement });
         }
     }

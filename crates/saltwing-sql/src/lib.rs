@@ -68,6 +68,7 @@ mod session;
 mod split;
 pub mod statement;
 mod transaction;
+mod view;
 mod words;
 
 pub use call::function_of;
@@ -77,7 +78,7 @@ pub use error::SqlError;
 pub use expr::expr_span;
 pub use name::{ColumnName, Name, TableRef, is_reserved_word, quote_name};
 pub use parameter::{PARAMETERS_MAX, Parameter, parameter_count, parameter_place};
-pub use parse::{Parsed, STATEMENT_BYTES_MAX, STATEMENT_TOKENS_MAX, parse, parse_one};
+pub use parse::{Parsed, STATEMENT_BYTES_MAX, STATEMENT_TOKENS_MAX, parse, parse_one, parse_query_at};
 pub use place::render_caret;
 pub use print::tree_text;
 pub use scanner::{Lexeme, lexemes};

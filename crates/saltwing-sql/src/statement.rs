@@ -23,7 +23,11 @@ pub enum Statement {
     /// `DROP SCHEMA`.
     DropSchema(DropSchema),
     /// `DROP TABLE`.
-    DropTable(DropTable),
+    DropTable(DropObjects),
+    /// `CREATE VIEW`.
+    CreateView(Box<CreateView>),
+    /// `DROP VIEW`.
+    DropView(DropObjects),
     /// `CREATE SEQUENCE`.
     CreateSequence(CreateSequence),
     /// `ALTER SEQUENCE`.
@@ -58,7 +62,9 @@ pub enum Statement {
     ShowFunctions(Option<String>),
     /// `SHOW SEQUENCES`.
     ShowSequences(ShowTables),
-    /// `SHOW CREATE TABLE`.
+    /// `SHOW VIEWS`.
+    ShowViews(ShowTables),
+    /// `SHOW CREATE TABLE`, `SHOW CREATE VIEW`.
     ShowCreateTable(TableRef),
     /// `SHOW CREATE SEQUENCE`.
     ShowCreateSequence(TableRef),
@@ -260,13 +266,32 @@ pub struct DropSchema {
     pub names: Vec<Name>,
 }
 
-/// `DROP TABLE`.
+/// `DROP TABLE` or `DROP VIEW`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct DropTable {
+pub struct DropObjects {
     /// `IF EXISTS`.
     pub if_exists: bool,
-    /// The tables, at least one.
-    pub tables: Vec<TableRef>,
+    /// The tables or views, at least one.
+    pub names: Vec<TableRef>,
+    /// `CASCADE`: views that use them are dropped too.
+    pub cascade: bool,
+}
+
+/// `CREATE VIEW`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CreateView {
+    /// `OR REPLACE`.
+    pub replaces: bool,
+    /// `IF NOT EXISTS`.
+    pub if_not_exists: bool,
+    /// The view.
+    pub name: TableRef,
+    /// Names for the columns of the query, from the first on.
+    pub columns: Option<Vec<Name>>,
+    /// The query. It has no parameters and no hints.
+    pub query: QueryStatement,
+    /// The query as it was written.
+    pub text: String,
 }
 
 /// `CREATE SEQUENCE`.
@@ -735,7 +760,7 @@ pub enum OnConflict {
     Ignore,
 }
 
-/// `SHOW TABLES [FROM schema] [LIKE 'pattern']`, and the same of SEQUENCES.
+/// `SHOW TABLES [FROM schema] [LIKE 'pattern']`, and the same of SEQUENCES and VIEWS.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShowTables {
     /// Only of this schema.

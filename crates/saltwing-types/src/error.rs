@@ -96,6 +96,8 @@ codes! {
     DuplicateSchema = "duplicate_schema", "42P06", 721;
     DuplicateColumn = "duplicate_column", "42701", 514;
     InvalidDefinition = "invalid_definition", "42P16";
+    WrongObject = "wrong_object", "42809";
+    Dependents = "dependents", "2BP01", 1010;
     NotSupported = "not_supported", "0A000";
     MisplacedSequence = "misplaced_sequence", "0A000", 1205;
     SequenceLimit = "sequence_limit", "2200H";

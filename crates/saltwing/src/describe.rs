@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use saltwing_bind::{
-    BoundQuery, BoundSource, ParameterTypes, Params, Subquery, alter_table, candidates, computed_query, create_table,
-    deleted_rows, merge, query, resolve, returning, sequenced_query, update, upsert,
+    BoundQuery, BoundSource, ParameterTypes, Params, ResultColumn, Subquery, alter_table, candidates, computed_query,
+    create_table, create_view, deleted_rows, merge, query, resolve, returning, sequenced_query, update, upsert,
 };
 use saltwing_planner::HintVerb;
 use saltwing_sql::Statement;
 use saltwing_sql::statement::{CopySource, Delete, QueryStatement, Upsert};
+use saltwing_types::ErrorCode;
 
 use crate::Error;
 use crate::computed::EXPRS_AT_ONCE;
@@ -22,6 +23,17 @@ use crate::show::columns_shown;
 use crate::subqueries::QueryPlan;
 
 impl Session {
+    /// The columns of a query without parameters.
+    ///
+    /// # Errors
+    /// Those of the query, but no refusal: it does not run.
+    pub(crate) fn columns_of(&self, query: &QueryStatement) -> Result<Arc<[ResultColumn]>, Error> {
+        let types = ParameterTypes::default();
+        let mut describer = Describer { session: self, purpose: Purpose::Explain, has_parameters: false, types };
+        let description = describer.described_query(query, HintVerb::Select)?;
+        description.columns.ok_or_else(|| Error::new(ErrorCode::Bug, "a query has no columns"))
+    }
+
     /// Describes a statement of so many parameters.
     ///
     /// # Errors
@@ -78,6 +90,11 @@ impl Describer<'_> {
                 let bound = create_table(create, session.shared().options.default_salt)?;
                 session.check_defaults(&bound.def).map_err(|error| error.at(Some(create.table.span())))?;
             }
+            Statement::CreateView(create) => {
+                let view = create_view(create, &*catalog)?;
+                let columns = session.columns_of(&view.query)?;
+                drop(view.into_def(create, &columns)?);
+            }
             Statement::AlterTable(alter) => drop(alter_table(alter, &resolve(&*catalog, &alter.table)?)?),
             Statement::Set(set) => {
                 Setting::named(&set.name.text).map_err(|error| error.at(Some(set.name.span)))?;
@@ -101,11 +118,11 @@ impl Describer<'_> {
         }
         let mut run = self.session.query_run(statement, Params::Open)?;
         run.guard.verb = verb;
-        let context = self.session.begin();
+        let (context, inner) = (self.session.begin(), candidates(&run.statement));
         let (run, reads) = self.session.with_subqueries(run, &context, self.purpose)?;
         self.note_types(&run.statement, &run.subqueries);
         self.types.note_all(&reads.parameters);
-        for inner in candidates(statement) {
+        for inner in &inner {
             self.note_types(&inner.statement, &[]);
         }
         let plan = match self.session.plan_direct(&run)? {

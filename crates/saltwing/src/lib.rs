@@ -78,6 +78,7 @@ mod transaction;
 mod transaction_guard;
 mod transaction_statements;
 mod typed_rows;
+mod views;
 
 pub use builder::{Builder, StoreKind};
 pub use connection::{Connection, Statement};

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use saltwing_bind::{BoundQuery, Params, check_hints, query};
+use saltwing_bind::{BoundQuery, Params, check_hints, query, with_views};
 use saltwing_catalog::CatalogReader;
 use saltwing_exec::SelectPlan;
 use saltwing_planner::{KeyAccess, PlannedSelect, SelectTemplate, plan_select};
@@ -111,7 +111,8 @@ impl CachedStatement {
 fn kind(statement: &QueryStatement, catalog: &dyn CatalogReader, has_parameters: bool) -> PlanKind {
     let _span = tracing::debug_span!(target: "saltwing::plan", "plan").entered();
     let params = if has_parameters { Params::Open } else { Params::Given(&[]) };
-    let bound = match query(statement, catalog, params, &[]) {
+    let Ok(statement) = with_views(statement, catalog) else { return PlanKind::None };
+    let bound = match query(&statement, catalog, params, &[]) {
         Ok(BoundQuery::Single(bound)) => bound,
         Ok(BoundQuery::Relational) => return PlanKind::Relational,
         Err(_) => return PlanKind::None,

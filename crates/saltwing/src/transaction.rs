@@ -202,6 +202,8 @@ impl SessionTransaction {
             S::CreateSequence(_) => refused("CREATE SEQUENCE", definitions),
             S::AlterSequence(_) => refused("ALTER SEQUENCE", definitions),
             S::DropSequence(_) => refused("DROP SEQUENCE", definitions),
+            S::CreateView(_) => refused("CREATE VIEW", definitions),
+            S::DropView(_) => refused("DROP VIEW", definitions),
             S::Truncate(_) => refused("TRUNCATE", "DELETE FROM t deletes rows as a part of the transaction"),
             S::CreateSchema(_) => refused("CREATE SCHEMA", definitions),
             S::DropSchema(_) => refused("DROP SCHEMA", definitions),

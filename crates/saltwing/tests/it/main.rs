@@ -55,6 +55,7 @@ mod tidy;
 mod transactions;
 mod transactions_as_sqlite;
 mod values_in_and_out;
+mod views;
 
 use std::path::{Path, PathBuf};
 
