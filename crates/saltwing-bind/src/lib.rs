@@ -58,5 +58,6 @@ pub use subquery::{Candidate, Subquery, candidates, placed, with_placeholders};
 pub use target::{resolve, target_columns};
 pub use update::{BoundUpdate, update};
 pub use view::{
-    BoundView, VIEW_DEPTH_MAX, VIEWS_MAX, ViewPlace, create_view, create_view_text, view_places, with_views,
+    BoundView, VIEW_DEPTH_MAX, VIEWS_MAX, ViewPlace, create_view, create_view_text, is_updatable, through_view,
+    view_places, with_views,
 };

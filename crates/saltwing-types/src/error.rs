@@ -69,6 +69,7 @@ codes! {
     DuplicateKey = "duplicate_key", "23505";
     NotNull = "not_null", "23502", 218;
     Check = "check", "23514";
+    ViewCheck = "view_check", "44000";
     Conflict = "conflict", "40001", 523;
     SnapshotTooOld = "snapshot_too_old", "40001";
     CommitUnknown = "commit_unknown", "40003";

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use saltwing_bind::{
     BoundQuery, BoundSource, ParameterTypes, Params, ResultColumn, Subquery, alter_table, candidates, computed_query,
-    create_table, create_view, deleted_rows, merge, query, resolve, returning, sequenced_query, update, upsert,
+    create_table, create_view, deleted_rows, merge, query, resolve, returning, sequenced_query, through_view, update,
+    upsert,
 };
 use saltwing_planner::HintVerb;
 use saltwing_sql::Statement;
@@ -41,7 +42,8 @@ impl Session {
     pub(crate) fn describe_statement(&self, statement: &Statement, parameters: usize) -> Result<Description, Error> {
         let types = ParameterTypes::default();
         let mut describer = Describer { session: self, purpose: Purpose::Judge, has_parameters: parameters > 0, types };
-        let description = describer.described(statement)?;
+        let statement = through_view(statement, &*self.catalog(), Params::Open)?;
+        let description = describer.described(&statement)?;
         Ok(Description { parameters: describer.types.into_types(parameters), ..description })
     }
 }
@@ -84,7 +86,7 @@ impl Describer<'_> {
             Statement::CopyFrom(copy) => drop(resolve(&*catalog, &copy.table)?),
             Statement::Explain(explain) => {
                 self.purpose = if explain.analyze { Purpose::Judge } else { Purpose::Explain };
-                self.described(&explain.statement)?;
+                self.described(&*through_view(&explain.statement, &*catalog, Params::Open)?)?;
             }
             Statement::CreateTable(create) => {
                 let bound = create_table(create, session.shared().options.default_salt)?;

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::ops::ControlFlow;
 
 use saltwing_catalog::CatalogReader;
+use saltwing_sql::guard::check_tree;
 use saltwing_sql::parse_query_at;
 use saltwing_sql::statement::QueryStatement;
 use saltwing_types::{Span, ViewDef};
@@ -48,7 +49,7 @@ pub fn view_places(query: &Query, catalog: &dyn CatalogReader) -> Vec<ViewPlace>
 /// that table; elsewhere a view becomes a query in brackets.
 ///
 /// # Errors
-/// More than [`VIEWS_MAX`] views.
+/// More than [`VIEWS_MAX`] views; a statement that is deeper or larger than one that was written so may be.
 pub fn with_views<'a>(statement: &'a QueryStatement, catalog: &dyn CatalogReader) -> Result<Cow<'a, QueryStatement>> {
     if view_places(&statement.query, catalog).is_empty() {
         return Ok(Cow::Borrowed(statement));
@@ -57,6 +58,7 @@ pub fn with_views<'a>(statement: &'a QueryStatement, catalog: &dyn CatalogReader
     let mut expansion = Expansion { relations, open_ctes: Vec::new(), count: 0 };
     let mut expanded = statement.clone();
     expansion.statement(&mut expanded)?;
+    check_tree(&expanded.query, statement.span)?;
     Ok(Cow::Owned(expanded))
 }
 

@@ -38,13 +38,8 @@ pub(super) fn merged(
     let (_, name, alias) = simple(&outer.query)?;
     let alias = alias.map_or_else(|| last_ident(name).cloned(), |alias| Some(alias.name.clone()))?;
     let rows = rows_of(inner, catalog)?;
-    let (inner_select, inner_name, inner_alias) = simple(&inner.query)?;
-    let inner_scope = Scope::of(rows.table.clone(), inner_alias.map(|alias| alias.name.value.clone()));
-    let moved = |expr: &Expr| {
-        let mut expr = expr.clone();
-        let _ = VisitMut::visit(&mut expr, &mut Moved { scope: &inner_scope, alias: &alias });
-        expr
-    };
+    let (inner_select, inner_name, _) = simple(&inner.query)?;
+    let moved = |expr: &Expr| moved(expr, inner, &rows.table, &alias);
     let mut columns = Vec::with_capacity(view.columns.len());
     for (item, column) in inner_select.projection.iter().zip(&view.columns) {
         let (SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. }) = item else { return None };
@@ -64,7 +59,7 @@ pub(super) fn merged(
     merged.items = Vec::new();
     merging.query(&mut merged.query, outer)?;
     let SetExpr::Select(select) = merged.query.body.as_mut() else { return None };
-    select.selection = both(inner_select.selection.as_ref().map(moved), select.selection.take());
+    select.selection = both(condition_of(inner, &rows.table, &alias), select.selection.take());
     let table = TableAlias { explicit: true, name: alias, columns: Vec::new(), at: None };
     if let [from] = select.from.as_mut_slice()
         && let TableFactor::Table { name, alias, .. } = &mut from.relation
@@ -75,7 +70,7 @@ pub(super) fn merged(
 }
 
 /// The query of a view, if it gives rows of one table as they come.
-fn rows_of(inner: &QueryStatement, catalog: &dyn CatalogReader) -> Option<Box<BoundSelect>> {
+pub(super) fn rows_of(inner: &QueryStatement, catalog: &dyn CatalogReader) -> Option<Box<BoundSelect>> {
     let Ok(BoundQuery::Single(bound)) = query(inner, catalog, Params::Given(&[]), &[]) else { return None };
     let Output::Rows(columns) = &bound.output else { return None };
     let is_whole = bound.order.is_empty() && bound.limit.is_none() && bound.offset == 0;
@@ -83,8 +78,23 @@ fn rows_of(inner: &QueryStatement, catalog: &dyn CatalogReader) -> Option<Box<Bo
     (is_whole && columns.iter().all(|column| !column.expr.is_volatile())).then_some(bound)
 }
 
+/// The condition of such a view, where the table has another name.
+pub(super) fn condition_of(inner: &QueryStatement, table: &Arc<Table>, alias: &Ident) -> Option<Expr> {
+    let (select, ..) = simple(&inner.query)?;
+    select.selection.as_ref().map(|condition| moved(condition, inner, table, alias))
+}
+
+/// An expression of such a view, where the table has another name.
+fn moved(expr: &Expr, inner: &QueryStatement, table: &Arc<Table>, alias: &Ident) -> Expr {
+    let own = simple(&inner.query).and_then(|(_, _, alias)| alias).map(|alias| alias.name.value.clone());
+    let scope = Scope::of(table.clone(), own);
+    let mut expr = expr.clone();
+    let _ = VisitMut::visit(&mut expr, &mut Moved { scope: &scope, alias });
+    expr
+}
+
 /// Both conditions.
-fn both(a: Option<Expr>, b: Option<Expr>) -> Option<Expr> {
+pub(super) fn both(a: Option<Expr>, b: Option<Expr>) -> Option<Expr> {
     match (a, b) {
         (Some(a), Some(b)) => Some(Expr::BinaryOp {
             left: Box::new(Expr::Nested(Box::new(a))),

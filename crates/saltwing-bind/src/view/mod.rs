@@ -15,6 +15,7 @@ mod expanded;
 mod fixed;
 mod merged;
 mod relations;
+mod written;
 
 use saltwing_catalog::CatalogReader;
 use saltwing_sql::statement::{CreateView, QueryStatement};
@@ -23,6 +24,7 @@ use saltwing_types::{Span, ViewColumn, ViewDef};
 use sqlparser::ast::{Ident, ObjectName};
 
 pub use self::expanded::{ViewPlace, view_places, with_views};
+pub use self::written::{is_updatable, through_view};
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::output::ResultColumn;
 

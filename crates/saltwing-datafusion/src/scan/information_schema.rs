@@ -6,6 +6,7 @@ use arrow::array::{ArrayRef, RecordBatch};
 use arrow::datatypes::Schema;
 use datafusion::catalog::{MemTable, TableProvider};
 use datafusion::common::Result;
+use saltwing_bind::is_updatable;
 use saltwing_catalog::{CatalogError, CatalogReader, INFORMATION_SCHEMA, VIEWS, catalog_view};
 use saltwing_expr::ColumnBuilder;
 use saltwing_types::{SequenceDef, SqlType, Value, ViewDef};
@@ -138,7 +139,7 @@ fn views(catalog: &dyn CatalogReader) -> Vec<Vec<Value>> {
             schema_name(def.name.schema.as_ref()),
             Value::text(&def.name.name),
             Value::text(&def.query),
-            Value::text("NO"),
+            Value::text(if is_updatable(def, catalog) { "YES" } else { "NO" }),
         ]
     };
     catalog.views().iter().map(|def| row(def)).collect()

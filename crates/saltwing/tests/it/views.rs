@@ -129,3 +129,20 @@ fn views_are_there_after_reopening() {
     let connection = Database::builder(&saved).open().unwrap().connect().blocking();
     assert_eq!(connection.query_one::<(Value,)>("SELECT b FROM w", ()).unwrap(), (Value::Int(2),));
 }
+
+#[test]
+fn a_write_to_a_view_takes_parameters() {
+    let connection = connection();
+    connection.execute("CREATE VIEW v AS SELECT * FROM t WHERE a = 77", ()).unwrap();
+    let upsert = connection.prepare("UPSERT INTO v (b, a, c) VALUES (?, ?, ?), (?, 77, ?)").unwrap();
+    assert_eq!(upsert.parameter_count(), 5);
+    upsert.execute(params![1, 77, 10, 2, 20]).unwrap();
+    assert_eq!(code(upsert.execute(params![1, 78, 10, 2, 20])), "view_check");
+    connection.execute("UPSERT INTO v (b, c) VALUES (?, ?)", params![3, 30]).unwrap();
+    let update = connection.prepare("UPDATE v SET c = c + ? WHERE b = ?").unwrap();
+    update.execute(params![5, 3]).unwrap();
+    let rows = connection.query("SELECT b, c FROM t WHERE a = 77", ()).unwrap();
+    let rows: Vec<(i64, i64)> =
+        rows.map(|row| row.map(|row| (row.get(0).unwrap(), row.get(1).unwrap())).unwrap()).collect();
+    assert_eq!(rows, [(1, 10), (2, 20), (3, 35)]);
+}
