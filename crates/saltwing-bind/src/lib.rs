@@ -12,6 +12,7 @@ mod computed;
 mod condition;
 mod conflict;
 mod create_table;
+mod create_table_as;
 mod dml;
 mod error;
 mod hint;
@@ -37,6 +38,7 @@ pub use computed::{computed_query, expr_of};
 pub use condition::conditions;
 pub use conflict::ConflictUpdate;
 pub use create_table::{BoundTable, SPLIT_ON, create_table};
+pub use create_table_as::create_table_as;
 pub use dml::{
     BoundDelete, BoundSource, BoundUpsert, ComputedValue, SequencedRow, UpsertTarget, delete, deleted_rows, upsert,
 };

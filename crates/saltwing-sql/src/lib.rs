@@ -46,6 +46,7 @@ mod call;
 mod column_type;
 mod copy;
 mod create_table;
+mod create_table_as;
 mod cursor;
 mod dialect;
 mod dml;

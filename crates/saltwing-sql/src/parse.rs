@@ -191,7 +191,7 @@ fn statement(cursor: &mut Cursor<'_>, hints: Vec<Hint>) -> Result<Statement, Sql
     match verb.as_str() {
         "SELECT" | "WITH" | "VALUES" | "TABLE" => return query::statement(cursor, hints).map(Statement::Query),
         "EXPLAIN" => return explain(cursor, hints).map(Statement::Explain),
-        "CREATE" => return create(cursor, &hints),
+        "CREATE" => return create(cursor, hints),
         "DROP" => return drop(cursor),
         "ALTER" if cursor.eat(&["ALTER", "TABLE"]) => return alter_table::parse(cursor).map(Statement::AlterTable),
         "ALTER" if cursor.eat(&["ALTER", "SEQUENCE"]) => return sequence::alter(cursor).map(Statement::AlterSequence),
@@ -284,12 +284,12 @@ const OBJECTS: &str = "INDEX, LOCAL INDEX, UNIQUE INDEX, UNCOVERED INDEX, GLOBAL
     GLOBAL TEMPORARY TABLE, EXTERNAL TABLE, UNLOGGED TABLE, VIRTUAL TABLE, DATABASE, ROLE, USER, TYPE, TRIGGER, CDC, \
     PROCEDURE, SCHEMA";
 
-fn create(cursor: &mut Cursor<'_>, hints: &[Hint]) -> Result<Statement, SqlError> {
+fn create(cursor: &mut Cursor<'_>, hints: Vec<Hint>) -> Result<Statement, SqlError> {
     if cursor.eat(&["CREATE", "TABLE"]) {
-        return create_table::parse(cursor, false).map(Statement::CreateTable);
+        return create_table::parse(cursor, false, hints);
     }
     if cursor.eat(&["CREATE", "IMMUTABLE", "TABLE"]) {
-        return create_table::parse(cursor, true).map(Statement::CreateTable);
+        return create_table::parse(cursor, true, hints);
     }
     if cursor.eat(&["CREATE", "SCHEMA"]) {
         return session::create_schema(cursor).map(Statement::CreateSchema);
@@ -297,7 +297,7 @@ fn create(cursor: &mut Cursor<'_>, hints: &[Hint]) -> Result<Statement, SqlError
     if cursor.eat(&["CREATE", "SEQUENCE"]) {
         return sequence::create(cursor).map(Statement::CreateSequence);
     }
-    if let Some(create) = view::create(cursor, hints)? {
+    if let Some(create) = view::create(cursor, &hints)? {
         return Ok(Statement::CreateView(Box::new(create)));
     }
     object(cursor, "CREATE")

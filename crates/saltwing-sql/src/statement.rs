@@ -16,6 +16,8 @@ use crate::name::{ColumnName, Name, TableRef};
 pub enum Statement {
     /// `CREATE TABLE`.
     CreateTable(CreateTable),
+    /// `CREATE TABLE .. AS`.
+    CreateTableAs(Box<CreateTableAs>),
     /// `ALTER TABLE`.
     AlterTable(AlterTable),
     /// `CREATE SCHEMA`.
@@ -120,6 +122,17 @@ pub struct CreateTable {
     pub options: Vec<OptionSpec>,
     /// `SPLIT ON (..)`, else empty.
     pub split_on: Vec<Expr>,
+}
+
+/// `CREATE TABLE .. AS query`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CreateTableAs {
+    /// The table. Its columns come from the query.
+    pub table: CreateTable,
+    /// Names for the columns of the query, from the first on.
+    pub names: Vec<Name>,
+    /// The query.
+    pub query: QueryStatement,
 }
 
 /// `ALTER TABLE`.

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use saltwing_bind::{
     BoundQuery, BoundSource, ParameterTypes, Params, ResultColumn, Subquery, alter_table, candidates, computed_query,
-    create_table, create_view, deleted_rows, merge, query, resolve, returning, sequenced_query, through_view, update,
-    upsert,
+    create_table, create_table_as, create_view, deleted_rows, merge, query, resolve, returning, sequenced_query,
+    through_view, update, upsert,
 };
 use saltwing_planner::HintVerb;
 use saltwing_sql::Statement;
@@ -24,15 +24,25 @@ use crate::show::columns_shown;
 use crate::subqueries::QueryPlan;
 
 impl Session {
-    /// The columns of a query without parameters.
+    /// The columns of a query with so many parameters.
     ///
     /// # Errors
-    /// Those of the query, but no refusal: it does not run.
-    pub(crate) fn columns_of(&self, query: &QueryStatement) -> Result<Arc<[ResultColumn]>, Error> {
+    /// Those of the query; if it is only explained, no refusal; 0A000 if its columns depend on the values of the parameters.
+    pub(crate) fn columns_of(
+        &self,
+        query: &QueryStatement,
+        parameters: usize,
+        purpose: Purpose,
+    ) -> Result<Arc<[ResultColumn]>, Error> {
         let types = ParameterTypes::default();
-        let mut describer = Describer { session: self, purpose: Purpose::Explain, has_parameters: false, types };
+        let mut describer = Describer { session: self, purpose, has_parameters: parameters > 0, types };
         let description = describer.described_query(query, HintVerb::Select)?;
-        description.columns.ok_or_else(|| Error::new(ErrorCode::Bug, "a query has no columns"))
+        let unknown = || {
+            let error =
+                Error::new(ErrorCode::NotSupported, "the columns of the query are not known without its parameters");
+            error.at(Some(query.span)).with_help(Some("give each parameter a type: CAST(? AS INTEGER)"))
+        };
+        description.columns.ok_or_else(unknown)
     }
 
     /// Describes a statement of so many parameters.
@@ -92,9 +102,15 @@ impl Describer<'_> {
                 let bound = create_table(create, session.shared().options.default_salt)?;
                 session.check_defaults(&bound.def).map_err(|error| error.at(Some(create.table.span())))?;
             }
+            Statement::CreateTableAs(create) => {
+                let columns = self.described_query(&create.query, HintVerb::Select)?.columns;
+                if let Some(columns) = columns {
+                    create_table_as(create, &columns, &*catalog)?;
+                }
+            }
             Statement::CreateView(create) => {
                 let view = create_view(create, &*catalog)?;
-                let columns = session.columns_of(&view.query)?;
+                let columns = session.columns_of(&view.query, 0, Purpose::Explain)?;
                 drop(view.into_def(create, &columns)?);
             }
             Statement::AlterTable(alter) => drop(alter_table(alter, &resolve(&*catalog, &alter.table)?)?),

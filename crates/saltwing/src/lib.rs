@@ -39,6 +39,7 @@ mod computed;
 mod connection;
 mod convert;
 mod copy;
+mod create_table_as;
 mod database;
 mod describe;
 mod description;

@@ -63,6 +63,7 @@ impl Session {
             | Statement::Merge(_) => self.run_dml(statement, params),
             Statement::Explain(explain) => shown(self.run_explain(explain, params)?),
             Statement::CreateTable(create) => self.run_create_table(create),
+            Statement::CreateTableAs(create) => self.run_create_table_as(create, params),
             Statement::AlterTable(alter) => self.run_alter_table(alter),
             Statement::DropTable(drop) => self.run_drop_table(drop),
             Statement::CreateView(create) => self.run_create_view(create),
@@ -304,13 +305,19 @@ impl Session {
             let notices = vec![format!("table {} exists already", create.table)];
             return Ok(ExecResult::noticed(notices).into());
         }
+        Ok(ExecResult::noticed(self.create_table(create)?).into())
+    }
+
+    /// Makes a table; the notices for the user.
+    pub(crate) fn create_table(&self, create: &CreateTable) -> Result<Vec<String>, Error> {
+        let shared = self.shared();
         let bound = create_table(create, shared.options.default_salt)?;
         self.check_defaults(&bound.def).map_err(|error| error.at(Some(create.table.span())))?;
         match shared.catalog.create_table(bound.def) {
             Err(saltwing_catalog::CatalogError::DuplicateTable { .. }) if create.if_not_exists => {}
             created => drop(created.map_err(|e| Error::from(e).at(Some(create.table.span())))?),
         }
-        Ok(ExecResult::noticed(bound.notices).into())
+        Ok(bound.notices)
     }
 
     fn run_alter_table(&self, alter: &AlterTable) -> Result<Outcome, Error> {

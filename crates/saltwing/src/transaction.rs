@@ -197,6 +197,7 @@ impl SessionTransaction {
         let storage = "COMMIT or ROLLBACK first: it works on stored rows, and a transaction's own are not stored yet";
         match statement {
             S::CreateTable(_) => refused("CREATE TABLE", definitions),
+            S::CreateTableAs(_) => refused("CREATE TABLE", definitions),
             S::AlterTable(_) => refused("ALTER TABLE", definitions),
             S::DropTable(_) => refused("DROP TABLE", definitions),
             S::CreateSequence(_) => refused("CREATE SEQUENCE", definitions),

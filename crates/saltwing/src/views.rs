@@ -6,6 +6,7 @@ use saltwing_sql::statement::{CreateView, DropObjects, ShowTables};
 
 use crate::Error;
 use crate::outcome::{ExecResult, Outcome};
+use crate::run::Purpose;
 use crate::session::Session;
 use crate::text_rows::TextRow;
 
@@ -19,7 +20,7 @@ impl Session {
         }
         let created = catalog.create_view(create.replaces, |catalog| {
             let view = create_view(create, catalog)?;
-            let columns = self.columns_of(&view.query)?;
+            let columns = self.columns_of(&view.query, 0, Purpose::Explain)?;
             Ok::<_, Error>(view.into_def(create, &columns)?)
         });
         created.map_err(|error| error.at(Some(create.name.span())))?;

@@ -34,6 +34,15 @@ pub fn placeless(mut statement: Statement) -> Statement {
             }
             it.options.iter_mut().for_each(option);
         }
+        Statement::CreateTableAs(it) => {
+            let mut create = Statement::CreateTable(it.table.clone());
+            create = placeless(create);
+            if let Statement::CreateTable(create) = create {
+                it.table = create;
+            }
+            it.names.iter_mut().for_each(name);
+            query(&mut it.query);
+        }
         Statement::AlterTable(it) => {
             table(&mut it.table);
             match &mut it.change {

@@ -7,10 +7,11 @@ use std::fmt::{self, Display, Formatter};
 
 use saltwing_sql::statement::{
     AlterSequence, AlterTable, Assignment, ColumnSpec, ConflictAction, ConflictClause, CopyFormat, CopyFrom,
-    CopyOptions, CopySource, CopyTarget, CopyTo, CreateSchema, CreateSequence, CreateTable, CreateView, Delete,
-    DropObjects, DropSchema, DropSequence, Explain, ExplainFormat, Hint, KeyPart, Merge, MergeAction, MergeRows,
-    OnConflict, OnError, OptionSpec, OptionValue, PrimaryKeySpec, QueryStatement, Restart, Returning, RowSource,
-    SequenceNumber, SequenceOptions, Set, ShowTables, Statement, TableChange, Unsupported, Update, Upsert, ValuesRow,
+    CopyOptions, CopySource, CopyTarget, CopyTo, CreateSchema, CreateSequence, CreateTable, CreateTableAs, CreateView,
+    Delete, DropObjects, DropSchema, DropSequence, Explain, ExplainFormat, Hint, KeyPart, Merge, MergeAction,
+    MergeRows, OnConflict, OnError, OptionSpec, OptionValue, PrimaryKeySpec, QueryStatement, Restart, Returning,
+    RowSource, SequenceNumber, SequenceOptions, Set, ShowTables, Statement, TableChange, Unsupported, Update, Upsert,
+    ValuesRow,
 };
 use saltwing_sql::{ColumnName, Lexeme, Name, TableRef, lexemes, tree_text};
 use saltwing_types::table::SortOrder;
@@ -91,6 +92,7 @@ impl Print for Statement {
     fn print(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
             Self::CreateTable(it) => it.print(f),
+            Self::CreateTableAs(it) => it.print(f),
             Self::AlterTable(it) => it.print(f),
             Self::CreateSchema(CreateSchema { if_not_exists, name }) => {
                 write!(f, "CREATE SCHEMA {}{name}", if *if_not_exists { "IF NOT EXISTS " } else { "" })
@@ -243,6 +245,28 @@ impl Print for CreateTable {
             f.write_str(")")?;
         }
         Ok(())
+    }
+}
+
+impl Print for CreateTableAs {
+    fn print(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Self { table, names, query } = self;
+        f.write_str(if table.immutable { "CREATE IMMUTABLE TABLE " } else { "CREATE TABLE " })?;
+        f.write_str(if table.if_not_exists { "IF NOT EXISTS " } else { "" })?;
+        write!(f, "{}", table.table)?;
+        if !names.is_empty() {
+            f.write_str(" (")?;
+            list(f, names)?;
+            f.write_str(")")?;
+        }
+        if let Some(key) = &table.primary_key {
+            write!(f, " {}", Shown(key))?;
+        }
+        for (index, option) in table.options.iter().enumerate() {
+            write!(f, "{}{}", if index > 0 { ", " } else { " " }, Shown(option))?;
+        }
+        f.write_str(" AS ")?;
+        query.print(f)
     }
 }
 
