@@ -81,6 +81,27 @@ pub enum BindErrorKind {
         /// Most.
         limit: usize,
     },
+    /// More views than a statement may read.
+    #[error("the statement reads more than {0} views, those inside views counted")]
+    TooManyViews(usize),
+    /// A write to a view that takes none.
+    #[error("view {view} cannot be written: {why}")]
+    ReadOnlyView {
+        /// The view.
+        view: String,
+        /// The reason.
+        why: String,
+    },
+    /// A row for a view that the view would not show.
+    #[error("view {view} shows rows whose {column} is {value}, and takes no others")]
+    ViewCheck {
+        /// The view.
+        view: String,
+        /// A column of its condition.
+        column: String,
+        /// The value that the condition demands, as SQL text.
+        value: String,
+    },
     /// A definition that makes no table.
     #[error("{0}")]
     InvalidDefinition(String),
@@ -129,6 +150,9 @@ impl BindError {
             BindErrorKind::NoSuchQualifier(_) => ErrorCode::NoSuchTable,
             BindErrorKind::DuplicateColumn(_) | BindErrorKind::ColumnExists { .. } => ErrorCode::DuplicateColumn,
             BindErrorKind::TooManyColumns { .. } => ErrorCode::TooManyColumns,
+            BindErrorKind::ReadOnlyView { .. } => ErrorCode::WrongObject,
+            BindErrorKind::ViewCheck { .. } => ErrorCode::ViewCheck,
+            BindErrorKind::TooManyViews(_) => ErrorCode::StatementTooLarge,
             BindErrorKind::InvalidDefinition(_) => ErrorCode::InvalidDefinition,
             BindErrorKind::NotNull(_) | BindErrorKind::NullGiven(_) => ErrorCode::NotNull,
             BindErrorKind::WrongValueCount { .. } | BindErrorKind::Syntax(_) => ErrorCode::Syntax,

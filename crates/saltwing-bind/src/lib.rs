@@ -13,6 +13,7 @@ mod computed;
 mod condition;
 mod conflict;
 mod create_table;
+mod create_table_as;
 mod dml;
 mod error;
 mod hint;
@@ -30,6 +31,7 @@ mod subquery;
 mod table_option;
 mod target;
 mod update;
+mod view;
 
 pub use aggregate::{AggregateCall, AggregateFunction, GroupOrder, Grouping};
 pub use alter_table::{AlteredTable, alter_table};
@@ -38,6 +40,7 @@ pub use computed::{computed_query, expr_of};
 pub use condition::conditions;
 pub use conflict::ConflictUpdate;
 pub use create_table::{BoundTable, SPLIT_ON, create_table};
+pub use create_table_as::create_table_as;
 pub use dml::{
     BoundDelete, BoundSource, BoundUpsert, ComputedValue, SequencedRow, UpsertTarget, delete, deleted_rows, upsert,
 };
@@ -58,3 +61,7 @@ pub use sequence::{
 pub use subquery::{Candidate, Subquery, candidates, placed, with_placeholders};
 pub use target::{column_path, resolve, target_columns};
 pub use update::{BoundUpdate, update};
+pub use view::{
+    BoundView, VIEW_DEPTH_MAX, VIEWS_MAX, ViewPlace, create_view, create_view_text, is_updatable, through_view,
+    view_places, with_views,
+};

@@ -131,15 +131,15 @@ pub fn query(
 }
 
 /// A query without anything relational in it.
-struct Simple<'a> {
-    select: &'a ast::Select,
-    name: &'a ast::ObjectName,
-    alias: Option<&'a ast::TableAlias>,
+pub(crate) struct Simple<'a> {
+    pub(crate) select: &'a ast::Select,
+    pub(crate) name: &'a ast::ObjectName,
+    pub(crate) alias: Option<&'a ast::TableAlias>,
     /// The moment at which the table is read.
-    moment: Option<&'a ast::TableVersion>,
+    pub(crate) moment: Option<&'a ast::TableVersion>,
 }
 
-fn simple(query: &Query) -> Option<Simple<'_>> {
+pub(crate) fn simple(query: &Query) -> Option<Simple<'_>> {
     let plain = query.with.is_none()
         && query.fetch.is_none()
         && query.locks.is_empty()
@@ -457,7 +457,7 @@ struct RowCount {
     parameter: Option<usize>,
 }
 
-fn is_plain(options: &ast::WildcardAdditionalOptions) -> bool {
+pub(crate) fn is_plain(options: &ast::WildcardAdditionalOptions) -> bool {
     options.opt_ilike.is_none()
         && options.opt_exclude.is_none()
         && options.opt_except.is_none()

@@ -53,14 +53,8 @@ pub fn candidates(statement: &QueryStatement) -> Vec<Candidate> {
             continue;
         }
         if let Some(alone) = named.alone(&query, place < within_with) {
-            let statement = QueryStatement {
-                query: Box::new(alone),
-                hints: statement.hints.clone(),
-                items: Vec::new(),
-                has_sequences: false,
-                reads_past: statement.reads_past,
-                span: statement.span,
-            };
+            let statement =
+                QueryStatement { query: Box::new(alone), items: Vec::new(), has_sequences: false, ..statement.clone() };
             found.push(Candidate { query: Box::new(query), statement });
         }
     }

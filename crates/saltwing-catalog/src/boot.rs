@@ -13,8 +13,9 @@ use saltwing_types::{
     ColumnDef, KeyColumn, KeySchema, KeySource, SequenceBlock, SortOrder, SqlType, TableDef, TableId, TableName, Value,
 };
 
-use crate::row::{defined_sequence, name_values, text};
-use crate::view::{Definitions, key};
+use crate::definitions::{Definitions, key};
+use crate::row::{check_name, defined_sequence, defined_view, name_values, text};
+use crate::views::Dependents;
 use crate::{CatalogError, CatalogReader, INFORMATION_SCHEMA, record};
 
 /// The newest format of the catalog's rows that this version reads and writes.
@@ -27,14 +28,17 @@ use crate::{CatalogError, CatalogReader, INFORMATION_SCHEMA, record};
 /// | 4 | DEFAULTs that are computed for each row |
 /// | 5 | definitions as records with names of their own (`record.rs`) |
 /// | 6 | sequences |
+/// | 7 | views |
 ///
 /// A definition stays in its form until its table is altered. So earlier versions open a catalog up to its first
 /// record, and refuse it from then on.
-pub const CATALOG_FORMAT: u32 = 6;
+pub const CATALOG_FORMAT: u32 = 7;
 /// The format that the records of tables need.
 const RECORDS_FORMAT: u32 = 5;
 /// The format that sequences need.
 pub(crate) const SEQUENCES_FORMAT: u32 = 6;
+/// The format that views need.
+pub(crate) const VIEWS_FORMAT: u32 = 7;
 /// The format of a catalog without tables.
 const FIRST_FORMAT: u32 = 1;
 
@@ -43,12 +47,13 @@ const SCHEMAS: u32 = 2;
 const DROPPED: u32 = 3;
 const SETTINGS: u32 = 4;
 const SEQUENCES: u32 = 5;
+const VIEWS: u32 = 6;
 /// Ids below are the catalog's own.
 const FIRST_USER_TABLE: i64 = 100;
 pub(crate) const FORMAT_SETTING: &str = "catalog_format";
 pub(crate) const NEXT_ID_SETTING: &str = "next_table_id";
 
-/// The tables, schemas and sequences of a database.
+/// The tables, schemas, sequences and views of a database.
 pub struct Catalog {
     pub(crate) store: Arc<dyn TableStore>,
     pub(crate) own: OwnTables,
@@ -66,6 +71,7 @@ pub(crate) struct OwnTables {
     pub(crate) dropped: Arc<Table>,
     pub(crate) settings: Arc<Table>,
     pub(crate) sequences: Arc<Table>,
+    pub(crate) views: Arc<Table>,
 }
 
 impl Catalog {
@@ -91,6 +97,9 @@ impl Catalog {
         }
         for row in catalog.rows(&catalog.own.sequences)? {
             view.insert_sequence(defined_sequence(&row)?.0);
+        }
+        for row in catalog.rows(&catalog.own.views)? {
+            view.insert_view(defined_view(&row)?);
         }
         *catalog.view.write() = Arc::new(view);
         Ok(catalog)
@@ -121,7 +130,7 @@ impl Catalog {
     /// Adds a table, and its schema if that is new. The definition's id is given here.
     ///
     /// # Errors
-    /// [`CatalogError::DuplicateTable`], [`CatalogError::DuplicateSequence`], [`CatalogError::ReservedName`]; the store's.
+    /// [`CatalogError::DuplicateTable`] and its like for sequences and views; [`CatalogError::ReservedName`]; the store's.
     pub fn create_table(&self, mut def: TableDef) -> Result<Arc<Table>, CatalogError> {
         let _one_by_one = self.changing.lock();
         let mut view = Definitions::clone(&self.definitions());
@@ -146,7 +155,8 @@ impl Catalog {
     /// table by the definition before can no longer write to it.
     ///
     /// # Errors
-    /// [`CatalogError::NoSuchTable`]; what `change` fails with; the store's.
+    /// [`CatalogError::NoSuchTable`]; [`CatalogError::Used`] if a view uses a column that is gone then; what `change` fails
+    /// with; the store's.
     pub fn alter_table<E: From<CatalogError>>(
         &self,
         schema: Option<&str>,
@@ -154,8 +164,10 @@ impl Catalog {
         change: impl FnOnce(&Arc<Table>) -> Result<Option<TableDef>, E>,
     ) -> Result<(), E> {
         let _one_by_one = self.changing.lock();
-        let table = self.snapshot().resolve(schema, name)?;
+        let view = self.definitions();
+        let table = view.resolve(schema, name)?;
         let Some(mut def) = change(&table)? else { return Ok(()) };
+        view.check_columns_kept(table.def(), &def)?;
         def.history.version = table.def().history.version.saturating_add(1);
         Ok(self.put_altered(def)?)
     }
@@ -206,9 +218,9 @@ impl Catalog {
     /// [`Catalog::finish_drops`] then frees the space.
     ///
     /// # Errors
-    /// [`CatalogError::NoSuchTable`]; the store's: then the table is there, unless nobody knows whether the store has
-    /// the change ([`saltwing_types::ErrorCode::CommitUnknown`]).
-    pub fn drop_table(&self, schema: Option<&str>, name: &str) -> Result<bool, CatalogError> {
+    /// [`CatalogError::NoSuchTable`]; [`CatalogError::Used`]; the store's: then the table is there, unless nobody knows whether
+    /// the store has the change ([`saltwing_types::ErrorCode::CommitUnknown`]).
+    pub fn drop_table(&self, schema: Option<&str>, name: &str, views: Dependents) -> Result<bool, CatalogError> {
         let _one_by_one = self.changing.lock();
         let mut view = Definitions::clone(&self.definitions());
         let table = view.resolve(schema, name)?;
@@ -216,6 +228,7 @@ impl Catalog {
         let mut writes = self.store.batch();
         let row_key = self.own.tables.codec().encode(&name_values(&def.name)).map_err(TableError::from)?;
         writes.delete(&self.own.tables, row_key)?;
+        self.drop_dependents(&mut view, &mut *writes, &def.name, views)?;
         let dropped = self.put_dropped(&mut *writes, def.id)?;
         writes.commit(Durability::Synced)?;
         view.tables.remove(&key(def.name.schema.as_deref(), &def.name.name));
@@ -249,10 +262,12 @@ impl Catalog {
         let mut view = Definitions::clone(&self.definitions());
         let lower = name.to_lowercase();
         let Some(spelt) = view.schemas.remove(&lower) else { return Err(CatalogError::NoSuchSchema(name.into())) };
-        let tables = view.tables.keys().filter(|(schema, _)| *schema == lower).count();
-        let sequences = view.sequences.keys().filter(|(schema, _)| *schema == lower).count();
-        if tables + sequences > 0 {
-            return Err(CatalogError::SchemaNotEmpty { name: spelt, tables, sequences });
+        let is_in = |(schema, _): &&(String, String)| *schema == lower;
+        let tables = view.tables.keys().filter(is_in).count();
+        let sequences = view.sequences.keys().filter(is_in).count();
+        let views = view.views.keys().filter(is_in).count();
+        if tables + sequences + views > 0 {
+            return Err(CatalogError::SchemaNotEmpty { name: spelt, tables, sequences, views });
         }
         let mut writes = self.store.batch();
         let row_key = self.own.schemas.codec().encode(&[Value::Text(spelt)]).map_err(TableError::from)?;
@@ -415,7 +430,7 @@ fn check_definition(def: &TableDef) -> Result<(), CatalogError> {
 
 impl OwnTables {
     pub(crate) fn all(&self) -> impl Iterator<Item = &Arc<Table>> {
-        [&self.tables, &self.schemas, &self.dropped, &self.settings, &self.sequences].into_iter()
+        [&self.tables, &self.schemas, &self.dropped, &self.settings, &self.sequences, &self.views].into_iter()
     }
 
     pub(crate) fn register(store: &dyn TableStore) -> Result<Self, CatalogError> {
@@ -431,6 +446,7 @@ impl OwnTables {
             dropped: open(DROPPED, "_dropped", &[("id", SqlType::BigInt)], &[])?,
             settings: open(SETTINGS, "_settings", &[name], &[("value", SqlType::Varchar(None))])?,
             sequences: open(SEQUENCES, "_sequences", &[schema, name], &[definition])?,
+            views: open(VIEWS, "_views", &[schema, name], &[definition])?,
         })
     }
 }
@@ -475,11 +491,8 @@ fn setting_row(name: &str, value: i64) -> Vec<Value> {
 /// # Errors
 /// As [`record::read`]; [`CatalogError::Corrupt`] for the definition of another table, or of none.
 pub(crate) fn defined_table(row: &[Value]) -> Result<Table, CatalogError> {
-    let (schema, name) = (text(row, 0)?, text(row, 1)?);
-    let def = record::read(name, text(row, 2)?)?;
-    if def.name.name != name || def.name.schema.as_deref().unwrap_or_default() != schema {
-        return Err(CatalogError::Corrupt(format!("the definition of table {name} names another table")));
-    }
+    let def = record::read(text(row, 1)?, text(row, 2)?)?;
+    check_name(row, "table", &def.name)?;
     check_definition(&def)?;
     Ok(Table::new(Arc::new(def))?)
 }

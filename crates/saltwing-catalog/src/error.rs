@@ -18,6 +18,49 @@ pub enum CatalogError {
     /// A view of the catalog, where a table is needed.
     #[error("{0} is a view of the catalog: it can be read, not changed")]
     View(String),
+    /// A view, where a table is needed.
+    #[error("{0} is a view, not a table")]
+    IsView(String),
+    /// No view of this name.
+    #[error("no view {name}")]
+    NoSuchView {
+        /// The requested name.
+        name: String,
+        /// The nearest name there is.
+        nearest: Option<String>,
+    },
+    /// A table, where a view is needed.
+    #[error("{0} is a table, not a view")]
+    IsTable(String),
+    /// The view exists, perhaps in another case.
+    #[error("view {name} exists already{}", .existing.as_ref().map(|e| format!(" as {e}")).unwrap_or_default())]
+    DuplicateView {
+        /// The requested name.
+        name: String,
+        /// How it is spelt, where that differs.
+        existing: Option<String>,
+    },
+    /// A view uses the table, the view or the column that a statement would take away.
+    #[error("view {view} uses {used}")]
+    Used {
+        /// The table or view, or `table.column`.
+        used: String,
+        /// The view.
+        view: String,
+    },
+    /// A view would use itself.
+    #[error("view {0} would read itself")]
+    RecursiveView(String),
+    /// A replaced view would lose a column, or give another one in its place.
+    #[error("view {view} has a column {column}, and its new definition has {} in that place", .found.as_deref().unwrap_or("none"))]
+    ViewColumnChanged {
+        /// The view.
+        view: String,
+        /// The column, with its type.
+        column: String,
+        /// The column that would be there, with its type.
+        found: Option<String>,
+    },
     /// No schema of this name.
     #[error("no schema {0}")]
     NoSuchSchema(String),
@@ -56,8 +99,8 @@ pub enum CatalogError {
     /// The schema exists.
     #[error("schema {0} exists already")]
     DuplicateSchema(String),
-    /// The schema still has tables or sequences.
-    #[error("schema {name} still has {tables} tables{}", if *.sequences > 0 { format!(" and {sequences} sequences") } else { String::new() })]
+    /// The schema still has tables, sequences or views.
+    #[error("schema {name} still has {}", counted(&[(*.tables, "tables"), (*.sequences, "sequences"), (*.views, "views")]))]
     SchemaNotEmpty {
         /// Schema.
         name: String,
@@ -65,6 +108,8 @@ pub enum CatalogError {
         tables: usize,
         /// How many sequences.
         sequences: usize,
+        /// How many views.
+        views: usize,
     },
     /// A name that is kept for the catalog itself.
     #[error("{0} is a name of the catalog itself")]
@@ -77,10 +122,10 @@ pub enum CatalogError {
         /// The newest readable format.
         supported: u32,
     },
-    /// A later version wrote the definition of a table or a sequence.
+    /// A later version wrote the definition of a table, a sequence or a view.
     #[error("the definition of {what} {name} has record version {found}, and this version reads up to {supported}")]
     NewerRecord {
-        /// "table" or "sequence".
+        /// "table", "sequence" or "view".
         what: &'static str,
         /// Its name.
         name: String,
@@ -105,14 +150,24 @@ pub enum CatalogError {
     Table(#[from] TableError),
 }
 
+/// `2 tables and 1 views`: those of which there are any.
+fn counted(objects: &[(usize, &str)]) -> String {
+    let found: Vec<String> =
+        objects.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
+    found.join(" and ")
+}
+
 impl CatalogError {
     /// The stable code.
     pub fn code(&self) -> ErrorCode {
         match self {
-            Self::NoSuchTable { .. } => ErrorCode::NoSuchTable,
+            Self::NoSuchTable { .. } | Self::NoSuchView { .. } => ErrorCode::NoSuchTable,
+            Self::IsView(_) | Self::IsTable(_) => ErrorCode::WrongObject,
+            Self::Used { .. } => ErrorCode::Dependents,
             Self::View(_) => ErrorCode::ReadOnly,
             Self::NoSuchSchema(_) => ErrorCode::NoSuchSchema,
-            Self::DuplicateTable { .. } => ErrorCode::DuplicateTable,
+            Self::DuplicateTable { .. } | Self::DuplicateView { .. } => ErrorCode::DuplicateTable,
+            Self::RecursiveView(_) | Self::ViewColumnChanged { .. } => ErrorCode::InvalidDefinition,
             Self::NoSuchSequence { .. } => ErrorCode::NoSuchSequence,
             Self::DuplicateSequence { .. } => ErrorCode::DuplicateSequence,
             Self::SequenceLimit { .. } => ErrorCode::SequenceLimit,
@@ -138,7 +193,15 @@ impl CatalogError {
         match self {
             Self::NoSuchTable { nearest: Some(nearest), .. } => Some(format!("there is {nearest}")),
             Self::NoSuchTable { .. } => Some("SHOW TABLES lists them".into()),
-            Self::NoSuchSequence { nearest: Some(nearest), .. } => Some(format!("there is {nearest}")),
+            Self::NoSuchSequence { nearest: Some(nearest), .. } | Self::NoSuchView { nearest: Some(nearest), .. } => {
+                Some(format!("there is {nearest}"))
+            }
+            Self::NoSuchView { .. } => Some("SHOW VIEWS lists them".into()),
+            Self::IsTable(name) => Some(format!("DROP TABLE {name}")),
+            Self::Used { .. } => Some("drop the view first; DROP TABLE and DROP VIEW do so with CASCADE".into()),
+            Self::ViewColumnChanged { view, .. } => {
+                Some(format!("new columns stand behind the others; else DROP VIEW {view} first"))
+            }
             Self::NoSuchSequence { .. } => Some("SHOW SEQUENCES lists them".into()),
             Self::SequenceLimit { .. } => Some("ALTER SEQUENCE can restart it, move its limit, or let it CYCLE".into()),
             Self::NewerFormat { .. } | Self::NewerRecord { .. } => {

@@ -17,7 +17,7 @@ pub struct CatalogViewDef {
 }
 
 /// The views of [`INFORMATION_SCHEMA`].
-pub const VIEWS: [CatalogViewDef; 4] = [
+pub const VIEWS: [CatalogViewDef; 5] = [
     CatalogViewDef { name: "schemata", columns: &[("catalog_name", TEXT), ("schema_name", TEXT)] },
     CatalogViewDef {
         name: "tables",
@@ -37,6 +37,16 @@ pub const VIEWS: [CatalogViewDef; 4] = [
             ("key_position", SqlType::Integer),
             ("key_order", TEXT),
             ("column_family", TEXT),
+        ],
+    },
+    CatalogViewDef {
+        name: "views",
+        columns: &[
+            ("table_catalog", TEXT),
+            ("table_schema", TEXT),
+            ("table_name", TEXT),
+            ("view_definition", TEXT),
+            ("is_updatable", TEXT),
         ],
     },
     CatalogViewDef {

@@ -1,4 +1,4 @@
-//! Tables, schemas and sequences, kept as rows of tables whose definitions are constant.
+//! Tables, schemas, sequences and views, kept as rows of tables whose definitions are constant.
 //!
 //! ```text
 //! _tables    (schema, name)  -> definition as a record in JSON (`record.rs`)
@@ -6,6 +6,7 @@
 //! _dropped   (id)            tables whose rows are still to be deleted
 //! _settings  (name)          -> value: format version, next table id
 //! _sequences (schema, name)  -> definition and position as a record in JSON (`record/sequence.rs`)
+//! _views     (schema, name)  -> definition as a record in JSON (`record/view.rs`)
 //! ```
 //!
 //! # Laws
@@ -13,22 +14,25 @@
 //! 2. A change is one commit, synced: after a crash it is there whole or not at all.
 //! 3. The id of a table or a sequence is never used again.
 //! 4. A value of a sequence is reserved on the disk before it is given out (`sequences.rs`).
+//! 5. What a view uses is there, and no view uses itself, not even by way of others (`views.rs`).
 //!
 //! [`Catalog::snapshot`] gives the [`CatalogReader`] of one moment.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
 
 mod boot;
+mod definitions;
 mod error;
 mod information_schema;
 mod readable;
 mod record;
 mod row;
 mod sequences;
-mod view;
+mod views;
 
 pub use boot::{CATALOG_FORMAT, Catalog};
+pub use definitions::CatalogReader;
 pub use error::CatalogError;
 pub use information_schema::{CatalogViewDef, INFORMATION_SCHEMA, VIEWS, catalog_view};
 pub use readable::ReadableCatalog;
-pub use view::CatalogReader;
+pub use views::Dependents;

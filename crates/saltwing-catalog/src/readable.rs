@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use saltwing_access::{Damage, Examine, Examined, Loss, ScanContext, Table, TableError};
-use saltwing_types::{SequenceDef, SequencePosition, TableId, Value};
+use saltwing_types::{SequenceDef, SequencePosition, TableId, Value, ViewDef};
 
 use crate::CATALOG_FORMAT;
 use crate::boot::{FORMAT_SETTING, NEXT_ID_SETTING, OwnTables, defined_table};
-use crate::row::defined_sequence;
+use crate::row::{defined_sequence, defined_view};
 
 /// The name under which damage to the catalog's own rows is reported.
 const PLACE: &str = "catalog";
@@ -21,6 +21,8 @@ pub struct ReadableCatalog {
     pub schemas: BTreeSet<String>,
     /// Sequences with their positions, in the order of their names.
     pub sequences: Vec<(SequenceDef, SequencePosition)>,
+    /// Views, in the order of their names.
+    pub views: Vec<ViewDef>,
     /// Tables whose drop did not come to its end.
     pub dropped: BTreeSet<TableId>,
     /// The examination of the catalog's own tables, and their names by id.
@@ -43,6 +45,7 @@ impl ReadableCatalog {
             tables: Vec::new(),
             schemas: BTreeSet::new(),
             sequences: Vec::new(),
+            views: Vec::new(),
             dropped: BTreeSet::new(),
             examined: Examined::default(),
             own: own.all().map(|table| (table.def().id, table.def().name.name.clone())).collect(),
@@ -66,6 +69,12 @@ impl ReadableCatalog {
             match defined_sequence(&row) {
                 Ok(sequence) => read.sequences.push(sequence),
                 Err(why) => read.tell(&own.sequences, "sequences".to_owned(), why.to_string(), Loss::Nothing),
+            }
+        }
+        for row in rows(&own.views) {
+            match defined_view(&row) {
+                Ok(view) => read.views.push(view),
+                Err(why) => read.tell(&own.views, "views".to_owned(), why.to_string(), Loss::Nothing),
             }
         }
         read.settings(&own.settings, &rows(&own.settings));
@@ -103,7 +112,7 @@ impl ReadableCatalog {
         let is_format = |found: i64| (1..=i64::from(CATALOG_FORMAT)).contains(&found);
         let place = |name: &str| format!("setting {name}");
         match number(FORMAT_SETTING) {
-            None if self.tables.is_empty() && self.sequences.is_empty() => {}
+            None if self.tables.is_empty() && self.sequences.is_empty() && self.views.is_empty() => {}
             None => self.tell(of, place(FORMAT_SETTING), "it is missing".into(), Loss::Nothing),
             Some(found) if found.is_some_and(is_format) => {}
             Some(_) => {

@@ -13,6 +13,7 @@
 
 use saltwing_types::table::{DefaultDef, DroppedColumn, TableHistory, TableOption};
 use saltwing_types::{ColumnDef, KeyColumn, KeySchema, KeySource, Salt, SortOrder, TableDef, TableId, TableName};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use crate::CatalogError;
@@ -22,6 +23,7 @@ pub(crate) mod sequence;
 mod sql_type;
 #[cfg(test)]
 mod tests;
+pub(crate) mod view;
 
 use expression::{ExprRecord, ValueRecord};
 use sql_type::TypeRecord;
@@ -46,16 +48,24 @@ pub(crate) fn write(def: &TableDef) -> Result<String, CatalogError> {
 /// [`CatalogError::NewerRecord`]; [`CatalogError::UnreadableDefinition`].
 pub(crate) fn read(table: &str, text: &str) -> Result<TableDef, CatalogError> {
     let unreadable = |why| CatalogError::UnreadableDefinition { table: table.into(), why };
-    let parsed = serde_json::from_str::<TableRecord>(text);
-    // A newer record may have fields or variants that `TableRecord` refuses.
-    let found = match &parsed {
-        Ok(record) => record.record_version,
-        Err(_) => serde_json::from_str::<VersionOnly>(text).map_or(0, |only| only.record_version),
-    };
-    if found > RECORD_VERSION {
-        return Err(CatalogError::NewerRecord { what: "table", name: table.into(), found, supported: RECORD_VERSION });
+    parsed::<TableRecord>(("table", table), text, RECORD_VERSION)?.map_err(unreadable)?.into_def().map_err(unreadable)
+}
+
+/// A record of one of the versions up to `supported`, or why it is none; `of` says of what kind and of what name.
+///
+/// # Errors
+/// [`CatalogError::NewerRecord`].
+fn parsed<T: DeserializeOwned>(
+    of: (&'static str, &str),
+    text: &str,
+    supported: u32,
+) -> Result<Result<T, String>, CatalogError> {
+    // A newer record may have fields or variants that `T` refuses.
+    let found = serde_json::from_str::<VersionOnly>(text).map_or(0, |only| only.record_version);
+    if found > supported {
+        return Err(CatalogError::NewerRecord { what: of.0, name: of.1.into(), found, supported });
     }
-    parsed.map_err(|error| unreadable(error.to_string()))?.into_def().map_err(unreadable)
+    Ok(serde_json::from_str(text).map_err(|error| error.to_string()))
 }
 
 /// The version of a record whose other fields are unknown.
@@ -88,6 +98,16 @@ struct TableRecord {
 struct NameRecord {
     schema: Option<String>,
     name: String,
+}
+
+impl NameRecord {
+    fn of(name: &TableName) -> Self {
+        Self { schema: name.schema.clone(), name: name.name.clone() }
+    }
+
+    fn into_name(self) -> TableName {
+        TableName { schema: self.schema, name: self.name }
+    }
 }
 
 #[derive(Serialize, Deserialize)]
@@ -188,7 +208,7 @@ impl TableRecord {
         Ok(Self {
             record_version: RECORD_VERSION,
             id: def.id.0,
-            name: NameRecord { schema: def.name.schema.clone(), name: def.name.name.clone() },
+            name: NameRecord::of(&def.name),
             columns: def.columns.iter().map(ColumnRecord::of).collect::<Result<_, _>>()?,
             key: KeyRecord {
                 columns: def.key.columns.iter().map(KeyColumnRecord::of).collect::<Result<_, _>>()?,
@@ -210,7 +230,7 @@ impl TableRecord {
         };
         Ok(TableDef {
             id: TableId(self.id),
-            name: TableName { schema: self.name.schema, name: self.name.name },
+            name: self.name.into_name(),
             columns,
             key: KeySchema {
                 columns: key_columns,

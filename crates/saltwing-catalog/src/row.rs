@@ -1,9 +1,8 @@
 //! Values in the rows of the catalog's tables.
 
-use saltwing_types::{SequenceDef, SequencePosition, TableName, Value};
+use saltwing_types::{SequenceDef, SequencePosition, TableName, Value, ViewDef};
 
-use crate::CatalogError;
-use crate::record::sequence as record;
+use crate::{CatalogError, record};
 
 pub(crate) fn name_values(name: &TableName) -> [Value; 2] {
     [Value::Text(name.schema.clone().unwrap_or_default()), Value::Text(name.name.clone())]
@@ -19,12 +18,29 @@ pub(crate) fn text(row: &[Value], column: usize) -> Result<&str, CatalogError> {
 /// The sequence whose definition a row of the catalog holds, and its position.
 ///
 /// # Errors
-/// As [`record::read`]; [`CatalogError::Corrupt`] for the definition of another sequence.
+/// As [`record::sequence::read`]; [`CatalogError::Corrupt`] for the definition of another sequence.
 pub(crate) fn defined_sequence(row: &[Value]) -> Result<(SequenceDef, SequencePosition), CatalogError> {
-    let (schema, name) = (text(row, 0)?, text(row, 1)?);
-    let (def, position) = record::read(name, text(row, 2)?)?;
-    if def.name.name != name || def.name.schema.as_deref().unwrap_or_default() != schema {
-        return Err(CatalogError::Corrupt(format!("the definition of sequence {name} names another one")));
-    }
+    let (def, position) = record::sequence::read(text(row, 1)?, text(row, 2)?)?;
+    check_name(row, "sequence", &def.name)?;
     Ok((def, position))
+}
+
+/// The view whose definition a row of the catalog holds.
+///
+/// # Errors
+/// As [`record::view::read`]; [`CatalogError::Corrupt`] for the definition of another view.
+pub(crate) fn defined_view(row: &[Value]) -> Result<ViewDef, CatalogError> {
+    let def = record::view::read(text(row, 1)?, text(row, 2)?)?;
+    check_name(row, "view", &def.name)?;
+    Ok(def)
+}
+
+/// # Errors
+/// [`CatalogError::Corrupt`] if a row does not stand under the name in its definition.
+pub(crate) fn check_name(row: &[Value], what: &str, defined: &TableName) -> Result<(), CatalogError> {
+    let (schema, name) = (text(row, 0)?, text(row, 1)?);
+    match defined.name == name && defined.schema.as_deref().unwrap_or_default() == schema {
+        true => Ok(()),
+        false => Err(CatalogError::Corrupt(format!("the definition of {what} {name} names another one"))),
+    }
 }

@@ -19,9 +19,10 @@ use saltwing_types::sequence::stepped;
 use saltwing_types::{SequenceBlock, SequenceDef, SequencePosition, TableId, TableName, Value};
 
 use crate::boot::{Catalog, SEQUENCES_FORMAT};
+use crate::definitions::{Definitions, key};
 use crate::record::sequence as record;
 use crate::row::{defined_sequence, name_values};
-use crate::view::{Definitions, key};
+
 use crate::{CatalogError, CatalogReader};
 
 impl Catalog {

@@ -3,15 +3,15 @@
 
 use std::sync::Arc;
 
-use saltwing_access::{Durability, Projection, SystemClock, TableStore};
-use saltwing_catalog::{CATALOG_FORMAT, Catalog, CatalogError};
+use saltwing_access::{Durability, Projection, SystemClock, Table, TableStore};
+use saltwing_catalog::{CATALOG_FORMAT, Catalog, CatalogError, Dependents};
 use saltwing_store::conformance::fault::{Fault, FaultStore};
 use saltwing_store::{Direction, KeyBounds, MemoryStore, OrderedKv, Space};
 use saltwing_table::EmbeddedTables;
 use saltwing_types::table::TableHistory;
 use saltwing_types::{
     ColumnDef, ColumnRef, Expr, KeyColumn, KeySchema, KeySource, SequenceDef, SortOrder, SqlType, TableDef, TableId,
-    TableName, Value, typing,
+    TableName, Value, ViewColumn, ViewDef, ViewUse, typing,
 };
 
 fn tables(kv: &Arc<dyn OrderedKv>) -> Arc<EmbeddedTables> {
@@ -85,7 +85,7 @@ fn names_match_in_any_case_and_clash_in_any_case() {
 fn tables_come_back_and_ids_are_never_used_again() {
     let kv = memory();
     let ids: Vec<TableId> = ["a", "b"].map(|name| boot(&kv).create_table(def(None, name)).unwrap().def().id).to_vec();
-    boot(&kv).drop_table(None, "B").unwrap();
+    boot(&kv).drop_table(None, "B", Dependents::Refuse).unwrap();
     let catalog = boot(&kv);
     assert_eq!(names(&catalog), ["a"]);
     let third = catalog.create_table(def(None, "c")).unwrap().def().id;
@@ -152,7 +152,7 @@ fn a_crash_leaves_no_half_table() {
         let faulty: Arc<dyn OrderedKv> = Arc::new(FaultStore::new(kept.clone(), Fault::LoseMutation(lost)));
         let catalog = boot(&faulty);
         let created = catalog.create_table(def(Some("s"), "t")).is_ok();
-        let dropped = created && catalog.drop_table(Some("s"), "t").is_ok();
+        let dropped = created && catalog.drop_table(Some("s"), "t", Dependents::Refuse).is_ok();
         drop(catalog);
         let survived: Arc<dyn OrderedKv> = Arc::new(kept);
         let again = boot(&survived);
@@ -162,7 +162,7 @@ fn a_crash_leaves_no_half_table() {
         if !there {
             again.create_table(def(Some("s"), "t")).unwrap();
         }
-        again.drop_table(Some("s"), "t").unwrap();
+        again.drop_table(Some("s"), "t", Dependents::Refuse).unwrap();
         assert!(names(&boot(&survived)).is_empty());
     }
 }
@@ -225,6 +225,54 @@ fn the_first_definition_raises_the_format() {
     assert_eq!(format(&kv), Value::text("6"));
     boot(&kv).create_table(def(None, "u")).unwrap();
     assert_eq!(format(&kv), Value::text("6"));
+    create(&boot(&kv), view("v", "t", &["k"]), false).unwrap();
+    assert_eq!(format(&kv), Value::text("7"));
+}
+
+/// A view that reads columns of a table or view.
+fn view(name: &str, of: &str, columns: &[&str]) -> ViewDef {
+    let columns: Vec<String> = columns.iter().map(|column| (*column).to_owned()).collect();
+    let shown = |name: &String| ViewColumn { name: name.clone(), ty: SqlType::BigInt, nullable: false };
+    ViewDef {
+        name: TableName::bare(name),
+        columns: columns.iter().map(shown).collect(),
+        query: format!("SELECT {} FROM {of}", columns.join(", ")),
+        uses: vec![ViewUse { name: TableName::bare(of), columns }],
+    }
+}
+
+fn create(catalog: &Catalog, view: ViewDef, replaces: bool) -> Result<(), CatalogError> {
+    catalog.create_view(replaces, |_| Ok(view))
+}
+
+#[test]
+fn the_catalog_keeps_what_views_use() {
+    let kv = memory();
+    let catalog = boot(&kv);
+    let code = |result: Result<(), CatalogError>| result.unwrap_err().code().as_str();
+    assert_eq!(code(create(&catalog, view("v", "t", &["k"]), false)), "no_such_table");
+    catalog.create_table(def(None, "t")).unwrap();
+    create(&catalog, view("v", "t", &["k"]), false).unwrap();
+    create(&catalog, view("w", "v", &["k"]), false).unwrap();
+    assert_eq!(code(create(&catalog, view("V", "t", &["k"]), false)), "duplicate_table");
+    assert_eq!(code(create(&catalog, view("v", "w", &["k"]), true)), "invalid_definition", "a circle");
+    assert_eq!(code(create(&catalog, view("v", "v", &["k"]), true)), "invalid_definition", "itself");
+    assert_eq!(code(create(&catalog, view("v", "t", &["other"]), true)), "invalid_definition", "a column is gone");
+    create(&catalog, view("V", "t", &["k", "k2"]), true).unwrap();
+    drop(catalog);
+
+    let catalog = boot(&kv);
+    assert_eq!(catalog.snapshot().view(None, "v").unwrap().columns.len(), 2);
+    assert_eq!(code(catalog.drop_table(None, "t", Dependents::Refuse).map(drop)), "dependents");
+    assert_eq!(code(catalog.drop_view(None, "v", Dependents::Refuse)), "dependents");
+    let without_k = |table: &Arc<Table>| {
+        let mut def = TableDef::clone(table.def());
+        def.columns[0].name = "l".into();
+        Ok(Some(def))
+    };
+    assert_eq!(code(catalog.alter_table(None, "t", without_k)), "dependents");
+    catalog.drop_table(None, "t", Dependents::Drop).unwrap();
+    assert!(boot(&kv).snapshot().views().is_empty());
 }
 
 fn sequence() -> SequenceDef {

@@ -27,7 +27,7 @@ pub(crate) const HELP: &str = "\
 .help             this text
 .tables [LIKE]    the tables; \\d and \\dt do the same
 \\d TABLE          a table's columns and key
-.schema [TABLE]   the CREATE TABLE of a table, or of all tables and sequences
+.schema [TABLE]   the CREATE of a table or view, or of all tables, views and sequences
 .mode [MODE]      how results are shown: table box csv tsv json jsonl markdown line
 .nullvalue TEXT   what is shown for NULL in tables and lines
 .param set N VAL  a value for ?1 or :name; .param list, .param clear [N]

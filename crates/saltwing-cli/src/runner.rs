@@ -307,7 +307,9 @@ impl<'a> Runner<'a> {
                 for sequence in self.names("SEQUENCES")? {
                     self.definition("SEQUENCE", &sequence)?;
                 }
-                for table in self.names("TABLES")? {
+                let (mut tables, views) = (self.names("TABLES")?, self.names("VIEWS")?);
+                tables.retain(|table| !views.contains(table));
+                for table in tables.into_iter().chain(views) {
                     self.definition("TABLE", &table)?;
                 }
             }
@@ -363,8 +365,7 @@ impl<'a> Runner<'a> {
         }
     }
 
-    /// The tables, as SQL names them.
-    /// The names of TABLES or SEQUENCES, as statements write them.
+    /// The names of TABLES, VIEWS or SEQUENCES, as statements write them.
     fn names(&self, objects: &str) -> Result<Vec<String>, Failure> {
         let mut names = Vec::new();
         for row in self.connection.query(&format!("SHOW {objects}"), ())? {
@@ -376,7 +377,7 @@ impl<'a> Runner<'a> {
         Ok(names)
     }
 
-    /// Prints the statement that makes a TABLE or a SEQUENCE.
+    /// Prints the statement that makes a TABLE or a view, or a SEQUENCE.
     fn definition(&mut self, object: &str, name: &str) -> Result<(), Failure> {
         let mut rows = self.connection.query_arrow(&format!("SHOW CREATE {object} {name}"), ())?;
         let mut plain = Plain::new(rows.columns(), ";\n");

@@ -68,6 +68,8 @@ pub struct TableAccess {
     pub(crate) verb: HintVerb,
     /// Conditions that the executor checks itself, as text.
     pub(crate) opaque: Vec<String>,
+    /// The view of the statement that reads the table; known with the overrides.
+    pub(crate) view: Option<String>,
 }
 
 /// Plans an access. The verdict is not applied yet: see [`TableAccess::judge`].
@@ -98,6 +100,7 @@ pub fn plan(request: AccessRequest<'_>) -> Result<TableAccess> {
         access,
         verb: HintVerb::default(),
         opaque: Vec::new(),
+        view: None,
     })
 }
 

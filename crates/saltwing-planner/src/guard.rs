@@ -8,7 +8,7 @@ use saltwing_types::Value;
 use crate::access::TableAccess;
 use crate::error::Result;
 use crate::refused::{HintVerb, RefusedScans, RefusedTable};
-use saltwing_bind::FULL_SCAN;
+use saltwing_bind::{FULL_SCAN, ViewPlace};
 
 /// Everything that may override a refusal, as it stands when a statement runs.
 #[derive(Clone, Debug, Default)]
@@ -23,6 +23,8 @@ pub struct Guard {
     pub open_option: Option<Policy>,
     /// Whether the operator forbids full scans.
     pub forbid: bool,
+    /// Where the statement names views: a table that stands there is read by the view.
+    pub views: Vec<ViewPlace>,
 }
 
 impl Guard {
@@ -36,11 +38,16 @@ impl Guard {
         }
     }
 
+    /// The view that reads the table.
+    fn view_of(&self, access: &TableAccess) -> Option<&str> {
+        self.views.iter().find(|view| Some(view.span) == access.span).map(|view| view.name.as_str())
+    }
+
     fn hinted(&self, access: &TableAccess) -> bool {
         let def = access.table.def();
         let is_table = |name: &str| {
             let name = name.to_lowercase();
-            let names = [Some(def.name.name.as_str()), access.alias.as_deref()];
+            let names = [Some(def.name.name.as_str()), access.alias.as_deref(), self.view_of(access)];
             names.into_iter().flatten().any(|n| n.to_lowercase() == name) || def.name.to_string().to_lowercase() == name
         };
         let names_it = |hint: &Hint| hint.args.is_empty() || hint.args.iter().any(|a| is_table(&a.text));
@@ -68,6 +75,7 @@ impl TableAccess {
     pub fn with_overrides(mut self, guard: &Guard) -> Self {
         let ladder = guard.ladder(&self);
         self.verb = guard.verb;
+        self.view = guard.view_of(&self).map(str::to_owned);
         self.access.verdict = resolve(self.access.verdict, ladder);
         self
     }
@@ -105,6 +113,7 @@ impl TableAccess {
         let table = RefusedTable {
             table: format!("{}{}", schema.unwrap_or_default(), quote_name(&name.name)),
             alias: self.alias.clone(),
+            view: self.view.clone(),
             refusal: verdict.refusal.clone(),
             span: verdict.refusal.as_ref().and_then(|refusal| refusal.span).or(self.span),
             forbidden: verdict.rule == Rule::Forbidden,

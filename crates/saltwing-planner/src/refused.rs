@@ -45,6 +45,8 @@ pub struct RefusedTable {
     pub table: String,
     /// How the statement calls it, where that is not its name.
     pub alias: Option<String>,
+    /// The view of the statement that reads it.
+    pub view: Option<String>,
     /// The reason; `None` if no more is known of the table.
     pub refusal: Option<Refusal>,
     /// The place of the first condition that does not count, or of the table.
@@ -56,9 +58,10 @@ pub struct RefusedTable {
 impl RefusedTable {
     /// The table with its alias, as reasons name it.
     fn label(&self) -> String {
-        match &self.alias {
-            Some(alias) => format!("{} {alias}", self.table),
-            None => self.table.clone(),
+        match (&self.view, &self.alias) {
+            (Some(view), _) => format!("{} in view {view}", self.table),
+            (None, Some(alias)) => format!("{} {alias}", self.table),
+            (None, None) => self.table.clone(),
         }
     }
 
@@ -90,8 +93,9 @@ impl RefusedScans {
 
     /// One line: the tables that would be read whole, and the missing conditions.
     pub fn message(&self) -> String {
-        if let [RefusedTable { refusal: Some(refusal), .. }] = self.tables.as_slice() {
-            return refusal.message();
+        if let [RefusedTable { refusal: Some(refusal), view, .. }] = self.tables.as_slice() {
+            let view = view.as_ref().map(|view| format!("in view {view}, ")).unwrap_or_default();
+            return format!("{view}{}", refusal.message());
         }
         let labels: Vec<String> = self.tables.iter().map(RefusedTable::label).collect();
         match labels.as_slice() {
@@ -125,14 +129,20 @@ impl RefusedScans {
     }
 
     fn overrides(&self) -> Vec<String> {
-        let mut names: Vec<String> = self.tables.iter().map(|table| table.table.clone()).collect();
-        names.sort_unstable();
-        names.dedup();
+        let distinct = |names: &mut dyn Iterator<Item = &String>| {
+            let mut names: Vec<String> = names.cloned().collect();
+            names.sort_unstable();
+            names.dedup();
+            names
+        };
+        let names = distinct(&mut self.tables.iter().map(|table| &table.table));
+        // A hint names what the statement names.
+        let hinted = distinct(&mut self.tables.iter().map(|table| table.view.as_ref().unwrap_or(&table.table)));
         let (before, behind) = self.verb.around();
         let what = if names.len() > 1 { "them" } else { "it" };
         let hint = format!(
             "to read {what} all the same: {before} /*+ FULL_SCAN({}) */ {behind}, or SET full_scan = 'allow'",
-            names.join(", ")
+            hinted.join(", ")
         );
         let options: Vec<String> =
             names.iter().map(|name| format!("ALTER TABLE {name} SET FULL_SCAN = 'allow'")).collect();

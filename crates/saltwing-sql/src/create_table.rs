@@ -14,33 +14,33 @@ use saltwing_types::{Span, table::SortOrder};
 use sqlparser::tokenizer::Token;
 
 use crate::column_type;
+use crate::create_table_as;
 use crate::cursor::Cursor;
 use crate::error::SqlError;
 use crate::name::Name;
 use crate::statement::{
-    ColumnSpec, CreateTable, DefaultSpec, InlineKey, KeyPart, OptionSpec, OptionValue, PrimaryKeySpec,
+    ColumnSpec, CreateTable, DefaultSpec, Hint, InlineKey, KeyPart, OptionSpec, OptionValue, PrimaryKeySpec, Statement,
 };
 
 /// Reads on behind `CREATE [IMMUTABLE] TABLE`.
-pub(crate) fn parse(cursor: &mut Cursor<'_>, immutable: bool) -> Result<CreateTable, SqlError> {
+pub(crate) fn parse(cursor: &mut Cursor<'_>, immutable: bool, hints: Vec<Hint>) -> Result<Statement, SqlError> {
     let if_not_exists = cursor.eat(&["IF", "NOT", "EXISTS"]);
     let table = cursor.table()?;
-    for words in [&["AS"][..], &["LIKE"]] {
-        if cursor.at(words) {
-            let what = format!("CREATE TABLE .. {}", words.join(" "));
-            return Err(SqlError::not_supported(what, cursor.here())
-                .with_help("declare the columns and the key; then UPSERT INTO t SELECT .."));
-        }
+    if cursor.at(&["LIKE"]) {
+        return Err(SqlError::not_supported("CREATE TABLE .. LIKE", cursor.here())
+            .with_help("SHOW CREATE TABLE gives the statement of a table"));
+    }
+    let (columns, primary_key, options, split_on) = (Vec::new(), None, Vec::new(), Vec::new());
+    let create = CreateTable { immutable, if_not_exists, table, columns, primary_key, options, split_on };
+    if create_table_as::has_query(cursor) {
+        let create = create_table_as::parse(cursor, create, hints)?;
+        return Ok(Statement::CreateTableAs(Box::new(create)));
     }
     let mut elements = Elements { columns: Vec::new(), primary_key: None };
     elements.parse(cursor)?;
-    if cursor.at(&["AS"]) {
-        return Err(SqlError::not_supported("CREATE TABLE .. AS", cursor.here())
-            .with_help("create the table, then UPSERT INTO t SELECT .."));
-    }
     let (options, split_on) = table_options(cursor)?;
     let Elements { columns, primary_key } = elements;
-    Ok(CreateTable { immutable, if_not_exists, table, columns, primary_key, options, split_on })
+    Ok(Statement::CreateTable(CreateTable { columns, primary_key, options, split_on, ..create }))
 }
 
 /// The elements between the brackets.
@@ -99,7 +99,7 @@ pub(crate) fn key_constraint(cursor: &Cursor<'_>) -> Option<usize> {
     (found && (*cursor.peek(from + 2) == Token::LParen || from > 0)).then_some(from)
 }
 
-fn primary_key(cursor: &mut Cursor<'_>, words_before: usize) -> Result<PrimaryKeySpec, SqlError> {
+pub(crate) fn primary_key(cursor: &mut Cursor<'_>, words_before: usize) -> Result<PrimaryKeySpec, SqlError> {
     let start = cursor.index();
     let mut name = None;
     if words_before > 0 {
@@ -250,12 +250,12 @@ fn refuse_column_option(cursor: &Cursor<'_>) -> Result<(), SqlError> {
     Err(SqlError::not_supported(what, cursor.here()))
 }
 
-/// The options after the closing bracket.
-fn table_options(cursor: &mut Cursor<'_>) -> Result<(Vec<OptionSpec>, Vec<sqlparser::ast::Expr>), SqlError> {
+/// The options after the closing bracket, up to the end or a query.
+pub(crate) fn table_options(cursor: &mut Cursor<'_>) -> Result<(Vec<OptionSpec>, Vec<sqlparser::ast::Expr>), SqlError> {
     let (mut options, mut split_on) = (Vec::new(), Vec::new());
     cursor.eat(&["WITH"]);
     let bracketed = cursor.eat_symbol(&Token::LParen);
-    while !cursor.is_at_end() {
+    while !cursor.is_at_end() && !cursor.at(&["AS"]) {
         if bracketed && cursor.eat_symbol(&Token::RParen) {
             break;
         }

@@ -23,11 +23,12 @@
 //! dot stands before it; so what separates here also separates there.
 
 use saltwing_types::Span;
+use sqlparser::ast::Query;
 use sqlparser::keywords::Keyword;
-use sqlparser::tokenizer::{Token, TokenWithSpan};
+use sqlparser::tokenizer::{Location, Token, TokenWithSpan};
 
 use crate::error::SqlError;
-use crate::{place, sequence, words};
+use crate::{lexer, place, sequence, tree_text, words};
 
 /// Brackets and CASEs inside each other.
 pub const NESTING_MAX: usize = 64;
@@ -156,6 +157,16 @@ pub(crate) fn check(tokens: &[TokenWithSpan]) -> Result<Passed, SqlError> {
     }
     let parse_kb = PARSE_KB + guard.parse_kb;
     Ok(Passed { parse_kb: if cfg!(debug_assertions) { parse_kb } else { parse_kb / RELEASE_SHARE } })
+}
+
+/// Checks a query that was put together from several texts, which all passed by themselves; `span` is its place.
+///
+/// # Errors
+/// As for one text that holds all of it.
+pub fn check_tree(query: &Query, span: Span) -> Result<(), SqlError> {
+    let mut tokens = lexer::lex(&tree_text(query), 0, Location::new(1, 1))?.tokens;
+    tokens.iter_mut().for_each(|token| token.span = place::token_span(span));
+    check(&tokens).map(drop)
 }
 
 struct Guard {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use saltwing_types::Span;
+use saltwing_types::{Span, TableName};
 
 use crate::words;
 
@@ -77,6 +77,16 @@ impl TableRef {
     /// Where it stands, schema included.
     pub fn span(&self) -> Span {
         span_of(self.schema.as_ref(), &self.name)
+    }
+
+    /// The name alone.
+    pub fn to_name(&self) -> TableName {
+        TableName { schema: self.schema.as_ref().map(|schema| schema.text.clone()), name: self.name.text.clone() }
+    }
+
+    /// The schema and the name, as the catalog takes them.
+    pub fn parts(&self) -> (Option<&str>, &str) {
+        (self.schema.as_ref().map(|schema| schema.text.as_str()), &self.name.text)
     }
 }
 

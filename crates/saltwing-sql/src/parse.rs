@@ -11,9 +11,9 @@ use crate::error::SqlError;
 use crate::lexer::{self, Lexed};
 use crate::parameter::{self, Parameter};
 use crate::split::{self, StatementText};
-use crate::statement::{Explain, ExplainFormat, Hint, Statement, Unsupported};
+use crate::statement::{Explain, ExplainFormat, Hint, QueryStatement, Statement, Unsupported};
 use crate::{
-    alter_table, as_of, copy, create_table, dml, guard, hint, merge, place, query, sequence, session, transaction,
+    alter_table, as_of, copy, create_table, dml, guard, hint, merge, place, query, sequence, session, transaction, view,
 };
 
 /// The largest statement in bytes.
@@ -46,7 +46,7 @@ pub fn parse(sql: &str) -> Result<Vec<Parsed>, SqlError> {
     for source in split::split_statements(sql) {
         at = lexer::advance(at, sql.get(offset..source.offset).unwrap_or(""));
         offset = source.offset;
-        statements.extend(parse_text(sql, &source, at)?);
+        statements.extend(parse_text(sql, &source, at, None)?);
     }
     Ok(statements)
 }
@@ -64,8 +64,25 @@ pub fn parse_one(sql: &str) -> Result<Parsed, SqlError> {
     }
 }
 
-/// Reads one text; `None` if it is nothing but comments.
-fn parse_text(sql: &str, source: &StatementText<'_>, at: Location) -> Result<Option<Parsed>, SqlError> {
+/// Reads the query of a view as a part of a statement: all of it stands where the view's name does, at `span`.
+///
+/// # Errors
+/// What [`parse_one`] says, at `span`; a text that is no query.
+pub fn parse_query_at(text: &str, span: Span) -> Result<QueryStatement, SqlError> {
+    let source = StatementText { text, offset: 0, complete: true };
+    match parse_text(text, &source, Location::new(1, 1), Some(span))?.map(|parsed| parsed.statement) {
+        Some(Statement::Query(query)) => Ok(query),
+        _ => Err(SqlError::syntax("the definition of the view is no query", span)),
+    }
+}
+
+/// Reads one text; `None` if it is nothing but comments. All of it stands at `place`, if that is given.
+fn parse_text(
+    sql: &str,
+    source: &StatementText<'_>,
+    at: Location,
+    place: Option<Span>,
+) -> Result<Option<Parsed>, SqlError> {
     let size = source.text.len();
     let span = place::span_of(TokenSpan::new(at, at)).unwrap_or_else(place::origin);
     if size > STATEMENT_BYTES_MAX {
@@ -78,6 +95,9 @@ fn parse_text(sql: &str, source: &StatementText<'_>, at: Location) -> Result<Opt
     }
     if tokens.is_empty() {
         return Ok(None);
+    }
+    if let Some(place) = place {
+        tokens.iter_mut().for_each(|token| token.span = place::token_span(place));
     }
     if tokens.len() > STATEMENT_TOKENS_MAX {
         return Err(SqlError::too_large("tokens", tokens.len(), STATEMENT_TOKENS_MAX, span));
@@ -172,7 +192,7 @@ fn statement(cursor: &mut Cursor<'_>, hints: Vec<Hint>) -> Result<Statement, Sql
     match verb.as_str() {
         "SELECT" | "WITH" | "VALUES" | "TABLE" => return query::statement(cursor, hints).map(Statement::Query),
         "EXPLAIN" => return explain(cursor, hints).map(Statement::Explain),
-        "CREATE" => return create(cursor),
+        "CREATE" => return create(cursor, hints),
         "DROP" => return drop(cursor),
         "ALTER" if cursor.eat(&["ALTER", "TABLE"]) => return alter_table::parse(cursor).map(Statement::AlterTable),
         "ALTER" if cursor.eat(&["ALTER", "SEQUENCE"]) => return sequence::alter(cursor).map(Statement::AlterSequence),
@@ -260,17 +280,17 @@ fn explain_option(cursor: &mut Cursor<'_>, analyze: &mut bool, format: &mut Expl
 }
 
 /// What CREATE, DROP and ALTER make or change, and we don't.
-const OBJECTS: &str = "INDEX, LOCAL INDEX, UNIQUE INDEX, UNCOVERED INDEX, GLOBAL INDEX, VIEW, MATERIALIZED VIEW, \
+const OBJECTS: &str = "INDEX, LOCAL INDEX, UNIQUE INDEX, UNCOVERED INDEX, GLOBAL INDEX, MATERIALIZED VIEW, VIEW, \
     FUNCTION, TEMPORARY FUNCTION, TABLE, TEMPORARY TABLE, TEMP TABLE, LOCAL TEMPORARY TABLE, \
     GLOBAL TEMPORARY TABLE, EXTERNAL TABLE, UNLOGGED TABLE, VIRTUAL TABLE, DATABASE, ROLE, USER, TYPE, TRIGGER, CDC, \
     PROCEDURE, SCHEMA";
 
-fn create(cursor: &mut Cursor<'_>) -> Result<Statement, SqlError> {
+fn create(cursor: &mut Cursor<'_>, hints: Vec<Hint>) -> Result<Statement, SqlError> {
     if cursor.eat(&["CREATE", "TABLE"]) {
-        return create_table::parse(cursor, false).map(Statement::CreateTable);
+        return create_table::parse(cursor, false, hints);
     }
     if cursor.eat(&["CREATE", "IMMUTABLE", "TABLE"]) {
-        return create_table::parse(cursor, true).map(Statement::CreateTable);
+        return create_table::parse(cursor, true, hints);
     }
     if cursor.eat(&["CREATE", "SCHEMA"]) {
         return session::create_schema(cursor).map(Statement::CreateSchema);
@@ -278,12 +298,18 @@ fn create(cursor: &mut Cursor<'_>) -> Result<Statement, SqlError> {
     if cursor.eat(&["CREATE", "SEQUENCE"]) {
         return sequence::create(cursor).map(Statement::CreateSequence);
     }
+    if let Some(create) = view::create(cursor, &hints)? {
+        return Ok(Statement::CreateView(Box::new(create)));
+    }
     object(cursor, "CREATE")
 }
 
 fn drop(cursor: &mut Cursor<'_>) -> Result<Statement, SqlError> {
     if cursor.eat(&["DROP", "TABLE"]) {
-        return session::drop_table(cursor).map(Statement::DropTable);
+        return view::drop(cursor).map(Statement::DropTable);
+    }
+    if cursor.eat(&["DROP", "VIEW"]) {
+        return view::drop(cursor).map(Statement::DropView);
     }
     if cursor.eat(&["DROP", "SCHEMA"]) {
         return session::drop_schema(cursor).map(Statement::DropSchema);

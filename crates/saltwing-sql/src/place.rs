@@ -21,6 +21,12 @@ pub(crate) fn span_of(span: tokenizer::Span) -> Option<Span> {
     Some(Span { start, end: end.max(start) })
 }
 
+/// Sqlparser's from ours: the inverse of [`span_of`].
+pub(crate) fn token_span(Span { start, end }: Span) -> tokenizer::Span {
+    let location = |at: Position, ahead: u64| tokenizer::Location::new(at.line.into(), u64::from(at.column) + ahead);
+    tokenizer::Span::new(location(start, 0), location(end, 1))
+}
+
 /// The first character of the text.
 pub(crate) fn origin() -> Span {
     Span::on_line(1, 1, 1)

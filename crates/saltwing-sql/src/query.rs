@@ -152,7 +152,10 @@ pub(crate) fn check_words(cursor: &Cursor<'_>, end: usize) -> Result<(), SqlErro
             continue;
         }
         let span = cursor.span_at(index);
-        misplaced(cursor, index, word.keyword, span)?;
+        // A query may begin behind any word: CREATE VIEW v AS SELECT.
+        if index > cursor.index() {
+            misplaced(cursor, index, word.keyword, span)?;
+        }
         unknown_clause(cursor, index, &word.value, word.keyword, span)?;
         if matches!(word.keyword, Keyword::FROM | Keyword::JOIN) {
             dynamic_columns(cursor, index + 1)?;

@@ -6,11 +6,11 @@ use crate::create_table;
 use crate::cursor::Cursor;
 use crate::error::SqlError;
 use crate::name::{Name, TableRef};
-use crate::statement::{Backup, CreateSchema, DropSchema, DropTable, Set, SettingName, ShowTables, Statement};
+use crate::statement::{Backup, CreateSchema, DropSchema, Set, SettingName, ShowTables, Statement};
 
 /// Reads on behind SHOW.
 pub(crate) fn show(cursor: &mut Cursor<'_>) -> Result<Statement, SqlError> {
-    if cursor.eat(&["CREATE", "TABLE"]) {
+    if cursor.eat(&["CREATE", "TABLE"]) || cursor.eat(&["CREATE", "VIEW"]) {
         return cursor.table().map(Statement::ShowCreateTable);
     }
     if cursor.eat(&["CREATE", "SEQUENCE"]) {
@@ -21,6 +21,9 @@ pub(crate) fn show(cursor: &mut Cursor<'_>) -> Result<Statement, SqlError> {
     }
     if cursor.eat(&["SEQUENCES"]) {
         return in_schema(cursor).map(Statement::ShowSequences);
+    }
+    if cursor.eat(&["VIEWS"]) {
+        return in_schema(cursor).map(Statement::ShowViews);
     }
     if cursor.eat(&["SCHEMAS"]) || cursor.eat(&["DATABASES"]) {
         return like(cursor).map(Statement::ShowSchemas);
@@ -110,15 +113,7 @@ pub(crate) fn drop_schema(cursor: &mut Cursor<'_>) -> Result<DropSchema, SqlErro
     Ok(DropSchema { if_exists, names })
 }
 
-/// Reads on behind `DROP TABLE`.
-pub(crate) fn drop_table(cursor: &mut Cursor<'_>) -> Result<DropTable, SqlError> {
-    let if_exists = cursor.eat(&["IF", "EXISTS"]);
-    let tables = cursor.list(Cursor::table)?;
-    skip_cascade(cursor);
-    Ok(DropTable { if_exists, tables })
-}
-
-/// Nothing depends on a table, and a schema with tables is never dropped: either word changes nothing.
+/// A schema with tables is never dropped: either word changes nothing.
 fn skip_cascade(cursor: &mut Cursor<'_>) {
     if !cursor.eat(&["CASCADE"]) {
         cursor.eat(&["RESTRICT"]);

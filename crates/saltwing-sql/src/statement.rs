@@ -16,6 +16,8 @@ use crate::name::{ColumnName, Name, TableRef};
 pub enum Statement {
     /// `CREATE TABLE`.
     CreateTable(CreateTable),
+    /// `CREATE TABLE .. AS`.
+    CreateTableAs(Box<CreateTableAs>),
     /// `ALTER TABLE`.
     AlterTable(AlterTable),
     /// `CREATE SCHEMA`.
@@ -23,7 +25,11 @@ pub enum Statement {
     /// `DROP SCHEMA`.
     DropSchema(DropSchema),
     /// `DROP TABLE`.
-    DropTable(DropTable),
+    DropTable(DropObjects),
+    /// `CREATE VIEW`.
+    CreateView(Box<CreateView>),
+    /// `DROP VIEW`.
+    DropView(DropObjects),
     /// `CREATE SEQUENCE`.
     CreateSequence(CreateSequence),
     /// `ALTER SEQUENCE`.
@@ -58,7 +64,9 @@ pub enum Statement {
     ShowFunctions(Option<String>),
     /// `SHOW SEQUENCES`.
     ShowSequences(ShowTables),
-    /// `SHOW CREATE TABLE`.
+    /// `SHOW VIEWS`.
+    ShowViews(ShowTables),
+    /// `SHOW CREATE TABLE`, `SHOW CREATE VIEW`.
     ShowCreateTable(TableRef),
     /// `SHOW CREATE SEQUENCE`.
     ShowCreateSequence(TableRef),
@@ -114,6 +122,17 @@ pub struct CreateTable {
     pub options: Vec<OptionSpec>,
     /// `SPLIT ON (..)`, else empty.
     pub split_on: Vec<Expr>,
+}
+
+/// `CREATE TABLE .. AS query`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CreateTableAs {
+    /// The table. Its columns come from the query.
+    pub table: CreateTable,
+    /// Names for the columns of the query, from the first on.
+    pub names: Vec<Name>,
+    /// The query.
+    pub query: QueryStatement,
 }
 
 /// `ALTER TABLE`.
@@ -260,13 +279,32 @@ pub struct DropSchema {
     pub names: Vec<Name>,
 }
 
-/// `DROP TABLE`.
+/// `DROP TABLE` or `DROP VIEW`.
 #[derive(Clone, Debug, PartialEq)]
-pub struct DropTable {
+pub struct DropObjects {
     /// `IF EXISTS`.
     pub if_exists: bool,
-    /// The tables, at least one.
-    pub tables: Vec<TableRef>,
+    /// The tables or views, at least one.
+    pub names: Vec<TableRef>,
+    /// `CASCADE`: views that use them are dropped too.
+    pub cascade: bool,
+}
+
+/// `CREATE VIEW`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CreateView {
+    /// `OR REPLACE`.
+    pub replaces: bool,
+    /// `IF NOT EXISTS`.
+    pub if_not_exists: bool,
+    /// The view.
+    pub name: TableRef,
+    /// Names for the columns of the query, from the first on.
+    pub columns: Option<Vec<Name>>,
+    /// The query. It has no parameters and no hints.
+    pub query: QueryStatement,
+    /// The query as it was written.
+    pub text: String,
 }
 
 /// `CREATE SEQUENCE`.
@@ -736,7 +774,7 @@ pub enum OnConflict {
     Ignore,
 }
 
-/// `SHOW TABLES [FROM schema] [LIKE 'pattern']`, and the same of SEQUENCES.
+/// `SHOW TABLES [FROM schema] [LIKE 'pattern']`, and the same of SEQUENCES and VIEWS.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ShowTables {
     /// Only of this schema.

@@ -240,7 +240,7 @@ fn what_phoenix_has_and_we_do_not_is_named() {
     refused("CREATE TABLE t (a BIGINT, PRIMARY KEY (a ROW_TIMESTAMP))", ErrorCode::NotSupported, "ROW_TIMESTAMP");
     for (sql, what) in [
         ("CREATE LOCAL INDEX i ON t (a) INCLUDE (b) ASYNC", "CREATE LOCAL INDEX"),
-        ("CREATE VIEW v (a VARCHAR) AS SELECT * FROM t", "CREATE VIEW"),
+        ("CREATE MATERIALIZED VIEW v AS SELECT * FROM t", "CREATE MATERIALIZED VIEW"),
         ("ALTER INDEX i ON t REBUILD", "ALTER INDEX"),
         ("ALTER VIEW v ADD IF NOT EXISTS x VARCHAR", "ALTER VIEW"),
         ("UPDATE STATISTICS t", "UPDATE STATISTICS"),

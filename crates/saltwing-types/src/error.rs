@@ -69,6 +69,7 @@ codes! {
     DuplicateKey = "duplicate_key", "23505";
     NotNull = "not_null", "23502", 218;
     Check = "check", "23514";
+    ViewCheck = "view_check", "44000";
     Conflict = "conflict", "40001", 523;
     SnapshotTooOld = "snapshot_too_old", "40001";
     CommitUnknown = "commit_unknown", "40003";
@@ -96,6 +97,8 @@ codes! {
     DuplicateSchema = "duplicate_schema", "42P06", 721;
     DuplicateColumn = "duplicate_column", "42701", 514;
     InvalidDefinition = "invalid_definition", "42P16";
+    WrongObject = "wrong_object", "42809";
+    Dependents = "dependents", "2BP01", 1010;
     NotSupported = "not_supported", "0A000";
     MisplacedSequence = "misplaced_sequence", "0A000", 1205;
     SequenceLimit = "sequence_limit", "2200H";

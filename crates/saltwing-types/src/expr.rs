@@ -221,6 +221,15 @@ impl Expr {
         constant
     }
 
+    /// Whether a function is called that gives another value each time.
+    pub fn is_volatile(&self) -> bool {
+        let mut volatile = false;
+        self.walk(&mut |e| {
+            volatile |= matches!(e, Expr::Call(function, ..) if function.volatility == Volatility::Volatile)
+        });
+        volatile
+    }
+
     /// The span of the first column named, for a caret.
     pub fn span(&self) -> Option<Span> {
         let mut found = None;

@@ -53,6 +53,7 @@ pub mod time_zone;
 pub mod typing;
 pub mod value;
 mod value_from;
+pub mod view;
 
 pub use byte_size::parse_bytes;
 pub use calendar::DateField;
@@ -69,3 +70,4 @@ pub use storage::{Direction, Durability, DurabilityScope, StorageCause, StorageE
 pub use suggestion::suggest;
 pub use table::{ColumnDef, KeyColumn, KeySchema, KeySource, Salt, SortOrder, TableDef, TableId, TableName};
 pub use value::Value;
+pub use view::{ViewColumn, ViewDef, ViewUse};

@@ -3,12 +3,14 @@
 use std::sync::Arc;
 
 use saltwing_bind::{
-    BoundQuery, BoundSource, ParameterTypes, Params, Subquery, alter_table, candidates, computed_query, create_table,
-    deleted_rows, merge, query, resolve, returning, sequenced_query, update, upsert,
+    BoundQuery, BoundSource, ParameterTypes, Params, ResultColumn, Subquery, alter_table, candidates, computed_query,
+    create_table, create_table_as, create_view, deleted_rows, merge, query, resolve, returning, sequenced_query,
+    through_view, update, upsert,
 };
 use saltwing_planner::HintVerb;
 use saltwing_sql::Statement;
 use saltwing_sql::statement::{CopySource, Delete, QueryStatement, Upsert};
+use saltwing_types::ErrorCode;
 
 use crate::Error;
 use crate::computed::EXPRS_AT_ONCE;
@@ -22,6 +24,27 @@ use crate::show::columns_shown;
 use crate::subqueries::QueryPlan;
 
 impl Session {
+    /// The columns of a query with so many parameters.
+    ///
+    /// # Errors
+    /// Those of the query; if it is only explained, no refusal; 0A000 if its columns depend on the values of the parameters.
+    pub(crate) fn columns_of(
+        &self,
+        query: &QueryStatement,
+        parameters: usize,
+        purpose: Purpose,
+    ) -> Result<Arc<[ResultColumn]>, Error> {
+        let types = ParameterTypes::default();
+        let mut describer = Describer { session: self, purpose, has_parameters: parameters > 0, types };
+        let description = describer.described_query(query, HintVerb::Select)?;
+        let unknown = || {
+            let error =
+                Error::new(ErrorCode::NotSupported, "the columns of the query are not known without its parameters");
+            error.at(Some(query.span)).with_help(Some("give each parameter a type: CAST(? AS INTEGER)"))
+        };
+        description.columns.ok_or_else(unknown)
+    }
+
     /// Describes a statement of so many parameters.
     ///
     /// # Errors
@@ -29,7 +52,8 @@ impl Session {
     pub(crate) fn describe_statement(&self, statement: &Statement, parameters: usize) -> Result<Description, Error> {
         let types = ParameterTypes::default();
         let mut describer = Describer { session: self, purpose: Purpose::Judge, has_parameters: parameters > 0, types };
-        let description = describer.described(statement)?;
+        let statement = through_view(statement, &*self.catalog(), Params::Open)?;
+        let description = describer.described(&statement)?;
         Ok(Description { parameters: describer.types.into_types(parameters), ..description })
     }
 }
@@ -72,11 +96,22 @@ impl Describer<'_> {
             Statement::CopyFrom(copy) => drop(resolve(&*catalog, &copy.table)?),
             Statement::Explain(explain) => {
                 self.purpose = if explain.analyze { Purpose::Judge } else { Purpose::Explain };
-                self.described(&explain.statement)?;
+                self.described(&*through_view(&explain.statement, &*catalog, Params::Open)?)?;
             }
             Statement::CreateTable(create) => {
                 let bound = create_table(create, session.shared().options.default_salt)?;
                 session.check_defaults(&bound.def).map_err(|error| error.at(Some(create.table.span())))?;
+            }
+            Statement::CreateTableAs(create) => {
+                let columns = self.described_query(&create.query, HintVerb::Select)?.columns;
+                if let Some(columns) = columns {
+                    create_table_as(create, &columns, &*catalog)?;
+                }
+            }
+            Statement::CreateView(create) => {
+                let view = create_view(create, &*catalog)?;
+                let columns = session.columns_of(&view.query, 0, Purpose::Explain)?;
+                drop(view.into_def(create, &columns)?);
             }
             Statement::AlterTable(alter) => drop(alter_table(alter, &resolve(&*catalog, &alter.table)?)?),
             Statement::Set(set) => {
@@ -101,11 +136,11 @@ impl Describer<'_> {
         }
         let mut run = self.session.query_run(statement, Params::Open)?;
         run.guard.verb = verb;
-        let context = self.session.begin();
+        let (context, inner) = (self.session.begin(), candidates(&run.statement));
         let (run, reads) = self.session.with_subqueries(run, &context, self.purpose)?;
         self.note_types(&run.statement, &run.subqueries);
         self.types.note_all(&reads.parameters);
-        for inner in candidates(statement) {
+        for inner in &inner {
             self.note_types(&inner.statement, &[]);
         }
         let plan = match self.session.plan_direct(&run)? {

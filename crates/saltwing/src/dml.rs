@@ -6,7 +6,7 @@ use arrow::array::RecordBatch;
 use saltwing_access::ScanContext;
 use saltwing_bind::{
     BoundMerge, BoundSource, BoundUpdate, BoundUpsert, MergeStep, Params, UpsertTarget, delete, deleted_rows, merge,
-    resolve, returning, update, upsert,
+    resolve, returning, through_view, update, upsert,
 };
 use saltwing_catalog::CatalogReader;
 use saltwing_exec::{Attempt, CommitLimits, ExecError, Repeats, Returning, RowFailure, TargetRows};
@@ -37,8 +37,9 @@ impl Session {
         loop {
             let catalog = self.catalog();
             let version = catalog.version();
-            let returning = planned_returning(statement, &*catalog, Params::Given(params))?;
-            match (Dml { session: self, catalog, params, context: self.begin(), returning }).run(statement) {
+            let statement = through_view(statement, &*catalog, Params::Given(params))?;
+            let returning = planned_returning(&statement, &*catalog, Params::Given(params))?;
+            match (Dml { session: self, catalog, params, context: self.begin(), returning }).run(&statement) {
                 Err(error)
                     if error.code() == ErrorCode::Conflict
                         && error.rows_committed() == 0
@@ -124,7 +125,7 @@ impl Dml<'_> {
         verb: HintVerb,
         now_ms: i64,
     ) -> Result<RowsOutcome, Error> {
-        let mut run = self.session.query_run_on(attempt.snapshot().clone(), query, Params::Given(self.params));
+        let mut run = self.session.query_run_on(attempt.snapshot().clone(), query, Params::Given(self.params))?;
         run.guard.verb = verb;
         run.now_ms = Some(now_ms);
         // The requested executor applies only to queries.

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use saltwing_bind::{Params, sequenced_query};
+use saltwing_bind::{Params, sequenced_query, through_view};
 use saltwing_exec::SelectPlan;
 use saltwing_planner::{AccessReport, DirectPlan, explain_json, explain_text};
 use saltwing_sql::Statement;
@@ -87,24 +87,20 @@ impl Session {
 
     /// The rows that an UPSERT SELECT or a DELETE reads.
     fn explain_write(&self, statement: &Statement, params: &[Value]) -> Result<Explained, Error> {
-        match statement {
+        let given = if params.is_empty() { Params::Open } else { Params::Given(params) };
+        match &*through_view(statement, &*self.catalog(), given)? {
             Statement::Upsert(upsert) | Statement::Insert(upsert) => match &upsert.source {
                 RowSource::Values(_) => Ok(direct(Vec::new())),
                 RowSource::Query(query) => self.explain_query(&upsert.source_query(query), params),
             },
-            Statement::Delete(delete) => {
-                let given = if params.is_empty() { Params::Open } else { Params::Given(params) };
-                match self.plan_delete(delete, &*self.catalog(), given)? {
-                    Some(access) => Ok(direct(vec![AccessReport { access, counters: None }])),
-                    None => self.explain_query(&saltwing_bind::deleted_rows(delete, &*self.catalog())?, params),
-                }
-            }
+            Statement::Delete(delete) => match self.plan_delete(delete, &*self.catalog(), given)? {
+                Some(access) => Ok(direct(vec![AccessReport { access, counters: None }])),
+                None => self.explain_query(&saltwing_bind::deleted_rows(delete, &*self.catalog())?, params),
+            },
             Statement::Update(update) => {
-                let given = if params.is_empty() { Params::Open } else { Params::Given(params) };
                 self.explain_query(&saltwing_bind::update(update, &*self.catalog(), given)?.query, params)
             }
             Statement::Merge(merge) => {
-                let given = if params.is_empty() { Params::Open } else { Params::Given(params) };
                 let steps = saltwing_bind::merge(merge, &*self.catalog(), given)?.steps;
                 let explained = steps.iter().map(|step| self.explain_query(step.query(), params));
                 Ok(explained

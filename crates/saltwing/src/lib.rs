@@ -39,6 +39,7 @@ mod computed;
 mod connection;
 mod convert;
 mod copy;
+mod create_table_as;
 mod database;
 mod describe;
 mod description;
@@ -78,6 +79,7 @@ mod transaction;
 mod transaction_guard;
 mod transaction_statements;
 mod typed_rows;
+mod views;
 
 pub use builder::{Builder, StoreKind};
 pub use connection::{Connection, Statement};

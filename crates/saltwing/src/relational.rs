@@ -57,8 +57,9 @@ impl Session {
         values: &[Value],
         kept: &KeptPlan,
     ) -> Result<Option<RowsOutcome>, Error> {
-        let (run, context) = (self.query_run(statement, Params::Open)?, self.begin());
-        let version = run.catalog.version();
+        let (snapshot, context) = (self.snapshot()?, self.begin());
+        let catalog = self.catalog();
+        let version = catalog.version();
         let template = match kept.of(version) {
             PlanSlot::Template(template) => template,
             PlanSlot::Never => return Ok(None),
@@ -67,6 +68,8 @@ impl Session {
                 return Ok(None);
             }
             PlanSlot::New | PlanSlot::SeenOnce => {
+                let run = self.query_run_on(snapshot.clone(), statement, Params::Open)?;
+                let version = run.catalog.version();
                 let Some(template) = self.template(&run, values, context.clone()) else {
                     // Planning may have been stopped: that says nothing about the plan.
                     context.check()?;
@@ -78,8 +81,8 @@ impl Session {
                 template
             }
         };
-        let snapshot = run.snapshot.clone();
-        let binding = Binding { values, snapshot, context: context.clone(), guard: &run.guard };
+        let guard = self.guard_of(statement, &*catalog);
+        let binding = Binding { values, snapshot, context: context.clone(), guard: &guard };
         match template.bind(binding)? {
             Some(planned) => self.start_relational(&RelationalPlan(Arc::new(planned)), context).map(Some),
             None => {

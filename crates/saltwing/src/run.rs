@@ -4,11 +4,11 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use saltwing_access::{ScanContext, Snapshot, Table};
-use saltwing_bind::{BoundQuery, Params, Subquery, alter_table, create_table, query, resolve};
+use saltwing_bind::{BoundQuery, Params, Subquery, alter_table, create_table, query, resolve, with_views};
 use saltwing_catalog::CatalogReader;
 use saltwing_exec::{RunningSelect, SelectPlan};
 use saltwing_planner::{Guard, KeyAccess, PlannedSelect, plan_select};
-use saltwing_sql::statement::{AlterTable, CreateTable, DropTable, QueryStatement};
+use saltwing_sql::statement::{AlterTable, CreateTable, DropObjects, QueryStatement};
 use saltwing_sql::{Statement, TableRef};
 use saltwing_types::{ErrorCode, Span, Value};
 
@@ -19,6 +19,7 @@ use crate::settings::{ExecutorChoice, Settings};
 use crate::show::columns_shown;
 use crate::statement_cache::{CachedStatement, ReadyPlan};
 use crate::text_rows::{TextRow, text_rows};
+use crate::views::dependents;
 
 /// A query, and everything that decides how it runs.
 #[derive(Clone)]
@@ -62,8 +63,11 @@ impl Session {
             | Statement::Merge(_) => self.run_dml(statement, params),
             Statement::Explain(explain) => shown(self.run_explain(explain, params)?),
             Statement::CreateTable(create) => self.run_create_table(create),
+            Statement::CreateTableAs(create) => self.run_create_table_as(create, params),
             Statement::AlterTable(alter) => self.run_alter_table(alter),
             Statement::DropTable(drop) => self.run_drop_table(drop),
+            Statement::CreateView(create) => self.run_create_view(create),
+            Statement::DropView(drop) => self.run_drop_view(drop),
             Statement::Truncate(tables) => {
                 self.writable()?;
                 let context = self.begin();
@@ -106,6 +110,7 @@ impl Session {
             Statement::ShowSchemas(show) => shown(self.show_schemas(show.as_deref())?),
             Statement::ShowFunctions(show) => shown(self.show_functions(show.as_deref())?),
             Statement::ShowSequences(show) => shown(self.show_sequences(show)?),
+            Statement::ShowViews(show) => shown(self.show_views(show)?),
             Statement::ShowCreateSequence(name) => shown(self.show_create_sequence(name)?),
             Statement::ShowCreateTable(name) => shown(self.show_create_table(name)?),
             Statement::ShowStorage(name) => self.show_storage(name.as_ref()).map(Outcome::Rows),
@@ -140,7 +145,7 @@ impl Session {
         statement: &'a QueryStatement,
         params: Params<'a>,
     ) -> Result<QueryRun<'a>, Error> {
-        Ok(self.query_run_on(self.snapshot()?, statement, params))
+        self.query_run_on(self.snapshot()?, statement, params)
     }
 
     pub(crate) fn query_run_on<'a>(
@@ -148,11 +153,13 @@ impl Session {
         snapshot: Arc<dyn Snapshot>,
         statement: &'a QueryStatement,
         params: Params<'a>,
-    ) -> QueryRun<'a> {
-        let (catalog, guard) = (self.catalog(), self.guard(&statement.hints));
-        let (statement, subqueries, executor) = (Cow::Borrowed(statement), Vec::new(), self.executor());
+    ) -> Result<QueryRun<'a>, Error> {
+        let catalog = self.catalog();
+        let guard = self.guard_of(statement, &*catalog);
+        let statement = with_views(statement, &*catalog)?;
+        let (subqueries, executor) = (Vec::new(), self.executor());
         let now_ms = self.is_within_transaction().then(|| self.now_ms());
-        QueryRun { statement, params, subqueries, snapshot, catalog, guard, executor, now_ms }
+        Ok(QueryRun { statement, params, subqueries, snapshot, catalog, guard, executor, now_ms })
     }
 
     /// A query that may have run before: its plan is used again where it still holds.
@@ -211,7 +218,7 @@ impl Session {
         let notices = match plan.access().access().verdict.allowed {
             // An allowed access needs no override.
             Some(true) => None,
-            _ => plan.access().judge_with(&self.guard(&statement.hints))?,
+            _ => plan.access().judge_with(&self.guard_of(statement, &*catalog))?,
         };
         self.start_planned(&plan, part, snapshot, context, notices)
     }
@@ -298,13 +305,19 @@ impl Session {
             let notices = vec![format!("table {} exists already", create.table)];
             return Ok(ExecResult::noticed(notices).into());
         }
+        Ok(ExecResult::noticed(self.create_table(create)?).into())
+    }
+
+    /// Makes a table; the notices for the user.
+    pub(crate) fn create_table(&self, create: &CreateTable) -> Result<Vec<String>, Error> {
+        let shared = self.shared();
         let bound = create_table(create, shared.options.default_salt)?;
         self.check_defaults(&bound.def).map_err(|error| error.at(Some(create.table.span())))?;
         match shared.catalog.create_table(bound.def) {
             Err(saltwing_catalog::CatalogError::DuplicateTable { .. }) if create.if_not_exists => {}
             created => drop(created.map_err(|e| Error::from(e).at(Some(create.table.span())))?),
         }
-        Ok(ExecResult::noticed(bound.notices).into())
+        Ok(bound.notices)
     }
 
     fn run_alter_table(&self, alter: &AlterTable) -> Result<Outcome, Error> {
@@ -324,19 +337,20 @@ impl Session {
         Ok(ExecResult::noticed(notices).into())
     }
 
-    fn run_drop_table(&self, drop: &DropTable) -> Result<Outcome, Error> {
+    fn run_drop_table(&self, drop: &DropObjects) -> Result<Outcome, Error> {
         self.writable()?;
         let catalog = &self.shared().catalog;
         let mut notices = Vec::new();
-        for name in &drop.tables {
-            match catalog.drop_table(name.schema.as_ref().map(|s| s.text.as_str()), &name.name.text) {
+        for it in &drop.names {
+            let (schema, name) = it.parts();
+            match catalog.drop_table(schema, name, dependents(drop)) {
                 Err(
                     saltwing_catalog::CatalogError::NoSuchTable { .. }
                     | saltwing_catalog::CatalogError::NoSuchSchema(_),
                 ) if drop.if_exists => {}
                 dropped => {
-                    let is_freed = dropped.map_err(|e| Error::from(e).at(Some(name.span())))?;
-                    notices.extend((!is_freed).then(|| space_comes_later(name)));
+                    let is_freed = dropped.map_err(|e| Error::from(e).at(Some(it.span())))?;
+                    notices.extend((!is_freed).then(|| space_comes_later(it)));
                 }
             }
         }

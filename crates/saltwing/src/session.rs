@@ -6,10 +6,11 @@ use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
 use saltwing_access::{Budget, ScanContext, Snapshot};
+use saltwing_bind::view_places;
 use saltwing_catalog::CatalogReader;
 use saltwing_exec::{CommitLimits, Writer};
 use saltwing_planner::{Guard, HintVerb};
-use saltwing_sql::statement::{Hint, Set};
+use saltwing_sql::statement::{Hint, QueryStatement, Set};
 use saltwing_sql::{Statement, parse};
 use saltwing_types::{ErrorCode, TableId};
 
@@ -225,7 +226,13 @@ impl Session {
             setting: self.read_settings(|settings| settings.full_scan),
             open_option: options.full_scan,
             forbid: options.forbid_full_scan,
+            views: Vec::new(),
         }
+    }
+
+    /// The overrides for a query.
+    pub(crate) fn guard_of(&self, query: &QueryStatement, catalog: &dyn CatalogReader) -> Guard {
+        Guard { views: view_places(&query.query, catalog), ..self.guard(&query.hints) }
     }
 
     pub(crate) fn run(&self, sql: &str, params: Params) -> Result<Outcome, Error> {

@@ -1,11 +1,13 @@
 //! SHOW and DESCRIBE.
 
-use saltwing_bind::{ResultColumn, SPLIT_ON, resolve};
+use saltwing_bind::{ResultColumn, SPLIT_ON, create_view_text, resolve};
 use saltwing_catalog::{CatalogViewDef, INFORMATION_SCHEMA, catalog_view};
 use saltwing_sql::statement::{SettingName, ShowTables};
 use saltwing_sql::{Statement, TableRef, quote_name};
 use saltwing_types::like::LikePattern;
-use saltwing_types::{ColumnDef, ErrorCode, KeyColumn, SortOrder, SqlType, TableDef, TableName, Value, text};
+use saltwing_types::{
+    ColumnDef, ErrorCode, KeyColumn, SortOrder, SqlType, TableDef, TableName, Value, ViewColumn, text,
+};
 
 use crate::Error;
 use crate::session::Session;
@@ -20,6 +22,7 @@ pub(crate) fn columns_shown(statement: &Statement) -> Option<Vec<ResultColumn>> 
         Statement::ShowTables(_) => &["table_schema", "table_name"],
         Statement::ShowSchemas(_) => &["schema_name"],
         Statement::ShowFunctions(_) => &["name", "kind", "signature", "volatility", "description"],
+        Statement::ShowViews(_) => &["table_schema", "table_name"],
         Statement::ShowSequences(_) => &["sequence_schema", "sequence_name"],
         Statement::ShowCreateTable(_) => &["create_table"],
         Statement::ShowCreateSequence(_) => &["create_sequence"],
@@ -45,8 +48,11 @@ pub(crate) fn columns_shown(statement: &Statement) -> Option<Vec<ResultColumn>> 
 
 impl Session {
     pub(crate) fn show_tables(&self, show: &ShowTables) -> Result<Vec<TextRow>, Error> {
-        let tables = self.catalog().tables();
-        self.names_shown(show, tables.iter().map(|table| &table.def().name))
+        let (tables, views) = (self.catalog().tables(), self.catalog().views());
+        let tables = tables.iter().map(|table| &table.def().name);
+        let mut names: Vec<&TableName> = tables.chain(views.iter().map(|view| &view.name)).collect();
+        names.sort_by_key(|name| (name.schema.as_ref().map(|schema| schema.to_lowercase()), name.name.to_lowercase()));
+        self.names_shown(show, names.into_iter())
     }
 
     /// The names that a SHOW asks for.
@@ -95,18 +101,25 @@ impl Session {
                 .at(Some(name.span()))
                 .with_help(Some("DESCRIBE shows its columns")));
         }
-        let table = resolve(&*self.catalog(), name)?;
-        Ok(vec![vec![Some(create_table_text(table.def()))]])
+        let catalog = self.catalog();
+        let (schema, bare) = name.parts();
+        if let Some(view) = catalog.view(schema, bare) {
+            return Ok(vec![vec![Some(create_view_text(&view))]]);
+        }
+        Ok(vec![vec![Some(create_table_text(resolve(&*catalog, name)?.def()))]])
     }
 
     pub(crate) fn describe(&self, name: &TableRef) -> Result<Vec<TextRow>, Error> {
         if let Some(view) = view_of(name) {
-            let row = |(name, ty): &(&str, SqlType)| {
-                vec![Some((*name).to_owned()), Some(ty.to_string()), Some("yes".to_owned()), None, None, None]
-            };
-            return Ok(view.columns.iter().map(row).collect());
+            let column = |(name, ty): &(&str, SqlType)| ViewColumn { name: (*name).into(), ty: *ty, nullable: true };
+            return Ok(view.columns.iter().map(|it| view_column_row(&column(it))).collect());
         }
-        let table = resolve(&*self.catalog(), name)?;
+        let catalog = self.catalog();
+        let (schema, bare) = name.parts();
+        if let Some(view) = catalog.view(schema, bare) {
+            return Ok(view.columns.iter().map(view_column_row).collect());
+        }
+        let table = resolve(&*catalog, name)?;
         let def = table.def();
         let mut rows: Vec<TextRow> =
             def.columns.iter().enumerate().filter(|(_, c)| !c.hidden).map(|(i, c)| column_row(def, i, c)).collect();
@@ -133,6 +146,11 @@ impl Session {
         }
         Ok(rows)
     }
+}
+
+fn view_column_row(column: &ViewColumn) -> TextRow {
+    let nullable = if column.nullable { "yes" } else { "no" };
+    vec![Some(column.name.clone()), Some(column.ty.to_string()), Some(nullable.to_owned()), None, None, None]
 }
 
 fn view_of(name: &TableRef) -> Option<&'static CatalogViewDef> {

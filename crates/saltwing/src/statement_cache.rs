@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use saltwing_bind::{BoundQuery, Params, check_hints, query};
+use saltwing_bind::{BoundQuery, Params, check_hints, query, with_views};
 use saltwing_catalog::CatalogReader;
 use saltwing_exec::SelectPlan;
 use saltwing_planner::{KeyAccess, PlannedSelect, SelectTemplate, plan_select};
@@ -114,7 +114,8 @@ fn kind(statement: &QueryStatement, catalog: &dyn CatalogReader, has_parameters:
         return PlanKind::None;
     }
     let params = if has_parameters { Params::Open } else { Params::Given(&[]) };
-    let bound = match query(statement, catalog, params, &[]) {
+    let Ok(statement) = with_views(statement, catalog) else { return PlanKind::None };
+    let bound = match query(&statement, catalog, params, &[]) {
         Ok(BoundQuery::Single(bound)) => bound,
         Ok(BoundQuery::Relational) => return PlanKind::Relational,
         Err(_) => return PlanKind::None,

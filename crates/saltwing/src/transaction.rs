@@ -197,11 +197,14 @@ impl SessionTransaction {
         let storage = "COMMIT or ROLLBACK first: it works on stored rows, and a transaction's own are not stored yet";
         match statement {
             S::CreateTable(_) => refused("CREATE TABLE", definitions),
+            S::CreateTableAs(_) => refused("CREATE TABLE", definitions),
             S::AlterTable(_) => refused("ALTER TABLE", definitions),
             S::DropTable(_) => refused("DROP TABLE", definitions),
             S::CreateSequence(_) => refused("CREATE SEQUENCE", definitions),
             S::AlterSequence(_) => refused("ALTER SEQUENCE", definitions),
             S::DropSequence(_) => refused("DROP SEQUENCE", definitions),
+            S::CreateView(_) => refused("CREATE VIEW", definitions),
+            S::DropView(_) => refused("DROP VIEW", definitions),
             S::Truncate(_) => refused("TRUNCATE", "DELETE FROM t deletes rows as a part of the transaction"),
             S::CreateSchema(_) => refused("CREATE SCHEMA", definitions),
             S::DropSchema(_) => refused("DROP SCHEMA", definitions),

@@ -4,10 +4,10 @@
 //! {"record_version":1, "id":100, "name":{"schema":null,"name":"s"}, "start":1, "increment":1, .., "last":300, "is_taken":true}
 //! ```
 
-use saltwing_types::{SequenceDef, SequencePosition, TableId, TableName};
+use saltwing_types::{SequenceDef, SequencePosition, TableId};
 use serde::{Deserialize, Serialize};
 
-use super::{NameRecord, VersionOnly};
+use super::{NameRecord, parsed};
 use crate::CatalogError;
 
 /// The version of the records that are written, and the latest that can be read.
@@ -35,7 +35,7 @@ pub(crate) fn write(def: &SequenceDef, position: SequencePosition) -> Result<Str
     let record = SequenceRecord {
         record_version: RECORD_VERSION,
         id: def.id.0,
-        name: NameRecord { schema: def.name.schema.clone(), name: def.name.name.clone() },
+        name: NameRecord::of(&def.name),
         start: def.start,
         increment: def.increment,
         min: def.min,
@@ -54,24 +54,10 @@ pub(crate) fn write(def: &SequenceDef, position: SequencePosition) -> Result<Str
 pub(crate) fn read(name: &str, text: &str) -> Result<(SequenceDef, SequencePosition), CatalogError> {
     let unreadable =
         |why: String| CatalogError::Corrupt(format!("the definition of sequence {name} cannot be read: {why}"));
-    let parsed = serde_json::from_str::<SequenceRecord>(text);
-    // A newer record may have fields that `SequenceRecord` refuses.
-    let found = match &parsed {
-        Ok(record) => record.record_version,
-        Err(_) => serde_json::from_str::<VersionOnly>(text).map_or(0, |only| only.record_version),
-    };
-    if found > RECORD_VERSION {
-        return Err(CatalogError::NewerRecord {
-            what: "sequence",
-            name: name.into(),
-            found,
-            supported: RECORD_VERSION,
-        });
-    }
-    let it = parsed.map_err(|error| unreadable(error.to_string()))?;
+    let it = parsed::<SequenceRecord>(("sequence", name), text, RECORD_VERSION)?.map_err(unreadable)?;
     let def = SequenceDef {
         id: TableId(it.id),
-        name: TableName { schema: it.name.schema, name: it.name.name },
+        name: it.name.into_name(),
         start: it.start,
         increment: it.increment,
         min: it.min,
@@ -90,6 +76,8 @@ pub(crate) fn read(name: &str, text: &str) -> Result<(SequenceDef, SequencePosit
 
 #[cfg(test)]
 mod tests {
+    use saltwing_types::TableName;
+
     use super::*;
 
     /// Databases hold these bytes. A change of the record needs a new version, and a reader that still accepts this one.

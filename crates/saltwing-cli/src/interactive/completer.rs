@@ -99,8 +99,10 @@ impl SqlCompleter {
             }
             [last] if is_word(last, &["SET"]) => starting(settings(), prefix),
             [last] if is_word(last, &["SHOW"]) => {
-                let mut found =
-                    matching(&["CREATE TABLE", "FUNCTIONS", "SCHEMAS", "SEQUENCES", "STORAGE", "TABLES"], prefix);
+                let mut found = matching(
+                    &["CREATE TABLE", "FUNCTIONS", "SCHEMAS", "SEQUENCES", "STORAGE", "TABLES", "VIEWS"],
+                    prefix,
+                );
                 found.extend(starting(settings(), prefix));
                 found
             }

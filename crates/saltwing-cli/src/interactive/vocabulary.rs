@@ -128,6 +128,8 @@ pub(super) const KEYWORDS: &[&str] = &[
     "UNSIGNED_LONG",
     "USING",
     "VALUES",
+    "VIEW",
+    "VIEWS",
     "VARBINARY",
     "VARCHAR",
     "VIEW",

@@ -6,9 +6,10 @@ use arrow::array::{ArrayRef, RecordBatch};
 use arrow::datatypes::Schema;
 use datafusion::catalog::{MemTable, TableProvider};
 use datafusion::common::Result;
+use saltwing_bind::is_updatable;
 use saltwing_catalog::{CatalogError, CatalogReader, INFORMATION_SCHEMA, VIEWS, catalog_view};
 use saltwing_expr::ColumnBuilder;
-use saltwing_types::{SequenceDef, SqlType, Value};
+use saltwing_types::{SequenceDef, SqlType, Value, ViewDef};
 
 use crate::RelationalError;
 use crate::expression::sql_field::column_field;
@@ -31,6 +32,7 @@ pub(crate) fn table(name: &str, catalog: &dyn CatalogReader) -> Result<Arc<dyn T
         "schemata" => schemata(catalog),
         "tables" => tables(catalog),
         "sequences" => sequences(catalog),
+        "views" => views(catalog),
         _ => columns(catalog),
     };
     let batch = Rows { columns: view.columns, rows }.into_batch()?;
@@ -76,8 +78,10 @@ fn tables(catalog: &dyn CatalogReader) -> Vec<Vec<Value>> {
     };
     let own = catalog.tables();
     let own = own.iter().map(|t| row(schema_name(t.def().name.schema.as_ref()), &t.def().name.name, "BASE TABLE"));
+    let defined = catalog.views();
+    let defined = defined.iter().map(|it| row(schema_name(it.name.schema.as_ref()), &it.name.name, "VIEW"));
     let views = VIEWS.iter().map(|view| row(Value::text(INFORMATION_SCHEMA), view.name, "VIEW"));
-    own.chain(views).collect()
+    own.chain(defined).chain(views).collect()
 }
 
 fn columns(catalog: &dyn CatalogReader) -> Vec<Vec<Value>> {
@@ -106,7 +110,37 @@ fn columns(catalog: &dyn CatalogReader) -> Vec<Vec<Value>> {
             ]);
         }
     }
+    for view in catalog.views() {
+        for (place, column) in view.columns.iter().enumerate() {
+            rows.push(vec![
+                Value::text(CATALOG),
+                schema_name(view.name.schema.as_ref()),
+                Value::text(&view.name.name),
+                Value::text(&column.name),
+                Value::Int(place as i64 + 1),
+                Value::Null,
+                Value::text(if column.nullable { "YES" } else { "NO" }),
+                Value::text(column.ty.to_string()),
+                Value::Null,
+                Value::Null,
+                Value::Null,
+            ]);
+        }
+    }
     rows
+}
+
+fn views(catalog: &dyn CatalogReader) -> Vec<Vec<Value>> {
+    let row = |def: &ViewDef| {
+        vec![
+            Value::text(CATALOG),
+            schema_name(def.name.schema.as_ref()),
+            Value::text(&def.name.name),
+            Value::text(&def.query),
+            Value::text(if is_updatable(def, catalog) { "YES" } else { "NO" }),
+        ]
+    };
+    catalog.views().iter().map(|def| row(def)).collect()
 }
 
 fn sequences(catalog: &dyn CatalogReader) -> Vec<Vec<Value>> {

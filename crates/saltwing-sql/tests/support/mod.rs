@@ -34,6 +34,15 @@ pub fn placeless(mut statement: Statement) -> Statement {
             }
             it.options.iter_mut().for_each(option);
         }
+        Statement::CreateTableAs(it) => {
+            let mut create = Statement::CreateTable(it.table.clone());
+            create = placeless(create);
+            if let Statement::CreateTable(create) = create {
+                it.table = create;
+            }
+            it.names.iter_mut().for_each(name);
+            query(&mut it.query);
+        }
         Statement::AlterTable(it) => {
             table(&mut it.table);
             match &mut it.change {
@@ -44,7 +53,13 @@ pub fn placeless(mut statement: Statement) -> Statement {
         }
         Statement::CreateSchema(it) => name(&mut it.name),
         Statement::DropSchema(it) => it.names.iter_mut().for_each(name),
-        Statement::DropTable(it) => it.tables.iter_mut().for_each(table),
+        Statement::DropTable(it) | Statement::DropView(it) => it.names.iter_mut().for_each(table),
+        Statement::CreateView(it) => {
+            table(&mut it.name);
+            it.columns.iter_mut().flatten().for_each(name);
+            it.text = String::new();
+            query(&mut it.query);
+        }
         Statement::CreateSequence(it) => {
             table(&mut it.name);
             sequence_options(&mut it.options);
@@ -129,7 +144,9 @@ pub fn placeless(mut statement: Statement) -> Statement {
             }
             it.span = NOWHERE;
         }
-        Statement::ShowTables(it) | Statement::ShowSequences(it) => it.schema.iter_mut().for_each(name),
+        Statement::ShowTables(it) | Statement::ShowSequences(it) | Statement::ShowViews(it) => {
+            it.schema.iter_mut().for_each(name)
+        }
         Statement::ShowCreateTable(it) | Statement::ShowCreateSequence(it) | Statement::Describe(it) => table(it),
         Statement::ShowSetting(it) => it.iter_mut().for_each(|it| it.span = NOWHERE),
         Statement::Set(it) => {

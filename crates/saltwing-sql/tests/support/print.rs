@@ -7,10 +7,11 @@ use std::fmt::{self, Display, Formatter};
 
 use saltwing_sql::statement::{
     AlterSequence, AlterTable, Assignment, ColumnSpec, ConflictAction, ConflictClause, CopyFormat, CopyFrom,
-    CopyOptions, CopySource, CopyTarget, CopyTo, CreateSchema, CreateSequence, CreateTable, Delete, DropSchema,
-    DropSequence, DropTable, Explain, ExplainFormat, Hint, KeyPart, Merge, MergeAction, MergeRows, OnConflict, OnError,
-    OptionSpec, OptionValue, PrimaryKeySpec, QueryStatement, Restart, Returning, RowSource, SequenceNumber,
-    SequenceOptions, Set, ShowTables, Statement, TableChange, Unsupported, Update, Upsert, ValuesRow,
+    CopyOptions, CopySource, CopyTarget, CopyTo, CreateSchema, CreateSequence, CreateTable, CreateTableAs, CreateView,
+    Delete, DropObjects, DropSchema, DropSequence, Explain, ExplainFormat, Hint, KeyPart, Merge, MergeAction,
+    MergeRows, OnConflict, OnError, OptionSpec, OptionValue, PrimaryKeySpec, QueryStatement, Restart, Returning,
+    RowSource, SequenceNumber, SequenceOptions, Set, ShowTables, Statement, TableChange, Unsupported, Update, Upsert,
+    ValuesRow,
 };
 use saltwing_sql::{ColumnName, Lexeme, Name, TableRef, lexemes, tree_text};
 use saltwing_types::table::SortOrder;
@@ -91,12 +92,15 @@ impl Print for Statement {
     fn print(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
             Self::CreateTable(it) => it.print(f),
+            Self::CreateTableAs(it) => it.print(f),
             Self::AlterTable(it) => it.print(f),
             Self::CreateSchema(CreateSchema { if_not_exists, name }) => {
                 write!(f, "CREATE SCHEMA {}{name}", if *if_not_exists { "IF NOT EXISTS " } else { "" })
             }
             Self::DropSchema(DropSchema { if_exists, names }) => drop_objects(f, "SCHEMA", *if_exists, names),
-            Self::DropTable(DropTable { if_exists, tables }) => drop_objects(f, "TABLE", *if_exists, tables),
+            Self::DropTable(it) => drop_with(f, "TABLE", it),
+            Self::DropView(it) => drop_with(f, "VIEW", it),
+            Self::CreateView(it) => it.print(f),
             Self::CreateSequence(it) => it.print(f),
             Self::AlterSequence(it) => it.print(f),
             Self::DropSequence(DropSequence { if_exists, names }) => drop_objects(f, "SEQUENCE", *if_exists, names),
@@ -120,6 +124,7 @@ impl Print for Statement {
             Self::CopyTo(it) => it.print(f),
             Self::ShowTables(it) => show_names(f, "TABLES", it),
             Self::ShowSequences(it) => show_names(f, "SEQUENCES", it),
+            Self::ShowViews(it) => show_names(f, "VIEWS", it),
             Self::ShowSchemas(like) => {
                 f.write_str("SHOW SCHEMAS")?;
                 like.iter().try_for_each(|like| write!(f, " LIKE {}", quoted(like)))
@@ -153,6 +158,26 @@ impl Print for Statement {
 fn drop_objects<T: Print>(f: &mut Formatter<'_>, what: &str, if_exists: bool, names: &[T]) -> fmt::Result {
     write!(f, "DROP {what} {}", if if_exists { "IF EXISTS " } else { "" })?;
     list(f, names)
+}
+
+fn drop_with(f: &mut Formatter<'_>, what: &str, it: &DropObjects) -> fmt::Result {
+    drop_objects(f, what, it.if_exists, &it.names)?;
+    f.write_str(if it.cascade { " CASCADE" } else { "" })
+}
+
+impl Print for CreateView {
+    fn print(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Self { replaces, if_not_exists, name, columns, query, .. } = self;
+        write!(f, "CREATE {}VIEW ", if *replaces { "OR REPLACE " } else { "" })?;
+        write!(f, "{}{name}", if *if_not_exists { "IF NOT EXISTS " } else { "" })?;
+        if let Some(columns) = columns {
+            f.write_str(" (")?;
+            list(f, columns)?;
+            f.write_str(")")?;
+        }
+        f.write_str(" AS ")?;
+        query.print(f)
+    }
 }
 
 fn show_names(f: &mut Formatter<'_>, what: &str, ShowTables { schema, like }: &ShowTables) -> fmt::Result {
@@ -220,6 +245,28 @@ impl Print for CreateTable {
             f.write_str(")")?;
         }
         Ok(())
+    }
+}
+
+impl Print for CreateTableAs {
+    fn print(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Self { table, names, query } = self;
+        f.write_str(if table.immutable { "CREATE IMMUTABLE TABLE " } else { "CREATE TABLE " })?;
+        f.write_str(if table.if_not_exists { "IF NOT EXISTS " } else { "" })?;
+        write!(f, "{}", table.table)?;
+        if !names.is_empty() {
+            f.write_str(" (")?;
+            list(f, names)?;
+            f.write_str(")")?;
+        }
+        if let Some(key) = &table.primary_key {
+            write!(f, " {}", Shown(key))?;
+        }
+        for (index, option) in table.options.iter().enumerate() {
+            write!(f, "{}{}", if index > 0 { ", " } else { " " }, Shown(option))?;
+        }
+        f.write_str(" AS ")?;
+        query.print(f)
     }
 }
 

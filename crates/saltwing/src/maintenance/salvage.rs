@@ -101,7 +101,30 @@ impl Copying<'_> {
                 Err(error) => self.refused("table", &table.def().name, error)?,
             }
         }
+        self.views()?;
         Ok(self.report)
+    }
+
+    /// A view comes behind those that it uses.
+    fn views(&mut self) -> Result<(), Error> {
+        let catalog = &self.target.shared.catalog;
+        let mut waiting = self.source.catalog.views.clone();
+        while !waiting.is_empty() {
+            let (count, mut refused) = (waiting.len(), Vec::new());
+            for view in waiting {
+                if let Err(error) = catalog.create_view(false, |_| Ok::<_, CatalogError>(view.clone())) {
+                    refused.push((view, error));
+                }
+            }
+            if refused.len() == count {
+                for (view, error) in refused {
+                    self.refused("view", &view.name, error)?;
+                }
+                return Ok(());
+            }
+            waiting = refused.into_iter().map(|(view, _)| view).collect();
+        }
+        Ok(())
     }
 
     /// Takes note of an object that the new catalog refuses.

@@ -57,6 +57,7 @@ mod transactions;
 mod transactions_as_sqlite;
 mod values_in_and_out;
 mod versions;
+mod views;
 
 use std::path::{Path, PathBuf};
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use saltwing_access::Table;
-use saltwing_types::{SequenceDef, TableName};
+use saltwing_types::{SequenceDef, TableName, ViewDef};
 
 use crate::CatalogError;
 use crate::information_schema::{INFORMATION_SCHEMA, catalog_view};
@@ -20,7 +20,7 @@ pub trait CatalogReader: Send + Sync {
     ///
     /// # Errors
     /// [`CatalogError::NoSuchTable`], with the nearest name; [`CatalogError::NoSuchSchema`];
-    /// [`CatalogError::View`] for a view of the catalog itself.
+    /// [`CatalogError::IsView`]; [`CatalogError::View`] for a view of the catalog itself.
     fn resolve(&self, schema: Option<&str>, name: &str) -> Result<Arc<Table>, CatalogError>;
 
     /// Whether there is such a schema, in any case.
@@ -38,11 +38,20 @@ pub trait CatalogReader: Send + Sync {
     /// All sequences, by schema and name.
     fn sequences(&self) -> Vec<Arc<SequenceDef>>;
 
+    /// The view of this name, in any case; `None` if there is none.
+    fn view(&self, schema: Option<&str>, name: &str) -> Option<Arc<ViewDef>>;
+
+    /// All views, by schema and name.
+    fn views(&self) -> Vec<Arc<ViewDef>>;
+
+    /// Whether there are views at all: a statement looks for them only then.
+    fn has_views(&self) -> bool;
+
     /// All schemas but the default one, as spelt.
     fn schemas(&self) -> Vec<String>;
 }
 
-/// The tables, schemas and sequences that are kept as rows.
+/// The tables, schemas, sequences and views that are kept as rows.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Definitions {
     pub(crate) version: u64,
@@ -52,6 +61,8 @@ pub(crate) struct Definitions {
     pub(crate) tables: BTreeMap<(String, String), Arc<Table>>,
     /// By the same names as tables.
     pub(crate) sequences: BTreeMap<(String, String), Arc<SequenceDef>>,
+    /// By the same names as tables.
+    pub(crate) views: BTreeMap<(String, String), Arc<ViewDef>>,
 }
 
 impl CatalogReader for Definitions {
@@ -66,7 +77,11 @@ impl CatalogReader for Definitions {
         if let Some(view) = catalog_view(schema, name) {
             return Err(CatalogError::View(format!("{INFORMATION_SCHEMA}.{}", view.name)));
         }
-        let (name, nearest) = self.nearest(schema, name, self.tables.values().map(|table| &table.def().name))?;
+        if let Some(view) = self.view(schema, name) {
+            return Err(CatalogError::IsView(view.name.to_string()));
+        }
+        let tables = self.tables.values().map(|table| &table.def().name);
+        let (name, nearest) = self.nearest(schema, name, tables.chain(self.views.values().map(|view| &view.name)))?;
         Err(CatalogError::NoSuchTable { name, nearest })
     }
 
@@ -80,6 +95,18 @@ impl CatalogReader for Definitions {
 
     fn sequences(&self) -> Vec<Arc<SequenceDef>> {
         self.sequences.values().cloned().collect()
+    }
+
+    fn view(&self, schema: Option<&str>, name: &str) -> Option<Arc<ViewDef>> {
+        self.views.get(&key(schema, name)).cloned()
+    }
+
+    fn views(&self) -> Vec<Arc<ViewDef>> {
+        self.views.values().cloned().collect()
+    }
+
+    fn has_views(&self) -> bool {
+        !self.views.is_empty()
     }
 
     fn has_schema(&self, schema: &str) -> bool {
@@ -101,7 +128,7 @@ impl Definitions {
     ///
     /// # Errors
     /// [`CatalogError::NoSuchSchema`].
-    fn nearest<'n>(
+    pub(crate) fn nearest<'n>(
         &self,
         schema: Option<&str>,
         name: &str,
@@ -119,8 +146,8 @@ impl Definitions {
     }
 
     /// # Errors
-    /// [`CatalogError::DuplicateTable`] or [`CatalogError::DuplicateSequence`] if the name is taken: tables and sequences
-    /// share one name space.
+    /// [`CatalogError::DuplicateTable`], [`CatalogError::DuplicateSequence`] or [`CatalogError::DuplicateView`] if the name is
+    /// taken: tables, sequences and views share one name space.
     pub(crate) fn check_free(&self, name: &TableName) -> Result<(), CatalogError> {
         let key = key(name.schema.as_deref(), &name.name);
         let spelt = |existing: &TableName| (existing != name).then(|| existing.to_string());
@@ -130,23 +157,33 @@ impl Definitions {
         if let Some(sequence) = self.sequences.get(&key) {
             return Err(CatalogError::DuplicateSequence { existing: spelt(&sequence.name), name: name.to_string() });
         }
+        if let Some(view) = self.views.get(&key) {
+            return Err(CatalogError::DuplicateView { existing: spelt(&view.name), name: name.to_string() });
+        }
         Ok(())
     }
 
     pub(crate) fn insert_sequence(&mut self, sequence: SequenceDef) {
-        let name = &sequence.name;
-        if let Some(schema) = &name.schema {
-            self.schemas.entry(schema.to_lowercase()).or_insert_with(|| schema.clone());
-        }
-        self.sequences.insert(key(name.schema.as_deref(), &name.name), Arc::new(sequence));
+        let key = self.key_of_new(&sequence.name);
+        self.sequences.insert(key, Arc::new(sequence));
+    }
+
+    pub(crate) fn insert_view(&mut self, view: ViewDef) {
+        let key = self.key_of_new(&view.name);
+        self.views.insert(key, Arc::new(view));
     }
 
     pub(crate) fn insert(&mut self, table: Arc<Table>) {
-        let name = &table.def().name;
+        let key = self.key_of_new(&table.def().name);
+        self.tables.insert(key, table);
+    }
+
+    /// The key of an object that comes in; its schema comes in with it.
+    fn key_of_new(&mut self, name: &TableName) -> (String, String) {
         if let Some(schema) = &name.schema {
             self.schemas.entry(schema.to_lowercase()).or_insert_with(|| schema.clone());
         }
-        self.tables.insert(key(name.schema.as_deref(), &name.name), table);
+        key(name.schema.as_deref(), &name.name)
     }
 }
 

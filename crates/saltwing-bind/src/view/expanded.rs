@@ -1,0 +1,236 @@
+//! Statements with the queries of views in their places.
+
+use std::borrow::Cow;
+use std::ops::ControlFlow;
+
+use saltwing_catalog::CatalogReader;
+use saltwing_sql::guard::check_tree;
+use saltwing_sql::parse_query_at;
+use saltwing_sql::statement::QueryStatement;
+use saltwing_types::{Span, ViewDef};
+use sqlparser::ast::{
+    Expr, Ident, ObjectName, ObjectNamePart, Query, TableAlias, TableAliasColumnDef, TableFactor, VisitMut, VisitorMut,
+    visit_relations,
+};
+
+use super::merged::merged;
+use super::relations::{Relations, is_same};
+use super::{VIEWS_MAX, ident, span_of, table_name};
+use crate::error::{BindError, BindErrorKind, Result};
+use crate::select::simple;
+
+/// Where a statement names a view. All parts of the view's query stand there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ViewPlace {
+    /// The view.
+    pub name: String,
+    /// The place of its name.
+    pub span: Span,
+}
+
+/// The places where a query names views, but for views inside views.
+pub fn view_places(query: &Query, catalog: &dyn CatalogReader) -> Vec<ViewPlace> {
+    let mut places = Vec::new();
+    if !catalog.has_views() {
+        return places;
+    }
+    let _ = visit_relations(query, |name| {
+        if let Some((schema, bare)) = table_name(name)
+            && let (Some(view), Some(span)) = (catalog.view(schema, bare), span_of(name))
+        {
+            places.push(ViewPlace { name: view.name.to_string(), span });
+        }
+        ControlFlow::<()>::Continue(())
+    });
+    places
+}
+
+/// The statement with the query of each view in the place of its name. A query over one view of one table becomes a query over
+/// that table; elsewhere a view becomes a query in brackets.
+///
+/// # Errors
+/// More than [`VIEWS_MAX`] views; a statement that is deeper or larger than one that was written so may be.
+pub fn with_views<'a>(statement: &'a QueryStatement, catalog: &dyn CatalogReader) -> Result<Cow<'a, QueryStatement>> {
+    if view_places(&statement.query, catalog).is_empty() {
+        return Ok(Cow::Borrowed(statement));
+    }
+    let relations = Relations { catalog, ctes: Vec::new() };
+    let mut expansion = Expansion { relations, open_ctes: Vec::new(), count: 0, reads_past: false };
+    let mut expanded = statement.clone();
+    expansion.statement(&mut expanded)?;
+    expanded.reads_past |= expansion.reads_past;
+    check_tree(&expanded.query, statement.span)?;
+    Ok(Cow::Owned(expanded))
+}
+
+struct Expansion<'a> {
+    relations: Relations<'a>,
+    /// How many WITH queries were known where each open query began.
+    open_ctes: Vec<usize>,
+    count: usize,
+    /// Whether a view reads the past of a table.
+    reads_past: bool,
+}
+
+impl Expansion<'_> {
+    fn statement(&mut self, statement: &mut QueryStatement) -> Result<()> {
+        let only = simple(&statement.query)
+            .and_then(|query| self.view_of(query.name).map(|view| (view, query.name.clone(), query.moment.is_some())));
+        if let Some((view, name, has_moment)) = only {
+            refuse_moment(has_moment, &name)?;
+            let inner = self.inner(&view, span_of(&name).unwrap_or(statement.span))?;
+            if let Some(merged) = merged(statement, &view, &inner, self.relations.catalog) {
+                *statement = merged;
+                // Its subqueries may name views.
+            } else if let sqlparser::ast::SetExpr::Select(select) = statement.query.body.as_mut()
+                && let [from] = select.from.as_mut_slice()
+            {
+                put_query(&mut from.relation, &view, *inner.query);
+            }
+        }
+        match VisitMut::visit(&mut *statement.query, self) {
+            ControlFlow::Continue(()) => Ok(()),
+            ControlFlow::Break(error) => Err(*error),
+        }
+    }
+
+    /// The view that a name stands for; a WITH query comes first.
+    fn view_of(&self, name: &ObjectName) -> Option<std::sync::Arc<ViewDef>> {
+        let (schema, name) = table_name(name)?;
+        if self.relations.is_cte(schema, name) { None } else { self.relations.catalog.view(schema, name) }
+    }
+
+    /// The query of a view, without views.
+    fn inner(&mut self, view: &ViewDef, span: Span) -> Result<QueryStatement> {
+        self.count += 1;
+        if self.count > VIEWS_MAX {
+            return Err(BindError::from(BindErrorKind::TooManyViews(VIEWS_MAX)).at(Some(span)));
+        }
+        let mut inner = parse_query_at(&view.query, span)?;
+        self.reads_past |= inner.reads_past;
+        let ctes = std::mem::take(&mut self.relations.ctes);
+        let done = self.statement(&mut inner);
+        self.relations.ctes = ctes;
+        done?;
+        keep_apart(&mut inner.query, &self.relations);
+        Ok(inner)
+    }
+}
+
+impl VisitorMut for Expansion<'_> {
+    type Break = Box<BindError>;
+
+    fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<Self::Break> {
+        self.open_ctes.push(self.relations.ctes.len());
+        if let Some(with) = &mut query.with {
+            for cte in &mut with.cte_tables {
+                let name = (cte.alias.name.value.clone(), None);
+                // A query sees those before it, and itself if it is recursive. It is visited again with all of them in sight,
+                // when its views are gone.
+                if with.recursive {
+                    self.relations.ctes.push(name.clone());
+                }
+                VisitMut::visit(&mut *cte.query, self)?;
+                self.relations.ctes.push(name);
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_query(&mut self, _: &mut Query) -> ControlFlow<Self::Break> {
+        self.relations.ctes.truncate(self.open_ctes.pop().unwrap_or(0));
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<Self::Break> {
+        if let TableFactor::Table { name, args: None, version, .. } = factor
+            && let Some(view) = self.view_of(name)
+            && let Some(span) = span_of(name)
+        {
+            let inner = refuse_moment(version.is_some(), name).and_then(|()| self.inner(&view, span)).map_err(Box::new);
+            match inner {
+                Ok(inner) => put_query(factor, &view, *inner.query),
+                Err(error) => return ControlFlow::Break(error),
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// A query in brackets has no schema: `s.v.a` becomes `v.a`.
+    fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<Self::Break> {
+        if let Expr::CompoundIdentifier(parts) = expr
+            && let [schema, name, _] = parts.as_slice()
+            && self.relations.catalog.view(Some(&schema.value), &name.value).is_some()
+        {
+            parts.remove(0);
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// A view has no versions of its own.
+fn refuse_moment(has_moment: bool, view: &ObjectName) -> Result<()> {
+    match has_moment {
+        true => Err(BindError::from(BindErrorKind::NotSupported(format!("AS OF TIMESTAMP of the view {view}")))
+            .at(span_of(view))),
+        false => Ok(()),
+    }
+}
+
+/// Puts a query in brackets in the place of a view's name.
+fn put_query(factor: &mut TableFactor, view: &ViewDef, query: Query) {
+    let TableFactor::Table { name, alias, sample, .. } = factor else { return };
+    let span =
+        name.0.last().and_then(|part| part.as_ident()).map_or_else(sqlparser::tokenizer::Span::empty, |name| name.span);
+    let (name, mut columns) = match alias.take() {
+        Some(TableAlias { name, columns, .. }) => (name, columns),
+        None => (ident(&view.name.name, span), Vec::new()),
+    };
+    let others = view.columns.iter().skip(columns.len());
+    columns.extend(others.map(|column| TableAliasColumnDef { name: ident(&column.name, span), data_type: None }));
+    let alias = Some(TableAlias { explicit: true, name, columns, at: None });
+    *factor = TableFactor::Derived { lateral: false, subquery: Box::new(query), alias, sample: sample.take() };
+}
+
+/// Writes the tables of a view so that they are none of the WITH queries around it, which may have the same names.
+fn keep_apart(query: &mut Query, around: &Relations<'_>) {
+    if !around.ctes.is_empty() {
+        let mut apart = KeptApart { around, own: Vec::new() };
+        let _ = VisitMut::visit(query, &mut apart);
+    }
+}
+
+struct KeptApart<'a> {
+    around: &'a Relations<'a>,
+    /// The view's own WITH queries.
+    own: Vec<String>,
+}
+
+impl VisitorMut for KeptApart<'_> {
+    type Break = ();
+
+    fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
+        let ctes = query.with.iter().flat_map(|with| &with.cte_tables);
+        self.own.extend(ctes.map(|cte| cte.alias.name.value.clone()));
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<()> {
+        if let TableFactor::Table { name, alias, args: None, .. } = factor
+            && let [ObjectNamePart::Identifier(table)] = name.0.as_slice()
+            && self.around.is_cte(None, &table.value)
+            && !self.own.iter().any(|own| is_same(own, &table.value))
+        {
+            let table = table.clone();
+            let default_schema = Ident { value: String::new(), quote_style: Some('"'), span: table.span };
+            alias.get_or_insert_with(|| TableAlias {
+                explicit: true,
+                name: table.clone(),
+                columns: Vec::new(),
+                at: None,
+            });
+            *name = ObjectName::from(vec![default_schema, table]);
+        }
+        ControlFlow::Continue(())
+    }
+}

@@ -1,0 +1,323 @@
+//! A query over a view as a query over the view's table.
+//!
+//! ```text
+//! CREATE VIEW v AS SELECT a, b + 1 AS c FROM t WHERE d = 1
+//! SELECT c FROM v AS x WHERE a > 5   ──►   SELECT x.b + 1 AS c FROM t AS x WHERE (x.d = 1) AND (x.a > 5)
+//! ```
+//!
+//! So the conditions of both give one set of key ranges, and the guard judges them together.
+//!
+//! Every name of the outer query is replaced or known to name something else. If a name is neither, the query is not merged: the
+//! table may have a column of that name which the view does not show.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use saltwing_access::Table;
+use saltwing_catalog::CatalogReader;
+use saltwing_sql::statement::QueryStatement;
+use saltwing_types::ViewDef;
+use sqlparser::ast::{
+    BinaryOperator, Expr, GroupByExpr, Ident, ObjectName, OrderByKind, Query, Select, SelectItem,
+    SelectItemQualifiedWildcardKind, SetExpr, TableAlias, TableFactor, VisitMut, VisitorMut,
+};
+
+use super::relations::{Relation, Relations, is_same};
+use crate::lower::Params;
+use crate::scope::Scope;
+use crate::select::{BoundQuery, BoundSelect, Output, Simple, is_plain, query, simple};
+
+/// The outer query over the table of the view; `None` if the view is more than columns and expressions of rows of one table,
+/// or the outer query is more than the direct path may run.
+pub(super) fn merged(
+    outer: &QueryStatement,
+    view: &ViewDef,
+    inner: &QueryStatement,
+    catalog: &dyn CatalogReader,
+) -> Option<QueryStatement> {
+    let Simple { name, alias, .. } = simple(&outer.query)?;
+    let alias = alias.map_or_else(|| last_ident(name).cloned(), |alias| Some(alias.name.clone()))?;
+    let rows = rows_of(inner, catalog)?;
+    let Simple { select: inner_select, name: inner_name, .. } = simple(&inner.query)?;
+    let moved = |expr: &Expr| moved(expr, inner, &rows.table, &alias);
+    let mut columns = Vec::with_capacity(view.columns.len());
+    for (item, column) in inner_select.projection.iter().zip(&view.columns) {
+        let (SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. }) = item else { return None };
+        columns.push((column.name.as_str(), moved(expr)));
+    }
+    if columns.len() != view.columns.len() || inner_select.projection.len() != view.columns.len() {
+        return None;
+    }
+    let mut merging = Merging {
+        view: View { names: names_of(name, &alias), columns, table: rows.table.clone() },
+        labels: Vec::new(),
+        relations: Relations { catalog, ctes: Vec::new() },
+        open_ctes: Vec::new(),
+        open: Vec::new(),
+    };
+    let mut merged = outer.clone();
+    merged.items = Vec::new();
+    merging.query(&mut merged.query, outer)?;
+    let SetExpr::Select(select) = merged.query.body.as_mut() else { return None };
+    select.selection = both(condition_of(inner, &rows.table, &alias), select.selection.take());
+    let table = TableAlias { explicit: true, name: alias, columns: Vec::new(), at: None };
+    if let [from] = select.from.as_mut_slice()
+        && let TableFactor::Table { name, alias, .. } = &mut from.relation
+    {
+        (*name, *alias) = (inner_name.clone(), Some(table));
+    }
+    Some(merged)
+}
+
+/// The query of a view, if it gives rows of one table as they come.
+pub(super) fn rows_of(inner: &QueryStatement, catalog: &dyn CatalogReader) -> Option<Box<BoundSelect>> {
+    let Ok(BoundQuery::Single(bound)) = query(inner, catalog, Params::Given(&[]), &[]) else { return None };
+    let Output::Rows(columns) = &bound.output else { return None };
+    let is_whole = bound.order.is_empty() && bound.limit.is_none() && bound.offset == 0 && !inner.reads_past;
+    // A value that is another one each time is computed once for each row of the view.
+    (is_whole && columns.iter().all(|column| !column.expr.is_volatile())).then_some(bound)
+}
+
+/// The condition of such a view, where the table has another name.
+pub(super) fn condition_of(inner: &QueryStatement, table: &Arc<Table>, alias: &Ident) -> Option<Expr> {
+    simple(&inner.query)?.select.selection.as_ref().map(|condition| moved(condition, inner, table, alias))
+}
+
+/// An expression of such a view, where the table has another name.
+fn moved(expr: &Expr, inner: &QueryStatement, table: &Arc<Table>, alias: &Ident) -> Expr {
+    let own = simple(&inner.query).and_then(|query| query.alias).map(|alias| alias.name.value.clone());
+    let scope = Scope::of(table.clone(), own);
+    let mut expr = expr.clone();
+    let _ = VisitMut::visit(&mut expr, &mut Moved { scope: &scope, alias });
+    expr
+}
+
+/// Both conditions.
+pub(super) fn both(a: Option<Expr>, b: Option<Expr>) -> Option<Expr> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(Expr::BinaryOp {
+            left: Box::new(Expr::Nested(Box::new(a))),
+            op: BinaryOperator::And,
+            right: Box::new(Expr::Nested(Box::new(b))),
+        }),
+        (a, b) => a.or(b),
+    }
+}
+
+fn last_ident(name: &ObjectName) -> Option<&Ident> {
+    name.0.last()?.as_ident()
+}
+
+/// How columns of the view may be qualified: by the alias; without one also by the schema and the name.
+fn names_of(name: &ObjectName, alias: &Ident) -> Vec<Ident> {
+    match last_ident(name) {
+        Some(own) if own == alias => name.0.iter().filter_map(|part| part.as_ident()).cloned().collect(),
+        _ => vec![alias.clone()],
+    }
+}
+
+/// Gives the columns of a view's expressions the name that the outer query has for the view.
+struct Moved<'a> {
+    scope: &'a Scope,
+    alias: &'a Ident,
+}
+
+impl VisitorMut for Moved<'_> {
+    type Break = ();
+
+    fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
+        match expr {
+            Expr::Identifier(column) => {
+                *expr = Expr::CompoundIdentifier(vec![self.alias.clone(), column.clone()]);
+            }
+            Expr::CompoundIdentifier(parts) => {
+                let names: Vec<&str> = parts.iter().map(|part| part.value.as_str()).collect();
+                // What is left in front is a column family.
+                let table =
+                    (0..names.len()).rev().find(|end| names.get(..*end).is_some_and(|it| self.scope.is_named(it)));
+                parts.splice(..table.unwrap_or(0), [self.alias.clone()]);
+            }
+            _ => {}
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// The view that is merged.
+struct View<'a> {
+    names: Vec<Ident>,
+    /// Its columns, by name, as expressions over the table.
+    columns: Vec<(&'a str, Expr)>,
+    table: Arc<Table>,
+}
+
+impl View<'_> {
+    fn is_named(&self, qualifier: &[Ident]) -> bool {
+        !qualifier.is_empty() && Relation { name: self.names.clone(), columns: None }.is_named(qualifier)
+    }
+
+    /// The column of the view that an expression names.
+    fn column(&self, expr: &Expr) -> Option<&(&str, Expr)> {
+        let parts = parts_of(expr)?;
+        let (column, qualifier) = parts.split_last()?;
+        let is_own = qualifier.is_empty() || self.is_named(qualifier);
+        self.columns.iter().find(|(name, _)| is_own && is_same(name, &column.value))
+    }
+}
+
+fn parts_of(expr: &Expr) -> Option<&[Ident]> {
+    match expr {
+        Expr::Identifier(name) => Some(std::slice::from_ref(name)),
+        Expr::CompoundIdentifier(parts) => Some(parts),
+        _ => None,
+    }
+}
+
+/// Replaces the names of the outer query.
+struct Merging<'a> {
+    view: View<'a>,
+    /// Labels of the outer query that its later clauses may name.
+    labels: Vec<String>,
+    relations: Relations<'a>,
+    open_ctes: Vec<usize>,
+    /// The tables of the subqueries that are visited.
+    open: Vec<Vec<Relation>>,
+}
+
+impl Merging<'_> {
+    /// `None` if a name is not plain.
+    fn query(&mut self, query: &mut Query, outer: &QueryStatement) -> Option<()> {
+        let SetExpr::Select(select) = query.body.as_mut() else { return None };
+        select.projection = self.projection(&select.projection, outer)?;
+        select.selection.iter_mut().try_for_each(|expr| self.expr(expr))?;
+        let labels = select.projection.iter().filter_map(|item| match item {
+            SelectItem::ExprWithAlias { alias, .. } => Some(alias.value.clone()),
+            _ => None,
+        });
+        self.labels = labels.collect();
+        let GroupByExpr::Expressions(keys, _) = &mut select.group_by else { return None };
+        keys.iter_mut().try_for_each(|expr| self.expr(expr))?;
+        select.having.iter_mut().try_for_each(|expr| self.expr(expr))?;
+        let Some(order_by) = &mut query.order_by else { return Some(()) };
+        let OrderByKind::Expressions(items) = &mut order_by.kind else { return None };
+        items.iter_mut().try_for_each(|item| match &item.expr {
+            // A name in ORDER BY is a label first.
+            Expr::Identifier(name) if self.labels.iter().any(|label| is_same(label, &name.value)) => Some(()),
+            _ => self.expr(&mut item.expr),
+        })
+    }
+
+    /// The list of the SELECT; each item says its label.
+    fn projection(&mut self, items: &[SelectItem], outer: &QueryStatement) -> Option<Vec<SelectItem>> {
+        let named = |expr, label: &str| {
+            let alias = Ident::with_quote('"', label);
+            SelectItem::ExprWithAlias { expr, alias }
+        };
+        let all =
+            |view: &View<'_>| view.columns.iter().map(|(name, expr)| named(expr.clone(), name)).collect::<Vec<_>>();
+        let mut projection = Vec::new();
+        for (place, item) in items.iter().enumerate() {
+            match item {
+                SelectItem::Wildcard(options) if is_plain(options) => projection.extend(all(&self.view)),
+                SelectItem::QualifiedWildcard(SelectItemQualifiedWildcardKind::ObjectName(name), options)
+                    if is_plain(options) && self.view.is_named(&idents(name)) =>
+                {
+                    projection.extend(all(&self.view));
+                }
+                SelectItem::UnnamedExpr(expr) => {
+                    let label = match self.view.column(expr) {
+                        Some((name, _)) => (*name).to_owned(),
+                        None => outer.items.get(place).map_or_else(|| expr.to_string(), |item| item.text.clone()),
+                    };
+                    let mut expr = expr.clone();
+                    self.expr(&mut expr)?;
+                    projection.push(named(expr, &label));
+                }
+                SelectItem::ExprWithAlias { expr, alias } => {
+                    let (mut expr, alias) = (expr.clone(), alias.clone());
+                    self.expr(&mut expr)?;
+                    projection.push(SelectItem::ExprWithAlias { expr, alias });
+                }
+                _ => return None,
+            }
+        }
+        Some(projection)
+    }
+
+    fn expr(&mut self, expr: &mut Expr) -> Option<()> {
+        VisitMut::visit(expr, self).is_continue().then_some(())
+    }
+
+    /// Whether a name is one of a subquery.
+    fn is_of_subquery(&self, parts: &[Ident]) -> bool {
+        let Some((column, qualifier)) = parts.split_last() else { return false };
+        let is_it = |relation: &Relation| match qualifier {
+            [] => relation.has(&column.value),
+            _ => relation.is_named(qualifier),
+        };
+        self.open.iter().flatten().any(is_it)
+    }
+
+    fn is_label(&self, parts: &[Ident]) -> bool {
+        matches!(parts, [name] if self.labels.iter().any(|label| is_same(label, &name.value))
+            && self.view.table.def().column_index(&name.value).is_none())
+    }
+}
+
+fn idents(name: &ObjectName) -> Vec<Ident> {
+    name.0.iter().filter_map(|part| part.as_ident()).cloned().collect()
+}
+
+impl VisitorMut for Merging<'_> {
+    /// The query is not merged.
+    type Break = ();
+
+    fn pre_visit_query(&mut self, query: &mut Query) -> ControlFlow<()> {
+        self.open_ctes.push(self.relations.ctes.len());
+        if let Some(with) = &query.with {
+            self.relations.add(with);
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_query(&mut self, _: &mut Query) -> ControlFlow<()> {
+        self.relations.ctes.truncate(self.open_ctes.pop().unwrap_or(0));
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<()> {
+        self.open.push(self.relations.of_select(select));
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_select(&mut self, _: &mut Select) -> ControlFlow<()> {
+        self.open.pop();
+        ControlFlow::Continue(())
+    }
+
+    /// Behind the parts of an expression, as what comes in their place is not visited.
+    fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
+        let Some(parts) = parts_of(expr) else { return ControlFlow::Continue(()) };
+        let is_outer = self.open.is_empty() && self.open_ctes.is_empty();
+        if is_outer && let Some((_, value)) = self.view.column(expr) {
+            *expr = placed(value, parts);
+            return ControlFlow::Continue(());
+        }
+        match if is_outer { self.is_label(parts) } else { self.is_of_subquery(parts) } {
+            true => ControlFlow::Continue(()),
+            false => ControlFlow::Break(()),
+        }
+    }
+}
+
+/// The value of a view's column, where the outer query names the column.
+fn placed(value: &Expr, at: &[Ident]) -> Expr {
+    let span = at.last().map(|name| name.span);
+    match (value, span) {
+        (Expr::CompoundIdentifier(parts), Some(span)) => {
+            Expr::CompoundIdentifier(parts.iter().map(|part| Ident { span, ..part.clone() }).collect())
+        }
+        (Expr::Identifier(_) | Expr::Value(_) | Expr::Nested(_) | Expr::Function(_), _) => value.clone(),
+        (value, _) => Expr::Nested(Box::new(value.clone())),
+    }
+}

@@ -1,0 +1,173 @@
+//! Views: their definitions, and the tables and views that they use.
+//!
+//! A view is stored with the names of what it uses, so the catalog itself keeps these there. Every change looks at them under
+//! the lock of all changes: no view can come in while its table is dropped.
+
+use saltwing_access::{Durability, TableError, WriteBatch};
+use saltwing_types::{TableDef, TableName, Value, ViewColumn, ViewDef};
+
+use crate::boot::{Catalog, VIEWS_FORMAT};
+use crate::definitions::{Definitions, key};
+use crate::row::name_values;
+use crate::{CatalogError, CatalogReader, record};
+
+/// What becomes of the views that use a dropped table or view.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dependents {
+    /// If there is one, nothing is dropped: RESTRICT.
+    Refuse,
+    /// They are dropped too: CASCADE.
+    Drop,
+}
+
+impl Catalog {
+    /// Adds the view that `define` makes of the catalog, and its schema if that is new; `replaces` an existing one, if there is
+    /// one. Nobody changes the catalog meanwhile.
+    ///
+    /// # Errors
+    /// Those of `define`; [`CatalogError::DuplicateView`] and its like for tables and sequences; [`CatalogError::NoSuchTable`]
+    /// if something that the view uses is not there; [`CatalogError::RecursiveView`]; [`CatalogError::ViewColumnChanged`];
+    /// [`CatalogError::ReservedName`]; the store's.
+    pub fn create_view<E: From<CatalogError>>(
+        &self,
+        replaces: bool,
+        define: impl FnOnce(&dyn CatalogReader) -> Result<ViewDef, E>,
+    ) -> Result<(), E> {
+        let _one_by_one = self.changing.lock();
+        let view = self.definitions();
+        let def = define(&*view)?;
+        Ok(self.put_view(Definitions::clone(&view), def, replaces)?)
+    }
+
+    fn put_view(&self, mut view: Definitions, mut def: ViewDef, replaces: bool) -> Result<(), CatalogError> {
+        match view.view(def.name.schema.as_deref(), &def.name.name).filter(|_| replaces) {
+            Some(replaced) => {
+                def.name = replaced.name.clone();
+                check_replaced(&replaced, &def)?;
+            }
+            None => view.check_free(&def.name)?,
+        }
+        view.check_uses(&def)?;
+        let mut writes = self.store.batch();
+        self.put_schema_of(&mut view, &mut *writes, &mut def.name)?;
+        let [schema, name] = name_values(&def.name);
+        writes.put(&self.own.views, vec![schema, name, Value::Text(record::view::write(&def)?)])?;
+        self.put_format(&mut *writes, VIEWS_FORMAT)?;
+        writes.commit(Durability::Synced)?;
+        view.insert_view(def);
+        self.publish(view);
+        Ok(())
+    }
+
+    /// Drops a view.
+    ///
+    /// # Errors
+    /// [`CatalogError::NoSuchView`], [`CatalogError::IsTable`], [`CatalogError::Used`]; the store's.
+    pub fn drop_view(&self, schema: Option<&str>, name: &str, views: Dependents) -> Result<(), CatalogError> {
+        let _one_by_one = self.changing.lock();
+        let mut view = Definitions::clone(&self.definitions());
+        let Some(def) = view.view(schema, name) else {
+            if let Ok(table) = view.resolve(schema, name) {
+                return Err(CatalogError::IsTable(table.def().name.to_string()));
+            }
+            let (name, nearest) = view.nearest(schema, name, view.views.values().map(|view| &view.name))?;
+            return Err(CatalogError::NoSuchView { name, nearest });
+        };
+        let mut writes = self.store.batch();
+        self.drop_dependents(&mut view, &mut *writes, &def.name, views)?;
+        self.delete_view(&mut view, &mut *writes, &def.name)?;
+        writes.commit(Durability::Synced)?;
+        self.publish(view);
+        Ok(())
+    }
+
+    /// Drops the views that use a table or view.
+    ///
+    /// # Errors
+    /// [`CatalogError::Used`] if there is one, and it is not to be dropped.
+    pub(crate) fn drop_dependents(
+        &self,
+        view: &mut Definitions,
+        writes: &mut dyn WriteBatch,
+        used: &TableName,
+        dependents: Dependents,
+    ) -> Result<(), CatalogError> {
+        // A view that is dropped may itself be used.
+        while let Some(found) = view.user_of(used).cloned() {
+            if dependents == Dependents::Refuse {
+                return Err(CatalogError::Used { used: used.to_string(), view: found.to_string() });
+            }
+            self.drop_dependents(view, writes, &found, dependents)?;
+            self.delete_view(view, writes, &found)?;
+        }
+        Ok(())
+    }
+
+    fn delete_view(
+        &self,
+        view: &mut Definitions,
+        writes: &mut dyn WriteBatch,
+        name: &TableName,
+    ) -> Result<(), CatalogError> {
+        let row_key = self.own.views.codec().encode(&name_values(name)).map_err(TableError::from)?;
+        writes.delete(&self.own.views, row_key)?;
+        view.views.remove(&key(name.schema.as_deref(), &name.name));
+        Ok(())
+    }
+}
+
+impl Definitions {
+    /// A view that uses a table or view.
+    fn user_of(&self, used: &TableName) -> Option<&TableName> {
+        self.views.values().find(|view| view.use_of(used).is_some()).map(|view| &view.name)
+    }
+
+    /// Whether all that a view uses is there, and it does not use itself.
+    fn check_uses(&self, def: &ViewDef) -> Result<(), CatalogError> {
+        let mut open = vec![def.clone()];
+        while let Some(view) = open.pop() {
+            for used in &view.uses {
+                let (schema, name) = (used.name.schema.as_deref(), used.name.name.as_str());
+                match self.view(schema, name) {
+                    Some(view) if view.name == def.name => {
+                        return Err(CatalogError::RecursiveView(def.name.to_string()));
+                    }
+                    Some(view) => open.push(ViewDef::clone(&view)),
+                    None => drop(self.resolve(schema, name)?),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// # Errors
+    /// [`CatalogError::Used`] if a view uses a column that the new definition of a table does not have.
+    pub(crate) fn check_columns_kept(&self, old: &TableDef, new: &TableDef) -> Result<(), CatalogError> {
+        for column in old.columns.iter().filter(|column| new.column_index(&column.name).is_none()) {
+            let uses_it = |view: &&std::sync::Arc<ViewDef>| {
+                view.use_of(&old.name).is_some_and(|used| used.columns.contains(&column.name))
+            };
+            if let Some(view) = self.views.values().find(uses_it) {
+                let used = format!("{}.{}", old.name, column.name);
+                return Err(CatalogError::Used { used, view: view.name.to_string() });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// # Errors
+/// [`CatalogError::ViewColumnChanged`] unless the columns of a view stay, with perhaps more behind them: the views over it read
+/// them.
+fn check_replaced(old: &ViewDef, new: &ViewDef) -> Result<(), CatalogError> {
+    let same = |a: &ViewColumn, b: &ViewColumn| a.name.to_lowercase() == b.name.to_lowercase() && a.ty == b.ty;
+    for (place, column) in old.columns.iter().enumerate() {
+        let found = new.columns.get(place);
+        if !found.is_some_and(|found| same(column, found)) {
+            let text = |it: &ViewColumn| format!("{} {}", it.name, it.ty);
+            let (view, column, found) = (old.name.to_string(), text(column), found.map(text));
+            return Err(CatalogError::ViewColumnChanged { view, column, found });
+        }
+    }
+    Ok(())
+}

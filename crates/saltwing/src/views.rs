@@ -1,0 +1,65 @@
+//! CREATE, DROP and SHOW of views.
+
+use saltwing_bind::create_view;
+use saltwing_catalog::{CatalogError, Dependents};
+use saltwing_sql::statement::{CreateView, DropObjects, ShowTables};
+
+use crate::Error;
+use crate::outcome::{ExecResult, Outcome};
+use crate::run::Purpose;
+use crate::session::Session;
+use crate::text_rows::TextRow;
+
+impl Session {
+    pub(crate) fn run_create_view(&self, create: &CreateView) -> Result<Outcome, Error> {
+        self.writable()?;
+        let (schema, name) = create.name.parts();
+        let catalog = &self.shared().catalog;
+        if create.if_not_exists && catalog.snapshot().view(schema, name).is_some() {
+            return Ok(ExecResult::noticed(vec![format!("view {} exists already", create.name)]).into());
+        }
+        let created = catalog.create_view(create.replaces, |catalog| {
+            let view = create_view(create, catalog)?;
+            let columns = self.columns_of(&view.query, 0, Purpose::Explain)?;
+            Ok::<_, Error>(view.into_def(create, &columns)?)
+        });
+        created.map_err(|error| error.at(Some(create.name.span())))?;
+        Ok(ExecResult::default().into())
+    }
+
+    pub(crate) fn run_drop_view(&self, drop: &DropObjects) -> Result<Outcome, Error> {
+        self.writable()?;
+        for it in &drop.names {
+            let (schema, name) = it.parts();
+            match self.shared().catalog.drop_view(schema, name, dependents(drop)) {
+                Err(CatalogError::NoSuchView { .. } | CatalogError::NoSuchSchema(_)) if drop.if_exists => {}
+                dropped => dropped.map_err(|error| Error::from(error).at(Some(it.span())))?,
+            }
+        }
+        Ok(ExecResult::default().into())
+    }
+
+    /// The views, each behind those that it uses.
+    pub(crate) fn show_views(&self, show: &ShowTables) -> Result<Vec<TextRow>, Error> {
+        let mut waiting = self.catalog().views();
+        let mut ready = Vec::with_capacity(waiting.len());
+        while !waiting.is_empty() {
+            let names: Vec<_> = waiting.iter().map(|view| view.name.clone()).collect();
+            let (now, later) =
+                waiting.into_iter().partition(|view| !view.uses.iter().any(|used| names.contains(&used.name)));
+            let now: Vec<_> = now;
+            debug_assert!(!now.is_empty(), "views use each other in a circle");
+            if now.is_empty() {
+                break;
+            }
+            ready.extend(now);
+            waiting = later;
+        }
+        self.names_shown(show, ready.iter().map(|view| &view.name))
+    }
+}
+
+/// What becomes of the views that use what is dropped.
+pub(crate) fn dependents(drop: &DropObjects) -> Dependents {
+    if drop.cascade { Dependents::Drop } else { Dependents::Refuse }
+}
