@@ -1,6 +1,7 @@
 //! The command line.
 
 use std::ffi::OsString;
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 use clap::error::ErrorKind;
@@ -72,6 +73,10 @@ pub(crate) struct Run {
     #[arg(long)]
     pub(crate) no_file_access: bool,
 
+    /// Begin without the file saltwing/config of the user's configuration
+    #[arg(long)]
+    pub(crate) no_config: bool,
+
     /// What becomes of full scans: allow warn error forbid
     #[arg(long, value_enum, value_name = "POLICY", hide_possible_values = true)]
     pub(crate) full_scan: Option<FullScan>,
@@ -118,8 +123,23 @@ fn memory_limit(text: &str) -> Result<usize, String> {
 enum Word {
     /// A tour in two minutes, on a database of its own
     Demo,
+    /// Print what makes a command shell complete saltwing's arguments
+    Completions {
+        /// The command shell
+        #[arg(value_enum, value_name = "bash|zsh|fish", hide_possible_values = true)]
+        shell: CommandShell,
+    },
+    /// Print the manual page, for man -l
+    Man,
     #[command(flatten)]
     Maintain(Maintenance),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CommandShell {
+    Bash,
+    Zsh,
+    Fish,
 }
 
 /// A subcommand that keeps databases.
@@ -209,6 +229,9 @@ impl FullScan {
 pub(crate) enum Invocation {
     Run(Run),
     Demo,
+    /// Texts about the program itself.
+    Completions(CommandShell),
+    Man,
     /// Keeping a database.
     Maintain(Maintenance),
 }
@@ -229,6 +252,8 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Invocati
     let CommandLine { mut run, subcommand } = CommandLine::from_arg_matches(&matches)?;
     match subcommand {
         Some(Word::Demo) => return Ok(Invocation::Demo),
+        Some(Word::Completions { shell }) => return Ok(Invocation::Completions(shell)),
+        Some(Word::Man) => return Ok(Invocation::Man),
         Some(Word::Maintain(
             Maintenance::Salvage { store: Some(Store::Memory), .. }
             | Maintenance::Restore { store: Some(Store::Memory), .. },
@@ -245,6 +270,29 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Invocati
         }
         _ => Ok(Invocation::Run(run)),
     }
+}
+
+/// Writes the completions of a command shell.
+///
+/// # Errors
+/// The output cannot be written.
+pub(crate) fn write_completions(shell: CommandShell, out: &mut dyn Write) -> io::Result<()> {
+    let shell = match shell {
+        CommandShell::Bash => clap_complete::Shell::Bash,
+        CommandShell::Zsh => clap_complete::Shell::Zsh,
+        CommandShell::Fish => clap_complete::Shell::Fish,
+    };
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut CommandLine::command(), "saltwing", &mut script);
+    out.write_all(&script)
+}
+
+/// Writes the manual page.
+///
+/// # Errors
+/// The output cannot be written.
+pub(crate) fn write_manual(out: &mut dyn Write) -> io::Result<()> {
+    clap_mangen::Man::new(CommandLine::command()).render(out)
 }
 
 fn usage(text: &str) -> clap::Error {

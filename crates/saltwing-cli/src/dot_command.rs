@@ -1,5 +1,7 @@
 //! Commands of the shell itself.
 
+use std::time::Duration;
+
 use crate::failure::Failure;
 use crate::parameters::Parameters;
 use crate::render::Mode;
@@ -7,19 +9,33 @@ use crate::render::Mode;
 /// All commands, for completion and near names.
 pub(crate) const COMMANDS: &[&str] = &[
     ".describe",
+    ".dump",
+    ".edit",
     ".exit",
+    ".export",
     ".help",
+    ".import",
+    ".keys",
     ".mode",
     ".nullvalue",
+    ".once",
+    ".output",
+    ".pager",
     ".param",
     ".quit",
+    ".ranges",
     ".read",
     ".schema",
     ".tables",
     ".timing",
+    ".watch",
     "\\d",
     "\\dt",
+    "\\e",
     "\\q",
+    "\\timing",
+    "\\watch",
+    "\\x",
 ];
 
 /// The output of `.help`.
@@ -28,10 +44,18 @@ pub(crate) const HELP: &str = "\
 .tables [LIKE]    the tables; \\d and \\dt do the same
 \\d TABLE          a table's columns and key
 .schema [TABLE]   the CREATE of a table or view, or of all tables, views and sequences
+.keys SELECT ..   the row keys of a query's rows, in bytes and in values
+.ranges SELECT .. the ranges of keys that a query reads
+.dump [TABLE]     SQL that makes everything, or one table, again
+.import FILE TABLE, .export TABLE|(SELECT ..) FILE    rows from a file, and into one
 .mode [MODE]      how results are shown: table box csv tsv json jsonl markdown line
+\\x                a value a line, and back
 .nullvalue TEXT   what is shown for NULL in tables and lines
 .param set N VAL  a value for ?1 or :name; .param list, .param clear [N]
 .timing on|off    time, keys read and buckets under each result
+.output [FILE]    results go to a file, or back to the terminal; .once FILE the next one
+.pager [COMMAND]  a program for results longer than the screen; .pager off
+.watch [SECS [N]] run the last statement every 2 seconds; \\e edits it
 .read FILE        run a file
 .quit             leave; \\q, .exit and Ctrl-D do the same
 
@@ -58,6 +82,38 @@ pub(crate) enum DotCommand {
     ParameterList,
     /// Forgets one value, or all.
     ParameterClear(Option<String>),
+    /// Shows a value a line, or goes back.
+    Expanded,
+    /// Prints the SQL that makes all, or one table, again.
+    Dump(Option<String>),
+    /// The row keys of a query's rows.
+    Keys(String),
+    /// The ranges that a query reads.
+    Ranges(String),
+    /// COPY FROM; the file is an SQL text.
+    Import {
+        file: String,
+        table: String,
+    },
+    /// COPY TO of a table or a query in brackets; the file is an SQL text.
+    Export {
+        source: String,
+        file: String,
+    },
+    /// Sends results to a file, or back; the next one only if `once`.
+    Output {
+        file: Option<String>,
+        once: bool,
+    },
+    /// Sets the pager; `None` turns it off.
+    Pager(Option<String>),
+    /// Runs the last statement every so often, so many times.
+    Watch {
+        every: Duration,
+        times: Option<u32>,
+    },
+    /// Opens the last statement in an editor.
+    Edit,
     Read(String),
     Quit,
 }
@@ -110,6 +166,31 @@ impl DotCommand {
             (".param" | ".parameter", words) => return parameter(words.map_or("", |_| rest.trim())),
             (".read" | "\\i", Some(file)) => Self::Read(file),
             (".read" | "\\i", None) => return usage(".read FILE"),
+            ("\\x", _) => Self::Expanded,
+            (".dump", table) => Self::Dump(table.map(|_| rest.trim().to_owned())),
+            (".keys", Some(_)) => Self::Keys(rest.trim().to_owned()),
+            (".keys", None) => return usage(".keys SELECT .."),
+            (".ranges", Some(_)) => Self::Ranges(rest.trim().to_owned()),
+            (".ranges", None) => return usage(".ranges SELECT .."),
+            (".import", words) => match words.as_ref().and_then(|_| two(rest.trim(), First::File)) {
+                Some((file, table)) => Self::Import { file, table },
+                None => return usage(".import FILE TABLE"),
+            },
+            (".export", words) => match words.as_ref().and_then(|_| two(rest.trim(), First::Source)) {
+                Some((source, file)) => Self::Export { source, file },
+                None => return usage(".export TABLE|(SELECT ..) FILE"),
+            },
+            (".output" | "\\o", file) => Self::Output { file, once: false },
+            (".once", Some(file)) => Self::Output { file: Some(file), once: true },
+            (".once", None) => return usage(".once FILE"),
+            (".pager", None) => Self::Pager(Some(PAGER.to_owned())),
+            (".pager", Some(word)) if word.eq_ignore_ascii_case("off") => Self::Pager(None),
+            (".pager", Some(command)) => Self::Pager(Some(command)),
+            (".watch" | "\\watch", words) => match watch(words.as_deref().unwrap_or_default()) {
+                Some(watch) => watch,
+                None => return usage(".watch [SECONDS [TIMES]]"),
+            },
+            (".edit" | "\\e", _) => Self::Edit,
             (".quit" | ".exit" | "\\q", _) => Self::Quit,
             (name, _) => return Err(unknown(name)),
         })
@@ -135,13 +216,56 @@ fn parameter(words: &str) -> Result<DotCommand, Failure> {
     }
 }
 
+/// A pager that leaves what fits the screen alone.
+pub(crate) const PAGER: &str = "less -FRSX";
+/// How long a watch waits if nobody says.
+const WATCH_EVERY: Duration = Duration::from_secs(2);
+
+/// `[SECONDS [TIMES]]`.
+fn watch(words: &str) -> Option<DotCommand> {
+    let mut words = words.split_whitespace();
+    let every = match words.next() {
+        None => WATCH_EVERY,
+        Some(seconds) => seconds.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok())?,
+    };
+    let times = words.next().map(str::parse).transpose().ok()?;
+    words.next().is_none().then_some(DotCommand::Watch { every, times })
+}
+
+/// Which of two words comes first.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum First {
+    File,
+    Source,
+}
+
+/// A file, as an SQL text, and a table or a query, in the order in which they stand.
+fn two(words: &str, first: First) -> Option<(String, String)> {
+    let file = |text: &str| format!("'{}'", unquoted(text).replace('\'', "''"));
+    let quote = words.chars().next().filter(|quote| ['\'', '"'].contains(quote));
+    let end = match (first, quote) {
+        // A name with blanks stands in quotes.
+        (First::File, Some(quote)) => words.get(1..)?.find(quote)? + 2,
+        (First::File, None) => words.find(char::is_whitespace)?,
+        (First::Source, _) if words.ends_with(['\'', '"']) => {
+            let quote = words.chars().next_back()?;
+            words.get(..words.len() - 1)?.rfind(quote)?
+        }
+        (First::Source, _) => words.rfind(char::is_whitespace)?,
+    };
+    let (one, other) = (words.get(..end)?.trim(), words.get(end..)?.trim());
+    let is_full = !one.is_empty() && !other.is_empty();
+    is_full.then(|| match first {
+        First::File => (file(one), other.to_owned()),
+        First::Source if one.to_uppercase().starts_with("SELECT") => (format!("({one})"), file(other)),
+        First::Source => (one.to_owned(), file(other)),
+    })
+}
+
 /// Commands of other shells, and what does the same here.
-const ELSEWHERE: [(&[&str], &str); 8] = [
-    (&[".dump"], ".schema shows the tables, COPY t TO 'file.csv' writes their rows"),
-    (&[".import", "\\copy"], "COPY t FROM 'file.csv' WITH (HEADER) reads a file"),
-    (&[".output", ".once", "\\o"], "COPY (SELECT ..) TO 'file.csv' writes a result"),
+const ELSEWHERE: [(&[&str], &str); 5] = [
+    (&["\\copy"], ".import FILE TABLE and .export TABLE FILE, or COPY"),
     (&[".headers", ".header"], "headers are always shown; .mode json has names in each row"),
-    (&["\\x"], ".mode line shows a value a line"),
     (&["\\l", "\\dn", ".databases"], "SHOW SCHEMAS lists the schemas"),
     (&[".indexes", ".indices", "\\di"], "\\d TABLE shows a table's key"),
     (&[".open", "\\c", "\\connect"], "saltwing DIR opens another database"),
@@ -190,6 +314,24 @@ mod tests {
             (".param clear :host", ParameterClear(Some(text(":host")))),
             (".read 'a b.sql'", Read(text("a b.sql"))),
             ("\\i x.sql", Read(text("x.sql"))),
+            ("\\x", Expanded),
+            (".dump", Dump(None)),
+            (".dump s.\"My T\";", Dump(Some(text("s.\"My T\"")))),
+            (".keys SELECT * FROM t;", Keys(text("SELECT * FROM t"))),
+            (".ranges SELECT 1", Ranges(text("SELECT 1"))),
+            (".import 'a b.csv' s.t", Import { file: text("'a b.csv'"), table: text("s.t") }),
+            (".import it's.csv t (a, b)", Import { file: text("'it''s.csv'"), table: text("t (a, b)") }),
+            (".export t x.csv", Export { source: text("t"), file: text("'x.csv'") }),
+            (".export SELECT 1 FROM t 'a b'", Export { source: text("(SELECT 1 FROM t)"), file: text("'a b'") }),
+            (".output", Output { file: None, once: false }),
+            (".output 'a b'", Output { file: Some(text("a b")), once: false }),
+            (".once x", Output { file: Some(text("x")), once: true }),
+            (".pager", Pager(Some(text(PAGER)))),
+            (".pager more -s", Pager(Some(text("more -s")))),
+            (".pager OFF", Pager(None)),
+            (".watch", Watch { every: WATCH_EVERY, times: None }),
+            ("\\watch 0.5 3", Watch { every: Duration::from_millis(500), times: Some(3) }),
+            ("\\e", Edit),
             (".quit", Quit),
             (".exit", Quit),
             ("\\q", Quit),
@@ -206,8 +348,14 @@ mod tests {
             (".read", ".read FILE"),
             (".tabels", "no command .tabels; did you mean .tables?"),
             (".table", "did you mean .tables?"),
-            (".dump", "COPY t TO"),
-            ("\\x", ".mode line"),
+            (".import x", ".import FILE TABLE"),
+            (".export t", ".export TABLE"),
+            (".once", ".once FILE"),
+            (".keys", ".keys SELECT"),
+            (".watch never", ".watch [SECONDS"),
+            (".watch -1", ".watch [SECONDS"),
+            (".watch 1 2 3", ".watch [SECONDS"),
+            ("\\copy", ".import FILE TABLE"),
             (".frobnicate", ".help lists them"),
             (".param set", "usage: .param set"),
             (".param set 1x 2", "usage: .param set"),

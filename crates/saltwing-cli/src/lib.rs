@@ -21,16 +21,20 @@
 
 mod args;
 mod batch;
+mod commands;
 mod demo;
 mod dot_command;
+mod dump;
 mod failure;
 mod interactive;
 mod interrupt;
+mod keys;
 mod log;
 mod maintain;
 mod message;
 pub mod mobile_log;
 mod open;
+mod output;
 mod parameters;
 mod progress;
 mod render;
@@ -39,6 +43,7 @@ mod script;
 mod standard_input;
 mod statement_kind;
 
+use std::io;
 use std::process::ExitCode;
 
 use args::Invocation;
@@ -48,6 +53,8 @@ pub fn main() -> ExitCode {
     let code = match args::parse(std::env::args_os()) {
         Ok(Invocation::Run(run)) => batch::run(&run),
         Ok(Invocation::Demo) => demo::run(),
+        Ok(Invocation::Completions(shell)) => printed(args::write_completions(shell, &mut io::stdout())),
+        Ok(Invocation::Man) => printed(args::write_manual(&mut io::stdout())),
         Ok(Invocation::Maintain(maintenance)) => maintain::run(&maintenance),
         Err(error) => {
             // Help and version come this way too, with the exit code 0.
@@ -56,4 +63,15 @@ pub fn main() -> ExitCode {
         }
     };
     ExitCode::from(code)
+}
+
+/// The exit code of a text that was written so; a reader that has left is no error.
+fn printed(done: io::Result<()>) -> u8 {
+    match done {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            eprintln!("error[58030 io]: the output cannot be written: {error}");
+            failure::EXIT_ERROR
+        }
+        _ => 0,
+    }
 }

@@ -1,25 +1,22 @@
 //! Runs one thing at a time on one connection: what batch, shell and demo share.
 
-use std::fs::File;
-use std::io::{BufReader, IsTerminal, Write};
+use std::io::{IsTerminal, Write};
 use std::time::Instant;
 
 use saltwing::blocking::{Connection, Response};
-use saltwing::{ArrowRows, ErrorCode, ExecResult, Stats, TransactionState, Value};
+use saltwing::{ArrowRows, ErrorCode, ExecResult, Stats, TransactionState};
 
-use crate::dot_command::{DotCommand, HELP};
+use crate::dot_command::DotCommand;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::message;
+use crate::output::Output;
 use crate::parameters::Parameters;
 use crate::progress::ProgressBar;
 use crate::render::{Mode, Options, Paint, Plain, Renderer};
 use crate::script::{Item, Script, StatementText};
 use crate::standard_input::StandardInput;
 use crate::statement_kind::{CopyStream, StatementKind};
-
-/// How deep files may read files.
-const READ_DEPTH_MAX: usize = 16;
 
 /// Whom the shell speaks to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,11 +46,18 @@ pub(crate) struct Runner<'a> {
     pub(crate) reads_files: bool,
     /// The value of `.nullvalue`.
     pub(crate) null_text: Option<String>,
+    /// The program that shows results that are longer than the screen.
+    pub(crate) pager: Option<String>,
+    /// The statement that ran last, for `.watch` and `.edit`.
+    pub(crate) last: Option<StatementText>,
+    /// The mode that `\x` goes back to.
+    pub(crate) unexpanded: Option<Mode>,
     progress: ProgressBar,
-    parameters: Parameters,
-    out: Box<dyn Write + 'a>,
-    messages: Box<dyn Write + 'a>,
-    read_depth: usize,
+    pub(crate) parameters: Parameters,
+    pub(crate) out: Output<'a>,
+    pub(crate) messages: Box<dyn Write + 'a>,
+    /// How many files read each other now.
+    pub(crate) read_depth: usize,
 }
 
 impl<'a> Runner<'a> {
@@ -80,7 +84,10 @@ impl<'a> Runner<'a> {
             timing: !is_batch,
             reads_files: true,
             null_text: None,
-            out,
+            pager: None,
+            last: None,
+            unexpanded: None,
+            out: Output::new(out),
             messages,
             read_depth: 0,
         }
@@ -102,6 +109,7 @@ impl<'a> Runner<'a> {
             };
             let (place, done) = match item {
                 Item::Statement(statement) => {
+                    self.last = Some(statement.clone());
                     let done = self.statement(&statement).map(|()| Flow::Go);
                     (statement, done)
                 }
@@ -119,7 +127,7 @@ impl<'a> Runner<'a> {
     }
 
     /// Prints a failure; the result is [`Failure::Reported`], unless the failure has a meaning for the caller.
-    fn report(&mut self, failure: Failure, source: Option<&str>, place: &StatementText) -> Failure {
+    pub(crate) fn report(&mut self, failure: Failure, source: Option<&str>, place: &StatementText) -> Failure {
         if matches!(failure, Failure::Reported) || failure.is_reader_gone() {
             return failure;
         }
@@ -203,7 +211,16 @@ impl<'a> Runner<'a> {
         Ok(())
     }
 
-    fn rows(&mut self, mut rows: ArrowRows, kind: StatementKind, started: Instant) -> Result<(), Failure> {
+    fn rows(&mut self, rows: ArrowRows, kind: StatementKind, started: Instant) -> Result<(), Failure> {
+        if let (Some(pager), Some(height)) = (&self.pager, height()) {
+            self.out.page(pager, height);
+        }
+        let shown = self.show(rows, kind, started);
+        self.out.end_result()?;
+        shown
+    }
+
+    fn show(&mut self, mut rows: ArrowRows, kind: StatementKind, started: Instant) -> Result<(), Failure> {
         let is_text = self.shows_as_text(&rows, kind);
         let mut renderer: Box<dyn Renderer> = match is_text {
             true => Box::new(Plain::new(rows.columns(), "\n")),
@@ -222,10 +239,10 @@ impl<'a> Runner<'a> {
             }
             count += batch.num_rows() as u64;
             renderer.batch(&batch, &mut self.out)?;
-            next = rows.next_blocking()?;
+            next = if self.out.is_closed() { None } else { rows.next_blocking()? };
         }
         renderer.finish(&mut self.out)?;
-        self.out.flush()?;
+        self.out.end_result()?;
         let time = started.elapsed();
         self.notices(rows.notices())?;
         if !is_text && (self.audience != Audience::Batch || self.timing) {
@@ -252,12 +269,10 @@ impl<'a> Runner<'a> {
 
     fn options(&self) -> Options {
         match self.audience {
-            Audience::Batch => {
-                Options { width: None, null_text: self.null_text.clone().unwrap_or_default(), paint: Paint::Off }
-            }
-            Audience::Terminal(paint) => {
+            Audience::Terminal(paint) if !self.out.is_file() => {
                 Options { width: width(), null_text: self.null_text.clone().unwrap_or_else(|| "NULL".into()), paint }
             }
+            _ => Options { width: None, null_text: self.null_text.clone().unwrap_or_default(), paint: Paint::Off },
         }
     }
 
@@ -291,125 +306,6 @@ impl<'a> Runner<'a> {
         writeln!(self.out, "{text}")?;
         Ok(self.out.flush()?)
     }
-
-    /// Runs a command of the shell's own.
-    ///
-    /// # Errors
-    /// The failure of the statement.
-    pub(crate) fn dot(&mut self, command: &DotCommand) -> Result<Flow, Failure> {
-        match command {
-            DotCommand::Help => self.say(HELP)?,
-            DotCommand::Tables(None) => self.sql("SHOW TABLES")?,
-            DotCommand::Tables(Some(like)) => self.sql(&format!("SHOW TABLES LIKE '{}'", like.replace('\'', "''")))?,
-            DotCommand::Describe(table) => self.sql(&format!("DESCRIBE {table}"))?,
-            DotCommand::Schema(None) => {
-                // A table's DEFAULT may need a sequence.
-                for sequence in self.names("SEQUENCES")? {
-                    self.definition("SEQUENCE", &sequence)?;
-                }
-                let (mut tables, views) = (self.names("TABLES")?, self.names("VIEWS")?);
-                tables.retain(|table| !views.contains(table));
-                for table in tables.into_iter().chain(views) {
-                    self.definition("TABLE", &table)?;
-                }
-            }
-            DotCommand::Schema(Some(table)) => self.definition("TABLE", table)?,
-            DotCommand::Mode(Some(mode)) => self.mode = *mode,
-            DotCommand::Mode(None) => self.say(self.mode.as_str())?,
-            DotCommand::Timing(on) => {
-                self.timing = on.unwrap_or(!self.timing);
-                if on.is_none() {
-                    writeln!(self.messages, "timing is {}", if self.timing { "on" } else { "off" })?;
-                }
-            }
-            DotCommand::NullText(text) => self.null_text = Some(text.clone()),
-            DotCommand::ParameterSet(name, text) => self.set_parameter(name, text)?,
-            DotCommand::ParameterList => {
-                for line in self.parameters.lines() {
-                    self.say(&line)?;
-                }
-            }
-            DotCommand::ParameterClear(name) => {
-                if !self.parameters.clear(name.as_deref()) {
-                    return Err(Failure::Usage(format!("{} has no value", name.as_deref().unwrap_or_default())));
-                }
-            }
-            DotCommand::Read(_) if !self.reads_files => {
-                return Err(Failure::Usage(".read: the shell runs with --no-file-access".to_owned()));
-            }
-            DotCommand::Read(file) => return self.file(file),
-            DotCommand::Quit => return Ok(Flow::Quit),
-        }
-        Ok(Flow::Go)
-    }
-
-    /// Gives a parameter the value of an SQL expression.
-    fn set_parameter(&mut self, name: &str, text: &str) -> Result<(), Failure> {
-        let value = self.connection.query_one::<(Value,)>(&format!("SELECT {text}"), ());
-        let (value,) = value.map_err(|error| {
-            Failure::Usage(format!(
-                "{text} is no value: {error}; a text stands in single quotes, an instant as DATE '..'"
-            ))
-        })?;
-        self.parameters.set(name.to_owned(), text.to_owned(), value);
-        Ok(())
-    }
-
-    fn sql(&mut self, sql: &str) -> Result<(), Failure> {
-        let statement = StatementText { sql: sql.to_owned(), line: 1, ..StatementText::default() };
-        // The place is in text that no one wrote: only the message and the help say something.
-        let done = self.statement(&statement);
-        match done {
-            Err(failure @ Failure::Sql(_)) => Err(self.report(failure, None, &statement)),
-            done => done,
-        }
-    }
-
-    /// The names of TABLES, VIEWS or SEQUENCES, as statements write them.
-    fn names(&self, objects: &str) -> Result<Vec<String>, Failure> {
-        let mut names = Vec::new();
-        for row in self.connection.query(&format!("SHOW {objects}"), ())? {
-            let row = row?;
-            let (schema, name) = (row.get::<Option<String>>(0)?, row.get::<String>(1)?);
-            let schema = schema.map(|s| format!("{}.", saltwing_sql::quote_name(&s))).unwrap_or_default();
-            names.push(format!("{schema}{}", saltwing_sql::quote_name(&name)));
-        }
-        Ok(names)
-    }
-
-    /// Prints the statement that makes a TABLE or a view, or a SEQUENCE.
-    fn definition(&mut self, object: &str, name: &str) -> Result<(), Failure> {
-        let mut rows = self.connection.query_arrow(&format!("SHOW CREATE {object} {name}"), ())?;
-        let mut plain = Plain::new(rows.columns(), ";\n");
-        while let Some(batch) = rows.next_blocking()? {
-            plain.batch(&batch, &mut self.out)?;
-        }
-        Ok(self.out.flush()?)
-    }
-
-    /// Runs a file; `-` is stdin.
-    ///
-    /// # Errors
-    /// As [`Runner::script`]; a file that cannot be opened.
-    pub(crate) fn file(&mut self, path: &str) -> Result<Flow, Failure> {
-        if path == "-" {
-            return self.script(&mut Script::stdin(), Some("stdin"));
-        }
-        if self.read_depth >= READ_DEPTH_MAX {
-            return Err(Failure::Usage(format!("{path}: files read files {READ_DEPTH_MAX} deep")));
-        }
-        let file = File::open(path).map_err(|error| Failure::Input(path.to_owned(), error))?;
-        self.read_depth += 1;
-        let done = self.script(&mut Script::new(BufReader::new(file)), Some(path));
-        self.read_depth -= 1;
-        done
-    }
-
-    /// As [`Runner::file`]; also prints failures outside a statement.
-    pub(crate) fn file_reported(&mut self, path: &str) -> Result<Flow, Failure> {
-        let done = self.file(path);
-        done.map_err(|failure| self.report(failure, None, &StatementText::default()))
-    }
 }
 
 impl Drop for Runner<'_> {
@@ -420,6 +316,14 @@ impl Drop for Runner<'_> {
 
 /// Cells of the terminal that results go to.
 fn width() -> Option<usize> {
-    let is_terminal = std::io::stdout().is_terminal();
-    crossterm::terminal::size().ok().filter(|_| is_terminal).map(|(columns, _)| columns.into())
+    screen().map(|(columns, _)| columns.into())
+}
+
+/// Lines of the terminal that results go to.
+fn height() -> Option<usize> {
+    screen().map(|(_, lines)| lines.into())
+}
+
+fn screen() -> Option<(u16, u16)> {
+    crossterm::terminal::size().ok().filter(|_| std::io::stdout().is_terminal())
 }

@@ -1,6 +1,7 @@
 //! The shell at a terminal.
 
 mod completer;
+mod config;
 mod highlighter;
 mod history;
 mod prompt;
@@ -16,7 +17,7 @@ use reedline::{
 use saltwing::Database;
 
 use crate::args::Run;
-use crate::dot_command::DotCommand;
+use crate::dot_command::{DotCommand, PAGER};
 use crate::failure::{EXIT_ERROR, Failure};
 use crate::interrupt::{Idle, Interrupt};
 use crate::render::Paint;
@@ -43,6 +44,14 @@ pub(crate) fn paint() -> Paint {
     if wanted && able { Paint::On } else { Paint::Off }
 }
 
+/// The pager of a user who has named one: `$SALTWING_PAGER`, else `$PAGER`.
+fn pager() -> Option<String> {
+    let named = std::env::var("SALTWING_PAGER").or_else(|_| std::env::var("PAGER")).ok()?;
+    let is_less = named.split('/').next_back() == Some("less");
+    // Bare less would wait for a key at a short result, and clear the screen behind itself.
+    (!named.trim().is_empty()).then(|| if is_less { PAGER.to_owned() } else { named })
+}
+
 /// Prints a greeting and runs typed statements; returns the exit code.
 pub(crate) fn run(database: &Database, run: &Run) -> u8 {
     let connection = database.connect().blocking();
@@ -59,8 +68,15 @@ pub(crate) fn run(database: &Database, run: &Run) -> u8 {
         None => "memory: nothing is kept".to_owned(),
     };
     let greeting = format!("saltwing {} on {place}. .help for help, Ctrl-D to leave.", env!("CARGO_PKG_VERSION"));
+    runner.pager = pager();
     match runner.say(&greeting) {
         Ok(()) => {
+            if let Some(file) = config::file().filter(|_| !run.no_config)
+                // A failure is printed, and the shell begins all the same.
+                && let Ok(Flow::Quit) = runner.file_reported(&file.to_string_lossy())
+            {
+                return 0;
+            }
             let code = type_and_run(database, &mut runner);
             runner.end().map_or(EXIT_ERROR, |()| code)
         }

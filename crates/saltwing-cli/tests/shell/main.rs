@@ -2,6 +2,10 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
+mod commands;
+#[cfg(unix)]
+mod terminal;
+
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};

@@ -1,0 +1,130 @@
+//! The shell's own commands, in scripts.
+
+use super::*;
+
+const TABLES: &str = "CREATE SCHEMA s;
+CREATE SEQUENCE q START WITH 5 INCREMENT BY 5;
+CREATE TABLE s.\"My T\" (a VARCHAR NOT NULL, b DECIMAL(9, 2) NOT NULL, v DOUBLE, t TIMESTAMP, x VARBINARY, d DATE, f BOOLEAN,
+  CONSTRAINT pk PRIMARY KEY (a, b DESC)) SALT_BUCKETS = 3;
+CREATE TABLE nums (k INTEGER PRIMARY KEY, \"order\" VARCHAR, n BIGINT);
+CREATE TABLE none (k INTEGER PRIMARY KEY);
+UPSERT INTO s.\"My T\" VALUES ('it''s', 1.5, 1e300, TIMESTAMP '2024-01-02 03:04:05.123456789', X'00ff', DATE '1583-01-01', TRUE),
+  ('', -0.05, 'NaN', NULL, X'', NULL, FALSE), ('é\n;--', 100, '-Infinity', NULL, NULL, DATE '2024-05-06 07:08:09.01', NULL);
+UPSERT INTO nums SELECT value, CONCAT('row ', value), NEXT VALUE FOR q FROM GENERATE_SERIES(1, 250);
+";
+const READ: &str =
+    "SELECT * FROM s.\"My T\" WHERE a >= ''; SELECT count(*), max(\"order\"), max(n) FROM nums WHERE k > 0;
+  SELECT count(*) FROM none WHERE k > 0; SHOW TABLES;";
+
+#[test]
+fn a_dump_makes_the_same_tables_and_rows() {
+    let dir = Directory::new();
+    let (old, new) = (dir.path("old"), dir.path("new"));
+    assert_eq!(run(&[&old, "-f", &dir.file("make.sql", TABLES)]).code, Some(0));
+    let dump = run(&[&old, "-c", ".dump"]);
+    assert_eq!((dump.err.as_str(), dump.code), ("", Some(0)));
+    assert!(dump.out.contains("ALTER SEQUENCE q RESTART WITH 1255;\n"), "{}", dump.out);
+    let restored = run(&[&new, "-f", &dir.file("dump.sql", &dump.out)]);
+    assert_eq!(restored.code, Some(0), "{}", restored.err);
+    let rows = run(&[&new, "-c", READ]);
+    assert_eq!((rows.out.as_str(), rows.code), (run(&[&old, "-c", READ]).out.as_str(), Some(0)));
+    assert!(rows.out.contains("250,row 99,1250"), "{}", rows.out);
+    // The old database has given 1255 to the dump.
+    for database in [&old, &new] {
+        let next = run(&[database, "-c", "SELECT NEXT VALUE FOR q"]);
+        assert!(next.out.ends_with(if database == &old { "\n1260\n" } else { "\n1255\n" }), "{}", next.out);
+    }
+    let one = run(&[&old, "-c", ".dump nums"]);
+    assert!(one.out.starts_with("CREATE TABLE nums (") && !one.out.contains("SCHEMA"), "{}", one.out);
+    assert_eq!(one.out.matches("UPSERT INTO nums (k, \"order\", n) VALUES\n(").count(), 3);
+}
+
+#[test]
+fn results_go_to_files() {
+    let dir = Directory::new();
+    let (all, once) = (dir.path("all.txt"), dir.path("o n c e"));
+    let script = format!(
+        "{TABLE}\n.output {all}\nSELECT k FROM t WHERE k = 1;\n.mode json\nSELECT k FROM t WHERE k = 2;\n.output\n\
+         .once '{once}'\nSELECT k FROM t WHERE k = 3;\nSELECT v FROM t WHERE k = 1;\n"
+    );
+    expect(&run_with_input(&[], &script), "[{\"v\":\"a\"}]\n", "3 rows written\n", 0);
+    assert_eq!(std::fs::read_to_string(all).unwrap(), "k\n1\n[{\"k\":2}]\n");
+    assert_eq!(std::fs::read_to_string(once).unwrap(), "[{\"k\":3}]\n");
+    for command in [".output x", ".once x", ".read x"] {
+        let refused = run(&["--no-file-access", "-c", command]);
+        assert!(refused.err.contains("--no-file-access") && refused.code == Some(1), "{}", refused.err);
+    }
+    let missing = run(&["-c", ".output /no/such/folder/x"]);
+    assert!(missing.err.contains("/no/such/folder/x: "), "{}", missing.err);
+}
+
+#[test]
+fn rows_come_from_files_and_go_into_them() {
+    let dir = Directory::new();
+    let (all, some) = (dir.path("it's all.csv"), dir.path("some.csv"));
+    let script = format!(
+        "{TABLE}\n.export t \"{all}\"\n.export SELECT k FROM t WHERE k > 1 {some}\n\
+         CREATE TABLE u (v VARCHAR, k INTEGER PRIMARY KEY);\n.import \"{all}\" u\nSELECT * FROM u WHERE k > 0;\n"
+    );
+    let output = run_with_input(&[], &script);
+    let counts = "3 rows written\n3 rows written\n2 rows written\n3 rows written\n";
+    expect(&output, "v,k\na,1\n,2\n\"\",3\n", counts, 0);
+    assert_eq!(std::fs::read_to_string(some).unwrap(), "k\n2\n3\n");
+}
+
+#[test]
+fn row_keys_and_ranges_are_shown() {
+    let make =
+        "CREATE TABLE k (a VARCHAR NOT NULL, b INTEGER NOT NULL, v INTEGER, CONSTRAINT pk PRIMARY KEY (a, b DESC));
+                UPSERT INTO k VALUES ('x', 1, 7), ('x', 2, 8), ('y', 1, 9)";
+    let keys = run(&["-c", make, "-c", ".keys SELECT v, (SELECT 1) FROM k WHERE a = 'x' AND b > 0"]);
+    expect(&keys, "_row_key,a,b\n78007ffffffd,x,2\n78007ffffffe,x,1\n", "3 rows written\n", 0);
+    let ranges = run(&["-c", make, "-c", ".ranges SELECT v FROM k WHERE a IN ('x', 'y') AND b = 2"]);
+    let text = "point lookup of k, 1 of 1 buckets\n  ('x', 2)\n  ('y', 2)\n  [78007ffffffd .. 78007ffffffd00)\n  [79007ffffffd .. 79007ffffffd00)\n";
+    assert_eq!((ranges.out.as_str(), ranges.code), (text, Some(0)), "{}", ranges.err);
+    for wrong in [".keys DELETE FROM k", ".keys SELECT 1"] {
+        let refused = run(&["-c", make, "-c", wrong]);
+        assert!(refused.err.contains("usage: .keys SELECT"), "{}", refused.err);
+    }
+    assert!(run(&["-c", make, "-c", ".ranges SELECT nope FROM k"]).err.contains("no_such_column"));
+}
+
+#[test]
+fn a_watch_runs_the_last_statement_again() {
+    let output = run(&["-c", TABLE, "-c", "SELECT k FROM t WHERE k = 1", "-c", ".watch 0.01 2"]);
+    expect(&output, "k\n1\nk\n1\nk\n1\n", "3 rows written\n", 0);
+    assert!(run(&["-c", ".watch"]).err.contains("no statement has run yet"));
+    assert!(run(&["-c", "\\e"]).err.contains("an editor needs a terminal"));
+}
+
+#[test]
+fn a_result_is_shown_a_value_a_line_and_back() {
+    let output = run(&[
+        "-c",
+        TABLE,
+        "-c",
+        "\\x",
+        "-c",
+        "SELECT * FROM t WHERE k = 1",
+        "-c",
+        "\\x",
+        "-c",
+        "SELECT k FROM t WHERE k = 1",
+    ]);
+    expect(&output, "k = 1\nv = a\nk\n1\n", "3 rows written\n", 0);
+}
+
+#[test]
+fn shells_get_their_completions_and_readers_their_page() {
+    for (shell, part) in [("bash", "_saltwing()"), ("zsh", "#compdef saltwing"), ("fish", "complete -c saltwing")] {
+        let output = run(&["completions", shell]);
+        assert!(
+            output.out.contains(part) && output.out.contains("full-scan") && output.code == Some(0),
+            "{}",
+            output.out
+        );
+    }
+    assert_eq!(run(&["completions", "cmd.com"]).code, Some(2));
+    let page = run(&["man"]);
+    assert!(page.out.contains(".TH saltwing 1") && page.out.contains("\\-\\-readonly"), "{}", page.out);
+}
