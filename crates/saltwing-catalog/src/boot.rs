@@ -13,9 +13,8 @@ use saltwing_types::{
     ColumnDef, KeyColumn, KeySchema, KeySource, SequenceBlock, SortOrder, SqlType, TableDef, TableId, TableName, Value,
 };
 
-use crate::definitions::{Definitions, key};
+use crate::definitions::{Definitions, Dependents, key};
 use crate::row::{check_name, defined_sequence, defined_view, name_values, text};
-use crate::views::Dependents;
 use crate::{CatalogError, CatalogReader, INFORMATION_SCHEMA, record};
 
 /// The newest format of the catalog's rows that this version reads and writes.

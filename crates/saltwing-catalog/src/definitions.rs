@@ -51,6 +51,15 @@ pub trait CatalogReader: Send + Sync {
     fn schemas(&self) -> Vec<String>;
 }
 
+/// What becomes of the views that use a dropped table or view.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dependents {
+    /// If there is one, nothing is dropped: RESTRICT.
+    Refuse,
+    /// They are dropped too: CASCADE.
+    Drop,
+}
+
 /// The tables, schemas, sequences and views that are kept as rows.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Definitions {

@@ -31,8 +31,7 @@ mod sequences;
 mod views;
 
 pub use boot::{CATALOG_FORMAT, Catalog};
-pub use definitions::CatalogReader;
+pub use definitions::{CatalogReader, Dependents};
 pub use error::CatalogError;
 pub use information_schema::{CatalogViewDef, INFORMATION_SCHEMA, VIEWS, catalog_view};
 pub use readable::ReadableCatalog;
-pub use views::Dependents;

@@ -4,21 +4,13 @@
 //! the lock of all changes: no view can come in while its table is dropped.
 
 use saltwing_access::{Durability, TableError, WriteBatch};
-use saltwing_types::{TableDef, TableName, Value, ViewColumn, ViewDef};
+use saltwing_types::table::is_same_name;
+use saltwing_types::{ColumnDef, TableDef, TableName, Value, ViewColumn, ViewDef};
 
 use crate::boot::{Catalog, VIEWS_FORMAT};
-use crate::definitions::{Definitions, key};
+use crate::definitions::{Definitions, Dependents, key};
 use crate::row::name_values;
 use crate::{CatalogError, CatalogReader, record};
-
-/// What becomes of the views that use a dropped table or view.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Dependents {
-    /// If there is one, nothing is dropped: RESTRICT.
-    Refuse,
-    /// They are dropped too: CASCADE.
-    Drop,
-}
 
 impl Catalog {
     /// Adds the view that `define` makes of the catalog, and its schema if that is new; `replaces` an existing one, if there is
@@ -143,7 +135,13 @@ impl Definitions {
     /// # Errors
     /// [`CatalogError::Used`] if a view uses a column that the new definition of a table does not have.
     pub(crate) fn check_columns_kept(&self, old: &TableDef, new: &TableDef) -> Result<(), CatalogError> {
-        for column in old.columns.iter().filter(|column| new.column_index(&column.name).is_none()) {
+        let is_gone = |column: &&ColumnDef| {
+            let is_same = |other: &ColumnDef| {
+                is_same_name(&other.name, &column.name) && new.family_name(other) == old.family_name(column)
+            };
+            !new.columns.iter().any(is_same)
+        };
+        for column in old.columns.iter().filter(is_gone) {
             let uses_it = |view: &&std::sync::Arc<ViewDef>| {
                 view.use_of(&old.name).is_some_and(|used| used.columns.contains(&column.name))
             };

@@ -5,15 +5,17 @@ use std::sync::Arc;
 
 use arrow::array::{
     Array, ArrayRef, BinaryBuilder, BooleanBuilder, Decimal128Builder, Decimal256Builder, Float32Builder,
-    Float64Builder, Int8Builder, Int16Builder, Int32Builder, Int64Builder, NullBuilder, StringBuilder,
-    TimestampMillisecondBuilder, TimestampNanosecondBuilder,
+    Float64Builder, Int8Builder, Int16Builder, Int32Builder, Int64Builder, ListArray, NullBufferBuilder, NullBuilder,
+    StringBuilder, TimestampMillisecondBuilder, TimestampNanosecondBuilder,
 };
+use arrow::buffer::{OffsetBuffer, ScalarBuffer};
+use arrow::datatypes::Field;
 use saltwing_types::value::Timestamp;
 use saltwing_types::{SqlType, Value, ValueError, datetime, number};
 
 use crate::arrow_type::arrow_type;
 use crate::bare_decimal;
-use crate::list_builder::ListBuilder;
+use crate::value_at::value_at;
 
 /// Bytes of text that a column is prepared for, a row.
 const TEXT_BYTES_EXPECTED: usize = 16;
@@ -202,6 +204,70 @@ impl ColumnBuilder {
 
     fn mismatch(&self, what: &str) -> ValueError {
         ValueError::TypeMismatch(format!("{what} does not go into a column of {}", self.ty))
+    }
+}
+
+/// Builds a column of lists. The elements of all rows stand one behind the other.
+#[derive(Debug)]
+struct ListBuilder {
+    elements: Box<ColumnBuilder>,
+    /// Where each row's elements begin, and where the last row's end.
+    offsets: Vec<i32>,
+    valid: NullBufferBuilder,
+}
+
+impl ListBuilder {
+    fn with_capacity(element: SqlType, rows: usize) -> Self {
+        let mut offsets = Vec::with_capacity(rows + 1);
+        offsets.push(0);
+        Self { elements: Box::new(ColumnBuilder::new(element, rows)), offsets, valid: NullBufferBuilder::new(rows) }
+    }
+
+    fn len(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    fn append_null(&mut self) {
+        self.offsets.extend(self.offsets.last().copied());
+        self.valid.append_null();
+    }
+
+    /// Appends a list.
+    ///
+    /// # Errors
+    /// As [`ColumnBuilder::append_value`] for an element; the column is then as it was.
+    fn append_value(&mut self, list: &[Value]) -> Result<(), ValueError> {
+        let before = self.elements.len();
+        let appended = list.iter().try_for_each(|element| self.elements.append_value(element));
+        match (appended, i32::try_from(self.elements.len())) {
+            (Ok(()), Ok(end)) => {
+                self.offsets.push(end);
+                self.valid.append_non_null();
+                Ok(())
+            }
+            (Ok(()), Err(_)) => {
+                self.truncate(before)?;
+                let value = format!("a column of {} array elements", before.saturating_add(list.len()));
+                Err(ValueError::TooLong { value, target: "one batch, which takes 2,147,483,647 a column".into() })
+            }
+            (Err(error), _) => {
+                self.truncate(before)?;
+                Err(error)
+            }
+        }
+    }
+
+    /// Removes the elements of a row that failed.
+    fn truncate(&mut self, kept: usize) -> Result<(), ValueError> {
+        let (ty, elements) = (self.elements.sql_type(), self.elements.finish());
+        (0..kept).try_for_each(|row| self.elements.append_value(&value_at(&elements, row, ty)?))
+    }
+
+    fn finish(&mut self) -> ListArray {
+        let elements = self.elements.finish();
+        let offsets = OffsetBuffer::new(ScalarBuffer::from(std::mem::replace(&mut self.offsets, vec![0])));
+        let field = Arc::new(Field::new_list_field(elements.data_type().clone(), true));
+        ListArray::new(field, offsets, elements, self.valid.finish())
     }
 }
 

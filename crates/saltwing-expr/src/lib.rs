@@ -49,7 +49,6 @@ mod hash_call;
 mod instant_call;
 mod kernels;
 pub mod known_values;
-mod list_builder;
 mod logic;
 mod membership;
 mod operand;

@@ -17,9 +17,7 @@ use std::cmp::Ordering;
 use saltwing_rowkey::ValueCodec;
 use saltwing_types::datetime::CALENDAR_MS;
 use saltwing_types::value::Timestamp;
-use saltwing_types::{CompareOp, Decimal, KeyColumn, SortOrder, SqlType, Value};
-
-use crate::predicates::TruthSet;
+use saltwing_types::{Decimal, KeyColumn, SortOrder, SqlType, Value};
 
 /// The values of one key column.
 ///
@@ -120,17 +118,6 @@ impl Domain {
                 if self.ascending { order } else { order.reverse() }
             }
             _ => a.compare_as(b, self.ty).unwrap_or(Ordering::Equal),
-        }
-    }
-
-    /// Whether the values for which a comparison has a wanted outcome lie together in the key: those of arrays, which do not
-    /// stand in the order of their values there, only if they are equal to the constant, or NULL.
-    pub(crate) fn allows(&self, op: CompareOp, want: TruthSet) -> bool {
-        match op {
-            _ if !matches!(self.ty, SqlType::Array(..)) => true,
-            CompareOp::Eq | CompareOp::NotDistinct => !want.no,
-            CompareOp::NotEq | CompareOp::Distinct => !want.yes,
-            _ => false,
         }
     }
 

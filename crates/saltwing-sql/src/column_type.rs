@@ -16,8 +16,7 @@
 
 use std::num::NonZeroU32;
 
-use saltwing_types::element_type::ELEMENT_LENGTH_MAX;
-use saltwing_types::sql_type::DECIMAL_PRECISION_MAX;
+use saltwing_types::sql_type::{DECIMAL_PRECISION_MAX, ELEMENT_LENGTH_MAX};
 use saltwing_types::{Span, SqlType};
 use sqlparser::ast::DataType;
 use sqlparser::tokenizer::Token;

@@ -164,7 +164,9 @@ pub(crate) fn check(tokens: &[TokenWithSpan]) -> Result<Passed, SqlError> {
 /// # Errors
 /// As for one text that holds all of it.
 pub fn check_tree(query: &Query, span: Span) -> Result<(), SqlError> {
-    let mut tokens = lexer::lex(&tree_text(query), 0, Location::new(1, 1))?.tokens;
+    // A tree may name the default schema, which has no name in texts: `"".t`.
+    let text = tree_text(query).replace("\"\".", "");
+    let mut tokens = lexer::lex(&text, 0, Location::new(1, 1))?.tokens;
     tokens.iter_mut().for_each(|token| token.span = place::token_span(span));
     check(&tokens).map(drop)
 }

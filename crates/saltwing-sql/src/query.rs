@@ -120,8 +120,11 @@ pub(crate) fn rewrite_table(tokens: &mut Vec<TokenWithSpan>, ranges: &mut Vec<Ra
     let mut index = 0;
     while index < tokens.len() {
         let previous = index.checked_sub(1);
+        // CREATE VIEW v AS TABLE t.
+        let is_behind_as = keyword(tokens, previous) == Keyword::AS && keyword(tokens, Some(0)) == Keyword::CREATE;
         let starts_query = match previous.and_then(|previous| tokens.get(previous)).map(|token| &token.token) {
             None | Some(Token::LParen | Token::RParen) => true,
+            Some(_) if is_behind_as => true,
             Some(_) => matches!(
                 keyword(tokens, previous),
                 Keyword::UNION | Keyword::EXCEPT | Keyword::INTERSECT | Keyword::ALL | Keyword::DISTINCT

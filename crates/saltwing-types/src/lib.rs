@@ -6,7 +6,7 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | [`sql_type`], [`element_type`] | [`SqlType`]: the SQL types of Apache Phoenix; the types of array elements |
+//! | [`sql_type`] | [`SqlType`]: the SQL types of Apache Phoenix; the types of array elements |
 //! | [`value`] | [`Value`]: one SQL value, and how values compare |
 //! | [`decimal`] | [`Decimal`]: 38 significant digits, exact |
 //! | [`datetime`], [`calendar`], [`time_zone`] | instants as text and back; units of time; time zones |
@@ -29,7 +29,6 @@ pub mod calendar;
 pub mod date_pattern;
 pub mod datetime;
 pub mod decimal;
-pub mod element_type;
 pub mod error;
 pub mod eval;
 pub mod expr;

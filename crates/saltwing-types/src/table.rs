@@ -307,6 +307,14 @@ impl TableDef {
         }
     }
 
+    /// The index of the only column of this name, in any case; `None` also if several families have one.
+    pub fn column_index(&self, name: &str) -> Option<usize> {
+        match self.find_column(None, name) {
+            ColumnMatch::One(index) => Some(index),
+            ColumnMatch::Several | ColumnMatch::None => None,
+        }
+    }
+
     /// The name of a column's family; `None` for a key column and in the default family.
     pub fn family_name(&self, column: &ColumnDef) -> Option<&str> {
         self.families.get(column.family?)?.as_deref()

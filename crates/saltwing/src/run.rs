@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use saltwing_access::{ScanContext, Snapshot, Table};
 use saltwing_bind::{BoundQuery, Params, Subquery, alter_table, create_table, query, resolve, with_views};
-use saltwing_catalog::CatalogReader;
+use saltwing_catalog::{CatalogReader, Dependents};
 use saltwing_exec::{RunningSelect, SelectPlan};
 use saltwing_planner::{Guard, KeyAccess, PlannedSelect, plan_select};
 use saltwing_sql::statement::{AlterTable, CreateTable, DropObjects, QueryStatement};
@@ -19,7 +19,6 @@ use crate::settings::{ExecutorChoice, Settings};
 use crate::show::columns_shown;
 use crate::statement_cache::{CachedStatement, ReadyPlan};
 use crate::text_rows::{TextRow, text_rows};
-use crate::views::dependents;
 
 /// A query, and everything that decides how it runs.
 #[derive(Clone)]
@@ -363,6 +362,11 @@ impl Session {
         }
         Ok(())
     }
+}
+
+/// What becomes of the views that use what is dropped.
+pub(crate) fn dependents(drop: &DropObjects) -> Dependents {
+    if drop.cascade { Dependents::Drop } else { Dependents::Refuse }
 }
 
 fn space_comes_later(name: &TableRef) -> String {

@@ -1,12 +1,12 @@
 //! CREATE, DROP and SHOW of views.
 
 use saltwing_bind::create_view;
-use saltwing_catalog::{CatalogError, Dependents};
+use saltwing_catalog::CatalogError;
 use saltwing_sql::statement::{CreateView, DropObjects, ShowTables};
 
 use crate::Error;
 use crate::outcome::{ExecResult, Outcome};
-use crate::run::Purpose;
+use crate::run::{Purpose, dependents};
 use crate::session::Session;
 use crate::text_rows::TextRow;
 
@@ -57,9 +57,4 @@ impl Session {
         }
         self.names_shown(show, ready.iter().map(|view| &view.name))
     }
-}
-
-/// What becomes of the views that use what is dropped.
-pub(crate) fn dependents(drop: &DropObjects) -> Dependents {
-    if drop.cascade { Dependents::Drop } else { Dependents::Refuse }
 }

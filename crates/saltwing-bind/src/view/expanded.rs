@@ -14,10 +14,13 @@ use sqlparser::ast::{
 };
 
 use super::merged::merged;
+use super::name::{ident, span_of, table_name};
 use super::relations::{Relations, is_same};
-use super::{VIEWS_MAX, ident, span_of, table_name};
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::select::simple;
+
+/// How many views a statement may read, those that views read among them.
+pub const VIEWS_MAX: usize = 256;
 
 /// Where a statement names a view. All parts of the view's query stand there.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -15,8 +15,8 @@ use sqlparser::ast::{
 };
 use sqlparser::tokenizer::Span;
 
+use super::name::{ident, table_name};
 use super::relations::{Relation, Relations, constraint, joins_of};
-use super::{ident, table_name};
 use crate::error::{BindError, BindErrorKind, Result};
 
 /// A query with fixed names.

@@ -17,6 +17,7 @@ use saltwing_access::Table;
 use saltwing_catalog::CatalogReader;
 use saltwing_sql::statement::QueryStatement;
 use saltwing_types::ViewDef;
+use saltwing_types::table::ColumnMatch;
 use sqlparser::ast::{
     BinaryOperator, Expr, GroupByExpr, Ident, ObjectName, OrderByKind, Query, Select, SelectItem,
     SelectItemQualifiedWildcardKind, SetExpr, TableAlias, TableFactor, VisitMut, VisitorMut,
@@ -260,7 +261,7 @@ impl Merging<'_> {
 
     fn is_label(&self, parts: &[Ident]) -> bool {
         matches!(parts, [name] if self.labels.iter().any(|label| is_same(label, &name.value))
-            && self.view.table.def().column_index(&name.value).is_none())
+            && self.view.table.def().find_column(None, &name.value) == ColumnMatch::None)
     }
 }
 

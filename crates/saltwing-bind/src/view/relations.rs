@@ -6,7 +6,7 @@ use sqlparser::ast::{
     SetExpr, TableAlias, TableFactor, With,
 };
 
-use super::table_name;
+use super::name::table_name;
 
 /// The columns of a table or query in order; `None` if they are known only when it is planned.
 pub(super) type Columns = Option<Vec<String>>;

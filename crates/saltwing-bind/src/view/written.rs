@@ -20,6 +20,7 @@ use saltwing_sql::statement::{
     Update, Upsert,
 };
 use saltwing_sql::{ColumnName, Name, TableRef, expr_span, parse_query_at};
+use saltwing_types::table::ColumnMatch;
 use saltwing_types::{CompareOp, Expr, Span, SqlType, Value, ViewDef, number, text};
 use sqlparser::ast::{self, Ident, SelectItem, SetExpr};
 
@@ -364,7 +365,7 @@ impl ast::Visitor for Hidden<'_> {
             },
             _ => return ControlFlow::Continue(()),
         };
-        let is_hidden = self.written.table.def().column_index(&column.value).is_some()
+        let is_hidden = self.written.table.def().find_column(None, &column.value) != ColumnMatch::None
             && self.written.view.column_index(&column.value).is_none();
         if is_hidden { ControlFlow::Break(column.clone()) } else { ControlFlow::Continue(()) }
     }

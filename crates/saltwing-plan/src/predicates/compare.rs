@@ -45,7 +45,7 @@ impl CoverBuilder<'_> {
             };
         }
         let domain = self.space.domain(position);
-        if !domain.allows(op, want) {
+        if !bounds(domain, op, want) {
             return Cover::unknown();
         }
         let Some(located) = subject.locate(op, constant, domain) else { return Cover::unknown() };
@@ -57,6 +57,17 @@ impl CoverBuilder<'_> {
             doubt: &|set| located.doubt(op, set, domain),
         };
         self.column_cover(position, want, outcomes)
+    }
+}
+
+/// Whether the values for which a comparison has a wanted outcome lie together in the key: those of arrays, which do not
+/// stand in the order of their values there, only if they are equal to the constant, or NULL.
+pub(super) fn bounds(domain: &Domain, op: CompareOp, want: TruthSet) -> bool {
+    match op {
+        _ if !matches!(domain.ty(), SqlType::Array(..)) => true,
+        CompareOp::Eq | CompareOp::NotDistinct => !want.no,
+        CompareOp::NotEq | CompareOp::Distinct => !want.yes,
+        _ => false,
     }
 }
 

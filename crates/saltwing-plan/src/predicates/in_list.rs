@@ -4,6 +4,7 @@ use saltwing_types::{CompareOp, Expr, Value};
 
 use crate::column_set::ColumnSet;
 use crate::cover::Cover;
+use crate::predicates::compare::bounds;
 use crate::predicates::constant::{Constant, marked};
 use crate::predicates::key_function::KeyFunction;
 use crate::predicates::{CoverBuilder, Outcomes, TruthSet};
@@ -41,7 +42,7 @@ impl CoverBuilder<'_> {
     fn in_constants(&self, subject: &KeyFunction, constants: &[Constant], want: TruthSet) -> Option<Cover> {
         let position = subject.position;
         let domain = self.space.domain(position);
-        if !domain.allows(CompareOp::Eq, want) {
+        if !bounds(domain, CompareOp::Eq, want) {
             return None;
         }
         if constants.is_empty() {
