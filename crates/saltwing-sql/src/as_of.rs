@@ -28,8 +28,10 @@ pub(crate) fn rewrite(tokens: &mut Vec<TokenWithSpan>, ranges: &mut Vec<Range<us
             let word = |keyword: Keyword| TokenWithSpan { token: Token::make_keyword(&format!("{keyword:?}")), span };
             tokens.splice(index..index + words.len(), WORDS.map(word));
             ranges.splice(index..index + words.len(), std::iter::repeat_n(range, WORDS.len()));
+            index += WORDS.len();
+        } else {
+            index += 1;
         }
-        index += 1;
     }
 }
 

@@ -6,31 +6,32 @@
 use std::fmt::Display;
 use std::ops::ControlFlow;
 
-use sqlparser::ast::{Value, ValueWithSpan, Visit, VisitMut, Visitor, VisitorMut};
+use sqlparser::ast::{Ident, ObjectNamePart, TableFactor, Value, ValueWithSpan, Visit, VisitMut, Visitor, VisitorMut};
 
 /// An expression, or a query, as text that is read back as the same.
 ///
 /// sqlparser's own printing takes two quotes in a row inside a string for one
-/// that is already escaped; such strings are printed as `E'..'`.
+/// that is already escaped; such strings are printed as `E'..'`. The moment at
+/// which a table is read it prints behind the table's alias.
 pub fn tree_text<T: Visit + VisitMut + Clone + Display>(tree: &T) -> String {
-    match tree.visit(&mut AwkwardStrings) {
+    match tree.visit(&mut Awkward) {
         ControlFlow::Continue(()) => tree.to_string(),
         ControlFlow::Break(()) => {
             let mut tree = tree.clone();
-            let _ = VisitMut::visit(&mut tree, &mut AwkwardStrings);
+            let _ = VisitMut::visit(&mut tree, &mut Awkward);
             tree.to_string()
         }
     }
 }
 
-/// Finds, or dresses, the strings that sqlparser does not print as they are.
-struct AwkwardStrings;
+/// Finds, or dresses, the parts that sqlparser does not print as they are.
+struct Awkward;
 
 fn is_awkward(value: &ValueWithSpan) -> bool {
     matches!(&value.value, Value::SingleQuotedString(text) if text.contains("''") || text.contains("\\'"))
 }
 
-impl Visitor for AwkwardStrings {
+impl Visitor for Awkward {
     type Break = ();
 
     fn pre_visit_value(&mut self, value: &ValueWithSpan) -> ControlFlow<()> {
@@ -39,9 +40,16 @@ impl Visitor for AwkwardStrings {
             false => ControlFlow::Continue(()),
         }
     }
+
+    fn pre_visit_table_factor(&mut self, factor: &TableFactor) -> ControlFlow<()> {
+        match factor {
+            TableFactor::Table { alias: Some(_), version: Some(_), .. } => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
+        }
+    }
 }
 
-impl VisitorMut for AwkwardStrings {
+impl VisitorMut for Awkward {
     type Break = ();
 
     fn pre_visit_value(&mut self, value: &mut ValueWithSpan) -> ControlFlow<()> {
@@ -49,6 +57,17 @@ impl VisitorMut for AwkwardStrings {
             && let Value::SingleQuotedString(text) = &mut value.value
         {
             value.value = Value::EscapedStringLiteral(std::mem::take(text));
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<()> {
+        if let TableFactor::Table { name, version, .. } = factor
+            && let Some(ObjectNamePart::Identifier(last)) = name.0.last_mut()
+            && let Some(moment) = version.take()
+        {
+            // A name without quotes is printed as it is.
+            *last = Ident::new(format!("{last} {moment}"));
         }
         ControlFlow::Continue(())
     }

@@ -114,10 +114,13 @@ impl Relation {
 /// [`RelationalErrorKind::AmbiguousColumn`].
 pub(super) fn check_unqualified(name: &Ident, scopes: &[Scope]) -> Result<(), RelationalError> {
     let is_ambiguous = |scope: &Scope| scope.ambiguous.contains(&name.value) && !scope.items.contains(&name.value);
-    match scopes.last().is_some_and(is_ambiguous) {
-        true => Err(RelationalErrorKind::AmbiguousColumn(name.value.clone()).into()),
-        false => Ok(()),
-    }
+    let Some(scope) = scopes.last().filter(|scope| is_ambiguous(scope)) else { return Ok(()) };
+    let names = scope.tables().flat_map(|def| {
+        let named = def.columns.iter().filter(|column| is_same_name(&column.name, &name.value));
+        named.map(|column| def.unique_name(column))
+    });
+    let error = RelationalError::from(RelationalErrorKind::AmbiguousColumn(name.value.clone()));
+    Err(error.help(format!("there are {}", names.collect::<Vec<_>>().join(", "))))
 }
 
 fn ambiguous(def: &TableDef) -> Vec<String> {
