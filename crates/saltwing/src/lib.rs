@@ -26,6 +26,7 @@
 //! | open | [`Database`], [`Builder`] |
 //! | run, asynchronously | [`Connection`], [`Statement`], [`Rows`] |
 //! | run, blocking | [`blocking`] |
+//! | load many rows | [`Appender`], `COPY` |
 //! | pass and get values | tuples, [`params!`], [`IntoParams`], [`FromValue`], [`FromRow`], [`Value`], [`Timestamp`] |
 //! | know what went wrong | [`Error`]: code, SQLSTATE, place, help |
 //! | keep copies | [`Database::backup`], [`Builder::restore`] |
@@ -33,6 +34,8 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
 
+mod appender;
+mod appending;
 pub mod blocking;
 mod builder;
 mod computed;
@@ -48,6 +51,7 @@ mod error_subject;
 mod explain;
 mod file_access;
 mod kept_plan;
+mod load;
 mod machine_memory;
 mod maintenance;
 mod metrics;
@@ -79,6 +83,7 @@ mod transaction_guard;
 mod transaction_statements;
 mod typed_rows;
 
+pub use appender::Appender;
 pub use builder::{Builder, StoreKind};
 pub use connection::{Connection, Statement};
 pub use convert::FromValue;
@@ -128,13 +133,18 @@ pub use typed_rows::TypedRows;
 pub use saltwing_derive::{FromRow, IntoParams};
 
 pub use saltwing_access::Loss;
-pub use saltwing_bind::ResultColumn;
+pub use saltwing_bind::{OnConflict, ResultColumn};
 pub use saltwing_expr::ValueRef;
 pub use saltwing_sql::{StatementText, render_caret, split_statements};
 #[doc(hidden)] // for the shell
 pub use saltwing_types::suggest;
 pub use saltwing_types::value::Timestamp;
 pub use saltwing_types::{Decimal, ErrorCode, Position, Span, SqlType, Value, parse_bytes, text};
+
+/// The examples of the page.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/library.md")]
+mod page {}
 
 /// Arrow, in the version whose batches are handed out.
 pub use arrow;

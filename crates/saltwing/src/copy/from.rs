@@ -5,30 +5,21 @@ use std::sync::Arc;
 
 use saltwing_access::{ScanContext, Table};
 use saltwing_bind::{OnConflict, UpsertTarget, resolve, target_columns};
-use saltwing_exec::RowFailure;
 use saltwing_sql::statement::{CopyFrom, CopyOptions, CopyTarget, OnError};
-use saltwing_types::{ColumnDef, ErrorCode, SqlType, Value, eval, text};
+use saltwing_types::{ErrorCode, SqlType, Value, eval, text};
 
 use super::file::Purpose;
-use super::keys_seen::{KeysSeen, Repeats};
 use super::reader::{Field, Format, RecordError, RecordReader};
 use super::stream::{WaitingStream, no_stream};
 use super::{SkippedLine, advice};
 use crate::Error;
+use crate::computed::Computing;
 use crate::error_subject::Subject;
+use crate::load::{Loader, Part, PartLimits, Repeats};
 use crate::outcome::ExecResult;
 use crate::progress::CopyProgress;
 use crate::session::Session;
-use crate::settings::Settings;
 
-/// Rows of one commit.
-const BATCH_ROWS: usize = 5000;
-/// Bytes of rows after which a batch is committed even if it has fewer rows.
-const BATCH_BYTES: usize = 16 << 20;
-/// Bytes that an encoded row takes beside its values, about.
-const ROW_BYTES: usize = 24;
-/// Bytes that an encoded value takes beside its text, at most; but for a DECIMAL and a TIMESTAMP of a few characters.
-const VALUE_BYTES: usize = 8;
 /// Bytes read at once.
 const BUFFER_BYTES: usize = 1 << 20;
 /// Maximum of skipped lines reported one by one.
@@ -91,31 +82,16 @@ impl Session {
                 return Err(wrong_count(header.len(), columns.len(), &file));
             }
         }
-        let on_conflict = copy.options.on_conflict.unwrap_or(OnConflict::Replace);
-        let is_counted = on_conflict == OnConflict::Replace && !table.def().has_hidden_key();
-        let Settings { autocommit_rows, commit_bytes_max, .. } = self.settings();
-        let (rows_max, bytes_max) = match autocommit_rows {
-            None => (BATCH_ROWS, BATCH_BYTES),
-            Some(rows) => (usize::try_from(rows.get()).unwrap_or(usize::MAX), usize::MAX),
-        };
+        let target = UpsertTarget::new(table, columns, copy.options.on_conflict.unwrap_or(OnConflict::Replace));
+        let table = target.table.def().name.to_string();
+        let faults = Faults { copy, table, skipped: Vec::new(), skipped_count: 0 };
         let mut load = Load {
-            session: self,
-            target: UpsertTarget::new(table, columns, on_conflict),
-            copy,
-            rows: Vec::new(),
-            bytes: 0,
-            rows_max,
-            bytes_max: bytes_max.min(commit_bytes_max / 2),
-            keys: is_counted.then(Vec::new),
-            keys_seen: KeysSeen::new(),
-            unset: Vec::new(),
-            now_ms: self.now_ms(),
-            context,
-            ignored: 0,
-            done: 0,
-            skipped: Vec::new(),
-            skipped_count: 0,
+            loader: Loader::new(target, copy.table.clone()).counting_repeats(),
+            part: Part::default(),
+            computing: self.computing(&[], &[], context),
+            faults,
         };
+        let limits = PartLimits::of(self);
         loop {
             context.check().map_err(|error| load.stopped(error.into()))?;
             let more = match reader.read() {
@@ -125,13 +101,14 @@ impl Session {
                     // A pipe says so too when it stops waiting.
                     context.check().map_err(|error| load.stopped(error.into()))?;
                     let code = if matches!(error, RecordError::Io(_)) { ErrorCode::Io } else { ErrorCode::BadText };
-                    return Err(load.failure(&Fault::new(reader.first_line(), error.to_string(), code)));
+                    let fault = Fault::new(reader.first_line(), error.to_string(), code);
+                    return Err(load.stopped(load.faults.error(&fault)));
                 }
                 Err(error) => load.bad_line(Fault::new(reader.first_line(), error.to_string(), ErrorCode::BadText))?,
             };
-            if !more || load.is_full() {
+            if !more || load.part.is_full(limits) {
                 load.commit()?;
-                self.report_progress(CopyProgress { rows: load.done, bytes: reader.bytes(), bytes_total });
+                self.report_progress(CopyProgress { rows: load.loader.done, bytes: reader.bytes(), bytes_total });
             }
             if !more {
                 return Ok(load.result());
@@ -215,25 +192,18 @@ impl Fault {
 
 /// A COPY FROM as it goes on.
 struct Load<'a> {
-    session: &'a Session,
-    target: UpsertTarget,
+    loader: Loader,
+    part: Part,
+    /// Of the moment of the statement.
+    computing: Computing<'a>,
+    faults: Faults<'a>,
+}
+
+/// The lines that cannot be taken.
+struct Faults<'a> {
     copy: &'a CopyFrom,
-    rows: Vec<(u64, Vec<Value>)>,
-    /// About how many bytes the rows take when they are encoded.
-    bytes: usize,
-    rows_max: usize,
-    bytes_max: usize,
-    /// The keys of the rows of a batch, where rows with the key of an earlier one are counted.
-    keys: Option<Vec<Vec<u8>>>,
-    keys_seen: KeysSeen,
-    /// Values of the batch that take a DEFAULT which is computed for each row: row and place in it.
-    unset: Vec<(usize, usize)>,
-    /// The moment of the statement.
-    now_ms: i64,
-    context: &'a ScanContext,
-    /// Rows that were left out since their keys were there.
-    ignored: u64,
-    done: u64,
+    /// The name of the table.
+    table: String,
     skipped: Vec<SkippedLine>,
     skipped_count: u64,
 }
@@ -246,21 +216,22 @@ impl Load<'_> {
             Ok(fields) => fields,
             Err(error) => return self.bad_line(Fault::new(line, error.to_string(), ErrorCode::BadText)),
         };
-        if fields.len() != self.target.columns.len() {
-            let text = count_text(fields.len(), self.target.columns.len());
+        let target = &self.loader.target;
+        if fields.len() != target.columns.len() {
+            let text = count_text(fields.len(), target.columns.len());
             let advice = match fields.as_slice() {
-                [field] => advice::of_single_field(field.text, self.target.columns.len()),
+                [field] => advice::of_single_field(field.text, target.columns.len()),
                 _ => None,
             };
             return self.bad_line(Fault { advice, ..Fault::new(line, text, ErrorCode::Syntax) });
         }
-        let mut row = Vec::with_capacity(fields.len());
-        for (field, &column) in fields.iter().zip(&self.target.columns) {
-            let Some(def) = self.target.table.def().columns.get(column) else { continue };
+        let (mut row, mut unset, mut bytes) = (Vec::with_capacity(fields.len()), Vec::new(), 0);
+        for (field, &column) in fields.iter().zip(&target.columns) {
+            let Some(def) = target.table.def().columns.get(column) else { continue };
             match self.value(field, def.ty) {
                 Ok(Value::Null) if !def.nullable => match &def.default {
                     Some(default) if default.computed => {
-                        self.unset.push((self.rows.len(), row.len()));
+                        unset.push(row.len());
                         row.push(Value::Null);
                     }
                     Some(default) => row.push(eval::eval(&default.expr, &[])?),
@@ -281,133 +252,69 @@ impl Load<'_> {
                     });
                 }
             }
-            self.bytes += field.text.len() + VALUE_BYTES;
+            bytes += field.text.len();
         }
-        self.bytes += ROW_BYTES;
-        self.rows.push((line, row));
+        self.part.add(line, row, bytes, unset);
         Ok(true)
     }
 
     /// The advice about the first line, if it has the columns' names.
     fn header_advice(&self, line: u64, fields: &[Field<'_>]) -> Option<String> {
-        let names: Vec<&str> = self.target.table.def().columns.iter().map(|column| column.name.as_str()).collect();
+        let names: Vec<&str> =
+            self.loader.target.table.def().columns.iter().map(|column| column.name.as_str()).collect();
         (line == 1).then(|| advice::of_first_line(fields, &names)).flatten()
     }
 
     fn value(&self, field: &Field<'_>, ty: SqlType) -> Result<Value, saltwing_types::ValueError> {
-        let null = self.copy.options.null.as_deref().unwrap_or("");
+        let null = self.faults.copy.options.null.as_deref().unwrap_or("");
         if !field.quoted && field.text == null {
             return Ok(Value::Null);
         }
         text::parse(field.text, ty)
     }
 
-    fn is_full(&self) -> bool {
-        self.rows.len() >= self.rows_max || self.bytes >= self.bytes_max
-    }
-
     /// Commits the rows gathered.
     fn commit(&mut self) -> Result<(), Error> {
-        let rows = std::mem::take(&mut self.rows);
-        self.bytes = 0;
-        let (lines, mut values): (Vec<u64>, Vec<Vec<Value>>) = rows.into_iter().unzip();
-        self.compute_defaults(&mut values)?;
-        self.write_all(&lines, &values)
-    }
-
-    /// Sets what takes a DEFAULT that is computed for each row.
-    fn compute_defaults(&mut self, rows: &mut [Vec<Value>]) -> Result<(), Error> {
-        let unset = std::mem::take(&mut self.unset);
-        if unset.is_empty() && self.target.computed_defaults.is_empty() {
-            return Ok(());
-        }
-        let snapshot = self.session.snapshot()?;
-        let computing = self.session.computing(&[], &[], self.context).at(self.now_ms);
-        let def = self.target.table.def();
-        for (place, &column) in self.target.columns.iter().enumerate() {
-            let of_column: Vec<usize> = unset.iter().filter(|unset| unset.1 == place).map(|unset| unset.0).collect();
-            let Some(column) = def.columns.get(column).filter(|_| !of_column.is_empty()) else { continue };
-            let values = computing.values_of(&snapshot, def, &[column], of_column.len())?;
-            for (row, value) in of_column.into_iter().zip(values.into_iter().flatten()) {
-                if let Some(to) = rows.get_mut(row).and_then(|row| row.get_mut(place)) {
-                    *to = value;
-                }
-            }
-        }
-        computing.add_defaults(&snapshot, &self.target, rows)
-    }
-
-    /// Writes rows. One that is refused (for its key, say) is its line's fault: those before it are written, then the line is
-    /// reported.
-    fn write_all(&mut self, mut lines: &[u64], mut rows: &[Vec<Value>]) -> Result<(), Error> {
-        while let [line, ..] = lines {
-            let failure = match self.write(rows)? {
-                Ok(count) => {
-                    self.done += count;
-                    self.ignored += (rows.len() as u64).saturating_sub(count);
-                    self.keys.iter().flatten().for_each(|key| self.keys_seen.add(key));
-                    return Ok(());
-                }
-                Err(failure) => failure,
-            };
-            let code = failure.error.code();
-            // How many rows are written first.
-            let before = match failure.row {
-                Some(row) if is_of_the_row(code) => row,
-                // Their sizes were estimated.
-                None if code == ErrorCode::StatementTooLarge && rows.len() > 1 => rows.len() / 2,
-                _ => return Err(Error::from(failure.error).after_commits(self.session.committed(self.done))),
-            };
-            let (first, rest) = (rows.split_at(before), lines.split_at(before));
-            self.write_all(rest.0, first.0)?;
-            (rows, lines) = (first.1, rest.1);
-            if failure.row.is_some() {
-                let line = lines.first().unwrap_or(line);
-                self.bad_line(Fault::new(*line, failure.error.to_string(), code))?;
-                (rows, lines) = (rows.get(1..).unwrap_or_default(), lines.get(1..).unwrap_or_default());
-            }
-        }
-        Ok(())
-    }
-
-    /// Writes rows, by the newest definition of the table.
-    fn write(&mut self, rows: &[Vec<Value>]) -> Result<Result<u64, RowFailure>, Error> {
-        loop {
-            if let Some(keys) = &mut self.keys {
-                keys.clear();
-            }
-            let written = self.session.writer().upsert(&self.target, rows, self.keys.as_mut());
-            let is_conflict = written.as_ref().is_err_and(|failure| failure.error.code() == ErrorCode::Conflict);
-            if !is_conflict || !self.rebind()? {
-                return Ok(written);
-            }
-        }
-    }
-
-    /// Finds the columns again where the table was altered; whether it was.
-    fn rebind(&mut self) -> Result<bool, Error> {
-        let table = resolve(&*self.session.catalog(), &self.copy.table)?;
-        let (old, new) = (self.target.table.def(), table.def());
-        if (old.id, old.history.version) == (new.id, new.history.version) {
-            return Ok(false);
-        }
-        let mut columns = Vec::with_capacity(self.target.columns.len());
-        for known in self.target.columns.iter().filter_map(|column| old.columns.get(*column)) {
-            let is_same = |c: &ColumnDef| (&c.name, c.family, c.slot) == (&known.name, known.family, known.slot);
-            let Some(column) = new.columns.iter().position(is_same).filter(|_| old.id == new.id) else {
-                let text = format!("column {} was dropped meanwhile", known.name);
-                return Err(Error::new(ErrorCode::NoSuchColumn, text).after_commits(self.session.committed(self.done)));
-            };
-            columns.push(column);
-        }
-        self.target = UpsertTarget::new(table, columns, self.target.on_conflict);
-        Ok(true)
+        let (part, faults) = (std::mem::take(&mut self.part), &mut self.faults);
+        self.loader.write(part, &self.computing, &mut |line, error| {
+            faults.take(Fault::new(line, error.to_string(), error.code()))
+        })
     }
 
     /// A line that cannot be taken: left out and counted, or the end. Always `true`: there may be more.
     fn bad_line(&mut self, fault: Fault) -> Result<bool, Error> {
+        self.faults.take(fault).map_err(|error| self.stopped(error))?;
+        Ok(true)
+    }
+
+    /// The error of a COPY that ends early.
+    fn stopped(&self, error: Error) -> Error {
+        error.after_commits(self.computing.session.committed(self.loader.done))
+    }
+
+    fn result(self) -> ExecResult {
+        let Self { loader, faults, .. } = self;
+        let (rows_affected, ignored, is_partial) = (loader.done, loader.ignored, loader.target.partial);
+        let mut notices = Vec::new();
+        notices.extend(repeats_notice(loader.repeats(), is_partial));
+        notices.extend(match ignored {
+            0 => None,
+            1 => Some("1 row was left out: a row with its key was there".to_owned()),
+            rows => Some(format!("{rows} rows were left out: rows with their keys were there")),
+        });
+        notices.extend(faults.notices());
+        ExecResult { rows_affected, notices, ..ExecResult::default() }
+    }
+}
+
+impl Faults<'_> {
+    /// Leaves a line out, and counts it.
+    ///
+    /// # Errors
+    /// That of the line, unless the statement has `ON ERROR SKIP`.
+    fn take(&mut self, fault: Fault) -> Result<(), Error> {
         if self.copy.options.on_error != Some(OnError::Skip) {
-            return Err(self.failure(&fault));
+            return Err(self.error(&fault));
         }
         self.skipped_count += 1;
         if self.skipped.len() < SKIPPED_TOLD_MAX {
@@ -415,10 +322,10 @@ impl Load<'_> {
             let column = column.map(|c| format!("column {c}: ")).unwrap_or_default();
             self.skipped.push(SkippedLine { line, reason: format!("{column}{reason}") });
         }
-        Ok(true)
+        Ok(())
     }
 
-    fn failure(&self, fault: &Fault) -> Error {
+    fn error(&self, fault: &Fault) -> Error {
         let column = fault.column.as_ref().map(|c| format!(", column {c}")).unwrap_or_default();
         let text = format!("{}, line {}{column}: {}", file_of(self.copy), fault.line, fault.reason);
         let general = || match fault.code {
@@ -429,36 +336,22 @@ impl Load<'_> {
             ),
             _ => Some("ON ERROR SKIP leaves such lines out and reports them".to_owned()),
         };
-        let table = Some(self.target.table.def().name.to_string());
-        let subject = Subject { table, column: fault.column.clone(), key: None };
-        let error = Error::new(fault.code, text).after_commits(self.session.committed(self.done)).about(subject);
-        error.with_help(fault.advice.clone().or_else(general))
+        let subject = Subject { table: Some(self.table.clone()), column: fault.column.clone(), key: None };
+        Error::new(fault.code, text).about(subject).with_help(fault.advice.clone().or_else(general))
     }
 
-    /// A COPY that is cancelled, or times out.
-    fn stopped(&self, error: Error) -> Error {
-        error.after_commits(self.session.committed(self.done))
-    }
-
-    fn result(self) -> ExecResult {
-        let mut notices = Vec::new();
-        notices.extend(repeats_notice(self.keys_seen.repeats(), self.target.partial));
-        notices.extend(match self.ignored {
-            0 => None,
-            1 => Some("1 row was left out: a row with its key was there".to_owned()),
-            rows => Some(format!("{rows} rows were left out: rows with their keys were there")),
-        });
-        if self.skipped_count > 0 {
-            notices.push(match self.skipped_count {
-                1 => "1 line was left out".to_owned(),
-                count => format!("{count} lines were left out"),
-            });
-            notices.extend(self.skipped.iter().map(|s| format!("line {}: {}", s.line, s.reason)));
-            if self.skipped_count as usize > self.skipped.len() {
-                notices.push(format!("… and {} more", self.skipped_count as usize - self.skipped.len()));
-            }
+    fn notices(&self) -> Vec<String> {
+        if self.skipped_count == 0 {
+            return Vec::new();
         }
-        ExecResult { rows_affected: self.done, notices, ..ExecResult::default() }
+        let count = match self.skipped_count {
+            1 => "1 line was left out".to_owned(),
+            count => format!("{count} lines were left out"),
+        };
+        let told = self.skipped.iter().map(|s| format!("line {}: {}", s.line, s.reason));
+        let more = self.skipped_count as usize - self.skipped.len();
+        let more = (more > 0).then(|| format!("… and {more} more"));
+        [count].into_iter().chain(told).chain(more).collect()
     }
 }
 
@@ -487,10 +380,4 @@ fn repeats_notice(repeats: Repeats, is_partial: bool) -> Option<String> {
             Some(format!("{more}{rows} rows were written over earlier rows of the file with the same keys; {advice}"))
         }
     }
-}
-
-/// Whether an error is one row's fault, so that the others can be written without it.
-fn is_of_the_row(code: ErrorCode) -> bool {
-    use ErrorCode::{BadKey, BadText, DuplicateKey, NotNull, OutOfRange, TooLong, TypeMismatch};
-    matches!(code, BadKey | BadText | DuplicateKey | NotNull | OutOfRange | TooLong | TypeMismatch)
 }

@@ -6,7 +6,6 @@
 mod advice;
 mod file;
 mod from;
-mod keys_seen;
 mod reader;
 mod stream;
 mod to;

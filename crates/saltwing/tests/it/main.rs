@@ -3,6 +3,7 @@
 
 mod aggregates;
 mod alter_table;
+mod appender;
 mod copy_advice;
 mod copy_conflicts;
 mod copy_streams;
