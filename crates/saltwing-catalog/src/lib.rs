@@ -18,15 +18,18 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
 
+mod arrow_table;
 mod boot;
 mod error;
 mod information_schema;
 mod readable;
 mod record;
+mod registration;
 mod row;
 mod sequences;
 mod view;
 
+pub use arrow_table::ArrowTable;
 pub use boot::{CATALOG_FORMAT, Catalog};
 pub use error::CatalogError;
 pub use information_schema::{CatalogViewDef, INFORMATION_SCHEMA, VIEWS, catalog_view};

@@ -59,6 +59,8 @@ mod outcome;
 mod params;
 mod progress;
 #[cfg(feature = "datafusion")]
+mod registered;
+#[cfg(feature = "datafusion")]
 mod relational;
 #[cfg(not(feature = "datafusion"))]
 #[path = "without_relational.rs"]
@@ -68,6 +70,8 @@ mod relational_engine;
 mod rows;
 mod run;
 mod sequences;
+#[cfg(feature = "serde")]
+mod serde;
 mod session;
 mod settings;
 mod shared;
@@ -83,6 +87,8 @@ mod transaction_guard;
 mod transaction_statements;
 mod typed_rows;
 
+#[cfg(feature = "serde")]
+pub use self::serde::{Serde, to_params};
 pub use appender::Appender;
 pub use builder::{Builder, StoreKind};
 pub use connection::{Connection, Statement};
@@ -96,6 +102,8 @@ pub use maintenance::{BackupReport, CheckReport, Fault, SalvageReport, SalvagedT
 pub use outcome::{ExecResult, Stats};
 pub use params::{IntoParams, Params};
 pub use progress::CopyProgress;
+#[cfg(feature = "datafusion")]
+pub use registered::{FunctionResult, FunctionType, ScalarFunction};
 pub use rows::{ArrowRows, ColumnIndex, FromRow, Row, Rows};
 pub use settings::{ExecutorChoice, SETTINGS, Setting, SettingScope, Settings};
 
@@ -136,6 +144,7 @@ pub use saltwing_access::Loss;
 pub use saltwing_bind::{OnConflict, ResultColumn};
 pub use saltwing_expr::ValueRef;
 pub use saltwing_sql::{StatementText, render_caret, split_statements};
+pub use saltwing_types::function::Volatility;
 #[doc(hidden)] // for the shell
 pub use saltwing_types::suggest;
 pub use saltwing_types::value::Timestamp;

@@ -29,8 +29,10 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_planner::{DefaultPhysicalPlanner, PhysicalPlanner};
 use datafusion::prelude::SessionConfig;
 use datafusion::sql::planner::{NullOrdering, ParserOptions, SqlToRel};
+use parking_lot::RwLock;
 use saltwing_access::Memory;
 use saltwing_bind::ResultColumn;
+use saltwing_types::Function;
 use sqlparser::ast::Statement;
 
 use self::declared::declared_name;
@@ -45,6 +47,7 @@ use crate::function::aggregate;
 use crate::function::bounded_function::bounded;
 use crate::function::function_names::FunctionNames;
 use crate::function::native::functions as native_functions;
+use crate::function::registered::RegisteredFunction;
 use crate::physical::constants::HideConstants;
 use crate::physical::join_order::for_lookups;
 use crate::physical::recursion::limited;
@@ -83,7 +86,8 @@ impl Default for EngineConfig {
 
 /// Plans and runs queries of any shape.
 pub struct Engine {
-    pub(crate) session: Arc<SessionState>,
+    /// Settings and functions. Another function makes another state: a statement keeps the one that it was planned with.
+    session: RwLock<Arc<SessionState>>,
     pub(crate) table_functions: HashMap<String, Arc<TableFunction>>,
     analyzer: Analyzer,
     optimizer: Optimizer,
@@ -151,8 +155,33 @@ impl Engine {
         let functions = SessionStateDefaults::default_table_functions();
         let table_functions = functions.into_iter().map(|f| (f.name().to_owned(), f)).collect();
         let task = session.task_ctx();
-        let session = Arc::new(session);
+        let session = RwLock::new(Arc::new(session));
         Ok(Self { session, table_functions, analyzer, optimizer: optimizer(), task })
+    }
+
+    /// The settings and functions of the moment.
+    pub(crate) fn session(&self) -> Arc<SessionState> {
+        self.session.read().clone()
+    }
+
+    /// Adds a function of the program, which statements planned from now on may call.
+    ///
+    /// # Errors
+    /// [`RelationalErrorKind::DuplicateFunction`].
+    pub fn register_function(&self, function: RegisteredFunction) -> Result<(), RelationalError> {
+        let function = function.into_udf();
+        let mut session = self.session.write();
+        let is_own = Function::by_name(function.name()).is_some();
+        let is_native = session.scalar_functions().contains_key(function.name())
+            || session.aggregate_functions().contains_key(function.name())
+            || session.window_functions().contains_key(function.name());
+        if is_own || is_native {
+            return Err(RelationalErrorKind::DuplicateFunction(function.name().to_owned()).into());
+        }
+        let mut with_function = SessionState::clone(&session);
+        with_function.register_udf(Arc::new(function))?;
+        *session = Arc::new(with_function);
+        Ok(())
     }
 
     /// Plans a query, and judges how it reads its tables.
@@ -171,23 +200,29 @@ impl Engine {
     }
 
     fn plan_here(&self, request: &QueryRequest) -> Result<Planned, RelationalError> {
-        let functions = FunctionNames(&self.session);
+        let session = self.session();
+        let functions = FunctionNames(&session);
         let prepared = prepare(request, &functions, Renaming::Collisions)?;
         let has_alias_beside_wildcard = prepared.found.has_alias_beside_wildcard;
-        match self.plan_named(request, prepared) {
+        match self.plan_named(request, &session, prepared) {
             // An alias may be the name of a column that a wildcard stands for, and DataFusion says so in several ways.
             Err(error) if has_alias_beside_wildcard && error.is_of_names() => {
                 let renamed = prepare(request, &functions, Renaming::BesideWildcards);
-                renamed.and_then(|prepared| self.plan_named(request, prepared)).map_err(|_| error)
+                renamed.and_then(|prepared| self.plan_named(request, &session, prepared)).map_err(|_| error)
             }
             planned => planned,
         }
     }
 
     /// The plan of a statement; errors that name columns and functions are put in the statement's terms.
-    fn plan_named(&self, request: &QueryRequest, prepared: Prepared) -> Result<Planned, RelationalError> {
+    fn plan_named(
+        &self,
+        request: &QueryRequest,
+        session: &SessionState,
+        prepared: Prepared,
+    ) -> Result<Planned, RelationalError> {
         let (ambiguous, calls) = (prepared.found.ambiguous.clone(), prepared.found.calls.clone());
-        self.plan_prepared(request, prepared).map_err(|error| match &error.kind {
+        self.plan_prepared(request, session, prepared).map_err(|error| match &error.kind {
             RelationalErrorKind::NoSuchColumn(name) if is_among(name, &ambiguous) => {
                 RelationalError { kind: RelationalErrorKind::AmbiguousColumn(name.clone()), ..error }
             }
@@ -199,7 +234,12 @@ impl Engine {
         })
     }
 
-    fn plan_prepared(&self, request: &QueryRequest, prepared: Prepared) -> Result<Planned, RelationalError> {
+    fn plan_prepared(
+        &self,
+        request: &QueryRequest,
+        session: &SessionState,
+        prepared: Prepared,
+    ) -> Result<Planned, RelationalError> {
         let Prepared { query, found } = prepared;
         let Findings { operations, labels, names_hidden, limit_open, places, .. } = found;
         let reading = Arc::new(QueryContext {
@@ -210,7 +250,7 @@ impl Engine {
             limit_open,
         });
         let names = Names {
-            session: &self.session,
+            session,
             table_functions: &self.table_functions,
             catalog: &*request.catalog,
             reading: reading.clone(),
@@ -222,7 +262,7 @@ impl Engine {
         let logical = SqlToRel::new_with_options(&names, parser_options()).sql_statement_to_plan(statement)?;
         current_statement::check()?;
         let columns_of = |plan: &LogicalPlan| result_columns(&logical, plan, &labels);
-        let options = self.session.config_options();
+        let options = session.config_options();
         let analyzed = self.analyzer.execute_and_check(logical.clone(), options, |_, _| {})?;
         let columns = columns_of(&analyzed);
         let parameters = parameter_types(&analyzed)?;
@@ -234,14 +274,14 @@ impl Engine {
         if let Some(now) = request.now_ms.and_then(DateTime::from_timestamp_millis) {
             context = context.with_query_execution_start_time(now);
         }
-        let context = Optimizing { context, functions: &self.session };
+        let context = Optimizing { context, functions: session };
         let optimized = without_idle_marks(self.optimizer.optimize(analyzed, &context, |_, _| {})?)?;
         let is_kept = request.mode == Mode::Keep
             && !limit_open
             && is_immutable(&logical)?
             && params_only_in_scan_filters(&optimized)?;
         current_statement::check()?;
-        let physical = self.physical(&for_lookups(optimized)?)?;
+        let physical = physical_plan(&for_lookups(optimized)?, session)?;
         let (reads, warnings) = judged(&physical, &request.guard, request.mode)?;
         let (task, context) = (self.task.clone(), request.context.clone());
         let physical = limited(physical, request.recursion)?;
@@ -252,16 +292,16 @@ impl Engine {
         }
         Ok(planned)
     }
+}
 
-    /// The physical plan. Making one waits for nothing: its leaves are in this process.
-    fn physical(&self, logical: &LogicalPlan) -> Result<Arc<dyn ExecutionPlan>, RelationalError> {
-        let planner = DefaultPhysicalPlanner::default();
-        let planned = futures::executor::block_on(planner.create_physical_plan(logical, self.session.as_ref()));
-        planned.or_else(|error| match error {
-            DataFusionError::NotImplemented(_) if keeps_subquery(logical)? => Err(RelationalError::correlated()),
-            error => Err(error.into()),
-        })
-    }
+/// The physical plan. Making one waits for nothing: its leaves are in this process.
+fn physical_plan(logical: &LogicalPlan, session: &SessionState) -> Result<Arc<dyn ExecutionPlan>, RelationalError> {
+    let planner = DefaultPhysicalPlanner::default();
+    let planned = futures::executor::block_on(planner.create_physical_plan(logical, session));
+    planned.or_else(|error| match error {
+        DataFusionError::NotImplemented(_) if keeps_subquery(logical)? => Err(RelationalError::correlated()),
+        error => Err(error.into()),
+    })
 }
 
 /// The context of optimizer rules.

@@ -24,6 +24,7 @@ use saltwing_types::Span;
 use crate::expression::operation_function::Operations;
 use crate::expression::sql_field::typed_field;
 use crate::rewrite::Places;
+use crate::scan::arrow_table::batches_as_table;
 use crate::scan::information_schema;
 use crate::scan::scan_request::{QueryContext, TableUse};
 use crate::scan::table_source::TableSource;
@@ -60,6 +61,9 @@ impl ContextProvider for Names<'_> {
             return Ok(provider_as_source(table));
         }
         let span = self.next_place(&name);
+        if let (None, Some(table)) = (schema, self.catalog.arrow_table(name.table())) {
+            return Ok(provider_as_source(batches_as_table(&table)?));
+        }
         let table = self.catalog.resolve(schema, name.table());
         let table = table.map_err(|error| DataFusionError::from(RelationalError::from(error).at(span)))?;
         let of = TableUse { reading: self.reading.clone(), table, alias: None, span };

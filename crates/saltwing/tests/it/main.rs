@@ -38,11 +38,14 @@ mod random_subqueries;
 mod readers;
 mod references;
 #[cfg(feature = "datafusion")]
+mod registered;
+#[cfg(feature = "datafusion")]
 mod relational_as_sqlite;
 mod repository;
 mod returning;
 mod runtime;
 mod sequences;
+mod serde;
 mod skipping;
 #[cfg(feature = "datafusion")]
 mod space;
