@@ -100,5 +100,5 @@ fn small_stacks_will_do() {
         let rows = thread.spawn_scoped(scope, || db.rows(&format!("SELECT {sum} FROM log WHERE phone = '139'")));
         rows.unwrap().join().unwrap()
     });
-    assert_eq!(rows, ["4800"]);
+    assert_eq!(rows, ["4500"]);
 }
