@@ -21,7 +21,7 @@ pub(crate) struct Computing<'a> {
     pub(crate) session: &'a Session,
     hints: &'a [Hint],
     params: &'a [Value],
-    context: &'a ScanContext,
+    pub(crate) context: &'a ScanContext,
     /// The moment of the statement: what `now()` is.
     pub(crate) now_ms: i64,
     /// Whether no row is written: sequences give their first values, and none is taken.

@@ -5,115 +5,174 @@ use std::sync::Arc;
 
 use saltwing_access::{ScanContext, Table};
 use saltwing_bind::{OnConflict, UpsertTarget, resolve, target_columns};
-use saltwing_sql::statement::{CopyFrom, CopyOptions, CopyTarget, OnError};
+use saltwing_sql::statement::{CopyCompression, CopyFrom};
 use saltwing_types::{ErrorCode, SqlType, Value, eval, text};
 
+use super::advice;
+use super::compression::{self, BUFFER_BYTES, decompressed};
+use super::faults::{Fault, Faults};
 use super::file::Purpose;
-use super::reader::{Field, Format, RecordError, RecordReader};
+use super::format::FileFormat;
+use super::json_lines::JsonLines;
+use super::reader::{Field, RecordError, RecordReader};
 use super::stream::{WaitingStream, no_stream};
-use super::{SkippedLine, advice};
 use crate::Error;
 use crate::computed::Computing;
-use crate::error_subject::Subject;
 use crate::load::{Loader, Part, PartLimits, Repeats};
 use crate::outcome::ExecResult;
 use crate::progress::CopyProgress;
 use crate::session::Session;
 
-/// Bytes read at once.
-const BUFFER_BYTES: usize = 1 << 20;
-/// Maximum of skipped lines reported one by one.
-const SKIPPED_TOLD_MAX: usize = 20;
-
-/// The format that the options ask for.
-pub(super) fn format(options: &CopyOptions) -> Result<Format, Error> {
-    let byte = |c: Option<char>, default: u8, what: &str| match c {
-        None => Ok(default),
-        Some(c) if c.is_ascii() && c != '\n' && c != '\r' => Ok(c as u8),
-        Some(c) => Err(Error::new(ErrorCode::BadArgument, format!("{what} is one ASCII character, not {c:?}"))),
-    };
-    let quote = byte(options.quote, b'"', "QUOTE")?;
-    Ok(Format {
-        delimiter: byte(options.delimiter, b',', "DELIMITER")?,
-        quote,
-        escape: byte(options.escape, quote, "ESCAPE")?,
-    })
-}
-
 impl Session {
-    /// Loads rows from the file that the statement names, or from `stdin`.
+    /// Loads rows from the files that the statement names, or from `stdin`.
     pub(crate) fn copy_from(&self, copy: &CopyFrom, stdin: Option<&mut dyn Read>) -> Result<ExecResult, Error> {
         self.writable()?;
-        let format = format(&copy.options)?;
         let at = |error: Error| error.at(Some(copy.span));
         let context = self.begin();
+        let mut load = self.load_of(copy, &context)?;
         let Some(path) = copy.path() else {
+            let format = FileFormat::of(&copy.options, None).map_err(at)?;
             let needed = || at(no_stream("COPY FROM STDIN needs a reader", "copy_from_reader"));
             let input = WaitingStream::new(stdin.ok_or_else(needed)?, &context);
-            let input = BufReader::with_capacity(BUFFER_BYTES, input);
-            return self.copy_records(copy, RecordReader::new(input, format), None, &context);
+            load.read_file(BufReader::with_capacity(BUFFER_BYTES, input), &format, None)?;
+            return Ok(load.result());
         };
-        let allowed = self.file_rules(Purpose::Read).check(path, &copy.options).map_err(at)?;
-        let file = allowed.open(&context).map_err(at)?;
-        let bytes = file.size();
-        let input = BufReader::with_capacity(BUFFER_BYTES, file);
-        self.copy_records(copy, RecordReader::new(input, format), bytes, &context)
+        let files = self.file_rules(Purpose::Read).files(path, &copy.options).map_err(at)?;
+        for (path, allowed) in files {
+            let format = FileFormat::of(&copy.options, Some(&path)).map_err(at)?;
+            let file = allowed.open(&context).map_err(|error| load.stopped(at(error)))?;
+            let bytes = file.size();
+            load.faults.file = path;
+            load.read_file(BufReader::with_capacity(BUFFER_BYTES, file), &format, bytes)?;
+        }
+        Ok(load.result())
     }
 
-    fn copy_records<R: BufRead>(
-        &self,
-        copy: &CopyFrom,
-        mut reader: RecordReader<R>,
-        bytes_total: Option<u64>,
-        context: &ScanContext,
-    ) -> Result<ExecResult, Error> {
+    fn load_of<'a>(&'a self, copy: &'a CopyFrom, context: &'a ScanContext) -> Result<Load<'a>, Error> {
         let table = resolve(&*self.catalog(), &copy.table)?;
-        let mut columns = target_columns(&table, copy.columns.as_deref())?;
-        let file = file_of(copy);
-        let stopped = |error: Error| context.check().err().map_or(error, Error::from);
-        let begin = reader.peek().map_err(|error| stopped(unreadable(&file, &error)))?;
-        advice::check_text(&file, begin)?;
-        if copy.options.header == Some(true) {
-            let header = read_header(&mut reader, &file).map_err(stopped)?;
-            // Without a list of its own the statement takes the header's columns, in the header's order.
-            if copy.columns.is_none() {
-                columns = header_columns(&table, &header, &file)?;
-            } else if header.len() != columns.len() {
-                return Err(wrong_count(header.len(), columns.len(), &file));
-            }
-        }
+        let columns = target_columns(&table, copy.columns.as_deref())?;
+        let name = table.def().name.to_string();
         let target = UpsertTarget::new(table, columns, copy.options.on_conflict.unwrap_or(OnConflict::Replace));
-        let table = target.table.def().name.to_string();
-        let faults = Faults { copy, table, skipped: Vec::new(), skipped_count: 0 };
-        let mut load = Load {
+        Ok(Load {
             loader: Loader::new(target, copy.table.clone()).counting_repeats(),
+            limits: PartLimits::of(self),
             part: Part::default(),
             computing: self.computing(&[], &[], context),
-            faults,
-        };
-        let limits = PartLimits::of(self);
-        loop {
-            context.check().map_err(|error| load.stopped(error.into()))?;
+            faults: Faults { copy, file: "STDIN".to_owned(), table: name, skipped: Vec::new(), skipped_count: 0 },
+        })
+    }
+}
+
+impl Load<'_> {
+    /// Loads the rows of a file, whose size may be known.
+    fn read_file<R: BufRead>(
+        &mut self,
+        mut input: R,
+        format: &FileFormat,
+        bytes_total: Option<u64>,
+    ) -> Result<(), Error> {
+        let begin = input.fill_buf().map_err(|error| self.unreadable(&error))?;
+        let compression = self.faults.copy.options.compression.unwrap_or(compression::of_bytes(begin));
+        match (format, compression) {
+            (FileFormat::Csv(format), CopyCompression::None) => {
+                self.read_records(RecordReader::new(input, *format), bytes_total)
+            }
+            (format, compression) => {
+                let bytes_total = bytes_total.filter(|_| compression == CopyCompression::None);
+                let input = decompressed(input, compression).map_err(|error| self.unreadable(&error))?;
+                match format {
+                    FileFormat::Csv(format) => self.read_records(RecordReader::new(input, *format), bytes_total),
+                    FileFormat::Json => self.read_lines(JsonLines::new(input), bytes_total),
+                }
+            }
+        }
+    }
+
+    /// Loads the records of a CSV file.
+    fn read_records<R: BufRead>(&mut self, mut reader: RecordReader<R>, bytes_total: Option<u64>) -> Result<(), Error> {
+        let (copy, file) = (self.faults.copy, self.faults.file.clone());
+        let begin = reader.peek().map_err(|error| self.unreadable(&error))?;
+        advice::check_text(&file, begin).map_err(|error| self.stopped(error))?;
+        if copy.options.header == Some(true) {
+            let header = read_header(&mut reader, &file).map_err(|error| self.interrupted(error))?;
+            let table = self.loader.target.table.clone();
+            // Without a list of its own the statement takes the header's columns, in the header's order.
+            if copy.columns.is_none() {
+                let columns = header_columns(&table, &header, &file).map_err(|error| self.stopped(error))?;
+                self.loader.target = UpsertTarget::new(table, columns, self.loader.target.on_conflict);
+            } else if header.len() != self.loader.target.columns.len() {
+                return Err(self.stopped(wrong_count(header.len(), self.loader.target.columns.len(), &file)));
+            }
+        }
+        self.read_all(bytes_total, |load| {
             let more = match reader.read() {
                 Ok(true) => load.record(&reader)?,
                 Ok(false) => false,
-                Err(error @ (RecordError::Io(_) | RecordError::TooLong)) => {
-                    // A pipe says so too when it stops waiting.
-                    context.check().map_err(|error| load.stopped(error.into()))?;
-                    let code = if matches!(error, RecordError::Io(_)) { ErrorCode::Io } else { ErrorCode::BadText };
+                Err(error) => {
+                    let code = match error {
+                        RecordError::Io(_) => ErrorCode::Io,
+                        _ => ErrorCode::BadText,
+                    };
                     let fault = Fault::new(reader.first_line(), error.to_string(), code);
-                    return Err(load.stopped(load.faults.error(&fault)));
+                    match error {
+                        RecordError::Io(_) | RecordError::TooLong => {
+                            return Err(load.interrupted(load.faults.error(&fault)));
+                        }
+                        _ => load.bad_line(fault)?,
+                    }
                 }
-                Err(error) => load.bad_line(Fault::new(reader.first_line(), error.to_string(), ErrorCode::BadText))?,
             };
-            if !more || load.part.is_full(limits) {
-                load.commit()?;
-                self.report_progress(CopyProgress { rows: load.loader.done, bytes: reader.bytes(), bytes_total });
+            Ok((more, reader.bytes()))
+        })
+    }
+
+    /// Loads the objects of a file of JSON lines.
+    fn read_lines<R: BufRead>(&mut self, mut lines: JsonLines<R>, bytes_total: Option<u64>) -> Result<(), Error> {
+        self.read_all(bytes_total, |load| {
+            let more = match lines.read() {
+                Ok(true) => {
+                    let line = lines.number;
+                    match lines.object() {
+                        Ok(object) => load.object(line, &object)?,
+                        Err(error) => load.bad_line(Fault::new(line, error.to_string(), ErrorCode::BadText))?,
+                    }
+                }
+                Ok(false) => false,
+                Err(error) => {
+                    let fault = Fault::new(lines.number + 1, error.to_string(), error.code());
+                    return Err(load.interrupted(load.faults.error(&fault)));
+                }
+            };
+            Ok((more, lines.bytes))
+        })
+    }
+
+    /// Commits the rows that `next` adds, part by part. It says whether there may be more, and how many bytes were read.
+    fn read_all(
+        &mut self,
+        bytes_total: Option<u64>,
+        mut next: impl FnMut(&mut Self) -> Result<(bool, u64), Error>,
+    ) -> Result<(), Error> {
+        loop {
+            self.computing.context.check().map_err(|error| self.stopped(error.into()))?;
+            let (more, bytes) = next(self)?;
+            if !more || self.part.is_full(self.limits) {
+                self.commit()?;
+                self.computing.session.report_progress(CopyProgress { rows: self.loader.done, bytes, bytes_total });
             }
             if !more {
-                return Ok(load.result());
+                return Ok(());
             }
         }
+    }
+
+    /// The error of a read: a pipe fails to read when its statement is stopped.
+    fn interrupted(&self, error: Error) -> Error {
+        self.stopped(self.computing.context.check().err().map_or(error, Error::from))
+    }
+
+    fn unreadable(&self, error: &std::io::Error) -> Error {
+        self.interrupted(Error::new(ErrorCode::Io, format!("{} cannot be read: {error}", self.faults.file)))
     }
 }
 
@@ -124,18 +183,6 @@ fn count_text(fields: usize, columns: usize) -> String {
 
 fn wrong_count(fields: usize, columns: usize, file: &str) -> Error {
     Error::new(ErrorCode::Syntax, format!("{file}, line 1: {}", count_text(fields, columns)))
-}
-
-/// The file as errors name it.
-fn file_of(copy: &CopyFrom) -> String {
-    match &copy.source {
-        CopyTarget::Standard => "STDIN".to_owned(),
-        CopyTarget::File(path) => path.clone(),
-    }
-}
-
-fn unreadable(file: &str, error: &std::io::Error) -> Error {
-    Error::new(ErrorCode::Io, format!("{file} cannot be read: {error}"))
 }
 
 fn read_header<R: BufRead>(reader: &mut RecordReader<R>, file: &str) -> Result<Vec<String>, Error> {
@@ -174,38 +221,14 @@ fn header_columns(table: &Arc<Table>, header: &[String], file: &str) -> Result<V
     Ok(columns)
 }
 
-/// The error of a line.
-struct Fault {
-    line: u64,
-    column: Option<String>,
-    reason: String,
-    code: ErrorCode,
-    /// Advice, if one is known that loses no row.
-    advice: Option<String>,
-}
-
-impl Fault {
-    fn new(line: u64, reason: String, code: ErrorCode) -> Self {
-        Self { line, column: None, reason, code, advice: None }
-    }
-}
-
 /// A COPY FROM as it goes on.
 struct Load<'a> {
     loader: Loader,
+    limits: PartLimits,
     part: Part,
     /// Of the moment of the statement.
     computing: Computing<'a>,
     faults: Faults<'a>,
-}
-
-/// The lines that cannot be taken.
-struct Faults<'a> {
-    copy: &'a CopyFrom,
-    /// The name of the table.
-    table: String,
-    skipped: Vec<SkippedLine>,
-    skipped_count: u64,
 }
 
 impl Load<'_> {
@@ -225,6 +248,33 @@ impl Load<'_> {
             };
             return self.bad_line(Fault { advice, ..Fault::new(line, text, ErrorCode::Syntax) });
         }
+        self.row(line, &fields)
+    }
+
+    /// Takes a JSON object: a key that it does not have is NULL.
+    fn object(&mut self, line: u64, object: &[(&str, Option<String>)]) -> Result<bool, Error> {
+        let target = &self.loader.target;
+        let def = target.table.def();
+        let mut fields = vec![Field { text: "", quoted: false }; target.columns.len()];
+        for (key, value) in object {
+            let Some(value) = value else { continue };
+            let column = def.column_index(key).and_then(|index| target.columns.iter().position(|c| *c == index));
+            match column.and_then(|column| fields.get_mut(column)) {
+                Some(field) => *field = Field { text: value, quoted: true },
+                None => {
+                    let names = target.columns.iter().filter_map(|&c| def.columns.get(c)).map(|c| c.name.as_str());
+                    let advice = saltwing_types::suggest(key, names).map(|near| format!("there is {near}"));
+                    let fault = Fault::new(line, format!("{} has no column {key}", def.name), ErrorCode::NoSuchColumn);
+                    return self.bad_line(Fault { advice, ..fault });
+                }
+            }
+        }
+        self.row(line, &fields)
+    }
+
+    /// Takes a row: a field for each column.
+    fn row(&mut self, line: u64, fields: &[Field<'_>]) -> Result<bool, Error> {
+        let target = &self.loader.target;
         let (mut row, mut unset, mut bytes) = (Vec::with_capacity(fields.len()), Vec::new(), 0);
         for (field, &column) in fields.iter().zip(&target.columns) {
             let Some(def) = target.table.def().columns.get(column) else { continue };
@@ -242,7 +292,7 @@ impl Load<'_> {
                 },
                 Ok(value) => row.push(value),
                 Err(error) => {
-                    let header = || self.header_advice(line, &fields);
+                    let header = || self.header_advice(line, fields);
                     let advice = advice::of_field(field.text).filter(|_| !field.quoted).or_else(header);
                     let column = Some(def.name.clone());
                     return self.bad_line(Fault {
@@ -304,54 +354,6 @@ impl Load<'_> {
         });
         notices.extend(faults.notices());
         ExecResult { rows_affected, notices, ..ExecResult::default() }
-    }
-}
-
-impl Faults<'_> {
-    /// Leaves a line out, and counts it.
-    ///
-    /// # Errors
-    /// That of the line, unless the statement has `ON ERROR SKIP`.
-    fn take(&mut self, fault: Fault) -> Result<(), Error> {
-        if self.copy.options.on_error != Some(OnError::Skip) {
-            return Err(self.error(&fault));
-        }
-        self.skipped_count += 1;
-        if self.skipped.len() < SKIPPED_TOLD_MAX {
-            let Fault { line, column, reason, .. } = fault;
-            let column = column.map(|c| format!("column {c}: ")).unwrap_or_default();
-            self.skipped.push(SkippedLine { line, reason: format!("{column}{reason}") });
-        }
-        Ok(())
-    }
-
-    fn error(&self, fault: &Fault) -> Error {
-        let column = fault.column.as_ref().map(|c| format!(", column {c}")).unwrap_or_default();
-        let text = format!("{}, line {}{column}: {}", file_of(self.copy), fault.line, fault.reason);
-        let general = || match fault.code {
-            // An error of the whole file cannot be skipped.
-            ErrorCode::Io => None,
-            ErrorCode::DuplicateKey => Some(
-                "ON_CONFLICT REPLACE lets later rows replace earlier ones, ON_CONFLICT IGNORE keeps these".to_owned(),
-            ),
-            _ => Some("ON ERROR SKIP leaves such lines out and reports them".to_owned()),
-        };
-        let subject = Subject { table: Some(self.table.clone()), column: fault.column.clone(), key: None };
-        Error::new(fault.code, text).about(subject).with_help(fault.advice.clone().or_else(general))
-    }
-
-    fn notices(&self) -> Vec<String> {
-        if self.skipped_count == 0 {
-            return Vec::new();
-        }
-        let count = match self.skipped_count {
-            1 => "1 line was left out".to_owned(),
-            count => format!("{count} lines were left out"),
-        };
-        let told = self.skipped.iter().map(|s| format!("line {}: {}", s.line, s.reason));
-        let more = self.skipped_count as usize - self.skipped.len();
-        let more = (more > 0).then(|| format!("… and {more} more"));
-        [count].into_iter().chain(told).chain(more).collect()
     }
 }
 

@@ -6,6 +6,7 @@ mod alter_table;
 mod appender;
 mod copy_advice;
 mod copy_conflicts;
+mod copy_formats;
 mod copy_streams;
 mod derives;
 mod direct;
