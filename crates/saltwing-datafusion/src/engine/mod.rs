@@ -8,10 +8,12 @@ mod optimizer;
 mod output;
 mod planned;
 mod reusable;
+mod spill_directory;
 mod template;
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
@@ -19,6 +21,7 @@ use datafusion::catalog::TableFunction;
 use datafusion::common::DataFusionError;
 use datafusion::common::alias::AliasGenerator;
 use datafusion::common::config::ConfigOptions;
+use datafusion::execution::disk_manager::DiskManagerBuilder;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::execution::{SessionState, SessionStateBuilder, SessionStateDefaults, TaskContext};
 use datafusion::logical_expr::registry::FunctionRegistry;
@@ -40,6 +43,7 @@ use self::names::Names;
 use self::optimizer::optimizer;
 use self::output::result_type;
 use self::planned::judged;
+use self::spill_directory::SpillDirectory;
 use self::template::{is_immutable, parameter_types, params_only_in_scan_filters};
 use crate::analyzer::Lowering;
 use crate::expression::sql_field::field_type;
@@ -76,11 +80,13 @@ pub struct EngineConfig {
     /// The memory of the sorts, joins and aggregates of all statements together. At the limit they spill to temporary
     /// files, or fail.
     pub memory: Arc<Memory>,
+    /// Where the temporary files are; `None` is the system's place for such files.
+    pub spill_directory: Option<PathBuf>,
 }
 
 impl Default for EngineConfig {
     fn default() -> Self {
-        Self { partitions: 2, memory: Arc::new(Memory::new(usize::MAX)) }
+        Self { partitions: 2, memory: Arc::new(Memory::new(usize::MAX)), spill_directory: None }
     }
 }
 
@@ -121,7 +127,11 @@ impl Engine {
         sql.map_string_types_to_utf8view = false;
         sql.default_null_ordering = "nulls_first".into();
         let memory = StatementMemory(config.memory.clone());
-        let runtime = RuntimeEnvBuilder::new().with_memory_pool(Arc::new(memory));
+        let mut runtime = RuntimeEnvBuilder::new().with_memory_pool(Arc::new(memory));
+        if let Some(directory) = &config.spill_directory {
+            let files = DiskManagerBuilder::default().with_mode(SpillDirectory::mode(directory.clone()));
+            runtime = runtime.with_disk_manager_builder(files);
+        }
         let mut rules = PhysicalOptimizer::new().rules;
         // Conditions are where they belong before. This rule moves one below an outer join by the other side's key, and loses
         // rows' NULLs on the way.

@@ -50,6 +50,8 @@ mod serde;
 mod skipping;
 #[cfg(feature = "datafusion")]
 mod space;
+#[cfg(feature = "datafusion")]
+mod spilling;
 mod statements;
 mod storage;
 mod subqueries;
