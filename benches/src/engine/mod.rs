@@ -28,6 +28,9 @@ pub trait Engine {
     /// Writes rows as one durable batch; rows of a key that is there are replaced.
     fn load(&mut self, rows: &[LogRow]) -> Result<()>;
 
+    /// Writes rows durably, in batches as the engine likes them: whether it has such a way.
+    fn load_in_bulk(&mut self, rows: &[LogRow]) -> Result<bool>;
+
     /// Loads the lines of a CSV file in batches as the engine likes them: how many. `None` where there is no such way.
     fn load_csv(&mut self, file: &Path) -> Result<Option<u64>>;
 

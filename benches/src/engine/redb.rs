@@ -227,6 +227,10 @@ impl Engine for Redb {
         write(&self.database, rows)
     }
 
+    fn load_in_bulk(&mut self, _: &[LogRow]) -> Result<bool> {
+        Ok(false)
+    }
+
     fn load_csv(&mut self, _: &Path) -> Result<Option<u64>> {
         Ok(None)
     }

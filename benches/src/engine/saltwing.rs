@@ -199,6 +199,13 @@ impl Engine for Saltwing {
         Ok(())
     }
 
+    fn load_in_bulk(&mut self, rows: &[LogRow]) -> Result<bool> {
+        let mut appender = self.connection.appender("log")?;
+        rows.iter().try_for_each(|row| appender.append_row(values(row).collect::<Vec<_>>()))?;
+        appender.close()?;
+        Ok(true)
+    }
+
     fn load_csv(&mut self, file: &Path) -> Result<Option<u64>> {
         let copied = self.connection.execute(&format!("COPY log FROM '{}'", file.display()), ())?;
         Ok(Some(copied.rows_affected))

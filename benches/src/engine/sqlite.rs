@@ -146,6 +146,11 @@ impl Engine for Sqlite {
         Ok(transaction.commit()?)
     }
 
+    fn load_in_bulk(&mut self, rows: &[LogRow]) -> Result<bool> {
+        rows.chunks(CSV_BATCH_ROWS).try_for_each(|batch| self.load(batch))?;
+        Ok(true)
+    }
+
     fn load_csv(&mut self, file: &Path) -> Result<Option<u64>> {
         let mut rows = 0;
         let mut batch = Vec::with_capacity(CSV_BATCH_ROWS);

@@ -1,8 +1,8 @@
-//! Loads into engines that have nothing yet: addresses that nothing compresses, and a CSV file.
+//! Loads into engines that have nothing yet: addresses that nothing compresses, an appender's rows, and a CSV file.
 
 use std::io::{BufWriter, Write as _};
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::Result;
 use crate::bench::{Bench, Peer};
@@ -12,13 +12,19 @@ use crate::rows::{Log, Urls};
 use crate::work::load::{load, same_rows};
 use crate::work::sizes::folder_bytes;
 
+/// Rows that are in memory at once before they are loaded.
+const ROWS_AT_ONCE: u64 = 1_000_000;
+
 pub fn names() -> Vec<String> {
-    super::owned(["load_random", "disk_random", "load_copy"])
+    super::owned(["load_random", "disk_random", "load_appender", "load_copy"])
 }
 
 pub fn run(bench: &mut Bench) -> Result<()> {
     if bench.wants("load_random") || bench.wants("disk_random") {
         run_random(bench)?;
+    }
+    if bench.wants("load_appender") {
+        run_appender(bench)?;
     }
     if bench.wants("load_copy") {
         run_copy(bench)?;
@@ -54,6 +60,28 @@ fn run_random(bench: &mut Bench) -> Result<()> {
         }
     }
     Ok(())
+}
+
+fn run_appender(bench: &mut Bench) -> Result<()> {
+    let (_folder, mut peers) = fresh(bench)?;
+    let (rows, mut figures) = (bench.log.rows, Vec::new());
+    for peer in &mut peers {
+        let mut time = Duration::ZERO;
+        for from in (0..rows).step_by(ROWS_AT_ONCE as usize) {
+            let rows = bench.log.rows(from, (from + ROWS_AT_ONCE).min(rows));
+            let started = Instant::now();
+            if !peer.engine.load_in_bulk(&rows)? {
+                break;
+            }
+            time += started.elapsed();
+        }
+        if !time.is_zero() {
+            figures.push((peer.kind, Figures::default().with_rate(rows, time)));
+        }
+    }
+    peers.retain(|peer| figures.iter().any(|(kind, _)| *kind == peer.kind));
+    same_rows("load_appender", &mut peers)?;
+    bench.report.work("load_appender", rows, figures)
 }
 
 fn run_copy(bench: &mut Bench) -> Result<()> {

@@ -105,7 +105,12 @@ pub fn query(
         return Ok(BoundQuery::Relational);
     }
     let span = expr_span(&ast::Expr::Identifier(name.clone()));
-    let table = catalog.resolve(schema, &name.value).map_err(|error| BindError::from(error).at(span))?;
+    let table = match catalog.resolve(schema, &name.value) {
+        Ok(table) => table,
+        // The relational engine reads it.
+        Err(_) if schema.is_none() && catalog.arrow_table(&name.value).is_some() => return Ok(BoundQuery::Relational),
+        Err(error) => return Err(BindError::from(error).at(span)),
+    };
     let table = match moment {
         Some(moment) => table_as_of(table, moment, params, subqueries)?,
         None => table,

@@ -7,6 +7,7 @@ use saltwing_access::Table;
 use saltwing_types::{SequenceDef, TableName, ViewDef};
 
 use crate::CatalogError;
+use crate::arrow_table::ArrowTable;
 use crate::information_schema::{INFORMATION_SCHEMA, catalog_view};
 
 /// A catalog at one moment: later changes leave it alone. Statements are bound by it.
@@ -22,6 +23,12 @@ pub trait CatalogReader: Send + Sync {
     /// [`CatalogError::NoSuchTable`], with the nearest name; [`CatalogError::NoSuchSchema`];
     /// [`CatalogError::IsView`]; [`CatalogError::View`] for a view of the catalog itself.
     fn resolve(&self, schema: Option<&str>, name: &str) -> Result<Arc<Table>, CatalogError>;
+
+    /// The batches of the program that have this name, in any case, where no stored table has it.
+    fn arrow_table(&self, name: &str) -> Option<Arc<ArrowTable>> {
+        let _ = name;
+        None
+    }
 
     /// Whether there is such a schema, in any case.
     fn has_schema(&self, schema: &str) -> bool;
@@ -72,6 +79,8 @@ pub(crate) struct Definitions {
     pub(crate) sequences: BTreeMap<(String, String), Arc<SequenceDef>>,
     /// By the same names as tables.
     pub(crate) views: BTreeMap<(String, String), Arc<ViewDef>>,
+    /// By lower-case name.
+    pub(crate) arrow_tables: BTreeMap<String, Arc<ArrowTable>>,
 }
 
 impl CatalogReader for Definitions {
@@ -92,6 +101,11 @@ impl CatalogReader for Definitions {
         let tables = self.tables.values().map(|table| &table.def().name);
         let (name, nearest) = self.nearest(schema, name, tables.chain(self.views.values().map(|view| &view.name)))?;
         Err(CatalogError::NoSuchTable { name, nearest })
+    }
+
+    fn arrow_table(&self, name: &str) -> Option<Arc<ArrowTable>> {
+        let key = key(None, name);
+        self.arrow_tables.get(&key.1).filter(|_| !self.tables.contains_key(&key)).cloned()
     }
 
     fn sequence(&self, schema: Option<&str>, name: &str) -> Result<Arc<SequenceDef>, CatalogError> {

@@ -20,16 +20,19 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
 
+mod arrow_table;
 mod boot;
 mod definitions;
 mod error;
 mod information_schema;
 mod readable;
 mod record;
+mod registration;
 mod row;
 mod sequences;
 mod views;
 
+pub use arrow_table::ArrowTable;
 pub use boot::{CATALOG_FORMAT, Catalog};
 pub use definitions::{CatalogReader, Dependents};
 pub use error::CatalogError;

@@ -46,4 +46,5 @@ mod unnesting;
 
 pub use engine::{Binding, Engine, EngineConfig, EngineFunction, Planned, ResultStream, Template};
 pub use error::{RelationalError, RelationalErrorKind};
+pub use function::registered::{Compute, RegisteredFunction};
 pub use request::{Mode, QueryRequest, RecursionLimits};

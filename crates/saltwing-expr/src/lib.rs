@@ -28,6 +28,7 @@
 //! | [`mod@value_at`] | single values out of columns |
 //! | [`row_values`] | values of rows, without columns |
 //! | [`text`] | values of columns as text |
+//! | [`json`] | rows as JSON objects |
 //! | [`sum`] | SUM and AVG of columns |
 //! | [`known_values`] | loops over the values of a column that are not NULL |
 //! | [`mod@evaluate`] | [`Evaluator`], [`Filter`] |
@@ -47,6 +48,7 @@ mod conversion;
 pub mod evaluate;
 mod hash_call;
 mod instant_call;
+pub mod json;
 mod kernels;
 pub mod known_values;
 mod logic;
@@ -68,6 +70,7 @@ pub use arrow_type::{arrow_type, sql_type};
 pub use batch::Columns;
 pub use builder::ColumnBuilder;
 pub use evaluate::{Evaluator, Filter};
+pub use json::JsonObjects;
 pub use row_values::{ColumnCells, RowValues};
 pub use text::{text_at, write_text};
 pub use value_at::{ValueColumn, ValueRef, value_at};

@@ -6,7 +6,7 @@
 //! COPY (query) TO 'file' | STDOUT                [options]
 //! ```
 //! Options are `[WITH] (HEADER [bool], DELIMITER 'c', QUOTE 'c', ESCAPE 'c', NULL 'text',
-//! FORMAT csv, ON_ERROR abort|skip, ON_CONFLICT replace|error|ignore)`; brackets, `=` and
+//! FORMAT csv|json, COMPRESSION none|gzip|zstd, ON_ERROR abort|skip, ON_CONFLICT replace|error|ignore)`; brackets, `=` and
 //! commas may be left out, and `ON ERROR` and `ON CONFLICT` may be two words. `SPECIAL [bool]` lets the file be a pipe or a device;
 //! `OVERWRITE [bool]` lets COPY TO replace a file.
 
@@ -16,11 +16,23 @@ use crate::cursor::Cursor;
 use crate::error::SqlError;
 use crate::query;
 use crate::statement::{
-    CopyFormat, CopyFrom, CopyOptions, CopySource, CopyTarget, CopyTo, Hint, OnConflict, OnError, Statement,
+    CopyCompression, CopyFormat, CopyFrom, CopyOptions, CopySource, CopyTarget, CopyTo, Hint, OnConflict, OnError,
+    Statement,
 };
 
-const OPTIONS: [&str; 10] =
-    ["FORMAT", "HEADER", "DELIMITER", "QUOTE", "ESCAPE", "NULL", "ON_ERROR", "ON_CONFLICT", "OVERWRITE", "SPECIAL"];
+const OPTIONS: [&str; 11] = [
+    "FORMAT",
+    "COMPRESSION",
+    "HEADER",
+    "DELIMITER",
+    "QUOTE",
+    "ESCAPE",
+    "NULL",
+    "ON_ERROR",
+    "ON_CONFLICT",
+    "OVERWRITE",
+    "SPECIAL",
+];
 
 /// Reads on behind COPY, which is token number `start`.
 pub(crate) fn parse(cursor: &mut Cursor<'_>, start: usize, hints: Vec<Hint>) -> Result<Statement, SqlError> {
@@ -117,12 +129,17 @@ fn option(cursor: &mut Cursor<'_>, options: &mut CopyOptions) -> Result<(), SqlE
         "FORMAT" => {
             let at = cursor.here();
             let format = text_or_word(cursor, "a format")?;
-            if !format.eq_ignore_ascii_case("csv") {
-                return Err(SqlError::not_supported(format!("COPY with the format {format}"), at)
-                    .with_help("write FORMAT csv, or leave it out"));
-            }
-            set(&mut options.format, CopyFormat::Csv, cursor, start, &word)
+            let known = match format.to_lowercase().as_str() {
+                "csv" => CopyFormat::Csv,
+                "json" | "jsonl" | "ndjson" => CopyFormat::Json,
+                _ => {
+                    return Err(SqlError::not_supported(format!("COPY with the format {format}"), at)
+                        .with_help("write FORMAT csv or FORMAT json, or leave it out"));
+                }
+            };
+            set(&mut options.format, known, cursor, start, &word)
         }
+        "COMPRESSION" => set(&mut options.compression, compression(cursor)?, cursor, start, &word),
         // PostgreSQL's old form: WITH CSV HEADER.
         "CSV" => set(&mut options.format, CopyFormat::Csv, cursor, start, "FORMAT"),
         "HEADER" => set(&mut options.header, switch(cursor), cursor, start, &word),
@@ -170,6 +187,16 @@ fn text_or_word(cursor: &mut Cursor<'_>, what: &str) -> Result<String, SqlError>
             Ok(word)
         }
         None => cursor.string(what),
+    }
+}
+
+fn compression(cursor: &mut Cursor<'_>) -> Result<CopyCompression, SqlError> {
+    let error = cursor.expected_word(&["NONE", "GZIP", "ZSTD"]);
+    match text_or_word(cursor, "NONE, GZIP or ZSTD")?.to_uppercase().as_str() {
+        "NONE" => Ok(CopyCompression::None),
+        "GZIP" | "GZ" => Ok(CopyCompression::Gzip),
+        "ZSTD" | "ZST" => Ok(CopyCompression::Zstd),
+        _ => Err(error),
     }
 }
 

@@ -727,6 +727,8 @@ impl CopyTarget {
 pub struct CopyOptions {
     /// `FORMAT`.
     pub format: Option<CopyFormat>,
+    /// `COMPRESSION`.
+    pub compression: Option<CopyCompression>,
     /// `HEADER`.
     pub header: Option<bool>,
     /// `DELIMITER`.
@@ -752,6 +754,19 @@ pub struct CopyOptions {
 pub enum CopyFormat {
     /// Comma-separated values.
     Csv,
+    /// A JSON object a line.
+    Json,
+}
+
+/// How the file of a COPY is compressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CopyCompression {
+    /// Not at all.
+    None,
+    /// By gzip.
+    Gzip,
+    /// By zstd.
+    Zstd,
 }
 
 /// The handling of a line that COPY FROM cannot read.

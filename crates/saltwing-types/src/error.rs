@@ -96,6 +96,7 @@ codes! {
     DuplicateSequence = "duplicate_sequence", "42P07", 1200;
     DuplicateSchema = "duplicate_schema", "42P06", 721;
     DuplicateColumn = "duplicate_column", "42701", 514;
+    DuplicateFunction = "duplicate_function", "42723";
     InvalidDefinition = "invalid_definition", "42P16";
     WrongObject = "wrong_object", "42809";
     Dependents = "dependents", "2BP01", 1010;

@@ -125,6 +125,22 @@ impl Timestamp {
     }
 }
 
+/// A UUID is 16 bytes, as a column BINARY(16) has it.
+#[cfg(feature = "uuid")]
+impl From<uuid::Uuid> for Value {
+    fn from(id: uuid::Uuid) -> Self {
+        Value::Bytes(id.into_bytes().to_vec())
+    }
+}
+
+#[cfg(feature = "rust_decimal")]
+impl From<rust_decimal::Decimal> for Value {
+    fn from(number: rust_decimal::Decimal) -> Self {
+        // At most 29 digits, and 28 of them behind the point: every such number is one of ours.
+        Decimal::new(number.mantissa(), number.scale() as i32).map_or(Value::Null, Value::Decimal)
+    }
+}
+
 /// chrono's dates and instants: a date is its midnight, an instant without a zone is UTC.
 #[cfg(feature = "chrono")]
 mod chrono {

@@ -13,6 +13,7 @@ use crate::rows::{no_row, only_row};
 use crate::session::{Prepared, Session};
 use crate::{ArrowRows, Error, FromRow, Row, Stats};
 
+pub use crate::appender::BlockingAppender as Appender;
 pub use crate::transaction_guard::BlockingTransaction as Transaction;
 
 /// A connection whose calls block.

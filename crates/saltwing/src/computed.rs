@@ -18,10 +18,10 @@ pub(crate) const EXPRS_AT_ONCE: usize = 100;
 
 /// The environment in which a statement's values are computed.
 pub(crate) struct Computing<'a> {
-    session: &'a Session,
+    pub(crate) session: &'a Session,
     hints: &'a [Hint],
     params: &'a [Value],
-    context: &'a ScanContext,
+    pub(crate) context: &'a ScanContext,
     /// The moment of the statement: what `now()` is.
     pub(crate) now_ms: i64,
     /// Whether no row is written: sequences give their first values, and none is taken.
@@ -53,11 +53,6 @@ impl Session {
 }
 
 impl Computing<'_> {
-    /// The same at another moment.
-    pub(crate) fn at(self, now_ms: i64) -> Self {
-        Self { now_ms, ..self }
-    }
-
     /// Puts the values of expressions into their places.
     pub(crate) fn fill(
         &self,
@@ -81,7 +76,7 @@ impl Computing<'_> {
                 let column = target.columns.get(place.place).and_then(|&column| def.columns.get(column));
                 let to = rows.get_mut(place.row).and_then(|row| row.get_mut(place.place));
                 let (Some(column), Some(to)) = (column, to) else { continue };
-                *to = assigned(value, column, def)?;
+                *to = assigned(value.clone(), column, def)?;
             }
         }
         Ok(())
@@ -154,8 +149,8 @@ impl Computing<'_> {
                 taken.iter().filter_map(|values| values.get(row).copied().map(Value::Int)).collect();
             let mut found = found.into_iter();
             let value = |(of_sequence, column): (&Option<Expr>, &&ColumnDef)| match of_sequence {
-                None => assigned(&found.next().unwrap_or(Value::Null), column, def),
-                Some(expr) => assigned(&eval::eval(expr, &taken)?, column, def),
+                None => assigned(found.next().unwrap_or(Value::Null), column, def),
+                Some(expr) => assigned(eval::eval(expr, &taken)?, column, def),
             };
             of_sequences.iter().zip(columns).map(value).collect::<Result<Vec<_>, Error>>()
         };
@@ -188,8 +183,8 @@ impl Computing<'_> {
 }
 
 /// A value as one of a column.
-pub(crate) fn assigned(value: &Value, column: &ColumnDef, def: &TableDef) -> Result<Value, Error> {
-    let value = number::assign(value.clone(), column.ty).map_err(|error| {
+pub(crate) fn assigned(value: Value, column: &ColumnDef, def: &TableDef) -> Result<Value, Error> {
+    let value = number::assign(value, column.ty).map_err(|error| {
         let text = format!("{}.{}: {error}", def.name, column.name);
         Error::new(error.code(), text)
     })?;

@@ -178,6 +178,28 @@ impl FromValue for SystemTime {
     }
 }
 
+/// Of 16 bytes, or of a text.
+#[cfg(feature = "uuid")]
+impl FromValue for uuid::Uuid {
+    const EXPECTED: &'static str = "a UUID";
+    fn from_value(value: Value, _: SqlType) -> Option<Self> {
+        match value {
+            Value::Bytes(bytes) => Self::from_slice(&bytes).ok(),
+            Value::Text(text) => Self::parse_str(&text).ok(),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(feature = "rust_decimal")]
+impl FromValue for rust_decimal::Decimal {
+    const EXPECTED: &'static str = "a number of up to 28 digits";
+    fn from_value(value: Value, ty: SqlType) -> Option<Self> {
+        let number = Decimal::from_value(value, ty)?;
+        Self::from_str_exact(&number.to_string()).ok()
+    }
+}
+
 #[cfg(feature = "chrono")]
 mod chrono {
     use chrono::{DateTime, NaiveDate, NaiveDateTime, NaiveTime, Utc};

@@ -74,7 +74,9 @@ impl Database {
         })?;
         let storage = Arc::new(EmbeddedTables::open_with(kv, options.clock.clone(), options.layout.clone())?);
         notices.extend(durability_notice(storage.capabilities()));
-        let mut shared = Shared::over(storage.clone(), options)?;
+        let spill_directory = directory.as_ref().filter(|_| !options.readonly).map(|path| path.join(SPILL_DIRECTORY));
+        spill_directory.as_deref().into_iter().for_each(remove_leftovers);
+        let mut shared = Shared::over(storage.clone(), options, spill_directory)?;
         let (options, catalog) = (&shared.options, &shared.catalog);
         if !options.readonly {
             storage.start_merging()?;
@@ -94,7 +96,7 @@ impl Database {
 
     /// As [`Builder::open_over`].
     pub(crate) fn over(tables: Arc<dyn TableStore>, options: Builder) -> Result<Self, Error> {
-        let shared = Shared::over(tables, options)?;
+        let shared = Shared::over(tables, options, None)?;
         if !shared.options.readonly {
             shared.catalog.finish_drops()?;
         }
@@ -137,6 +139,19 @@ impl Database {
             Some(storage) if !self.shared.options.readonly => Ok(storage.close()?),
             _ => Ok(()),
         }
+    }
+}
+
+/// The directory, in that of the database, for the temporary files of sorts, joins and groups.
+const SPILL_DIRECTORY: &str = "spill";
+
+/// Removes temporary files of a process that was killed. They are in nobody's way if that fails.
+fn remove_leftovers(spill_directory: &Path) {
+    match std::fs::remove_dir_all(spill_directory) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            tracing::warn!(%error, path = %spill_directory.display(), "temporary files were not removed");
+        }
+        _ => {}
     }
 }
 

@@ -26,6 +26,7 @@
 //! | open | [`Database`], [`Builder`] |
 //! | run, asynchronously | [`Connection`], [`Statement`], [`Rows`] |
 //! | run, blocking | [`blocking`] |
+//! | load many rows | [`Appender`], `COPY` |
 //! | pass and get values | tuples, [`params!`], [`IntoParams`], [`FromValue`], [`FromRow`], [`Value`], [`Timestamp`] |
 //! | know what went wrong | [`Error`]: code, SQLSTATE, place, help |
 //! | keep copies | [`Database::backup`], [`Builder::restore`] |
@@ -33,6 +34,8 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
 
+mod appender;
+mod appending;
 pub mod blocking;
 mod builder;
 mod computed;
@@ -49,12 +52,15 @@ mod error_subject;
 mod explain;
 mod file_access;
 mod kept_plan;
+mod load;
 mod machine_memory;
 mod maintenance;
 mod metrics;
 mod outcome;
 mod params;
 mod progress;
+#[cfg(feature = "datafusion")]
+mod registered;
 #[cfg(feature = "datafusion")]
 mod relational;
 #[cfg(not(feature = "datafusion"))]
@@ -65,6 +71,8 @@ mod relational_engine;
 mod rows;
 mod run;
 mod sequences;
+#[cfg(feature = "serde")]
+mod serde;
 mod session;
 mod settings;
 mod shared;
@@ -81,6 +89,9 @@ mod transaction_statements;
 mod typed_rows;
 mod views;
 
+#[cfg(feature = "serde")]
+pub use self::serde::{Serde, to_params};
+pub use appender::Appender;
 pub use builder::{Builder, StoreKind};
 pub use connection::{Connection, Statement};
 pub use convert::FromValue;
@@ -93,6 +104,8 @@ pub use maintenance::{BackupReport, CheckReport, Fault, SalvageReport, SalvagedT
 pub use outcome::{ExecResult, Stats};
 pub use params::{IntoParams, Params};
 pub use progress::CopyProgress;
+#[cfg(feature = "datafusion")]
+pub use registered::{FunctionResult, FunctionType, ScalarFunction};
 pub use rows::{ArrowRows, ColumnIndex, FromRow, Row, Rows};
 pub use settings::{ExecutorChoice, SETTINGS, Setting, SettingScope, Settings};
 
@@ -130,13 +143,19 @@ pub use typed_rows::TypedRows;
 pub use saltwing_derive::{FromRow, IntoParams};
 
 pub use saltwing_access::Loss;
-pub use saltwing_bind::ResultColumn;
+pub use saltwing_bind::{OnConflict, ResultColumn};
 pub use saltwing_expr::ValueRef;
 pub use saltwing_sql::{StatementText, render_caret, split_statements};
+pub use saltwing_types::function::Volatility;
 #[doc(hidden)] // for the shell
 pub use saltwing_types::suggest;
 pub use saltwing_types::value::Timestamp;
 pub use saltwing_types::{Decimal, ErrorCode, Position, Span, SqlType, Value, parse_bytes, text};
+
+/// The examples of the page.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/library.md")]
+mod page {}
 
 /// Arrow, in the version whose batches are handed out.
 pub use arrow;

@@ -3,8 +3,9 @@
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
 
-use arrow::array::RecordBatch;
+use arrow::array::{RecordBatch, RecordBatchIterator, RecordBatchReader};
 use arrow::datatypes::SchemaRef;
+use arrow::error::ArrowError;
 use saltwing_access::ScanContext;
 use saltwing_bind::ResultColumn;
 use saltwing_exec::select::result_schema;
@@ -73,6 +74,30 @@ impl ArrowRows {
     pub fn next_blocking(&mut self) -> Result<Option<RecordBatch>, Error> {
         let batch = self.source.next_blocking(&self.columns).map_err(|error| self.placed(error))?;
         Ok(self.noticed(batch))
+    }
+
+    /// The batches as Arrow's reader of batches, which blocks the thread.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), saltwing::Error> {
+    /// use saltwing::arrow::array::RecordBatchReader;
+    ///
+    /// let connection = saltwing::Database::memory()?.connect().blocking();
+    /// connection.execute("CREATE TABLE t (k BIGINT PRIMARY KEY)", ())?;
+    /// connection.execute("UPSERT INTO t VALUES (1), (2)", ())?;
+    /// let reader = connection.query_arrow("SELECT k FROM t WHERE k > 0", ())?.into_reader();
+    /// assert_eq!(reader.schema().field(0).name(), "k");
+    /// assert_eq!(reader.map(|batch| batch.map_or(0, |batch| batch.num_rows())).sum::<usize>(), 2);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn into_reader(self) -> impl RecordBatchReader + Send + 'static {
+        let schema = self.schema().clone();
+        let batches = std::iter::from_fn({
+            let mut rows = self;
+            move || rows.next_blocking().map_err(|error| ArrowError::ExternalError(Box::new(error))).transpose()
+        });
+        RecordBatchIterator::new(batches, schema)
     }
 
     /// Whether nothing is left to be read, or to be said.

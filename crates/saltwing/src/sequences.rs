@@ -184,7 +184,7 @@ impl Session {
                 let (Some(column), Some(to)) = (column, to) else {
                     return Err(Error::new(ErrorCode::Bug, "a value of a sequence has no place in its row"));
                 };
-                *to = assigned(&eval::eval(expr, &values)?, column, def)?;
+                *to = assigned(eval::eval(expr, &values)?, column, def)?;
             }
         }
         Ok(())

@@ -250,7 +250,17 @@ impl Session {
         statement: &CachedStatement,
         run: impl FnOnce(&Self) -> Result<Outcome, Error>,
     ) -> Result<Outcome, Error> {
-        traced(&statement.text, || match self.transaction.current() {
+        self.run_in(self.transaction.current(), statement, run)
+    }
+
+    /// Runs a statement as a part of this transaction, or by itself.
+    pub(crate) fn run_in(
+        &self,
+        transaction: Option<Arc<SessionTransaction>>,
+        statement: &CachedStatement,
+        run: impl FnOnce(&Self) -> Result<Outcome, Error>,
+    ) -> Result<Outcome, Error> {
+        traced(&statement.text, || match transaction {
             None => run(self),
             Some(transaction) => self.run_within(&transaction, &statement.parsed.statement, run),
         })

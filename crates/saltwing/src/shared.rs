@@ -40,13 +40,18 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    /// A database over the tables of a store, without storage of this process.
-    pub(crate) fn over(tables: Arc<dyn TableStore>, options: Builder) -> Result<Self, Error> {
+    /// A database over the tables of a store, without storage of this process. Temporary files are in a directory of its own, or in the
+    /// system's.
+    pub(crate) fn over(
+        tables: Arc<dyn TableStore>,
+        options: Builder,
+        #[cfg_attr(not(feature = "datafusion"), allow(unused_variables))] spill_directory: Option<PathBuf>,
+    ) -> Result<Self, Error> {
         let catalog = Arc::new(Catalog::boot(tables.clone(), options.readonly)?);
         let memory = Arc::new(Memory::new(options.memory_limit));
         Ok(Self {
             #[cfg(feature = "datafusion")]
-            engine: relational_engine::engine(&options, &memory)?,
+            engine: relational_engine::engine(&options, &memory, spill_directory)?,
             tables,
             storage: None,
             catalog,

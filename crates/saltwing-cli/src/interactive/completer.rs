@@ -1,10 +1,11 @@
-//! Completes keywords, tables and columns.
+//! Completes keywords, tables, columns with their types, and files.
 //!
 //! | in front of the cursor | offered |
 //! |---|---|
 //! | the start of a statement | first words of statements |
 //! | FROM, JOIN, INTO, TABLE, DESCRIBE .. | tables |
 //! | `t.` | columns of the table that `t` names |
+//! | the file name of a COPY, `.read` | files and directories |
 //! | elsewhere | columns of the statement's tables, keywords, functions |
 //! | a string, a comment, a number | nothing |
 
@@ -15,6 +16,7 @@ use saltwing::blocking::Connection;
 use saltwing::{SETTINGS, split_statements};
 use saltwing_sql::{Lexeme, lexemes, quote_name};
 
+use super::files;
 use super::vocabulary::{KEYWORDS, STATEMENTS, is_keyword};
 use crate::dot_command::{COMMANDS, DotCommand};
 use crate::render::Mode;
@@ -28,34 +30,51 @@ pub(crate) struct SqlCompleter {
     connection: Connection,
     /// Functions never change while the shell runs, so they are queried once.
     functions: OnceCell<Vec<String>>,
+    /// Whether files are offered.
+    names_files: bool,
+}
+
+/// A text to be put in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Candidate {
+    text: String,
+    /// What is shown beside it: the type of a column.
+    note: Option<String>,
+}
+
+impl From<String> for Candidate {
+    fn from(text: String) -> Self {
+        Self { text, note: None }
+    }
 }
 
 impl Completer for SqlCompleter {
     fn complete(&mut self, line: &str, pos: usize) -> CompletionResult {
-        let (start, texts) = self.candidates(line, pos);
-        let suggestion = |value: String| Suggestion {
+        let (start, found) = self.candidates(line, pos);
+        let suggestion = |Candidate { text: value, note: description }| Suggestion {
             // A call continues with a bracket, a name perhaps with a dot.
             append_whitespace: value.ends_with(|c: char| c.is_alphanumeric() || c == '_') && is_keyword(&value),
             span: Span::new(start, pos.max(start)),
             value,
+            description,
             ..Suggestion::default()
         };
-        CompletionResult::fresh(match texts.is_empty() {
+        CompletionResult::fresh(match found.is_empty() {
             // An empty menu would say "NO RECORDS FOUND", which reads as the answer of a query. The only suggestion is
             // accepted at once, and this one changes nothing.
             true => vec![Suggestion { span: Span::new(pos, pos), ..Suggestion::default() }],
-            false => texts.into_iter().map(suggestion).collect(),
+            false => found.into_iter().map(suggestion).collect(),
         })
     }
 }
 
 impl SqlCompleter {
-    pub(crate) fn new(connection: Connection) -> Self {
-        Self { connection, functions: OnceCell::new() }
+    pub(crate) fn new(connection: Connection, names_files: bool) -> Self {
+        Self { connection, functions: OnceCell::new(), names_files }
     }
 
     /// The start of the text to replace, and the candidates.
-    fn candidates(&self, line: &str, pos: usize) -> (usize, Vec<String>) {
+    fn candidates(&self, line: &str, pos: usize) -> (usize, Vec<Candidate>) {
         let before = line.get(..pos).unwrap_or(line);
         if DotCommand::is_one(before) {
             return self.for_command(before);
@@ -72,6 +91,10 @@ impl SqlCompleter {
             {
                 return (pos, Vec::new());
             }
+            Some((last, earlier)) if self.names_files && is_file_name(last, earlier) => {
+                let path = last.text.get(1..).unwrap_or_default();
+                return (pos - path.len(), starting(files::starting(path), ""));
+            }
             Some((last, _)) if matches!(last.kind, Lexeme::Unterminated(_) | Lexeme::Comment) => {
                 return (pos, Vec::new());
             }
@@ -80,7 +103,7 @@ impl SqlCompleter {
         (pos - prefix.len(), self.in_context(tokens, statement, prefix))
     }
 
-    fn in_context(&self, tokens: &[Token<'_>], statement: &str, prefix: &str) -> Vec<String> {
+    fn in_context(&self, tokens: &[Token<'_>], statement: &str, prefix: &str) -> Vec<Candidate> {
         let is_word = |token: &Token<'_>, words: &[&str]| {
             token.kind == Lexeme::Word && words.iter().any(|word| token.text.eq_ignore_ascii_case(word))
         };
@@ -116,13 +139,13 @@ impl SqlCompleter {
                     found.extend(matching(self.functions(), prefix));
                 }
                 let mut seen = std::collections::HashSet::new();
-                found.retain(|text| seen.insert(text.to_lowercase()));
+                found.retain(|candidate| seen.insert(candidate.text.to_lowercase()));
                 found
             }
         }
     }
 
-    fn for_command(&self, before: &str) -> (usize, Vec<String>) {
+    fn for_command(&self, before: &str) -> (usize, Vec<Candidate>) {
         let start = before.rfind(char::is_whitespace).map_or(0, |at| at + 1);
         let word = before.get(start..).unwrap_or("");
         let command = before.split_whitespace().next().unwrap_or("");
@@ -130,8 +153,9 @@ impl SqlCompleter {
             _ if before.trim_start() == word => starting(COMMANDS.iter().map(|c| (*c).to_owned()).collect(), word),
             ".mode" => starting(Mode::ALL.map(|mode| mode.as_str().to_owned()).to_vec(), word),
             "\\d" | ".schema" | ".describe" => starting(self.tables(), word),
-            ".timing" => starting(vec!["on".into(), "off".into()], word),
-            ".param" => starting(vec!["set".into(), "list".into(), "clear".into()], word),
+            ".timing" => starting(vec!["on".to_owned(), "off".to_owned()], word),
+            ".param" => starting(vec!["set".to_owned(), "list".to_owned(), "clear".to_owned()], word),
+            ".read" | "\\i" if self.names_files => starting(files::starting(word), ""),
             _ => Vec::new(),
         };
         (start, found)
@@ -167,14 +191,14 @@ impl SqlCompleter {
         })
     }
 
-    fn columns(&self, table: &str) -> Vec<String> {
+    fn columns(&self, table: &str) -> Vec<Candidate> {
         let rows = self.connection.query(&format!("DESCRIBE {table}"), ()).into_iter().flatten().flatten();
         let column = |row: saltwing::Row| {
             let (name, ty): (String, String) = (row.get("name").ok()?, row.get("type").ok()?);
             let note: Option<String> = row.get("note").ok()?;
             // Properties of the table have brackets, and computed key parts have no name.
             let is_column = ty != "(table)" && !note.is_some_and(|note| note.starts_with("computed from "));
-            is_column.then(|| quote_name(&name))
+            is_column.then(|| Candidate { text: quote_name(&name), note: Some(ty) })
         };
         rows.filter_map(column).collect()
     }
@@ -222,6 +246,15 @@ fn same(a: &str, b: &str) -> bool {
     a.trim_matches('"').to_lowercase() == b.trim_matches('"').to_lowercase()
 }
 
+/// Whether a string that is still written is the file of a COPY.
+fn is_file_name(last: &Token<'_>, earlier: &[Token<'_>]) -> bool {
+    let is = |token: Option<&Token<'_>>, words: &[&str]| {
+        token.is_some_and(|token| words.iter().any(|word| token.text.eq_ignore_ascii_case(word)))
+    };
+    let is_string = matches!(last.kind, Lexeme::Unterminated(_)) && last.text.starts_with('\'');
+    is_string && is(earlier.first(), &["COPY"]) && is(earlier.last(), &["FROM", "TO"])
+}
+
 /// The tables after FROM, JOIN and the like.
 fn tables_of(statement: &str) -> Vec<Named> {
     let tokens = tokens(statement);
@@ -251,10 +284,10 @@ fn tables_of(statement: &str) -> Vec<Named> {
 }
 
 /// The keywords that start with `prefix`, in the case that it is written in.
-fn matching(words: &[impl AsRef<str>], prefix: &str) -> Vec<String> {
+fn matching(words: &[impl AsRef<str>], prefix: &str) -> Vec<Candidate> {
     let is_lower = !prefix.is_empty() && prefix.chars().all(|c| !c.is_uppercase());
     let found = words.iter().map(AsRef::as_ref).filter(|word| starts_with(word, prefix));
-    found.map(|word| if is_lower { word.to_lowercase() } else { word.to_owned() }).collect()
+    found.map(|word| if is_lower { word.to_lowercase() } else { word.to_owned() }.into()).collect()
 }
 
 /// The names of settings, sorted.
@@ -264,8 +297,8 @@ fn settings() -> Vec<String> {
     names.into()
 }
 
-fn starting(words: Vec<String>, prefix: &str) -> Vec<String> {
-    words.into_iter().filter(|word| starts_with(word, prefix)).collect()
+fn starting(words: Vec<impl Into<Candidate>>, prefix: &str) -> Vec<Candidate> {
+    words.into_iter().map(Into::into).filter(|candidate| starts_with(&candidate.text, prefix)).collect()
 }
 
 fn starts_with(word: &str, prefix: &str) -> bool {
@@ -286,7 +319,7 @@ mod tests {
         ] {
             connection.execute(sql, ()).unwrap();
         }
-        SqlCompleter::new(connection)
+        SqlCompleter::new(connection, true)
     }
 
     /// The candidates at `|`, and the text that they replace.
@@ -295,6 +328,7 @@ mod tests {
         let pos = marked.find('|').unwrap();
         let line = marked.replacen('|', "", 1);
         let (start, found) = completer().candidates(&line, pos);
+        let found: Vec<String> = found.into_iter().map(|candidate| candidate.text).collect();
         assert_eq!(
             (&line[start..pos], found.as_slice()),
             (replaced, expected.iter().map(|s| (*s).to_owned()).collect::<Vec<_>>().as_slice()),
@@ -336,6 +370,39 @@ mod tests {
     }
 
     #[test]
+    fn columns_have_their_types() {
+        let (_, found) = completer().candidates("SELECT  FROM log", "SELECT ".len());
+        let notes: Vec<String> = found.into_iter().filter_map(|candidate| candidate.note).collect();
+        assert_eq!(notes, ["VARCHAR", "DATE", "BIGINT"]);
+    }
+
+    #[test]
+    fn files_stand_behind_copy_and_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        for file in ["one.csv", "only.jsonl", "two.csv", ".hidden"] {
+            std::fs::write(path(file), "").unwrap();
+        }
+        std::fs::create_dir(path("on dir")).unwrap();
+        let names = |files: &[&str]| files.iter().map(|file| format!("{}", path(file).display())).collect::<Vec<_>>();
+        let [typed, directory] = [path("on"), path("")].map(|path| path.display().to_string());
+        let found = |line: &str| {
+            let (start, found) = completer().candidates(line, line.len());
+            (line[start..].to_owned(), found.into_iter().map(|candidate| candidate.text).collect::<Vec<_>>())
+        };
+        let expected = [names(&["on dir/"]), names(&["one.csv", "only.jsonl"])].concat();
+        for before in ["COPY log FROM '", "copy (SELECT 1) to '", ".read "] {
+            assert_eq!(found(&format!("{before}{typed}")), (typed.clone(), expected.clone()), "{before}");
+        }
+        let (_, all) = found(&format!("COPY log FROM '{directory}"));
+        assert_eq!(all, names(&["on dir/", "one.csv", "only.jsonl", "two.csv"]));
+        assert_eq!(found(&format!("SELECT '{typed}")).1, Vec::<String>::new());
+        let mut without = completer();
+        without.names_files = false;
+        assert_eq!(without.candidates(&format!("COPY log FROM '{typed}"), 15 + typed.len()).1, []);
+    }
+
+    #[test]
     fn texts_numbers_and_comments_are_left_alone() {
         check("SELECT 'se|", "", &[]);
         check("SELECT 1|", "", &[]);
@@ -345,7 +412,7 @@ mod tests {
 
     #[test]
     fn where_nothing_fits_one_suggestion_changes_nothing() {
-        for line in ["SELECT 'se", "SELECT xqz", ".read "] {
+        for line in ["SELECT 'se", "SELECT xqz", ".nullvalue "] {
             let result = completer().complete(line, line.len());
             let debug = format!("{result:?}");
             assert!(debug.contains("value: \"\""), "{debug}");

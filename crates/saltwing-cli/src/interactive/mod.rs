@@ -2,6 +2,7 @@
 
 mod completer;
 mod config;
+mod files;
 mod highlighter;
 mod history;
 mod prompt;
@@ -86,7 +87,7 @@ pub(crate) fn run(database: &Database, run: &Run) -> u8 {
 
 /// Runs typed statements until the end of input; returns the exit code.
 pub(crate) fn type_and_run(database: &Database, runner: &mut Runner<'_>) -> u8 {
-    let mut editor = editor(database, runner.paint());
+    let mut editor = editor(database, runner.paint(), runner.reads_files);
     loop {
         let typed = match editor.read_line(&prompt::ShellPrompt(runner.connection.transaction_state())) {
             Ok(Signal::Success(text)) => text,
@@ -110,8 +111,8 @@ pub(crate) fn type_and_run(database: &Database, runner: &mut Runner<'_>) -> u8 {
     }
 }
 
-fn editor(database: &Database, paint: Paint) -> Reedline {
-    let completer = completer::SqlCompleter::new(database.connect().blocking());
+fn editor(database: &Database, paint: Paint, names_files: bool) -> Reedline {
+    let completer = completer::SqlCompleter::new(database.connect().blocking(), names_files);
     let menu = ColumnarMenu::default().with_name(MENU).with_columns(MENU_COLUMNS).with_marker("");
     // Columns of a table that is named behind the cursor count too; a blank ends a word, and with it the menu.
     let menu = menu.with_input_mode(InputMode::FullBuffer).with_word_chars(WORD_CHARACTERS);

@@ -1,14 +1,12 @@
-//! JSON: an array of objects for each result, or an object a line.
-//!
-//! Keys stand in column order, and repeat where labels do. Numbers keep all their
-//! digits; what JSON has no number for (NaN, the infinities) is a string. An array is a JSON array, as its text is.
+//! JSON: an array of objects for each result, or an object a line, as COPY writes them.
 
 use std::io::Write;
 
+use saltwing::ResultColumn;
 use saltwing::arrow::array::RecordBatch;
-use saltwing::{ResultColumn, SqlType};
+use saltwing_expr::JsonObjects;
 
-use super::renderer::{Renderer, is_number, write_text};
+use super::renderer::Renderer;
 use crate::failure::Failure;
 
 /// The text around the objects.
@@ -21,51 +19,27 @@ struct Marks {
 }
 
 pub(super) struct Json {
-    columns: Vec<ResultColumn>,
-    /// `"label":` of each column.
-    keys: Vec<String>,
+    objects: JsonObjects,
     marks: Marks,
     is_first: bool,
-    field: String,
     line: String,
 }
 
 impl Json {
     /// One array.
-    pub(super) fn array(columns: Vec<ResultColumn>) -> Self {
+    pub(super) fn array(columns: &[ResultColumn]) -> Self {
         Self::new(columns, Marks { open: "[", between: ",\n", end: "", close: "]\n" })
     }
 
     /// An object a line.
-    pub(super) fn lines(columns: Vec<ResultColumn>) -> Self {
+    pub(super) fn lines(columns: &[ResultColumn]) -> Self {
         Self::new(columns, Marks { open: "", between: "", end: "\n", close: "" })
     }
 
-    fn new(columns: Vec<ResultColumn>, marks: Marks) -> Self {
-        let keys = columns.iter().map(|column| format!("{}:", serde_json::Value::from(column.label.as_str())));
-        let keys = keys.collect();
-        Self { columns, keys, marks, is_first: true, field: String::new(), line: String::new() }
+    fn new(columns: &[ResultColumn], marks: Marks) -> Self {
+        let objects = JsonObjects::new(columns.iter().map(|column| (column.label.as_str(), column.ty)));
+        Self { objects, marks, is_first: true, line: String::new() }
     }
-
-    fn push_value(&mut self, batch: &RecordBatch, row: usize, index: usize) -> Result<(), Failure> {
-        let Some(column) = self.columns.get(index) else { return Ok(()) };
-        self.field.clear();
-        if !write_text(batch, row, index, column, &mut self.field)? {
-            self.line.push_str("null");
-        } else if matches!(column.ty, SqlType::Boolean | SqlType::Array(..))
-            || (is_number(column) && is_finite(&self.field))
-        {
-            self.line.push_str(&self.field);
-        } else {
-            // Same text as `Value::from(&str)`, without its copy.
-            self.line.push_str(&serde_json::to_string(&self.field).map_err(std::io::Error::from)?);
-        }
-        Ok(())
-    }
-}
-
-fn is_finite(number: &str) -> bool {
-    number.bytes().next_back().is_some_and(|b| b.is_ascii_digit())
 }
 
 impl Renderer for Json {
@@ -80,12 +54,7 @@ impl Renderer for Json {
                 self.line.push_str(self.marks.between);
             }
             self.is_first = false;
-            for index in 0..self.columns.len() {
-                self.line.push(if index == 0 { '{' } else { ',' });
-                self.line.push_str(self.keys.get(index).map_or("", String::as_str));
-                self.push_value(batch, row, index)?;
-            }
-            self.line.push('}');
+            self.objects.write(batch, row, &mut self.line).map_err(saltwing::Error::from)?;
             self.line.push_str(self.marks.end);
             out.write_all(self.line.as_bytes())?;
         }

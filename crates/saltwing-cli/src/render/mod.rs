@@ -76,8 +76,8 @@ impl Mode {
         match self {
             Self::Csv => Box::new(csv::Csv::new(columns, b',')),
             Self::Tsv => Box::new(csv::Csv::new(columns, b'\t')),
-            Self::Json => Box::new(json::Json::array(columns)),
-            Self::Jsonl => Box::new(json::Json::lines(columns)),
+            Self::Json => Box::new(json::Json::array(&columns)),
+            Self::Jsonl => Box::new(json::Json::lines(&columns)),
             Self::Markdown => Box::new(markdown::Markdown::new(columns)),
             Self::Line => Box::new(line::Line::new(columns, options.clone())),
             Self::Table => Box::new(grid::Grid::new(columns, grid::Frame::ASCII, options.clone())),

@@ -50,12 +50,13 @@ impl Engine {
             let signature = (function.name(), function.signature().volatility);
             EngineFunction::new(called, "scalar", signature, function.documentation())
         };
-        let mut all: Vec<EngineFunction> = self.session.scalar_functions().iter().filter_map(of_scalar).collect();
-        all.extend(self.session.aggregate_functions().iter().filter_map(|(called, function)| {
+        let session = self.session();
+        let mut all: Vec<EngineFunction> = session.scalar_functions().iter().filter_map(of_scalar).collect();
+        all.extend(session.aggregate_functions().iter().filter_map(|(called, function)| {
             let signature = (function.name(), function.signature().volatility);
             EngineFunction::new(called, "aggregate", signature, function.documentation())
         }));
-        all.extend(self.session.window_functions().iter().filter_map(|(called, function)| {
+        all.extend(session.window_functions().iter().filter_map(|(called, function)| {
             let signature = (function.name(), function.signature().volatility);
             EngineFunction::new(called, "window", signature, function.documentation())
         }));

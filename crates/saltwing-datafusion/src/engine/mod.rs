@@ -8,10 +8,12 @@ mod optimizer;
 mod output;
 mod planned;
 mod reusable;
+mod spill_directory;
 mod template;
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
@@ -19,6 +21,7 @@ use datafusion::catalog::TableFunction;
 use datafusion::common::DataFusionError;
 use datafusion::common::alias::AliasGenerator;
 use datafusion::common::config::ConfigOptions;
+use datafusion::execution::disk_manager::DiskManagerBuilder;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::execution::{SessionState, SessionStateBuilder, SessionStateDefaults, TaskContext};
 use datafusion::logical_expr::registry::FunctionRegistry;
@@ -29,8 +32,10 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_planner::{DefaultPhysicalPlanner, PhysicalPlanner};
 use datafusion::prelude::SessionConfig;
 use datafusion::sql::planner::{NullOrdering, ParserOptions, SqlToRel};
+use parking_lot::RwLock;
 use saltwing_access::Memory;
 use saltwing_bind::ResultColumn;
+use saltwing_types::Function;
 use sqlparser::ast::Statement;
 
 use self::declared::declared_name;
@@ -38,6 +43,7 @@ use self::names::Names;
 use self::optimizer::optimizer;
 use self::output::result_type;
 use self::planned::judged;
+use self::spill_directory::SpillDirectory;
 use self::template::{is_immutable, parameter_types, params_only_in_scan_filters};
 use crate::analyzer::Lowering;
 use crate::expression::sql_field::field_type;
@@ -45,6 +51,7 @@ use crate::function::aggregate;
 use crate::function::bounded_function::bounded;
 use crate::function::function_names::FunctionNames;
 use crate::function::native::functions as native_functions;
+use crate::function::registered::RegisteredFunction;
 use crate::physical::constants::HideConstants;
 use crate::physical::join_order::for_lookups;
 use crate::physical::recursion::limited;
@@ -73,17 +80,20 @@ pub struct EngineConfig {
     /// The memory of the sorts, joins and aggregates of all statements together. At the limit they spill to temporary
     /// files, or fail.
     pub memory: Arc<Memory>,
+    /// Where the temporary files are; `None` is the system's place for such files.
+    pub spill_directory: Option<PathBuf>,
 }
 
 impl Default for EngineConfig {
     fn default() -> Self {
-        Self { partitions: 2, memory: Arc::new(Memory::new(usize::MAX)) }
+        Self { partitions: 2, memory: Arc::new(Memory::new(usize::MAX)), spill_directory: None }
     }
 }
 
 /// Plans and runs queries of any shape.
 pub struct Engine {
-    pub(crate) session: Arc<SessionState>,
+    /// Settings and functions. Another function makes another state: a statement keeps the one that it was planned with.
+    session: RwLock<Arc<SessionState>>,
     pub(crate) table_functions: HashMap<String, Arc<TableFunction>>,
     analyzer: Analyzer,
     optimizer: Optimizer,
@@ -117,7 +127,11 @@ impl Engine {
         sql.map_string_types_to_utf8view = false;
         sql.default_null_ordering = "nulls_first".into();
         let memory = StatementMemory(config.memory.clone());
-        let runtime = RuntimeEnvBuilder::new().with_memory_pool(Arc::new(memory));
+        let mut runtime = RuntimeEnvBuilder::new().with_memory_pool(Arc::new(memory));
+        if let Some(directory) = &config.spill_directory {
+            let files = DiskManagerBuilder::default().with_mode(SpillDirectory::mode(directory.clone()));
+            runtime = runtime.with_disk_manager_builder(files);
+        }
         let mut rules = PhysicalOptimizer::new().rules;
         // Conditions are where they belong before. This rule moves one below an outer join by the other side's key, and loses
         // rows' NULLs on the way.
@@ -151,8 +165,33 @@ impl Engine {
         let functions = SessionStateDefaults::default_table_functions();
         let table_functions = functions.into_iter().map(|f| (f.name().to_owned(), f)).collect();
         let task = session.task_ctx();
-        let session = Arc::new(session);
+        let session = RwLock::new(Arc::new(session));
         Ok(Self { session, table_functions, analyzer, optimizer: optimizer(), task })
+    }
+
+    /// The settings and functions of the moment.
+    pub(crate) fn session(&self) -> Arc<SessionState> {
+        self.session.read().clone()
+    }
+
+    /// Adds a function of the program, which statements planned from now on may call.
+    ///
+    /// # Errors
+    /// [`RelationalErrorKind::DuplicateFunction`].
+    pub fn register_function(&self, function: RegisteredFunction) -> Result<(), RelationalError> {
+        let function = function.into_udf();
+        let mut session = self.session.write();
+        let is_own = Function::by_name(function.name()).is_some();
+        let is_native = session.scalar_functions().contains_key(function.name())
+            || session.aggregate_functions().contains_key(function.name())
+            || session.window_functions().contains_key(function.name());
+        if is_own || is_native {
+            return Err(RelationalErrorKind::DuplicateFunction(function.name().to_owned()).into());
+        }
+        let mut with_function = SessionState::clone(&session);
+        with_function.register_udf(Arc::new(function))?;
+        *session = Arc::new(with_function);
+        Ok(())
     }
 
     /// Plans a query, and judges how it reads its tables.
@@ -171,23 +210,29 @@ impl Engine {
     }
 
     fn plan_here(&self, request: &QueryRequest) -> Result<Planned, RelationalError> {
-        let functions = FunctionNames(&self.session);
+        let session = self.session();
+        let functions = FunctionNames(&session);
         let prepared = prepare(request, &functions, Renaming::Collisions)?;
         let has_alias_beside_wildcard = prepared.found.has_alias_beside_wildcard;
-        match self.plan_named(request, prepared) {
+        match self.plan_named(request, &session, prepared) {
             // An alias may be the name of a column that a wildcard stands for, and DataFusion says so in several ways.
             Err(error) if has_alias_beside_wildcard && error.is_of_names() => {
                 let renamed = prepare(request, &functions, Renaming::BesideWildcards);
-                renamed.and_then(|prepared| self.plan_named(request, prepared)).map_err(|_| error)
+                renamed.and_then(|prepared| self.plan_named(request, &session, prepared)).map_err(|_| error)
             }
             planned => planned,
         }
     }
 
     /// The plan of a statement; errors that name columns and functions are put in the statement's terms.
-    fn plan_named(&self, request: &QueryRequest, prepared: Prepared) -> Result<Planned, RelationalError> {
+    fn plan_named(
+        &self,
+        request: &QueryRequest,
+        session: &SessionState,
+        prepared: Prepared,
+    ) -> Result<Planned, RelationalError> {
         let (ambiguous, calls) = (prepared.found.ambiguous.clone(), prepared.found.calls.clone());
-        self.plan_prepared(request, prepared).map_err(|error| match &error.kind {
+        self.plan_prepared(request, session, prepared).map_err(|error| match &error.kind {
             RelationalErrorKind::NoSuchColumn(name) if is_among(name, &ambiguous) => {
                 RelationalError { kind: RelationalErrorKind::AmbiguousColumn(name.clone()), ..error }
             }
@@ -199,7 +244,12 @@ impl Engine {
         })
     }
 
-    fn plan_prepared(&self, request: &QueryRequest, prepared: Prepared) -> Result<Planned, RelationalError> {
+    fn plan_prepared(
+        &self,
+        request: &QueryRequest,
+        session: &SessionState,
+        prepared: Prepared,
+    ) -> Result<Planned, RelationalError> {
         let Prepared { query, found } = prepared;
         let Findings { operations, labels, names_hidden, limit_open, places, past_tables, .. } = found;
         let reading = Arc::new(QueryContext {
@@ -210,7 +260,7 @@ impl Engine {
             limit_open,
         });
         let names = Names {
-            session: &self.session,
+            session,
             table_functions: &self.table_functions,
             catalog: &*request.catalog,
             reading: reading.clone(),
@@ -223,7 +273,7 @@ impl Engine {
         let logical = SqlToRel::new_with_options(&names, parser_options()).sql_statement_to_plan(statement)?;
         current_statement::check()?;
         let columns_of = |plan: &LogicalPlan| result_columns(&logical, plan, &labels);
-        let options = self.session.config_options();
+        let options = session.config_options();
         let analyzed = self.analyzer.execute_and_check(logical.clone(), options, |_, _| {})?;
         let columns = columns_of(&analyzed);
         let parameters = parameter_types(&analyzed)?;
@@ -235,14 +285,14 @@ impl Engine {
         if let Some(now) = request.now_ms.and_then(DateTime::from_timestamp_millis) {
             context = context.with_query_execution_start_time(now);
         }
-        let context = Optimizing { context, functions: &self.session };
+        let context = Optimizing { context, functions: session };
         let optimized = without_idle_marks(self.optimizer.optimize(analyzed, &context, |_, _| {})?)?;
         let is_kept = request.mode == Mode::Keep
             && !limit_open
             && is_immutable(&logical)?
             && params_only_in_scan_filters(&optimized)?;
         current_statement::check()?;
-        let physical = self.physical(&for_lookups(optimized)?)?;
+        let physical = physical_plan(&for_lookups(optimized)?, session)?;
         let (reads, warnings) = judged(&physical, &request.guard, request.mode)?;
         let (task, context) = (self.task.clone(), request.context.clone());
         let physical = limited(physical, request.recursion)?;
@@ -253,16 +303,16 @@ impl Engine {
         }
         Ok(planned)
     }
+}
 
-    /// The physical plan. Making one waits for nothing: its leaves are in this process.
-    fn physical(&self, logical: &LogicalPlan) -> Result<Arc<dyn ExecutionPlan>, RelationalError> {
-        let planner = DefaultPhysicalPlanner::default();
-        let planned = futures::executor::block_on(planner.create_physical_plan(logical, self.session.as_ref()));
-        planned.or_else(|error| match error {
-            DataFusionError::NotImplemented(_) if keeps_subquery(logical)? => Err(RelationalError::correlated()),
-            error => Err(error.into()),
-        })
-    }
+/// The physical plan. Making one waits for nothing: its leaves are in this process.
+fn physical_plan(logical: &LogicalPlan, session: &SessionState) -> Result<Arc<dyn ExecutionPlan>, RelationalError> {
+    let planner = DefaultPhysicalPlanner::default();
+    let planned = futures::executor::block_on(planner.create_physical_plan(logical, session));
+    planned.or_else(|error| match error {
+        DataFusionError::NotImplemented(_) if keeps_subquery(logical)? => Err(RelationalError::correlated()),
+        error => Err(error.into()),
+    })
 }
 
 /// The context of optimizer rules.

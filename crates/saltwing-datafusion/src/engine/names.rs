@@ -26,6 +26,7 @@ use crate::expression::internal_name::PREFIX;
 use crate::expression::operation_function::Operations;
 use crate::expression::sql_field::typed_field;
 use crate::rewrite::Places;
+use crate::scan::arrow_table::batches_as_table;
 use crate::scan::information_schema;
 use crate::scan::scan_request::{QueryContext, TableUse};
 use crate::scan::table_source::TableSource;
@@ -64,6 +65,9 @@ impl ContextProvider for Names<'_> {
             return Ok(provider_as_source(table));
         }
         let span = self.next_place(&name);
+        if let (None, Some(table)) = (schema, self.catalog.arrow_table(name.table())) {
+            return Ok(provider_as_source(batches_as_table(&table)?));
+        }
         let past = past_number(name.table()).and_then(|number| self.past_tables.get(number).cloned());
         let table = past.map_or_else(|| self.catalog.resolve(schema, name.table()), Ok);
         let table = table.map_err(|error| DataFusionError::from(RelationalError::from(error).at(span)))?;

@@ -66,6 +66,9 @@ pub enum RelationalErrorKind {
     /// No function of this name.
     #[error("no function {0}")]
     NoSuchFunction(String),
+    /// A function is to be registered whose name another one has.
+    #[error("there is a function {0}")]
+    DuplicateFunction(String),
     /// A function that does not take values of these types.
     #[error("{function} does not take ({types})")]
     WrongArguments {
@@ -117,6 +120,7 @@ impl RelationalError {
             RelationalErrorKind::DuplicateColumn(_) => ErrorCode::DuplicateColumn,
             RelationalErrorKind::NoSuchTable(_) => ErrorCode::NoSuchTable,
             RelationalErrorKind::NoSuchFunction(_) => ErrorCode::NoSuchFunction,
+            RelationalErrorKind::DuplicateFunction(_) => ErrorCode::DuplicateFunction,
             RelationalErrorKind::TypeMismatch(_) | RelationalErrorKind::WrongArguments { .. } => {
                 ErrorCode::TypeMismatch
             }

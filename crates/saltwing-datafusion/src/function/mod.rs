@@ -4,5 +4,6 @@ pub(crate) mod aggregate;
 pub(crate) mod bounded_function;
 pub(crate) mod function_names;
 pub(crate) mod native;
+pub(crate) mod registered;
 mod result_size;
 pub(crate) mod row_bytes;

@@ -307,6 +307,9 @@ impl Relations<'_> {
         if let Some(view) = catalog_view(schema, name) {
             return Some(view.columns.iter().map(|(name, _)| Output::new(name)).collect());
         }
+        if let (None, Some(table)) = (schema, self.catalog.arrow_table(name)) {
+            return Some(table.schema.fields().iter().map(|field| Output::new(field.name())).collect());
+        }
         let table = self.catalog.resolve(schema, name).ok()?;
         let def = table.def();
         let shown = def.columns.iter().filter(|column| !column.hidden);

@@ -1,5 +1,6 @@
 //! Tables of the catalog: as DataFusion's planner sees them, and as leaves of its physical plans.
 
+pub(crate) mod arrow_table;
 pub(crate) mod information_schema;
 mod scan_part;
 pub(crate) mod scan_path;

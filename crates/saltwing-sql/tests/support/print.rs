@@ -6,12 +6,12 @@
 use std::fmt::{self, Display, Formatter};
 
 use saltwing_sql::statement::{
-    AlterSequence, AlterTable, Assignment, ColumnSpec, ConflictAction, ConflictClause, CopyFormat, CopyFrom,
-    CopyOptions, CopySource, CopyTarget, CopyTo, CreateSchema, CreateSequence, CreateTable, CreateTableAs, CreateView,
-    Delete, DropObjects, DropSchema, DropSequence, Explain, ExplainFormat, Hint, KeyPart, Merge, MergeAction,
-    MergeRows, OnConflict, OnError, OptionSpec, OptionValue, PrimaryKeySpec, QueryStatement, Restart, Returning,
-    RowSource, SequenceNumber, SequenceOptions, Set, ShowTables, Statement, TableChange, Unsupported, Update, Upsert,
-    ValuesRow,
+    AlterSequence, AlterTable, Assignment, ColumnSpec, ConflictAction, ConflictClause, CopyCompression, CopyFormat,
+    CopyFrom, CopyOptions, CopySource, CopyTarget, CopyTo, CreateSchema, CreateSequence, CreateTable, CreateTableAs,
+    CreateView, Delete, DropObjects, DropSchema, DropSequence, Explain, ExplainFormat, Hint, KeyPart, Merge,
+    MergeAction, MergeRows, OnConflict, OnError, OptionSpec, OptionValue, PrimaryKeySpec, QueryStatement, Restart,
+    Returning, RowSource, SequenceNumber, SequenceOptions, Set, ShowTables, Statement, TableChange, Unsupported,
+    Update, Upsert, ValuesRow,
 };
 use saltwing_sql::{ColumnName, Lexeme, Name, TableRef, lexemes, tree_text};
 use saltwing_types::table::SortOrder;
@@ -573,7 +573,15 @@ impl Print for CopyOptions {
     fn print(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let character = |c: char| quoted(c.encode_utf8(&mut [0; 4]));
         let said: Vec<String> = [
-            self.format.map(|CopyFormat::Csv| "FORMAT csv".to_owned()),
+            self.format.map(|format| match format {
+                CopyFormat::Csv => "FORMAT csv".to_owned(),
+                CopyFormat::Json => "FORMAT json".to_owned(),
+            }),
+            self.compression.map(|compression| match compression {
+                CopyCompression::None => "COMPRESSION none".to_owned(),
+                CopyCompression::Gzip => "COMPRESSION gzip".to_owned(),
+                CopyCompression::Zstd => "COMPRESSION zstd".to_owned(),
+            }),
             self.header.map(|header| format!("HEADER {header}")),
             self.delimiter.map(|c| format!("DELIMITER {}", character(c))),
             self.quote.map(|c| format!("QUOTE {}", character(c))),

@@ -60,6 +60,48 @@ pub(super) struct AllowedFile {
 }
 
 impl FileRules<'_> {
+    /// The files that a statement names, each with its path: the one of this path, or else those that match it as a pattern with `*`,
+    /// `?`, `[..]` and `**`, in the order of their paths. Directories match no pattern.
+    ///
+    /// # Errors
+    /// As [`FileRules::check`]; [`ErrorCode::Io`] if no file matches.
+    pub(super) fn files(&self, path: &str, options: &CopyOptions) -> Result<Vec<(String, AllowedFile)>, Error> {
+        let is_pattern = path.contains(['*', '?', '[']) && fs::symlink_metadata(path).is_err();
+        if !is_pattern || *self.access == FileAccess::None {
+            return Ok(vec![(path.to_owned(), self.check(path, options)?)]);
+        }
+        self.check_pattern(path)?;
+        let bad = |error: &dyn std::fmt::Display| Error::new(ErrorCode::BadArgument, format!("{path}: {error}"));
+        let mut files = Vec::new();
+        for found in glob::glob(path).map_err(|error| bad(&error))? {
+            let found = found.map_err(|error| unusable(path, self.purpose, error.error()))?;
+            if !found.is_dir() {
+                let found = found.to_str().ok_or_else(|| bad(&"the name of a file is not UTF-8"))?;
+                files.push((found.to_owned(), self.check(found, options)?));
+            }
+        }
+        match files.is_empty() {
+            true => Err(Error::new(ErrorCode::Io, format!("no file matches {path}"))),
+            false => Ok(files),
+        }
+    }
+
+    /// Refuses a pattern that would look for files in a directory that may not be used.
+    fn check_pattern(&self, path: &str) -> Result<(), Error> {
+        let FileAccess::Below(directory) = self.access else { return Ok(()) };
+        let fixed = path.split(['*', '?', '[']).next().and_then(|fixed| fixed.rsplit_once('/'));
+        let fixed = fixed.map_or(".", |(fixed, _)| if fixed.is_empty() { "/" } else { fixed });
+        let is_below = fs::canonicalize(directory).is_ok_and(|directory| {
+            fs::canonicalize(fixed).is_ok_and(|fixed| fixed.starts_with(directory))
+                && !path.split('/').any(|part| part == "..")
+        });
+        match is_below {
+            true => Ok(()),
+            false => Err(refused(format!("{path} does not lie below {}", directory.display()))
+                .with_help(Some("the database may use the files below it alone"))),
+        }
+    }
+
     /// Checks the name that a statement gives. Opens and changes nothing.
     ///
     /// # Errors

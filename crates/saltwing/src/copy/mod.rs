@@ -1,12 +1,15 @@
 //! COPY: tables from and to files.
 //!
-//! The format is RFC 4180 with `""` for the empty text and nothing for NULL, or
+//! A file is CSV or JSON lines, perhaps compressed. CSV is RFC 4180 with `""` for the empty text and nothing for NULL, or
 //! another word for NULL. COPY FROM upserts in batches, each a commit of its own.
 
 mod advice;
+mod compression;
+mod faults;
 mod file;
+mod format;
 mod from;
-mod keys_seen;
+mod json_lines;
 mod reader;
 mod stream;
 mod to;

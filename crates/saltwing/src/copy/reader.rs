@@ -6,7 +6,7 @@
 use std::io::{self, BufRead};
 
 /// Most bytes of one record.
-const RECORD_BYTES_MAX: usize = 64 << 20;
+pub(super) const RECORD_BYTES_MAX: usize = 64 << 20;
 
 /// How records are written.
 #[derive(Clone, Copy, Debug)]

@@ -7,10 +7,11 @@ use saltwing_sql::statement::{CopySource, CopyTo, QueryStatement};
 use saltwing_sql::{ColumnName, Statement, TableRef, parse_one, quote_name};
 use saltwing_types::{ErrorCode, Value};
 
+use super::compression::{self, Compressor};
 use super::file::{AllowedFile, Purpose};
-use super::from::format;
+use super::format::FileFormat;
 use super::stream::{WaitingStream, no_stream};
-use super::writer::RecordWriter;
+use super::writer::{JsonWriter, RecordWriter, unwritable};
 use crate::Error;
 use crate::outcome::{ExecResult, Outcome, RowsOutcome};
 use crate::session::Session;
@@ -102,21 +103,41 @@ impl Session {
     }
 }
 
+enum RowWriter<W> {
+    Csv(RecordWriter<W>),
+    Json(JsonWriter<W>),
+}
+
 fn write_rows(copy: &CopyTo, rows: RowsOutcome, out: impl Write) -> Result<(u64, ExecResult), Error> {
-    let null = copy.options.null.clone().unwrap_or_default();
-    let mut writer = RecordWriter::new(BufWriter::new(out), format(&copy.options)?, null);
-    if copy.options.header == Some(true) {
-        writer.header(&rows.columns)?;
-    }
+    let (options, path) = (&copy.options, copy.path());
+    let compression = options.compression.unwrap_or(compression::of_name(path.unwrap_or_default()).1);
+    let out = BufWriter::new(Compressor::new(out, compression).map_err(unwritable)?);
+    let mut writer = match FileFormat::of(options, path).map_err(|error| error.at(Some(copy.span)))? {
+        FileFormat::Csv(format) => {
+            let mut writer = RecordWriter::new(out, format, options.null.clone().unwrap_or_default());
+            if options.header == Some(true) {
+                writer.header(&rows.columns)?;
+            }
+            RowWriter::Csv(writer)
+        }
+        FileFormat::Json => RowWriter::Json(JsonWriter::new(out, &rows.columns)),
+    };
     let columns = rows.columns.clone();
     rows.drain(|batches| {
         let mut count = 0;
         for batch in batches {
             let batch = batch?;
             count += batch.num_rows() as u64;
-            writer.batch(&columns, &batch)?;
+            match &mut writer {
+                RowWriter::Csv(writer) => writer.batch(&columns, &batch)?,
+                RowWriter::Json(writer) => writer.batch(&batch)?,
+            }
         }
-        writer.finish()?;
+        let out = match writer {
+            RowWriter::Csv(writer) => writer.finish()?,
+            RowWriter::Json(writer) => writer.finish()?,
+        };
+        out.into_inner().map_err(|error| unwritable(error.into_error()))?.finish().map_err(unwritable)?;
         Ok(count)
     })
 }

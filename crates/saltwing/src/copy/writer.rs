@@ -1,10 +1,10 @@
-//! Writes records of comma-separated values.
+//! Writes records of comma-separated values, and lines of JSON.
 
 use std::io::{self, Write};
 
 use arrow::array::RecordBatch;
 use saltwing_bind::ResultColumn;
-use saltwing_expr::write_text;
+use saltwing_expr::{JsonObjects, write_text};
 use saltwing_types::ErrorCode;
 
 use super::reader::Format;
@@ -76,11 +76,40 @@ impl<W: Write> RecordWriter<W> {
     }
 }
 
+/// Writes batches as JSON objects, each on a line.
+pub(crate) struct JsonWriter<W> {
+    out: W,
+    objects: JsonObjects,
+    line: String,
+}
+
+impl<W: Write> JsonWriter<W> {
+    pub(crate) fn new(out: W, columns: &[ResultColumn]) -> Self {
+        let objects = JsonObjects::new(columns.iter().map(|column| (column.label.as_str(), column.ty)));
+        Self { out, objects, line: String::new() }
+    }
+
+    pub(crate) fn batch(&mut self, batch: &RecordBatch) -> Result<(), Error> {
+        for row in 0..batch.num_rows() {
+            self.line.clear();
+            self.objects.write(batch, row, &mut self.line)?;
+            self.line.push('\n');
+            self.out.write_all(self.line.as_bytes()).map_err(unwritable)?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn finish(mut self) -> Result<W, Error> {
+        self.out.flush().map_err(unwritable)?;
+        Ok(self.out)
+    }
+}
+
 /// Keeps its source: a shell tells a pipe whose reader has left from a disk that is full.
 #[derive(Debug, thiserror::Error)]
 #[error("the file cannot be written: {0}")]
 struct Unwritable(#[source] io::Error);
 
-fn unwritable(error: io::Error) -> Error {
+pub(super) fn unwritable(error: io::Error) -> Error {
     Error::wrap(ErrorCode::Io, Unwritable(error))
 }

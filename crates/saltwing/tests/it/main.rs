@@ -3,9 +3,11 @@
 
 mod aggregates;
 mod alter_table;
+mod appender;
 mod arrays;
 mod copy_advice;
 mod copy_conflicts;
+mod copy_formats;
 mod copy_streams;
 mod derives;
 mod direct;
@@ -38,14 +40,19 @@ mod random_subqueries;
 mod readers;
 mod references;
 #[cfg(feature = "datafusion")]
+mod registered;
+#[cfg(feature = "datafusion")]
 mod relational_as_sqlite;
 mod repository;
 mod returning;
 mod runtime;
 mod sequences;
+mod serde;
 mod skipping;
 #[cfg(feature = "datafusion")]
 mod space;
+#[cfg(feature = "datafusion")]
+mod spilling;
 mod statements;
 mod storage;
 mod subqueries;

@@ -1,12 +1,12 @@
-//! How many rows of a file have the key of an earlier row of it.
+//! How many rows of a load have the key of an earlier row of it.
 
 use std::hash::{Hash, Hasher};
 
 /// Rows whose keys are remembered: 128 MB of hashes.
 const ROWS_REMEMBERED_MAX: usize = 16 << 20;
 
-/// The keys of a file's rows, of each a hash. Rows in key order need none, however many they are.
-pub(super) struct KeysSeen {
+/// The keys of a load's rows, of each a hash. Rows in key order need none, however many they are.
+pub(crate) struct KeysSeen {
     /// Of the first rows; of all as long as they are not more than `rows_max`.
     hashes: Vec<u64>,
     rows_max: usize,
@@ -17,14 +17,14 @@ pub(super) struct KeysSeen {
 
 /// Rows that have the key of an earlier one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Repeats {
-    pub(super) rows: u64,
-    /// Whether there may be more of them: the file has more rows than are remembered.
-    pub(super) at_least: bool,
+pub(crate) struct Repeats {
+    pub(crate) rows: u64,
+    /// Whether there may be more of them: the load has more rows than are remembered.
+    pub(crate) at_least: bool,
 }
 
 impl KeysSeen {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self::remembering(ROWS_REMEMBERED_MAX)
     }
 
@@ -33,7 +33,7 @@ impl KeysSeen {
     }
 
     /// Takes note of the next row's key.
-    pub(super) fn add(&mut self, key: &[u8]) {
+    pub(crate) fn add(&mut self, key: &[u8]) {
         if self.rows < self.rows_max {
             let mut hasher = std::hash::DefaultHasher::new();
             key.hash(&mut hasher);
@@ -49,8 +49,8 @@ impl KeysSeen {
         }
     }
 
-    /// The result at the end of the file.
-    pub(super) fn repeats(mut self) -> Repeats {
+    /// The result at the end of the load.
+    pub(crate) fn repeats(mut self) -> Repeats {
         if self.greatest.is_some() {
             return Repeats { rows: 0, at_least: false };
         }

@@ -1,0 +1,75 @@
+//! Rows as JSON objects.
+
+use std::fmt::Write;
+
+use arrow::array::RecordBatch;
+use saltwing_types::sql_type::TypeFamily;
+use saltwing_types::{SqlType, ValueError};
+
+use crate::text::write_text;
+
+/// Writes rows as JSON objects whose keys stand in the order of the columns, and repeat where labels do.
+///
+/// Numbers keep all their digits; what JSON has no number for (NaN, the infinities) is a string, as dates and bytes are.
+pub struct JsonObjects {
+    /// Of each column its key with quotes, and its type.
+    columns: Vec<(String, SqlType)>,
+    text: String,
+}
+
+impl JsonObjects {
+    /// Objects of columns with these labels.
+    pub fn new<'c>(columns: impl IntoIterator<Item = (&'c str, SqlType)>) -> Self {
+        let columns = columns.into_iter().map(|(label, ty)| {
+            let mut key = String::new();
+            write_string(label, &mut key);
+            (key, ty)
+        });
+        Self { columns: columns.collect(), text: String::new() }
+    }
+
+    /// Adds a row of a batch of the columns.
+    ///
+    /// # Errors
+    /// As [`write_text`].
+    pub fn write(&mut self, batch: &RecordBatch, row: usize, out: &mut String) -> Result<(), ValueError> {
+        out.push('{');
+        for (index, ((key, ty), array)) in self.columns.iter().zip(batch.columns()).enumerate() {
+            if index > 0 {
+                out.push(',');
+            }
+            out.push_str(key);
+            out.push(':');
+            self.text.clear();
+            let has_value = write_text(array, row, *ty, &mut self.text)?;
+            // NaN and the infinities end in a letter.
+            let is_finite = self.text.bytes().next_back().is_some_and(|byte| byte.is_ascii_digit());
+            match ty.family() {
+                _ if !has_value => out.push_str("null"),
+                TypeFamily::Number if is_finite => out.push_str(&self.text),
+                TypeFamily::Boolean => out.push_str(&self.text),
+                _ => write_string(&self.text, out),
+            }
+        }
+        out.push('}');
+        Ok(())
+    }
+}
+
+/// Writes a string in quotes.
+fn write_string(text: &str, out: &mut String) {
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            // Writing to a String cannot fail.
+            c if c < ' ' => drop(write!(out, "\\u{:04x}", u32::from(c))),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+}

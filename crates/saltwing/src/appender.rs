@@ -1,0 +1,224 @@
+//! Appenders: many rows for one table.
+
+use arrow::array::RecordBatch;
+use saltwing_bind::OnConflict;
+
+use crate::appending::{Appending, log};
+use crate::{Connection, Error, IntoParams, blocking};
+
+/// Writes many rows into one table, in parts: the asynchronous form of [`blocking::Appender`], which has the details.
+///
+/// Dropping it gives the last rows to a thread of the library, for which nobody waits: call [`Appender::close`].
+pub struct Appender(Appending);
+
+impl Connection {
+    /// As [`blocking::Connection::appender`].
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn appender(&self, table: &str) -> Result<Appender, Error> {
+        self.appender_columns(table, &[] as &[&str]).await
+    }
+
+    /// As [`blocking::Connection::appender_columns`].
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn appender_columns(&self, table: &str, columns: &[impl AsRef<str>]) -> Result<Appender, Error> {
+        Appending::new(&self.session, table, columns).map(Appender)
+    }
+}
+
+impl Appender {
+    /// As [`blocking::Appender::on_conflict`].
+    #[must_use]
+    pub fn on_conflict(mut self, on_conflict: OnConflict) -> Self {
+        self.0.set_on_conflict(on_conflict);
+        self
+    }
+
+    /// Adds a row. If the future is dropped, the row is added or not.
+    ///
+    /// # Errors
+    /// As [`blocking::Appender::append_row`].
+    pub async fn append_row(&mut self, row: impl IntoParams) -> Result<(), Error> {
+        self.make_room().await?;
+        self.0.add(row.into_params())
+    }
+
+    /// Adds the rows of a batch. If the future is dropped, some of them are added.
+    ///
+    /// # Errors
+    /// As [`blocking::Appender::append_batch`].
+    pub async fn append_batch(&mut self, batch: &RecordBatch) -> Result<(), Error> {
+        let places = self.0.places(batch)?;
+        for row in 0..batch.num_rows() {
+            self.make_room().await?;
+            self.0.add_row_of(batch, &places, row)?;
+        }
+        Ok(())
+    }
+
+    /// Writes the rows added so far; the number of all rows written.
+    ///
+    /// # Errors
+    /// As [`blocking::Appender::flush`].
+    pub async fn flush(&mut self) -> Result<u64, Error> {
+        self.wait().await?;
+        self.0.start()?;
+        self.wait().await?;
+        Ok(self.0.rows_written())
+    }
+
+    /// Writes the last rows; the number of all rows written.
+    ///
+    /// # Errors
+    /// As [`blocking::Appender::flush`].
+    pub async fn close(mut self) -> Result<u64, Error> {
+        self.flush().await
+    }
+
+    /// Starts to write the part if it is full.
+    async fn make_room(&mut self) -> Result<(), Error> {
+        if !self.0.is_full() {
+            return Ok(());
+        }
+        self.wait().await?;
+        self.0.start()?;
+        if self.0.is_in_transaction() { self.wait().await } else { Ok(()) }
+    }
+
+    async fn wait(&mut self) -> Result<(), Error> {
+        match self.0.running() {
+            Some(running) => self.0.ended(running.recv().await),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Writes many rows into one table, in parts.
+///
+/// ```
+/// # fn main() -> Result<(), saltwing::Error> {
+/// let connection = saltwing::Database::memory()?.connect().blocking();
+/// connection.execute("CREATE TABLE log (host VARCHAR, ts BIGINT, up BIGINT, CONSTRAINT pk PRIMARY KEY (host, ts))", ())?;
+/// let mut appender = connection.appender("log")?;
+/// for ts in 0..10_000 {
+///     appender.append_row(("a", ts, 7))?;
+/// }
+/// assert_eq!(appender.close()?, 10_000);
+/// # Ok(())
+/// # }
+/// ```
+///
+/// Rows may come in any order; in the order of their keys they are written faster. Each row replaces the row of its key, as an UPSERT does: see
+/// [`Appender::on_conflict`]. The values of columns that the appender does not write stay, or are the DEFAULTs of a new row.
+///
+/// **Durability.** The rows become durable in parts of 5,000 rows or 16 MB (`SET autocommit_rows` gives another number of rows); each part
+/// is there whole or not at all. A part is written by a thread of the library while the next one is gathered, so a call waits if the
+/// one before is not written yet, and memory holds two parts at most. Only [`Appender::flush`] and [`Appender::close`] say that all rows are as durable
+/// as `SET durability` says. Inside a transaction the rows are a part of it, and COMMIT makes them durable; an appender belongs to the transaction
+/// in which it was made.
+///
+/// **Errors.** A row that is refused when it is added is not taken, and the appender goes on. An error of a part comes from a later
+/// call, and names the row: the rows before it are written, it and those behind it are not ([`Error::rows_committed`] counts), and the appender takes
+/// no more rows.
+///
+/// Dropping the appender flushes it; an error is logged then, so call [`Appender::close`].
+pub struct BlockingAppender(Appending);
+
+impl blocking::Connection {
+    /// An appender for all columns of a table, in the order of the table.
+    ///
+    /// # Errors
+    /// `no_such_table`; `read_only`. The name is written as in SQL: `t`, `s.t`, `"t"`.
+    pub fn appender(&self, table: &str) -> Result<BlockingAppender, Error> {
+        self.appender_columns(table, &[] as &[&str])
+    }
+
+    /// An appender for these columns, written as in SQL. The others get their DEFAULTs, or keep their values.
+    ///
+    /// # Errors
+    /// As [`Connection::appender`](blocking::Connection::appender); `no_such_column`, `duplicate_column`.
+    pub fn appender_columns(&self, table: &str, columns: &[impl AsRef<str>]) -> Result<BlockingAppender, Error> {
+        Appending::new(&self.session, table, columns).map(BlockingAppender)
+    }
+}
+
+impl BlockingAppender {
+    /// What becomes of a row whose key exists, in the table or in an earlier row. The default is `Replace`, the only one that looks no keys up. Call it
+    /// before the first row.
+    #[must_use]
+    pub fn on_conflict(mut self, on_conflict: OnConflict) -> Self {
+        self.0.set_on_conflict(on_conflict);
+        self
+    }
+
+    /// Adds a row: a value for each column by position (a tuple, say), or by name (a struct that derives `IntoParams`). Values are converted
+    /// as those of an UPSERT.
+    ///
+    /// # Errors
+    /// `bad_parameter` for other columns, `type_mismatch`, `out_of_range`, `too_long`, `not_null` name the row by its number, from 1. Those of an
+    /// earlier part.
+    pub fn append_row(&mut self, row: impl IntoParams) -> Result<(), Error> {
+        self.make_room()?;
+        self.0.add(row.into_params())
+    }
+
+    /// Adds the rows of a batch, whose columns are those of the appender by name, in any order.
+    ///
+    /// # Errors
+    /// As [`Appender::append_row`](BlockingAppender::append_row); the rows before the refused one are added.
+    pub fn append_batch(&mut self, batch: &RecordBatch) -> Result<(), Error> {
+        let places = self.0.places(batch)?;
+        for row in 0..batch.num_rows() {
+            self.make_room()?;
+            self.0.add_row_of(batch, &places, row)?;
+        }
+        Ok(())
+    }
+
+    /// Writes the rows added so far; the number of all rows written, without those that were left out because their keys
+    /// existed.
+    ///
+    /// # Errors
+    /// `bad_key`, `duplicate_key`, `no_such_table`; the store's.
+    pub fn flush(&mut self) -> Result<u64, Error> {
+        self.wait()?;
+        self.0.start()?;
+        self.wait()?;
+        Ok(self.0.rows_written())
+    }
+
+    /// Writes the last rows; the number of all rows written.
+    ///
+    /// # Errors
+    /// As [`Appender::flush`](BlockingAppender::flush).
+    pub fn close(mut self) -> Result<u64, Error> {
+        self.flush()
+    }
+
+    fn make_room(&mut self) -> Result<(), Error> {
+        if !self.0.is_full() {
+            return Ok(());
+        }
+        self.wait()?;
+        self.0.start()?;
+        if self.0.is_in_transaction() { self.wait() } else { Ok(()) }
+    }
+
+    fn wait(&mut self) -> Result<(), Error> {
+        match self.0.running() {
+            Some(running) => self.0.ended(running.recv_blocking()),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Drop for BlockingAppender {
+    fn drop(&mut self) {
+        if !self.0.has_failed() {
+            let _ = log(self.flush().map(drop));
+        }
+    }
+}

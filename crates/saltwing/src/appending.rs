@@ -1,0 +1,306 @@
+//! The rows of an appender: gathered on the caller's thread, written on one of the library's.
+//!
+//! ```text
+//! caller:   part 1 ──> part 2 ──> waits ──> part 3
+//! library:             writes part 1 ─────> writes part 2
+//! ```
+//! At most one part is written while the next one is gathered: this bounds the memory.
+
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+use async_channel::{Receiver, RecvError};
+use saltwing_access::Table;
+use saltwing_bind::{OnConflict, UpsertTarget, resolve, target_columns};
+use saltwing_expr::{sql_type, value_at};
+use saltwing_sql::Statement;
+use saltwing_types::{ColumnDef, ErrorCode, SqlType, Value};
+
+use crate::computed::assigned;
+use crate::load::{Loader, Part, PartLimits};
+use crate::outcome::{ExecResult, Outcome};
+use crate::session::Session;
+use crate::statement_cache::CachedStatement;
+use crate::transaction::SessionTransaction;
+use crate::{Error, Params};
+
+/// What an [`Appender`](crate::Appender) and its blocking form share.
+pub(crate) struct Appending {
+    session: Session,
+    /// The `COPY .. FROM STDIN` that an appender is.
+    statement: Arc<CachedStatement>,
+    /// The transaction that the rows are a part of.
+    transaction: Option<Arc<SessionTransaction>>,
+    table: Arc<Table>,
+    /// The columns of the rows, by index.
+    columns: Vec<usize>,
+    limits: PartLimits,
+    part: Part,
+    rows_taken: u64,
+    writing: Writing,
+}
+
+/// Where the writer of the parts is.
+enum Writing {
+    Idle(Box<Loader>),
+    /// On a thread of the library.
+    Busy(Receiver<PartWritten>),
+    /// It has failed with this error, and the rows behind those of the error are lost.
+    Failed(ErrorCode, String),
+}
+
+/// The end of a part.
+pub(crate) type PartWritten = (Box<Loader>, Result<(), Error>);
+
+impl Appending {
+    /// `table` and `columns` are written as in SQL.
+    pub(crate) fn new(session: &Session, table: &str, columns: &[impl AsRef<str>]) -> Result<Self, Error> {
+        session.writable()?;
+        let columns: Vec<&str> = columns.iter().map(AsRef::as_ref).collect();
+        let list = if columns.is_empty() { String::new() } else { format!(" ({})", columns.join(", ")) };
+        let statement = session.cached(&format!("COPY {table}{list} FROM STDIN"))?;
+        let copy = match &statement.parsed.statement {
+            Statement::CopyFrom(copy) if copy.path().is_none() => copy,
+            _ => return Err(Error::new(ErrorCode::BadArgument, format!("{table} is no name of a table"))),
+        };
+        let in_sql = |error: Error| error.in_sql(&statement.text);
+        let name = copy.table.clone();
+        let table = resolve(&*session.catalog(), &name).map_err(|error| in_sql(error.into()))?;
+        let columns = target_columns(&table, copy.columns.as_deref()).map_err(|error| in_sql(error.into()))?;
+        let target = UpsertTarget::new(table.clone(), columns.clone(), OnConflict::Replace);
+        Ok(Self {
+            session: session.clone(),
+            transaction: session.transaction.current(),
+            table,
+            columns,
+            limits: PartLimits::of(session),
+            part: Part::default(),
+            rows_taken: 0,
+            writing: Writing::Idle(Box::new(Loader::new(target, name))),
+            statement,
+        })
+    }
+
+    /// What becomes of the rows whose keys exist. It is for an appender that has no rows yet.
+    pub(crate) fn set_on_conflict(&mut self, on_conflict: OnConflict) {
+        if let Writing::Idle(loader) = &mut self.writing {
+            loader.target = UpsertTarget::new(self.table.clone(), self.columns.clone(), on_conflict);
+        }
+    }
+
+    pub(crate) fn is_full(&self) -> bool {
+        self.part.is_full(self.limits)
+    }
+
+    /// Whether a part must be on its place before the caller goes on: statements of a transaction run one after the other.
+    pub(crate) fn is_in_transaction(&self) -> bool {
+        self.transaction.is_some()
+    }
+
+    /// The definitions of the columns.
+    fn column_defs(&self) -> impl Iterator<Item = &ColumnDef> {
+        self.columns.iter().filter_map(|&column| self.table.def().columns.get(column))
+    }
+
+    /// Adds a row to the part.
+    pub(crate) fn add(&mut self, row: Params) -> Result<(), Error> {
+        self.check()?;
+        let row = match row {
+            Params::Positional(values) if values.len() == self.columns.len() => values,
+            Params::Positional(values) => {
+                let text = format!("it has {} values for {} columns", values.len(), self.columns.len());
+                return Err(self.refused(Error::new(ErrorCode::BadParameter, text)));
+            }
+            Params::Named(named) => self.in_order(named).map_err(|error| self.refused(error))?,
+        };
+        self.add_values(row.into_iter())
+    }
+
+    /// The values of a row that names its columns.
+    fn in_order(&self, mut named: Vec<(String, Value)>) -> Result<Vec<Value>, Error> {
+        let wrong = |text: String| Error::new(ErrorCode::BadParameter, text);
+        let mut row = Vec::with_capacity(self.columns.len());
+        for column in self.column_defs() {
+            let place = place_of(&column.name, named.iter().map(|(name, _)| name));
+            let place = place.ok_or_else(|| wrong(format!("it has no value for the column {}", column.name)))?;
+            row.push(named.swap_remove(place).1);
+        }
+        match named.first() {
+            Some((name, _)) => Err(wrong(format!("the appender has no column {name}"))),
+            None => Ok(row),
+        }
+    }
+
+    /// The columns of a batch that are those of the appender, each with its type.
+    pub(crate) fn places(&self, batch: &RecordBatch) -> Result<Vec<(usize, SqlType)>, Error> {
+        self.check()?;
+        let schema = batch.schema_ref();
+        let wrong = |text: String| Error::new(ErrorCode::BadParameter, text);
+        let place = |column: &ColumnDef| {
+            let place = place_of(&column.name, schema.fields().iter().map(|field| field.name()));
+            let place = place.ok_or_else(|| wrong(format!("the batch has no column {}", column.name)))?;
+            let data_type = schema.field(place).data_type();
+            let ty = sql_type(data_type);
+            let ty = ty.ok_or_else(|| wrong(format!("column {}: {data_type} is no SQL type", column.name)))?;
+            Ok((place, ty))
+        };
+        let places = self.column_defs().map(place).collect::<Result<Vec<_>, Error>>()?;
+        let is_known = |index: &usize| places.iter().any(|(place, _)| place == index);
+        match (0..schema.fields().len()).find(|index| !is_known(index)) {
+            Some(index) => Err(wrong(format!("the appender has no column {}", schema.field(index).name()))),
+            None => Ok(places),
+        }
+    }
+
+    /// Adds a row of a batch to the part.
+    pub(crate) fn add_row_of(
+        &mut self,
+        batch: &RecordBatch,
+        places: &[(usize, SqlType)],
+        row: usize,
+    ) -> Result<(), Error> {
+        let values = places.iter().map(|(place, ty)| value_at(batch.column(*place), row, *ty));
+        let values = values.collect::<Result<Vec<_>, _>>().map_err(|error| self.refused(error.into()))?;
+        self.add_values(values.into_iter())
+    }
+
+    fn add_values(&mut self, values: impl Iterator<Item = Value>) -> Result<(), Error> {
+        let def = self.table.def();
+        let columns = values.zip(self.column_defs());
+        let row = columns.map(|(value, column)| assigned(value, column, def)).collect::<Result<Vec<_>, _>>();
+        let row = row.map_err(|error| self.refused(error))?;
+        let text_bytes = row.iter().map(Value::heap_bytes).sum();
+        self.rows_taken += 1;
+        self.part.add(self.rows_taken, row, text_bytes, []);
+        Ok(())
+    }
+
+    /// The error of the next row.
+    fn refused(&self, error: Error) -> Error {
+        Error::new(error.code(), format!("row {}: {error}", self.rows_taken + 1))
+    }
+
+    /// # Errors
+    /// That of an appender that has failed.
+    fn check(&self) -> Result<(), Error> {
+        match &self.writing {
+            Writing::Failed(code, text) => {
+                Err(Error::new(*code, format!("the appender failed before, and takes no more rows: {text}")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    pub(crate) fn has_failed(&self) -> bool {
+        matches!(self.writing, Writing::Failed(..))
+    }
+
+    /// The part that is being written, if there is one: its end is for [`Appending::ended`].
+    pub(crate) fn running(&self) -> Option<Receiver<PartWritten>> {
+        match &self.writing {
+            Writing::Busy(receiver) => Some(receiver.clone()),
+            _ => None,
+        }
+    }
+
+    /// Takes note of the end of a part.
+    pub(crate) fn ended(&mut self, written: Result<PartWritten, RecvError>) -> Result<(), Error> {
+        let closing = |_| Error::new(ErrorCode::Cancelled, "the database is closing");
+        let error = match written.map_err(closing) {
+            Ok((loader, Ok(()))) => {
+                self.writing = Writing::Idle(loader);
+                return Ok(());
+            }
+            Ok((_, Err(error))) | Err(error) => error,
+        };
+        self.writing = Writing::Failed(error.code(), error.to_string());
+        self.part = Part::default();
+        Err(error)
+    }
+
+    /// Starts to write the part; no other one runs.
+    pub(crate) fn start(&mut self) -> Result<(), Error> {
+        self.check()?;
+        if self.part.is_empty() {
+            return Ok(());
+        }
+        let (sender, receiver) = async_channel::bounded(1);
+        let Writing::Idle(mut loader) = std::mem::replace(&mut self.writing, Writing::Busy(receiver)) else {
+            debug_assert!(false, "two parts at once");
+            return Err(Error::new(ErrorCode::Bug, "two parts of an appender are written at once"));
+        };
+        let part = std::mem::take(&mut self.part);
+        let write = write_part(&self.session, &self.transaction, &self.statement);
+        self.session.shared().spawn_blocking(move || {
+            let written = write(&mut loader, part);
+            // A receiver that is gone wants no answer.
+            let _ = sender.send_blocking((loader, written));
+        })
+    }
+
+    /// Rows written so far.
+    pub(crate) fn rows_written(&self) -> u64 {
+        match &self.writing {
+            Writing::Idle(loader) => loader.done,
+            _ => 0,
+        }
+    }
+}
+
+impl Drop for Appending {
+    fn drop(&mut self) {
+        if self.part.is_empty() {
+            return;
+        }
+        let part = std::mem::take(&mut self.part);
+        let writing = std::mem::replace(&mut self.writing, Writing::Failed(ErrorCode::Cancelled, String::new()));
+        let write = write_part(&self.session, &self.transaction, &self.statement);
+        let spawned = self.session.shared().spawn_blocking(move || {
+            let idle = match writing {
+                Writing::Idle(loader) => Some(loader),
+                Writing::Busy(running) => {
+                    running.recv_blocking().ok().and_then(|(loader, written)| log(written).is_ok().then_some(loader))
+                }
+                Writing::Failed(..) => None,
+            };
+            if let Some(mut loader) = idle {
+                let _ = log(write(&mut loader, part));
+            }
+        });
+        let _ = log(spawned);
+    }
+}
+
+/// Logs an error that has no caller.
+pub(crate) fn log(result: Result<(), Error>) -> Result<(), Error> {
+    result.inspect_err(|error| {
+        tracing::error!(target: "saltwing::statement", %error, "a dropped appender could not write its last rows");
+    })
+}
+
+/// Writes a part as a statement of its own, or of the transaction.
+fn write_part(
+    session: &Session,
+    transaction: &Option<Arc<SessionTransaction>>,
+    statement: &Arc<CachedStatement>,
+) -> impl FnOnce(&mut Loader, Part) -> Result<(), Error> + Send + 'static {
+    let (session, transaction, statement) = (session.fork(), transaction.clone(), statement.clone());
+    move |loader, part| {
+        let run = |session: &Session| {
+            let context = session.begin();
+            context.check()?;
+            let mut refused = |number, error: &saltwing_exec::ExecError| {
+                Err(Error::new(error.code(), format!("row {number}: {error}")))
+            };
+            loader.write(part, &session.computing(&[], &[], &context), &mut refused)?;
+            Ok(Outcome::Done(ExecResult::default()))
+        };
+        session.run_in(transaction, &statement, run).map(drop)
+    }
+}
+
+/// Where a column is among names; they are compared as names without quotes are.
+fn place_of<'a>(column: &str, mut names: impl Iterator<Item = &'a String> + Clone) -> Option<usize> {
+    let exact = names.clone().position(|name| name == column);
+    exact.or_else(|| names.position(|name| name.eq_ignore_ascii_case(column)))
+}

@@ -1,0 +1,86 @@
+//! The lines that a COPY FROM cannot take.
+
+use saltwing_sql::statement::{CopyFrom, OnError};
+use saltwing_types::ErrorCode;
+
+use super::SkippedLine;
+use crate::Error;
+use crate::error_subject::Subject;
+
+/// Maximum of skipped lines reported one by one.
+const SKIPPED_TOLD_MAX: usize = 20;
+
+/// The error of a line.
+pub(super) struct Fault {
+    pub(super) line: u64,
+    pub(super) column: Option<String>,
+    pub(super) reason: String,
+    pub(super) code: ErrorCode,
+    /// Advice, if one is known that loses no row.
+    pub(super) advice: Option<String>,
+}
+
+impl Fault {
+    pub(super) fn new(line: u64, reason: String, code: ErrorCode) -> Self {
+        Self { line, column: None, reason, code, advice: None }
+    }
+}
+
+/// The lines that cannot be taken.
+pub(super) struct Faults<'a> {
+    pub(super) copy: &'a CopyFrom,
+    /// The file that is read.
+    pub(super) file: String,
+    /// The name of the table.
+    pub(super) table: String,
+    pub(super) skipped: Vec<SkippedLine>,
+    pub(super) skipped_count: u64,
+}
+
+impl Faults<'_> {
+    /// Leaves a line out, and counts it.
+    ///
+    /// # Errors
+    /// That of the line, unless the statement has `ON ERROR SKIP`.
+    pub(super) fn take(&mut self, fault: Fault) -> Result<(), Error> {
+        if self.copy.options.on_error != Some(OnError::Skip) {
+            return Err(self.error(&fault));
+        }
+        self.skipped_count += 1;
+        if self.skipped.len() < SKIPPED_TOLD_MAX {
+            let Fault { line, column, reason, .. } = fault;
+            let column = column.map(|c| format!("column {c}: ")).unwrap_or_default();
+            self.skipped.push(SkippedLine { line, reason: format!("{column}{reason}") });
+        }
+        Ok(())
+    }
+
+    pub(super) fn error(&self, fault: &Fault) -> Error {
+        let column = fault.column.as_ref().map(|c| format!(", column {c}")).unwrap_or_default();
+        let text = format!("{}, line {}{column}: {}", self.file, fault.line, fault.reason);
+        let general = || match fault.code {
+            // An error of the whole file cannot be skipped.
+            ErrorCode::Io => None,
+            ErrorCode::DuplicateKey => Some(
+                "ON_CONFLICT REPLACE lets later rows replace earlier ones, ON_CONFLICT IGNORE keeps these".to_owned(),
+            ),
+            _ => Some("ON ERROR SKIP leaves such lines out and reports them".to_owned()),
+        };
+        let subject = Subject { table: Some(self.table.clone()), column: fault.column.clone(), key: None };
+        Error::new(fault.code, text).about(subject).with_help(fault.advice.clone().or_else(general))
+    }
+
+    pub(super) fn notices(&self) -> Vec<String> {
+        if self.skipped_count == 0 {
+            return Vec::new();
+        }
+        let count = match self.skipped_count {
+            1 => "1 line was left out".to_owned(),
+            count => format!("{count} lines were left out"),
+        };
+        let told = self.skipped.iter().map(|s| format!("line {}: {}", s.line, s.reason));
+        let more = self.skipped_count as usize - self.skipped.len();
+        let more = (more > 0).then(|| format!("… and {more} more"));
+        [count].into_iter().chain(told).chain(more).collect()
+    }
+}

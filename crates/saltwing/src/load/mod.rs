@@ -1,0 +1,237 @@
+//! Loads: rows that are written in parts, each a commit of its own. COPY FROM and appenders share them.
+
+mod keys_seen;
+
+use saltwing_bind::{OnConflict, UpsertTarget, resolve};
+use saltwing_exec::{ExecError, RowFailure};
+use saltwing_sql::TableRef;
+use saltwing_types::{ColumnDef, ErrorCode, Value};
+
+use self::keys_seen::KeysSeen;
+pub(crate) use self::keys_seen::Repeats;
+use crate::Error;
+use crate::computed::Computing;
+use crate::session::Session;
+
+/// Rows of a part, unless `autocommit_rows` says how many.
+const PART_ROWS: usize = 5000;
+/// Bytes of rows after which a part ends even if it has fewer rows.
+const PART_BYTES: usize = 16 << 20;
+/// Bytes that an encoded row takes beside its values, about.
+const ROW_BYTES: usize = 24;
+/// Bytes that an encoded value takes beside its text, at most; but for a DECIMAL and a TIMESTAMP of a few characters.
+const VALUE_BYTES: usize = 8;
+
+/// How large a part may become.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PartLimits {
+    rows: usize,
+    bytes: usize,
+}
+
+impl PartLimits {
+    /// The limits by the settings of a session.
+    pub(crate) fn of(session: &Session) -> Self {
+        session.read_settings(|settings| {
+            let (rows, bytes) = match settings.autocommit_rows {
+                None => (PART_ROWS, PART_BYTES),
+                Some(rows) => (usize::try_from(rows.get()).unwrap_or(usize::MAX), usize::MAX),
+            };
+            Self { rows, bytes: bytes.min(settings.commit_bytes_max / 2) }
+        })
+    }
+}
+
+/// Rows that become one commit.
+#[derive(Debug, Default)]
+pub(crate) struct Part {
+    /// Of each row its number, by which an error names it.
+    numbers: Vec<u64>,
+    /// Of each row a value for each column of the target.
+    rows: Vec<Vec<Value>>,
+    /// About how many bytes the rows take when they are encoded.
+    bytes: usize,
+    /// Values that take a DEFAULT which is computed for each row: row, and place in it.
+    unset: Vec<(usize, usize)>,
+}
+
+impl Part {
+    /// Adds a row whose values are of the types of their columns. `text_bytes` is the length of its texts and bytes; the values at
+    /// `unset` take DEFAULTs that are computed for each row.
+    pub(crate) fn add(
+        &mut self,
+        number: u64,
+        row: Vec<Value>,
+        text_bytes: usize,
+        unset: impl IntoIterator<Item = usize>,
+    ) {
+        self.bytes += ROW_BYTES + VALUE_BYTES * row.len() + text_bytes;
+        self.unset.extend(unset.into_iter().map(|place| (self.rows.len(), place)));
+        self.numbers.push(number);
+        self.rows.push(row);
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    pub(crate) fn is_full(&self, limits: PartLimits) -> bool {
+        self.rows.len() >= limits.rows || self.bytes >= limits.bytes
+    }
+}
+
+/// Writes the parts of one load.
+pub(crate) struct Loader {
+    /// By the newest definition of the table.
+    pub(crate) target: UpsertTarget,
+    table: TableRef,
+    /// The keys of the rows of a part, if rows with the key of an earlier one are counted.
+    keys: Option<Vec<Vec<u8>>>,
+    keys_seen: KeysSeen,
+    /// Rows written.
+    pub(crate) done: u64,
+    /// Rows that were left out because their keys existed.
+    pub(crate) ignored: u64,
+}
+
+/// Takes the number and the error of a row that cannot be written. The load ends with the error that it returns, or continues with the
+/// next row.
+pub(crate) type RefusedRow<'a> = dyn FnMut(u64, &ExecError) -> Result<(), Error> + 'a;
+
+impl Loader {
+    /// `table` is the name by which the table is found again if it is altered.
+    pub(crate) fn new(target: UpsertTarget, table: TableRef) -> Self {
+        Self { target, table, keys: None, keys_seen: KeysSeen::new(), done: 0, ignored: 0 }
+    }
+
+    /// Counts the rows that replace an earlier row of the load.
+    pub(crate) fn counting_repeats(mut self) -> Self {
+        let is_counted = self.target.on_conflict == OnConflict::Replace && !self.target.table.def().has_hidden_key();
+        self.keys = is_counted.then(Vec::new);
+        self
+    }
+
+    /// The rows that replaced an earlier row of the load.
+    pub(crate) fn repeats(self) -> Repeats {
+        self.keys_seen.repeats()
+    }
+
+    /// Commits a part. If rows cannot be written, those before and behind them are commits of their own.
+    ///
+    /// # Errors
+    /// Those of the rows that `refused` returns, with the number of rows that are committed; those of commits.
+    pub(crate) fn write(
+        &mut self,
+        part: Part,
+        computing: &Computing<'_>,
+        refused: &mut RefusedRow<'_>,
+    ) -> Result<(), Error> {
+        let Part { numbers, mut rows, unset, .. } = part;
+        let session = computing.session;
+        self.compute_defaults(&mut rows, unset, computing)
+            .and_then(|()| self.write_all(session, &numbers, &rows, refused))
+            .map_err(|error| error.after_commits(session.committed(self.done)))
+    }
+
+    /// Sets the values that take a DEFAULT which is computed for each row.
+    fn compute_defaults(
+        &self,
+        rows: &mut [Vec<Value>],
+        unset: Vec<(usize, usize)>,
+        computing: &Computing<'_>,
+    ) -> Result<(), Error> {
+        if unset.is_empty() && self.target.computed_defaults.is_empty() {
+            return Ok(());
+        }
+        let snapshot = computing.session.snapshot()?;
+        let def = self.target.table.def();
+        for (place, &column) in self.target.columns.iter().enumerate() {
+            let of_column: Vec<usize> = unset.iter().filter(|unset| unset.1 == place).map(|unset| unset.0).collect();
+            let Some(column) = def.columns.get(column).filter(|_| !of_column.is_empty()) else { continue };
+            let values = computing.values_of(&snapshot, def, &[column], of_column.len())?;
+            for (row, value) in of_column.into_iter().zip(values.into_iter().flatten()) {
+                if let Some(to) = rows.get_mut(row).and_then(|row| row.get_mut(place)) {
+                    *to = value;
+                }
+            }
+        }
+        computing.add_defaults(&snapshot, &self.target, rows)
+    }
+
+    /// Writes rows. If one is refused (for its key, say), those before it are written, then it is reported.
+    fn write_all(
+        &mut self,
+        session: &Session,
+        mut numbers: &[u64],
+        mut rows: &[Vec<Value>],
+        refused: &mut RefusedRow<'_>,
+    ) -> Result<(), Error> {
+        while let [number, ..] = numbers {
+            let failure = match self.write_rows(session, rows)? {
+                Ok(count) => {
+                    self.done += count;
+                    self.ignored += (rows.len() as u64).saturating_sub(count);
+                    self.keys.iter().flatten().for_each(|key| self.keys_seen.add(key));
+                    return Ok(());
+                }
+                Err(failure) => failure,
+            };
+            let code = failure.error.code();
+            // How many rows are written first.
+            let before = match failure.row {
+                Some(row) if is_of_the_row(code) => row,
+                // Their sizes were estimated.
+                None if code == ErrorCode::StatementTooLarge && rows.len() > 1 => rows.len() / 2,
+                _ => return Err(failure.error.into()),
+            };
+            let (first, rest) = (rows.split_at(before), numbers.split_at(before));
+            self.write_all(session, rest.0, first.0, refused)?;
+            (rows, numbers) = (first.1, rest.1);
+            if failure.row.is_some() {
+                refused(numbers.first().copied().unwrap_or(*number), &failure.error)?;
+                (rows, numbers) = (rows.get(1..).unwrap_or_default(), numbers.get(1..).unwrap_or_default());
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes rows by the newest definition of the table.
+    fn write_rows(&mut self, session: &Session, rows: &[Vec<Value>]) -> Result<Result<u64, RowFailure>, Error> {
+        loop {
+            if let Some(keys) = &mut self.keys {
+                keys.clear();
+            }
+            let written = session.writer().upsert(&self.target, rows, self.keys.as_mut());
+            let is_conflict = written.as_ref().is_err_and(|failure| failure.error.code() == ErrorCode::Conflict);
+            if !is_conflict || !self.rebind(session)? {
+                return Ok(written);
+            }
+        }
+    }
+
+    /// Finds the columns again if the table was altered; whether it was.
+    fn rebind(&mut self, session: &Session) -> Result<bool, Error> {
+        let table = resolve(&*session.catalog(), &self.table)?;
+        let (old, new) = (self.target.table.def(), table.def());
+        if (old.id, old.history.version) == (new.id, new.history.version) {
+            return Ok(false);
+        }
+        let mut columns = Vec::with_capacity(self.target.columns.len());
+        for known in self.target.columns.iter().filter_map(|column| old.columns.get(*column)) {
+            let is_same = |c: &ColumnDef| (&c.name, c.family, c.slot) == (&known.name, known.family, known.slot);
+            let Some(column) = new.columns.iter().position(is_same).filter(|_| old.id == new.id) else {
+                let text = format!("column {} was dropped meanwhile", known.name);
+                return Err(Error::new(ErrorCode::NoSuchColumn, text));
+            };
+            columns.push(column);
+        }
+        self.target = UpsertTarget::new(table, columns, self.target.on_conflict);
+        Ok(true)
+    }
+}
+
+/// Whether an error is one row's fault, so that the others can be written without it.
+fn is_of_the_row(code: ErrorCode) -> bool {
+    use ErrorCode::{BadKey, BadText, DuplicateKey, NotNull, OutOfRange, TooLong, TypeMismatch};
+    matches!(code, BadKey | BadText | DuplicateKey | NotNull | OutOfRange | TooLong | TypeMismatch)
+}

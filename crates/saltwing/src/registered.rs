@@ -1,0 +1,303 @@
+//! Functions and Arrow tables of the program, for use in queries.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use arrow::array::{ArrayRef, RecordBatch};
+use arrow::datatypes::{Field, Schema, SchemaRef};
+use saltwing_catalog::ArrowTable;
+use saltwing_datafusion::{Compute, RegisteredFunction};
+use saltwing_expr::{ColumnBuilder, arrow_type, sql_type, value_at};
+use saltwing_sql::quote_name;
+use saltwing_types::function::Volatility;
+use saltwing_types::value::Timestamp;
+use saltwing_types::{Decimal, ErrorCode, SqlType, Value};
+
+use crate::session::Session;
+use crate::{Connection, Error, FromValue, blocking};
+
+/// A type of a registered function's arguments and results; `Option` of it takes and gives NULL.
+pub trait FunctionType: FromValue + Into<Value> {
+    /// The SQL type.
+    const TYPE: SqlType;
+    /// Whether NULL is a value of it.
+    const TAKES_NULL: bool = false;
+}
+
+impl<T: FunctionType> FunctionType for Option<T> {
+    const TYPE: SqlType = T::TYPE;
+    const TAKES_NULL: bool = true;
+}
+
+macro_rules! function_types {
+    ($($rust:ty => $sql:expr),* $(,)?) => { $(
+        impl FunctionType for $rust {
+            const TYPE: SqlType = $sql;
+        }
+    )* };
+}
+function_types! {
+    bool => SqlType::Boolean,
+    i32 => SqlType::Integer,
+    i64 => SqlType::BigInt,
+    f32 => SqlType::Float,
+    f64 => SqlType::Double,
+    Decimal => SqlType::Decimal(None),
+    char => SqlType::Varchar(None),
+    String => SqlType::Varchar(None),
+    Vec<u8> => SqlType::Varbinary,
+    Timestamp => SqlType::Timestamp,
+    SystemTime => SqlType::Timestamp,
+}
+
+/// A result of a registered function: a [`FunctionType`], or a `Result` of one, whose error ends the statement.
+pub trait FunctionResult {
+    /// The SQL type.
+    const TYPE: SqlType;
+    /// The value, or the error's text.
+    ///
+    /// # Errors
+    /// The function's.
+    fn into_value(self) -> Result<Value, String>;
+}
+
+impl<T: FunctionType> FunctionResult for T {
+    const TYPE: SqlType = T::TYPE;
+    fn into_value(self) -> Result<Value, String> {
+        Ok(self.into())
+    }
+}
+
+impl<T: FunctionType, E: fmt::Display> FunctionResult for Result<T, E> {
+    const TYPE: SqlType = T::TYPE;
+    fn into_value(self) -> Result<Value, String> {
+        self.map(Into::into).map_err(|error| error.to_string())
+    }
+}
+
+/// A closure of up to six arguments, each a [`FunctionType`], whose result is a [`FunctionResult`]. `A` is the tuple of the arguments.
+pub trait ScalarFunction<A>: Send + Sync + 'static {
+    /// The types of the arguments.
+    const PARAMETERS: &'static [SqlType];
+    /// The type of the result.
+    const RESULT: SqlType;
+    /// Computes a call; NULL if an argument is NULL that is no `Option`.
+    ///
+    /// # Errors
+    /// The function's.
+    fn call(&self, arguments: Vec<Value>) -> Result<Value, String>;
+}
+
+macro_rules! scalar_functions {
+    ($(($($name:ident)*))*) => { $(
+        #[allow(non_snake_case, unused_mut, unused_variables)] // each argument is named as its type
+        impl<Closure, R, $($name),*> ScalarFunction<($($name,)*)> for Closure
+        where
+            Closure: Fn($($name),*) -> R + Send + Sync + 'static,
+            R: FunctionResult,
+            $($name: FunctionType,)*
+        {
+            const PARAMETERS: &'static [SqlType] = &[$($name::TYPE),*];
+            const RESULT: SqlType = R::TYPE;
+
+            fn call(&self, arguments: Vec<Value>) -> Result<Value, String> {
+                let mut arguments = arguments.into_iter();
+                $(
+                    let value = arguments.next().unwrap_or(Value::Null);
+                    if value.is_null() && !$name::TAKES_NULL {
+                        return Ok(Value::Null);
+                    }
+                    let $name = $name::from_value(value, $name::TYPE)
+                        .ok_or_else(|| format!("it takes {}", $name::EXPECTED))?;
+                )*
+                self($($name),*).into_value()
+            }
+        }
+    )* };
+}
+scalar_functions! {
+    ()
+    (A)
+    (A B)
+    (A B C)
+    (A B C D)
+    (A B C D E)
+    (A B C D E F)
+}
+
+impl Session {
+    fn register_function<A>(
+        &self,
+        name: &str,
+        volatility: Volatility,
+        function: impl ScalarFunction<A>,
+    ) -> Result<(), Error> {
+        fn parts<A, F: ScalarFunction<A>>(function: F) -> (Vec<SqlType>, SqlType, Compute) {
+            (F::PARAMETERS.to_vec(), F::RESULT, Arc::new(move |values| function.call(values)))
+        }
+        let name = name.to_lowercase();
+        if quote_name(&name) != name {
+            return Err(Error::new(ErrorCode::BadArgument, format!("{name:?} is no name of a function")));
+        }
+        let (parameters, result, compute) = parts(function);
+        let registered = RegisteredFunction { name, parameters, result, volatility, compute };
+        Ok(self.shared().engine.register_function(registered)?)
+    }
+
+    fn register_arrow(&self, name: &str, schema: &SchemaRef, batches: &[RecordBatch]) -> Result<(), Error> {
+        let columns = columns_of(schema)?;
+        let fields = columns.iter().zip(schema.fields());
+        let fields = fields.map(|(ty, field)| Field::new(field.name(), arrow_type(*ty), field.is_nullable()));
+        let stored = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+        let convert = |batch: &RecordBatch| {
+            if batch.schema_ref().fields() != schema.fields() {
+                return Err(Error::new(ErrorCode::TypeMismatch, "the batches have different columns"));
+            }
+            let columns = batch.columns().iter().zip(&columns);
+            let columns = columns.map(|(column, ty)| converted(column, *ty)).collect::<Result<Vec<_>, _>>()?;
+            let batch = RecordBatch::try_new(stored.clone(), columns);
+            batch.map_err(|error| Error::new(ErrorCode::TypeMismatch, error.to_string()))
+        };
+        let batches = batches.iter().map(convert).collect::<Result<Vec<_>, Error>>()?;
+        let table = ArrowTable { name: name.to_owned(), schema: stored.clone(), batches };
+        Ok(self.shared().catalog.register_arrow(table)?)
+    }
+}
+
+/// The SQL types of the columns.
+///
+/// # Errors
+/// No columns, two of one name, a type that SQL lacks.
+fn columns_of(schema: &SchemaRef) -> Result<Vec<SqlType>, Error> {
+    let mut names = std::collections::HashSet::new();
+    let column = |field: &Arc<Field>| {
+        let name = field.name();
+        if !names.insert(name.to_lowercase()) {
+            return Err(Error::new(ErrorCode::DuplicateColumn, format!("two columns have the name {name}")));
+        }
+        let lacks =
+            || Error::new(ErrorCode::NotSupported, format!("column {name}: SQL has no type {}", field.data_type()));
+        sql_type(field.data_type()).filter(|ty| *ty != SqlType::Null).ok_or_else(lacks)
+    };
+    match schema.fields().is_empty() {
+        true => Err(Error::new(ErrorCode::InvalidDefinition, "a table has at least one column")),
+        false => schema.fields().iter().map(column).collect(),
+    }
+}
+
+/// A column in the Arrow type of its SQL type.
+fn converted(column: &ArrayRef, ty: SqlType) -> Result<ArrayRef, Error> {
+    if *column.data_type() == arrow_type(ty) {
+        return Ok(column.clone());
+    }
+    let mut values = ColumnBuilder::new(ty, column.len());
+    for row in 0..column.len() {
+        values.append_value(&value_at(column, row, ty)?)?;
+    }
+    Ok(values.finish())
+}
+
+impl blocking::Connection {
+    /// Makes a closure a scalar function of SQL, for all connections of the database until it is closed.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), saltwing::Error> {
+    /// use saltwing::Volatility;
+    ///
+    /// let connection = saltwing::Database::memory()?.connect().blocking();
+    /// connection.register_function("area", Volatility::Immutable, |a: f64, b: f64| a * b)?;
+    /// connection.register_function("half", Volatility::Immutable, |n: Option<i64>| match n {
+    ///     Some(n) if n % 2 == 1 => Err(format!("{n} is odd")),
+    ///     n => Ok(n.map(|n| n / 2)),
+    /// })?;
+    /// let (area, half): (f64, i64) = connection.query_one("SELECT area(2, 1.5), half(8)", ())?;
+    /// assert_eq!((area, half), (3.0, 4));
+    /// assert!(connection.query("SELECT half(7)", ())?.next().is_some_and(|row| row.is_err()));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// The types of the closure are the function's signature; arguments are converted to them. A call is NULL if an argument is NULL whose type is no `Option`.
+    /// The relational engine runs queries with such a function, and no part of a condition with one bounds a key. `volatility` must be true: calls of an
+    /// immutable function may be computed once, while planning. The closure runs on several threads; its panic is an error of the statement.
+    ///
+    /// # Errors
+    /// `duplicate_function` for a name that a function has; `bad_argument` for a name that needs quotes.
+    pub fn register_function<A>(
+        &self,
+        name: &str,
+        volatility: Volatility,
+        function: impl ScalarFunction<A>,
+    ) -> Result<(), Error> {
+        self.session.register_function(name, volatility, function)
+    }
+
+    /// Gives Arrow batches a name by which queries read them as a table, for all connections of the database until it is closed.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), saltwing::Error> {
+    /// use std::sync::Arc;
+    /// use saltwing::arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray};
+    ///
+    /// let connection = saltwing::Database::memory()?.connect().blocking();
+    /// connection.execute("CREATE TABLE log (host VARCHAR PRIMARY KEY, up BIGINT)", ())?;
+    /// connection.execute("UPSERT INTO log VALUES ('a', 7), ('b', 8)", ())?;
+    /// let hosts: ArrayRef = Arc::new(StringArray::from(vec!["b", "c"]));
+    /// let batch = RecordBatch::try_from_iter([("host", hosts)]).expect("the columns are equally long");
+    /// connection.register_arrow("wanted", batch.schema_ref(), &[batch.clone()])?;
+    /// let (up,): (i64,) = connection.query_one("SELECT up FROM wanted JOIN log USING (host)", ())?;
+    /// assert_eq!(up, 8);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// The batches are shared, not copied, unless a column's type is converted to that of its SQL type. Another registration under the name replaces
+    /// it; statements that run keep the batches with which they began. The table cannot be written, and is in no list of tables; the guard does not
+    /// judge its reads. If a stored table is made later with the name, queries read that one.
+    ///
+    /// # Errors
+    /// `duplicate_table` for the name of a stored table; `not_supported` for a type that SQL lacks; `duplicate_column`.
+    pub fn register_arrow(&self, name: &str, schema: &SchemaRef, batches: &[RecordBatch]) -> Result<(), Error> {
+        self.session.register_arrow(name, schema, batches)
+    }
+
+    /// Removes a table of [`Connection::register_arrow`](blocking::Connection::register_arrow).
+    ///
+    /// # Errors
+    /// `no_such_table`.
+    pub fn unregister_arrow(&self, name: &str) -> Result<(), Error> {
+        Ok(self.session.shared().catalog.unregister_arrow(name)?)
+    }
+}
+
+impl Connection {
+    /// As [`blocking::Connection::register_function`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn register_function<A>(
+        &self,
+        name: &str,
+        volatility: Volatility,
+        function: impl ScalarFunction<A>,
+    ) -> Result<(), Error> {
+        self.session.register_function(name, volatility, function)
+    }
+
+    /// As [`blocking::Connection::register_arrow`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn register_arrow(&self, name: &str, schema: &SchemaRef, batches: &[RecordBatch]) -> Result<(), Error> {
+        self.session.register_arrow(name, schema, batches)
+    }
+
+    /// As [`blocking::Connection::unregister_arrow`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn unregister_arrow(&self, name: &str) -> Result<(), Error> {
+        self.blocking().unregister_arrow(name)
+    }
+}

@@ -1,0 +1,54 @@
+//! Rows and parameters through serde, by the feature `serde`.
+
+mod cell;
+mod parameter;
+mod record;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::{Error, FromRow, Params, Row};
+
+/// A row as a type that serde reads: `query_as::<Serde<Session>>(..)`.
+///
+/// A struct or a map takes the columns by their labels (fields in any case), a tuple takes them in their order. Numbers, texts, booleans and
+/// `Option` are themselves; bytes are serde's bytes; DECIMAL, dates and instants are the texts that the shell prints, and DECIMAL is also a
+/// number if the type asks for one. An enum without data takes a text.
+///
+/// ```
+/// # fn main() -> Result<(), saltwing::Error> {
+/// use saltwing::{Database, Serde, to_params};
+///
+/// #[derive(Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+/// struct Session {
+///     phone: String,
+///     up: Option<u32>,
+/// }
+///
+/// let connection = Database::memory()?.connect().blocking();
+/// connection.execute("CREATE TABLE log (phone VARCHAR PRIMARY KEY, up BIGINT)", ())?;
+/// let session = Session { phone: "1".into(), up: Some(7) };
+/// connection.execute("UPSERT INTO log VALUES (:phone, :up)", to_params(&session)?)?;
+/// let Serde(read) = connection.query_one::<Serde<Session>>("SELECT * FROM log WHERE phone = '1'", ())?;
+/// assert_eq!(read, session);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Serde<T>(pub T);
+
+impl<T: DeserializeOwned> FromRow for Serde<T> {
+    fn from_row(row: &Row) -> Result<Self, Error> {
+        T::deserialize(record::RowReader(row)).map(Self)
+    }
+}
+
+/// Parameters out of a type that serde writes: the fields of a struct or the entries of a map by name, those of a tuple or a list by position.
+///
+/// Values are as in [`Serde`]; a list of values, or a struct within a struct, is none.
+///
+/// # Errors
+/// `type_mismatch` for a type without such a form.
+pub fn to_params(value: &impl Serialize) -> Result<Params, Error> {
+    value.serialize(record::ParamsWriter)
+}

@@ -1,0 +1,126 @@
+//! Rows and parameters through serde, and the types of other crates.
+
+use std::collections::{BTreeMap, HashMap};
+
+use saltwing::blocking::Connection;
+use saltwing::{Database, Serde, to_params};
+use serde::{Deserialize, Serialize};
+
+use crate::{code, texts};
+
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+enum Kind {
+    Small,
+    Large,
+}
+
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+struct Id(i64);
+
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
+struct Item {
+    id: Id,
+    #[serde(rename = "Label")]
+    label: Option<String>,
+    kind: Kind,
+    price: f64,
+    up: bool,
+    #[serde(default)]
+    absent: u8,
+}
+
+fn table() -> Connection {
+    let connection = Database::memory().unwrap().connect().blocking();
+    let sql = "CREATE TABLE t (id BIGINT PRIMARY KEY, label VARCHAR, kind VARCHAR, price DECIMAL(10, 2), up BOOLEAN, d DATE, b VARBINARY)";
+    connection.execute(sql, ()).unwrap();
+    connection
+}
+
+#[test]
+fn structs_go_in_and_come_out() {
+    let connection = table();
+    let item = |id, label: Option<&str>, kind| Item {
+        id: Id(id),
+        label: label.map(str::to_owned),
+        kind,
+        price: 1.25,
+        up: true,
+        absent: 0,
+    };
+    let items = [item(1, Some("one"), Kind::Large), item(2, None, Kind::Small)];
+    let mut appender = connection.appender_columns("t", &["id", "label", "kind", "price", "up"]).unwrap();
+    for item in &items {
+        let saltwing::Params::Named(mut named) = to_params(item).unwrap() else { panic!("a struct has names") };
+        named.retain(|(name, _)| name != "absent");
+        appender.append_row(saltwing::Params::Named(named)).unwrap();
+    }
+    appender.close().unwrap();
+    let read = connection.query_as::<Serde<Item>>("SELECT * FROM t WHERE id > 0", ()).unwrap();
+    assert_eq!(read.map(|item| item.unwrap().0).collect::<Vec<_>>(), items);
+    // By position, as a map, and as a number.
+    let Serde(pair) =
+        connection.query_one::<Serde<(i64, Option<String>)>>("SELECT id, label FROM t WHERE id = 2", ()).unwrap();
+    assert_eq!(pair, (2, None));
+    let Serde(map) = connection
+        .query_one::<Serde<HashMap<String, Option<String>>>>("SELECT label, price FROM t WHERE id = 1", ())
+        .unwrap();
+    assert_eq!((map["label"].as_deref(), map["price"].as_deref()), (Some("one"), Some("1.25")));
+    let wrong = connection.query_one::<Serde<(i64,)>>("SELECT id, label FROM t WHERE id = 2", ());
+    assert_eq!(code(wrong), "type_mismatch");
+    let wrong = connection.query_one::<Serde<Item>>("SELECT id FROM t WHERE id = 2", ()).unwrap_err();
+    assert!(wrong.to_string().contains("missing field"), "{wrong}");
+    let wrong = connection.query_one::<Serde<Item>>("SELECT id, 'Huge' AS kind, price, up FROM t WHERE id = 2", ());
+    assert_eq!(code(wrong), "type_mismatch");
+}
+
+#[test]
+fn parameters_of_all_forms() {
+    let connection = table();
+    let select = "SELECT id FROM t WHERE id = ? AND label = ?";
+    connection.execute("UPSERT INTO t (id, label, b, d) VALUES (1, 'x', X'00ff', '2024-05-01')", ()).unwrap();
+    assert_eq!(connection.query_one::<(i64,)>(select, to_params(&(1u8, Some('x'))).unwrap()).unwrap(), (1,));
+    assert_eq!(
+        connection.query_one::<(i64,)>("SELECT id FROM t WHERE id IN (?, ?)", to_params(&[1, 2]).unwrap()).unwrap(),
+        (1,)
+    );
+    let named: BTreeMap<&str, i64> = [("id", 1)].into();
+    assert_eq!(
+        connection.query_one::<(i64,)>("SELECT id FROM t WHERE id = :id", to_params(&named).unwrap()).unwrap(),
+        (1,)
+    );
+    for wrong in [code(to_params(&1)), code(to_params(&"x")), code(to_params(&(1, [2]))), code(to_params(&(1, named)))]
+    {
+        assert_eq!(wrong, "type_mismatch");
+    }
+    // A row is a map.
+    let row: saltwing::Row = connection.query_one("SELECT id, label, up, b, d, price FROM t WHERE id = 1", ()).unwrap();
+    assert_eq!(
+        serde_json::to_string(&row).unwrap(),
+        r#"{"id":1,"label":"x","up":null,"b":"00ff","d":"2024-05-01","price":null}"#
+    );
+}
+
+#[test]
+fn ids_of_uuid() {
+    let connection = Database::memory().unwrap().connect().blocking();
+    connection.execute("CREATE TABLE u (id BINARY(16) PRIMARY KEY, text CHAR(36), n BIGINT)", ()).unwrap();
+    let id = uuid::Uuid::from_u128(0x0123_4567_89ab_cdef_0123_4567_89ab_cdef);
+    connection.execute("UPSERT INTO u VALUES (?, ?, 1)", (id, id.to_string())).unwrap();
+    let select = "SELECT id, text FROM u WHERE id = ?";
+    assert_eq!(connection.query_one::<(uuid::Uuid, uuid::Uuid)>(select, (id,)).unwrap(), (id, id));
+    let select = "SELECT text FROM u WHERE id = X'0123456789abcdef0123456789abcdef'";
+    assert_eq!(texts(&connection, select).unwrap(), [id.to_string()]);
+    assert_eq!(code(connection.query_one::<(uuid::Uuid,)>("SELECT n FROM u WHERE id = ?", (id,))), "type_mismatch");
+}
+
+#[cfg(feature = "rust_decimal")]
+#[test]
+fn numbers_of_rust_decimal() {
+    use rust_decimal::Decimal;
+    let connection = Database::memory().unwrap().connect().blocking();
+    connection.execute("CREATE TABLE u (id BIGINT PRIMARY KEY, n DECIMAL(30, 4))", ()).unwrap();
+    let n: Decimal = "-12345678901234567890.5".parse().unwrap();
+    connection.execute("UPSERT INTO u VALUES (1, ?), (2, 12345678901234567890123456.7891)", (n,)).unwrap();
+    assert_eq!(connection.query_one::<(Decimal,)>("SELECT n FROM u WHERE id = 1 AND n = ?", (n,)).unwrap(), (n,));
+    assert_eq!(code(connection.query_one::<(Decimal,)>("SELECT n FROM u WHERE id = 2", ())), "type_mismatch");
+}
