@@ -7,16 +7,16 @@ use saltwing_types::TableName;
 use crate::arrow_table::ArrowTable;
 use crate::boot::Catalog;
 use crate::error::CatalogError;
-use crate::view::key;
+use crate::definitions::{Definitions, key};
 
 impl Catalog {
     /// Adds a table of batches. One of the same name is replaced: statements that run keep it.
     ///
     /// # Errors
-    /// [`CatalogError::DuplicateTable`], [`CatalogError::DuplicateSequence`] if the name is that of a stored table or sequence.
+    /// [`CatalogError::DuplicateTable`] and its like for sequences and views, if the name is that of a stored one.
     pub fn register_arrow(&self, table: ArrowTable) -> Result<(), CatalogError> {
         let _one_by_one = self.changing.lock();
-        let mut view = self.definitions().as_ref().clone();
+        let mut view = Definitions::clone(&self.definitions());
         view.check_free(&TableName { schema: None, name: table.name.clone() })?;
         view.arrow_tables.insert(table.name.to_lowercase(), Arc::new(table));
         self.publish(view);
@@ -29,7 +29,7 @@ impl Catalog {
     /// [`CatalogError::NoSuchTable`].
     pub fn unregister_arrow(&self, name: &str) -> Result<(), CatalogError> {
         let _one_by_one = self.changing.lock();
-        let mut view = self.definitions().as_ref().clone();
+        let mut view = Definitions::clone(&self.definitions());
         if view.arrow_tables.remove(&key(None, name).1).is_none() {
             return Err(CatalogError::NoSuchTable { name: name.to_owned(), nearest: None });
         }
