@@ -7,6 +7,7 @@ mod arrays;
 mod copy_advice;
 mod copy_conflicts;
 mod copy_streams;
+mod depth;
 mod derives;
 mod direct;
 mod durability;
