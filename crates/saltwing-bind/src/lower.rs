@@ -90,6 +90,20 @@ pub fn comparison_operator(op: &BinaryOperator) -> Option<CompareOp> {
     })
 }
 
+/// The expression is not ours to compute.
+fn foreign(what: &str, e: &ast::Expr) -> Lower {
+    Err(LowerError::Unsupported(what.to_owned(), expr_span(e)))
+}
+
+fn typed_string(string: &ast::TypedString, e: &ast::Expr) -> Lower {
+    match (cast_type(&string.data_type), &string.value.value) {
+        (Some(ty), ast::Value::SingleQuotedString(text)) => {
+            Ok(Expr::Literal(saltwing_types::text::parse(text, ty)?, ty))
+        }
+        _ => foreign(&string.data_type.to_string(), e),
+    }
+}
+
 /// What names of placeholders for operands begin with; no parameter's does.
 const OPERAND: &str = "operand ";
 
@@ -142,10 +156,62 @@ impl Lowerer<'_> {
         })
     }
 
+    // Each kind has a function of its own: a build without optimisation keeps the temporaries of all arms in one frame, and a
+    // chain of operators takes that frame for each of them.
     fn lowered(&self, e: &ast::Expr) -> Lower {
-        let foreign = |what: &str| Err(LowerError::Unsupported(what.to_owned(), expr_span(e)));
         match e {
             ast::Expr::Nested(inner) => self.lower(inner),
+            ast::Expr::Identifier(_) | ast::Expr::CompoundIdentifier(_) => self.column(e),
+            ast::Expr::Value(value) => self.value(&value.value, e),
+            ast::Expr::TypedString(string) => typed_string(string, e),
+            ast::Expr::BinaryOp { left, op, right } => self.binary(e, left, op, right),
+            ast::Expr::UnaryOp { op, expr } => self.unary(e, *op, expr),
+            ast::Expr::IsNull(inner) => Ok(typing::is_null(self.lower(inner)?)),
+            ast::Expr::IsNotNull(inner) => Ok(typing::not(typing::is_null(self.lower(inner)?))?),
+            ast::Expr::IsTrue(inner) => self.truth(inner, Some(true), false),
+            ast::Expr::IsFalse(inner) => self.truth(inner, Some(false), false),
+            ast::Expr::IsUnknown(inner) => self.truth(inner, None, false),
+            ast::Expr::IsNotTrue(inner) => self.truth(inner, Some(true), true),
+            ast::Expr::IsNotFalse(inner) => self.truth(inner, Some(false), true),
+            ast::Expr::IsNotUnknown(inner) => self.truth(inner, None, true),
+            ast::Expr::IsDistinctFrom(a, b) => self.compare(CompareOp::Distinct, a, b),
+            ast::Expr::IsNotDistinctFrom(a, b) => self.compare(CompareOp::NotDistinct, a, b),
+            ast::Expr::Between { expr, negated, low, high } => self.between(expr, low, high, *negated),
+            ast::Expr::InList { expr, list, negated } => self.in_list(expr, list, *negated),
+            ast::Expr::Like { negated, any: false, expr, pattern, escape_char } => {
+                self.like((expr, pattern), escape_char.as_ref(), false, *negated)
+            }
+            ast::Expr::ILike { negated, any: false, expr, pattern, escape_char } => {
+                self.like((expr, pattern), escape_char.as_ref(), true, *negated)
+            }
+            ast::Expr::Cast {
+                kind: ast::CastKind::Cast | ast::CastKind::DoubleColon,
+                expr,
+                data_type,
+                format: None,
+                ..
+            } => self.cast(e, expr, data_type),
+            ast::Expr::Case { operand, conditions, else_result, .. } => {
+                self.case(operand.as_deref(), conditions, else_result.as_deref())
+            }
+            ast::Expr::Function(_)
+            | ast::Expr::Substring { .. }
+            | ast::Expr::Trim { .. }
+            | ast::Expr::Position { .. }
+            | ast::Expr::Array(_)
+            | ast::Expr::CompoundFieldAccess { .. }
+            | ast::Expr::AnyOp { .. }
+            | ast::Expr::AllOp { .. }
+            | ast::Expr::Extract { .. } => self.call(e),
+            ast::Expr::Subquery(_) | ast::Expr::Exists { .. } | ast::Expr::InSubquery { .. } => {
+                foreign("a subquery", e)
+            }
+            other => foreign(&format!("`{other}`"), e),
+        }
+    }
+
+    fn column(&self, e: &ast::Expr) -> Lower {
+        match e {
             ast::Expr::Identifier(ident) => {
                 let column = self.scope.resolve(&[&ident.value], expr_span(e)).map(Expr::Column);
                 let alias = || self.collector.and_then(|collector| collector.alias(&ident.value));
@@ -162,68 +228,47 @@ impl Lowerer<'_> {
                 }
                 Ok(Expr::Column(self.scope.resolve(&parts, expr_span(e))?))
             }
-            ast::Expr::Value(value) => self.value(&value.value, e),
-            ast::Expr::TypedString(string) => match (cast_type(&string.data_type), &string.value.value) {
-                (Some(ty), ast::Value::SingleQuotedString(text)) => {
-                    Ok(Expr::Literal(saltwing_types::text::parse(text, ty)?, ty))
-                }
-                _ => foreign(&string.data_type.to_string()),
-            },
-            ast::Expr::BinaryOp { left, op, right } => self.binary(e, left, op, right),
-            ast::Expr::UnaryOp { op: UnaryOperator::Not, expr } => Ok(typing::not(self.lower(expr)?)?),
-            ast::Expr::UnaryOp { op: UnaryOperator::Minus, expr } => Ok(typing::negate(self.lower(expr)?)?),
-            ast::Expr::UnaryOp { op: UnaryOperator::Plus, expr } => self.lower(expr),
-            ast::Expr::IsNull(inner) => Ok(typing::is_null(self.lower(inner)?)),
-            ast::Expr::IsNotNull(inner) => Ok(typing::not(typing::is_null(self.lower(inner)?))?),
-            ast::Expr::IsTrue(inner) => Ok(typing::is_truth(self.lower(inner)?, Some(true))?),
-            ast::Expr::IsFalse(inner) => Ok(typing::is_truth(self.lower(inner)?, Some(false))?),
-            ast::Expr::IsUnknown(inner) => Ok(typing::is_truth(self.lower(inner)?, None)?),
-            ast::Expr::IsNotTrue(inner) => Ok(typing::not(typing::is_truth(self.lower(inner)?, Some(true))?)?),
-            ast::Expr::IsNotFalse(inner) => Ok(typing::not(typing::is_truth(self.lower(inner)?, Some(false))?)?),
-            ast::Expr::IsNotUnknown(inner) => Ok(typing::not(typing::is_truth(self.lower(inner)?, None)?)?),
-            ast::Expr::IsDistinctFrom(a, b) => self.compare(CompareOp::Distinct, a, b),
-            ast::Expr::IsNotDistinctFrom(a, b) => self.compare(CompareOp::NotDistinct, a, b),
-            ast::Expr::Between { expr, negated, low, high } => {
-                Ok(typing::between(self.lower(expr)?, self.lower(low)?, self.lower(high)?, *negated)?)
-            }
-            ast::Expr::InList { expr, list, negated } => self.in_list(expr, list, *negated),
-            ast::Expr::Like { negated, any: false, expr, pattern, escape_char } => {
-                self.like((expr, pattern), escape_char.as_ref(), false, *negated)
-            }
-            ast::Expr::ILike { negated, any: false, expr, pattern, escape_char } => {
-                self.like((expr, pattern), escape_char.as_ref(), true, *negated)
-            }
-            ast::Expr::Cast {
-                kind: ast::CastKind::Cast | ast::CastKind::DoubleColon,
-                expr,
-                data_type,
-                format: None,
-                ..
-            } => match cast_type(data_type) {
-                Some(ty) => Ok(typing::cast(self.lower(expr)?, ty)?),
-                None => foreign(&format!("a cast to {data_type}")),
-            },
-            ast::Expr::Case { operand, conditions, else_result, .. } => {
-                let operand = operand.as_ref().map(|o| self.lower(o)).transpose()?;
-                let whens = conditions
-                    .iter()
-                    .map(|when| Ok((self.lower(&when.condition)?, self.lower(&when.result)?)))
-                    .collect::<std::result::Result<_, LowerError>>()?;
-                let otherwise = else_result.as_ref().map(|o| self.lower(o)).transpose()?;
-                Ok(typing::case(operand, whens, otherwise)?)
-            }
-            ast::Expr::Function(_)
-            | ast::Expr::Substring { .. }
-            | ast::Expr::Trim { .. }
-            | ast::Expr::Position { .. }
-            | ast::Expr::Array(_)
-            | ast::Expr::CompoundFieldAccess { .. }
-            | ast::Expr::AnyOp { .. }
-            | ast::Expr::AllOp { .. }
-            | ast::Expr::Extract { .. } => self.call(e),
-            ast::Expr::Subquery(_) | ast::Expr::Exists { .. } | ast::Expr::InSubquery { .. } => foreign("a subquery"),
-            other => foreign(&format!("`{other}`")),
+            other => foreign(&format!("`{other}`"), e),
         }
+    }
+
+    fn unary(&self, e: &ast::Expr, op: UnaryOperator, operand: &ast::Expr) -> Lower {
+        let operand = match op {
+            UnaryOperator::Not | UnaryOperator::Minus | UnaryOperator::Plus => self.lower(operand)?,
+            _ => return foreign(&format!("`{e}`"), e),
+        };
+        Ok(match op {
+            UnaryOperator::Not => typing::not(operand)?,
+            UnaryOperator::Minus => typing::negate(operand)?,
+            _ => operand,
+        })
+    }
+
+    /// Whether a truth value is this one; `negated` whether it is not.
+    fn truth(&self, operand: &ast::Expr, is: Option<bool>, negated: bool) -> Lower {
+        let truth = typing::is_truth(self.lower(operand)?, is)?;
+        Ok(if negated { typing::not(truth)? } else { truth })
+    }
+
+    fn between(&self, expr: &ast::Expr, low: &ast::Expr, high: &ast::Expr, negated: bool) -> Lower {
+        Ok(typing::between(self.lower(expr)?, self.lower(low)?, self.lower(high)?, negated)?)
+    }
+
+    fn cast(&self, e: &ast::Expr, operand: &ast::Expr, data_type: &ast::DataType) -> Lower {
+        match cast_type(data_type) {
+            Some(ty) => Ok(typing::cast(self.lower(operand)?, ty)?),
+            None => foreign(&format!("a cast to {data_type}"), e),
+        }
+    }
+
+    fn case(&self, operand: Option<&ast::Expr>, whens: &[ast::CaseWhen], otherwise: Option<&ast::Expr>) -> Lower {
+        let operand = operand.map(|operand| self.lower(operand)).transpose()?;
+        let whens = whens
+            .iter()
+            .map(|when| Ok((self.lower(&when.condition)?, self.lower(&when.result)?)))
+            .collect::<std::result::Result<_, LowerError>>()?;
+        let otherwise = otherwise.map(|otherwise| self.lower(otherwise)).transpose()?;
+        Ok(typing::case(operand, whens, otherwise)?)
     }
 
     fn value(&self, value: &ast::Value, e: &ast::Expr) -> Lower {
@@ -241,7 +286,7 @@ impl Lowerer<'_> {
             ast::Value::Boolean(b) => Ok(Expr::boolean(*b)),
             ast::Value::Null => Ok(Expr::NULL),
             ast::Value::Placeholder(name) => Ok(self.parameter(name)?),
-            other => Err(LowerError::Unsupported(format!("`{other}`"), expr_span(e))),
+            other => foreign(&format!("`{other}`"), e),
         }
     }
 
@@ -270,33 +315,22 @@ impl Lowerer<'_> {
         if let Some(op) = comparison_operator(op) {
             return self.compare(op, left, right);
         }
-        match op {
-            BinaryOperator::And => Ok(typing::and(vec![self.lower(left)?, self.lower(right)?])?),
-            BinaryOperator::Or => Ok(typing::or(vec![self.lower(left)?, self.lower(right)?])?),
-            BinaryOperator::PGRegexMatch
-            | BinaryOperator::PGRegexIMatch
-            | BinaryOperator::PGRegexNotMatch
-            | BinaryOperator::PGRegexNotIMatch => {
-                use BinaryOperator::{PGRegexIMatch, PGRegexNotIMatch, PGRegexNotMatch};
-                let ignore_case = matches!(op, PGRegexIMatch | PGRegexNotIMatch);
-                let negated = matches!(op, PGRegexNotMatch | PGRegexNotIMatch);
-                Ok(typing::regexp(self.lower(left)?, self.lower(right)?, ignore_case, negated)?)
-            }
-            BinaryOperator::StringConcat => {
-                Ok(typing::call(Function::CONCAT, vec![self.lower(left)?, self.lower(right)?])?)
-            }
-            arithmetic => {
-                let op = match arithmetic {
-                    BinaryOperator::Plus => ArithOp::Add,
-                    BinaryOperator::Minus => ArithOp::Sub,
-                    BinaryOperator::Multiply => ArithOp::Mul,
-                    BinaryOperator::Divide => ArithOp::Div,
-                    BinaryOperator::Modulo => ArithOp::Rem,
-                    other => return Err(LowerError::Unsupported(format!("the operator {other}"), expr_span(e))),
-                };
-                Ok(typing::arith(op, self.lower(left)?, self.lower(right)?)?)
-            }
-        }
+        let build: fn(Expr, Expr) -> std::result::Result<Expr, ValueError> = match op {
+            BinaryOperator::And => |a, b| typing::and(vec![a, b]),
+            BinaryOperator::Or => |a, b| typing::or(vec![a, b]),
+            BinaryOperator::PGRegexMatch => |a, b| typing::regexp(a, b, false, false),
+            BinaryOperator::PGRegexIMatch => |a, b| typing::regexp(a, b, true, false),
+            BinaryOperator::PGRegexNotMatch => |a, b| typing::regexp(a, b, false, true),
+            BinaryOperator::PGRegexNotIMatch => |a, b| typing::regexp(a, b, true, true),
+            BinaryOperator::StringConcat => |a, b| typing::call(Function::CONCAT, vec![a, b]),
+            BinaryOperator::Plus => |a, b| typing::arith(ArithOp::Add, a, b),
+            BinaryOperator::Minus => |a, b| typing::arith(ArithOp::Sub, a, b),
+            BinaryOperator::Multiply => |a, b| typing::arith(ArithOp::Mul, a, b),
+            BinaryOperator::Divide => |a, b| typing::arith(ArithOp::Div, a, b),
+            BinaryOperator::Modulo => |a, b| typing::arith(ArithOp::Rem, a, b),
+            other => return foreign(&format!("the operator {other}"), e),
+        };
+        Ok(build(self.lower(left)?, self.lower(right)?)?)
     }
 
     /// A comparison of values, or of row values.
@@ -356,11 +390,11 @@ impl Lowerer<'_> {
                 ast::Expr::Extract { field, .. } => format!("EXTRACT({field} ..)"),
                 other => format!("`{other}`"),
             };
-            return Err(LowerError::Unsupported(what, expr_span(e)));
+            return foreign(&what, e);
         };
         let args = args.iter().map(|arg| self.lower(arg)).collect::<std::result::Result<Vec<_>, _>>()?;
         if function.is_nested_array(&args) {
-            return Err(LowerError::Unsupported("an array of arrays".into(), expr_span(e)));
+            return foreign("an array of arrays", e);
         }
         Ok(typing::call(function, args)?)
     }

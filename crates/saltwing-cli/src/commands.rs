@@ -82,10 +82,10 @@ impl Runner<'_> {
             DotCommand::Ranges(query) => self.ranges(query)?,
             DotCommand::Import { file, table } => self.sql(&format!("COPY {table} FROM {file}{}", header(file)))?,
             DotCommand::Export { source, file } => self.sql(&format!("COPY {source} TO {file}{}", header(file)))?,
-            DotCommand::Output { file: None, .. } => self.out.to_standard()?,
+            DotCommand::Output { file: None, .. } => self.out.restore_standard()?,
             DotCommand::Output { file: Some(file), once } => {
                 self.uses_files(".output")?;
-                self.out.to_file(file, *once).map_err(|error| Failure::Usage(format!("{file}: {error}")))?;
+                self.out.redirect(file, *once).map_err(|error| Failure::Usage(format!("{file}: {error}")))?;
             }
             DotCommand::Pager(command) => self.pager = command.clone(),
             DotCommand::Watch { every, times } => self.watch(*every, *times)?,

@@ -42,7 +42,7 @@ impl Runner<'_> {
             self.connection.execute("ROLLBACK", ())?;
         }
         drop(running);
-        Ok(done.and_then(|()| Ok(self.out.flush()?))?)
+        done.and_then(|()| Ok(self.out.flush()?))
     }
 
     fn dump_schemas(&mut self) -> Result<(), Failure> {

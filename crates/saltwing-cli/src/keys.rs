@@ -24,7 +24,7 @@ impl Runner<'_> {
             }
         }
         let list = std::iter::once("_row_key".to_owned()).chain(columns).collect::<Vec<_>>().join(", ");
-        self.sql(&format!("{}{list} {}", query.before_list, query.behind_list))
+        self.sql(&format!("{} {list} {}", query.before_list, query.behind_list))
     }
 
     /// Prints the ranges that a query reads of each table: as values, and as bytes behind the bucket's.

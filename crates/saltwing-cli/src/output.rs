@@ -41,9 +41,9 @@ impl<'a> Output<'a> {
     ///
     /// # Errors
     /// The file cannot be made.
-    pub(crate) fn to_file(&mut self, path: &str, once: bool) -> io::Result<()> {
+    pub(crate) fn redirect(&mut self, path: &str, once: bool) -> io::Result<()> {
         let file = BufWriter::new(File::create(path)?);
-        self.to_standard()?;
+        self.restore_standard()?;
         self.destination = Destination::File { file, once };
         Ok(())
     }
@@ -52,7 +52,7 @@ impl<'a> Output<'a> {
     ///
     /// # Errors
     /// The last bytes cannot be written.
-    pub(crate) fn to_standard(&mut self) -> io::Result<()> {
+    pub(crate) fn restore_standard(&mut self) -> io::Result<()> {
         self.flush()?;
         self.destination = Destination::Standard;
         Ok(())
@@ -182,16 +182,16 @@ mod tests {
         let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
         let mut standard = Vec::new();
         let mut output = Output::new(Box::new(&mut standard));
-        output.to_file(&path("once"), true).unwrap();
+        output.redirect(&path("once"), true).unwrap();
         writeln!(output, "a").unwrap();
         output.end_result().unwrap();
         writeln!(output, "b").unwrap();
-        output.to_file(&path("all"), false).unwrap();
+        output.redirect(&path("all"), false).unwrap();
         for text in ["c", "d"] {
             writeln!(output, "{text}").unwrap();
             output.end_result().unwrap();
         }
-        output.to_standard().unwrap();
+        output.restore_standard().unwrap();
         writeln!(output, "e").unwrap();
         drop(output);
         assert_eq!(standard, b"b\ne\n");

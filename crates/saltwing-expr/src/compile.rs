@@ -17,6 +17,9 @@ use crate::step::{Compute, Step};
 /// Longest list of rows, or of items that are no constants, that becomes a chain of comparisons.
 const CHAIN_PARTS_MAX: usize = 16;
 
+/// Nodes of the largest expression that is compiled several times.
+const REPEATED_PARTS_MAX: usize = 16;
+
 /// The step that computes `expr`.
 pub(crate) fn compile(expr: &Expr) -> Step {
     let ty = expr.sql_type().unwrap_or(SqlType::Null);
@@ -121,6 +124,12 @@ fn literal(expr: &Expr) -> Option<Value> {
     }
 }
 
+/// Whether an expression may be compiled several times. Without this limit, nested conditions that each repeat an operand would
+/// take exponential time.
+fn is_small(expr: &Expr) -> bool {
+    !expr.has_more_parts_than(REPEATED_PARTS_MAX)
+}
+
 fn is_char(expr: &Expr) -> bool {
     matches!(expr.sql_type(), Some(SqlType::Char(_)))
 }
@@ -136,6 +145,10 @@ fn comparison(op: CompareOp, a: &Expr, b: &Expr) -> Comparison {
 /// does not get to; should that fail, the row comparison itself decides.
 fn unfolded(op: CompareOp, a: &[Expr], b: &[Expr]) -> Option<Expr> {
     let compare = |op, a: &Expr, b: &Expr| Expr::Compare(op, Box::new(a.clone()), Box::new(b.clone()));
+    let is_repeated = !matches!(op, CompareOp::Eq | CompareOp::NotEq);
+    if is_repeated && !a.iter().chain(b).all(is_small) {
+        return None;
+    }
     let pairs = || a.iter().zip(b);
     match op {
         CompareOp::Eq => Some(Expr::And(pairs().map(|(a, b)| compare(op, a, b)).collect())),
@@ -164,6 +177,9 @@ fn in_list(expr: &Expr, value: &Expr, list: &[Expr]) -> Option<Step> {
             return Some(finish(Box::new(set), expr, SqlType::Boolean, selective));
         }
     }
+    if list.len() > 1 && !is_small(value) {
+        return None;
+    }
     let equal = |item: &Expr| Expr::Compare(CompareOp::Eq, Box::new(value.clone()), Box::new(item.clone()));
     (list.len() <= CHAIN_PARTS_MAX).then(|| compile(&any(list.iter().map(equal).collect())))
 }
@@ -177,7 +193,7 @@ fn row_in_list(expr: &Expr, row: &[Expr], rows: &[Vec<Expr>]) -> Option<Step> {
     if rows.is_empty() {
         return None;
     }
-    if rows.len() <= CHAIN_PARTS_MAX {
+    if rows.len() <= CHAIN_PARTS_MAX && row.iter().all(is_small) {
         let equal = rows.iter().map(|other| unfolded(CompareOp::Eq, row, other)).collect::<Option<_>>()?;
         return Some(compile(&any(equal)));
     }

@@ -13,7 +13,7 @@ use crate::guard::{self, Judged};
 use crate::inclusion::Inclusion;
 use crate::key_box::KeyBox;
 use crate::key_space::KeySpace;
-use crate::predicates::{CoverBuilder, TruthSet};
+use crate::predicates::CoverBuilder;
 use crate::product::Product;
 use crate::range_plan::{ColumnTypes, Plan};
 use crate::{
@@ -91,8 +91,7 @@ impl Part {
 impl<'a> Candidate<'a> {
     fn new(key: &'a CandidateKey<'a>, request: &Request<'a>) -> Self {
         let space = KeySpace::new(key.schema, request.conditions.iter().map(|condition| &condition.expr));
-        let reader = CoverBuilder { space: &space };
-        let covers: Vec<Cover> = request.conditions.iter().map(|c| reader.cover(&c.expr, TruthSet::TRUE)).collect();
+        let covers: Vec<Cover> = request.conditions.iter().map(|c| CoverBuilder::holds(&c.expr, &space)).collect();
         let all = Cover::intersect_all(covers.iter().cloned(), &space);
         let (all, ties) = computed::derive(all, &space);
         let pairs = all.boxes.iter().zip(&ties);

@@ -114,7 +114,7 @@ impl Domain {
         match (a, b) {
             (Value::Int(a), Value::Int(b)) => a.cmp(b),
             (Value::Array(_), Value::Array(_)) => {
-                let order = self.stored(a).cmp(&self.stored(b));
+                let order = self.codec().compare_arrays(a, b);
                 if self.ascending { order } else { order.reverse() }
             }
             _ => a.compare_as(b, self.ty).unwrap_or(Ordering::Equal),
@@ -123,8 +123,11 @@ impl Domain {
 
     /// The bytes of a value in the key; `None` if no row can have it.
     pub(crate) fn stored(&self, value: &Value) -> Option<Vec<u8>> {
-        let order = if self.ascending { SortOrder::Asc } else { SortOrder::Desc };
-        ValueCodec::new(self.ty, order).stored(value)
+        self.codec().stored(value)
+    }
+
+    fn codec(&self) -> ValueCodec {
+        ValueCodec::new(self.ty, if self.ascending { SortOrder::Asc } else { SortOrder::Desc })
     }
 
     /// Whether a value is this end of the domain.

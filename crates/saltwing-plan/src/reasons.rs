@@ -13,7 +13,7 @@ use crate::cover::Cover;
 use crate::guard;
 use crate::key_box::KeyBox;
 use crate::key_space::{KeySpace, Part};
-use crate::predicates::{CoverBuilder, TruthSet};
+use crate::predicates::CoverBuilder;
 
 /// The relation of a condition that narrows the ranges to the key: "equality on key column 1".
 pub(crate) fn key_use(cover: &Cover, space: &KeySpace) -> String {
@@ -91,9 +91,8 @@ pub(crate) fn residual(expr: &Expr, cover: &Cover, stop: usize, space: &KeySpace
 /// The side of an OR, at any depth, that does not bound the key column at `position`; `None` if there is no OR.
 pub(crate) fn open_side<'e>(expr: &'e Expr, position: usize, space: &KeySpace) -> Option<&'e Expr> {
     let Expr::Or(list) = expr else { return None };
-    let reader = CoverBuilder { space };
     let is_open = |side: &&Expr| {
-        let cover = reader.cover(side, TruthSet::TRUE);
+        let cover = CoverBuilder::holds(side, space);
         !guard::set_bounds(&cover.projection(position, space), space.domain(position))
     };
     let side = list.iter().find(is_open)?;
@@ -222,7 +221,7 @@ pub(crate) fn first_key_column(expr: &Expr, space: &KeySpace) -> Option<String> 
 /// Why a condition does not bound the leading key column, for a refusal; `None`
 /// with the key column that it does bound, when that is a later one.
 pub(crate) fn not_leading(expr: &Expr, space: &KeySpace) -> Result<String, String> {
-    let cover = CoverBuilder { space }.cover(expr, TruthSet::TRUE);
+    let cover = CoverBuilder::holds(expr, space);
     let Some(leading) = space.schema().columns.first() else { return Err(String::new()) };
     let positions = narrowed(&cover, space);
     if let Some(part) = space.part(0)

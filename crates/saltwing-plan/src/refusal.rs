@@ -7,7 +7,7 @@ use saltwing_types::{ColumnRef, CompareOp, Expr, KeyColumn, KeySchema, Span, Sql
 use crate::computed;
 use crate::cover::Cover;
 use crate::key_space::{KeySpace, Part};
-use crate::predicates::{CoverBuilder, TruthSet};
+use crate::predicates::CoverBuilder;
 use crate::{Condition, LIMITED_ROWS_MAX, OrderKind, Request, RowLimit, reasons};
 
 /// Everything that the error of a refused access needs.
@@ -102,8 +102,7 @@ pub(crate) fn of(request: &Request<'_>, order: OrderKind) -> Refusal {
 /// The leading part and why it is not fixed, where the inputs have more combinations of values than are computed.
 fn too_many_combinations<'s>(request: &Request<'_>, space: &'s KeySpace<'s>) -> Option<(&'s Part<'s>, String)> {
     let part = space.part(0)?;
-    let reader = CoverBuilder { space };
-    let covers = request.conditions.iter().map(|condition| reader.cover(&condition.expr, TruthSet::TRUE));
+    let covers = request.conditions.iter().map(|condition| CoverBuilder::holds(&condition.expr, space));
     let count = computed::too_many(part, &Cover::intersect_all(covers, space), space)?;
     Some((part, reasons::too_many(part, count, space)))
 }

@@ -249,8 +249,7 @@ impl RowKeyCodec {
         let by_value = match (a, b, ty) {
             (Value::Null, _, _) | (_, Value::Null, _) => return b.is_null().cmp(&a.is_null()),
             (Value::Array(_), Value::Array(_), SqlType::Array(..)) => {
-                let [a, b] = [a, b].map(|array| codec.map(|codec| codec.stored(array)));
-                return a.cmp(&b);
+                return codec.map_or(Ordering::Equal, |codec| codec.compare_arrays(a, b));
             }
             (Value::Bytes(a), Value::Bytes(b), SqlType::Binary(width)) => {
                 let padding = |bytes: &[u8]| (width as usize).saturating_sub(bytes.len());

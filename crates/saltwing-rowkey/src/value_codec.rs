@@ -1,5 +1,7 @@
 //! One value as bytes and back: its type and direction are chosen once.
 
+use std::cmp::Ordering;
+
 use saltwing_types::value::Timestamp;
 use saltwing_types::{Decimal, SortOrder, SqlType, Value};
 
@@ -42,6 +44,19 @@ impl ValueCodec {
     pub fn stored(&self, value: &Value) -> Option<Vec<u8>> {
         let mut out = Vec::new();
         self.encode(value, &mut out).ok().map(|()| out)
+    }
+
+    /// The order of two arrays in a key, whose last column they are: that of their stored bytes with the terminator that
+    /// ends a DESC column. Arrays without a key form come first.
+    pub fn compare_arrays(&self, a: &Value, b: &Value) -> Ordering {
+        let [a, b] = [a, b].map(|array| {
+            let mut bytes = self.stored(array)?;
+            if self.is_desc() {
+                bytes.push(0xff);
+            }
+            Some(bytes)
+        });
+        a.cmp(&b)
     }
 
     /// The codec of an array's elements, in the same direction.

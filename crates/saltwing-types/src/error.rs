@@ -215,6 +215,9 @@ pub enum ValueError {
     /// Legal SQL that is not built yet.
     #[error("{0} is not supported yet")]
     NotSupported(String),
+    /// An operand that the typed expression repeats has too many parts; the limit.
+    #[error("an operand of BETWEEN, CASE, NULLIF or SIGN has at most {0} parts")]
+    TooManyParts(usize),
     /// No function of this name with these arguments.
     #[error("no function {0}")]
     NoSuchFunction(String),
@@ -237,6 +240,7 @@ impl ValueError {
             Self::TypeMismatch(_) => ErrorCode::TypeMismatch,
             Self::BadArgument(_) => ErrorCode::BadArgument,
             Self::NotSupported(_) => ErrorCode::NotSupported,
+            Self::TooManyParts(_) => ErrorCode::TooDeep,
             Self::NoSuchFunction(_) => ErrorCode::NoSuchFunction,
             Self::Internal(_) => ErrorCode::Bug,
         }

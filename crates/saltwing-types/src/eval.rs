@@ -25,7 +25,7 @@ pub fn eval(expr: &Expr, row: &[Value]) -> Computed {
         Expr::Param(index, _) => Err(ValueError::BadArgument(format!("parameter {} has no value", index + 1))),
         Expr::Subquery(index, _) => Err(ValueError::BadArgument(format!("subquery {} has no value", index + 1))),
         Expr::Compare(op, a, b) => Ok(truth(compare(*op, &operand(a, row)?, &operand(b, row)?, char_type(a, b)))),
-        Expr::RowCompare(op, a, b) => Ok(truth(compare_rows(*op, a, b, row)?)),
+        Expr::RowCompare(op, a, b) => Ok(truth(compare_rows(*op, (a, &mut Vec::new()), b, row)?)),
         Expr::And(list) => decided(list.iter().map(|e| Ok(known(&eval(e, row)?))), false),
         Expr::Or(list) => decided(list.iter().map(|e| Ok(known(&eval(e, row)?))), true),
         Expr::Not(e) => Ok(truth(known(&eval(e, row)?).map(|b| !b))),
@@ -37,7 +37,8 @@ pub fn eval(expr: &Expr, row: &[Value]) -> Computed {
             decided(list.iter().map(is), true)
         }
         Expr::RowInList(left, rows) => {
-            decided(rows.iter().map(|right| compare_rows(CompareOp::Eq, left, right, row)), true)
+            let mut values = Vec::new();
+            decided(rows.iter().map(|right| compare_rows(CompareOp::Eq, (left, &mut values), right, row)), true)
         }
         Expr::Like { text, pattern, escape, ignore_case } => match (eval(text, row)?, eval(pattern, row)?) {
             (Value::Text(text), Value::Text(pattern)) => {
@@ -109,10 +110,21 @@ fn not_distinct(a: &Value, b: &Value, ty: SqlType) -> bool {
 
 /// Row values: for `=` and `<>` a known difference decides over an unknown; for
 /// an order the first pair that is not equal decides, and an unknown pair makes it unknown.
-fn compare_rows(op: CompareOp, a: &[Expr], b: &[Expr], row: &[Value]) -> Result<Option<bool>, ValueError> {
+///
+/// The values of the left row are computed when they are needed, and kept in order.
+fn compare_rows(
+    op: CompareOp,
+    (left, values): (&[Expr], &mut Vec<Value>),
+    right: &[Expr],
+    row: &[Value],
+) -> Result<Option<bool>, ValueError> {
     let mut unknown = false;
-    for (a, b) in a.iter().zip(b) {
-        match operand(a, row)?.compare_as(&operand(b, row)?, char_type(a, b)) {
+    for (i, (a, b)) in left.iter().zip(right).enumerate() {
+        if values.len() == i {
+            values.push(operand(a, row)?);
+        }
+        let Some(value) = values.get(i) else { return Err(ValueError::Internal("a row value lacks a part".into())) };
+        match value.compare_as(&operand(b, row)?, char_type(a, b)) {
             Some(Ordering::Equal) => {}
             None if matches!(op, CompareOp::Eq | CompareOp::NotEq) => unknown = true,
             None => return Ok(None),

@@ -138,6 +138,18 @@ impl Expr {
         self.for_each_child(&mut |child| child.walk(visit));
     }
 
+    /// Whether the expression has more parts than this, itself counted.
+    pub fn has_more_parts_than(&self, max: usize) -> bool {
+        fn is_within(expr: &Expr, left: &mut usize) -> bool {
+            let Some(rest) = left.checked_sub(1) else { return false };
+            *left = rest;
+            let mut all = true;
+            expr.for_each_child(&mut |child| all = all && is_within(child, left));
+            all
+        }
+        !is_within(self, &mut { max })
+    }
+
     /// Calls `visit` on each direct part.
     pub fn for_each_child<'a>(&'a self, visit: &mut dyn FnMut(&'a Expr)) {
         match self {

@@ -154,7 +154,16 @@ pub fn literal(value: &Value, ty: SqlType) -> String {
             let elements: Vec<String> = elements.iter().map(|value| literal(value, element)).collect();
             format!("ARRAY[{}]", elements.join(", "))
         }
-        number => format(number, ty).unwrap_or_default(),
+        // Numbers have no literal for NaN and the infinities.
+        number => {
+            let text = format(number, ty).unwrap_or_default();
+            let is_finite = match number {
+                Value::Float(v) => v.is_finite(),
+                Value::Double(v) => v.is_finite(),
+                _ => true,
+            };
+            if is_finite { text } else { format!("CAST('{text}' AS {ty})") }
+        }
     }
 }
 

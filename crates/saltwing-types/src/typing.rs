@@ -108,10 +108,22 @@ pub fn compare(op: CompareOp, a: Expr, b: Expr) -> Typed {
 
 /// `e BETWEEN low AND high`.
 pub fn between(e: Expr, low: Expr, high: Expr, negated: bool) -> Typed {
+    let again = repeated(&e)?;
     if negated {
-        return or(vec![compare(CompareOp::Lt, e.clone(), low)?, compare(CompareOp::Gt, e, high)?]);
+        return or(vec![compare(CompareOp::Lt, e, low)?, compare(CompareOp::Gt, again, high)?]);
     }
-    and(vec![compare(CompareOp::GtEq, e.clone(), low)?, compare(CompareOp::LtEq, e, high)?])
+    and(vec![compare(CompareOp::GtEq, e, low)?, compare(CompareOp::LtEq, again, high)?])
+}
+
+/// Most parts of an operand that stands in the typed expression more than once.
+pub const REPEATED_PARTS_MAX: usize = 10_000;
+
+/// An operand once more. Operands of this kind inside each other double the expression each time, so there is a limit.
+fn repeated(operand: &Expr) -> Typed {
+    match operand.has_more_parts_than(REPEATED_PARTS_MAX) {
+        true => Err(ValueError::TooManyParts(REPEATED_PARTS_MAX)),
+        false => Ok(operand.clone()),
+    }
 }
 
 /// A comparison of row values.
@@ -369,7 +381,7 @@ pub fn case(operand: Option<Expr>, whens: Vec<(Expr, Expr)>, otherwise: Option<E
     let mut typed = Vec::with_capacity(whens.len());
     for (condition_or_value, result) in whens {
         let condition = match &operand {
-            Some(operand) => compare(CompareOp::Eq, operand.clone(), condition_or_value)?,
+            Some(operand) => compare(CompareOp::Eq, repeated(operand)?, condition_or_value)?,
             None => condition(condition_or_value)?,
         };
         typed.push((condition, as_type(result, ty)?));

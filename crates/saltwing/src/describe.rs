@@ -52,8 +52,8 @@ impl Session {
     pub(crate) fn describe_statement(&self, statement: &Statement, parameters: usize) -> Result<Description, Error> {
         let types = ParameterTypes::default();
         let mut describer = Describer { session: self, purpose: Purpose::Judge, has_parameters: parameters > 0, types };
-        let statement = through_view(statement, &*self.catalog(), Params::Open)?;
-        let description = describer.described(&statement)?;
+        let through = through_view(statement, &*self.catalog(), Params::Open)?;
+        let description = describer.described(through.as_deref().unwrap_or(statement))?;
         Ok(Description { parameters: describer.types.into_types(parameters), ..description })
     }
 }
@@ -96,7 +96,8 @@ impl Describer<'_> {
             Statement::CopyFrom(copy) => drop(resolve(&*catalog, &copy.table)?),
             Statement::Explain(explain) => {
                 self.purpose = if explain.analyze { Purpose::Judge } else { Purpose::Explain };
-                self.described(&*through_view(&explain.statement, &*catalog, Params::Open)?)?;
+                let through = through_view(&explain.statement, &*catalog, Params::Open)?;
+                self.described(through.as_deref().unwrap_or(&explain.statement))?;
             }
             Statement::CreateTable(create) => {
                 let bound = create_table(create, session.shared().options.default_salt)?;

@@ -37,9 +37,10 @@ impl Session {
         loop {
             let catalog = self.catalog();
             let version = catalog.version();
-            let statement = through_view(statement, &*catalog, Params::Given(params))?;
-            let returning = planned_returning(&statement, &*catalog, Params::Given(params))?;
-            match (Dml { session: self, catalog, params, context: self.begin(), returning }).run(&statement) {
+            let through = through_view(statement, &*catalog, Params::Given(params))?;
+            let statement = through.as_deref().unwrap_or(statement);
+            let returning = planned_returning(statement, &*catalog, Params::Given(params))?;
+            match (Dml { session: self, catalog, params, context: self.begin(), returning }).run(statement) {
                 Err(error)
                     if error.code() == ErrorCode::Conflict
                         && error.rows_committed() == 0

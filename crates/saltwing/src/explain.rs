@@ -88,7 +88,7 @@ impl Session {
     /// The rows that an UPSERT SELECT or a DELETE reads.
     fn explain_write(&self, statement: &Statement, params: &[Value]) -> Result<Explained, Error> {
         let given = if params.is_empty() { Params::Open } else { Params::Given(params) };
-        match &*through_view(statement, &*self.catalog(), given)? {
+        match through_view(statement, &*self.catalog(), given)?.as_deref().unwrap_or(statement) {
             Statement::Upsert(upsert) | Statement::Insert(upsert) => match &upsert.source {
                 RowSource::Values(_) => Ok(direct(Vec::new())),
                 RowSource::Query(query) => self.explain_query(&upsert.source_query(query), params),

@@ -9,7 +9,6 @@
 //! As in Phoenix, the conditions of such a view are columns with their values. A row that is written through the view has these
 //! values, so the view shows it.
 
-use std::borrow::Cow;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -33,27 +32,27 @@ use crate::lower::{Params, constant};
 use crate::output::OutputColumn;
 use crate::select::Output;
 
-/// The statement as one that writes the table of the view that it names.
+/// The statement as one that writes the table of the view that it names; `None` if it names no view.
 ///
 /// # Errors
 /// [`BindErrorKind::ReadOnlyView`]; [`BindErrorKind::ViewCheck`] for a value that the view would not show.
-pub fn through_view<'a>(
-    statement: &'a Statement,
+pub fn through_view(
+    statement: &Statement,
     catalog: &dyn CatalogReader,
     params: Params<'_>,
-) -> Result<Cow<'a, Statement>> {
-    let Some(name) = target(statement).filter(|_| catalog.has_views()) else { return Ok(Cow::Borrowed(statement)) };
+) -> Result<Option<Box<Statement>>> {
+    let Some(name) = target(statement).filter(|_| catalog.has_views()) else { return Ok(None) };
     let (schema, bare) = name.parts();
-    let Some(view) = catalog.view(schema, bare) else { return Ok(Cow::Borrowed(statement)) };
+    let Some(view) = catalog.view(schema, bare) else { return Ok(None) };
     let written = WrittenView::of(&view, name.span(), catalog)?;
-    let mut statement = statement.clone();
-    match &mut statement {
+    let mut statement = Box::new(statement.clone());
+    match &mut *statement {
         Statement::Upsert(it) | Statement::Insert(it) => written.upsert(it, params)?,
         Statement::Update(it) => written.update(it, params)?,
         Statement::Delete(it) => written.delete(it)?,
         _ => return Err(written.refused("MERGE takes a table")),
     }
-    Ok(Cow::Owned(statement))
+    Ok(Some(statement))
 }
 
 /// Whether a view takes writes.

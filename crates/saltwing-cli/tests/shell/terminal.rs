@@ -103,8 +103,11 @@ fn statements_run_and_the_shell_is_left() {
     terminal.waits_for("1 row");
     terminal.runs("SELECT nope FROM t WHERE k = 1;", "no_such_column");
     // A line that is given up runs nothing.
+    // What is typed ahead of it goes with the line.
     terminal.types("SELECT 99");
+    terminal.waits_for("SELECT 99");
     terminal.types("\x03");
+    terminal.waits_for("> ");
     terminal.runs("\\x", "> ");
     terminal.runs("SELECT k, v FROM t WHERE k = 1;", "v = a");
     terminal.types("\x04");

@@ -22,6 +22,8 @@ mod row_value;
 mod text_of_key;
 mod truth_set;
 
+use std::cell::Cell;
+
 pub(crate) use prefix::TextPrefix;
 use saltwing_types::Expr;
 use saltwing_types::function::KeyProperty;
@@ -32,17 +34,46 @@ use crate::cover::{Cover, Fit};
 use crate::key_box::KeyBox;
 use crate::key_space::KeySpace;
 
-/// Reads conditions as boxes over the columns of one key.
+/// Steps of reading a condition that are not counted against its size.
+const STEPS_FREE: usize = 1_000;
+
+/// Most steps for each part of a larger condition.
+const STEPS_OF_PART_MAX: usize = 8;
+
+/// Reads a condition as boxes over the columns of one key.
 pub(crate) struct CoverBuilder<'a> {
-    pub(crate) space: &'a KeySpace<'a>,
+    space: &'a KeySpace<'a>,
+    condition: &'a Expr,
+    steps: Cell<usize>,
+    steps_max: Cell<usize>,
 }
 
-impl CoverBuilder<'_> {
+impl<'a> CoverBuilder<'a> {
+    /// The boxes in which the condition is TRUE.
+    pub(crate) fn holds(condition: &'a Expr, space: &'a KeySpace<'a>) -> Cover {
+        let builder = Self { space, condition, steps: Cell::new(0), steps_max: Cell::new(STEPS_FREE) };
+        builder.cover(condition, TruthSet::TRUE)
+    }
+
+    /// Counts a step; whether there may be another one. Some forms ask their operands several times, so conditions inside each
+    /// other would take exponential time.
+    fn may_go_on(&self) -> bool {
+        let steps = self.steps.get() + 1;
+        self.steps.set(steps);
+        if steps > STEPS_FREE && self.steps_max.get() == STEPS_FREE {
+            let mut parts = 0;
+            self.condition.walk(&mut |_| parts += 1);
+            self.steps_max.set(STEPS_FREE + parts * STEPS_OF_PART_MAX);
+        }
+        steps <= self.steps_max.get()
+    }
+
     /// The boxes in which `expr` has a wanted outcome.
-    pub(crate) fn cover(&self, expr: &Expr, want: TruthSet) -> Cover {
+    fn cover(&self, expr: &Expr, want: TruthSet) -> Cover {
         match (want.yes, want.no, want.unknown) {
             (true, true, true) => return Cover::everything(),
             (false, false, false) => return Cover::nothing(),
+            _ if !self.may_go_on() => return Cover::unknown(),
             _ => {}
         }
         if let Some(cover) = constant::cover(expr, want) {

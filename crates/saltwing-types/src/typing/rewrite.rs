@@ -1,6 +1,6 @@
 //! Functions that are another way to write an expression.
 
-use super::{Typed, arith, case, compare, meet_type, type_name};
+use super::{Typed, arith, case, compare, meet_type, repeated, type_name};
 use crate::function::Rewrite;
 use crate::sql_type::TypeFamily;
 use crate::{ArithOp, CompareOp, Expr, Function, SqlType, Value, ValueError};
@@ -20,7 +20,7 @@ pub(super) fn rewrite(function: Function, rewrite: Rewrite, args: Vec<Expr>) -> 
 ///
 /// An operand without a type (a parameter, NULL) takes the type of `b`, as a plain string does.
 fn null_if(a: Expr, b: Expr) -> Typed {
-    let typed = match compare(CompareOp::Eq, a.clone(), b)? {
+    let typed = match compare(CompareOp::Eq, repeated(&a)?, b)? {
         Expr::Compare(op, met, b)
             if matches!(a, Expr::Param(_, None) | Expr::Literal(Value::Null | Value::Text(_), _)) =>
         {
@@ -41,7 +41,7 @@ fn sign(number: Expr) -> Typed {
         return Err(ValueError::TypeMismatch(format!("SIGN takes a number, and {number} is {}", type_name(&number))));
     }
     let whens = [(CompareOp::Gt, 1), (CompareOp::Lt, -1), (CompareOp::Eq, 0)].map(|(op, sign)| {
-        Ok((compare(op, number.clone(), zero())?, Expr::Literal(Value::Int(sign), SqlType::Integer)))
+        Ok((compare(op, repeated(&number)?, zero())?, Expr::Literal(Value::Int(sign), SqlType::Integer)))
     });
     case(None, whens.into_iter().collect::<Result<_, ValueError>>()?, None)
 }

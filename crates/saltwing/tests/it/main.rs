@@ -9,6 +9,7 @@ mod copy_advice;
 mod copy_conflicts;
 mod copy_formats;
 mod copy_streams;
+mod depth;
 mod derives;
 mod direct;
 mod durability;
