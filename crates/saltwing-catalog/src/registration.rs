@@ -6,8 +6,8 @@ use saltwing_types::TableName;
 
 use crate::arrow_table::ArrowTable;
 use crate::boot::Catalog;
-use crate::error::CatalogError;
 use crate::definitions::{Definitions, key};
+use crate::error::CatalogError;
 
 impl Catalog {
     /// Adds a table of batches. One of the same name is replaced: statements that run keep it.

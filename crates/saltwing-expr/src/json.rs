@@ -1,9 +1,8 @@
 //! Rows as JSON objects.
 
-use std::fmt::Write;
-
 use arrow::array::RecordBatch;
 use saltwing_types::sql_type::TypeFamily;
+use saltwing_types::text::push_quoted;
 use saltwing_types::{SqlType, ValueError};
 
 use crate::text::write_text;
@@ -22,7 +21,7 @@ impl JsonObjects {
     pub fn new<'c>(columns: impl IntoIterator<Item = (&'c str, SqlType)>) -> Self {
         let columns = columns.into_iter().map(|(label, ty)| {
             let mut key = String::new();
-            write_string(label, &mut key);
+            push_quoted(&mut key, label);
             (key, ty)
         });
         Self { columns: columns.collect(), text: String::new() }
@@ -47,29 +46,12 @@ impl JsonObjects {
             match ty.family() {
                 _ if !has_value => out.push_str("null"),
                 TypeFamily::Number if is_finite => out.push_str(&self.text),
-                TypeFamily::Boolean => out.push_str(&self.text),
-                _ => write_string(&self.text, out),
+                // The text of an array is JSON.
+                TypeFamily::Boolean | TypeFamily::Array => out.push_str(&self.text),
+                _ => push_quoted(out, &self.text),
             }
         }
         out.push('}');
         Ok(())
     }
-}
-
-/// Writes a string in quotes.
-fn write_string(text: &str, out: &mut String) {
-    out.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            // Writing to a String cannot fail.
-            c if c < ' ' => drop(write!(out, "\\u{:04x}", u32::from(c))),
-            c => out.push(c),
-        }
-    }
-    out.push('"');
 }

@@ -83,7 +83,10 @@ impl Load<'_> {
                 let input = decompressed(input, compression).map_err(|error| self.unreadable(&error))?;
                 match format {
                     FileFormat::Csv(format) => self.read_records(RecordReader::new(input, *format), bytes_total),
-                    FileFormat::Json => self.read_lines(JsonLines::new(input), bytes_total),
+                    FileFormat::Json => {
+                        let lines = JsonLines::new(input, self.array_columns());
+                        self.read_lines(lines, bytes_total)
+                    }
                 }
             }
         }
@@ -125,6 +128,12 @@ impl Load<'_> {
             };
             Ok((more, reader.bytes()))
         })
+    }
+
+    fn array_columns(&self) -> Vec<String> {
+        let columns = &self.loader.target.table.def().columns;
+        let arrays = columns.iter().filter(|column| column.ty.element().is_some());
+        arrays.map(|column| column.name.clone()).collect()
     }
 
     /// Loads the objects of a file of JSON lines.

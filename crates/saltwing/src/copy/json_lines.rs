@@ -12,6 +12,7 @@ use arrow::error::ArrowError;
 use arrow_json::ReaderBuilder;
 use arrow_json::reader::Decoder;
 use saltwing_types::ErrorCode;
+use saltwing_types::text::push_quoted;
 use serde::de::IgnoredAny;
 
 use super::reader::RECORD_BYTES_MAX;
@@ -25,6 +26,8 @@ pub(super) struct JsonLines<R> {
     pub(super) bytes: u64,
     /// The keys so far, as the file spells them.
     keys: Vec<String>,
+    /// The columns whose values are lists.
+    lists: Vec<String>,
     decoder: Option<Decoder>,
 }
 
@@ -49,8 +52,9 @@ impl LineError {
 }
 
 impl<R: BufRead> JsonLines<R> {
-    pub(super) fn new(input: R) -> Self {
-        Self { input, line: Vec::new(), number: 0, bytes: 0, keys: Vec::new(), decoder: None }
+    /// Objects, of whose keys `lists` have lists as values.
+    pub(super) fn new(input: R, lists: Vec<String>) -> Self {
+        Self { input, line: Vec::new(), number: 0, bytes: 0, keys: Vec::new(), lists, decoder: None }
     }
 
     /// Reads the next line that is not empty; `false` at the end of the file.
@@ -79,9 +83,9 @@ impl<R: BufRead> JsonLines<R> {
             Err(error) if !self.learn_keys()? => return Err(LineError::NoObject(error)),
             Err(_) => self.decoded().map_err(LineError::NoObject)?,
         };
-        let value = |column: &Arc<dyn Array>| {
-            let texts = column.as_string_opt::<i32>().filter(|texts| texts.is_valid(0))?;
-            Some(texts.value(0).to_owned())
+        let value = |column: &Arc<dyn Array>| match column.as_list_opt::<i32>() {
+            Some(lists) => lists.is_valid(0).then(|| list_text(&lists.value(0))),
+            None => text_at(column, 0).map(str::to_owned),
         };
         Ok(self.keys.iter().map(String::as_str).zip(batch.columns().iter().map(value)).collect())
     }
@@ -98,7 +102,7 @@ impl<R: BufRead> JsonLines<R> {
     fn decoded(&mut self) -> Result<RecordBatch, String> {
         let decoder = match &mut self.decoder {
             Some(decoder) => decoder,
-            empty => empty.insert(decoder_of(&self.keys).map_err(|error| error.to_string())?),
+            empty => empty.insert(decoder_of(&self.keys, &self.lists).map_err(|error| error.to_string())?),
         };
         let batch = decoder.decode(&self.line).and_then(|_| decoder.flush());
         let batch = batch.map_err(|error| error.to_string());
@@ -112,9 +116,29 @@ impl<R: BufRead> JsonLines<R> {
     }
 }
 
+fn text_at(texts: &dyn Array, index: usize) -> Option<&str> {
+    texts.as_string_opt::<i32>().filter(|texts| texts.is_valid(index)).map(|texts| texts.value(index))
+}
+
+/// A list of texts as an array in JSON.
+fn list_text(elements: &dyn Array) -> String {
+    let mut text = String::from("[");
+    for index in 0..elements.len() {
+        text.push_str(if index == 0 { "" } else { "," });
+        match text_at(elements, index) {
+            Some(element) => push_quoted(&mut text, element),
+            None => text.push_str("null"),
+        }
+    }
+    text + "]"
+}
+
 /// A decoder of objects with these keys and no others.
-fn decoder_of(keys: &[String]) -> Result<Decoder, ArrowError> {
-    let fields: Vec<ArrowField> = keys.iter().map(|key| ArrowField::new(key, DataType::Utf8, true)).collect();
-    let builder = ReaderBuilder::new(Arc::new(Schema::new(fields)));
+fn decoder_of(keys: &[String], lists: &[String]) -> Result<Decoder, ArrowError> {
+    let field = |key: &String| match lists.iter().any(|list| list.eq_ignore_ascii_case(key)) {
+        true => ArrowField::new_list(key, ArrowField::new_list_field(DataType::Utf8, true), true),
+        false => ArrowField::new(key, DataType::Utf8, true),
+    };
+    let builder = ReaderBuilder::new(Arc::new(Schema::new(keys.iter().map(field).collect::<Vec<_>>())));
     builder.with_coerce_primitive(true).with_strict_mode(true).build_decoder()
 }

@@ -1,7 +1,7 @@
 //! Values as serde reads and writes them.
 
 use saltwing_types::{ErrorCode, SqlType, Value, text};
-use serde::de::value::StringDeserializer;
+use serde::de::value::{SeqDeserializer, StringDeserializer};
 use serde::de::{Deserializer, IntoDeserializer, Visitor};
 use serde::{Serialize, Serializer, forward_to_deserialize_any};
 
@@ -59,6 +59,10 @@ impl<'de> Deserializer<'de> for Cell {
             Value::Text(text) => visitor.visit_string(text),
             Value::Bytes(bytes) => visitor.visit_byte_buf(bytes),
             Value::Decimal(_) | Value::Date(_) | Value::Timestamp(_) => visitor.visit_string(self.text()),
+            Value::Array(elements) => {
+                let ty = self.ty.element().unwrap_or(SqlType::Null);
+                visitor.visit_seq(SeqDeserializer::new(elements.into_iter().map(|value| Cell { value, ty })))
+            }
         }
     }
 
@@ -107,6 +111,10 @@ impl Serialize for Cell {
             Value::Int(value) => serializer.serialize_i64(*value),
             Value::Float(value) => serializer.serialize_f32(*value),
             Value::Double(value) => serializer.serialize_f64(*value),
+            Value::Array(elements) => {
+                let ty = self.ty.element().unwrap_or(SqlType::Null);
+                serializer.collect_seq(elements.iter().map(|value| Cell { value: value.clone(), ty }))
+            }
             Value::Bytes(bytes) if !serializer.is_human_readable() => serializer.serialize_bytes(bytes),
             _ => serializer.serialize_str(&self.text()),
         }

@@ -2,7 +2,7 @@
 
 use saltwing_types::{ErrorCode, Value};
 use serde::Serialize;
-use serde::ser::{Impossible, Serializer};
+use serde::ser::{Impossible, SerializeSeq, SerializeTuple, Serializer};
 
 use crate::Error;
 
@@ -28,16 +28,55 @@ macro_rules! values {
 macro_rules! no_values {
     ($($method:ident($($ty:ty),*);)*) => { $(
         fn $method(self, $(_: $ty),*) -> Result<No, Error> {
-            Err(none("a parameter is a single value: no list, map or struct"))
+            Err(none("a parameter is a value or a list of values: no map or struct"))
         }
     )* };
+}
+
+/// Room that is made for elements before they come.
+const ELEMENTS_RESERVED_MAX: usize = 1024;
+
+/// The elements of an array so far.
+pub(super) struct Elements(Vec<Value>);
+
+impl Elements {
+    fn push<T: Serialize + ?Sized>(&mut self, element: &T) -> Result<(), Error> {
+        self.0.push(element.serialize(ValueWriter)?);
+        Ok(())
+    }
+}
+
+impl SerializeSeq for Elements {
+    type Ok = Value;
+    type Error = Error;
+
+    fn serialize_element<T: Serialize + ?Sized>(&mut self, element: &T) -> Result<(), Error> {
+        self.push(element)
+    }
+
+    fn end(self) -> Result<Value, Error> {
+        Ok(Value::Array(self.0))
+    }
+}
+
+impl SerializeTuple for Elements {
+    type Ok = Value;
+    type Error = Error;
+
+    fn serialize_element<T: Serialize + ?Sized>(&mut self, element: &T) -> Result<(), Error> {
+        self.push(element)
+    }
+
+    fn end(self) -> Result<Value, Error> {
+        Ok(Value::Array(self.0))
+    }
 }
 
 impl Serializer for ValueWriter {
     type Ok = Value;
     type Error = Error;
-    type SerializeSeq = No;
-    type SerializeTuple = No;
+    type SerializeSeq = Elements;
+    type SerializeTuple = Elements;
     type SerializeTupleStruct = No;
     type SerializeTupleVariant = No;
     type SerializeMap = No;
@@ -61,9 +100,15 @@ impl Serializer for ValueWriter {
         serialize_bytes(&[u8]);
     }
 
+    fn serialize_seq(self, length: Option<usize>) -> Result<Elements, Error> {
+        Ok(Elements(Vec::with_capacity(length.unwrap_or(0).min(ELEMENTS_RESERVED_MAX))))
+    }
+
+    fn serialize_tuple(self, length: usize) -> Result<Elements, Error> {
+        self.serialize_seq(Some(length))
+    }
+
     no_values! {
-        serialize_seq(Option<usize>);
-        serialize_tuple(usize);
         serialize_tuple_struct(&'static str, usize);
         serialize_tuple_variant(&'static str, u32, &'static str, usize);
         serialize_map(Option<usize>);
