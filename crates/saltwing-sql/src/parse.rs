@@ -8,6 +8,7 @@ use sqlparser::tokenizer::{Location, Span as TokenSpan, Token};
 use crate::cursor::Cursor;
 use crate::dialect::SaltwingDialect;
 use crate::error::SqlError;
+use crate::large_stack::on_large_stack;
 use crate::lexer::{self, Lexed};
 use crate::parameter::{self, Parameter};
 use crate::split::{self, StatementText};
@@ -129,22 +130,12 @@ fn parse_text(
 /// Stack that parsing may take on the caller's thread.
 const OWN_STACK_KB_MAX: usize = 1_000;
 
-/// Stack of the thread that parses deeper statements; the system maps only the used part.
-const LARGE_STACK_BYTES: usize = 64 << 20;
-
 /// Runs `parse` where it has `parse_kb` of stack.
 fn with_stack<T: Send>(parse_kb: usize, parse: impl FnOnce() -> Result<T, SqlError> + Send) -> Result<T, SqlError> {
     if parse_kb <= OWN_STACK_KB_MAX {
         return parse();
     }
-    std::thread::scope(|scope| {
-        let thread = std::thread::Builder::new().stack_size(LARGE_STACK_BYTES).spawn_scoped(scope, parse);
-        let Ok(thread) = thread else {
-            let what = "brackets inside brackets, while the system gives no thread for more,";
-            return Err(SqlError::too_deep(what, guard::SHALLOW_NESTING, place::origin()));
-        };
-        thread.join().unwrap_or_else(|cause| std::panic::resume_unwind(cause))
-    })
+    on_large_stack(parse)?
 }
 
 /// First words of statements, for advice.

@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 
 use saltwing_catalog::CatalogReader;
 use saltwing_sql::guard::check_tree;
+use saltwing_sql::on_large_stack;
 use saltwing_sql::parse_query_at;
 use saltwing_sql::statement::QueryStatement;
 use saltwing_types::{Span, ViewDef};
@@ -57,13 +58,16 @@ pub fn with_views<'a>(statement: &'a QueryStatement, catalog: &dyn CatalogReader
     if view_places(&statement.query, catalog).is_empty() {
         return Ok(Cow::Borrowed(statement));
     }
-    let relations = Relations { catalog, ctes: Vec::new() };
-    let mut expansion = Expansion { relations, open_ctes: Vec::new(), count: 0, reads_past: false };
-    let mut expanded = statement.clone();
-    expansion.statement(&mut expanded)?;
-    expanded.reads_past |= expansion.reads_past;
-    check_tree(&expanded.query, statement.span)?;
-    Ok(Cow::Owned(expanded))
+    // Each view may be as deep as a statement. So the tree needs a large stack until it is known to be no deeper.
+    on_large_stack(|| {
+        let relations = Relations { catalog, ctes: Vec::new() };
+        let mut expansion = Expansion { relations, open_ctes: Vec::new(), count: 0, reads_past: false };
+        let mut expanded = statement.clone();
+        expansion.statement(&mut expanded)?;
+        expanded.reads_past |= expansion.reads_past;
+        check_tree(&expanded.query, statement.span)?;
+        Ok(Cow::Owned(expanded))
+    })?
 }
 
 struct Expansion<'a> {

@@ -20,7 +20,7 @@ use saltwing_types::ViewDef;
 use saltwing_types::table::ColumnMatch;
 use sqlparser::ast::{
     BinaryOperator, Expr, GroupByExpr, Ident, ObjectName, OrderByKind, Query, Select, SelectItem,
-    SelectItemQualifiedWildcardKind, SetExpr, TableAlias, TableFactor, VisitMut, VisitorMut,
+    SelectItemQualifiedWildcardKind, SetExpr, TableAlias, TableFactor, VisitMut, VisitorMut, visit_expressions,
 };
 
 use super::relations::{Relation, Relations, is_same};
@@ -51,6 +51,7 @@ pub(super) fn merged(
     }
     let mut merging = Merging {
         view: View { names: names_of(name, &alias), columns, table: rows.table.clone() },
+        parts_left: MERGED_PARTS_MAX,
         labels: Vec::new(),
         relations: Relations { catalog, ctes: Vec::new() },
         open_ctes: Vec::new(),
@@ -174,9 +175,14 @@ fn parts_of(expr: &Expr) -> Option<&[Ident]> {
     }
 }
 
+/// Most parts that come in the place of names. Each view may name the columns of the view below it many times, so without a
+/// limit views on one another make statements of exponential size.
+const MERGED_PARTS_MAX: usize = 10_000;
+
 /// Replaces the names of the outer query.
 struct Merging<'a> {
     view: View<'a>,
+    parts_left: usize,
     /// Labels of the outer query that its later clauses may name.
     labels: Vec<String>,
     relations: Relations<'a>,
@@ -301,6 +307,8 @@ impl VisitorMut for Merging<'_> {
         let Some(parts) = parts_of(expr) else { return ControlFlow::Continue(()) };
         let is_outer = self.open.is_empty() && self.open_ctes.is_empty();
         if is_outer && let Some((_, value)) = self.view.column(expr) {
+            let Some(left) = self.parts_left.checked_sub(part_count(value)) else { return ControlFlow::Break(()) };
+            self.parts_left = left;
             *expr = placed(value, parts);
             return ControlFlow::Continue(());
         }
@@ -309,6 +317,15 @@ impl VisitorMut for Merging<'_> {
             false => ControlFlow::Break(()),
         }
     }
+}
+
+fn part_count(expr: &Expr) -> usize {
+    let mut count = 0;
+    let _ = visit_expressions(expr, |_| {
+        count += 1;
+        ControlFlow::<()>::Continue(())
+    });
+    count
 }
 
 /// The value of a view's column, where the outer query names the column.

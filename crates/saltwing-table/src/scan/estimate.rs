@@ -189,9 +189,12 @@ impl Recent {
                 _ => 1.0,
             };
             let all = |counted: u64| ((counted as f64 / share) as u64).clamp(counted, delta.len() as u64 + counted);
-            sum.rows += all(counted.rows);
-            sum.deletions += all(counted.deletions);
-            sum.bytes += (counted.bytes as f64 / share) as u64;
+            let (rows, deletions) = (all(counted.rows), all(counted.deletions));
+            sum.rows += rows;
+            sum.deletions += deletions;
+            // The share may be as small as 0, so bytes grow as the rows do, which have a limit.
+            let growth = rows as f64 / counted.rows.max(1) as f64;
+            sum.bytes += (counted.bytes as f64 * growth) as u64;
         }
         sum
     }
