@@ -39,7 +39,11 @@ impl Runner<'_> {
         for access in list(&explained, "accesses") {
             let text = |name: &str| access[name].as_str().unwrap_or_default().to_owned();
             let (buckets, of) = (list(&access, "buckets").len(), access["buckets_total"].as_u64().unwrap_or(0));
-            writeln!(self.out, "{} of {}, {buckets} of {of} buckets", text("kind").replace('_', " "), text("table"))?;
+            write!(self.out, "{} of {}", text("kind").replace('_', " "), text("table"))?;
+            match of {
+                0 => writeln!(self.out)?,
+                _ => writeln!(self.out, ", {buckets} of {of} buckets")?,
+            }
             for span in list(&access, "spans") {
                 writeln!(self.out, "  {}", span.as_str().unwrap_or_default())?;
             }

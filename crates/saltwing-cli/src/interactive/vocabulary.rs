@@ -128,11 +128,10 @@ pub(super) const KEYWORDS: &[&str] = &[
     "UNSIGNED_LONG",
     "USING",
     "VALUES",
-    "VIEW",
-    "VIEWS",
     "VARBINARY",
     "VARCHAR",
     "VIEW",
+    "VIEWS",
     "WHEN",
     "WHERE",
 ];

@@ -4,9 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use saltwing::arrow::array::{
-    ArrayRef, Int32Array, LargeStringArray, ListArray, RecordBatch, StringArray, UInt64Array,
+    ArrayRef, DurationSecondArray, Int32Array, LargeStringArray, RecordBatch, StringArray, UInt64Array,
 };
-use saltwing::arrow::datatypes::Int64Type;
 use saltwing::blocking::Connection;
 use saltwing::{Database, Decimal, ErrorCode, Timestamp, Volatility};
 
@@ -185,10 +184,11 @@ fn another_registration_replaces_the_first_also_for_kept_plans() {
 fn tables_that_cannot_be() {
     let connection = connection();
     let texts = Arc::new(StringArray::from(vec!["a"])) as ArrayRef;
-    let lists = Arc::new(ListArray::from_iter_primitive::<Int64Type, _, _>([Some([Some(1)])])) as ArrayRef;
-    for (columns, expected) in
-        [(vec![("a", texts.clone()), ("A", texts.clone())], "duplicate_column"), (vec![("a", lists)], "not_supported")]
-    {
+    let durations = Arc::new(DurationSecondArray::from(vec![1])) as ArrayRef;
+    for (columns, expected) in [
+        (vec![("a", texts.clone()), ("A", texts.clone())], "duplicate_column"),
+        (vec![("a", durations)], "not_supported"),
+    ] {
         assert_eq!(code(register(&connection, "x", &batch(columns))), expected);
     }
     let (one, other) = (batch(vec![("a", texts.clone())]), batch(vec![("b", texts)]));

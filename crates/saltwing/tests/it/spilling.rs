@@ -9,7 +9,7 @@ use saltwing::blocking::Connection;
 const ROWS: i64 = 200_000;
 
 fn filled(path: &Path) -> Connection {
-    let database = Database::builder(path).memory_limit(12 << 20).open().unwrap();
+    let database = Database::builder(path).memory_limit(16 << 20).open().unwrap();
     let connection = database.connect().blocking();
     connection.execute("CREATE TABLE IF NOT EXISTS t (k BIGINT PRIMARY KEY, v VARCHAR)", ()).unwrap();
     let mut appender = connection.appender("t").unwrap();
@@ -42,7 +42,7 @@ fn a_sort_spills_into_the_directory_and_leaves_nothing() {
     let mut rows = connection.query(sql, ()).unwrap();
     let first = rows.next().unwrap().unwrap();
     assert!(first.get::<String>(0).unwrap().starts_with("0000000000 "));
-    assert!(!files(&spill).is_empty(), "12 MB do not hold the rows");
+    assert!(!files(&spill).is_empty(), "16 MB do not hold the rows");
     let mut expected = 1;
     for row in rows {
         let v: String = row.unwrap().get(0).unwrap();
