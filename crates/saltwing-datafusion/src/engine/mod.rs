@@ -100,6 +100,9 @@ pub struct Engine {
     task: Arc<TaskContext>,
 }
 
+/// A sort holds this part of the memory back at most.
+const SORTS_SHARE: usize = 16;
+
 impl Engine {
     /// An engine; it holds no tables.
     ///
@@ -123,10 +126,14 @@ impl Engine {
         // The keys of a correlated UNION may be nullable in the physical plan alone, which this check takes for a broken plan.
         // Nothing is computed from it. `subquery/aggregates.slt` has the query.
         options.options_mut().execution.skip_physical_aggregate_schema_check = true;
+        // Each sort holds this much back for merging: by default 10 MB, which may be all there is.
+        let held_back = config.memory.limit() / SORTS_SHARE;
+        let execution = &mut options.options_mut().execution;
+        execution.sort_spill_reservation_bytes = execution.sort_spill_reservation_bytes.min(held_back);
         let sql = &mut options.options_mut().sql_parser;
         sql.map_string_types_to_utf8view = false;
         sql.default_null_ordering = "nulls_first".into();
-        let memory = StatementMemory(config.memory.clone());
+        let memory = StatementMemory::new(config.memory.clone());
         let mut runtime = RuntimeEnvBuilder::new().with_memory_pool(Arc::new(memory));
         if let Some(directory) = &config.spill_directory {
             let files = DiskManagerBuilder::default().with_mode(SpillDirectory::mode(directory.clone()));
