@@ -142,6 +142,7 @@ impl Run {
             Action::Control(Control::SortMode(mode)) => self.sort_mode = *mode,
             Action::Control(Control::ResultMode(mode)) => self.result_mode = Some(*mode),
             Action::Control(_) => {}
+            Action::Sleep(duration) => std::thread::sleep(*duration),
             Action::Foreign(kind) => return Ended::Skipped(Some(format!("`{kind}` is never run"))),
             Action::Statement { connection, sql, expected } => {
                 return self.guarded(connection, sql, false, |_, c| statement(c, sql, expected));

@@ -4,6 +4,7 @@
 //! behind `skipif` and `onlyif`, conditions that go for a `halt`, and includes.
 
 use std::path::Path;
+use std::time::Duration;
 
 use sqllogictest::{ColumnType, Condition, Connection, Control, QueryExpect, Record, StatementExpect};
 
@@ -25,6 +26,9 @@ impl ColumnType for TypeLetter {
         self.0
     }
 }
+
+/// The longest sleep.
+const SLEEP_MAX: Duration = Duration::from_secs(1);
 
 /// One step of a file.
 #[derive(Clone, Debug)]
@@ -52,6 +56,8 @@ pub(crate) enum Action {
     Halt,
     /// From here on results are sorted, or laid out, so.
     Control(Control),
+    /// Time passes: versions of rows are apart by their milliseconds.
+    Sleep(Duration),
     /// A record that is never run.
     Foreign(&'static str),
 }
@@ -94,6 +100,7 @@ fn read_into(path: &Path, depth: usize, steps: &mut Vec<Step>) -> Result<(), Err
             Record::Halt { loc } => step(loc.line(), Action::Halt),
             Record::Control(control) => step(0, Action::Control(control)),
             Record::System { loc, .. } => step(loc.line(), Action::Foreign("system")),
+            Record::Sleep { loc, duration } if duration <= SLEEP_MAX => step(loc.line(), Action::Sleep(duration)),
             Record::Sleep { loc, .. } => step(loc.line(), Action::Foreign("sleep")),
             Record::Let { loc, .. } => step(loc.line(), Action::Foreign("let")),
             // How long a result must be to be hashed shows in what is expected.

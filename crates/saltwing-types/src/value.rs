@@ -11,7 +11,7 @@ use crate::{Decimal, SqlType};
 /// `==` and hashing are those of grouping: NULL equals NULL, NaN equals NaN,
 /// -0.0 equals 0.0. SQL's comparison, with NULL unknown and numbers of several
 /// kinds, is [`Value::compare`].
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub enum Value {
     /// NULL of any type.
     Null,
@@ -35,6 +35,26 @@ pub enum Value {
     Bytes(Vec<u8>),
     /// An array: its elements, which are NULL or of one type, and no arrays.
     Array(Vec<Value>),
+}
+
+/// Derived, it would be a call for each value, because arrays have values.
+impl Clone for Value {
+    #[inline]
+    fn clone(&self) -> Self {
+        match self {
+            Self::Null => Self::Null,
+            Self::Bool(value) => Self::Bool(*value),
+            Self::Int(value) => Self::Int(*value),
+            Self::Float(value) => Self::Float(*value),
+            Self::Double(value) => Self::Double(*value),
+            Self::Decimal(value) => Self::Decimal(*value),
+            Self::Date(ms) => Self::Date(*ms),
+            Self::Timestamp(at) => Self::Timestamp(*at),
+            Self::Text(text) => Self::Text(text.clone()),
+            Self::Bytes(bytes) => Self::Bytes(bytes.clone()),
+            Self::Array(elements) => Self::Array(elements.clone()),
+        }
+    }
 }
 
 /// An instant to the nanosecond.
