@@ -181,6 +181,11 @@ impl ScanContext {
         self.shared.cancelled.store(true, Relaxed);
     }
 
+    /// Rows that the statement's budget still allows it to scan; `None` is no limit.
+    pub fn rows_left(&self) -> Option<u64> {
+        self.shared.budget.rows_max.map(|most| most.saturating_sub(self.rows_scanned()))
+    }
+
     /// Rows scanned by the statement so far.
     pub fn rows_scanned(&self) -> u64 {
         self.shared.rows.load(Relaxed)

@@ -94,6 +94,43 @@ impl KeySet {
         }
     }
 
+    /// Those of the keys that lie in a range of logical keys, in place of an earlier such range. Reading them begins with a
+    /// seek of its own. `None` if they are known to be none.
+    #[must_use]
+    pub fn rest(&self, rest: &KeyRange) -> Option<Self> {
+        Some(match self {
+            Self::Range(BucketRange { bucket, range }) => {
+                Self::Range(BucketRange { bucket: *bucket, range: range.intersect(&rest.in_bucket(*bucket))? })
+            }
+            Self::Ranges { ranges, buckets } => {
+                Self::Ranges { ranges: ranges.clone().rest(rest.clone()), buckets: buckets.clone() }
+            }
+        })
+    }
+
+    /// Those of the keys that lie in these buckets, in which the set has keys; `None` if there are no buckets.
+    #[must_use]
+    fn in_buckets(&self, buckets: &[Option<u8>]) -> Option<Self> {
+        match self {
+            _ if buckets.is_empty() => None,
+            Self::Range(_) => Some(self.clone()),
+            Self::Ranges { ranges, .. } => {
+                let buckets = Buckets::Some(buckets.iter().copied().flatten().collect());
+                Some(Self::Ranges { ranges: ranges.clone(), buckets })
+            }
+        }
+    }
+
+    /// The keys that are read bucket after bucket behind some key of `bucket`, if `rest` has the keys behind it there: those of its
+    /// own bucket, and those of later buckets.
+    pub(crate) fn rest_by_bucket(&self, key: &KeySchema, bucket: u8, rest: &KeyRange) -> [Option<Self>; 2] {
+        let buckets = self.buckets(key);
+        let mut from_own = buckets.iter().copied().skip_while(|other| *other != Some(bucket));
+        let own: Vec<Option<u8>> = from_own.by_ref().take(1).collect();
+        let later: Vec<Option<u8>> = from_own.collect();
+        [self.in_buckets(&own).and_then(|keys| keys.rest(rest)), self.in_buckets(&later)]
+    }
+
     /// Some of the ranges, by which a store estimates how many rows all of them have.
     pub fn sample(&self, key: &KeySchema) -> RangeSample {
         match self {

@@ -3,7 +3,7 @@
 use saltwing_rowkey::KeyRange;
 use saltwing_types::{Direction, KeySchema};
 
-use crate::KeySet;
+use crate::{KeySet, Table};
 
 /// In which order rows come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +40,23 @@ impl ScanRoute {
     #[must_use]
     pub fn within(&self, key: &KeySchema, part: &KeyRange) -> Option<Self> {
         Some(Self { keys: self.keys.within(key, part)?, ..self.clone() })
+    }
+
+    /// The routes, one behind the other, of the rows that this route has behind the row of a physical key.
+    pub fn behind(&self, table: &Table, row_key: &[u8]) -> impl Iterator<Item = Self> {
+        let (bucket, logical) = row_key.split_at(table.codec().bucket_bytes().min(row_key.len()));
+        let rest = match self.direction {
+            Direction::Forward => KeyRange::new([logical, &[0]].concat(), None),
+            Direction::Reverse => KeyRange::new(Vec::new(), Some(logical.to_vec())),
+        };
+        let keys = match (rest, self.order, bucket.first()) {
+            (None, ..) => [None, None],
+            (Some(rest), ScanOrder::ByBucket, Some(bucket)) => {
+                self.keys.rest_by_bucket(&table.def().key, *bucket, &rest)
+            }
+            (Some(rest), ..) => [self.keys.rest(&rest), None],
+        };
+        keys.into_iter().flatten().map(|keys| Self { keys, ..self.clone() })
     }
 }
 

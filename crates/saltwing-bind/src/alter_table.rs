@@ -3,18 +3,21 @@
 //! # Laws
 //! 1. No row is rewritten: an added column gets a new slot, and rows without that slot read as its DEFAULT; the slot of
 //!    a dropped column is never used again.
-//! 2. Row keys do not change: none of their columns can be changed.
+//! 2. Row keys do not change: none of their columns can be changed, but for its name.
 
 use std::sync::Arc;
 
 use saltwing_access::Table;
 use saltwing_sql::statement::{AlterTable, ColumnSpec, OptionSpec, TableChange};
 use saltwing_sql::{ColumnName, Name};
+use saltwing_types::suggest;
 use saltwing_types::table::{COLUMNS_MAX, ColumnMatch, DroppedColumn, ROW_KEY_COLUMN, SLOTS_MAX};
 use saltwing_types::{ColumnDef, Expr, KeyColumn, KeySource, Span, TableDef};
 
-use crate::create_table::{check_names, check_not_hidden, default_of, family_index};
+use crate::check::{add_checks, add_checks_of_new_column, drop_check, drop_checks_of};
+use crate::create_table::{check_names, check_not_hidden, default_of, exists, family_index};
 use crate::error::{BindError, BindErrorKind, Result};
+use crate::rename;
 use crate::scope::Scope;
 use crate::table_option::{KEY_OPTIONS, TableOptions};
 
@@ -28,6 +31,8 @@ pub struct AlteredTable {
     pub def: Option<TableDef>,
     /// Notices.
     pub notices: Vec<String>,
+    /// The CHECK constraint that is new, and that the rows that are there may break.
+    pub new_check: Option<String>,
 }
 
 /// Checks an ALTER TABLE and makes the table's next definition.
@@ -36,12 +41,26 @@ pub struct AlteredTable {
 /// [`BindErrorKind`] with the place.
 pub fn alter_table(statement: &AlterTable, table: &Arc<Table>) -> Result<AlteredTable> {
     let mut def = TableDef::clone(table.def());
+    let mut new_check = None;
     let notices = match &statement.change {
         TableChange::Add { if_not_exists, columns } => add(&mut def, columns, *if_not_exists)?,
         TableChange::Drop { if_exists, columns } => drop_columns(&mut def, table, columns, *if_exists)?,
+        TableChange::AddCheck(check) => {
+            new_check = add_checks(&mut def, [&**check])?.pop();
+            Vec::new()
+        }
+        TableChange::DropConstraint { if_exists, name } => drop_constraint(&mut def, name, *if_exists)?,
         TableChange::Set { options } => set(&mut def, options)?,
+        TableChange::Rename { to } => {
+            rename::rename_table(&mut def, table, to)?;
+            Vec::new()
+        }
+        TableChange::RenameColumn { column, to } => {
+            rename::rename_column(&mut def, table, column, to)?;
+            Vec::new()
+        }
     };
-    Ok(AlteredTable { def: (def != **table.def()).then_some(def), notices })
+    Ok(AlteredTable { def: (def != **table.def()).then_some(def), notices, new_check })
 }
 
 fn add(def: &mut TableDef, specs: &[ColumnSpec], if_not_exists: bool) -> Result<Vec<String>> {
@@ -58,6 +77,7 @@ fn add(def: &mut TableDef, specs: &[ColumnSpec], if_not_exists: bool) -> Result<
         }
         let column = added(def, spec)?;
         def.columns.push(column);
+        add_checks_of_new_column(def, def.columns.len() - 1, &spec.checks)?;
     }
     check_names(def, specs)?;
     Ok(notices)
@@ -68,14 +88,6 @@ fn existing<'a>(def: &'a TableDef, name: &ColumnName) -> Option<&'a ColumnDef> {
     let family = name.family.as_ref().map(|family| family.text.as_str());
     let ColumnMatch::One(index) = def.find_column(family, &name.name.text) else { return None };
     def.columns.get(index).filter(|column| family.is_some() || def.family_name(column).is_none())
-}
-
-fn exists(def: &TableDef, column: &ColumnDef, name: &Name) -> BindError {
-    let column = column.name.clone();
-    let differs = column != name.text;
-    let kind = BindErrorKind::ColumnExists { table: def.name.to_string(), column };
-    let error = BindError::from(kind).at(Some(name.span));
-    if differs { error.help("names match in any case") } else { error }
 }
 
 fn added(def: &mut TableDef, spec: &ColumnSpec) -> Result<ColumnDef> {
@@ -117,6 +129,7 @@ fn added(def: &mut TableDef, spec: &ColumnSpec) -> Result<ColumnDef> {
         family: Some(family),
         slot: slot as u16,
         hidden: false,
+        comment: None,
     })
 }
 
@@ -138,8 +151,28 @@ fn drop_columns(def: &mut TableDef, table: &Arc<Table>, names: &[ColumnName], if
         check_droppable(def, index, name.span())?;
         gone.push(index);
     }
+    for constraint in drop_checks_of(def, table, &gone)? {
+        notices.push(format!("CHECK constraint {constraint} is dropped too: it names the column"));
+    }
     remove(def, gone);
     Ok(notices)
+}
+
+fn drop_constraint(def: &mut TableDef, name: &Name, if_exists: bool) -> Result<Vec<String>> {
+    let place = |error: BindError| error.at(Some(name.span));
+    match drop_check(def, &name.text).map_err(place)? {
+        true => Ok(Vec::new()),
+        false if if_exists => Ok(vec![format!("there is no constraint {}", name.text)]),
+        false => {
+            let error = BindErrorKind::NoSuchConstraint { table: def.name.to_string(), name: name.text.clone() };
+            let near = suggest(&name.text, def.checks.iter().map(|check| check.name.as_str()));
+            let error = place(error.into());
+            Err(match near {
+                Some(near) => error.help(format!("there is {near}")),
+                None => error,
+            })
+        }
+    }
 }
 
 /// Refuses what row keys are made of.

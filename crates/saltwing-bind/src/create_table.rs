@@ -15,6 +15,7 @@ use saltwing_types::{
 };
 use sqlparser::ast;
 
+use crate::check::add_checks;
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::key_expression::{self, KeyItem};
 use crate::lower::{LowerError, Lowerer, Params};
@@ -89,8 +90,11 @@ pub fn create_table(statement: &CreateTable, default_salt: Option<u16>) -> Resul
         ttl_s: settings.ttl_s,
         options,
         history: TableHistory::default(),
+        comment: None,
+        checks: Vec::new(),
     };
     check_names(&def, &statement.columns)?;
+    add_checks(&mut def, statement.columns.iter().flat_map(|column| &column.checks).chain(&statement.checks))?;
     def.history.versions_since = u32::from(def.kept_versions().is_some());
     saltwing_rowkey::RowKeyCodec::new(&def.key)
         .map_err(|error| invalid(error.to_string()).at(statement.primary_key.as_ref().map(|k| k.span)))?;
@@ -128,6 +132,15 @@ pub(crate) fn check_names(def: &TableDef, specs: &[ColumnSpec]) -> Result<()> {
     Ok(())
 }
 
+/// The error of a name that a column has already.
+pub(crate) fn exists(def: &TableDef, column: &ColumnDef, name: &Name) -> BindError {
+    let column = column.name.clone();
+    let differs = column != name.text;
+    let kind = BindErrorKind::ColumnExists { table: def.name.to_string(), column };
+    let error = BindError::from(kind).at(Some(name.span));
+    if differs { error.help("names match in any case") } else { error }
+}
+
 /// Hidden columns have their names to themselves.
 pub(crate) fn check_not_hidden(name: &Name) -> Result<()> {
     if [ROW_KEY_COLUMN, ROW_ID_COLUMN].contains(&name.text.to_lowercase().as_str()) {
@@ -146,6 +159,7 @@ fn hidden_key(column: usize) -> (ColumnDef, KeyColumn) {
         family: None,
         slot: 0,
         hidden: true,
+        comment: None,
     };
     (
         def,
@@ -248,6 +262,7 @@ impl Builder {
                 family,
                 slot,
                 hidden: false,
+                comment: None,
             });
         }
         Ok(columns)
@@ -307,6 +322,8 @@ impl Builder {
             ttl_s: None,
             options: Vec::new(),
             history: TableHistory::default(),
+            comment: None,
+            checks: Vec::new(),
         };
         key_expression::key_columns(items, def, &mut self.notices)
     }
@@ -328,6 +345,8 @@ impl Builder {
                 let text = format!("{} is an array, which a key takes as its last column only", def.name);
                 Err(place(invalid(text)).help("put it last").phoenix(1005))
             }
+            SqlType::Json => Err(place(invalid(format!("{} is JSON, which has no form in a key", def.name)))
+                .help("put a part of it into a column of its own: JSON_VALUE(json, '$.id')")),
             _ => Ok(()),
         }
     }
@@ -432,7 +451,7 @@ fn salt_by(spec: &OptionSpec, key: &[KeyColumn]) -> Result<usize> {
         _ => Vec::new(),
     };
     let named: Vec<(usize, &KeyColumn)> = key.iter().enumerate().filter(|(_, k)| k.column().is_some()).collect();
-    let same = |(name, (_, key)): (&&str, &(usize, &KeyColumn))| name.to_lowercase() == key.name.to_lowercase();
+    let same = |(name, (_, key)): (&&str, &(usize, &KeyColumn))| is_same_name(name, &key.name);
     let leading = names.len() <= named.len() && names.iter().zip(&named).all(same);
     let last = names.len().checked_sub(1).and_then(|last| named.get(last));
     let Some((last, _)) = last.filter(|_| leading) else {

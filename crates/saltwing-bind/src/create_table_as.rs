@@ -6,6 +6,7 @@ use saltwing_catalog::CatalogReader;
 use saltwing_sql::statement::{ColumnSpec, CreateTable, CreateTableAs};
 use saltwing_sql::{ColumnName, Name, quote_name};
 use saltwing_types::SqlType;
+use saltwing_types::table::is_same_name;
 use sqlparser::ast::visit_relations;
 
 use crate::error::{BindError, BindErrorKind, Result};
@@ -43,6 +44,7 @@ pub fn create_table_as(
             not_null: None,
             default: None,
             primary_key: None,
+            checks: Vec::new(),
             span,
         });
     }
@@ -74,11 +76,11 @@ fn key_advice(
         let Ok(source) = source else { return ControlFlow::Continue(()) };
         let keys = source.def().key.columns.iter().filter(|key| key.column().is_some());
         let keys: Vec<&str> = keys.map(|key| key.name.as_str()).collect();
-        let is_selected = |key: &&str| given.iter().any(|column| column.label.to_lowercase() == key.to_lowercase());
+        let is_selected = |key: &&str| given.iter().any(|column| is_same_name(&column.label, key));
         if keys.is_empty() || !keys.iter().all(is_selected) {
             return ControlFlow::Continue(());
         }
-        let place = |key: &str| given.iter().position(|column| column.label.to_lowercase() == key.to_lowercase());
+        let place = |key: &str| given.iter().position(|column| is_same_name(&column.label, key));
         let own = keys.iter().filter_map(|key| Some(table.columns.get(place(key)?)?.name.name.text.as_str()));
         advice = Some(format!("PRIMARY KEY ({}) is the key of {}", listed(own.collect()), source.def().name));
         ControlFlow::Break(())

@@ -10,6 +10,7 @@ use saltwing_sql::statement::{Delete, OnConflict, QueryStatement, RowSource, Ups
 use saltwing_types::{ColumnDef, Expr, Value, eval, number, typing};
 use sqlparser::ast::{LimitClause, Query};
 
+use crate::check::RowChecks;
 use crate::computed::expr_of;
 use crate::condition::conditions;
 use crate::conflict::{BoundConflict, ConflictUpdate, conflict};
@@ -65,6 +66,8 @@ pub struct UpsertTarget {
     pub partial: bool,
     /// The change of a row whose key is there, instead of [`UpsertTarget::on_conflict`].
     pub update: Option<ConflictUpdate>,
+    /// The CHECK constraints of the table, if it has any.
+    pub checks: Option<RowChecks>,
     /// Columns beside those written that new rows take a value for which is computed for each row, by index: their
     /// values stand in each row behind those of `columns`.
     pub computed_defaults: Vec<usize>,
@@ -72,15 +75,27 @@ pub struct UpsertTarget {
 
 impl UpsertTarget {
     /// The target of rows of these columns, by index.
-    pub fn new(table: Arc<Table>, columns: Vec<usize>, on_conflict: OnConflict) -> Self {
+    ///
+    /// # Errors
+    /// As [`RowChecks::of`].
+    pub fn new(table: Arc<Table>, columns: Vec<usize>, on_conflict: OnConflict) -> Result<Self> {
         let def = table.def();
-        // A column that is neither written nor in the key keeps its value.
-        let leaves_out = |column: usize| !columns.contains(&column) && def.key.position(column).is_none();
-        let partial = on_conflict == OnConflict::Replace && (0..def.columns.len()).any(leaves_out);
         let is_computed = |column: &ColumnDef| column.default.as_ref().is_some_and(|default| default.computed);
         let computed = def.columns.iter().enumerate().filter(|(_, column)| is_computed(column)).map(|(index, _)| index);
         let computed_defaults = computed.filter(|index| !columns.contains(index)).collect();
-        Self { table, columns, on_conflict, partial, update: None, computed_defaults }
+        let checks = RowChecks::of(&table)?;
+        let mut target = Self { table, columns, on_conflict, partial: false, update: None, checks, computed_defaults };
+        target.set_on_conflict(on_conflict);
+        Ok(target)
+    }
+
+    /// Sets the handling of rows whose keys already exist.
+    pub fn set_on_conflict(&mut self, on_conflict: OnConflict) {
+        let def = self.table.def();
+        // A column that is neither written nor in the key keeps its value.
+        let leaves_out = |column: usize| !self.columns.contains(&column) && def.key.position(column).is_none();
+        self.partial = on_conflict == OnConflict::Replace && (0..def.columns.len()).any(leaves_out);
+        self.on_conflict = on_conflict;
     }
 
     /// Whether rows are looked up before they are written; those with a hidden key are always new.
@@ -161,14 +176,14 @@ pub fn upsert(
     check_not_null(&table, &columns).map_err(|error| error.at(Some(statement.table.span())))?;
     let on_conflict = if insert { OnConflict::Error } else { OnConflict::Replace };
     let target = match statement.conflict.as_ref().map(|clause| conflict(clause, &table, params)).transpose()? {
-        None => UpsertTarget::new(table, columns, on_conflict),
-        Some(BoundConflict::Plain(on_conflict)) => UpsertTarget::new(table, columns, on_conflict),
+        None => UpsertTarget::new(table, columns, on_conflict)?,
+        Some(BoundConflict::Plain(on_conflict)) => UpsertTarget::new(table, columns, on_conflict)?,
         Some(BoundConflict::ReplaceRow) => {
-            UpsertTarget { partial: false, ..UpsertTarget::new(table, columns, OnConflict::Replace) }
+            UpsertTarget { partial: false, ..UpsertTarget::new(table, columns, OnConflict::Replace)? }
         }
         Some(BoundConflict::Update(update)) => {
             open.extend(update.assignments.iter().map(|(_, value)| value).chain(&update.condition).cloned());
-            UpsertTarget { update: Some(update), ..UpsertTarget::new(table, columns, OnConflict::Error) }
+            UpsertTarget { update: Some(update), ..UpsertTarget::new(table, columns, OnConflict::Error)? }
         }
     };
     Ok(BoundUpsert { target, source, computed, sequenced, open })

@@ -73,6 +73,30 @@ pub enum BindErrorKind {
         /// As the table spells it.
         column: String,
     },
+    /// A constraint that the table has already.
+    #[error("{table} has a constraint {name} already")]
+    DuplicateConstraint {
+        /// Table.
+        table: String,
+        /// Its name.
+        name: String,
+    },
+    /// No constraint of this name.
+    #[error("{table} has no constraint {name}")]
+    NoSuchConstraint {
+        /// Table.
+        table: String,
+        /// As written.
+        name: String,
+    },
+    /// The rows that are there would break a constraint.
+    #[error("the rows of {table} would break its CHECK constraint {constraint}")]
+    CheckBroken {
+        /// Table.
+        table: String,
+        /// The constraint.
+        constraint: String,
+    },
     /// More columns than a table may have.
     #[error("{count} columns are above the limit of {limit}")]
     TooManyColumns {
@@ -148,6 +172,9 @@ impl BindError {
             BindErrorKind::NoSuchColumn { .. } | BindErrorKind::ColumnInConstant { .. } => ErrorCode::NoSuchColumn,
             BindErrorKind::AmbiguousColumn { .. } => ErrorCode::AmbiguousColumn,
             BindErrorKind::NoSuchQualifier(_) => ErrorCode::NoSuchTable,
+            BindErrorKind::DuplicateConstraint { .. } => ErrorCode::DuplicateConstraint,
+            BindErrorKind::NoSuchConstraint { .. } => ErrorCode::NoSuchConstraint,
+            BindErrorKind::CheckBroken { .. } => ErrorCode::Check,
             BindErrorKind::DuplicateColumn(_) | BindErrorKind::ColumnExists { .. } => ErrorCode::DuplicateColumn,
             BindErrorKind::TooManyColumns { .. } => ErrorCode::TooManyColumns,
             BindErrorKind::ReadOnlyView { .. } => ErrorCode::WrongObject,

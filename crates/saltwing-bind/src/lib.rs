@@ -9,6 +9,8 @@
 mod aggregate;
 mod alter_table;
 mod as_of;
+mod check;
+mod comment;
 mod computed;
 mod condition;
 mod conflict;
@@ -22,7 +24,9 @@ mod lower;
 mod merge;
 mod notice;
 mod output;
+mod page;
 mod parameters;
+mod rename;
 mod returning;
 mod scope;
 mod select;
@@ -36,6 +40,8 @@ mod view;
 pub use aggregate::{AggregateCall, AggregateFunction, GroupOrder, Grouping};
 pub use alter_table::{AlteredTable, alter_table};
 pub use as_of::table_as_of;
+pub use check::{RowCheck, RowChecks, key_constraint};
+pub use comment::{Commented, commented, table_comments, view_statements};
 pub use computed::{computed_query, expr_of};
 pub use condition::conditions;
 pub use conflict::ConflictUpdate;
@@ -50,18 +56,19 @@ pub use lower::{LowerError, Lowerer, Params, comparison_operator, constant, oper
 pub use merge::{BoundMerge, MergeStep, merge};
 pub use notice::query_notice;
 pub use output::{OutputColumn, ResultColumn};
+pub use page::page_identity;
 pub use parameters::ParameterTypes;
 pub use returning::returning;
 pub use saltwing_sql::statement::OnConflict;
 pub use scope::Scope;
 pub use select::{BoundQuery, BoundSelect, OrderColumn, Output, query, row_count};
 pub use sequence::{
-    SequenceUse, SequenceUses, SequencedQuery, alter_sequence, create_sequence, create_sequence_text, sequenced_query,
+    SequenceAction, SequenceUse, SequenceUses, SequencedQuery, alter_sequence, create_sequence, create_sequence_text,
+    sequenced_query,
 };
 pub use subquery::{Candidate, Subquery, candidates, placed, with_placeholders};
-pub use target::{column_path, resolve, target_columns};
+pub use target::{column_path, resolve, table_path, target_columns};
 pub use update::{BoundUpdate, update};
 pub use view::{
-    BoundView, VIEW_DEPTH_MAX, VIEWS_MAX, ViewPlace, create_view, create_view_text, is_updatable, through_view,
-    view_places, with_views,
+    BoundView, VIEW_DEPTH_MAX, VIEWS_MAX, ViewPlace, create_view, is_updatable, through_view, view_places, with_views,
 };

@@ -161,7 +161,8 @@ impl Lowerer<'_> {
     fn lowered(&self, e: &ast::Expr) -> Lower {
         match e {
             ast::Expr::Nested(inner) => self.lower(inner),
-            ast::Expr::Identifier(_) | ast::Expr::CompoundIdentifier(_) => self.column(e),
+            ast::Expr::Identifier(name) => self.column(&name.value, expr_span(e)),
+            ast::Expr::CompoundIdentifier(parts) => self.qualified_column(parts, expr_span(e)),
             ast::Expr::Value(value) => self.value(&value.value, e),
             ast::Expr::TypedString(string) => typed_string(string, e),
             ast::Expr::BinaryOp { left, op, right } => self.binary(e, left, op, right),
@@ -210,38 +211,32 @@ impl Lowerer<'_> {
         }
     }
 
-    fn column(&self, e: &ast::Expr) -> Lower {
-        match e {
-            ast::Expr::Identifier(ident) => {
-                let column = self.scope.resolve(&[&ident.value], expr_span(e)).map(Expr::Column);
-                let alias = || self.collector.and_then(|collector| collector.alias(&ident.value));
-                column.or_else(|error| alias().ok_or(error)).map_err(LowerError::Invalid)
-            }
-            ast::Expr::CompoundIdentifier(parts) => {
-                let parts: Vec<&str> = parts.iter().map(|p| p.value.as_str()).collect();
-                if let Some((_, qualifier)) = parts.split_last()
-                    && !self.scope.is_empty()
-                    && !self.scope.is_qualifier(qualifier)
-                {
-                    let error = BindErrorKind::NoSuchQualifier(qualifier.join("."));
-                    return Err(BindError::from(error).into());
-                }
-                Ok(Expr::Column(self.scope.resolve(&parts, expr_span(e))?))
-            }
-            other => foreign(&format!("`{other}`"), e),
+    fn column(&self, name: &str, span: Option<Span>) -> Lower {
+        let column = self.scope.resolve(&[name], span).map(Expr::Column);
+        let alias = || self.collector.and_then(|collector| collector.alias(name));
+        column.or_else(|error| alias().ok_or(error)).map_err(LowerError::Invalid)
+    }
+
+    fn qualified_column(&self, parts: &[ast::Ident], span: Option<Span>) -> Lower {
+        let parts: Vec<&str> = parts.iter().map(|p| p.value.as_str()).collect();
+        if let Some((_, qualifier)) = parts.split_last()
+            && !self.scope.is_empty()
+            && !self.scope.is_qualifier(qualifier)
+        {
+            let error = BindErrorKind::NoSuchQualifier(qualifier.join("."));
+            return Err(BindError::from(error).into());
         }
+        Ok(Expr::Column(self.scope.resolve(&parts, span)?))
     }
 
     fn unary(&self, e: &ast::Expr, op: UnaryOperator, operand: &ast::Expr) -> Lower {
-        let operand = match op {
-            UnaryOperator::Not | UnaryOperator::Minus | UnaryOperator::Plus => self.lower(operand)?,
+        let build: fn(Expr) -> _ = match op {
+            UnaryOperator::Not => typing::not,
+            UnaryOperator::Minus => typing::negate,
+            UnaryOperator::Plus => Ok,
             _ => return foreign(&format!("`{e}`"), e),
         };
-        Ok(match op {
-            UnaryOperator::Not => typing::not(operand)?,
-            UnaryOperator::Minus => typing::negate(operand)?,
-            _ => operand,
-        })
+        Ok(build(self.lower(operand)?)?)
     }
 
     /// Whether a truth value is this one; `negated` whether it is not.
@@ -328,7 +323,7 @@ impl Lowerer<'_> {
             BinaryOperator::Multiply => |a, b| typing::arith(ArithOp::Mul, a, b),
             BinaryOperator::Divide => |a, b| typing::arith(ArithOp::Div, a, b),
             BinaryOperator::Modulo => |a, b| typing::arith(ArithOp::Rem, a, b),
-            other => return foreign(&format!("the operator {other}"), e),
+            _ => return self.call(e),
         };
         Ok(build(self.lower(left)?, self.lower(right)?)?)
     }

@@ -32,7 +32,7 @@ pub enum MergeStep {
     /// Rows of the table are deleted: as [`deleted_rows`](crate::deleted_rows).
     Delete(QueryStatement),
     /// New rows: a value for each of the target's columns.
-    Insert(UpsertTarget, QueryStatement),
+    Insert(Box<UpsertTarget>, QueryStatement),
 }
 
 impl MergeStep {
@@ -61,6 +61,7 @@ pub fn merge(statement: &Merge, catalog: &dyn CatalogReader, params: Params<'_>)
             MergeAction::Nothing => continue,
             MergeAction::Update(assignments) => {
                 let mut rows = AssignedRows::new(named, &table, assignments, params)?;
+                rows.query.has_sequences |= clause.has_sequences;
                 read_target(&mut rows.query, statement, clause.rows, condition)?;
                 open.append(&mut rows.open);
                 MergeStep::Update(rows.query)
@@ -77,12 +78,13 @@ pub fn merge(statement: &Merge, catalog: &dyn CatalogReader, params: Params<'_>)
                 select_of(&mut unmatched)?.selection = Some(statement.on.clone());
                 let mut query = named.query("1")?;
                 let columns = values.iter().zip(target.columns.iter().map(|&column| table.def().columns.get(column)));
-                query.has_sequences = columns.into_iter().any(|(value, column)| has_computed_default(value, column));
+                query.has_sequences = clause.has_sequences
+                    || columns.into_iter().any(|(value, column)| has_computed_default(value, column));
                 let select = select_of(&mut query)?;
                 select.projection = items;
                 select.from = vec![statement.source.clone()];
                 select.selection = Some(all_of([Some(not_exists(unmatched)), condition].into_iter().flatten()));
-                MergeStep::Insert(target, query)
+                MergeStep::Insert(Box::new(target), query)
             }
         });
     }
@@ -145,7 +147,7 @@ fn inserted(
         let Some(target) = table.def().columns.get(column) else { continue };
         items.push(SelectItem::UnnamedExpr(assigned_value(value, target, params, open)?));
     }
-    Ok((UpsertTarget::new(table.clone(), columns, OnConflict::Error), items))
+    Ok((UpsertTarget::new(table.clone(), columns, OnConflict::Error)?, items))
 }
 
 fn not_exists(subquery: QueryStatement) -> ast::Expr {

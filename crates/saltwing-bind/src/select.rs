@@ -7,6 +7,7 @@ use saltwing_catalog::CatalogReader;
 use saltwing_plan::Condition;
 use saltwing_sql::expr_span;
 use saltwing_sql::statement::QueryStatement;
+use saltwing_types::table::is_same_name;
 use saltwing_types::{ColumnDef, ColumnRef, Expr, SortOrder, Span, SqlType, Value, eval, typing};
 use sqlparser::ast::{self, GroupByExpr, LimitClause, OrderByKind, Query, SelectItem, SetExpr, TableFactor};
 
@@ -400,7 +401,7 @@ impl Binder<'_> {
     /// A name in ORDER BY is a label first, a column of the table second.
     fn order_expr(&self, e: &ast::Expr, columns: &[OutputColumn]) -> Bound<Expr> {
         if let ast::Expr::Identifier(name) = e {
-            let mut named = columns.iter().filter(|c| c.label.to_lowercase() == name.value.to_lowercase());
+            let mut named = columns.iter().filter(|c| is_same_name(&c.label, &name.value));
             if let Some(column) = named.next() {
                 return if named.any(|other| other.expr != column.expr) {
                     foreign("an ambiguous label")

@@ -14,7 +14,7 @@ use std::ops::ControlFlow;
 use saltwing_sql::statement::{
     AlterSequence, CreateSequence, QueryStatement, Restart, SequenceNumber, SequenceOptions,
 };
-use saltwing_sql::{SequenceCall, SqlError, TableRef, quote_name, sequence_call};
+use saltwing_sql::{SequenceCall, SequenceVerb, TableRef, sequence_call};
 use saltwing_types::sequence::SEQUENCE_CACHE;
 use saltwing_types::{ColumnRef, Expr, SequenceDef, SequencePosition, Span, SqlType, TableId, TableName, Value};
 use sqlparser::ast::{self, Ident, SelectItem, SetExpr, Visit, VisitMut, Visitor, VisitorMut};
@@ -23,6 +23,7 @@ use crate::error::{BindError, BindErrorKind, Result};
 use crate::lower::{LowerError, Lowerer, Params, constant, operand, operand_place};
 use crate::output::{OutputColumn, ResultColumn};
 use crate::scope::Scope;
+use crate::target::table_path;
 
 /// Checks a CREATE SEQUENCE and makes its definition; the catalog gives it its id.
 ///
@@ -121,11 +122,10 @@ fn invalid(text: impl Into<String>, span: Span) -> BindError {
 /// A CREATE SEQUENCE that makes the same sequence.
 pub fn create_sequence_text(def: &SequenceDef) -> String {
     let SequenceDef { start, increment, min, max, cache, .. } = def;
-    let schema = def.name.schema.as_ref().map(|schema| format!("{}.", quote_name(schema))).unwrap_or_default();
-    let name = quote_name(&def.name.name);
+    let name = table_path(&def.name);
     let cycle = if def.cycles { " CYCLE" } else { "" };
     format!(
-        "CREATE SEQUENCE {schema}{name} START WITH {start} INCREMENT BY {increment} MINVALUE {min} MAXVALUE {max}{cycle} CACHE {cache}"
+        "CREATE SEQUENCE {name} START WITH {start} INCREMENT BY {increment} MINVALUE {min} MAXVALUE {max}{cycle} CACHE {cache}"
     )
 }
 
@@ -138,31 +138,59 @@ pub struct SequenceUses(Vec<SequenceUse>);
 pub struct SequenceUse {
     /// The sequence.
     pub name: TableRef,
-    /// Whether each row takes values; otherwise all rows get the last one that the session took.
-    pub takes_values: bool,
-    /// How many values a row takes, for each call that says so.
-    counts: Vec<ast::Expr>,
+    /// The calls that name it: one that sets it, or any number of others.
+    calls: Vec<SequenceCall>,
+}
+
+/// What a row does to a sequence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SequenceAction {
+    /// It gets the last value that the session took.
+    Repeat,
+    /// It takes so many values.
+    Take(u64),
+    /// It sets the value, which counts as taken or not.
+    Set(i64, bool),
 }
 
 impl SequenceUse {
-    /// How many values each row takes: of several calls the most; 1 if a count is a parameter without a value.
+    /// What each row does: of several calls that take values the largest number counts; 1 if a number is a parameter without
+    /// a value.
     ///
     /// # Errors
-    /// A count that is no number from 1 on.
-    pub fn count(&self, params: Params<'_>) -> Result<u64> {
-        let mut most = 1;
-        for count in &self.counts {
-            match constant(count, params) {
-                Some(Value::Int(number)) if number > 0 => most = most.max(number.unsigned_abs()),
-                None if matches!(params, Params::Open) => {}
-                _ => {
-                    let text = "NEXT n VALUES FOR takes a whole number of values, at least 1".to_owned();
-                    let error = BindError::from(BindErrorKind::Syntax(text)).at(saltwing_sql::expr_span(count));
+    /// A count that is no number from 1 on; a value that is no whole number.
+    pub fn action(&self, params: Params<'_>) -> Result<SequenceAction> {
+        let mut action = SequenceAction::Repeat;
+        for call in &self.calls {
+            let number = call.number.as_ref().map(|number| constant(number, params));
+            action = match (call.verb, number) {
+                (SequenceVerb::Current, _) => continue,
+                (SequenceVerb::Set, Some(Some(Value::Int(value)))) => SequenceAction::Set(value, call.is_taken),
+                (SequenceVerb::Next, Some(Some(Value::Int(count)))) if count > 0 => {
+                    taking(action, count.unsigned_abs())
+                }
+                (SequenceVerb::Next, None) => taking(action, 1),
+                (_, Some(None)) if matches!(params, Params::Open) => taking(action, 1),
+                (verb, _) => {
+                    let text = match verb {
+                        SequenceVerb::Set => "SETVAL takes a whole number",
+                        _ => "NEXT n VALUES FOR takes a whole number of values, at least 1",
+                    };
+                    let error = BindError::from(BindErrorKind::Syntax(text.to_owned()));
+                    let error = error.at(call.number.as_ref().and_then(saltwing_sql::expr_span));
                     return Err(error.at(Some(self.name.span())).phoenix(1215));
                 }
-            }
+            };
         }
-        Ok(most)
+        Ok(action)
+    }
+}
+
+/// The larger of two numbers of values.
+fn taking(action: SequenceAction, count: u64) -> SequenceAction {
+    match action {
+        SequenceAction::Take(other) => SequenceAction::Take(other.max(count)),
+        _ => SequenceAction::Take(count),
     }
 }
 
@@ -194,24 +222,28 @@ impl SequenceUses {
     fn take(&mut self, expr: &mut ast::Expr) -> Result<bool> {
         let mut taking = Taking { uses: self, found: false };
         match VisitMut::visit(expr, &mut taking) {
-            ControlFlow::Break(error) => Err(error.into()),
+            ControlFlow::Break(error) => Err(error),
             ControlFlow::Continue(()) => Ok(taking.found),
         }
     }
 
-    fn place(&mut self, call: SequenceCall) -> usize {
+    fn place(&mut self, call: SequenceCall) -> Result<usize> {
         let key = |name: &TableRef| {
             (name.schema.as_ref().map(|schema| schema.text.to_lowercase()), name.name.text.to_lowercase())
         };
         let place = self.0.iter().position(|known| key(&known.name) == key(&call.name)).unwrap_or_else(|| {
-            self.0.push(SequenceUse { name: call.name, takes_values: false, counts: Vec::new() });
+            self.0.push(SequenceUse { name: call.name.clone(), calls: Vec::new() });
             self.0.len() - 1
         });
         if let Some(known) = self.0.get_mut(place) {
-            known.takes_values |= call.takes_values;
-            known.counts.extend(call.count);
+            known.calls.push(call);
+            let sets = known.calls.iter().any(|call| call.verb == SequenceVerb::Set);
+            if sets && known.calls.len() > 1 {
+                let text = "SETVAL is the only use of its sequence in a statement".to_owned();
+                return Err(BindError::from(BindErrorKind::Syntax(text)).at(Some(known.name.span())));
+            }
         }
-        place
+        Ok(place)
     }
 
     /// The values as columns, the first of which has this index.
@@ -243,17 +275,20 @@ struct Taking<'u> {
 }
 
 impl VisitorMut for Taking<'_> {
-    type Break = SqlError;
+    type Break = BindError;
 
-    fn pre_visit_expr(&mut self, expr: &mut ast::Expr) -> ControlFlow<SqlError> {
+    fn pre_visit_expr(&mut self, expr: &mut ast::Expr) -> ControlFlow<BindError> {
         match sequence_call(expr) {
-            Ok(Some(call)) => {
-                self.found = true;
-                *expr = operand(self.uses.place(call));
-                ControlFlow::Continue(())
-            }
+            Ok(Some(call)) => match self.uses.place(call) {
+                Ok(place) => {
+                    self.found = true;
+                    *expr = operand(place);
+                    ControlFlow::Continue(())
+                }
+                Err(error) => ControlFlow::Break(error),
+            },
             Ok(None) => ControlFlow::Continue(()),
-            Err(error) => ControlFlow::Break(error),
+            Err(error) => ControlFlow::Break(error.into()),
         }
     }
 }

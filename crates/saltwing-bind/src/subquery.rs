@@ -53,8 +53,13 @@ pub fn candidates(statement: &QueryStatement) -> Vec<Candidate> {
             continue;
         }
         if let Some(alone) = named.alone(&query, place < within_with) {
-            let statement =
-                QueryStatement { query: Box::new(alone), items: Vec::new(), has_sequences: false, ..statement.clone() };
+            let statement = QueryStatement {
+                query: Box::new(alone),
+                items: Vec::new(),
+                has_sequences: false,
+                after: None,
+                ..statement.clone()
+            };
             found.push(Candidate { query: Box::new(query), statement });
         }
     }

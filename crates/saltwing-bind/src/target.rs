@@ -7,7 +7,7 @@ use saltwing_catalog::CatalogReader;
 use saltwing_sql::statement::{Assignment, Hint, QueryStatement};
 use saltwing_sql::{ColumnName, Name, TableRef, quote_name};
 use saltwing_types::table::ROW_KEY_COLUMN;
-use saltwing_types::{ColumnDef, Span, TableDef};
+use saltwing_types::{ColumnDef, Span, TableDef, TableName};
 use sqlparser::ast::{self, SetExpr};
 
 use crate::computed::query_of;
@@ -63,6 +63,12 @@ pub(crate) fn column_names(table: &Table) -> Vec<String> {
     table.def().columns.iter().map(|column| column_path(table.def(), column)).collect()
 }
 
+/// A table, a view or a sequence as a statement names it: with its schema, and in quotes if these are needed.
+pub fn table_path(name: &TableName) -> String {
+    let schema = name.schema.as_ref().map(|schema| format!("{}.", quote_name(schema)));
+    format!("{}{}", schema.unwrap_or_default(), quote_name(&name.name))
+}
+
 /// A column as a statement names it: with its family if that is needed, and in quotes if these are.
 pub fn column_path(def: &TableDef, column: &ColumnDef) -> String {
     let family = def.needed_family(column).map(|family| format!("{}.", quote_name(family)));
@@ -85,7 +91,9 @@ pub(crate) fn assigned_columns(table: &Arc<Table>, assignments: &[Assignment]) -
 pub fn target_columns(table: &Arc<Table>, names: Option<&[ColumnName]>) -> Result<Vec<usize>> {
     let def = table.def();
     let Some(names) = names else {
-        return Ok((0..def.columns.len()).filter(|&c| def.columns.get(c).is_some_and(|c| !c.hidden)).collect());
+        let mut columns = Vec::with_capacity(def.columns.len());
+        columns.extend(def.columns.iter().enumerate().filter(|(_, column)| !column.hidden).map(|(index, _)| index));
+        return Ok(columns);
     };
     let scope = Scope::of(table.clone(), None);
     let mut columns = Vec::with_capacity(names.len());

@@ -70,6 +70,24 @@ fn what_changes_nothing_is_no_new_definition() {
     }
 }
 
+/// The texts of a definition follow the names of its columns.
+#[test]
+fn names_in_texts_follow() {
+    let table = created(
+        "CREATE TABLE t (p VARCHAR NOT NULL, a INTEGER, f.b INTEGER, g.b INTEGER, \
+         CHECK (t.a > 0 AND f.b < g.b), CONSTRAINT pk PRIMARY KEY (LEFT(MD5(t.p), 2), p))",
+    );
+    let table = altered(&table, "ALTER TABLE t RENAME p TO \"a b\"").unwrap().unwrap();
+    assert_eq!(table.def().key.columns[0].name, "LEFT(MD5(\"a b\"), 2)");
+    assert_eq!(table.def().checks[0].text, "a > 0 AND f.b < g.b");
+    let table = altered(&table, "ALTER TABLE t RENAME f.b TO a").unwrap().unwrap();
+    assert_eq!(table.def().checks[0].text, "a > 0 AND f.a < b");
+    let table = altered(&table, "ALTER TABLE t RENAME a TO c").unwrap().unwrap();
+    assert_eq!(table.def().checks[0].text, "c > 0 AND a < b");
+    let table = altered(&table, "ALTER TABLE t RENAME TO u").unwrap().unwrap();
+    assert_eq!((table.def().name.to_string(), table.def().checks[0].text.as_str()), ("u".into(), "c > 0 AND a < b"));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases.div_ceil(4)))]
 

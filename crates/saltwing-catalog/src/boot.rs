@@ -148,14 +148,14 @@ impl Catalog {
         Ok(table)
     }
 
-    /// Gives a table another definition: the one that `change` makes of the one it has, or none.
+    /// Gives a table another definition, perhaps with another name: the one that `change` makes of the one it has, or none.
     ///
     /// One change at a time: nobody else makes one between `change` and the commit. Statements that know the
     /// table by the definition before can no longer write to it.
     ///
     /// # Errors
-    /// [`CatalogError::NoSuchTable`]; [`CatalogError::Used`] if a view uses a column that is gone then; what `change` fails
-    /// with; the store's.
+    /// [`CatalogError::NoSuchTable`]; [`CatalogError::Used`] if a view uses a column or a name that is gone then;
+    /// [`CatalogError::DuplicateTable`] and its like if the new name is taken; what `change` fails with; the store's.
     pub fn alter_table<E: From<CatalogError>>(
         &self,
         schema: Option<&str>,
@@ -167,27 +167,35 @@ impl Catalog {
         let table = view.resolve(schema, name)?;
         let Some(mut def) = change(&table)? else { return Ok(()) };
         view.check_columns_kept(table.def(), &def)?;
+        view.check_renamed(&table.def().name, &def.name)?;
         def.history.version = table.def().history.version.saturating_add(1);
-        Ok(self.put_altered(def)?)
+        Ok(self.put_altered(table.def(), def)?)
     }
 
-    fn put_altered(&self, def: TableDef) -> Result<(), CatalogError> {
+    fn put_altered(&self, old: &TableDef, def: TableDef) -> Result<(), CatalogError> {
         check_definition(&def)?;
         let table = Table::new(Arc::new(def))?;
         let mut writes = self.store.batch();
+        if old.name != table.def().name {
+            writes.delete(&self.own.tables, self.table_key(&old.name)?)?;
+        }
         self.put_definition(&mut *writes, table.def())?;
         writes.commit(Durability::Synced)?;
-        self.redefine(table, None);
+        self.redefine(old, table);
         Ok(())
     }
 
-    /// Publishes another definition of a table, which may have another id than the `old` one.
-    fn redefine(&self, table: Table, old: Option<TableId>) {
+    /// Publishes another definition of a table, which may have another name and another id.
+    fn redefine(&self, old: &TableDef, table: Table) {
         // Held while the table changes, so that a writer refused for its old definition waits here for the new one.
         let mut current = self.view.write();
         let mut view = Definitions::clone(&current);
+        view.tables.remove(&key(old.name.schema.as_deref(), &old.name.name));
+        let id = table.def().id;
         view.insert(self.store.open_table(table));
-        old.into_iter().for_each(|old| self.store.close_table(old));
+        if old.id != id {
+            self.store.close_table(old.id);
+        }
         view.version += 1;
         *current = Arc::new(view);
     }
@@ -209,7 +217,7 @@ impl Catalog {
         self.put_definition(&mut *writes, next.def())?;
         let dropped = self.put_dropped(&mut *writes, old)?;
         writes.commit(Durability::Synced)?;
-        self.redefine(next, Some(old));
+        self.redefine(table.def(), next);
         Ok(self.purge(&dropped).is_ok())
     }
 
@@ -225,8 +233,7 @@ impl Catalog {
         let table = view.resolve(schema, name)?;
         let def = table.def();
         let mut writes = self.store.batch();
-        let row_key = self.own.tables.codec().encode(&name_values(&def.name)).map_err(TableError::from)?;
-        writes.delete(&self.own.tables, row_key)?;
+        writes.delete(&self.own.tables, self.table_key(&def.name)?)?;
         self.drop_dependents(&mut view, &mut *writes, &def.name, views)?;
         let dropped = self.put_dropped(&mut *writes, def.id)?;
         writes.commit(Durability::Synced)?;
@@ -350,6 +357,10 @@ impl Catalog {
             .transpose()
     }
 
+    fn table_key(&self, name: &TableName) -> Result<Vec<u8>, CatalogError> {
+        Ok(self.own.tables.codec().encode(&name_values(name)).map_err(TableError::from)?)
+    }
+
     /// Writes the definition of a table, and the format that its record needs.
     fn put_definition(&self, writes: &mut dyn WriteBatch, def: &TableDef) -> Result<(), CatalogError> {
         let [schema, name] = name_values(&def.name);
@@ -459,6 +470,7 @@ fn own_table(id: u32, name: &str, key: &[(&str, SqlType)], values: &[(&str, SqlT
         family,
         slot,
         hidden: false,
+        comment: None,
     };
     let key_columns = key.iter().enumerate().map(|(i, (name, ty))| KeyColumn {
         source: KeySource::Column(i),
@@ -478,6 +490,8 @@ fn own_table(id: u32, name: &str, key: &[(&str, SqlType)], values: &[(&str, SqlT
         ttl_s: None,
         options: Vec::new(),
         history: TableHistory::default(),
+        comment: None,
+        checks: Vec::new(),
     }
 }
 

@@ -21,7 +21,13 @@ pub const VIEWS: [CatalogViewDef; 5] = [
     CatalogViewDef { name: "schemata", columns: &[("catalog_name", TEXT), ("schema_name", TEXT)] },
     CatalogViewDef {
         name: "tables",
-        columns: &[("table_catalog", TEXT), ("table_schema", TEXT), ("table_name", TEXT), ("table_type", TEXT)],
+        columns: &[
+            ("table_catalog", TEXT),
+            ("table_schema", TEXT),
+            ("table_name", TEXT),
+            ("table_type", TEXT),
+            ("table_comment", TEXT),
+        ],
     },
     CatalogViewDef {
         name: "columns",
@@ -37,6 +43,7 @@ pub const VIEWS: [CatalogViewDef; 5] = [
             ("key_position", SqlType::Integer),
             ("key_order", TEXT),
             ("column_family", TEXT),
+            ("column_comment", TEXT),
         ],
     },
     CatalogViewDef {

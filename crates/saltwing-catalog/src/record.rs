@@ -11,7 +11,7 @@
 //! Catalogs of the formats 1 to 4 hold records without a version. These have other names for some things, which are the
 //! aliases below, and other forms of types and some values, whose names begin with "Earlier".
 
-use saltwing_types::table::{DefaultDef, DroppedColumn, TableHistory, TableOption};
+use saltwing_types::table::{CheckDef, DefaultDef, DroppedColumn, TableHistory, TableOption};
 use saltwing_types::{ColumnDef, KeyColumn, KeySchema, KeySource, Salt, SortOrder, TableDef, TableId, TableName};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -91,6 +91,17 @@ struct TableRecord {
     options: Vec<OptionRecord>,
     #[serde(default)]
     history: HistoryRecord,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    comment: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    checks: Vec<CheckRecord>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CheckRecord {
+    name: String,
+    text: String,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -121,6 +132,8 @@ struct ColumnRecord {
     family: Option<usize>,
     slot: u16,
     hidden: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    comment: Option<String>,
 }
 
 /// The text of a DEFAULT, and its value as an expression, unless it is computed for each row.
@@ -205,6 +218,7 @@ impl TableRecord {
             value: ValueRecord::of(&option.value),
             honoured: option.honoured,
         });
+        let check = |check: &CheckDef| CheckRecord { name: check.name.clone(), text: check.text.clone() };
         Ok(Self {
             record_version: RECORD_VERSION,
             id: def.id.0,
@@ -219,6 +233,8 @@ impl TableRecord {
             ttl_s: def.ttl_s,
             options: options.collect(),
             history: HistoryRecord::of(&def.history),
+            comment: def.comment.clone(),
+            checks: def.checks.iter().map(check).collect(),
         })
     }
 
@@ -241,6 +257,8 @@ impl TableRecord {
             ttl_s: self.ttl_s,
             options: self.options.into_iter().map(option).collect::<Result<_, String>>()?,
             history: self.history.into_history(),
+            comment: self.comment,
+            checks: self.checks.into_iter().map(|CheckRecord { name, text }| CheckDef { name, text }).collect(),
         })
     }
 }
@@ -259,6 +277,7 @@ impl ColumnRecord {
             family: column.family,
             slot: column.slot,
             hidden: column.hidden,
+            comment: column.comment.clone(),
         })
     }
 
@@ -274,6 +293,7 @@ impl ColumnRecord {
             family: self.family,
             slot: self.slot,
             hidden: self.hidden,
+            comment: self.comment,
         })
     }
 }

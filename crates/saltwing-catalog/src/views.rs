@@ -133,6 +133,22 @@ impl Definitions {
     }
 
     /// # Errors
+    /// [`CatalogError::Used`] if a view uses the table by its old name; [`CatalogError::DuplicateTable`] and its like if the
+    /// new name is taken.
+    pub(crate) fn check_renamed(&self, old: &TableName, new: &TableName) -> Result<(), CatalogError> {
+        if old == new {
+            return Ok(());
+        }
+        if let Some(view) = self.user_of(old) {
+            return Err(CatalogError::Used { used: old.to_string(), view: view.to_string() });
+        }
+        match is_same_name(&old.name, &new.name) {
+            true => Ok(()),
+            false => self.check_free(new),
+        }
+    }
+
+    /// # Errors
     /// [`CatalogError::Used`] if a view uses a column that the new definition of a table does not have.
     pub(crate) fn check_columns_kept(&self, old: &TableDef, new: &TableDef) -> Result<(), CatalogError> {
         let is_gone = |column: &&ColumnDef| {
@@ -158,7 +174,7 @@ impl Definitions {
 /// [`CatalogError::ViewColumnChanged`] unless the columns of a view stay, with perhaps more behind them: the views over it read
 /// them.
 fn check_replaced(old: &ViewDef, new: &ViewDef) -> Result<(), CatalogError> {
-    let same = |a: &ViewColumn, b: &ViewColumn| a.name.to_lowercase() == b.name.to_lowercase() && a.ty == b.ty;
+    let same = |a: &ViewColumn, b: &ViewColumn| is_same_name(&a.name, &b.name) && a.ty == b.ty;
     for (place, column) in old.columns.iter().enumerate() {
         let found = new.columns.get(place);
         if !found.is_some_and(|found| same(column, found)) {

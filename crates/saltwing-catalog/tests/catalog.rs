@@ -35,6 +35,7 @@ fn def(schema: Option<&str>, name: &str) -> TableDef {
         family: None,
         slot: 0,
         hidden: false,
+        comment: None,
     };
     let key = KeyColumn {
         source: KeySource::Column(0),
@@ -53,6 +54,8 @@ fn def(schema: Option<&str>, name: &str) -> TableDef {
         ttl_s: None,
         options: Vec::new(),
         history: TableHistory::default(),
+        comment: None,
+        checks: Vec::new(),
     }
 }
 
@@ -232,12 +235,13 @@ fn the_first_definition_raises_the_format() {
 /// A view that reads columns of a table or view.
 fn view(name: &str, of: &str, columns: &[&str]) -> ViewDef {
     let columns: Vec<String> = columns.iter().map(|column| (*column).to_owned()).collect();
-    let shown = |name: &String| ViewColumn { name: name.clone(), ty: SqlType::BigInt, nullable: false };
+    let shown = |name: &String| ViewColumn { name: name.clone(), ty: SqlType::BigInt, nullable: false, comment: None };
     ViewDef {
         name: TableName::bare(name),
         columns: columns.iter().map(shown).collect(),
         query: format!("SELECT {} FROM {of}", columns.join(", ")),
         uses: vec![ViewUse { name: TableName::bare(of), columns }],
+        comment: None,
     }
 }
 

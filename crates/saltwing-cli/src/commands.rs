@@ -185,7 +185,7 @@ impl Runner<'_> {
         self.last.clone().ok_or_else(|| Failure::Usage("no statement has run yet".to_owned()))
     }
 
-    /// Runs the last statement again and again, until Ctrl-C or so many times.
+    /// Runs the last statement again and again: the given number of times, or until Ctrl-C.
     fn watch(&mut self, every: Duration, times: Option<u32>) -> Result<(), Failure> {
         let statement = self.last_statement()?;
         let interrupt = self.interrupt.clone();

@@ -107,7 +107,7 @@ pub(crate) enum DotCommand {
     },
     /// Sets the pager; `None` turns it off.
     Pager(Option<String>),
-    /// Runs the last statement every so often, so many times.
+    /// Runs the last statement at an interval, a number of times.
     Watch {
         every: Duration,
         times: Option<u32>,

@@ -250,6 +250,9 @@ impl<'a> Runner<'a> {
             let footer = message::footer(rows_shown, self.timing.then_some(time), rows.stats());
             writeln!(self.messages, "{}", self.paint().dim(&footer))?;
         }
+        if let Some(token) = rows.next_page() {
+            writeln!(self.messages, "next page: AFTER '{token}'")?;
+        }
         Ok(())
     }
 

@@ -29,6 +29,16 @@ pub enum ExecError {
         /// Its values as SQL text.
         key: String,
     },
+    /// A row that a CHECK constraint does not take.
+    #[error("row ({key}) of {table} breaks its CHECK constraint {constraint}")]
+    Check {
+        /// Table.
+        table: String,
+        /// The constraint.
+        constraint: String,
+        /// The values of the row's key as SQL text.
+        key: String,
+    },
     /// A row that a statement would change in two ways.
     #[error("the row ({key}) of {table} matches several rows, and would be changed twice")]
     ChangedTwice {
@@ -86,6 +96,7 @@ impl ExecError {
             Self::Table(error) => error.code(),
             Self::Value { source, .. } => source.code(),
             Self::DuplicateKey { .. } => ErrorCode::DuplicateKey,
+            Self::Check { .. } => ErrorCode::Check,
             Self::ChangedTwice { .. } => ErrorCode::SeveralRows,
             Self::TooLarge { .. } => ErrorCode::StatementTooLarge,
             Self::OutOfMemory { .. } => ErrorCode::BudgetExceeded,

@@ -7,14 +7,17 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
 
 mod aggregate;
+mod check;
 mod commit_limits;
 mod error;
 mod in_order;
 mod open_transaction;
 mod output;
+mod page;
 mod parts;
 mod prefix;
 mod returning;
+mod row_values;
 mod rows;
 mod running;
 pub mod select;
@@ -25,9 +28,11 @@ pub mod transaction;
 pub mod write;
 mod writer;
 
+pub use check::broken_row;
 pub use commit_limits::CommitLimits;
 pub use error::ExecError;
 pub use open_transaction::OpenTransaction;
+pub use page::{PageEnd, PagePosition, PageRows};
 pub use returning::Returning;
 pub use rows::DirectRows;
 pub use running::{RunningSelect, TotalRow};

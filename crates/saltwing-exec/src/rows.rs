@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow::array::{ArrayRef, RecordBatch};
 use arrow::datatypes::SchemaRef;
 use saltwing_access::{ScanContext, Snapshot};
 use saltwing_bind::ResultColumn;
@@ -125,7 +125,7 @@ impl DirectRows {
             let is_whole = |column: &ArrayRef| from == 0 && column.len() == rows;
             let cut = |column: ArrayRef| if is_whole(&column) { column } else { column.slice(from, rows) };
             let columns = columns.into_iter().map(cut).collect();
-            return Ok(Some(self.batch(columns, rows)?));
+            return Ok(Some(self.plan.batch(columns, rows)?));
         }
         Ok(None)
     }
@@ -170,11 +170,6 @@ impl DirectRows {
             *at_end = true;
             groups.end()?;
         }
-    }
-
-    fn batch(&self, columns: Vec<ArrayRef>, rows: usize) -> Result<RecordBatch, ExecError> {
-        let options = RecordBatchOptions::new().with_row_count(Some(rows));
-        Ok(RecordBatch::try_new_with_options(self.schema().clone(), columns, &options)?)
     }
 
     /// Rows read so far.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow::array::ArrayRef;
+use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{Field, Schema, SchemaRef};
 use saltwing_access::{Memory, PointRow, Projection, ScanSpec, TableStore};
 use saltwing_bind::ResultColumn;
@@ -127,6 +127,12 @@ impl SelectPlan {
             }
             Operator::Aggregate(_) => Err(ExecError::Bug("an aggregate without groups")),
         }
+    }
+
+    /// A batch of outputs.
+    pub(crate) fn batch(&self, outputs: Vec<ArrayRef>, rows: usize) -> Result<RecordBatch, ExecError> {
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        Ok(RecordBatch::try_new_with_options(self.schema.clone(), outputs, &options)?)
     }
 
     /// Scanned columns at their indices in the table.

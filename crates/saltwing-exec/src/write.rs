@@ -9,10 +9,11 @@ use std::collections::{HashMap, HashSet};
 use arrow::array::RecordBatch;
 use saltwing_access::{OldRow, Projection, RowChange, Table, TableStore};
 use saltwing_bind::{ConflictUpdate, OnConflict, UpsertTarget};
-use saltwing_expr::value_at;
-use saltwing_types::{SqlType, Value, eval, number, text};
+use saltwing_types::{SqlType, Value, eval, number};
 
 use crate::ExecError;
+use crate::check::check_row;
+use crate::row_values::{key_text, row_of_batch};
 use crate::transaction::{Attempt, Unfinished};
 use crate::writer::Writer;
 
@@ -54,8 +55,12 @@ impl Writer<'_> {
         let mut writes = self.store.batch();
         for (index, row) in rows.iter().enumerate() {
             let row_id = first_id.map(|id| id + index as i64);
-            let put = fresh_row(target, row, row_id)
-                .and_then(|row| Ok(writes.apply(&target.table, RowChange::put(&row), keys.as_deref_mut())?));
+            let put = fresh_row(target, row, row_id).and_then(|row| {
+                if let Some(checks) = &target.checks {
+                    check_row(checks, &target.table, &row)?;
+                }
+                Ok(writes.apply(&target.table, RowChange::put(&row), keys.as_deref_mut())?)
+            });
             put.map_err(|error| RowFailure { row: Some(index), error })?;
             self.limits.check(&*writes)?;
         }
@@ -162,16 +167,24 @@ impl<'s, 't> RowSink<'s, 't> {
             return self.insert(&fresh, keys);
         }
         if row_id.is_some() || !target.partial {
-            return self.attempt.apply(table, RowChange::put(&fresh), keys);
+            return self.write(&fresh, OldRow::Unknown, keys);
         }
         let key = table.row_key(&fresh)?;
         let old = self.row_that_is_there(&key)?;
         let mut new = old.clone().unwrap_or_else(|| fresh.into_owned());
         set_columns(&mut new, &target.columns, values);
         let old = old.as_deref().map_or(OldRow::Absent, OldRow::Present);
-        self.attempt.apply(table, RowChange::Put { new: &new, old, written_ms: None }, keys)?;
+        self.write(&new, old, keys)?;
         self.merged.insert(key, new);
         Ok(())
+    }
+
+    /// Writes a row of all columns.
+    fn write(&mut self, new: &[Value], old: OldRow<'_>, keys: Option<&mut Vec<Vec<u8>>>) -> Result<(), ExecError> {
+        if let Some(checks) = &self.target.checks {
+            check_row(checks, &self.target.table, new)?;
+        }
+        self.attempt.apply(&self.target.table, RowChange::Put { new, old, written_ms: None }, keys)
     }
 
     /// The row of a key: as this statement has written it, or as it was.
@@ -192,15 +205,13 @@ impl<'s, 't> RowSink<'s, 't> {
         let table = &self.target.table;
         let key = table.row_key(&fresh)?;
         let Some(old) = self.row_that_is_there(&key)? else {
-            let change = RowChange::Put { new: &fresh, old: OldRow::Absent, written_ms: None };
-            self.attempt.apply(table, change, keys)?;
+            self.write(&fresh, OldRow::Absent, keys)?;
             self.merged.insert(key, fresh);
             return Ok(());
         };
         let new = updated(table, update, &old, fresh)?;
         if let Some(new) = &new {
-            let change = RowChange::Put { new, old: OldRow::Present(&old), written_ms: None };
-            self.attempt.apply(table, change, keys)?;
+            self.write(new, OldRow::Present(&old), keys)?;
         }
         self.merged.insert(key, new.unwrap_or(old));
         Ok(())
@@ -218,7 +229,7 @@ impl<'s, 't> RowSink<'s, 't> {
                 Err(ExecError::DuplicateKey { table, key })
             }
             (false, _) => {
-                self.attempt.apply(table, RowChange::Put { new: row, old: OldRow::Absent, written_ms: None }, keys)?;
+                self.write(row, OldRow::Absent, keys)?;
                 self.inserted.insert(key);
                 Ok(())
             }
@@ -298,31 +309,4 @@ fn set_columns<'c>(row: &mut [Value], columns: impl IntoIterator<Item = &'c usiz
             place.clone_from(value);
         }
     }
-}
-
-/// The values of the key's columns; computed parts add nothing.
-pub(crate) fn key_text(table: &Table, row: &[Value]) -> String {
-    let literal = |k: &saltwing_types::KeyColumn| Some(text::literal(row.get(k.column()?)?, k.ty));
-    table.def().key.columns.iter().filter_map(literal).collect::<Vec<_>>().join(", ")
-}
-
-/// The values of a row of a batch, whose columns from `first` on are for these columns of the table.
-pub(crate) fn row_of_batch(
-    table: &Table,
-    columns: &[usize],
-    types: &[SqlType],
-    batch: &RecordBatch,
-    (row, first): (usize, usize),
-) -> Result<Vec<Value>, ExecError> {
-    let def = table.def();
-    let mut values = Vec::with_capacity(columns.len());
-    for (place, &column) in (first..).zip(columns) {
-        let (Some(target), Some(ty)) = (def.columns.get(column), types.get(place)) else {
-            return Err(ExecError::Bug("a row to be written has fewer columns than the statement names"));
-        };
-        let named = |source| ExecError::Value { column: Some(format!("{}.{}", def.name, target.name)), source };
-        let value = value_at(batch.column(place), row, *ty).map_err(named)?;
-        values.push(number::assign(value, target.ty).map_err(named)?);
-    }
-    Ok(values)
 }

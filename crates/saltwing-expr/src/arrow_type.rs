@@ -29,8 +29,8 @@ pub fn arrow_type(ty: SqlType) -> DataType {
         Boolean => DataType::Boolean,
         Date | Time | UnsignedDate | UnsignedTime => DataType::Timestamp(TimeUnit::Millisecond, None),
         Timestamp | UnsignedTimestamp => DataType::Timestamp(TimeUnit::Nanosecond, None),
-        Char(_) | Varchar(_) => DataType::Utf8,
-        Binary(_) | Varbinary | VarbinaryEncoded => DataType::Binary,
+        Char(_) | Varchar(_) | Json => DataType::Utf8,
+        Binary(_) | Varbinary | VarbinaryEncoded | Uuid => DataType::Binary,
         Array(element, _) => DataType::List(Arc::new(Field::new_list_field(arrow_type(element.sql_type()), true))),
     }
 }

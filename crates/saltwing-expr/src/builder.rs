@@ -73,8 +73,10 @@ impl Rows {
             Decimal(None) => {
                 Rows::BareDecimal(Decimal256Builder::with_capacity(capacity).with_data_type(arrow_type(ty)))
             }
-            Char(_) | Varchar(_) => Rows::Text(StringBuilder::with_capacity(capacity, bytes)),
-            Binary(_) | Varbinary | VarbinaryEncoded => Rows::Bytes(BinaryBuilder::with_capacity(capacity, bytes)),
+            Char(_) | Varchar(_) | Json => Rows::Text(StringBuilder::with_capacity(capacity, bytes)),
+            Binary(_) | Varbinary | VarbinaryEncoded | Uuid => {
+                Rows::Bytes(BinaryBuilder::with_capacity(capacity, bytes))
+            }
             Array(element, _) => Rows::List(ListBuilder::with_capacity(element.sql_type(), capacity)),
         }
     }

@@ -18,7 +18,7 @@ use crate::step::{Compute, Step};
 const CHAIN_PARTS_MAX: usize = 16;
 
 /// Nodes of the largest expression that is compiled several times.
-const REPEATED_PARTS_MAX: usize = 16;
+const SMALL_PARTS_MAX: usize = 16;
 
 /// The step that computes `expr`.
 pub(crate) fn compile(expr: &Expr) -> Step {
@@ -127,7 +127,7 @@ fn literal(expr: &Expr) -> Option<Value> {
 /// Whether an expression may be compiled several times. Without this limit, nested conditions that each repeat an operand would
 /// take exponential time.
 fn is_small(expr: &Expr) -> bool {
-    !expr.has_more_parts_than(REPEATED_PARTS_MAX)
+    !expr.has_more_parts_than(SMALL_PARTS_MAX)
 }
 
 fn is_char(expr: &Expr) -> bool {
@@ -145,15 +145,13 @@ fn comparison(op: CompareOp, a: &Expr, b: &Expr) -> Comparison {
 /// does not get to; should that fail, the row comparison itself decides.
 fn unfolded(op: CompareOp, a: &[Expr], b: &[Expr]) -> Option<Expr> {
     let compare = |op, a: &Expr, b: &Expr| Expr::Compare(op, Box::new(a.clone()), Box::new(b.clone()));
-    let is_repeated = !matches!(op, CompareOp::Eq | CompareOp::NotEq);
-    if is_repeated && !a.iter().chain(b).all(is_small) {
-        return None;
-    }
     let pairs = || a.iter().zip(b);
     match op {
         CompareOp::Eq => Some(Expr::And(pairs().map(|(a, b)| compare(op, a, b)).collect())),
         CompareOp::NotEq => Some(Expr::Or(pairs().map(|(a, b)| compare(op, a, b)).collect())),
         CompareOp::Distinct | CompareOp::NotDistinct => None,
+        // The operands are repeated.
+        _ if !a.iter().chain(b).all(is_small) => None,
         _ => {
             let mut reversed = pairs().rev();
             let last = reversed.next().map(|(a, b)| compare(op, a, b))?;

@@ -45,6 +45,7 @@ impl JsonObjects {
             let is_finite = self.text.bytes().next_back().is_some_and(|byte| byte.is_ascii_digit());
             match ty.family() {
                 _ if !has_value => out.push_str("null"),
+                _ if *ty == SqlType::Json => push_line(out, &self.text),
                 TypeFamily::Number if is_finite => out.push_str(&self.text),
                 // The text of an array is JSON.
                 TypeFamily::Boolean | TypeFamily::Array => out.push_str(&self.text),
@@ -54,4 +55,10 @@ impl JsonObjects {
         out.push('}');
         Ok(())
     }
+}
+
+/// Appends JSON as it is, but without line ends: an object of JSON lines is one line.
+fn push_line(out: &mut String, json: &str) {
+    // Within its strings JSON has no line ends.
+    out.extend(json.chars().map(|c| if matches!(c, '\n' | '\r') { ' ' } else { c }));
 }

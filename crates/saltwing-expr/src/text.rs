@@ -86,6 +86,9 @@ fn write_native(array: &dyn Array, row: usize, ty: SqlType, out: &mut String) ->
             write_timestamp(array.as_primitive_opt::<TimestampNanosecondType>()?.value(row), out)?;
         }
         DataType::Utf8 => out.push_str(array.as_string_opt::<i32>()?.value(row)),
+        DataType::Binary if ty == SqlType::Uuid => {
+            out.push_str(&text::format_uuid(array.as_binary_opt::<i32>()?.value(row)))
+        }
         DataType::Binary => write_hex(array.as_binary_opt::<i32>()?.value(row), out),
         _ => return None,
     }

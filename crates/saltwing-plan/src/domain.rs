@@ -202,8 +202,9 @@ fn extremes(ty: SqlType, empty_text: bool) -> (Option<Value>, Option<Value>) {
             let max = largest_decimal(precision, scale);
             (max.map(|max| Value::Decimal(max.negated())), max.map(Value::Decimal))
         }
-        SqlType::Binary(width) => {
-            (Some(Value::Bytes(vec![0; width as usize])), Some(Value::Bytes(vec![0xff; width as usize])))
+        SqlType::Binary(_) | SqlType::Uuid => {
+            let filled_with = |byte| ty.fixed_key_bytes().map(|width| Value::Bytes(vec![byte; width]));
+            (filled_with(0), filled_with(0xff))
         }
         SqlType::Varchar(_) if empty_text => (Some(Value::text("")), None),
         SqlType::Varbinary | SqlType::VarbinaryEncoded if empty_text => (Some(Value::Bytes(Vec::new())), None),

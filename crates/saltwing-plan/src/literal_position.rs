@@ -282,14 +282,13 @@ fn padded_text(domain: &Domain, constant: &str, limit: Option<u32>) -> LiteralPo
 }
 
 fn binary(domain: &Domain, constant: &[u8]) -> LiteralPosition {
-    let SqlType::Binary(width) = domain.ty() else {
+    let Some(width) = domain.ty().fixed_key_bytes() else {
         return match constant {
             [] if !domain.has_empty_text() => LiteralPosition::Gap(Cut::Low),
             [0xff, ..] if domain.reserves_ff() => LiteralPosition::Gap(Cut::High),
             _ => LiteralPosition::At(Value::Bytes(constant.to_vec())),
         };
     };
-    let width = width as usize;
     let mut value = constant.to_vec();
     value.resize(width, 0);
     match constant.len().cmp(&width) {

@@ -166,6 +166,7 @@ fn example(ty: SqlType) -> &'static str {
         TypeFamily::Boolean => "TRUE",
         TypeFamily::Number | TypeFamily::Null => "1",
         TypeFamily::Text => "'..'",
+        TypeFamily::Bytes if ty == SqlType::Uuid => "UUID '..'",
         TypeFamily::Bytes => "X'..'",
         TypeFamily::Array => "ARRAY[..]",
         TypeFamily::Instant if ty.is_timestamp() => "TIMESTAMP '2024-01-31 12:00:00'",

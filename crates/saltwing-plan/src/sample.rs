@@ -32,9 +32,10 @@ fn sample(ty: SqlType, index: usize) -> Value {
         }
         T::Char(limit) | T::Varchar(Some(limit)) => Value::Text(sample_text(index, limit as usize)),
         T::Varchar(None) => Value::Text(sample_text(index, usize::MAX)),
-        T::Binary(width) => {
-            let mut bytes = sample_text(index, width as usize).into_bytes();
-            bytes.resize(width as usize, 0);
+        T::Binary(_) | T::Uuid => {
+            let width = ty.fixed_key_bytes().unwrap_or_default();
+            let mut bytes = sample_text(index, width).into_bytes();
+            bytes.resize(width, 0);
             Value::Bytes(bytes)
         }
         T::Varbinary | T::VarbinaryEncoded => Value::Bytes(sample_text(index, usize::MAX).into_bytes()),

@@ -90,6 +90,7 @@ pub(super) fn is_plain_value(value: &Value, ty: SqlType) -> bool {
         Value::Text(_) => ty == SqlType::Varchar(None),
         Value::Bool(_) => ty == SqlType::Boolean,
         Value::Date(_) => ty == SqlType::Date,
+        Value::Bytes(bytes) => ty == SqlType::Uuid && bytes.len() == 16,
         _ => false,
     }
 }

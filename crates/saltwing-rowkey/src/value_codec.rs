@@ -27,6 +27,7 @@ pub struct ValueCodec {
 impl ValueCodec {
     /// A codec of one type and direction.
     pub fn new(ty: SqlType, order: SortOrder) -> Self {
+        let ty = if ty == SqlType::Uuid { SqlType::Binary(16) } else { ty };
         Self { ty, mask: if order == SortOrder::Desc { 0xff } else { 0 } }
     }
 
@@ -61,7 +62,7 @@ impl ValueCodec {
 
     /// The codec of an array's elements, in the same direction.
     pub(crate) fn elements(&self) -> Option<Self> {
-        self.ty.element().map(|ty| Self { ty, ..*self })
+        self.ty.element().map(|ty| Self::new(ty, self.order()))
     }
 
     pub(crate) fn is_desc(&self) -> bool {

@@ -3,8 +3,12 @@
 //! ```text
 //! ALTER TABLE [schema.]table
 //!     ADD  [COLUMN] [IF NOT EXISTS] [family.]column type [NOT NULL | NULL] [DEFAULT expression], ..
+//!   | ADD  [CONSTRAINT name] CHECK (condition)
 //!   | DROP [COLUMN] [IF EXISTS] [family.]column, ..
+//!   | DROP CONSTRAINT [IF EXISTS] name
 //!   | SET  option = value, ..
+//!   | RENAME TO table
+//!   | RENAME [COLUMN] [family.]column TO column
 //! ```
 
 use sqlparser::tokenizer::Token;
@@ -18,18 +22,34 @@ use crate::statement::{AlterTable, OptionSpec, TableChange};
 pub(crate) fn parse(cursor: &mut Cursor<'_>) -> Result<AlterTable, SqlError> {
     let table = cursor.table()?;
     let change = if cursor.eat(&["ADD"]) {
-        cursor.eat(&["COLUMN"]);
-        let if_not_exists = cursor.eat(&["IF", "NOT", "EXISTS"]);
-        TableChange::Add { if_not_exists, columns: cursor.list(added_column)? }
+        match create_table::check(cursor)? {
+            Some(check) => TableChange::AddCheck(Box::new(check)),
+            None => {
+                cursor.eat(&["COLUMN"]);
+                let if_not_exists = cursor.eat(&["IF", "NOT", "EXISTS"]);
+                TableChange::Add { if_not_exists, columns: cursor.list(added_column)? }
+            }
+        }
     } else if cursor.eat(&["DROP"]) {
-        if cursor.at(&["CONSTRAINT"]) || cursor.at(&["PRIMARY", "KEY"]) {
+        if cursor.at(&["PRIMARY", "KEY"]) {
             return Err(key_is_fixed(cursor));
         }
-        cursor.eat(&["COLUMN"]);
+        let is_constraint = cursor.eat(&["CONSTRAINT"]);
+        cursor.eat(if is_constraint { &[] } else { &["COLUMN"] });
         let if_exists = cursor.eat(&["IF", "EXISTS"]);
-        TableChange::Drop { if_exists, columns: cursor.list(Cursor::column)? }
+        match is_constraint {
+            true => TableChange::DropConstraint { if_exists, name: cursor.name("a constraint name")? },
+            false => TableChange::Drop { if_exists, columns: cursor.list(Cursor::column)? },
+        }
     } else if cursor.eat(&["SET"]) {
         TableChange::Set { options: options(cursor)? }
+    } else if cursor.eat(&["RENAME", "TO"]) {
+        TableChange::Rename { to: cursor.name("a table name")? }
+    } else if cursor.eat(&["RENAME"]) {
+        cursor.eat(&["COLUMN"]);
+        let column = cursor.column()?;
+        cursor.expect(&["TO"])?;
+        TableChange::RenameColumn { column, to: cursor.name("a column name")? }
     } else {
         return Err(other_change(cursor));
     };
@@ -62,11 +82,10 @@ fn options(cursor: &mut Cursor<'_>) -> Result<Vec<OptionSpec>, SqlError> {
 /// Changes of a table that other databases support.
 fn other_change(cursor: &Cursor<'_>) -> SqlError {
     let what = match cursor.word(0).map(str::to_uppercase).as_deref() {
-        Some("RENAME") => "ALTER TABLE .. RENAME",
         Some("ALTER" | "MODIFY" | "CHANGE") => "to change a column",
         Some("OWNER") => "OWNER of a table",
         Some("ENABLE" | "DISABLE") => "ALTER TABLE .. ENABLE",
-        _ => return cursor.expected_word(&["ADD", "DROP", "SET"]),
+        _ => return cursor.expected_word(&["ADD", "DROP", "SET", "RENAME"]),
     };
-    SqlError::not_supported(what, cursor.here()).with_help("ALTER TABLE takes ADD, DROP and SET")
+    SqlError::not_supported(what, cursor.here()).with_help("ALTER TABLE takes ADD, DROP, SET and RENAME")
 }

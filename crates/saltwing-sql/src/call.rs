@@ -35,6 +35,9 @@ fn own_call(call: &ast::Function) -> Option<(Function, Vec<Cow<'_, Expr>>)> {
         return Some((Function::extract(DateField::by_name(string(field)?)?), vec![Cow::Borrowed(instant)]));
     }
     let function = Function::by_name(name)?;
+    if function == Function::RAND && args.is_empty() {
+        return None;
+    }
     let mut args: Vec<Cow<'_, Expr>> = args.into_iter().map(Cow::Borrowed).collect();
     for (index, arg) in args.iter_mut().enumerate() {
         if let Expr::Interval(interval) = arg.as_ref()
@@ -48,7 +51,7 @@ fn own_call(call: &ast::Function) -> Option<(Function, Vec<Cow<'_, Expr>>)> {
 
 /// The function of the language that an expression calls, in whatever syntax, and its arguments.
 ///
-/// `POSITION(a IN b)` is `STRPOS(b, a)`, `SUBSTRING(text FOR 2)` is `SUBSTR(text, 1, 2)`, `a[1]` is `ARRAY_ELEM(a, 1)`, and
+/// `POSITION(a IN b)` is `STRPOS(b, a)`, `SUBSTRING(text FOR 2)` is `SUBSTR(text, 1, 2)`, `a[1]` is `ARRAY_ELEM(a, 1)`, `json -> 'a'` is `JSON_GET(json, 'a')`, and
 /// `1 < ANY(a)` is `ARRAY_ANY(1, '<', a)`. `None` of slices, and of subqueries behind ANY and ALL.
 pub fn function_of(expr: &Expr) -> Option<(Function, Vec<Cow<'_, Expr>>)> {
     Some(match expr {
@@ -78,6 +81,16 @@ pub fn function_of(expr: &Expr) -> Option<(Function, Vec<Cow<'_, Expr>>)> {
         }
         Expr::AllOp { left, compare_op, right } => {
             return Some((Function::ARRAY_ALL, quantified(left, compare_op, right)?));
+        }
+        Expr::BinaryOp { left, op, right } => {
+            let function = match op {
+                BinaryOperator::Arrow => Function::JSON_GET,
+                BinaryOperator::LongArrow => Function::JSON_GET_TEXT,
+                BinaryOperator::HashArrow => Function::JSON_GET_PATH,
+                BinaryOperator::HashLongArrow => Function::JSON_GET_PATH_TEXT,
+                _ => return None,
+            };
+            (function, vec![Cow::Borrowed(left), Cow::Borrowed(right)])
         }
         Expr::Extract { field, expr, .. } => {
             (Function::extract(DateField::by_name(&field.to_string())?), vec![Cow::Borrowed(expr)])

@@ -31,7 +31,7 @@ pub const TYPE_LENGTH_MAX: u32 = 10_485_760;
 const TYPE_NAMES: &str = "TINYINT SMALLINT INTEGER INT BIGINT UNSIGNED_TINYINT UNSIGNED_SMALLINT UNSIGNED_INT \
     UNSIGNED_LONG FLOAT DOUBLE REAL UNSIGNED_FLOAT UNSIGNED_DOUBLE DECIMAL NUMERIC BOOLEAN BOOL DATE TIME TIMESTAMP \
     DATETIME UNSIGNED_DATE UNSIGNED_TIME UNSIGNED_TIMESTAMP CHAR CHARACTER VARCHAR TEXT STRING BINARY VARBINARY \
-    VARBINARY_ENCODED BYTEA BLOB VARYING";
+    VARBINARY_ENCODED UUID JSON BYTEA BLOB VARYING";
 
 /// Whether a type may start with `word`.
 pub(crate) fn is_type_name(word: &str) -> bool {
@@ -80,8 +80,8 @@ fn named(cursor: &mut Cursor<'_>, word: &str, start: usize, column: &str) -> Res
         }
         "CHAR" | "CHARACTER" => return fixed(cursor, "CHAR", start, column).map(SqlType::Char),
         "BINARY" => return fixed(cursor, "BINARY", start, column).map(SqlType::Binary),
-        "JSON" | "BSON" | "JSONB" | "ARRAY" | "INTERVAL" | "UUID" | "XML" | "CLOB" | "ENUM" | "SERIAL"
-        | "BIGSERIAL" | "NCHAR" | "NVARCHAR" | "TIMESTAMPTZ" | "TIMETZ" | "STRUCT" | "MAP" => {
+        "BSON" | "JSONB" | "ARRAY" | "INTERVAL" | "XML" | "CLOB" | "ENUM" | "SERIAL" | "BIGSERIAL" | "NCHAR"
+        | "NVARCHAR" | "TIMESTAMPTZ" | "TIMETZ" | "STRUCT" | "MAP" => {
             let what = format!("column {column}: the type {word}");
             return Err(SqlError::not_supported(what, cursor.span_from(start)));
         }
@@ -245,6 +245,8 @@ pub fn cast_type(data_type: &DataType) -> Option<SqlType> {
             let length = length.map(|length| u32::try_from(length).ok().and_then(NonZeroU32::new).ok_or(()));
             array_of(cast_type(element)?, length.transpose().ok()?)?
         }
+        DataType::JSON => SqlType::Json,
+        DataType::Uuid => SqlType::Uuid,
         // Phoenix's own type names.
         DataType::Custom(name, modifiers) if modifiers.is_empty() => name.to_string().to_uppercase().parse().ok()?,
         _ => return None,

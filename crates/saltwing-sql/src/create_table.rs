@@ -2,8 +2,10 @@
 //!
 //! ```text
 //! CREATE [IMMUTABLE] TABLE [IF NOT EXISTS] [schema.]table (
-//!     [family.]column type [NOT NULL | NULL] [DEFAULT expression] [PRIMARY KEY [ASC | DESC]], ..
+//!     [family.]column type [NOT NULL | NULL] [DEFAULT expression] [PRIMARY KEY [ASC | DESC]]
+//!         [[CONSTRAINT name] CHECK (condition)], ..
 //!     [,] [CONSTRAINT [name]] PRIMARY KEY (part [ASC | DESC], ..)
+//!     [,] [CONSTRAINT name] CHECK (condition)
 //! ) [[WITH] option = value [,] ..] [SPLIT ON (value, ..)]
 //! ```
 //!
@@ -19,7 +21,8 @@ use crate::cursor::Cursor;
 use crate::error::SqlError;
 use crate::name::Name;
 use crate::statement::{
-    ColumnSpec, CreateTable, DefaultSpec, Hint, InlineKey, KeyPart, OptionSpec, OptionValue, PrimaryKeySpec, Statement,
+    CheckSpec, ColumnSpec, CreateTable, DefaultSpec, Hint, InlineKey, KeyPart, OptionSpec, OptionValue, PrimaryKeySpec,
+    Statement,
 };
 
 /// Reads on behind `CREATE [IMMUTABLE] TABLE`.
@@ -30,23 +33,32 @@ pub(crate) fn parse(cursor: &mut Cursor<'_>, immutable: bool, hints: Vec<Hint>) 
         return Err(SqlError::not_supported("CREATE TABLE .. LIKE", cursor.here())
             .with_help("SHOW CREATE TABLE gives the statement of a table"));
     }
-    let (columns, primary_key, options, split_on) = (Vec::new(), None, Vec::new(), Vec::new());
-    let create = CreateTable { immutable, if_not_exists, table, columns, primary_key, options, split_on };
+    let create = CreateTable {
+        immutable,
+        if_not_exists,
+        table,
+        columns: Vec::new(),
+        primary_key: None,
+        checks: Vec::new(),
+        options: Vec::new(),
+        split_on: Vec::new(),
+    };
     if create_table_as::has_query(cursor) {
         let create = create_table_as::parse(cursor, create, hints)?;
         return Ok(Statement::CreateTableAs(Box::new(create)));
     }
-    let mut elements = Elements { columns: Vec::new(), primary_key: None };
+    let mut elements = Elements { columns: Vec::new(), primary_key: None, checks: Vec::new() };
     elements.parse(cursor)?;
     let (options, split_on) = table_options(cursor)?;
-    let Elements { columns, primary_key } = elements;
-    Ok(Statement::CreateTable(CreateTable { columns, primary_key, options, split_on, ..create }))
+    let Elements { columns, primary_key, checks } = elements;
+    Ok(Statement::CreateTable(CreateTable { columns, primary_key, checks, options, split_on, ..create }))
 }
 
 /// The elements between the brackets.
 struct Elements {
     columns: Vec<ColumnSpec>,
     primary_key: Option<PrimaryKeySpec>,
+    checks: Vec<CheckSpec>,
 }
 
 impl Elements {
@@ -81,6 +93,10 @@ impl Elements {
             self.primary_key = Some(key);
             return Ok(());
         }
+        if let Some(check) = check(cursor)? {
+            self.checks.push(check);
+            return Ok(());
+        }
         other_constraint(cursor)?;
         self.columns.push(column(cursor)?);
         Ok(())
@@ -97,6 +113,29 @@ pub(crate) fn key_constraint(cursor: &Cursor<'_>) -> Option<usize> {
     let found = cursor.word_is(from, "PRIMARY") && cursor.word_is(from + 1, "KEY");
     // An inline PRIMARY KEY has no bracket behind it; a table's without one is an error of its own.
     (found && (*cursor.peek(from + 2) == Token::LParen || from > 0)).then_some(from)
+}
+
+/// Reads `[CONSTRAINT name] CHECK (`, if it stands here.
+pub(crate) fn check(cursor: &mut Cursor<'_>) -> Result<Option<CheckSpec>, SqlError> {
+    let (start, is_named) = (cursor.index(), cursor.word_is(0, "CONSTRAINT"));
+    let at = if is_named { 2 } else { 0 };
+    if !cursor.word_is(at, "CHECK") || *cursor.peek(at + 1) != Token::LParen {
+        return Ok(None);
+    }
+    let name = match is_named {
+        true => {
+            cursor.expect(&["CONSTRAINT"])?;
+            Some(cursor.name("a constraint name")?)
+        }
+        false => None,
+    };
+    cursor.expect(&["CHECK"])?;
+    cursor.expect_symbol(&Token::LParen)?;
+    let from = cursor.index();
+    let expr = cursor.expr()?;
+    let text = cursor.text_from(from).to_owned();
+    cursor.expect_symbol(&Token::RParen)?;
+    Ok(Some(CheckSpec { name, expr, text, span: cursor.span_from(start) }))
 }
 
 pub(crate) fn primary_key(cursor: &mut Cursor<'_>, words_before: usize) -> Result<PrimaryKeySpec, SqlError> {
@@ -145,8 +184,7 @@ pub(crate) fn other_constraint(cursor: &Cursor<'_>) -> Result<(), SqlError> {
     let bracket = |n| *cursor.peek(n) == Token::LParen;
     let what = match cursor.word(at).map(str::to_uppercase).as_deref() {
         Some("UNIQUE") => "a UNIQUE constraint",
-        Some("CHECK") => "a CHECK constraint",
-        Some("FOREIGN") => "a FOREIGN KEY constraint",
+        Some("FOREIGN") => FOREIGN_KEY,
         Some("LIKE") => "LIKE in CREATE TABLE",
         Some("EXCLUDE") if cursor.word_is(at + 1, "USING") || bracket(at + 1) => "an EXCLUDE constraint",
         // `KEY name (a)`; but `key CHAR(3)` is a column.
@@ -157,12 +195,22 @@ pub(crate) fn other_constraint(cursor: &Cursor<'_>) -> Result<(), SqlError> {
         }
         _ if at > 0 => {
             let span = cursor.span_at(cursor.index()).union(cursor.span_at(cursor.index() + 2));
-            return Err(SqlError::syntax("expected CONSTRAINT name PRIMARY KEY (column, ..)", span));
+            return Err(SqlError::syntax(
+                "expected CONSTRAINT name PRIMARY KEY (column, ..) or CHECK (condition)",
+                span,
+            ));
         }
         _ => return Ok(()),
     };
-    Err(SqlError::not_supported(what, cursor.span_at(cursor.index() + at)))
+    let error = SqlError::not_supported(what, cursor.span_at(cursor.index() + at));
+    Err(if what == FOREIGN_KEY { error.with_help(NO_REFERENCES) } else { error })
 }
+
+const FOREIGN_KEY: &str = "a FOREIGN KEY constraint";
+
+/// Why there are no foreign keys.
+const NO_REFERENCES: &str = "a commit is checked against others by the keys that it writes: a row that it only refers to \
+    could be deleted meanwhile";
 
 pub(crate) fn column(cursor: &mut Cursor<'_>) -> Result<ColumnSpec, SqlError> {
     let start = cursor.index();
@@ -174,8 +222,16 @@ pub(crate) fn column(cursor: &mut Cursor<'_>) -> Result<ColumnSpec, SqlError> {
     let name = cursor.column()?;
     let label = name.name.text.clone();
     let (sql_type, type_span) = column_type::parse(cursor, &label)?;
-    let mut column =
-        ColumnSpec { name, sql_type, type_span, not_null: None, default: None, primary_key: None, span: type_span };
+    let mut column = ColumnSpec {
+        name,
+        sql_type,
+        type_span,
+        not_null: None,
+        default: None,
+        primary_key: None,
+        checks: Vec::new(),
+        span: type_span,
+    };
     while column_option(cursor, &mut column)? {}
     column.span = cursor.span_from(start);
     Ok(column)
@@ -185,6 +241,10 @@ pub(crate) fn column(cursor: &mut Cursor<'_>) -> Result<ColumnSpec, SqlError> {
 fn column_option(cursor: &mut Cursor<'_>, column: &mut ColumnSpec) -> Result<bool, SqlError> {
     let start = cursor.index();
     let again = |span: Span, what: &str| SqlError::syntax(format!("{what} is said twice"), span);
+    if let Some(check) = check(cursor)? {
+        column.checks.push(check);
+        return Ok(true);
+    }
     if cursor.at(&["CONSTRAINT"]) {
         if key_constraint(cursor).is_some_and(|from| *cursor.peek(from + 2) == Token::LParen) {
             return Ok(false);
@@ -233,8 +293,9 @@ fn column_option(cursor: &mut Cursor<'_>, column: &mut ColumnSpec) -> Result<boo
 fn refuse_column_option(cursor: &Cursor<'_>) -> Result<(), SqlError> {
     let what = match cursor.word(0).map(str::to_uppercase).as_deref() {
         Some("UNIQUE") => "UNIQUE on a column",
-        Some("CHECK") => "CHECK on a column",
-        Some("REFERENCES") => "REFERENCES on a column",
+        Some("REFERENCES") => {
+            return Err(SqlError::not_supported("REFERENCES on a column", cursor.here()).with_help(NO_REFERENCES));
+        }
         Some("COLLATE") => "COLLATE on a column",
         Some("GENERATED") => "a generated column",
         Some("AUTO_INCREMENT" | "AUTOINCREMENT" | "IDENTITY") => "a column that counts by itself",

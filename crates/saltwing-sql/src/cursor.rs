@@ -216,7 +216,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// Takes a word behind a dot, where reserved ones are names too.
-    fn name_part(&mut self, what: &str) -> Result<Name, SqlError> {
+    pub(crate) fn name_part(&mut self, what: &str) -> Result<Name, SqlError> {
         let span = self.here();
         match self.peek(0) {
             Token::Word(Word { value, quote_style, .. }) => {

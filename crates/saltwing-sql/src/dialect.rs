@@ -172,9 +172,9 @@ impl Dialect for SaltwingDialect {
                 Some(parser.parse_value().map(Expr::Value))
             }
             Token::TripleSingleQuotedString(_) => Some(string_value(parser).map(Expr::Value)),
-            Token::Minus => Some(self.sign(parser, UnaryOperator::Minus, Precedence::MulDivModOp)),
-            Token::Plus => Some(self.sign(parser, UnaryOperator::Plus, Precedence::MulDivModOp)),
-            Token::Tilde => Some(self.sign(parser, UnaryOperator::BitwiseNot, Precedence::PlusMinus)),
+            Token::Minus => Some(self.sign(parser, UnaryOperator::Minus, self.json_precedence())),
+            Token::Plus => Some(self.sign(parser, UnaryOperator::Plus, self.json_precedence())),
+            Token::Tilde => Some(self.sign(parser, UnaryOperator::BitwiseNot, self.prec_value(Precedence::PlusMinus))),
             _ => None,
         }
     }
@@ -204,18 +204,27 @@ impl Dialect for SaltwingDialect {
         match parser.peek_token_ref().token {
             // JSON paths are not supported: a colon becomes an error later.
             Token::Colon => Some(Ok(self.prec_unknown())),
+            Token::Arrow | Token::LongArrow | Token::HashArrow | Token::HashLongArrow => {
+                Some(Ok(self.json_precedence()))
+            }
             _ => None,
         }
     }
 }
 
 impl SaltwingDialect {
+    /// That of `->` and its kin: below `::`, so that a key may be cast, and signs, and above all other operators.
+    /// sqlparser has them below comparisons.
+    fn json_precedence(&self) -> u8 {
+        self.prec_value(Precedence::DoubleColon) - 1
+    }
+
     /// A sign and its operand. Two signs in a row get a bracket between them:
     /// printed without one, `- -1` is the comment `--1`.
-    fn sign(&self, parser: &mut Parser, op: UnaryOperator, precedence: Precedence) -> Result<Expr, ParserError> {
+    fn sign(&self, parser: &mut Parser, op: UnaryOperator, precedence: u8) -> Result<Expr, ParserError> {
         parser.advance_token();
         let another = matches!(parser.peek_token_ref().token, Token::Minus | Token::Plus | Token::Tilde);
-        let operand = Box::new(parser.parse_subexpr(self.prec_value(precedence))?);
+        let operand = Box::new(parser.parse_subexpr(precedence)?);
         let expr = if another { Box::new(Expr::Nested(operand)) } else { operand };
         Ok(Expr::UnaryOp { op, expr })
     }
@@ -317,10 +326,12 @@ fn name_or_call(parser: &mut Parser) -> Result<Expr, ParserError> {
     }
 }
 
-/// `DATE '..'`, `TIME '..'`, `TIMESTAMP '..'`.
+/// `DATE '..'`, `JSON '..'`, `TIME '..'`, `TIMESTAMP '..'`, `UUID '..'`.
 fn typed_string(parser: &mut Parser, keyword: Keyword) -> Result<Expr, ParserError> {
     let data_type = match keyword {
         Keyword::DATE => DataType::Date,
+        Keyword::JSON => DataType::JSON,
+        Keyword::UUID => DataType::Uuid,
         Keyword::TIME => DataType::Time(None, TimezoneInfo::None),
         Keyword::TIMESTAMP => DataType::Timestamp(None, TimezoneInfo::None),
         _ => {

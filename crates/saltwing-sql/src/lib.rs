@@ -45,6 +45,7 @@ mod alter_table;
 mod as_of;
 mod call;
 mod column_type;
+mod comment;
 mod copy;
 mod create_table;
 mod create_table_as;
@@ -86,6 +87,6 @@ pub use parse::{Parsed, STATEMENT_BYTES_MAX, STATEMENT_TOKENS_MAX, parse, parse_
 pub use place::render_caret;
 pub use print::tree_text;
 pub use scanner::{Lexeme, lexemes};
-pub use sequence::{SequenceCall, sequence_call};
+pub use sequence::{SequenceCall, SequenceVerb, sequence_call};
 pub use split::{StatementText, split_statements};
 pub use statement::Statement;

@@ -3,8 +3,8 @@
 use crate::cursor::Cursor;
 use crate::dml::{assignment, returning, target, value, written_column};
 use crate::error::SqlError;
-use crate::query;
 use crate::statement::{Hint, Merge, MergeAction, MergeClause, MergeRows};
+use crate::{query, sequence};
 use sqlparser::tokenizer::Token;
 
 /// Reads on behind MERGE, which is token number `start`.
@@ -48,8 +48,16 @@ fn clause(cursor: &mut Cursor<'_>) -> Result<MergeClause, SqlError> {
         false => None,
     };
     cursor.expect(&["THEN"])?;
+    if let Some(span) = cursor.take_sequence() {
+        return Err(sequence::misplaced(span));
+    }
     let action = action(cursor, rows)?;
-    Ok(MergeClause { rows, condition, action, span: cursor.span_from(start) })
+    let has_sequences = match &action {
+        MergeAction::Update(assignments) => sequence::in_values(cursor, assignments.iter().map(|it| &it.value))?,
+        MergeAction::Insert { values, .. } => sequence::in_values(cursor, values.iter())?,
+        MergeAction::Delete | MergeAction::Nothing => false,
+    };
+    Ok(MergeClause { rows, condition, action, has_sequences, span: cursor.span_from(start) })
 }
 
 fn action(cursor: &mut Cursor<'_>, rows: MergeRows) -> Result<MergeAction, SqlError> {

@@ -14,7 +14,8 @@ use crate::parameter::{self, Parameter};
 use crate::split::{self, StatementText};
 use crate::statement::{Explain, ExplainFormat, Hint, QueryStatement, Statement, Unsupported};
 use crate::{
-    alter_table, as_of, copy, create_table, dml, guard, hint, merge, place, query, sequence, session, transaction, view,
+    alter_table, as_of, comment, copy, create_table, dml, guard, hint, merge, place, query, sequence, session,
+    transaction, view,
 };
 
 /// The largest statement in bytes.
@@ -139,7 +140,7 @@ fn with_stack<T: Send>(parse_kb: usize, parse: impl FnOnce() -> Result<T, SqlErr
 }
 
 /// First words of statements, for advice.
-const VERBS: [&str; 30] = [
+const VERBS: [&str; 31] = [
     "SELECT",
     "WITH",
     "VALUES",
@@ -152,6 +153,7 @@ const VERBS: [&str; 30] = [
     "DROP",
     "ALTER",
     "TRUNCATE",
+    "COMMENT",
     "COMPACT",
     "BACKUP",
     "SHOW",
@@ -175,13 +177,13 @@ const VERBS: [&str; 30] = [
 fn statement(cursor: &mut Cursor<'_>, hints: Vec<Hint>) -> Result<Statement, SqlError> {
     let start = cursor.index();
     if *cursor.peek(0) == Token::LParen {
-        return query::statement(cursor, hints).map(Statement::Query);
+        return query::page(cursor, hints).map(Statement::Query);
     }
     let Some(verb) = cursor.word(0).map(str::to_uppercase) else {
         return Err(cursor.expected("a statement"));
     };
     match verb.as_str() {
-        "SELECT" | "WITH" | "VALUES" | "TABLE" => return query::statement(cursor, hints).map(Statement::Query),
+        "SELECT" | "WITH" | "VALUES" | "TABLE" => return query::page(cursor, hints).map(Statement::Query),
         "EXPLAIN" => return explain(cursor, hints).map(Statement::Explain),
         "CREATE" => return create(cursor, hints),
         "DROP" => return drop(cursor),
@@ -209,6 +211,7 @@ fn statement(cursor: &mut Cursor<'_>, hints: Vec<Hint>) -> Result<Statement, Sql
         "USE" => cursor.name("a schema name").map(Statement::Use),
         "TRUNCATE" => session::tables(cursor).map(Statement::Truncate),
         "COMPACT" => session::tables(cursor).map(Statement::Compact),
+        "COMMENT" => comment::parse(cursor).map(Statement::Comment),
         "BACKUP" => session::backup(cursor, start).map(Statement::Backup),
         "BEGIN" => transaction::begin(cursor),
         "COMMIT" | "END" => transaction::commit(cursor),
@@ -325,22 +328,40 @@ fn object(cursor: &mut Cursor<'_>, verb: &str) -> Result<Statement, SqlError> {
         Some(object) => {
             object.split(' ').for_each(|_| cursor.skip());
             let what = format!("{verb} {}{object}", if replace { "OR REPLACE " } else { "" });
-            Ok(Statement::Unsupported(unread(cursor, start, what, None)))
+            Ok(Statement::Unsupported(unread(cursor, start, what, reason(object))))
         }
         None => Err(cursor.expected_word(&["TABLE", "SCHEMA", "INDEX", "VIEW", "SEQUENCE", "FUNCTION"])),
     }
 }
+
+/// Why there are none of these objects, if that is meant to stay so.
+fn reason(object: &str) -> Option<&'static str> {
+    match object {
+        "TRIGGER" => {
+            Some("a statement writes the rows that it names and no others: put the statements into a transaction")
+        }
+        "FUNCTION" | "TEMPORARY FUNCTION" => {
+            Some("functions are closures of the program: Connection::register_function adds one")
+        }
+        "PROCEDURE" => Some(NO_PROCEDURES),
+        _ => None,
+    }
+}
+
+const NO_PROCEDURES: &str = "there is no procedural language: the program runs the statements, Connection::transaction \
+    those that belong together";
 
 /// Statements that are known by their first words, and not built yet.
 fn unsupported(cursor: &mut Cursor<'_>, verb: &str) -> Option<Unsupported> {
     let start = cursor.index();
     let (words, help): (usize, Option<&str>) = match verb {
         "ALTER" => (2, None),
+        "CALL" => (1, Some(NO_PROCEDURES)),
         "REPLACE" => (1, Some("UPSERT INTO writes rows whether their keys exist or not")),
         "DELETE" if ["JAR"].iter().any(|word| cursor.word_is(1, word)) => (2, None),
-        "GRANT" | "REVOKE" | "ANALYZE" | "VACUUM" | "COMMENT" | "CALL" | "EXECUTE" | "PREPARE" | "DEALLOCATE"
-        | "DECLARE" | "FETCH" | "CLOSE" | "LOCK" | "LISTEN" | "NOTIFY" | "REINDEX" | "CLUSTER" | "REFRESH"
-        | "ATTACH" | "DETACH" | "PRAGMA" | "OPTIMIZE" | "IMPORT" | "EXPORT" | "LOAD" | "RESET" | "DISCARD" => (1, None),
+        "GRANT" | "REVOKE" | "ANALYZE" | "VACUUM" | "EXECUTE" | "PREPARE" | "DEALLOCATE" | "DECLARE" | "FETCH"
+        | "CLOSE" | "LOCK" | "LISTEN" | "NOTIFY" | "REINDEX" | "CLUSTER" | "REFRESH" | "ATTACH" | "DETACH"
+        | "PRAGMA" | "OPTIMIZE" | "IMPORT" | "EXPORT" | "LOAD" | "RESET" | "DISCARD" => (1, None),
         "ADD" | "LIST" if cursor.word_is(1, "JARS") || cursor.word_is(1, "JAR") => (2, None),
         "UPDATE" if cursor.at(&["UPDATE", "STATISTICS"]) => (2, None),
         "SHOW" if cursor.word_is(1, "INDEX") || cursor.word_is(1, "INDEXES") => (2, Some("use DESCRIBE table")),

@@ -14,7 +14,8 @@ use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 use crate::cursor::Cursor;
 use crate::error::SqlError;
-use crate::statement::{Hint, QueryStatement, SourceText};
+use crate::parameter::parameter_place;
+use crate::statement::{After, AfterToken, Hint, QueryStatement, SourceText};
 use crate::{as_of, sequence, words};
 
 /// Advice if ON CONFLICT or ON DUPLICATE KEY stands in a query.
@@ -30,7 +31,7 @@ pub(crate) fn in_brackets(cursor: &mut Cursor<'_>, hints: Vec<Hint>) -> Result<Q
     let (reads_past, span) = (reads_past(cursor, start), cursor.span_from(start));
     cursor.expect_symbol(&Token::RParen)?;
     let has_sequences = sequence::in_query(cursor, &query)?;
-    Ok(QueryStatement { query, hints, items, has_sequences, reads_past, span })
+    Ok(QueryStatement { query, hints, items, has_sequences, reads_past, after: None, span })
 }
 
 /// Reads a query to the end of the statement.
@@ -41,7 +42,25 @@ pub(crate) fn statement(cursor: &mut Cursor<'_>, hints: Vec<Hint>) -> Result<Que
     let query = parse(cursor)?;
     let has_sequences = sequence::in_query(cursor, &query)?;
     let (reads_past, span) = (reads_past(cursor, start), cursor.span_from(start));
-    Ok(QueryStatement { query, hints, items, has_sequences, reads_past, span })
+    Ok(QueryStatement { query, hints, items, has_sequences, reads_past, after: None, span })
+}
+
+/// Reads a query that is a statement by itself: its result may be one page.
+pub(crate) fn page(cursor: &mut Cursor<'_>, hints: Vec<Hint>) -> Result<QueryStatement, SqlError> {
+    let mut query = statement(cursor, hints)?;
+    if query.query.limit_clause.is_some() && cursor.eat(&["AFTER"]) {
+        let span = cursor.here();
+        let token = match cursor.peek(0) {
+            Token::TripleSingleQuotedString(text) => Some(AfterToken::Text(text.clone())),
+            Token::Word(word) if word.keyword == Keyword::NULL => Some(AfterToken::None),
+            Token::Placeholder(name) => parameter_place(name).map(AfterToken::Parameter),
+            _ => None,
+        };
+        let Some(token) = token else { return Err(cursor.expected("the token of a page, NULL or a parameter")) };
+        cursor.skip();
+        query.after = Some(After { token, span });
+    }
+    Ok(query)
 }
 
 /// Reads a query whose words have been looked through.

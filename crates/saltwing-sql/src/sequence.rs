@@ -30,6 +30,7 @@ use crate::words;
 
 const NEXT: &str = "NEXTVAL";
 const CURRENT: &str = "CURRVAL";
+const SET: &str = "SETVAL";
 
 /// Reads on behind `CREATE SEQUENCE`.
 pub(crate) fn create(cursor: &mut Cursor<'_>) -> Result<CreateSequence, SqlError> {
@@ -199,12 +200,24 @@ pub(crate) fn call_span(expr: &Expr) -> Option<sqlparser::tokenizer::Span> {
     }
 }
 
-/// The name of a function of sequences, and whether it takes values.
-fn verb(call: &ast::Function) -> Option<(&Ident, bool)> {
+/// The name of a function of sequences, and what it does.
+fn verb(call: &ast::Function) -> Option<(&Ident, SequenceVerb)> {
     let [name] = call.name.0.as_slice() else { return None };
     let name = name.as_ident()?;
-    let takes_values = name.value.eq_ignore_ascii_case(NEXT);
-    (takes_values || name.value.eq_ignore_ascii_case(CURRENT)).then_some((name, takes_values))
+    let verbs = [(NEXT, SequenceVerb::Next), (CURRENT, SequenceVerb::Current), (SET, SequenceVerb::Set)];
+    let (_, verb) = verbs.into_iter().find(|(function, _)| name.value.eq_ignore_ascii_case(function))?;
+    Some((name, verb))
+}
+
+/// What a value of a sequence does to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SequenceVerb {
+    /// Takes values.
+    Next,
+    /// Repeats the last value that the session took.
+    Current,
+    /// Sets its value.
+    Set,
 }
 
 /// A value of a sequence in a statement.
@@ -212,21 +225,24 @@ fn verb(call: &ast::Function) -> Option<(&Ident, bool)> {
 pub struct SequenceCall {
     /// The sequence.
     pub name: TableRef,
-    /// Whether it takes values, or repeats the last one that the session took.
-    pub takes_values: bool,
-    /// How many values it takes, a literal or a parameter, if it says so.
-    pub count: Option<Expr>,
+    /// What it does.
+    pub verb: SequenceVerb,
+    /// How many values it takes, if it says so, or the value that it sets: expressions without columns.
+    pub number: Option<Expr>,
+    /// Whether the value that it sets counts as taken, so that the next one follows it.
+    pub is_taken: bool,
 }
 
 /// The value of a sequence that `expr` is; `None` if it is something else.
 ///
 /// # Errors
-/// A call of NEXTVAL or CURRVAL without a name as its argument.
+/// A call of NEXTVAL, CURRVAL or SETVAL without a name as its first argument, or with others than it takes.
 pub fn sequence_call(expr: &Expr) -> Result<Option<SequenceCall>, SqlError> {
     let Expr::Function(call) = expr else { return Ok(None) };
-    let Some((function, takes_values)) = verb(call) else { return Ok(None) };
+    let Some((function, verb)) = verb(call) else { return Ok(None) };
     let span = expr_span(expr).unwrap_or_else(place::origin);
-    let wrong = || SqlError::syntax(format!("{} takes the name of a sequence: {0}('s')", function.value), span);
+    let more = if verb == SequenceVerb::Set { ", n" } else { "" };
+    let wrong = || SqlError::syntax(format!("{} takes the name of a sequence: {0}('s'{more})", function.value), span);
     let plain = call.over.is_none() && call.filter.is_none() && call.within_group.is_empty();
     let FunctionArguments::List(list) = &call.args else { return Err(wrong()) };
     let args = list.args.iter().map(|arg| match arg {
@@ -234,13 +250,21 @@ pub fn sequence_call(expr: &Expr) -> Result<Option<SequenceCall>, SqlError> {
         _ => None,
     });
     let args: Option<Vec<&Expr>> = args.collect();
-    let (name, count) = match args.as_deref() {
-        Some([name]) if plain => (name, None),
-        Some([name, count]) if plain && takes_values => (name, Some((*count).clone())),
+    let truth = |expr: &Expr| match expr {
+        Expr::Value(ast::ValueWithSpan { value: ast::Value::Boolean(truth), .. }) => Some(*truth),
+        _ => None,
+    };
+    let (name, number, is_taken) = match (verb, args.as_deref()) {
+        _ if !plain => return Err(wrong()),
+        (SequenceVerb::Next | SequenceVerb::Current, Some([name])) => (name, None, true),
+        (SequenceVerb::Next | SequenceVerb::Set, Some([name, number])) => (name, Some((*number).clone()), true),
+        (SequenceVerb::Set, Some([name, number, is_taken])) => {
+            (name, Some((*number).clone()), truth(is_taken).ok_or_else(wrong)?)
+        }
         _ => return Err(wrong()),
     };
     let name = sequence_name(name, span).ok_or_else(wrong)?;
-    Ok(Some(SequenceCall { name, takes_values, count }))
+    Ok(Some(SequenceCall { name, verb, number, is_taken }))
 }
 
 fn sequence_name(expr: &Expr, span: Span) -> Option<TableRef> {
@@ -267,7 +291,7 @@ fn sequence_name(expr: &Expr, span: Span) -> Option<TableRef> {
 /// The error of a value of a sequence that stands where none may.
 pub(crate) fn misplaced(span: Span) -> SqlError {
     SqlError::misplaced_sequence(span).with_help(
-        "it may stand in the list of the outermost SELECT, in VALUES, in the SET of an UPDATE, and in a DEFAULT",
+        "it may stand in the list of the outermost SELECT, in VALUES, in the SET of an UPDATE, in the actions of a MERGE, and in a DEFAULT",
     )
 }
 

@@ -20,6 +20,8 @@ pub enum Statement {
     CreateTableAs(Box<CreateTableAs>),
     /// `ALTER TABLE`.
     AlterTable(AlterTable),
+    /// `COMMENT ON`.
+    Comment(Comment),
     /// `CREATE SCHEMA`.
     CreateSchema(CreateSchema),
     /// `DROP SCHEMA`.
@@ -118,6 +120,8 @@ pub struct CreateTable {
     pub columns: Vec<ColumnSpec>,
     /// `[CONSTRAINT name] PRIMARY KEY (..)`, apart from inline ones.
     pub primary_key: Option<PrimaryKeySpec>,
+    /// `[CONSTRAINT name] CHECK (..)`, apart from those of columns.
+    pub checks: Vec<CheckSpec>,
     /// The options after the closing bracket, in order.
     pub options: Vec<OptionSpec>,
     /// `SPLIT ON (..)`, else empty.
@@ -161,10 +165,31 @@ pub enum TableChange {
         /// The columns, at least one.
         columns: Vec<ColumnName>,
     },
+    /// `ADD [CONSTRAINT name] CHECK (..)`.
+    AddCheck(Box<CheckSpec>),
+    /// `DROP CONSTRAINT [IF EXISTS] name`.
+    DropConstraint {
+        /// `IF EXISTS`: one that is not there is passed over.
+        if_exists: bool,
+        /// The constraint.
+        name: Name,
+    },
     /// `SET option = value, ..`.
     Set {
         /// The options, at least one.
         options: Vec<OptionSpec>,
+    },
+    /// `RENAME TO table`: it stays in its schema.
+    Rename {
+        /// The new name.
+        to: Name,
+    },
+    /// `RENAME [COLUMN] column TO column`: it stays in its family.
+    RenameColumn {
+        /// The column.
+        column: ColumnName,
+        /// The new name.
+        to: Name,
     },
 }
 
@@ -183,6 +208,8 @@ pub struct ColumnSpec {
     pub default: Option<DefaultSpec>,
     /// Inline `PRIMARY KEY [ASC | DESC]`.
     pub primary_key: Option<InlineKey>,
+    /// `[CONSTRAINT name] CHECK (..)`.
+    pub checks: Vec<CheckSpec>,
     /// The whole definition.
     pub span: Span,
 }
@@ -195,6 +222,19 @@ pub struct DefaultSpec {
     /// The expression as it was written.
     pub text: String,
     /// Where the expression stands.
+    pub span: Span,
+}
+
+/// `[CONSTRAINT name] CHECK (condition)`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CheckSpec {
+    /// The constraint's name, if it has one.
+    pub name: Option<Name>,
+    /// The condition.
+    pub expr: Expr,
+    /// The condition as it was written.
+    pub text: String,
+    /// The whole constraint.
     pub span: Span,
 }
 
@@ -259,6 +299,26 @@ pub enum OptionValue {
     Word(String),
     /// `(a, b)`.
     Names(Vec<Name>),
+}
+
+/// `COMMENT ON object IS 'text'`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comment {
+    /// The object.
+    pub object: CommentObject,
+    /// The text; `None` takes the comment away, as '' does.
+    pub text: Option<String>,
+}
+
+/// The object of a comment.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CommentObject {
+    /// `TABLE`.
+    Table(TableRef),
+    /// `VIEW`.
+    View(TableRef),
+    /// `COLUMN [schema.]table.[family.]column`: two to four names.
+    Column(Vec<Name>),
 }
 
 /// `CREATE SCHEMA`.
@@ -409,7 +469,8 @@ impl Upsert {
     /// `query`, whose rows it writes, as a statement of its own, with its hints.
     pub fn source_query(&self, query: &Query) -> QueryStatement {
         let (query, hints, items) = (Box::new(query.clone()), self.hints.clone(), Vec::new());
-        QueryStatement { query, hints, items, has_sequences: self.has_sequences, reads_past: false, span: self.span }
+        let has_sequences = self.has_sequences;
+        QueryStatement { query, hints, items, has_sequences, reads_past: false, after: None, span: self.span }
     }
 }
 
@@ -537,6 +598,8 @@ pub struct MergeClause {
     pub condition: Option<Expr>,
     /// What becomes of them.
     pub action: MergeAction,
+    /// Whether the values of the action may take [values of sequences](crate::sequence_call).
+    pub has_sequences: bool,
     /// The clause.
     pub span: Span,
 }
@@ -604,8 +667,30 @@ pub struct QueryStatement {
     pub has_sequences: bool,
     /// Whether a table is read as it was at a moment: then the statement is planned for each run.
     pub reads_past: bool,
+    /// `AFTER token`: the result is one page. Only a query that is a statement by itself has it.
+    pub after: Option<After>,
     /// The whole statement.
     pub span: Span,
+}
+
+/// `AFTER token` behind the LIMIT of a query.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct After {
+    /// The token.
+    pub token: AfterToken,
+    /// Where it stands.
+    pub span: Span,
+}
+
+/// The token of the page before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AfterToken {
+    /// NULL: there is no page before.
+    None,
+    /// A text.
+    Text(String),
+    /// The value of a parameter, by number from 0.
+    Parameter(usize),
 }
 
 /// A piece of the statement's text.

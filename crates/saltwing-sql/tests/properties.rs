@@ -154,7 +154,15 @@ fn column() -> BoxedStrategy<String> {
             "UNSIGNED_DATE",
             "VARBINARY_ENCODED",
         ]),
-        select(vec!["", " NOT NULL", " NULL", " DEFAULT 7 NOT NULL", " PRIMARY KEY DESC", " DEFAULT 'a''''b' NULL"]),
+        select(vec![
+            "",
+            " NOT NULL",
+            " NULL",
+            " DEFAULT 7 NOT NULL",
+            " PRIMARY KEY DESC",
+            " DEFAULT 'a''''b' NULL",
+            " CHECK (a > 0) NOT NULL CONSTRAINT c check(b IN (1, 2))",
+        ]),
     )
         .prop_map(|(name, family, ty, tail)| match family {
             Some(family) => format!("{family}.{name} {ty}{tail}"),
@@ -170,7 +178,13 @@ fn alter_table() -> BoxedStrategy<String> {
         select(vec!["TTL = 5", "ttl=FOREVER", "BLOCK_ROWS=7", "\"cf\".VERSIONS = 3", "COMPRESSION='x''y'", "a = -1"]);
     let set = option.prop_map(|option| format!("SET {option}"));
     let list = |(verb, items): (&str, Vec<String>)| format!("{verb} {}", items.join(", "));
-    let change = prop_oneof![add.prop_map(list), drop.prop_map(list), set];
+    let rename = (select(vec!["RENAME COLUMN f.a TO", "rename \"B\" to", "RENAME TO"]), name());
+    let rename = rename.prop_map(|(verb, name)| format!("{verb} {name}"));
+    let check = (select(vec!["ADD CHECK", "add constraint c check"]), expression());
+    let check = check.prop_map(|(verb, condition)| format!("{verb} ({condition})"));
+    let constraint = (select(vec!["DROP CONSTRAINT", "drop constraint if exists"]), name());
+    let constraint = constraint.prop_map(|(verb, name)| format!("{verb} {name}"));
+    let change = prop_oneof![add.prop_map(list), drop.prop_map(list), set, rename, check, constraint];
     (name(), change).prop_map(|(table, change)| format!("ALTER TABLE {table} {change}")).boxed()
 }
 
@@ -185,6 +199,7 @@ fn create_table() -> BoxedStrategy<String> {
             ", CONSTRAINT pk PRIMARY KEY (a, b DESC)",
             " CONSTRAINT pk PRIMARY KEY (SUBSTR(MD5(a),1,3), a)",
             ", PRIMARY KEY (k)",
+            ", CONSTRAINT \"c d\" CHECK (a <> 'x' OR b IS NULL), CHECK (length(a) < 5)",
         ]),
         select(vec![
             "",
@@ -226,6 +241,10 @@ fn statement() -> BoxedStrategy<String> {
         }),
         1 => (select(vec!["COMPACT", "TRUNCATE", "SHOW STORAGE FOR"]), name(), name())
             .prop_map(|(verb, schema, table)| format!("{verb} {schema}.{table}")),
+        1 => (select(vec!["TABLE", "VIEW", "COLUMN f.g.", "column x.y.z."]), name(), select(vec!["NULL", "'it''s'"])).prop_map(|(object, name, text)| {
+            let space = if object.ends_with('.') { "" } else { " " };
+            format!("COMMENT ON {object}{space}{name} IS {text}")
+        }),
         1 => query().prop_map(|query| format!("EXPLAIN (ANALYZE, FORMAT JSON) {query}")),
         1 => query().prop_map(|query| format!("COPY ({query}) TO 'x''.csv' (HEADER, DELIMITER ';', NULL 'NA', OVERWRITE)")),
     ]

@@ -80,7 +80,7 @@ pub(crate) fn parse(text: &str, element: SqlType, ty: SqlType) -> Result<Value, 
 }
 
 /// The text up to the closing quote, its escapes resolved, and the rest behind the quote.
-fn unquoted(text: &str) -> Option<(String, &str)> {
+pub(crate) fn unquoted(text: &str) -> Option<(String, &str)> {
     let mut out = String::new();
     let mut chars = text.chars();
     loop {

@@ -91,11 +91,13 @@ codes! {
     NoSuchColumn = "no_such_column", "42703", 504;
     NoSuchFunction = "no_such_function", "42883", 6001;
     NoSuchSequence = "no_such_sequence", "42P01", 1201;
+    NoSuchConstraint = "no_such_constraint", "42704";
     AmbiguousColumn = "ambiguous_column", "42702", 502;
     DuplicateTable = "duplicate_table", "42P07", 1013;
     DuplicateSequence = "duplicate_sequence", "42P07", 1200;
     DuplicateSchema = "duplicate_schema", "42P06", 721;
     DuplicateColumn = "duplicate_column", "42701", 514;
+    DuplicateConstraint = "duplicate_constraint", "42710";
     DuplicateFunction = "duplicate_function", "42723";
     InvalidDefinition = "invalid_definition", "42P16";
     WrongObject = "wrong_object", "42809";

@@ -21,6 +21,7 @@ mod datetime;
 mod entry;
 mod format;
 mod hash;
+mod json;
 mod numeric;
 mod padding;
 mod power;

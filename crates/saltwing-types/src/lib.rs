@@ -34,6 +34,7 @@ pub mod eval;
 pub mod expr;
 pub mod function;
 pub mod hash;
+pub mod json;
 pub mod key_expression;
 pub mod like;
 pub mod number;

@@ -2,7 +2,7 @@
 
 use crate::error::shorten;
 use crate::value::Timestamp;
-use crate::{Decimal, SqlType, Value, ValueError, datetime, text};
+use crate::{Decimal, SqlType, Value, ValueError, datetime, json, text};
 
 /// Brings a value to a column's type for storing it.
 ///
@@ -23,10 +23,12 @@ pub fn assign(value: Value, ty: SqlType) -> Result<Value, ValueError> {
         (value, SqlType::Null) => Ok(value),
         (value @ Value::Bool(_), SqlType::Boolean) => Ok(value),
         (Value::Text(text), SqlType::Char(_) | SqlType::Varchar(_)) => fit_text(text, ty),
+        (Value::Text(text), SqlType::Json) => json::check(&text).map(|()| Value::Text(text)),
         (Value::Text(text), _) => text::parse(&text, ty),
         (Value::Bytes(bytes), SqlType::Binary(_) | SqlType::Varbinary | SqlType::VarbinaryEncoded) => {
             fit_bytes(bytes, ty)
         }
+        (Value::Bytes(bytes), SqlType::Uuid) if bytes.len() == 16 => Ok(Value::Bytes(bytes)),
         (Value::Array(elements), SqlType::Array(element, _)) => {
             let assigned = elements.into_iter().map(|value| assign(value, element.sql_type()));
             assigned.collect::<Result<_, _>>().map(Value::Array)

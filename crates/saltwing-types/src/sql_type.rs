@@ -71,6 +71,10 @@ pub enum SqlType {
     Varbinary,
     /// Bytes, escaped in keys so that they may stand anywhere.
     VarbinaryEncoded,
+    /// 16 bytes, in keys as BINARY(16), with a text form of their own.
+    Uuid,
+    /// A text that is JSON, kept as it was written; never in a key.
+    Json,
     /// Any number of elements of one type. The declared length is kept and not enforced, as in Phoenix.
     Array(ElementType, Option<NonZeroU32>),
 }
@@ -86,9 +90,9 @@ pub enum TypeFamily {
     Boolean,
     /// DATE, TIME, TIMESTAMP and their unsigned kin.
     Instant,
-    /// CHAR and VARCHAR.
+    /// CHAR, VARCHAR and JSON.
     Text,
-    /// BINARY, VARBINARY, VARBINARY_ENCODED.
+    /// BINARY, VARBINARY, VARBINARY_ENCODED, UUID.
     Bytes,
     /// Arrays; two of them compare if their elements do.
     Array,
@@ -102,8 +106,8 @@ impl SqlType {
             Null => TypeFamily::Null,
             Boolean => TypeFamily::Boolean,
             Date | Time | Timestamp | UnsignedDate | UnsignedTime | UnsignedTimestamp => TypeFamily::Instant,
-            Char(_) | Varchar(_) => TypeFamily::Text,
-            Binary(_) | Varbinary | VarbinaryEncoded => TypeFamily::Bytes,
+            Char(_) | Varchar(_) | Json => TypeFamily::Text,
+            Binary(_) | Varbinary | VarbinaryEncoded | Uuid => TypeFamily::Bytes,
             Array(..) => TypeFamily::Array,
             _ => TypeFamily::Number,
         }
@@ -191,14 +195,15 @@ impl SqlType {
             Integer | UnsignedInt | Float | UnsignedFloat => 4,
             BigInt | UnsignedLong | Double | UnsignedDouble | Date | Time | UnsignedDate | UnsignedTime => 8,
             Timestamp | UnsignedTimestamp => 12,
+            Uuid => 16,
             Char(n) | Binary(n) => n as usize,
-            Null | Decimal(_) | Varchar(_) | Varbinary | VarbinaryEncoded | Array(..) => return None,
+            Null | Decimal(_) | Varchar(_) | Varbinary | VarbinaryEncoded | Json | Array(..) => return None,
         })
     }
 }
 
 /// The types that their names alone tell.
-const NAMES: [(&str, SqlType); 24] = [
+const NAMES: [(&str, SqlType); 26] = [
     ("NULL", SqlType::Null),
     ("TINYINT", SqlType::TinyInt),
     ("SMALLINT", SqlType::SmallInt),
@@ -223,6 +228,8 @@ const NAMES: [(&str, SqlType); 24] = [
     ("VARCHAR", SqlType::Varchar(None)),
     ("VARBINARY", SqlType::Varbinary),
     ("VARBINARY_ENCODED", SqlType::VarbinaryEncoded),
+    ("UUID", SqlType::Uuid),
+    ("JSON", SqlType::Json),
 ];
 
 /// The type of an array's elements: any type but an array.

@@ -157,6 +157,8 @@ pub struct ColumnDef {
     pub slot: u16,
     /// Whether `SELECT *` leaves it out (the hidden row id).
     pub hidden: bool,
+    /// COMMENT ON COLUMN.
+    pub comment: Option<String>,
 }
 
 /// A column's DEFAULT.
@@ -191,6 +193,19 @@ pub struct TableDef {
     pub options: Vec<TableOption>,
     /// Its history since it was created.
     pub history: TableHistory,
+    /// COMMENT ON TABLE.
+    pub comment: Option<String>,
+    /// CHECK constraints, in the order of their creation.
+    pub checks: Vec<CheckDef>,
+}
+
+/// A CHECK constraint: no row is written for which its condition is FALSE.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CheckDef {
+    /// Its name: constraints of a table differ in more than case.
+    pub name: String,
+    /// The condition over the table's columns, as SQL.
+    pub text: String,
 }
 
 /// Most slots of a column family, those of dropped columns included: a recent row has room for all of them.

@@ -12,7 +12,7 @@ pub use crate::array_text::push_quoted;
 ///
 /// Integers plain; DECIMAL(p,s) with s digits, bare DECIMAL without trailing
 /// zeros; floats in the fewest digits that read back, always with `.` or `e`;
-/// instants as [`datetime`] writes them; binary in lower-case hex; arrays as JSON arrays of these texts.
+/// instants as [`datetime`] writes them; binary in lower-case hex, a UUID in groups with hyphens; arrays as JSON arrays of these texts.
 pub fn format(value: &Value, ty: SqlType) -> Option<String> {
     Some(match value {
         Value::Null => return None,
@@ -27,6 +27,7 @@ pub fn format(value: &Value, ty: SqlType) -> Option<String> {
         Value::Date(ms) => datetime::format_date(*ms),
         Value::Timestamp(at) => datetime::format_timestamp(*at),
         Value::Text(text) => text.clone(),
+        Value::Bytes(bytes) if ty == SqlType::Uuid => format_uuid(bytes),
         Value::Bytes(bytes) => hex(bytes),
         Value::Array(elements) => array_text::format(elements, ty.element().unwrap_or(SqlType::Null)),
     })
@@ -62,6 +63,31 @@ pub fn hex(bytes: &[u8]) -> String {
         let _ = write!(text, "{byte:02x}");
         text
     })
+}
+
+/// The 16 bytes of a UUID as `01234567-89ab-cdef-0123-456789abcdef`.
+pub fn format_uuid(bytes: &[u8]) -> String {
+    let mut text = hex(bytes);
+    for place in [20, 16, 12, 8] {
+        if text.len() > place {
+            text.insert(place, '-');
+        }
+    }
+    text
+}
+
+/// A UUID from its text; as in PostgreSQL in either case, in braces or not, with hyphens behind any group of four digits or none.
+fn parse_uuid(text: &str) -> Option<Vec<u8>> {
+    let text = text.trim();
+    let text = text.strip_prefix('{').map_or(Some(text), |inside| inside.strip_suffix('}'))?;
+    let mut digits = String::with_capacity(32);
+    for group in text.split('-') {
+        if group.is_empty() || !group.len().is_multiple_of(4) {
+            return None;
+        }
+        digits.push_str(group);
+    }
+    unhex(&digits).filter(|bytes| bytes.len() == 16)
 }
 
 /// Bytes from hex in either case; `None` when it is none.
@@ -100,10 +126,11 @@ pub fn parse(text: &str, ty: SqlType) -> Result<Value, ValueError> {
         SqlType::Timestamp | SqlType::UnsignedTimestamp => {
             Value::Timestamp(datetime::parse(text).ok_or_else(bad_datetime)?)
         }
-        SqlType::Char(_) | SqlType::Varchar(_) => Value::text(text),
+        SqlType::Char(_) | SqlType::Varchar(_) | SqlType::Json => Value::text(text),
         SqlType::Binary(_) | SqlType::Varbinary | SqlType::VarbinaryEncoded => {
             Value::Bytes(unhex(text.trim()).ok_or_else(bad)?)
         }
+        SqlType::Uuid => Value::Bytes(parse_uuid(text).ok_or_else(bad)?),
         SqlType::Array(element, _) => return array_text::parse(text, element.sql_type(), ty),
         _ => match parse_number(text.trim(), ty).ok_or_else(bad)? {
             // Digits, not the word, that became an infinity.
@@ -143,6 +170,7 @@ pub fn literal(value: &Value, ty: SqlType) -> String {
         Value::Null => "NULL".into(),
         Value::Bool(b) => if *b { "TRUE" } else { "FALSE" }.into(),
         Value::Text(text) => quoted(text),
+        Value::Bytes(bytes) if ty == SqlType::Uuid => format!("UUID '{}'", format_uuid(bytes)),
         Value::Bytes(bytes) => format!("X'{}'", hex(bytes)),
         Value::Date(ms) => {
             let word = if matches!(ty, SqlType::Time | SqlType::UnsignedTime) { "TIME" } else { "DATE" };
@@ -193,10 +221,42 @@ mod tests {
             (decimal("1.50"), SqlType::Decimal(None), "1.5"),
             (decimal("1e20"), SqlType::Decimal(None), "100000000000000000000"),
             (Value::Bytes(vec![0, 0xff]), SqlType::Varbinary, "00ff"),
+            (Value::Bytes((1..17).collect()), SqlType::Uuid, "01020304-0506-0708-090a-0b0c0d0e0f10"),
             (Value::Bool(true), SqlType::Boolean, "true"),
         ] {
             assert_eq!(format(&value, ty).as_deref(), Some(text));
             assert_eq!(parse(text, ty).unwrap(), value, "{text}");
+        }
+    }
+
+    #[test]
+    fn uuids_have_several_forms() {
+        let id = Value::Bytes(vec![
+            0xa0, 0xee, 0xbc, 0x99, 0x9c, 0x0b, 0x4e, 0xf8, 0xbb, 0x6d, 0x6b, 0xb9, 0xbd, 0x38, 0x0a, 0x11,
+        ]);
+        for text in [
+            "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11",
+            " A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11",
+            "{a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11}",
+            "a0eebc999c0b4ef8bb6d6bb9bd380a11",
+            "{a0eebc99-9c0b4ef8-bb6d6bb9-bd38-0a11}",
+        ] {
+            assert_eq!(parse(text, SqlType::Uuid).unwrap(), id, "{text}");
+        }
+        let shown = "UUID 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'";
+        assert_eq!(literal(&id, SqlType::Uuid), shown);
+        for text in [
+            "",
+            "{}",
+            "a0eebc99",
+            "-a0eebc999c0b4ef8bb6d6bb9bd380a11",
+            "a0eebc99--9c0b-4ef8-bb6d-6bb9bd380a11",
+            "a0e-ebc99-9c0b-4ef8-bb6d-6bb9bd380a11",
+            "{a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11",
+            "g0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11",
+            "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a1100",
+        ] {
+            assert_eq!(parse(text, SqlType::Uuid).unwrap_err().code().as_str(), "bad_text", "{text}");
         }
     }
 

@@ -31,7 +31,7 @@ pub enum Value {
     Timestamp(Timestamp),
     /// CHAR (without padding) and VARCHAR.
     Text(String),
-    /// BINARY (with its padding), VARBINARY, VARBINARY_ENCODED.
+    /// BINARY (with its padding), VARBINARY, VARBINARY_ENCODED, UUID.
     Bytes(Vec<u8>),
     /// An array: its elements, which are NULL or of one type, and no arrays.
     Array(Vec<Value>),

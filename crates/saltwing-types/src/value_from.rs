@@ -125,7 +125,7 @@ impl Timestamp {
     }
 }
 
-/// A UUID is 16 bytes, as a column BINARY(16) has it.
+/// A UUID is 16 bytes, as columns UUID and BINARY(16) have it.
 #[cfg(feature = "uuid")]
 impl From<uuid::Uuid> for Value {
     fn from(id: uuid::Uuid) -> Self {

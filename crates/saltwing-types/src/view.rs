@@ -1,5 +1,6 @@
 //! Views: named queries.
 
+use crate::table::is_same_name;
 use crate::{SqlType, TableName};
 
 /// The definition of a view: a query, and the columns that it gives.
@@ -17,6 +18,8 @@ pub struct ViewDef {
     pub query: String,
     /// The tables and views that the query names, each once.
     pub uses: Vec<ViewUse>,
+    /// COMMENT ON VIEW.
+    pub comment: Option<String>,
 }
 
 /// A column of a view.
@@ -28,6 +31,8 @@ pub struct ViewColumn {
     pub ty: SqlType,
     /// Whether it can be NULL.
     pub nullable: bool,
+    /// COMMENT ON COLUMN.
+    pub comment: Option<String>,
 }
 
 /// A table or view that a view uses.
@@ -42,8 +47,7 @@ pub struct ViewUse {
 impl ViewDef {
     /// The column of this name, in any case.
     pub fn column_index(&self, name: &str) -> Option<usize> {
-        let name = name.to_lowercase();
-        self.columns.iter().position(|column| column.name.to_lowercase() == name)
+        self.columns.iter().position(|column| is_same_name(&column.name, name))
     }
 
     /// The use of a table or view, if the view uses it.

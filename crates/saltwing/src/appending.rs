@@ -67,7 +67,7 @@ impl Appending {
         let name = copy.table.clone();
         let table = resolve(&*session.catalog(), &name).map_err(|error| in_sql(error.into()))?;
         let columns = target_columns(&table, copy.columns.as_deref()).map_err(|error| in_sql(error.into()))?;
-        let target = UpsertTarget::new(table.clone(), columns.clone(), OnConflict::Replace);
+        let target = UpsertTarget::new(table.clone(), columns.clone(), OnConflict::Replace)?;
         Ok(Self {
             session: session.clone(),
             transaction: session.transaction.current(),
@@ -84,7 +84,7 @@ impl Appending {
     /// What becomes of the rows whose keys exist. It is for an appender that has no rows yet.
     pub(crate) fn set_on_conflict(&mut self, on_conflict: OnConflict) {
         if let Writing::Idle(loader) = &mut self.writing {
-            loader.target = UpsertTarget::new(self.table.clone(), self.columns.clone(), on_conflict);
+            loader.target.set_on_conflict(on_conflict);
         }
     }
 

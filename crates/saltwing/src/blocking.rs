@@ -10,8 +10,8 @@ use crate::outcome::{ExecResult, Outcome};
 use crate::params::IntoParams;
 use crate::progress::CopyProgress;
 use crate::rows::{no_row, only_row};
-use crate::session::{Prepared, Session};
-use crate::{ArrowRows, Error, FromRow, Row, Stats};
+use crate::session::{InterruptHandle, Prepared, Session};
+use crate::{ArrowRows, Error, FromRow, Page, Row, Settings, Stats};
 
 pub use crate::appender::BlockingAppender as Appender;
 pub use crate::transaction_guard::BlockingTransaction as Transaction;
@@ -71,6 +71,24 @@ impl Connection {
     /// The statement's error.
     pub fn query_as<R: FromRow>(&self, sql: &str, params: impl IntoParams) -> Result<TypedRows<R>, Error> {
         self.query(sql, params).map(TypedRows::new)
+    }
+
+    /// Runs a query for one page of its rows: see [`crate::Connection::query_page`].
+    ///
+    /// # Errors
+    /// As there.
+    pub fn query_page<R: FromRow>(
+        &self,
+        sql: &str,
+        params: impl IntoParams,
+        token: Option<&str>,
+    ) -> Result<Page<R>, Error> {
+        let mut rows = crate::Rows::new(self.session.query_page(sql, params.into_params(), token)?);
+        let mut page = Vec::new();
+        while let Some(row) = rows.next_blocking()? {
+            page.push(R::from_row(&row)?);
+        }
+        Ok(Page::of(page, &rows))
     }
 
     /// Runs a statement that gives rows, as Arrow batches: see [`ArrowRows::next_blocking`].
@@ -154,9 +172,20 @@ impl Connection {
         Stats::of(&context.counters)
     }
 
-    /// Makes the statement that runs on this connection stop, from another thread.
+    /// Makes the statements that run on this connection stop, from another thread.
     pub fn cancel(&self) {
-        self.session.cancel_all();
+        self.interrupt_handle().interrupt();
+    }
+
+    /// As [`crate::Connection::interrupt_handle`].
+    pub fn interrupt_handle(&self) -> InterruptHandle {
+        self.session.interrupt_handle()
+    }
+
+    /// As [`crate::Connection::with_settings`].
+    #[must_use]
+    pub fn with_settings(&self, change: impl FnOnce(&mut Settings)) -> Self {
+        Self { session: self.session.with_settings(change) }
     }
 
     /// Calls `report` as a COPY FROM on this connection goes on.
@@ -256,6 +285,11 @@ impl Rows {
     /// The reads so far.
     pub fn stats(&self) -> Stats {
         self.0.stats()
+    }
+
+    /// As [`ArrowRows::next_page`].
+    pub fn next_page(&self) -> Option<String> {
+        self.0.next_page()
     }
 
     /// Rows that the statement has written or deleted, of which it returns some. 0 of a query.

@@ -12,8 +12,8 @@ use crate::outcome::{BatchSource, ExecResult, Outcome, RowsOutcome};
 use crate::params::{IntoParams, Params};
 use crate::progress::CopyProgress;
 use crate::rows::no_row;
-use crate::session::{Prepared, Session};
-use crate::{ArrowRows, Error, FromRow, Rows, Settings, TypedRows};
+use crate::session::{InterruptHandle, Prepared, Session};
+use crate::{ArrowRows, Error, FromRow, Page, Rows, Settings, TypedRows};
 
 /// How many batches wait for a reader.
 const BATCHES_AHEAD: usize = 2;
@@ -81,6 +81,47 @@ impl Connection {
         self.query(sql, params).await.map(TypedRows::new)
     }
 
+    /// Runs a query for one page of its rows: those behind the page whose token this is, or the first ones. LIMIT is the size
+    /// of the page.
+    ///
+    /// The query is one that `SELECT .. LIMIT n AFTER token` takes: rows of one table, in the order of its key. A page reads its own
+    /// rows only, wherever it begins. There is no snapshot behind a token: a page has the rows as they are when it is
+    /// read.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), saltwing::Error> {
+    /// let connection = saltwing::Database::memory()?.connect().blocking();
+    /// connection.execute("CREATE TABLE t (k BIGINT PRIMARY KEY, v VARCHAR)", ())?;
+    /// connection.execute("UPSERT INTO t VALUES (1, 'one'), (2, 'two'), (3, 'three')", ())?;
+    /// let sql = "SELECT k, v FROM t WHERE k > ? ORDER BY k LIMIT 2";
+    /// let first = connection.query_page::<(i64, String)>(sql, (0,), None)?;
+    /// assert_eq!(first.rows, [(1, "one".to_owned()), (2, "two".to_owned())]);
+    /// let second = connection.query_page::<(i64, String)>(sql, (0,), first.next.as_deref())?;
+    /// assert_eq!(second.rows, [(3, "three".to_owned())]);
+    /// assert_eq!((second.next, second.stats.keys_read), (None, 1));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// The statement's error; [`ErrorCode::NotSupported`](crate::ErrorCode::NotSupported) for a query of another kind;
+    /// [`ErrorCode::BadArgument`](crate::ErrorCode::BadArgument) for a text that is no token, and for the token of another query, of
+    /// other values of its parameters, or of another definition of its table.
+    pub async fn query_page<R: FromRow>(
+        &self,
+        sql: &str,
+        params: impl IntoParams,
+        token: Option<&str>,
+    ) -> Result<Page<R>, Error> {
+        let (sql, params, token) = (sql.to_owned(), params.into_params(), token.map(str::to_owned));
+        let page = self.stream_blocking(move |session| session.query_page(&sql, params, token.as_deref())).await?;
+        let (mut rows, mut page) = (Rows::new(page), Vec::new());
+        while let Some(row) = rows.next().await? {
+            page.push(R::from_row(&row)?);
+        }
+        Ok(Page::of(page, &rows))
+    }
+
     /// Runs a statement that gives rows, as Arrow batches.
     ///
     /// # Errors
@@ -129,9 +170,49 @@ impl Connection {
         Ok(Statement { connection: self.clone(), prepared: Arc::new(prepared) })
     }
 
-    /// Makes the statement that runs on this connection stop.
+    /// Makes the statements that run on this connection stop, as [`InterruptHandle::interrupt`] does.
     pub fn cancel(&self) {
-        self.session.cancel_all();
+        self.interrupt_handle().interrupt();
+    }
+
+    /// What stops the statements of this connection and its clones from another thread: for Ctrl-C, or a request whose client is gone.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), saltwing::Error> {
+    /// let connection = saltwing::Database::memory()?.connect().blocking();
+    /// connection.execute("CREATE TABLE t (k BIGINT PRIMARY KEY)", ())?;
+    /// let handle = connection.interrupt_handle();
+    /// std::thread::spawn(move || handle.interrupt());
+    /// // Stopped with `cancelled` if it runs at that moment, and else not at all.
+    /// let read = connection.execute("SELECT k FROM t WHERE k > 0", ());
+    /// assert!(read.is_ok() || read.is_err_and(|error| error.code() == saltwing::ErrorCode::Cancelled));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn interrupt_handle(&self) -> InterruptHandle {
+        self.session.interrupt_handle()
+    }
+
+    /// This connection with other settings: a timeout or a budget for some of its statements. From then on, each has settings of its own;
+    /// they have the open transaction in common, and one's interrupt stops the statements of both.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), saltwing::Error> {
+    /// use std::time::Duration;
+    ///
+    /// let connection = saltwing::Database::memory()?.connect().blocking();
+    /// connection.execute("CREATE TABLE t (k BIGINT PRIMARY KEY)", ())?;
+    /// let limited = connection.with_settings(|settings| {
+    ///     settings.statement_timeout = Some(Duration::from_secs(5));
+    ///     settings.rows_max = Some(10_000);
+    /// });
+    /// limited.execute("SELECT k FROM t WHERE k > 0", ())?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn with_settings(&self, change: impl FnOnce(&mut Settings)) -> Self {
+        Self { session: self.session.with_settings(change) }
     }
 
     /// Calls `report` as a COPY FROM on this connection goes on.

@@ -3,19 +3,20 @@
 use std::sync::Arc;
 
 use saltwing_bind::{
-    BoundQuery, BoundSource, ParameterTypes, Params, ResultColumn, Subquery, alter_table, candidates, computed_query,
-    create_table, create_table_as, create_view, deleted_rows, merge, query, resolve, returning, sequenced_query,
-    through_view, update, upsert,
+    BoundQuery, BoundSource, ParameterTypes, Params, ResultColumn, Subquery, alter_table, candidates, commented,
+    computed_query, create_table, create_table_as, create_view, deleted_rows, merge, query, resolve, returning,
+    sequenced_query, through_view, update, upsert,
 };
 use saltwing_planner::HintVerb;
 use saltwing_sql::Statement;
-use saltwing_sql::statement::{CopySource, Delete, QueryStatement, Upsert};
-use saltwing_types::ErrorCode;
+use saltwing_sql::statement::{After, AfterToken, CopySource, Delete, QueryStatement, Upsert};
+use saltwing_types::{ErrorCode, SqlType};
 
 use crate::Error;
 use crate::computed::EXPRS_AT_ONCE;
 use crate::description::Description;
 use crate::dml::planned_returning;
+use crate::page::{check_page, page_plan};
 use crate::run::{Purpose, unsupported};
 use crate::sequences::result_columns;
 use crate::session::Session;
@@ -115,6 +116,7 @@ impl Describer<'_> {
                 drop(view.into_def(create, &columns)?);
             }
             Statement::AlterTable(alter) => drop(alter_table(alter, &resolve(&*catalog, &alter.table)?)?),
+            Statement::Comment(comment) => drop(commented(comment, &*catalog)?),
             Statement::Set(set) => {
                 Setting::named(&set.name.text).map_err(|error| error.at(Some(set.name.span)))?;
             }
@@ -132,7 +134,11 @@ impl Describer<'_> {
 
     fn described_query(&mut self, statement: &QueryStatement, verb: HintVerb) -> Result<Description, Error> {
         self.types.note_row_counts(&statement.query);
+        if let Some(After { token: AfterToken::Parameter(place), .. }) = statement.after {
+            self.types.note(place, SqlType::Varchar(None));
+        }
         if statement.has_sequences {
+            check_page(statement)?;
             return self.described_sequenced(statement, verb);
         }
         let mut run = self.session.query_run(statement, Params::Open)?;
@@ -164,6 +170,9 @@ impl Describer<'_> {
             }
             None => (None, "relational"),
         };
+        if let (Some(after), Some(plan)) = (&run.statement.after, &plan) {
+            page_plan(plan, after)?;
+        }
         Ok(Description { columns, plan: Some(name), ..Description::default() })
     }
 

@@ -74,7 +74,9 @@ impl Subject {
     pub(crate) fn of_exec(error: &ExecError) -> Self {
         match error {
             ExecError::Value { column, .. } => Self::qualified(column.as_deref()),
-            ExecError::DuplicateKey { table, key, .. } => Self::of_row(table, key),
+            ExecError::DuplicateKey { table, key, .. } | ExecError::Check { table, key, .. } => {
+                Self::of_row(table, key)
+            }
             _ => Self::default(),
         }
     }

@@ -6,8 +6,10 @@ use std::sync::Arc;
 use saltwing_bind::{Params, sequenced_query, through_view};
 use saltwing_exec::SelectPlan;
 use saltwing_planner::{AccessReport, DirectPlan, explain_json, explain_text};
-use saltwing_sql::Statement;
-use saltwing_sql::statement::{Explain, ExplainFormat, QueryStatement, RowSource};
+use saltwing_sql::statement::{
+    AlterTable, CommentObject, Explain, ExplainFormat, QueryStatement, RowSource, TableChange,
+};
+use saltwing_sql::{Statement, TableRef};
 use saltwing_types::{ErrorCode, Value};
 
 use crate::Error;
@@ -45,7 +47,10 @@ impl Session {
             (Statement::Query(query), false) => self.explain_query(query, params)?,
             (Statement::Query(query), true) => self.analyze_query(query, params)?,
             (statement, true) => self.analyze_write(statement, params)?,
-            (statement, false) => self.explain_write(statement, params)?,
+            (statement, false) => match change_of_catalog(statement) {
+                Some(change) => self.explain_definition(statement, change, params)?,
+                None => self.explain_write(statement, params)?,
+            },
         };
         let lines = match explain.format {
             ExplainFormat::Json => {
@@ -110,8 +115,19 @@ impl Session {
                     .unwrap_or_else(|| direct(Vec::new())))
             }
             _ => Err(Error::new(ErrorCode::NotSupported, "EXPLAIN of this statement is not supported")
-                .with_help(Some("EXPLAIN takes SELECT, UPSERT, INSERT, UPDATE, DELETE and MERGE"))),
+                .with_help(Some("EXPLAIN takes SELECT, UPSERT, INSERT, UPDATE, DELETE, MERGE, and definitions"))),
         }
+    }
+
+    /// What a definition changes, and the rows that it reads: those of the query behind CREATE TABLE AS.
+    fn explain_definition(&self, statement: &Statement, change: String, params: &[Value]) -> Result<Explained, Error> {
+        if let Statement::CreateTableAs(create) = statement {
+            let explained = self.explain_query(&create.query, params)?;
+            let plan = explained.plan.unwrap_or_default() + &change;
+            return Ok(Explained { plan: Some(plan), ..explained });
+        }
+        self.describe_statement(statement, params.len())?;
+        Ok(Explained { executor: "catalog", plan: Some(change), ..direct(Vec::new()) })
     }
 
     fn analyze_write(&self, statement: &Statement, params: &[Value]) -> Result<Explained, Error> {
@@ -143,6 +159,76 @@ fn without_sequences(run: QueryRun<'_>) -> Result<QueryRun<'_>, Error> {
         false => Ok(run),
     }
 }
+
+/// The lines of a definition: what it does to the catalog, and to rows. `None` of another statement.
+fn change_of_catalog(statement: &Statement) -> Option<String> {
+    let listed = |names: Vec<String>| names.join(", ");
+    let tables = |names: &[TableRef]| listed(names.iter().map(TableRef::to_string).collect());
+    let (change, rows) = match statement {
+        Statement::CreateTable(create) => (format!("creates table {}", create.table), NONE),
+        Statement::CreateTableAs(create) => {
+            (format!("creates table {}", create.table.table), "those of the query are written into the table")
+        }
+        Statement::AlterTable(alter) => change_of_table(alter),
+        Statement::Comment(comment) => (format!("changes the comment of {}", commented(&comment.object)), NONE),
+        Statement::DropTable(drop) => (format!("drops table {}", tables(&drop.names)), REMOVED),
+        Statement::Truncate(names) => (format!("empties table {}", tables(names)), REMOVED),
+        Statement::CreateView(create) => (format!("creates view {}", create.name), NONE),
+        Statement::DropView(drop) => (format!("drops view {}", tables(&drop.names)), NONE),
+        Statement::CreateSequence(create) => (format!("creates sequence {}", create.name), NONE),
+        Statement::AlterSequence(alter) => (format!("changes sequence {}", alter.name), NONE),
+        Statement::DropSequence(drop) => (format!("drops sequence {}", tables(&drop.names)), NONE),
+        Statement::CreateSchema(create) => (format!("creates schema {}", create.name.text), NONE),
+        Statement::DropSchema(drop) => {
+            (format!("drops schema {}", listed(drop.names.iter().map(|name| name.text.clone()).collect())), NONE)
+        }
+        _ => return None,
+    };
+    Some(format!("catalog   {change}\nrows      {rows}\n"))
+}
+
+/// What an ALTER TABLE does to the catalog, and to rows.
+fn change_of_table(AlterTable { table, change }: &AlterTable) -> (String, &'static str) {
+    let listed = |columns: Vec<String>| columns.join(", ");
+    let change = match change {
+        TableChange::Add { columns, .. } => {
+            let columns = columns.iter().map(|column| column.name.to_string()).collect();
+            format!("adds columns {} to table {table}", listed(columns))
+        }
+        TableChange::Drop { columns, .. } => {
+            let columns = columns.iter().map(ToString::to_string).collect();
+            format!("drops columns {} of table {table}", listed(columns))
+        }
+        TableChange::AddCheck(check) => {
+            let change = format!("adds CHECK ({}) to table {table}", check.text);
+            return (change, "all are read, until one is found that breaks the constraint");
+        }
+        TableChange::DropConstraint { name, .. } => format!("drops constraint {} of table {table}", name.text),
+        TableChange::Set { .. } => format!("changes options of table {table}"),
+        TableChange::Rename { to } => format!("renames table {table} to {}", to.text),
+        TableChange::RenameColumn { column, to } => {
+            format!("renames column {column} of table {table} to {}", to.text)
+        }
+    };
+    (change, NONE)
+}
+
+/// The object of a COMMENT, with its kind.
+fn commented(object: &CommentObject) -> String {
+    match object {
+        CommentObject::Table(name) => format!("table {name}"),
+        CommentObject::View(name) => format!("view {name}"),
+        CommentObject::Column(names) => {
+            let names: Vec<&str> = names.iter().map(|name| name.text.as_str()).collect();
+            format!("column {}", names.join("."))
+        }
+    }
+}
+
+/// Rows of definitions that are about the catalog alone.
+const NONE: &str = "none are read or written";
+/// Rows of tables that go as a whole.
+const REMOVED: &str = "all are removed without being read";
 
 /// The reads of a write on the direct path.
 fn direct(reports: Vec<AccessReport>) -> Explained {

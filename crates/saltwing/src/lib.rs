@@ -34,6 +34,7 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
 
+mod alter_table;
 mod appender;
 mod appending;
 pub mod blocking;
@@ -57,6 +58,8 @@ mod machine_memory;
 mod maintenance;
 mod metrics;
 mod outcome;
+mod page;
+mod page_token;
 mod params;
 mod progress;
 #[cfg(feature = "datafusion")]
@@ -102,11 +105,13 @@ pub use error::Error;
 pub use file_access::FileAccess;
 pub use maintenance::{BackupReport, CheckReport, Fault, SalvageReport, SalvagedTable};
 pub use outcome::{ExecResult, Stats};
+pub use page::Page;
 pub use params::{IntoParams, Params};
 pub use progress::CopyProgress;
 #[cfg(feature = "datafusion")]
 pub use registered::{FunctionResult, FunctionType, ScalarFunction};
 pub use rows::{ArrowRows, ColumnIndex, FromRow, Row, Rows};
+pub use session::InterruptHandle;
 pub use settings::{ExecutorChoice, SETTINGS, Setting, SettingScope, Settings};
 
 pub use transaction::TransactionState;
@@ -155,7 +160,7 @@ pub use saltwing_types::{Decimal, ErrorCode, Position, Span, SqlType, Value, par
 /// The examples of the page.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/library.md")]
-mod page {}
+mod library_page {}
 
 /// Arrow, in the version whose batches are handed out.
 pub use arrow;

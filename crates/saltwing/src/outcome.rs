@@ -10,11 +10,12 @@ use arrow::array::RecordBatch;
 use saltwing_access::{Counters, ScanContext, TableError};
 use saltwing_bind::ResultColumn;
 use saltwing_exec::select::result_schema;
-use saltwing_exec::{DirectRows, TotalRow};
+use saltwing_exec::{DirectRows, PageRows, TotalRow};
 use saltwing_expr::{ColumnBuilder, RowValues};
 use saltwing_types::SqlType;
 
 use crate::Error;
+use crate::page_token::NextPage;
 use crate::transaction::RowStream;
 
 /// The effect of a statement without rows.
@@ -26,6 +27,8 @@ pub struct ExecResult {
     pub notices: Vec<String>,
     /// What the statement's scans read. Rows that are looked up by their keys before they are written do not count.
     pub stats: Stats,
+    /// The token of the next page, if the statement is a page behind which there may be more rows: `SELECT .. AFTER`.
+    pub next_page: Option<String>,
 }
 
 /// The reads of a statement.
@@ -95,6 +98,8 @@ pub(crate) struct Running {
     pub(crate) stream: Option<Arc<RowStream>>,
     /// Rows that it has written or deleted before it returns some of them.
     pub(crate) rows_affected: u64,
+    /// Where the next page begins, if it is a page.
+    pub(crate) page: Option<NextPage>,
 }
 
 /// From how much on a statement that scans is noticed.
@@ -109,14 +114,17 @@ impl Warnings {
     /// The notices of a statement so far.
     pub(crate) fn notices(&self, context: &ScanContext) -> Vec<String> {
         let mut notices = Vec::new();
-        let (rows, bytes, time) = (context.rows_scanned(), context.bytes_scanned(), context.elapsed());
+        let (rows, bytes) = (context.rows_scanned(), context.bytes_scanned());
         if let Some(limit) = self.rows.filter(|limit| rows >= *limit) {
             notices.push(format!("{rows} rows were scanned; SET rows_warn = {limit} says so"));
         }
         if let Some(limit) = self.bytes.filter(|limit| bytes >= *limit) {
             notices.push(format!("{bytes} bytes were scanned; SET bytes_warn = {limit} says so"));
         }
-        if let Some(limit) = self.time.filter(|limit| time >= *limit) {
+        // The clock is read only if there is a limit.
+        if let Some((limit, time)) = self.time.map(|limit| (limit, context.elapsed()))
+            && time >= limit
+        {
             let (took, limit) = (time.as_millis(), limit.as_millis());
             notices.push(format!("it took {took} ms; SET time_warn = {limit} says so"));
         }
@@ -127,7 +135,7 @@ impl Warnings {
 impl Running {
     /// A statement whose scans have these counters.
     pub(crate) fn new(context: ScanContext, counters: Vec<Arc<Counters>>, notices: Vec<String>) -> Self {
-        Self { context, counters, notices, warnings: None, sql: None, stream: None, rows_affected: 0 }
+        Self { context, counters, notices, warnings: None, sql: None, stream: None, rows_affected: 0, page: None }
     }
 
     /// What its scans have read so far.
@@ -137,10 +145,16 @@ impl Running {
         read
     }
 
+    /// The token of the next page, once the rows are read.
+    pub(crate) fn next_page(&self) -> Option<String> {
+        self.page.as_ref()?.token()
+    }
+
     /// Takes note of the end of the rows.
     pub(crate) fn end(&mut self) {
         if let Some(warnings) = self.warnings.take() {
             self.notices.extend(warnings.notices(&self.context));
+            self.notices.extend(self.page.iter().filter_map(NextPage::notice));
         }
     }
 }
@@ -153,6 +167,8 @@ pub(crate) enum BatchSource {
     Values(Option<Values>),
     /// The direct path, read on the caller's thread.
     Direct(Box<DirectRows>),
+    /// A page, read on the caller's thread.
+    Page(Box<PageRows>),
     /// Other rows, in which each batch is changed.
     Mapped(Box<MappedRows>),
     /// Another thread or task.
@@ -205,7 +221,7 @@ impl BatchSource {
                 Ok(Some(true))
             }
             BatchSource::Direct(rows) => Ok(rows.next_values(values)?),
-            BatchSource::Ready(_) | BatchSource::Mapped(_) | BatchSource::Channel(_) => Ok(None),
+            BatchSource::Ready(_) | BatchSource::Page(_) | BatchSource::Mapped(_) | BatchSource::Channel(_) => Ok(None),
         }
     }
 
@@ -219,7 +235,7 @@ impl BatchSource {
 
     /// Whether rows are still to be read, on the thread that asks for them.
     pub(crate) fn reads(&self) -> bool {
-        matches!(self, Self::Direct(_) | Self::Mapped(_) | Self::Values(Some(Values::Total(_))))
+        matches!(self, Self::Direct(_) | Self::Page(_) | Self::Mapped(_) | Self::Values(Some(Values::Total(_))))
     }
 
     /// The next batch with rows in it, on the caller's thread; `columns` are those of the result.
@@ -231,6 +247,7 @@ impl BatchSource {
                     values.take().map(|values| batch_of_values(columns, &values.read()?)).transpose()?
                 }
                 BatchSource::Direct(rows) => rows.next_batch()?,
+                BatchSource::Page(rows) => rows.next_batch()?,
                 BatchSource::Mapped(rows) => rows.next()?,
                 BatchSource::Channel(receiver) => receiver.recv_blocking().ok().transpose()?,
             };
@@ -290,9 +307,10 @@ impl RowsOutcome {
             running.end();
             read += running.read();
         }
-        let (rows_affected, notices) =
-            running.map_or_else(Default::default, |running| (running.rows_affected, running.notices));
-        Ok((taken, ExecResult { rows_affected, notices, stats: read }))
+        let Some(running) = running else { return Ok((taken, ExecResult { stats: read, ..ExecResult::default() })) };
+        let next_page = running.next_page();
+        let Running { rows_affected, notices, .. } = *running;
+        Ok((taken, ExecResult { rows_affected, notices, stats: read, next_page }))
     }
 
     /// Reads all, for nobody.

@@ -51,6 +51,9 @@ function_types! {
     SystemTime => SqlType::Timestamp,
 }
 
+#[cfg(feature = "uuid")]
+function_types!(uuid::Uuid => SqlType::Uuid);
+
 /// A result of a registered function: a [`FunctionType`], or a `Result` of one, whose error ends the statement.
 pub trait FunctionResult {
     /// The SQL type.

@@ -10,6 +10,7 @@ use saltwing_access::ScanContext;
 use saltwing_bind::ResultColumn;
 use saltwing_exec::select::result_schema;
 use saltwing_expr::{RowValues, ValueColumn, ValueRef};
+use saltwing_types::table::is_same_name;
 use saltwing_types::{ErrorCode, SqlType, Value};
 
 use crate::outcome::{BatchSource, RowsOutcome, Running, Stats};
@@ -56,6 +57,12 @@ impl ArrowRows {
     /// Rows that the statement has written or deleted: those of an INSERT .. RETURNING. 0 of a query.
     pub fn rows_affected(&self) -> u64 {
         self.running.as_ref().map_or(0, |running| running.rows_affected)
+    }
+
+    /// The token of the next page, once the rows of a page (`SELECT .. LIMIT n AFTER token`) are read; `None` if nothing is
+    /// behind it, and of other statements.
+    pub fn next_page(&self) -> Option<String> {
+        self.running.as_ref()?.next_page()
     }
 
     /// The next batch, never an empty one; `None` at the end.
@@ -164,6 +171,11 @@ impl Rows {
     /// The reads so far.
     pub fn stats(&self) -> Stats {
         self.batches.stats()
+    }
+
+    /// As [`ArrowRows::next_page`].
+    pub fn next_page(&self) -> Option<String> {
+        self.batches.next_page()
     }
 
     /// As [`ArrowRows::rows_affected`].
@@ -310,7 +322,7 @@ impl ColumnIndex for usize {
 impl ColumnIndex for &str {
     fn place(&self, columns: &[ResultColumn]) -> Option<usize> {
         let exact = columns.iter().position(|c| c.label == *self);
-        exact.or_else(|| columns.iter().position(|c| c.label.to_lowercase() == self.to_lowercase()))
+        exact.or_else(|| columns.iter().position(|c| is_same_name(&c.label, self)))
     }
     fn describe(&self) -> String {
         format!("column {self}")

@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use saltwing_access::{ScanContext, Snapshot, Table};
-use saltwing_bind::{BoundQuery, Params, Subquery, alter_table, create_table, query, resolve, with_views};
+use saltwing_access::{ScanContext, Snapshot};
+use saltwing_bind::{BoundQuery, Params, Subquery, create_table, query, resolve, with_views};
 use saltwing_catalog::{CatalogReader, Dependents};
 use saltwing_exec::{RunningSelect, SelectPlan};
 use saltwing_planner::{Guard, KeyAccess, PlannedSelect, plan_select};
-use saltwing_sql::statement::{AlterTable, CreateTable, DropObjects, QueryStatement};
+use saltwing_sql::statement::{CreateTable, DropObjects, QueryStatement};
 use saltwing_sql::{Statement, TableRef};
 use saltwing_types::{ErrorCode, Span, Value};
 
@@ -64,6 +64,7 @@ impl Session {
             Statement::CreateTable(create) => self.run_create_table(create),
             Statement::CreateTableAs(create) => self.run_create_table_as(create, params),
             Statement::AlterTable(alter) => self.run_alter_table(alter),
+            Statement::Comment(comment) => self.run_comment(comment),
             Statement::DropTable(drop) => self.run_drop_table(drop),
             Statement::CreateView(create) => self.run_create_view(create),
             Statement::DropView(drop) => self.run_drop_view(drop),
@@ -156,7 +157,9 @@ impl Session {
         let catalog = self.catalog();
         let guard = self.guard_of(statement, &*catalog);
         let statement = with_views(statement, &*catalog)?;
-        let (subqueries, executor) = (Vec::new(), self.executor());
+        // Only the direct path reads pages.
+        let executor = if statement.after.is_some() { ExecutorChoice::Auto } else { self.executor() };
+        let subqueries = Vec::new();
         let now_ms = self.is_within_transaction().then(|| self.now_ms());
         Ok(QueryRun { statement, params, subqueries, snapshot, catalog, guard, executor, now_ms })
     }
@@ -181,7 +184,7 @@ impl Session {
         params: &[Value],
         known: &CachedStatement,
     ) -> Result<RowsOutcome, Error> {
-        if statement.has_sequences {
+        if statement.has_sequences || statement.after.is_some() {
             return self.run_query(statement, params);
         }
         let executor = self.executor();
@@ -222,7 +225,7 @@ impl Session {
         self.start_planned(&plan, part, snapshot, context, notices)
     }
 
-    fn run_query(&self, statement: &QueryStatement, params: &[Value]) -> Result<RowsOutcome, Error> {
+    pub(crate) fn run_query(&self, statement: &QueryStatement, params: &[Value]) -> Result<RowsOutcome, Error> {
         let context = self.begin();
         self.start_run(self.query_run(statement, Params::Given(params))?, context)
     }
@@ -317,23 +320,6 @@ impl Session {
             created => drop(created.map_err(|e| Error::from(e).at(Some(create.table.span())))?),
         }
         Ok(bound.notices)
-    }
-
-    fn run_alter_table(&self, alter: &AlterTable) -> Result<Outcome, Error> {
-        self.writable()?;
-        let name = &alter.table;
-        // Adds the position of the name to an error.
-        resolve(&*self.catalog(), name)?;
-        let mut notices = Vec::new();
-        let change = |table: &Arc<Table>| -> Result<_, Error> {
-            let altered = alter_table(alter, table)?;
-            notices = altered.notices;
-            Ok(altered.def)
-        };
-        let schema = name.schema.as_ref().map(|s| s.text.as_str());
-        let altered = self.shared().catalog.alter_table(schema, &name.name.text, change);
-        altered.map_err(|error| error.at(Some(name.span())))?;
-        Ok(ExecResult::noticed(notices).into())
     }
 
     fn run_drop_table(&self, drop: &DropObjects) -> Result<Outcome, Error> {

@@ -7,8 +7,8 @@ use arrow::array::{ArrayRef, Int64Array, RecordBatch};
 use arrow::datatypes::{Field, Schema};
 use saltwing_access::{ScanContext, TableError};
 use saltwing_bind::{
-    OutputColumn, Params, ResultColumn, SequenceUse, SequenceUses, SequencedQuery, SequencedRow, UpsertTarget,
-    alter_sequence, create_sequence, create_sequence_text, expr_of, sequenced_query,
+    OutputColumn, Params, ResultColumn, SequenceAction, SequenceUse, SequenceUses, SequencedQuery, SequencedRow,
+    UpsertTarget, alter_sequence, create_sequence, create_sequence_text, expr_of, sequenced_query,
 };
 use saltwing_catalog::{Catalog, CatalogError};
 use saltwing_exec::select::result_schema;
@@ -16,11 +16,12 @@ use saltwing_expr::Evaluator;
 use saltwing_sql::TableRef;
 use saltwing_sql::statement::{AlterSequence, CreateSequence, DropSequence, ShowTables};
 use saltwing_types::sequence::stepped;
-use saltwing_types::{ErrorCode, Expr, SequenceDef, Span, Value, eval};
+use saltwing_types::{ErrorCode, Expr, SequenceDef, SequencePosition, Span, Value, eval};
 
 use crate::Error;
 use crate::computed::assigned;
 use crate::outcome::{BatchMap, BatchSource, ExecResult, MappedRows, Outcome, RowsOutcome};
+use crate::page::check_page;
 use crate::run::QueryRun;
 use crate::session::{CurrentValues, Session};
 use crate::text_rows::TextRow;
@@ -35,8 +36,7 @@ pub(crate) struct SequenceValues {
 /// A sequence of which each row takes values.
 struct Draw {
     def: Arc<SequenceDef>,
-    /// How many; `None` if it gets the session's last one.
-    count: Option<u64>,
+    action: SequenceAction,
     span: Span,
 }
 
@@ -56,19 +56,44 @@ impl SequenceValues {
         self.draws.iter().map(|draw| vec![draw.def.start; rows]).collect()
     }
 
-    fn draw(&self, Draw { def, count, .. }: &Draw, rows: usize) -> Result<Vec<i64>, Error> {
-        let Some(count) = *count else {
-            let current = self.current.lock().get(&def.id).copied();
-            return current.map(|value| vec![value; rows]).ok_or_else(|| {
-                let text = format!("this session has taken no value of sequence {} yet", def.name);
-                Error::new(ErrorCode::NoCurrentValue, text).with_help(Some("NEXT VALUE FOR takes one"))
-            });
-        };
-        let values = self.catalog.next_values(def, count, rows)?;
-        if let Some(first) = values.last() {
-            self.current.lock().insert(def.id, stepped(*first, count - 1, def.increment));
+    fn draw(&self, Draw { def, action, .. }: &Draw, rows: usize) -> Result<Vec<i64>, Error> {
+        match *action {
+            SequenceAction::Repeat => {
+                let current = self.current.lock().get(&def.id).copied();
+                current.map(|value| vec![value; rows]).ok_or_else(|| {
+                    let text = format!("this session has taken no value of sequence {} yet", def.name);
+                    Error::new(ErrorCode::NoCurrentValue, text).with_help(Some("NEXT VALUE FOR takes one"))
+                })
+            }
+            SequenceAction::Take(count) => {
+                let values = self.catalog.next_values(def, count, rows)?;
+                if let Some(first) = values.last() {
+                    self.current.lock().insert(def.id, stepped(*first, count - 1, def.increment));
+                }
+                Ok(values)
+            }
+            SequenceAction::Set(value, is_taken) => {
+                if rows > 0 {
+                    self.set(def, SequencePosition { last: value, is_taken })?;
+                }
+                Ok(vec![value; rows])
+            }
         }
-        Ok(values)
+    }
+
+    fn set(&self, def: &SequenceDef, position: SequencePosition) -> Result<(), Error> {
+        let change = |def: SequenceDef, _| match (def.min..=def.max).contains(&position.last) {
+            true => Ok((def, position)),
+            false => {
+                let text = format!("{} lies outside MINVALUE {} and MAXVALUE {}", position.last, def.min, def.max);
+                Err(Error::new(ErrorCode::OutOfRange, text))
+            }
+        };
+        self.catalog.alter_sequence(def.name.schema.as_deref(), &def.name.name, change)?;
+        if position.is_taken {
+            self.current.lock().insert(def.id, position.last);
+        }
+        Ok(())
     }
 }
 
@@ -118,16 +143,16 @@ impl Session {
             let span = it.name.span();
             let (schema, name) = parts(&it.name);
             let def = snapshot.sequence(schema, name).map_err(|error| Error::from(error).at(Some(span)))?;
-            let count = it.takes_values.then(|| it.count(params)).transpose()?;
-            if count.is_some() {
+            let action = it.action(params)?;
+            if action != SequenceAction::Repeat {
                 self.may_take_values().map_err(|error| error.at(Some(span)))?;
             }
-            if def.cycles && count.is_some_and(|count| count > 1) {
+            if def.cycles && matches!(action, SequenceAction::Take(2..)) {
                 let text = format!("sequence {} cycles, so several of its values may not follow each other", def.name);
                 let error = Error::new(ErrorCode::NotSupported, text).with_phoenix(Some(1216));
                 return Err(error.at(Some(span)).with_help(Some("take them one by one with NEXT VALUE FOR")));
             }
-            draws.push(Draw { def, count, span });
+            draws.push(Draw { def, action, span });
         }
         Ok(SequenceValues { catalog, current: self.current_values.clone(), draws })
     }
@@ -144,6 +169,7 @@ impl Session {
 
     /// Starts a query whose rows take values of sequences.
     pub(crate) fn start_sequenced(&self, run: QueryRun<'_>, context: ScanContext) -> Result<RowsOutcome, Error> {
+        check_page(&run.statement)?;
         let sequenced = sequenced_query(&run.statement)?;
         let values = self.sequence_values(&sequenced.uses, run.params)?;
         let rows = match sequenced.is_of_one_row() {

@@ -51,6 +51,22 @@ struct Slot {
     abandoned: AtomicBool,
 }
 
+/// Stops the statements of a connection and its clones, from any thread: see
+/// [`Connection::interrupt_handle`](crate::Connection::interrupt_handle).
+#[derive(Clone)]
+pub struct InterruptHandle {
+    slots: Slots,
+}
+
+impl InterruptHandle {
+    /// Makes the statements that run now stop within a batch, with [`ErrorCode::Cancelled`]; rows of a result that are still to be
+    /// read count as running. If nothing runs, nothing happens: a later statement is not stopped.
+    pub fn interrupt(&self) {
+        let slots: Vec<Arc<Slot>> = self.slots.0.lock().iter().filter_map(Weak::upgrade).collect();
+        slots.iter().for_each(|slot| slot.cancel());
+    }
+}
+
 /// The slots of a connection's sessions.
 #[derive(Clone, Default)]
 struct Slots(Arc<Mutex<Vec<Weak<Slot>>>>);
@@ -157,6 +173,13 @@ impl Session {
         Self { slot: self.slots.add(), ..self.clone() }
     }
 
+    /// The same connection with settings of its own.
+    pub(crate) fn with_settings(&self, change: impl FnOnce(&mut Settings)) -> Self {
+        let mut settings = self.settings();
+        change(&mut settings);
+        Self { settings: Arc::new(Mutex::new(settings)), ..self.fork() }
+    }
+
     pub(crate) fn settings(&self) -> Settings {
         self.settings.lock().clone()
     }
@@ -172,10 +195,9 @@ impl Session {
         self.slot.cancel();
     }
 
-    /// Cancels what any session of the connection runs.
-    pub(crate) fn cancel_all(&self) {
-        let slots: Vec<Arc<Slot>> = self.slots.0.lock().iter().filter_map(Weak::upgrade).collect();
-        slots.iter().for_each(|slot| slot.cancel());
+    /// What stops the statements of all sessions of the connection.
+    pub(crate) fn interrupt_handle(&self) -> InterruptHandle {
+        InterruptHandle { slots: self.slots.clone() }
     }
 
     pub(crate) fn on_copy_progress(&self, report: ProgressReport) {
@@ -267,7 +289,16 @@ impl Session {
     }
 
     fn run_parsed(&self, statement: &CachedStatement, params: Params) -> Result<Outcome, Error> {
-        let mut outcome = self.run_here(statement, |session| session.run_cached(statement, params))?;
+        self.run_as(statement, |session| session.run_cached(statement, params))
+    }
+
+    /// As [`Session::run_here`]; errors of later rows have their places in the text, too.
+    pub(crate) fn run_as(
+        &self,
+        statement: &CachedStatement,
+        run: impl FnOnce(&Self) -> Result<Outcome, Error>,
+    ) -> Result<Outcome, Error> {
+        let mut outcome = self.run_here(statement, run)?;
         if let Outcome::Rows(RowsOutcome { running: Some(running), .. }) = &mut outcome {
             running.sql = Some(statement.text.clone());
         }
@@ -345,7 +376,7 @@ pub(crate) fn drain(outcome: Outcome) -> Result<ExecResult, Error> {
     }
 }
 
-fn rows_of(outcome: Outcome) -> Result<RowsOutcome, Error> {
+pub(crate) fn rows_of(outcome: Outcome) -> Result<RowsOutcome, Error> {
     match outcome {
         Outcome::Rows(rows) => Ok(rows),
         Outcome::Done(_) => {

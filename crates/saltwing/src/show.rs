@@ -1,12 +1,13 @@
 //! SHOW and DESCRIBE.
 
-use saltwing_bind::{ResultColumn, SPLIT_ON, create_view_text, resolve};
+use saltwing_bind::{ResultColumn, SPLIT_ON, key_constraint, resolve, table_comments, table_path, view_statements};
 use saltwing_catalog::{CatalogViewDef, INFORMATION_SCHEMA, catalog_view};
 use saltwing_sql::statement::{SettingName, ShowTables};
 use saltwing_sql::{Statement, TableRef, quote_name};
 use saltwing_types::like::LikePattern;
+use saltwing_types::table::is_same_name;
 use saltwing_types::{
-    ColumnDef, ErrorCode, KeyColumn, SortOrder, SqlType, TableDef, TableName, Value, ViewColumn, text,
+    ColumnDef, ErrorCode, KeyColumn, SequenceDef, SortOrder, SqlType, TableDef, TableName, Value, ViewColumn, text,
 };
 
 use crate::Error;
@@ -68,9 +69,7 @@ impl Session {
         }
         let pattern = pattern(show.like.as_deref())?;
         let rows = names.filter(|name| {
-            let same = |s: &saltwing_sql::Name| {
-                name.schema.as_ref().is_some_and(|n| n.to_lowercase() == s.text.to_lowercase())
-            };
+            let same = |s: &saltwing_sql::Name| name.schema.as_ref().is_some_and(|n| is_same_name(n, &s.text));
             show.schema.as_ref().is_none_or(same) && pattern.as_ref().is_none_or(|p| p.matches(&name.name))
         });
         Ok(rows.map(|name| vec![name.schema.clone(), Some(name.name.clone())]).collect())
@@ -104,20 +103,31 @@ impl Session {
         let catalog = self.catalog();
         let (schema, bare) = name.parts();
         if let Some(view) = catalog.view(schema, bare) {
-            return Ok(vec![vec![Some(create_view_text(&view))]]);
+            return Ok(view_statements(&view).into_iter().map(|text| vec![Some(text)]).collect());
         }
-        Ok(vec![vec![Some(create_table_text(resolve(&*catalog, name)?.def()))]])
+        let table = resolve(&*catalog, name)?;
+        let texts = [create_table_text(table.def())].into_iter().chain(table_comments(table.def()));
+        Ok(texts.map(|text| vec![Some(text)]).collect())
     }
 
     pub(crate) fn describe(&self, name: &TableRef) -> Result<Vec<TextRow>, Error> {
         if let Some(view) = view_of(name) {
-            let column = |(name, ty): &(&str, SqlType)| ViewColumn { name: (*name).into(), ty: *ty, nullable: true };
+            let column = |(name, ty): &(&str, SqlType)| ViewColumn {
+                name: (*name).into(),
+                ty: *ty,
+                nullable: true,
+                comment: None,
+            };
             return Ok(view.columns.iter().map(|it| view_column_row(&column(it))).collect());
         }
         let catalog = self.catalog();
         let (schema, bare) = name.parts();
         if let Some(view) = catalog.view(schema, bare) {
-            return Ok(view.columns.iter().map(view_column_row).collect());
+            let comment = view.comment.iter().map(|text| comment_row(text));
+            return Ok(view.columns.iter().map(view_column_row).chain(comment).collect());
+        }
+        if let Ok(sequence) = catalog.sequence(schema, bare) {
+            return Ok(sequence_rows(&sequence));
         }
         let table = resolve(&*catalog, name)?;
         let def = table.def();
@@ -140,17 +150,43 @@ impl Session {
         if let Some(ttl_s) = def.ttl_s {
             fact("TTL", ttl_s.to_string(), "seconds");
         }
+        for check in &def.checks {
+            fact("CHECK", check.text.clone(), &check.name);
+        }
         for option in &def.options {
             let note = if option.honoured { "" } else { "kept, without effect on an embedded store" };
             fact(&option.name, option_text(&option.value), note);
         }
+        rows.extend(def.comment.iter().map(|text| comment_row(text)));
         Ok(rows)
     }
 }
 
+/// The options of a sequence, in the columns of DESCRIBE.
+fn sequence_rows(def: &SequenceDef) -> Vec<TextRow> {
+    let options = [
+        ("START", def.start.to_string()),
+        ("INCREMENT", def.increment.to_string()),
+        ("MINVALUE", def.min.to_string()),
+        ("MAXVALUE", def.max.to_string()),
+        ("CYCLE", def.cycles.to_string()),
+        ("CACHE", def.cache.to_string()),
+    ];
+    let row = |(name, value): (&str, String)| {
+        vec![Some(name.into()), Some("(sequence)".into()), None, None, Some(value), None]
+    };
+    options.into_iter().map(row).collect()
+}
+
 fn view_column_row(column: &ViewColumn) -> TextRow {
     let nullable = if column.nullable { "yes" } else { "no" };
-    vec![Some(column.name.clone()), Some(column.ty.to_string()), Some(nullable.to_owned()), None, None, None]
+    let (name, ty) = (column.name.clone(), column.ty.to_string());
+    vec![Some(name), Some(ty), Some(nullable.to_owned()), None, None, column.comment.clone()]
+}
+
+/// The comment of a table or view.
+fn comment_row(text: &str) -> TextRow {
+    vec![Some("COMMENT".into()), Some("(table)".into()), None, None, Some(text.to_owned()), None]
 }
 
 fn view_of(name: &TableRef) -> Option<&'static CatalogViewDef> {
@@ -184,13 +220,14 @@ fn column_row(def: &TableDef, index: usize, column: &ColumnDef) -> TextRow {
     let key = def.key.position(index);
     let key = key.and_then(|position| Some(key_place(position, def.key.columns.get(position)?)));
     let family = def.family_name(column).map(|family| format!("family {family}"));
+    let notes: Vec<String> = family.into_iter().chain(column.comment.clone()).collect();
     vec![
         Some(column.name.clone()),
         Some(column.ty.to_string()),
         Some(if column.nullable { "yes" } else { "no" }.into()),
         key,
         column.default.as_ref().map(|d| d.text.clone()),
-        family,
+        (!notes.is_empty()).then(|| notes.join("; ")),
     ]
 }
 
@@ -213,7 +250,7 @@ fn option_text(value: &Value) -> String {
 fn create_table_text(def: &TableDef) -> String {
     let mut lines: Vec<String> =
         def.columns.iter().enumerate().filter(|(_, c)| !c.hidden).map(|(i, c)| column_text(def, i, c)).collect();
-    if !def.has_hidden_key() {
+    if let Some(name) = key_constraint(def) {
         let parts: Vec<String> = def
             .key
             .columns
@@ -223,10 +260,11 @@ fn create_table_text(def: &TableDef) -> String {
                 format!("{name}{}", if k.order == SortOrder::Desc { " DESC" } else { "" })
             })
             .collect();
-        let name = quote_name(def.key_name.as_deref().unwrap_or("pk"));
+        let name = quote_name(name);
         lines.push(format!("    CONSTRAINT {name} PRIMARY KEY ({})", parts.join(", ")));
     }
-    let schema = def.name.schema.as_ref().map(|s| format!("{}.", quote_name(s))).unwrap_or_default();
+    let checks = def.checks.iter();
+    lines.extend(checks.map(|check| format!("    CONSTRAINT {} CHECK ({})", quote_name(&check.name), check.text)));
     let mut options: Vec<String> = Vec::new();
     if let Some(salt) = def.key.salt {
         options.push(format!("SALT_BUCKETS = {}", salt.buckets));
@@ -241,7 +279,7 @@ fn create_table_text(def: &TableDef) -> String {
     let options = if options.is_empty() { String::new() } else { format!(" {}", options.join(", ")) };
     let split_on =
         def.option(SPLIT_ON).map(|points| format!(" {SPLIT_ON} {}", option_text(points))).unwrap_or_default();
-    format!("CREATE TABLE {schema}{} (\n{}\n){options}{split_on}", quote_name(&def.name.name), lines.join(",\n"))
+    format!("CREATE TABLE {} (\n{}\n){options}{split_on}", table_path(&def.name), lines.join(",\n"))
 }
 
 fn column_text(def: &TableDef, index: usize, column: &ColumnDef) -> String {

@@ -13,7 +13,7 @@ use saltwing_bind::{BoundQuery, Params, check_hints, query, with_views};
 use saltwing_catalog::CatalogReader;
 use saltwing_exec::SelectPlan;
 use saltwing_planner::{KeyAccess, PlannedSelect, SelectTemplate, plan_select};
-use saltwing_sql::statement::QueryStatement;
+use saltwing_sql::statement::{After, AfterToken, QueryStatement};
 use saltwing_sql::{Parsed, Statement, parameter_count, parse_one};
 use saltwing_types::Value;
 
@@ -174,6 +174,10 @@ impl StatementCache {
 /// Statements that are sent again and again.
 fn is_kept(statement: &Statement) -> bool {
     use Statement::{Begin, Commit, Delete, Insert, Merge, Query, Update, Upsert};
+    // Each page has another token, and is asked for once.
+    if let Query(QueryStatement { after: Some(After { token: AfterToken::Text(_), .. }), .. }) = statement {
+        return false;
+    }
     matches!(statement, Query(_) | Upsert(_) | Insert(_) | Update(_) | Delete(_) | Merge(_) | Begin { .. } | Commit)
 }
 

@@ -126,6 +126,9 @@ impl Session {
         run: &QueryRun<'_>,
         context: ScanContext,
     ) -> Result<RowsOutcome, Error> {
+        if let Some(after) = &run.statement.after {
+            return self.start_page(plan, run, after, context);
+        }
         match plan {
             QueryPlan::Direct(direct) => self.start_direct(direct, run.snapshot.clone(), context),
             QueryPlan::Relational(plan) => self.start_relational(plan, context),

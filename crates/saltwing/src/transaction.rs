@@ -199,6 +199,7 @@ impl SessionTransaction {
             S::CreateTable(_) => refused("CREATE TABLE", definitions),
             S::CreateTableAs(_) => refused("CREATE TABLE", definitions),
             S::AlterTable(_) => refused("ALTER TABLE", definitions),
+            S::Comment(_) => refused("COMMENT ON", definitions),
             S::DropTable(_) => refused("DROP TABLE", definitions),
             S::CreateSequence(_) => refused("CREATE SEQUENCE", definitions),
             S::AlterSequence(_) => refused("ALTER SEQUENCE", definitions),

@@ -34,6 +34,7 @@ pub fn table_def(salt: u16, desc: bool, ttl_s: Option<u64>) -> TableDef {
         family,
         slot: 0,
         hidden: false,
+        comment: None,
     };
     let key = |column, name: &str, ty, order| KeyColumn {
         source: KeySource::Column(column),
@@ -64,6 +65,8 @@ pub fn table_def(salt: u16, desc: bool, ttl_s: Option<u64>) -> TableDef {
         ttl_s,
         options: Vec::new(),
         history: TableHistory::default(),
+        comment: None,
+        checks: Vec::new(),
     }
 }
 

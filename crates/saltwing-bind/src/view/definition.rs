@@ -1,13 +1,17 @@
 //! CREATE VIEW into a view's definition.
 
+use std::sync::Arc;
+
 use saltwing_catalog::CatalogReader;
 use saltwing_sql::statement::{CreateView, QueryStatement};
 use saltwing_sql::{parse_query_at, quote_name};
-use saltwing_types::{ViewColumn, ViewDef};
+use saltwing_types::table::is_same_name;
+use saltwing_types::{ViewColumn, ViewDef, ViewUse};
 
 use super::fixed;
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::output::ResultColumn;
+use crate::target::table_path;
 
 /// How many views may stand on one another.
 pub const VIEW_DEPTH_MAX: usize = 16;
@@ -18,7 +22,9 @@ pub struct BoundView {
     pub query: QueryStatement,
     /// Its text.
     text: String,
-    uses: Vec<saltwing_types::ViewUse>,
+    uses: Vec<ViewUse>,
+    /// The view of this name, if there is one: its comments stay.
+    replaced: Option<Arc<ViewDef>>,
 }
 
 /// Fixes the names in the query of a new view.
@@ -36,11 +42,13 @@ pub fn create_view(create: &CreateView, catalog: &dyn CatalogReader) -> Result<B
         let text = format!("views stand on one another at most {VIEW_DEPTH_MAX} deep");
         return Err(BindError::from(BindErrorKind::InvalidDefinition(text)).at(Some(create.name.span())));
     }
+    let (schema, name) = create.name.parts();
+    let replaced = catalog.view(schema, name);
     match is_changed {
-        false => Ok(BoundView { query: create.query.clone(), text: create.text.clone(), uses }),
+        false => Ok(BoundView { query: create.query.clone(), text: create.text.clone(), uses, replaced }),
         true => {
             let text = saltwing_sql::tree_text(&query);
-            Ok(BoundView { query: parse_query_at(&text, create.query.span)?, text, uses })
+            Ok(BoundView { query: parse_query_at(&text, create.query.span)?, text, uses, replaced })
         }
     }
 }
@@ -66,20 +74,22 @@ impl BoundView {
         for (place, column) in given.iter().enumerate() {
             let name = names.get(place);
             let label = name.map_or(&column.label, |name| &name.text).clone();
-            if columns.iter().any(|other| other.name.to_lowercase() == label.to_lowercase()) {
+            if columns.iter().any(|other| is_same_name(&other.name, &label)) {
                 let error = BindError::from(BindErrorKind::DuplicateColumn(label));
                 let span = name.map_or(create.query.span, |name| name.span);
                 return Err(error.at(Some(span)).help("name the columns: CREATE VIEW v (a, b, ..) AS .."));
             }
-            columns.push(ViewColumn { name: label, ty: column.ty, nullable: column.nullable });
+            let replaced = self.replaced.as_ref().and_then(|view| view.columns.get(view.column_index(&label)?));
+            let comment = replaced.and_then(|column| column.comment.clone());
+            columns.push(ViewColumn { name: label, ty: column.ty, nullable: column.nullable, comment });
         }
-        Ok(ViewDef { name: create.name.to_name(), columns, query: self.text, uses: self.uses })
+        let comment = self.replaced.and_then(|view| view.comment.clone());
+        Ok(ViewDef { name: create.name.to_name(), columns, query: self.text, uses: self.uses, comment })
     }
 }
 
 /// The statement that creates a view.
-pub fn create_view_text(view: &ViewDef) -> String {
-    let schema = view.name.schema.as_ref().map(|schema| format!("{}.", quote_name(schema))).unwrap_or_default();
+pub(crate) fn create_view_text(view: &ViewDef) -> String {
     let columns: Vec<String> = view.columns.iter().map(|column| quote_name(&column.name)).collect();
-    format!("CREATE VIEW {schema}{} ({}) AS {}", quote_name(&view.name.name), columns.join(", "), view.query)
+    format!("CREATE VIEW {} ({}) AS {}", table_path(&view.name), columns.join(", "), view.query)
 }

@@ -8,6 +8,7 @@ use saltwing_sql::guard::check_tree;
 use saltwing_sql::on_large_stack;
 use saltwing_sql::parse_query_at;
 use saltwing_sql::statement::QueryStatement;
+use saltwing_types::table::is_same_name;
 use saltwing_types::{Span, ViewDef};
 use sqlparser::ast::{
     Expr, Ident, ObjectName, ObjectNamePart, Query, TableAlias, TableAliasColumnDef, TableFactor, VisitMut, VisitorMut,
@@ -16,7 +17,7 @@ use sqlparser::ast::{
 
 use super::merged::merged;
 use super::name::{ident, span_of, table_name};
-use super::relations::{Relations, is_same};
+use super::relations::Relations;
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::select::simple;
 
@@ -50,7 +51,7 @@ pub fn view_places(query: &Query, catalog: &dyn CatalogReader) -> Vec<ViewPlace>
 }
 
 /// The statement with the query of each view in the place of its name. A query over one view of one table becomes a query over
-/// that table; elsewhere a view becomes a query in brackets.
+/// that table. In every other query, a view becomes a subquery in FROM.
 ///
 /// # Errors
 /// More than [`VIEWS_MAX`] views; a statement that is deeper or larger than one that was written so may be.
@@ -226,7 +227,7 @@ impl VisitorMut for KeptApart<'_> {
         if let TableFactor::Table { name, alias, args: None, .. } = factor
             && let [ObjectNamePart::Identifier(table)] = name.0.as_slice()
             && self.around.is_cte(None, &table.value)
-            && !self.own.iter().any(|own| is_same(own, &table.value))
+            && !self.own.iter().any(|own| is_same_name(own, &table.value))
         {
             let table = table.clone();
             let default_schema = Ident { value: String::new(), quote_style: Some('"'), span: table.span };

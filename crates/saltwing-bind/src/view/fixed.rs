@@ -13,9 +13,8 @@ use sqlparser::ast::{
     Expr, Ident, JoinConstraint, ObjectName, Query, Select, SelectItem, Visit, VisitMut, Visitor, VisitorMut,
     visit_relations,
 };
-use sqlparser::tokenizer::Span;
 
-use super::name::{ident, table_name};
+use super::name::{quoted, table_name};
 use super::relations::{Relation, Relations, constraint, joins_of};
 use crate::error::{BindError, BindErrorKind, Result};
 
@@ -100,7 +99,7 @@ impl VisitorMut for Fixing<'_> {
             };
             let is_one = columns.iter().all(|(table, _)| columns.first().is_some_and(|(first, _)| first == table));
             projection.extend(columns.into_iter().map(|(table, column)| {
-                let column = ident(&column, Span::empty());
+                let column = quoted(&column);
                 SelectItem::UnnamedExpr(match is_one && !self.qualifies || table.is_empty() {
                     true => Expr::Identifier(column),
                     false => Expr::CompoundIdentifier(table.into_iter().chain([column]).collect()),

@@ -17,13 +17,13 @@ use saltwing_access::Table;
 use saltwing_catalog::CatalogReader;
 use saltwing_sql::statement::QueryStatement;
 use saltwing_types::ViewDef;
-use saltwing_types::table::ColumnMatch;
+use saltwing_types::table::{ColumnMatch, is_same_name};
 use sqlparser::ast::{
     BinaryOperator, Expr, GroupByExpr, Ident, ObjectName, OrderByKind, Query, Select, SelectItem,
     SelectItemQualifiedWildcardKind, SetExpr, TableAlias, TableFactor, VisitMut, VisitorMut, visit_expressions,
 };
 
-use super::relations::{Relation, Relations, is_same};
+use super::relations::{Relation, Relations};
 use crate::lower::Params;
 use crate::scope::Scope;
 use crate::select::{BoundQuery, BoundSelect, Output, Simple, is_plain, query, simple};
@@ -134,7 +134,7 @@ impl VisitorMut for Moved<'_> {
             }
             Expr::CompoundIdentifier(parts) => {
                 let names: Vec<&str> = parts.iter().map(|part| part.value.as_str()).collect();
-                // What is left in front is a column family.
+                // The alias takes the place of the table's name. A column family between it and the column stays.
                 let table =
                     (0..names.len()).rev().find(|end| names.get(..*end).is_some_and(|it| self.scope.is_named(it)));
                 parts.splice(..table.unwrap_or(0), [self.alias.clone()]);
@@ -163,7 +163,7 @@ impl View<'_> {
         let parts = parts_of(expr)?;
         let (column, qualifier) = parts.split_last()?;
         let is_own = qualifier.is_empty() || self.is_named(qualifier);
-        self.columns.iter().find(|(name, _)| is_own && is_same(name, &column.value))
+        self.columns.iter().find(|(name, _)| is_own && is_same_name(name, &column.value))
     }
 }
 
@@ -209,7 +209,7 @@ impl Merging<'_> {
         let OrderByKind::Expressions(items) = &mut order_by.kind else { return None };
         items.iter_mut().try_for_each(|item| match &item.expr {
             // A name in ORDER BY is a label first.
-            Expr::Identifier(name) if self.labels.iter().any(|label| is_same(label, &name.value)) => Some(()),
+            Expr::Identifier(name) if self.labels.iter().any(|label| is_same_name(label, &name.value)) => Some(()),
             _ => self.expr(&mut item.expr),
         })
     }
@@ -266,7 +266,7 @@ impl Merging<'_> {
     }
 
     fn is_label(&self, parts: &[Ident]) -> bool {
-        matches!(parts, [name] if self.labels.iter().any(|label| is_same(label, &name.value))
+        matches!(parts, [name] if self.labels.iter().any(|label| is_same_name(label, &name.value))
             && self.view.table.def().find_column(None, &name.value) == ColumnMatch::None)
     }
 }

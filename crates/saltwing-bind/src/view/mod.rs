@@ -19,6 +19,8 @@ mod name;
 mod relations;
 mod written;
 
-pub use self::definition::{BoundView, VIEW_DEPTH_MAX, create_view, create_view_text};
+pub(crate) use self::definition::create_view_text;
+pub use self::definition::{BoundView, VIEW_DEPTH_MAX, create_view};
 pub use self::expanded::{VIEWS_MAX, ViewPlace, view_places, with_views};
+pub(crate) use self::name::quoted;
 pub use self::written::{is_updatable, through_view};

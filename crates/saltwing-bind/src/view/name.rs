@@ -14,6 +14,11 @@ pub(super) fn table_name(name: &ObjectName) -> Option<(Option<&str>, &str)> {
     }
 }
 
+/// A name as it is, quoted where it must be.
+pub(crate) fn quoted(name: &str) -> Ident {
+    ident(name, sqlparser::tokenizer::Span::empty())
+}
+
 /// A name as it is, quoted where it must be, at a place of the statement.
 pub(super) fn ident(name: &str, span: sqlparser::tokenizer::Span) -> Ident {
     Ident { value: name.to_owned(), quote_style: (quote_name(name) != name).then_some('"'), span }

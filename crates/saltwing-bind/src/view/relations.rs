@@ -1,6 +1,7 @@
 //! The tables of FROM clauses, and the names of their columns.
 
 use saltwing_catalog::{CatalogReader, catalog_view};
+use saltwing_types::table::is_same_name;
 use sqlparser::ast::{
     Expr, Ident, Join, JoinConstraint, JoinOperator, Query, Select, SelectItem, SelectItemQualifiedWildcardKind,
     SetExpr, TableAlias, TableFactor, With,
@@ -21,18 +22,14 @@ pub(super) struct Relation {
 
 impl Relation {
     pub(super) fn has(&self, column: &str) -> bool {
-        self.columns.iter().flatten().any(|known| is_same(known, column))
+        self.columns.iter().flatten().any(|known| is_same_name(known, column))
     }
 
     /// Whether `qualifier` stands for it before a column.
     pub(super) fn is_named(&self, qualifier: &[Ident]) -> bool {
         let (own, other) = (self.name.iter().rev(), qualifier.iter().rev());
-        qualifier.len() <= self.name.len() && own.zip(other).all(|(own, other)| is_same(&own.value, &other.value))
+        qualifier.len() <= self.name.len() && own.zip(other).all(|(own, other)| is_same_name(&own.value, &other.value))
     }
-}
-
-pub(super) fn is_same(a: &str, b: &str) -> bool {
-    a.to_lowercase() == b.to_lowercase()
 }
 
 /// The tables by name.
@@ -45,7 +42,7 @@ pub(super) struct Relations<'a> {
 
 impl Relations<'_> {
     pub(super) fn is_cte(&self, schema: Option<&str>, name: &str) -> bool {
-        schema.is_none() && self.ctes.iter().any(|(cte, _)| is_same(cte, name))
+        schema.is_none() && self.ctes.iter().any(|(cte, _)| is_same_name(cte, name))
     }
 
     /// Adds the queries of a WITH clause.
@@ -90,7 +87,7 @@ impl Relations<'_> {
     }
 
     fn of_table(&self, schema: Option<&str>, name: &str) -> Columns {
-        let cte = self.ctes.iter().rev().find(|(cte, _)| schema.is_none() && is_same(cte, name));
+        let cte = self.ctes.iter().rev().find(|(cte, _)| schema.is_none() && is_same_name(cte, name));
         if let Some((_, columns)) = cte {
             return columns.clone();
         }

@@ -19,13 +19,12 @@ use saltwing_sql::statement::{
     Update, Upsert,
 };
 use saltwing_sql::{ColumnName, Name, TableRef, expr_span, parse_query_at};
-use saltwing_types::table::ColumnMatch;
+use saltwing_types::table::{ColumnMatch, is_same_name};
 use saltwing_types::{CompareOp, Expr, Span, SqlType, Value, ViewDef, number, text};
 use sqlparser::ast::{self, Ident, SelectItem, SetExpr};
 
 use super::expanded::with_views;
 use super::merged::{both, condition_of, rows_of};
-use super::relations::is_same;
 use crate::computed::expr_of;
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::lower::{Params, constant};
@@ -90,7 +89,7 @@ impl<'a> WrittenView<'a> {
         };
         let def = bound.table.def();
         for (OutputColumn { expr, .. }, shown) in columns.iter().zip(&view.columns) {
-            let own = |name: &str| is_same(name, &shown.name);
+            let own = |name: &str| is_same_name(name, &shown.name);
             if !matches!(expr, Expr::Column(column) if own(&column.name) && column.index < def.columns.len()) {
                 return Err(refused(format!(
                     "its column {} is no column of {} under its own name",
@@ -327,7 +326,7 @@ impl ast::VisitorMut for Unqualified<'_> {
     fn pre_visit_expr(&mut self, expr: &mut ast::Expr) -> ControlFlow<()> {
         if let ast::Expr::CompoundIdentifier(parts) = expr
             && let [table, column] = parts.as_slice()
-            && is_same(&table.value, self.0)
+            && is_same_name(&table.value, self.0)
         {
             *expr = ast::Expr::Identifier(column.clone());
         }
@@ -359,7 +358,7 @@ impl ast::Visitor for Hidden<'_> {
         let column = match expr {
             ast::Expr::Identifier(column) if self.queries == 0 => column,
             ast::Expr::CompoundIdentifier(parts) => match parts.as_slice() {
-                [table, column] if is_same(&table.value, self.alias) => column,
+                [table, column] if is_same_name(&table.value, self.alias) => column,
                 _ => return ControlFlow::Continue(()),
             },
             _ => return ControlFlow::Continue(()),

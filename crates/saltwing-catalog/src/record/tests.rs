@@ -1,4 +1,4 @@
-use saltwing_types::table::{DefaultDef, DroppedColumn, TableHistory, TableOption};
+use saltwing_types::table::{CheckDef, DefaultDef, DroppedColumn, TableHistory, TableOption};
 use saltwing_types::value::Timestamp;
 use saltwing_types::{
     ArithOp, ColumnDef, ColumnRef, Expr, KeyColumn, KeySchema, KeySource, Salt, SortOrder, SqlType, TableDef, TableId,
@@ -78,6 +78,7 @@ fn everything() -> TableDef {
         family: None,
         slot: 0,
         hidden: name == "at",
+        comment: None,
     };
     let keys = [("phone", SqlType::Varchar(None)), ("n", SqlType::BigInt), ("at", SqlType::Date)];
     let mut columns: Vec<ColumnDef> = keys.map(key_column).into();
@@ -89,6 +90,7 @@ fn everything() -> TableDef {
         family: Some(slot % 2),
         slot: slot as u16 / 2,
         hidden: false,
+        comment: None,
     }));
     columns[4].default = Some(DefaultDef { text: "now()".into(), expr: Expr::NULL, computed: true });
     let option = |name: &str, value, honoured| TableOption { name: name.into(), value, honoured };
@@ -110,6 +112,8 @@ fn everything() -> TableDef {
             versions_since: 0,
             dropped: vec![DroppedColumn { family: 1, slot: 13, ty: SqlType::Decimal(Some((38, 0))) }],
         },
+        comment: None,
+        checks: Vec::new(),
     }
 }
 
@@ -123,6 +127,23 @@ fn stored(file: &str) -> String {
 fn a_record_is_these_bytes() {
     let (def, text) = (everything(), stored("record_1.json"));
     assert_eq!(write(&def).unwrap(), text);
+    assert_eq!(read("t", &text).unwrap(), def);
+}
+
+/// Earlier releases do not know the fields, and refuse a definition that has them.
+#[test]
+fn comments_and_checks_are_in_the_record() {
+    let mut def = everything();
+    def.checks = vec![CheckDef { name: "c".into(), text: "n > 0".into() }];
+    let text = write(&def).unwrap();
+    assert!(text.ends_with(r#","checks":[{"name":"c","text":"n > 0"}]}"#) && !text.contains("comment"), "{text}");
+    assert_eq!(read("t", &text).unwrap(), def);
+    def.checks.clear();
+    assert!(!write(&def).unwrap().contains("checks"));
+    (def.comment, def.columns[1].comment) = (Some("of the table".into()), Some("of 'n'".into()));
+    let text = write(&def).unwrap();
+    assert!(text.contains(r#""hidden":false,"comment":"of 'n'"}"#), "{text}");
+    assert!(text.ends_with(r#","comment":"of the table"}"#), "{text}");
     assert_eq!(read("t", &text).unwrap(), def);
 }
 

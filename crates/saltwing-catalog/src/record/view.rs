@@ -23,6 +23,8 @@ struct ViewRecord {
     columns: Vec<ViewColumnRecord>,
     query: String,
     uses: Vec<UseRecord>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    comment: Option<String>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -32,6 +34,8 @@ struct ViewColumnRecord {
     #[serde(rename = "type")]
     sql_type: TypeRecord,
     nullable: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    comment: Option<String>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -48,6 +52,7 @@ pub(crate) fn write(def: &ViewDef) -> Result<String, CatalogError> {
         name: it.name.clone(),
         sql_type: TypeRecord(it.ty),
         nullable: it.nullable,
+        comment: it.comment.clone(),
     };
     let used = |it: &ViewUse| UseRecord { name: NameRecord::of(&it.name), columns: it.columns.clone() };
     let record = ViewRecord {
@@ -56,6 +61,7 @@ pub(crate) fn write(def: &ViewDef) -> Result<String, CatalogError> {
         columns: def.columns.iter().map(column).collect(),
         query: def.query.clone(),
         uses: def.uses.iter().map(used).collect(),
+        comment: def.comment.clone(),
     };
     serde_json::to_string(&record)
         .map_err(|error| CatalogError::Corrupt(format!("view {} cannot be stored: {error}", def.name)))
@@ -70,12 +76,18 @@ pub(crate) fn read(name: &str, text: &str) -> Result<ViewDef, CatalogError> {
     if it.columns.is_empty() {
         return Err(unreadable("it has no columns".into()));
     }
-    let column = |it: ViewColumnRecord| ViewColumn { name: it.name, ty: it.sql_type.0, nullable: it.nullable };
+    let column = |it: ViewColumnRecord| ViewColumn {
+        name: it.name,
+        ty: it.sql_type.0,
+        nullable: it.nullable,
+        comment: it.comment,
+    };
     Ok(ViewDef {
         name: it.name.into_name(),
         columns: it.columns.into_iter().map(column).collect(),
         query: it.query,
         uses: it.uses.into_iter().map(|it| ViewUse { name: it.name.into_name(), columns: it.columns }).collect(),
+        comment: it.comment,
     })
 }
 
@@ -90,8 +102,8 @@ mod tests {
     /// Databases hold these bytes. A change of the record needs a new version, and a reader that still accepts this one.
     #[test]
     fn a_record_is_these_bytes() {
-        let column = |name: &str, ty, nullable| ViewColumn { name: name.into(), ty, nullable };
-        let def = ViewDef {
+        let column = |name: &str, ty, nullable| ViewColumn { name: name.into(), ty, nullable, comment: None };
+        let mut def = ViewDef {
             name: TableName { schema: Some("App".into()), name: "Big orders".into() },
             columns: vec![
                 column("a", SqlType::Decimal(Some((10, 2))), true),
@@ -99,9 +111,12 @@ mod tests {
             ],
             query: "SELECT a, 'x' AS \"B\" FROM t".into(),
             uses: vec![ViewUse { name: TableName::bare("t"), columns: vec!["a".into()] }],
+            comment: None,
         };
         assert_eq!(write(&def).unwrap(), TEXT);
         assert_eq!(read("v", TEXT).unwrap(), def);
+        (def.comment, def.columns[0].comment) = (Some("of the view".into()), Some("of a".into()));
+        assert_eq!(read("v", &write(&def).unwrap()).unwrap(), def);
     }
 
     #[test]

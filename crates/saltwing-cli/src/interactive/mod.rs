@@ -1,11 +1,11 @@
 //! The shell at a terminal.
 
 mod completer;
-mod config;
 mod files;
 mod highlighter;
 mod history;
 mod prompt;
+mod user_file;
 mod validator;
 mod vocabulary;
 
@@ -72,7 +72,7 @@ pub(crate) fn run(database: &Database, run: &Run) -> u8 {
     runner.pager = pager();
     match runner.say(&greeting) {
         Ok(()) => {
-            if let Some(file) = config::file().filter(|_| !run.no_config)
+            if let Some(file) = user_file::CONFIG.path().filter(|path| !run.no_config && path.exists())
                 // A failure is printed, and the shell begins all the same.
                 && let Ok(Flow::Quit) = runner.file_reported(&file.to_string_lossy())
             {

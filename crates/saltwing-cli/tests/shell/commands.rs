@@ -7,7 +7,9 @@ CREATE SEQUENCE q START WITH 5 INCREMENT BY 5;
 CREATE TABLE s.\"My T\" (a VARCHAR NOT NULL, b DECIMAL(9, 2) NOT NULL, v DOUBLE, t TIMESTAMP, x VARBINARY, d DATE, f BOOLEAN,
   CONSTRAINT pk PRIMARY KEY (a, b DESC)) SALT_BUCKETS = 3;
 CREATE TABLE nums (k INTEGER PRIMARY KEY, \"order\" VARCHAR, n BIGINT);
-CREATE TABLE none (k INTEGER PRIMARY KEY);
+CREATE TABLE none (k INTEGER PRIMARY KEY CHECK (k > 0), CONSTRAINT odd CHECK (k % 2 = 1));
+COMMENT ON TABLE none IS 'it''s; empty';
+COMMENT ON COLUMN s.\"My T\".x IS 'bytes';
 UPSERT INTO s.\"My T\" VALUES ('it''s', 1.5, 1e300, TIMESTAMP '2024-01-02 03:04:05.123456789', X'00ff', DATE '1583-01-01', TRUE),
   ('', -0.05, 'NaN', NULL, X'', NULL, FALSE), ('é\n;--', 100, '-Infinity', NULL, NULL, DATE '2024-05-06 07:08:09.01', NULL);
 UPSERT INTO nums SELECT value, CONCAT('row ', value), NEXT VALUE FOR q FROM GENERATE_SERIES(1, 250);
@@ -29,6 +31,9 @@ fn a_dump_makes_the_same_tables_and_rows() {
     let rows = run(&[&new, "-c", READ]);
     assert_eq!((rows.out.as_str(), rows.code), (run(&[&old, "-c", READ]).out.as_str(), Some(0)));
     assert!(rows.out.contains("250,row 99,1250"), "{}", rows.out);
+    let described = |database| run(&[database, "-c", "DESCRIBE none; DESCRIBE s.\"My T\""]).out;
+    assert_eq!(described(&new), described(&old));
+    assert!(described(&old).contains("CHECK,(table),,,k % 2 = 1,odd\nCOMMENT,(table),,,it's; empty,\n"));
     // The old database has given 1255 to the dump.
     for database in [&old, &new] {
         let next = run(&[database, "-c", "SELECT NEXT VALUE FOR q"]);

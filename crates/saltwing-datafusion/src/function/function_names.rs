@@ -12,11 +12,8 @@ use crate::{RelationalError, RelationalErrorKind};
 const PLANNER_FUNCTIONS: [&str; 3] = ["make_map", "unnest", "unnest_outer"];
 
 /// Functions of Phoenix's that are missing for a reason.
-const MISSING: [(&str, &str); 3] = [
-    ("collation_key", "the order of a language needs the tables of a locale library; store a column to sort by"),
-    ("first_values", "write array_agg(v ORDER BY k), whose elements are the values"),
-    ("last_values", "write array_agg(v ORDER BY k DESC), whose elements are the values"),
-];
+const MISSING: [(&str, &str); 1] =
+    [("collation_key", "the order of a language needs the tables of a locale library; store a column to sort by")];
 
 /// Functions by name.
 pub(crate) struct FunctionNames<'a>(pub(crate) &'a Arc<SessionState>);

@@ -2,16 +2,18 @@
 
 use std::sync::Arc;
 
-use arrow::array::AsArray;
+use arrow::array::{AsArray, BinaryBuilder};
 use arrow::datatypes::{DataType, FieldRef};
 use chrono::format::{Item, StrftimeItems};
-use datafusion::common::{Result, ScalarValue};
+use datafusion::common::{DataFusionError, Result, ScalarValue};
 use datafusion::logical_expr::{
     ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility, create_udf,
 };
-use saltwing_types::ValueError;
+use saltwing_expr::arrow_type;
+use saltwing_types::{SqlType, ValueError};
 
 use crate::RelationalError;
+use crate::expression::sql_field::typed_field;
 
 /// These functions; each takes the place of DataFusion's of the same name.
 pub(crate) fn functions() -> Vec<Arc<ScalarUDF>> {
@@ -19,7 +21,48 @@ pub(crate) fn functions() -> Vec<Arc<ScalarUDF>> {
     let text = || ScalarValue::from(concat!("Saltwing ", env!("CARGO_PKG_VERSION")));
     let run = Arc::new(move |_: &[ColumnarValue]| Ok(ColumnarValue::Scalar(text())));
     let version = create_udf("version", Vec::new(), DataType::Utf8, Volatility::Immutable, run);
-    vec![Arc::new(ScalarUDF::new_from_impl(date_format)), Arc::new(version)]
+    let random_uuid = RandomUuid { signature: Signature::nullary(Volatility::Volatile) };
+    vec![
+        Arc::new(ScalarUDF::new_from_impl(date_format)),
+        Arc::new(version),
+        Arc::new(ScalarUDF::new_from_impl(random_uuid)),
+    ]
+}
+
+/// `gen_random_uuid()`: a UUID of version 4, another one for each row. DataFusion's `uuid()` is such a text.
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct RandomUuid {
+    signature: Signature,
+}
+
+impl ScalarUDFImpl for RandomUuid {
+    fn name(&self) -> &str {
+        "gen_random_uuid"
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
+        Ok(arrow_type(SqlType::Uuid))
+    }
+
+    fn return_field_from_args(&self, _: ReturnFieldArgs<'_>) -> Result<FieldRef> {
+        Ok(Arc::new(typed_field(self.name(), SqlType::Uuid, false)))
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        let mut ids = BinaryBuilder::with_capacity(args.number_rows, args.number_rows * 16);
+        for _ in 0..args.number_rows {
+            let mut random = [0; 16];
+            getrandom::fill(&mut random).map_err(|error| DataFusionError::External(Box::new(error)))?;
+            // The version, 4, and the variant of RFC 9562.
+            let id = u128::from_be_bytes(random) & !(0xf << 76) & !(0b11 << 62) | 4 << 76 | 0b10 << 62;
+            ids.append_value(id.to_be_bytes());
+        }
+        Ok(ColumnarValue::Array(Arc::new(ids.finish())))
+    }
 }
 
 /// `date_format(instant, pattern)`, which refuses patterns of other languages: DataFusion gives them back as they are.

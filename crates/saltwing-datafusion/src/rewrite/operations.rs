@@ -61,10 +61,15 @@ impl Rewriter<'_> {
                 Some(ty) => self.call(Operation::Cast(ty), vec![*expr], span),
                 None => Expr::Cast { kind, expr, data_type, array: false, format: None },
             },
-            Expr::Function(function) => {
+            Expr::Function(mut function) => {
+                let bounds = self.values_of_group(&mut function)?;
                 let function = self.within_group(function, span)?;
                 self.native_call(&function, span)?;
-                Expr::Function(function)
+                let call = Expr::Function(function);
+                match bounds {
+                    Some([first, last]) => function_call("array_slice".into(), vec![call, first, last]),
+                    None => call,
+                }
             }
             Expr::InSubquery { expr, subquery, negated } => {
                 let (expr, subquery) = self.row_sides(*expr, subquery, span)?;

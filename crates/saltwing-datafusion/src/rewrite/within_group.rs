@@ -2,7 +2,8 @@
 
 use saltwing_types::{Span, SqlType};
 use sqlparser::ast::{
-    self, BinaryOperator, Expr, FunctionArg, FunctionArgExpr, FunctionArgumentClause, FunctionArguments,
+    self, BinaryOperator, Expr, FunctionArg, FunctionArgExpr, FunctionArgumentClause, FunctionArguments, Ident,
+    ObjectName, ObjectNamePart,
 };
 
 use super::rewriter::Rewriter;
@@ -30,6 +31,39 @@ impl Rewriter<'_> {
             list.clauses.push(FunctionArgumentClause::OrderBy(std::mem::take(&mut call.within_group)));
         }
         Ok(call)
+    }
+
+    /// The aggregate below `FIRST_VALUES(v, n) WITHIN GROUP (ORDER BY k)`, which is `array_slice(array_agg(v ORDER BY k), 1, n)`,
+    /// and the bounds of the slice. LAST_VALUES has the last value first, as in Phoenix. `None` for every other call.
+    pub(super) fn values_of_group(&mut self, call: &mut ast::Function) -> Result<Option<[Expr; 2]>> {
+        let name = call.name.0.last().and_then(|part| part.as_ident()).map(|name| name.value.to_lowercase());
+        let from_the_end = match name.as_deref() {
+            Some("first_values") => false,
+            Some("last_values") => true,
+            _ => return Ok(None),
+        };
+        let refused = || {
+            RelationalError::not_supported("FIRST_VALUES or LAST_VALUES of this form").help(
+                "write FIRST_VALUES(value, count) WITHIN GROUP (ORDER BY expression); the count is a number above 0",
+            )
+        };
+        let FunctionArguments::List(list) = &mut call.args else { return Err(refused()) };
+        let Some(FunctionArg::Unnamed(FunctionArgExpr::Expr(count))) = list.args.pop() else { return Err(refused()) };
+        let is_count = matches!(&count, Expr::Value(value)
+            if matches!(&value.value, ast::Value::Number(count, _) if count.parse::<u32>().is_ok_and(|count| count > 0)));
+        if !is_count || list.args.len() != 1 || call.within_group.is_empty() || call.over.is_some() {
+            return Err(refused());
+        }
+        let mut order = std::mem::take(&mut call.within_group);
+        for key in order.iter_mut().filter(|_| from_the_end) {
+            let ascends = key.options.asc.unwrap_or(true);
+            key.options.nulls_first = Some(!key.options.nulls_first.unwrap_or(ascends));
+            key.options.asc = Some(!ascends);
+        }
+        list.clauses.push(FunctionArgumentClause::OrderBy(order));
+        call.name = ObjectName(vec![ObjectNamePart::Identifier(Ident::new("array_agg"))]);
+        let first = Expr::value(ast::Value::Number("1".into(), false));
+        Ok(Some([first, count]))
     }
 
     /// `PERCENT_RANK(v) WITHIN GROUP (ORDER BY x)` as `AVG(CAST(x <= v AS INTEGER))`, the share of the values

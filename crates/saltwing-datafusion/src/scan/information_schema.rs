@@ -9,7 +9,7 @@ use datafusion::common::Result;
 use saltwing_bind::is_updatable;
 use saltwing_catalog::{CatalogError, CatalogReader, INFORMATION_SCHEMA, VIEWS, catalog_view};
 use saltwing_expr::ColumnBuilder;
-use saltwing_types::{SequenceDef, SqlType, Value, ViewDef};
+use saltwing_types::{SequenceDef, SqlType, TableName, Value, ViewDef};
 
 use crate::RelationalError;
 use crate::expression::sql_field::column_field;
@@ -67,20 +67,27 @@ fn schema_name(schema: Option<&String>) -> Value {
     schema.map_or(Value::Null, Value::text)
 }
 
+fn text(text: Option<impl Into<String>>) -> Value {
+    text.map_or(Value::Null, Value::text)
+}
+
 fn schemata(catalog: &dyn CatalogReader) -> Vec<Vec<Value>> {
     let names = catalog.schemas().into_iter().chain([INFORMATION_SCHEMA.to_owned()]);
     names.map(|name| vec![Value::text(CATALOG), Value::text(name)]).collect()
 }
 
 fn tables(catalog: &dyn CatalogReader) -> Vec<Vec<Value>> {
-    let row = |schema: Value, name: &str, kind: &str| {
-        vec![Value::text(CATALOG), schema, Value::text(name), Value::text(kind)]
+    let row = |schema: Value, name: &str, kind: &str, comment: Option<&String>| {
+        vec![Value::text(CATALOG), schema, Value::text(name), Value::text(kind), text(comment)]
+    };
+    let stored = |name: &TableName, kind: &str, comment: Option<&String>| {
+        row(schema_name(name.schema.as_ref()), &name.name, kind, comment)
     };
     let own = catalog.tables();
-    let own = own.iter().map(|t| row(schema_name(t.def().name.schema.as_ref()), &t.def().name.name, "BASE TABLE"));
+    let own = own.iter().map(|t| stored(&t.def().name, "BASE TABLE", t.def().comment.as_ref()));
     let defined = catalog.views();
-    let defined = defined.iter().map(|it| row(schema_name(it.name.schema.as_ref()), &it.name.name, "VIEW"));
-    let views = VIEWS.iter().map(|view| row(Value::text(INFORMATION_SCHEMA), view.name, "VIEW"));
+    let defined = defined.iter().map(|it| stored(&it.name, "VIEW", it.comment.as_ref()));
+    let views = VIEWS.iter().map(|view| row(Value::text(INFORMATION_SCHEMA), view.name, "VIEW", None));
     own.chain(defined).chain(views).collect()
 }
 
@@ -94,19 +101,19 @@ fn columns(catalog: &dyn CatalogReader) -> Vec<Vec<Value>> {
                 saltwing_types::SortOrder::Asc => "ASC",
                 saltwing_types::SortOrder::Desc => "DESC",
             });
-            let text = |text: Option<&str>| text.map_or(Value::Null, Value::text);
             rows.push(vec![
                 Value::text(CATALOG),
                 schema_name(def.name.schema.as_ref()),
                 Value::text(&def.name.name),
                 Value::text(&column.name),
                 Value::Int(place as i64 + 1),
-                text(column.default.as_ref().map(|d| d.text.as_str())),
+                text(column.default.as_ref().map(|d| &d.text)),
                 Value::text(if column.nullable { "YES" } else { "NO" }),
                 Value::text(column.ty.to_string()),
                 key.map_or(Value::Null, |key| Value::Int(key as i64 + 1)),
                 text(order),
                 text(def.family_name(column)),
+                text(column.comment.as_ref()),
             ]);
         }
     }
@@ -124,6 +131,7 @@ fn columns(catalog: &dyn CatalogReader) -> Vec<Vec<Value>> {
                 Value::Null,
                 Value::Null,
                 Value::Null,
+                text(column.comment.as_ref()),
             ]);
         }
     }

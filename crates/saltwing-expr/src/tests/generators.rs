@@ -10,7 +10,7 @@ use saltwing_types::{Decimal, SqlType, Value};
 use crate::ColumnBuilder;
 
 /// One of each type.
-pub(crate) const ALL_TYPES: [SqlType; 27] = [
+pub(crate) const ALL_TYPES: [SqlType; 29] = [
     SqlType::Null,
     SqlType::TinyInt,
     SqlType::SmallInt,
@@ -38,6 +38,8 @@ pub(crate) const ALL_TYPES: [SqlType; 27] = [
     SqlType::Binary(2),
     SqlType::Varbinary,
     SqlType::VarbinaryEncoded,
+    SqlType::Uuid,
+    SqlType::Json,
 ];
 
 pub(crate) fn any_type() -> impl Strategy<Value = SqlType> {
@@ -65,7 +67,11 @@ fn present_value(ty: SqlType) -> BoxedStrategy<Value> {
         Timestamp | UnsignedTimestamp => any_timestamp(ty).prop_map(Value::Timestamp).boxed(),
         Char(n) => any_text(n).prop_map(|t| Value::text(t.replace('é', "e").trim_end_matches(' '))).boxed(),
         Varchar(n) => any_text(n.unwrap_or(6)).prop_map(Value::Text).boxed(),
+        Json => prop::sample::select(vec!["null", "[1, 2.50]", "{\"a\": \"é\"}", "\"a\"", "7"])
+            .prop_map(Value::text)
+            .boxed(),
         Binary(n) => prop::collection::vec(any_byte(), n as usize).prop_map(Value::Bytes).boxed(),
+        Uuid => prop::collection::vec(any_byte(), 16).prop_map(Value::Bytes).boxed(),
         Varbinary | VarbinaryEncoded => prop::collection::vec(any_byte(), 0..4).prop_map(Value::Bytes).boxed(),
         Array(element, _) => prop::collection::vec(any_value(element.sql_type()), 0..3).prop_map(Value::Array).boxed(),
         _ => any_int(ty).prop_map(Value::Int).boxed(),

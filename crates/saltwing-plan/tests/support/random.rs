@@ -49,7 +49,7 @@ impl Tape {
     }
 }
 
-const TYPES: [T; 26] = [
+const TYPES: [T; 27] = [
     T::Integer,
     T::Varchar(None),
     T::TinyInt,
@@ -76,6 +76,7 @@ const TYPES: [T; 26] = [
     T::Binary(2),
     T::Varbinary,
     T::VarbinaryEncoded,
+    T::Uuid,
 ];
 
 /// A table of 1 to 5 key columns and two value columns, NULL and NOT NULL, salted now and then.
@@ -283,7 +284,7 @@ pub fn constants(family: TypeFamily) -> Vec<V> {
         .map(V::text)
         .to_vec(),
         TypeFamily::Bytes => {
-            let all: [&[u8]; 15] = [
+            let all: [&[u8]; 20] = [
                 b"a",
                 b"",
                 b"\0",
@@ -299,6 +300,12 @@ pub fn constants(family: TypeFamily) -> Vec<V> {
                 b"\x01",
                 b"\0\x01",
                 b"b",
+                // Of 16 bytes, as UUIDs are.
+                &[0; 16],
+                &[0xff; 16],
+                b"a\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0",
+                b"a\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x01",
+                b"abcdefghijklmnop",
             ];
             all.map(|bytes| V::Bytes(bytes.to_vec())).to_vec()
         }

@@ -35,6 +35,7 @@ pub fn sql_type(text: &str) -> T {
         ("CHAR", [width]) => T::Char(*width),
         ("VARCHAR", limit) => T::Varchar(limit.first().copied()),
         ("BINARY", [width]) => T::Binary(*width),
+        ("UUID", _) => T::Uuid,
         ("VARBINARY", _) => T::Varbinary,
         ("VARBINARY_ENCODED", _) => T::VarbinaryEncoded,
         _ => panic!("{text}"),

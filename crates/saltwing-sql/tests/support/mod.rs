@@ -5,8 +5,8 @@
 pub mod print;
 
 use saltwing_sql::statement::{
-    ColumnSpec, ConflictAction, CopySource, Hint, MergeAction, OptionSpec, OptionValue, QueryStatement, Restart,
-    Returning, RowSource, SequenceOptions, Statement, TableChange,
+    CheckSpec, ColumnSpec, CommentObject, ConflictAction, CopySource, Hint, MergeAction, OptionSpec, OptionValue,
+    QueryStatement, Restart, Returning, RowSource, SequenceOptions, Statement, TableChange,
 };
 use saltwing_sql::{ColumnName, Name, TableRef};
 use saltwing_types::Span;
@@ -32,6 +32,7 @@ pub fn placeless(mut statement: Statement) -> Statement {
                     (part.text, part.span) = (String::new(), NOWHERE);
                 }
             }
+            it.checks.iter_mut().for_each(check);
             it.options.iter_mut().for_each(option);
         }
         Statement::CreateTableAs(it) => {
@@ -48,9 +49,20 @@ pub fn placeless(mut statement: Statement) -> Statement {
             match &mut it.change {
                 TableChange::Add { columns, .. } => columns.iter_mut().for_each(column_spec),
                 TableChange::Drop { columns, .. } => columns.iter_mut().for_each(column_name),
+                TableChange::AddCheck(it) => check(it),
+                TableChange::DropConstraint { name: it, .. } => name(it),
                 TableChange::Set { options } => options.iter_mut().for_each(option),
+                TableChange::Rename { to } => name(to),
+                TableChange::RenameColumn { column, to } => {
+                    column_name(column);
+                    name(to);
+                }
             }
         }
+        Statement::Comment(it) => match &mut it.object {
+            CommentObject::Table(it) | CommentObject::View(it) => table(it),
+            CommentObject::Column(it) => it.iter_mut().for_each(name),
+        },
         Statement::CreateSchema(it) => name(&mut it.name),
         Statement::DropSchema(it) => it.names.iter_mut().for_each(name),
         Statement::DropTable(it) | Statement::DropView(it) => it.names.iter_mut().for_each(table),
@@ -182,6 +194,12 @@ fn column_spec(it: &mut ColumnSpec) {
     if let Some(key) = &mut it.primary_key {
         key.span = NOWHERE;
     }
+    it.checks.iter_mut().for_each(check);
+}
+
+fn check(it: &mut CheckSpec) {
+    it.name.iter_mut().for_each(name);
+    (it.text, it.span) = (String::new(), NOWHERE);
 }
 
 fn name(it: &mut Name) {

@@ -6,12 +6,12 @@
 use std::fmt::{self, Display, Formatter};
 
 use saltwing_sql::statement::{
-    AlterSequence, AlterTable, Assignment, ColumnSpec, ConflictAction, ConflictClause, CopyCompression, CopyFormat,
-    CopyFrom, CopyOptions, CopySource, CopyTarget, CopyTo, CreateSchema, CreateSequence, CreateTable, CreateTableAs,
-    CreateView, Delete, DropObjects, DropSchema, DropSequence, Explain, ExplainFormat, Hint, KeyPart, Merge,
-    MergeAction, MergeRows, OnConflict, OnError, OptionSpec, OptionValue, PrimaryKeySpec, QueryStatement, Restart,
-    Returning, RowSource, SequenceNumber, SequenceOptions, Set, ShowTables, Statement, TableChange, Unsupported,
-    Update, Upsert, ValuesRow,
+    AfterToken, AlterSequence, AlterTable, Assignment, CheckSpec, ColumnSpec, Comment, CommentObject, ConflictAction,
+    ConflictClause, CopyCompression, CopyFormat, CopyFrom, CopyOptions, CopySource, CopyTarget, CopyTo, CreateSchema,
+    CreateSequence, CreateTable, CreateTableAs, CreateView, Delete, DropObjects, DropSchema, DropSequence, Explain,
+    ExplainFormat, Hint, KeyPart, Merge, MergeAction, MergeRows, OnConflict, OnError, OptionSpec, OptionValue,
+    PrimaryKeySpec, QueryStatement, Restart, Returning, RowSource, SequenceNumber, SequenceOptions, Set, ShowTables,
+    Statement, TableChange, Unsupported, Update, Upsert, ValuesRow,
 };
 use saltwing_sql::{ColumnName, Lexeme, Name, TableRef, lexemes, tree_text};
 use saltwing_types::table::SortOrder;
@@ -94,6 +94,17 @@ impl Print for Statement {
             Self::CreateTable(it) => it.print(f),
             Self::CreateTableAs(it) => it.print(f),
             Self::AlterTable(it) => it.print(f),
+            Self::Comment(Comment { object, text }) => {
+                match object {
+                    CommentObject::Table(name) => write!(f, "COMMENT ON TABLE {name} IS ")?,
+                    CommentObject::View(name) => write!(f, "COMMENT ON VIEW {name} IS ")?,
+                    CommentObject::Column(names) => {
+                        let names: Vec<String> = names.iter().map(ToString::to_string).collect();
+                        write!(f, "COMMENT ON COLUMN {} IS ", names.join("."))?;
+                    }
+                }
+                f.write_str(&text.as_deref().map_or_else(|| "NULL".to_owned(), quoted))
+            }
             Self::CreateSchema(CreateSchema { if_not_exists, name }) => {
                 write!(f, "CREATE SCHEMA {}{name}", if *if_not_exists { "IF NOT EXISTS " } else { "" })
             }
@@ -230,7 +241,8 @@ impl Print for CreateTable {
         f.write_str(if self.if_not_exists { "IF NOT EXISTS " } else { "" })?;
         write!(f, "{} (", self.table)?;
         let key = self.primary_key.as_ref().map(|key| key as &dyn Print);
-        let lines = self.columns.iter().map(|column| column as &dyn Print).chain(key);
+        let checks = self.checks.iter().map(|check| check as &dyn Print);
+        let lines = self.columns.iter().map(|column| column as &dyn Print).chain(key).chain(checks);
         for (index, line) in lines.enumerate() {
             f.write_str(if index > 0 { ",\n    " } else { "\n    " })?;
             line.print(f)?;
@@ -282,10 +294,16 @@ impl Print for AlterTable {
                 f.write_str(if *if_exists { "DROP COLUMN IF EXISTS " } else { "DROP COLUMN " })?;
                 list(f, columns)
             }
+            TableChange::AddCheck(check) => write!(f, "ADD {}", Shown(&**check)),
+            TableChange::DropConstraint { if_exists, name } => {
+                write!(f, "DROP CONSTRAINT {}{name}", if *if_exists { "IF EXISTS " } else { "" })
+            }
             TableChange::Set { options } => {
                 f.write_str("SET ")?;
                 list(f, options)
             }
+            TableChange::Rename { to } => write!(f, "RENAME TO {to}"),
+            TableChange::RenameColumn { column, to } => write!(f, "RENAME COLUMN {column} TO {to}"),
         }
     }
 }
@@ -301,10 +319,19 @@ impl Print for ColumnSpec {
         if let Some(default) = &self.default {
             write!(f, " DEFAULT {}", tree_text(&default.expr))?;
         }
-        match self.primary_key {
-            Some(key) => write!(f, " PRIMARY KEY{}", order_text(key.order)),
-            None => Ok(()),
+        if let Some(key) = self.primary_key {
+            write!(f, " PRIMARY KEY{}", order_text(key.order))?;
         }
+        self.checks.iter().try_for_each(|check| write!(f, " {}", Shown(check)))
+    }
+}
+
+impl Print for CheckSpec {
+    fn print(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        if let Some(name) = &self.name {
+            write!(f, "CONSTRAINT {name} ")?;
+        }
+        write!(f, "CHECK ({})", tree_text(&self.expr))
     }
 }
 
@@ -519,9 +546,15 @@ impl Print for QueryStatement {
             Some((before, behind)) if !self.hints.is_empty() => {
                 f.write_str(before)?;
                 hints(f, &self.hints)?;
-                f.write_str(behind)
+                f.write_str(behind)?;
             }
-            _ => f.write_str(&text),
+            _ => f.write_str(&text)?,
+        }
+        match self.after.as_ref().map(|after| &after.token) {
+            None => Ok(()),
+            Some(AfterToken::None) => f.write_str(" AFTER NULL"),
+            Some(AfterToken::Text(text)) => write!(f, " AFTER '{}'", text.replace('\'', "''")),
+            Some(AfterToken::Parameter(place)) => write!(f, " AFTER ${}", place + 1),
         }
     }
 }

@@ -18,6 +18,7 @@ pub fn definition() -> TableDef {
         family: Some(0),
         slot,
         hidden: false,
+        comment: None,
     };
     let key = |name: &str| ColumnDef { nullable: false, family: None, ..value(name, SqlType::BigInt, 0) };
     let part = |column, name: &str, order| KeyColumn {
@@ -48,6 +49,8 @@ pub fn definition() -> TableDef {
         ttl_s: None,
         options: Vec::new(),
         history: TableHistory::default(),
+        comment: None,
+        checks: Vec::new(),
     }
 }
 

@@ -52,7 +52,7 @@ impl ColumnData {
             (_, None) => Cells::Var { lengths: Vec::new(), bytes: Vec::new(), overflow: Vec::new() },
         };
         // CHAR is compared as if padded.
-        let is_text = matches!(ty, Varchar(_) | Binary(_) | Varbinary | VarbinaryEncoded);
+        let is_text = matches!(ty, Varchar(_) | Json | Binary(_) | Varbinary | VarbinaryEncoded | Uuid);
         let (is_summed, overflow_bytes) = (ty.is_integer(), overflow_bytes.max(HEAD_BYTES));
         Self { slot, nulls: Vec::new(), cells, is_text, is_summed, overflow_bytes }
     }

@@ -17,6 +17,9 @@ use crate::format::stored_row::{RecentRow, StoredRow};
 /// Bytes from which on a record takes no more rows.
 const RECORD_BYTES: usize = 1 << 20;
 
+/// Room that is made for a row and its key before they are written, so that most commits of one row allocate once.
+const ROW_BYTES_EXPECTED: usize = 256;
+
 /// Rows of one table.
 #[derive(Clone, Debug)]
 pub(crate) struct Record {
@@ -103,6 +106,7 @@ impl RecordBuilder {
             self.table = table;
         }
         self.rows += 1;
+        self.bytes.reserve(ROW_BYTES_EXPECTED + key.len());
         self.bytes.extend_from_slice(&(key.len() as u16).to_le_bytes());
         let length_at = self.bytes.len();
         self.bytes.extend_from_slice(&[0; 4]);

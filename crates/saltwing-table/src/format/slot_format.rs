@@ -22,7 +22,8 @@ pub(crate) fn width(ty: SqlType) -> Option<usize> {
         BigInt | UnsignedLong | Double | UnsignedDouble | Date | Time | UnsignedDate | UnsignedTime => 8,
         Timestamp | UnsignedTimestamp => 12,
         Decimal(Some(_)) => 16,
-        Null | Decimal(None) | Char(_) | Varchar(_) | Binary(_) | Varbinary | VarbinaryEncoded | Array(..) => {
+        Null | Decimal(None) | Char(_) | Varchar(_) | Binary(_) | Varbinary | VarbinaryEncoded | Uuid | Json
+        | Array(..) => {
             return None;
         }
     })
@@ -87,8 +88,8 @@ pub(crate) fn slot_value(ty: SqlType, bytes: &[u8]) -> Option<Value> {
         Date | Time | UnsignedDate | UnsignedTime => Value::Date(slot_int(bytes)?),
         Timestamp | UnsignedTimestamp => Value::Timestamp(slot_timestamp(bytes)?),
         Decimal(scale) => Value::Decimal(slot_decimal(scale, bytes)?),
-        Char(_) | Varchar(_) => Value::Text(std::str::from_utf8(bytes).ok()?.to_owned()),
-        Binary(_) | Varbinary | VarbinaryEncoded => Value::Bytes(bytes.to_vec()),
+        Char(_) | Varchar(_) | Json => Value::Text(std::str::from_utf8(bytes).ok()?.to_owned()),
+        Binary(_) | Varbinary | VarbinaryEncoded | Uuid => Value::Bytes(bytes.to_vec()),
         Array(element, _) => Value::Array(array(element.sql_type(), bytes)?),
         Null => Value::Null,
         _ => Value::Int(slot_int(bytes)?),

@@ -96,6 +96,9 @@ impl<'a> StoredColumn<'a> {
 
     /// Reads some rows.
     pub(crate) fn read(&self, rows: &RowSelection<'_>, sink: &mut impl ValueSink) -> Result<(), Unreadable> {
+        if rows.len() == 1 {
+            return self.read_row(rows.nth(0), sink);
+        }
         if self.column.nulls == Nulls::None && sink.values(self, rows)? {
             return Ok(());
         }

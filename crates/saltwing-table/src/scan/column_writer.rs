@@ -68,8 +68,8 @@ impl Values {
             Date | Time | UnsignedDate | UnsignedTime => Self::Date(Vec::with_capacity(capacity)),
             Float | UnsignedFloat => Self::Float32(Vec::with_capacity(capacity)),
             Double | UnsignedDouble => Self::Float64(Vec::with_capacity(capacity)),
-            Char(_) | Varchar(_) => Self::Text(Texts::new(capacity)),
-            Binary(_) | Varbinary | VarbinaryEncoded => Self::Bytes(Texts::new(capacity)),
+            Char(_) | Varchar(_) | Json => Self::Text(Texts::new(capacity)),
+            Binary(_) | Varbinary | VarbinaryEncoded | Uuid => Self::Bytes(Texts::new(capacity)),
             Null | Boolean | Timestamp | UnsignedTimestamp | Decimal(_) | Array(..) => {
                 Self::Other(ColumnBuilder::new(ty, capacity))
             }

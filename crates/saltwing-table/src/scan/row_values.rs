@@ -281,8 +281,6 @@ impl ValueSink for CellSink<'_> {
     fn values(&mut self, column: &StoredColumn<'_>, rows: &RowSelection<'_>) -> Result<bool, Unreadable> {
         let cells = &mut self.cells;
         match (column.column.cells, rows) {
-            // For a single row, a loop over all rows first costs more.
-            (_, rows) if rows.len() == 1 => return Ok(false),
             (FixCells::Ints(ints), RowSelection::Run(rows, direction)) if self.ty.is_integer() => {
                 ints.give(column.fix.bytes(), rows.clone(), *direction, |value| cells.put_int(value));
             }

@@ -26,6 +26,7 @@ pub(crate) fn with_more_columns(def: &TableDef) -> TableDef {
             family: Some(family),
             slot: def.slots(family).len() as u16,
             hidden: false,
+            comment: None,
         });
     }
     def.history.version += 1;

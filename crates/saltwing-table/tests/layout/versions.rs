@@ -69,7 +69,7 @@ fn every_moment_reads_as_it_was() {
         options in prop_oneof![Just(LayoutOptions::tiny()), Just(run_options())],
     )| {
         let mut world = world(versioned(table(100, salt, None), 1, 3600), options);
-        // Before the first commit, versions begin with each opening anew.
+        // Until the first commit, each opening starts the versions again.
         put_all(&mut world, [(8, 0)].into_iter());
         let mut moments: Vec<(i64, Rows)> = Vec::new();
         for (mut step, pause) in steps {
@@ -116,7 +116,7 @@ fn versions_by_number_are_right_or_refused() {
             let changes: BTreeMap<i64, bool> = changes.into_iter().collect();
             let row = |(k, alive): (&i64, &bool)| (plain_row(*k, number as i64), *alive);
             let rows: Vec<_> = changes.iter().map(row).collect();
-            // To delete what is not there changes nothing.
+            // Deleting a row that is not there changes nothing.
             let is_change = |(row, alive): &&(Vec<Value>, bool)| *alive || world.rows.contains_key(&world.logical(row));
             let changed: Vec<Vec<u8>> = rows.iter().filter(is_change).map(|(row, _)| world.logical(row)).collect();
             world.commit(&rows).unwrap();
@@ -192,7 +192,7 @@ fn rows_expire_by_the_moment_that_is_read() {
     assert_eq!(world.storage().block_rows, 0);
 }
 
-/// Versions begin when the table is told to keep them, once more after a time without.
+/// Versions begin when the option is set, and begin again if it was taken away in between.
 #[test]
 fn versions_begin_with_the_option() {
     let mut world = world(table(100, 0, None), LayoutOptions::tiny());

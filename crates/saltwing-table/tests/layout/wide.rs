@@ -103,6 +103,7 @@ fn with_columns(def: TableDef, types: impl Iterator<Item = SqlType>) -> TableDef
             family: Some(family),
             slot,
             hidden: false,
+            comment: None,
         }
     });
     TableDef { columns: def.columns.into_iter().take(2).chain(columns).collect(), ..def }

@@ -42,6 +42,7 @@ pub(crate) fn table(id: u32, salt: u16, ttl_s: Option<u64>) -> TableDef {
         family,
         slot,
         hidden: false,
+        comment: None,
     };
     let key = |column, name: &str, ty| KeyColumn {
         source: KeySource::Column(column),
@@ -69,6 +70,8 @@ pub(crate) fn table(id: u32, salt: u16, ttl_s: Option<u64>) -> TableDef {
         ttl_s,
         options: Vec::new(),
         history: TableHistory::default(),
+        comment: None,
+        checks: Vec::new(),
     }
 }
 

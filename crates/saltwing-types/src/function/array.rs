@@ -94,7 +94,7 @@ static ARRAY_FILL: ScalarFunction =
         },
         multiplies: true,
     })
-    .gives("An array of so many times the element.")
+    .gives("An array that holds the element `length` times.")
     .example("ARRAY_FILL('a', 3)", "[\"a\",\"a\",\"a\"]");
 
 static ARRAY_LENGTH: ScalarFunction = ScalarFunction::new(
@@ -181,7 +181,7 @@ static STRING_TO_ARRAY: ScalarFunction = ScalarFunction::new(
 .gives("The parts of the text between separators; parts that equal the third argument are NULL.")
 .example("STRING_TO_ARRAY('a,b', ',')", "[\"a\",\"b\"]");
 
-/// Bytes of an array of so many parts of a text.
+/// Bytes of an array that holds `parts` parts of a text.
 pub(super) fn texts_bytes(text: &str, parts: usize) -> usize {
     text.len() + parts * size_of::<Value>()
 }

@@ -6,7 +6,7 @@ use super::signature::of_kind;
 use super::{Args, Evaluation, ParameterKind, ResultType, Rewrite, ScalarFunction, Signature};
 use crate::Value;
 
-pub(super) static ALL: &[&ScalarFunction] = &[&COALESCE, &GREATEST, &LEAST, &NULLIF];
+pub(super) static ALL: &[&ScalarFunction] = &[&COALESCE, &GREATEST, &INVERT, &LEAST, &NULLIF];
 
 pub(super) static COALESCE: ScalarFunction = ScalarFunction::evaluated_by(
     "COALESCE",
@@ -26,6 +26,14 @@ static GREATEST: ScalarFunction = ScalarFunction::new(
 .with_own_nulls()
 .gives("The greatest of the values; NULLs do not count unless there is nothing else.")
 .example("GREATEST(1, NULL, 2.5)", "2.5");
+
+static INVERT: ScalarFunction = ScalarFunction::new(
+    "INVERT",
+    &[Signature::new(&[of_kind("value", ParameterKind::Common)], ResultType::Common)],
+    |args| args.value(0).cloned(),
+)
+.gives("The value itself: in Phoenix it inverts the bytes of a value for an index; here DESC says so of a key column.")
+.example("INVERT(5)", "5");
 
 static LEAST: ScalarFunction = ScalarFunction::new(
     "LEAST",

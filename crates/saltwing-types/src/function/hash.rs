@@ -3,13 +3,13 @@
 use md5::{Digest, Md5};
 use sha2::{Sha224, Sha256, Sha384, Sha512};
 
-use super::signature::{VARCHAR, of_kind, text};
+use super::signature::{VARCHAR, integer, of_kind, text};
 use super::{Args, KeyPart, ParameterKind, ResultType, ScalarFunction, Signature};
-use crate::hash::hash;
+use crate::hash::{hash, hash_int};
 use crate::text::hex;
 use crate::{SqlType, Value, ValueError};
 
-pub(super) static ALL: &[&ScalarFunction] = &[&HASH, &MD5, &SHA224, &SHA256, &SHA384, &SHA512];
+pub(super) static ALL: &[&ScalarFunction] = &[&HASH, &MD5, &RAND, &SHA224, &SHA256, &SHA384, &SHA512];
 
 static HASH: ScalarFunction = ScalarFunction::new(
     "HASH",
@@ -23,6 +23,16 @@ static HASH: ScalarFunction = ScalarFunction::new(
 static MD5: ScalarFunction = digest("MD5", |args| Ok(Value::Text(hex(&Md5::digest(args.bytes(0)?)))), 32)
     .gives("The MD5 digest of the text or binary value, in 32 hexadecimal digits.")
     .example("MD5('abc')", "900150983cd24fb0d6963f7d28e17f72");
+
+pub(super) static RAND: ScalarFunction =
+    ScalarFunction::new("RAND", &[Signature::new(&[integer("seed")], ResultType::Is(SqlType::Double))], |args| {
+        // A DOUBLE holds 53 bits exactly.
+        Ok(Value::Double((hash_int(args.int(0)?) >> 10) as f64 / (1u64 << 53) as f64))
+    })
+    .gives(
+        "A number from 0 to below 1 that looks random, the same for equal seeds; without a seed another one each time.",
+    )
+    .example("RAND(42)", "0.7821633689756541");
 
 static SHA224: ScalarFunction = digest("SHA224", |args| Ok(Value::Text(hex(&Sha224::digest(args.bytes(0)?)))), 56)
     .gives("The SHA-224 digest of the text or binary value, in 56 hexadecimal digits.")

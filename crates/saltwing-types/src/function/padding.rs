@@ -42,7 +42,7 @@ static REPEAT: ScalarFunction =
         Ok(Value::Text(args.text(0)?.repeat(times(args.int(1)?))))
     })
     .size(SizeBound { bytes: |args| Ok(args.text(0)?.len().saturating_mul(times(args.int(1)?))), multiplies: true })
-    .gives("The text so many times; no character if the count is below 1.")
+    .gives("The text repeated `count` times; empty if the count is below 1.")
     .example("REPEAT('ab', 3)", "ababab");
 
 static REPLACE: ScalarFunction =

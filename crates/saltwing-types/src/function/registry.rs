@@ -2,11 +2,11 @@
 
 use std::sync::LazyLock;
 
-use super::{Function, ScalarFunction, array, conditional, datetime, regexp, substring, text};
+use super::{Function, ScalarFunction, array, conditional, datetime, hash, json, regexp, substring, text};
 use crate::DateField;
 
 /// The lists of all subjects.
-static SUBJECTS: [&[&ScalarFunction]; 13] = [
+static SUBJECTS: [&[&ScalarFunction]; 14] = [
     super::array::ALL,
     super::binary::ALL,
     super::characters::ALL,
@@ -14,6 +14,7 @@ static SUBJECTS: [&[&ScalarFunction]; 13] = [
     super::datetime::ALL,
     super::format::ALL,
     super::hash::ALL,
+    super::json::ALL,
     super::numeric::ALL,
     super::padding::ALL,
     super::power::ALL,
@@ -55,6 +56,16 @@ impl Function {
     pub const ARRAY_ALL: Self = Self(&array::ARRAY_ALL);
     /// `SUBSTRING(text FROM start FOR count)`.
     pub const SUBSTR: Self = Self(&substring::SUBSTR);
+    /// `json -> key`.
+    pub const JSON_GET: Self = Self(&json::JSON_GET);
+    /// `json ->> key`.
+    pub const JSON_GET_TEXT: Self = Self(&json::JSON_GET_TEXT);
+    /// `json #> keys`.
+    pub const JSON_GET_PATH: Self = Self(&json::JSON_GET_PATH);
+    /// `json #>> keys`.
+    pub const JSON_GET_PATH_TEXT: Self = Self(&json::JSON_GET_PATH_TEXT);
+    /// `RAND(seed)`; without a seed it is another function, whose value is never the same.
+    pub const RAND: Self = Self(&hash::RAND);
     /// `text ~ pattern`.
     pub const REGEXP_LIKE: Self = Self(&regexp::REGEXP_LIKE);
     /// `TRIM([BOTH characters FROM] text)`.

@@ -7,7 +7,7 @@ use crate::date_pattern::DatePattern;
 use crate::number_pattern::NumberPattern;
 use crate::time_zone::TimeZone;
 use crate::value::Timestamp;
-use crate::{SqlType, ValueError};
+use crate::{SqlType, ValueError, json};
 
 /// One way to call a function.
 #[derive(Clone, Copy, Debug)]
@@ -68,6 +68,10 @@ pub enum ParameterKind {
     NumberPattern,
     /// A time zone by name.
     TimeZone,
+    /// A JSON value, or a text that is one.
+    Json,
+    /// A path of SQL/JSON.
+    JsonPath,
 }
 
 impl ParameterKind {
@@ -80,6 +84,7 @@ impl ParameterKind {
             Self::Integer => "an integer",
             Self::Number | Self::Double => "a number",
             Self::Array | Self::ArrayAsTexts => "an array",
+            Self::Json => "JSON",
             _ => "an instant",
         }
     }
@@ -87,7 +92,7 @@ impl ParameterKind {
     /// Whether arguments are text, of any meaning.
     pub(crate) fn is_text(self) -> bool {
         use ParameterKind::*;
-        matches!(self, Text | Unit | Stride | DatePattern | NumberPattern | TimeZone)
+        matches!(self, Text | Unit | Stride | DatePattern | NumberPattern | TimeZone | JsonPath)
     }
 
     /// Checks the text of an argument for its meaning.
@@ -98,6 +103,7 @@ impl ParameterKind {
             Self::DatePattern => DatePattern::parse(text).map(drop),
             Self::NumberPattern => NumberPattern::parse(text).map(drop),
             Self::TimeZone => TimeZone::by_name(text).map(drop),
+            Self::JsonPath => json::path(text).map(drop),
             _ => Ok(()),
         }
     }
@@ -111,6 +117,7 @@ impl ParameterKind {
             Self::Number => "number",
             Self::Double => "DOUBLE",
             Self::Array | Self::ArrayAsTexts => "array",
+            Self::Json => "JSON",
             _ => "instant",
         }
     }

@@ -113,7 +113,7 @@ fn takes(kind: ParameterKind, arg: &Expr) -> bool {
         Some(family) => family,
     };
     match kind {
-        kind if kind.is_text() => family == TypeFamily::Text,
+        kind if kind.is_text() || kind == Json => family == TypeFamily::Text,
         Bytes => family == TypeFamily::Bytes,
         Integer | Number | Double => family == TypeFamily::Number,
         Instant => family == TypeFamily::Instant,
@@ -152,6 +152,7 @@ fn typed(arg: Expr, kind: ParameterKind, common: SqlType, name: &str) -> Typed {
             Err(ValueError::TypeMismatch(format!("{name} counts in integers, and {count} is none")))
         }
         ParameterKind::Number if family.is_none() => meet_type(arg, SqlType::Decimal(None)),
+        ParameterKind::Json if takes(kind, &arg) => as_type(arg, SqlType::Json),
         ParameterKind::Double if takes(kind, &arg) => as_type(arg, SqlType::Double),
         ParameterKind::InstantOrString if takes(kind, &arg) && family != Some(TypeFamily::Instant) => {
             meet_type(arg, SqlType::Timestamp)

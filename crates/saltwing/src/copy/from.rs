@@ -53,7 +53,7 @@ impl Session {
         let table = resolve(&*self.catalog(), &copy.table)?;
         let columns = target_columns(&table, copy.columns.as_deref())?;
         let name = table.def().name.to_string();
-        let target = UpsertTarget::new(table, columns, copy.options.on_conflict.unwrap_or(OnConflict::Replace));
+        let target = UpsertTarget::new(table, columns, copy.options.on_conflict.unwrap_or(OnConflict::Replace))?;
         Ok(Load {
             loader: Loader::new(target, copy.table.clone()).counting_repeats(),
             limits: PartLimits::of(self),
@@ -84,7 +84,7 @@ impl Load<'_> {
                 match format {
                     FileFormat::Csv(format) => self.read_records(RecordReader::new(input, *format), bytes_total),
                     FileFormat::Json => {
-                        let lines = JsonLines::new(input, self.array_columns());
+                        let lines = JsonLines::new(input, self.nested_columns());
                         self.read_lines(lines, bytes_total)
                     }
                 }
@@ -103,7 +103,7 @@ impl Load<'_> {
             // Without a list of its own the statement takes the header's columns, in the header's order.
             if copy.columns.is_none() {
                 let columns = header_columns(&table, &header, &file).map_err(|error| self.stopped(error))?;
-                self.loader.target = UpsertTarget::new(table, columns, self.loader.target.on_conflict);
+                self.loader.target = UpsertTarget::new(table, columns, self.loader.target.on_conflict)?;
             } else if header.len() != self.loader.target.columns.len() {
                 return Err(self.stopped(wrong_count(header.len(), self.loader.target.columns.len(), &file)));
             }
@@ -130,10 +130,11 @@ impl Load<'_> {
         })
     }
 
-    fn array_columns(&self) -> Vec<String> {
+    /// The columns whose values may be lists or objects, and their types.
+    fn nested_columns(&self) -> Vec<(String, SqlType)> {
         let columns = &self.loader.target.table.def().columns;
-        let arrays = columns.iter().filter(|column| column.ty.element().is_some());
-        arrays.map(|column| column.name.clone()).collect()
+        let nested = columns.iter().filter(|column| column.ty.element().is_some() || column.ty == SqlType::Json);
+        nested.map(|column| (column.name.clone(), column.ty)).collect()
     }
 
     /// Loads the objects of a file of JSON lines.
@@ -264,7 +265,7 @@ impl Load<'_> {
     }
 
     /// Takes a JSON object: a key that it does not have is NULL.
-    fn object(&mut self, line: u64, object: &[(&str, Option<String>)]) -> Result<bool, Error> {
+    fn object(&mut self, line: u64, object: &[(String, Option<String>)]) -> Result<bool, Error> {
         let target = &self.loader.target;
         let def = target.table.def();
         let mut fields = vec![Field { text: "", quoted: false }; target.columns.len()];

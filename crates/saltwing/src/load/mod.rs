@@ -217,21 +217,26 @@ impl Loader {
             return Ok(false);
         }
         let mut columns = Vec::with_capacity(self.target.columns.len());
-        for known in self.target.columns.iter().filter_map(|column| old.columns.get(*column)) {
-            let is_same = |c: &ColumnDef| (&c.name, c.family, c.slot) == (&known.name, known.family, known.slot);
-            let Some(column) = new.columns.iter().position(is_same).filter(|_| old.id == new.id) else {
+        for &index in &self.target.columns {
+            let Some(known) = old.columns.get(index) else { continue };
+            // It may have another name now.
+            let is_same = |(other, c): &(usize, &ColumnDef)| {
+                (c.family, c.slot) == (known.family, known.slot) && new.key.position(*other) == old.key.position(index)
+            };
+            let found = new.columns.iter().enumerate().find(is_same).map(|(column, _)| column);
+            let Some(column) = found.filter(|_| old.id == new.id) else {
                 let text = format!("column {} was dropped meanwhile", known.name);
                 return Err(Error::new(ErrorCode::NoSuchColumn, text));
             };
             columns.push(column);
         }
-        self.target = UpsertTarget::new(table, columns, self.target.on_conflict);
+        self.target = UpsertTarget::new(table, columns, self.target.on_conflict)?;
         Ok(true)
     }
 }
 
 /// Whether an error is one row's fault, so that the others can be written without it.
 fn is_of_the_row(code: ErrorCode) -> bool {
-    use ErrorCode::{BadKey, BadText, DuplicateKey, NotNull, OutOfRange, TooLong, TypeMismatch};
-    matches!(code, BadKey | BadText | DuplicateKey | NotNull | OutOfRange | TooLong | TypeMismatch)
+    use ErrorCode::{BadKey, BadText, Check, DuplicateKey, NotNull, OutOfRange, TooLong, TypeMismatch};
+    matches!(code, BadKey | BadText | Check | DuplicateKey | NotNull | OutOfRange | TooLong | TypeMismatch)
 }

@@ -57,6 +57,7 @@ impl<'de> Deserializer<'de> for Cell {
             Value::Float(value) => visitor.visit_f32(value),
             Value::Double(value) => visitor.visit_f64(value),
             Value::Text(text) => visitor.visit_string(text),
+            Value::Bytes(_) if self.ty == SqlType::Uuid => visitor.visit_string(self.text()),
             Value::Bytes(bytes) => visitor.visit_byte_buf(bytes),
             Value::Decimal(_) | Value::Date(_) | Value::Timestamp(_) => visitor.visit_string(self.text()),
             Value::Array(elements) => {

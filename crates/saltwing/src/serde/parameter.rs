@@ -39,38 +39,22 @@ const ELEMENTS_RESERVED_MAX: usize = 1024;
 /// The elements of an array so far.
 pub(super) struct Elements(Vec<Value>);
 
-impl Elements {
-    fn push<T: Serialize + ?Sized>(&mut self, element: &T) -> Result<(), Error> {
-        self.0.push(element.serialize(ValueWriter)?);
-        Ok(())
-    }
+macro_rules! elements {
+    ($($of:ident),*) => { $(
+        impl $of for Elements {
+            type Ok = Value;
+            type Error = Error;
+            fn serialize_element<T: Serialize + ?Sized>(&mut self, element: &T) -> Result<(), Error> {
+                self.0.push(element.serialize(ValueWriter)?);
+                Ok(())
+            }
+            fn end(self) -> Result<Value, Error> {
+                Ok(Value::Array(self.0))
+            }
+        }
+    )* };
 }
-
-impl SerializeSeq for Elements {
-    type Ok = Value;
-    type Error = Error;
-
-    fn serialize_element<T: Serialize + ?Sized>(&mut self, element: &T) -> Result<(), Error> {
-        self.push(element)
-    }
-
-    fn end(self) -> Result<Value, Error> {
-        Ok(Value::Array(self.0))
-    }
-}
-
-impl SerializeTuple for Elements {
-    type Ok = Value;
-    type Error = Error;
-
-    fn serialize_element<T: Serialize + ?Sized>(&mut self, element: &T) -> Result<(), Error> {
-        self.push(element)
-    }
-
-    fn end(self) -> Result<Value, Error> {
-        Ok(Value::Array(self.0))
-    }
-}
+elements!(SerializeSeq, SerializeTuple);
 
 impl Serializer for ValueWriter {
     type Ok = Value;

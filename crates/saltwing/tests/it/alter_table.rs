@@ -415,3 +415,93 @@ proptest! {
         history(&steps, open);
     }
 }
+
+/// Prepared statements, statements that are known, appenders and a database that is opened again.
+#[test]
+fn everything_follows_a_new_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("db");
+    let database = Database::open(&path).unwrap();
+    let connection = database.connect().blocking();
+    run(
+        &connection,
+        &["CREATE TABLE t (k BIGINT NOT NULL PRIMARY KEY, a INTEGER CHECK (a > 0))", "UPSERT INTO t VALUES (1, 2)"],
+    );
+    let select = connection.prepare("SELECT a FROM t WHERE k = ?").unwrap();
+    assert_eq!(select.query(params![1]).unwrap().count(), 1);
+    let mut appender = connection.appender_columns("t", &["k", "a"]).unwrap();
+    appender.append_row(params![2, 20]).unwrap();
+    run(&connection, &["ALTER TABLE t RENAME a TO b"]);
+    assert_eq!(code(select.query(params![1])), "no_such_column");
+    appender.append_row(params![3, 30]).unwrap();
+    appender.close().unwrap();
+    run(
+        &connection,
+        &["ALTER TABLE t RENAME TO u", "COMMENT ON TABLE u IS 'new'", "CREATE TABLE t (k BIGINT PRIMARY KEY)"],
+    );
+    drop((select, connection, database));
+    let connection = Database::open(&path).unwrap().connect().blocking();
+    assert_eq!(texts(&connection, "SELECT k, b FROM u WHERE k >= 1 ORDER BY k").unwrap(), ["1|2", "2|20", "3|30"]);
+    assert_eq!(code(connection.execute("UPSERT INTO u VALUES (4, 0)", ())), "check");
+    assert_eq!(texts(&connection, "SELECT * FROM t WHERE k >= 0").unwrap().len(), 0);
+    run(&connection, &["DROP TABLE t", "ALTER TABLE u RENAME TO t"]);
+    assert_eq!(texts(&connection, "SELECT b FROM t WHERE k = 2").unwrap(), ["20"]);
+}
+
+/// A constraint that is added while rows are written holds for all of them, or for none.
+#[test]
+fn a_constraint_comes_between_writers() {
+    let database = Database::memory().unwrap();
+    let connection = database.connect().blocking();
+    run(&connection, &["CREATE TABLE t (k BIGINT NOT NULL PRIMARY KEY, a BIGINT)"]);
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for writer in 0..3_i64 {
+            let connection = database.connect().blocking();
+            let is_over = &is_over;
+            scope.spawn(move || {
+                for k in 0.. {
+                    if is_over.load(Relaxed) {
+                        return;
+                    }
+                    let a = if k % 1000 == 999 { 50 } else { k % 40 };
+                    let written = connection.execute("UPSERT INTO t VALUES (?, ?)", params![3 * k + writer, a]);
+                    assert!(written.is_ok() || code(written) == "check");
+                }
+            });
+        }
+        let mut added_once = false;
+        for _ in 0..40 {
+            run(&connection, &["TRUNCATE t"]);
+            let added = connection.execute("ALTER TABLE t ADD CONSTRAINT c CHECK (a < 40)", ());
+            let is_added = added.is_ok();
+            assert!(is_added || code(added) == "check");
+            if is_added {
+                let wrong = texts(&connection, "SELECT /*+ FULL_SCAN */ k FROM t WHERE a >= 40").unwrap();
+                assert!(wrong.is_empty(), "{wrong:?}");
+                run(&connection, &["ALTER TABLE t DROP CONSTRAINT c"]);
+            }
+            added_once |= is_added;
+        }
+        is_over.store(true, Relaxed);
+        assert!(added_once);
+    });
+}
+
+/// COPY and appenders check each row, and name the one that is refused.
+#[test]
+fn loads_obey_constraints() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("t.csv");
+    std::fs::write(&file, "k,a\n1,1\n2,0\n3,3\n").unwrap();
+    let connection =
+        memory(&["CREATE TABLE t (k BIGINT NOT NULL PRIMARY KEY, a INTEGER, CONSTRAINT pos CHECK (a > 0))"]);
+    let error = connection.execute(&format!("COPY t FROM '{}' WITH (HEADER)", file.display()), ()).unwrap_err();
+    assert_eq!(error.code().as_str(), "check");
+    assert!(error.to_string().contains("pos") && error.to_string().contains("line 3"), "{error}");
+    let mut appender = connection.appender("t").unwrap();
+    appender.append_row(params![5, -1]).unwrap();
+    assert_eq!(code(appender.close()), "check");
+    let error = connection.execute("UPSERT INTO t VALUES (9, 0)", ()).unwrap_err();
+    assert_eq!((error.table(), error.key()), (Some("t"), Some("9")));
+}

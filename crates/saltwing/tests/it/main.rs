@@ -22,6 +22,9 @@ mod fixtures;
 mod flights;
 mod forms;
 mod functions;
+mod inbox;
+mod interrupts;
+mod json;
 #[cfg(feature = "datafusion")]
 mod kept_plans;
 mod key_expression;
@@ -33,6 +36,7 @@ mod maintenance;
 mod metrics;
 mod mobile_log;
 mod modules;
+mod page_tokens;
 mod pages;
 mod prepare;
 mod prepared_values;

@@ -112,6 +112,44 @@ fn ids_of_uuid() {
     assert_eq!(code(connection.query_one::<(uuid::Uuid,)>("SELECT n FROM u WHERE id = ?", (id,))), "type_mismatch");
 }
 
+#[test]
+fn columns_of_uuid() {
+    let connection = Database::memory().unwrap().connect().blocking();
+    connection.execute("CREATE TABLE u (id UUID PRIMARY KEY, other UUID, n BIGINT)", ()).unwrap();
+    let [id, other] = [1, 2].map(|n| uuid::Uuid::from_u128(0x0123_4567_89ab_cdef_0123_4567_89ab_cde0 + n));
+    connection.execute("UPSERT INTO u VALUES (?, ?, 1)", (id, other)).unwrap();
+    connection.execute("UPSERT INTO u VALUES (?, NULL, 2)", (other.to_string(),)).unwrap();
+    let select = "SELECT id, other, n FROM u WHERE id = ?";
+    let first: (uuid::Uuid, Option<uuid::Uuid>, i64) = connection.query_one(select, (id,)).unwrap();
+    assert_eq!(first, (id, Some(other), 1));
+    let statement = connection.prepare(select).unwrap();
+    for (key, n) in [(id, 1), (other, 2)] {
+        let mut rows = statement.query((key,)).unwrap();
+        assert_eq!(rows.columns()[0].ty.to_string(), "UUID");
+        assert_eq!(rows.next().unwrap().unwrap().get::<i64>(2).unwrap(), n);
+    }
+    assert_eq!(code(connection.query_one::<(i64,)>("SELECT n FROM u WHERE id = ?", (&b"short"[..],))), "no_row");
+    assert_eq!(code(connection.query_one::<(i64,)>("SELECT n FROM u WHERE id = ?", ("short",))), "bad_text");
+    // serde: a text for people, and for types that read texts.
+    let row: saltwing::Row = connection.query_one(select, (id,)).unwrap();
+    assert_eq!(serde_json::to_string(&row).unwrap(), format!(r#"{{"id":"{id}","other":"{other}","n":1}}"#));
+    let saltwing::Serde((text, _, _)) =
+        connection.query_one::<saltwing::Serde<(String, Option<String>, i64)>>(select, (id,)).unwrap();
+    assert_eq!(text, id.to_string());
+    // What the shell and COPY put out comes in again.
+    let shown = texts(&connection, "SHOW CREATE TABLE u").unwrap().concat();
+    let again = Database::memory().unwrap().connect().blocking();
+    again.execute(&shown, ()).unwrap();
+    for format in ["csv", "json"] {
+        let mut out = Vec::new();
+        let all = "SELECT * FROM u WHERE id > '00000000000000000000000000000000' ORDER BY id";
+        connection.copy_to_writer(&format!("COPY ({all}) TO STDOUT WITH (FORMAT {format})"), (), &mut out).unwrap();
+        again.execute("TRUNCATE u", ()).unwrap();
+        again.copy_from_reader(&format!("COPY u FROM STDIN WITH (FORMAT {format})"), &out[..]).unwrap();
+        assert_eq!(texts(&again, all).unwrap(), texts(&connection, all).unwrap(), "{format}");
+    }
+}
+
 #[cfg(feature = "rust_decimal")]
 #[test]
 fn numbers_of_rust_decimal() {

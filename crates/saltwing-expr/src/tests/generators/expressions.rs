@@ -353,6 +353,22 @@ impl Choices<'_> {
             ParameterKind::TimeZone => {
                 typing::string(self.one_of(&["UTC", "Europe/Berlin", "+05:30", "America/New_York", "Nowhere"]))
             }
+            ParameterKind::Json => match self.pick(4) {
+                0 => self.of_kind(Kind::Text, depth),
+                1 => typing::call_named(
+                    "CONCAT",
+                    vec![typing::string("[1, \"a\", "), self.of_kind(Kind::Text, depth), typing::string("]")],
+                )
+                .unwrap_or(Expr::NULL),
+                _ => typing::string(self.one_of(&[
+                    "[1, [\"a\"]]",
+                    "{\"a\": {\"b\": [2.50]}}",
+                    "null",
+                    "{",
+                    "\"x\\u0041\"",
+                ])),
+            },
+            ParameterKind::JsonPath => typing::string(self.one_of(&["$", "$.a", "$[1]", "$.a.\"b\"[0]", "$.*"])),
             ParameterKind::Stride => {
                 typing::string(self.one_of(&["15 minutes", "1 day 3 hours", "7 seconds", "1 month"]))
             }

@@ -81,8 +81,8 @@ fn value_of(expr: &Expr) -> Option<&Value> {
 fn text_of(ty: SqlType, value: &Value) -> Option<&[u8]> {
     use SqlType::*;
     match (ty, value) {
-        (Varchar(_), Value::Text(text)) => Some(text.as_bytes()),
-        (Binary(_) | Varbinary | VarbinaryEncoded, Value::Bytes(bytes)) => Some(bytes),
+        (Varchar(_) | Json, Value::Text(text)) => Some(text.as_bytes()),
+        (Binary(_) | Varbinary | VarbinaryEncoded | Uuid, Value::Bytes(bytes)) => Some(bytes),
         _ => None,
     }
 }

@@ -1,0 +1,78 @@
+//! ALTER TABLE and COMMENT ON.
+
+use std::sync::Arc;
+
+use saltwing_access::Table;
+use saltwing_bind::{RowChecks, alter_table, commented, resolve};
+use saltwing_catalog::CatalogError;
+use saltwing_exec::broken_row;
+use saltwing_sql::TableRef;
+use saltwing_sql::statement::{AlterTable, Comment};
+use saltwing_types::TableDef;
+
+use crate::Error;
+use crate::outcome::{ExecResult, Outcome};
+use crate::session::Session;
+
+impl Session {
+    pub(crate) fn run_alter_table(&self, alter: &AlterTable) -> Result<Outcome, Error> {
+        self.writable()?;
+        let name = &alter.table;
+        // Adds the position of the name to an error.
+        resolve(&*self.catalog(), name)?;
+        let (mut notices, mut new_check) = (Vec::new(), None);
+        let change = |table: &Arc<Table>| -> Result<_, Error> {
+            let altered = alter_table(alter, table)?;
+            (notices, new_check) = (altered.notices, altered.new_check);
+            Ok(altered.def)
+        };
+        let (schema, bare) = name.parts();
+        let altered = self.shared().catalog.alter_table(schema, bare, change);
+        altered.map_err(|error| error.at(Some(name.span())))?;
+        if let Some(check) = new_check {
+            self.check_stored_rows(name, &check)?;
+        }
+        Ok(ExecResult::noticed(notices).into())
+    }
+
+    /// Checks the rows of a table against a constraint that is new, and drops it again if they break it.
+    ///
+    /// All writes that come later obey the constraint already. So a row that breaks it was there before.
+    fn check_stored_rows(&self, name: &TableRef, check: &str) -> Result<(), Error> {
+        let table = resolve(&*self.catalog(), name)?;
+        let checks = RowChecks::of(&table)?;
+        let Some(check) = checks.as_ref().and_then(|checks| checks.named(check)) else { return Ok(()) };
+        let broken = self.snapshot().and_then(|rows| Ok(broken_row(&table, check, &*rows, self.begin())?));
+        let error = match broken {
+            Ok(None) => return Ok(()),
+            Ok(Some(broken)) => Error::from(broken),
+            Err(error) => error,
+        };
+        let (schema, bare) = name.parts();
+        self.shared().catalog.alter_table(schema, bare, |table| -> Result<_, Error> {
+            let mut def = TableDef::clone(table.def());
+            def.checks.retain(|other| other.name != check.name);
+            Ok(Some(def))
+        })?;
+        Err(error.at(Some(name.span())))
+    }
+
+    pub(crate) fn run_comment(&self, comment: &Comment) -> Result<Outcome, Error> {
+        self.writable()?;
+        let (catalog, text) = (&self.shared().catalog, comment.text.as_ref());
+        let commented = commented(comment, &*catalog.snapshot())?;
+        let (schema, name) = commented.name.parts();
+        let no_view = || CatalogError::NoSuchView { name: name.to_owned(), nearest: None };
+        let done = match commented.is_view {
+            true => catalog.create_view(true, |catalog| -> Result<_, Error> {
+                let view = catalog.view(schema, name).ok_or_else(no_view)?;
+                Ok(commented.view(&view, text)?)
+            }),
+            false => catalog.alter_table(schema, name, |table| -> Result<_, Error> {
+                Ok(Some(commented.table(table, text)?).filter(|def| *def != **table.def()))
+            }),
+        };
+        done.map_err(|error| error.at(Some(commented.name.span())))?;
+        Ok(ExecResult::default().into())
+    }
+}

@@ -1,0 +1,142 @@
+//! One page of a query's rows, and the statements that have pages.
+
+use std::sync::Arc;
+
+use saltwing_bind::{Params, page_identity};
+use saltwing_exec::{PageRows, SelectPlan};
+use saltwing_planner::DirectPlan;
+use saltwing_sql::Statement;
+use saltwing_sql::statement::{After, AfterToken, QueryStatement};
+use saltwing_types::{ErrorCode, Value};
+
+use crate::outcome::{BatchSource, Outcome, RowsOutcome, Running};
+use crate::page_token::{Identity, NextPage, identity_of, position};
+use crate::params::Params as GivenParams;
+use crate::run::QueryRun;
+use crate::session::{Session, rows_of};
+use crate::subqueries::QueryPlan;
+use crate::{Error, Rows, Stats};
+
+/// One page of a query's rows: see [`Connection::query_page`](crate::Connection::query_page).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Page<R> {
+    /// The rows: as many as LIMIT says, or fewer if there are no more, or if `rows_max`, `bytes_max` or `statement_timeout` ends
+    /// the page.
+    pub rows: Vec<R>,
+    /// The token of the next page, in letters, digits, `-` and `_`. `None`: there are no rows behind this page. A full page has one also if it
+    /// is the last one: the next page is empty then. It is valid until the table is altered or dropped. It has the key
+    /// of the last row in it, unencrypted.
+    pub next: Option<String>,
+    /// The reads.
+    pub stats: Stats,
+    /// Notices for the user: such as that a budget ended the page.
+    pub notices: Vec<String>,
+}
+
+impl<R> Page<R> {
+    pub(crate) fn of(rows: Vec<R>, read: &Rows) -> Self {
+        Self { rows, next: read.next_page(), stats: read.stats(), notices: read.notices().to_vec() }
+    }
+}
+
+impl Session {
+    /// Runs a query for the page behind the one of the token.
+    pub(crate) fn query_page(&self, sql: &str, params: GivenParams, token: Option<&str>) -> Result<RowsOutcome, Error> {
+        let known = self.cached(sql)?;
+        let parsed = &known.parsed;
+        let outcome = self.run_as(&known, |session| {
+            let query = match &parsed.statement {
+                Statement::Query(query) if query.after.is_none() => query,
+                Statement::Query(_) => {
+                    return Err(bad_token("the statement has AFTER already, and a page has one token", None));
+                }
+                _ => return Err(Error::new(ErrorCode::Syntax, "the statement gives no pages, only a query does")),
+            };
+            let token = token.map_or(AfterToken::None, |token| AfterToken::Text(token.to_owned()));
+            let after = Some(After { token, span: query.span });
+            let values = params.values(&parsed.parameters, known.parameter_count)?;
+            session.run_query(&QueryStatement { after, ..query.clone() }, &values).map(Outcome::Rows)
+        })?;
+        rows_of(outcome)
+    }
+
+    /// Starts the page of a planned query, whose access was judged.
+    pub(crate) fn start_page(
+        &self,
+        plan: &QueryPlan,
+        run: &QueryRun<'_>,
+        after: &After,
+        context: saltwing_access::ScanContext,
+    ) -> Result<RowsOutcome, Error> {
+        let select = page_plan(plan, after)?;
+        let identity = identity(run, select);
+        let position = match given_token(after, run.params)? {
+            None => None,
+            Some(text) => Some(position(identity, &text).map_err(|why| bad_token(why, Some(after)))?),
+        };
+        let notices = select.access().judge()?.into_iter().collect();
+        let rows = PageRows::start(select, run.snapshot.clone(), position.as_ref(), context.clone())?;
+        let page = Some(NextPage::new(identity, rows.end()));
+        let counters = vec![context.counters.clone()];
+        let running = Running { warnings: Some(self.warnings()), page, ..Running::new(context, counters, notices) };
+        Ok(RowsOutcome::running(select.columns().clone(), BatchSource::Page(Box::new(rows)), running))
+    }
+}
+
+/// The plan, if its rows come one for one from one table in the order in which they are stored.
+pub(crate) fn page_plan<'a>(plan: &'a QueryPlan, after: &After) -> Result<&'a Arc<SelectPlan>, Error> {
+    let QueryPlan::Direct(select) = plan else {
+        return Err(no_page("it is more than rows of one table in the order of its key", after));
+    };
+    match select.planned().plan {
+        DirectPlan::Scan(_) | DirectPlan::PointGet { .. } if select.planned().offset > 0 => {
+            Err(no_page("it has an OFFSET, which a page needs no more", after))
+        }
+        DirectPlan::Scan(_) | DirectPlan::PointGet { .. } => Ok(select),
+        _ => Err(no_page("its rows are aggregates or made distinct", after)),
+    }
+}
+
+/// Refuses pages of rows that take values of sequences: a page that is asked for again would take others.
+pub(crate) fn check_page(statement: &QueryStatement) -> Result<(), Error> {
+    match &statement.after {
+        Some(after) if statement.has_sequences => Err(no_page("its rows take values of sequences", after)),
+        _ => Ok(()),
+    }
+}
+
+/// The error of a query that gives no pages.
+fn no_page(why: &str, after: &After) -> Error {
+    Error::new(ErrorCode::NotSupported, format!("AFTER is not supported for this query: {why}"))
+        .at(Some(after.span))
+        .with_help(Some("pages are of rows of one table, without ORDER BY or ordered by its key in either direction"))
+}
+
+fn bad_token(why: &str, after: Option<&After>) -> Error {
+    Error::new(ErrorCode::BadArgument, why)
+        .at(after.map(|after| after.span))
+        .with_help(Some("AFTER NULL is the first page"))
+}
+
+/// The token's text; `None` asks for the first page.
+fn given_token(after: &After, params: Params<'_>) -> Result<Option<String>, Error> {
+    let value = match (&after.token, params) {
+        (AfterToken::None, _) => return Ok(None),
+        (AfterToken::Text(text), _) => return Ok(Some(text.clone())),
+        (AfterToken::Parameter(place), Params::Given(values)) => values.get(*place),
+        (AfterToken::Parameter(_), Params::Open) => None,
+    };
+    match value {
+        Some(Value::Null) => Ok(None),
+        Some(Value::Text(text)) => Ok(Some(text.to_string())),
+        _ => Err(bad_token("AFTER takes the token of a page as text", Some(after))),
+    }
+}
+
+/// What a token is valid for.
+fn identity(run: &QueryRun<'_>, select: &SelectPlan) -> Identity {
+    let (access, params) = (select.access(), run.params.values().unwrap_or_default());
+    let (table, query) = (access.table(), page_identity(&run.statement, &run.subqueries, &params));
+    let order = access.access().order.as_str();
+    identity_of(&format!("{} {} {order}\n{query}", table.def().id.0, table.version()))
+}
