@@ -87,7 +87,9 @@ pub(crate) struct RowsOutcome {
 pub(crate) struct Running {
     /// Its means of cancellation.
     pub(crate) context: ScanContext,
-    /// The counters of each of its scans.
+    /// Whether it is one scan, which counts in the context.
+    pub(crate) is_scan: bool,
+    /// The counters of each of its other scans.
     pub(crate) counters: Vec<Arc<Counters>>,
     pub(crate) notices: Vec<String>,
     /// What else has to be noticed when the rows were read to the end; `None` once they were.
@@ -135,14 +137,25 @@ impl Warnings {
 impl Running {
     /// A statement whose scans have these counters.
     pub(crate) fn new(context: ScanContext, counters: Vec<Arc<Counters>>, notices: Vec<String>) -> Self {
-        Self { context, counters, notices, warnings: None, sql: None, stream: None, rows_affected: 0, page: None }
+        let (warnings, sql, stream, page) = (None, None, None, None);
+        Self { context, is_scan: false, counters, notices, warnings, sql, stream, rows_affected: 0, page }
+    }
+
+    /// A statement that is one scan with this context.
+    pub(crate) fn of_scan(context: ScanContext, notices: Vec<String>) -> Self {
+        Self { is_scan: true, ..Self::new(context, Vec::new(), notices) }
     }
 
     /// What its scans have read so far.
     pub(crate) fn read(&self) -> Stats {
         let mut read = Stats::default();
-        self.counters.iter().for_each(|scan| read += Stats::of(scan));
+        self.scans().for_each(|scan| read += Stats::of(scan));
         read
+    }
+
+    /// The counters of all its scans.
+    pub(crate) fn scans(&self) -> impl Iterator<Item = &Arc<Counters>> {
+        self.is_scan.then_some(&self.context.counters).into_iter().chain(&self.counters)
     }
 
     /// The token of the next page, once the rows are read.
@@ -198,7 +211,7 @@ pub(crate) enum Values {
     /// Read already.
     Read(RowValues),
     /// Still to be added up.
-    Total(Box<TotalRow>),
+    Total(TotalRow),
 }
 
 impl Values {

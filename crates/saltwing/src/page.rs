@@ -77,8 +77,7 @@ impl Session {
         let notices = select.access().judge()?.into_iter().collect();
         let rows = PageRows::start(select, run.snapshot.clone(), position.as_ref(), context.clone())?;
         let page = Some(NextPage::new(identity, rows.end()));
-        let counters = vec![context.counters.clone()];
-        let running = Running { warnings: Some(self.warnings()), page, ..Running::new(context, counters, notices) };
+        let running = Running { warnings: Some(self.warnings()), page, ..Running::of_scan(context, notices) };
         Ok(RowsOutcome::running(select.columns().clone(), BatchSource::Page(Box::new(rows)), running))
     }
 }

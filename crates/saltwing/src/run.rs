@@ -291,11 +291,11 @@ impl Session {
     ) -> Result<RowsOutcome, Error> {
         let columns = planned.columns().clone();
         let source = match planned.start(snapshot, part, context.clone())? {
-            RunningSelect::Total(row) => BatchSource::Values(Some(Values::Total(Box::new(row)))),
+            RunningSelect::Total(row) => BatchSource::Values(Some(Values::Total(row))),
             RunningSelect::Rows(rows) => BatchSource::Direct(Box::new(rows)),
         };
-        let (counters, notices) = (vec![context.counters.clone()], notices.into_iter().collect());
-        let running = Running { warnings: Some(self.warnings()), ..Running::new(context, counters, notices) };
+        let notices = notices.into_iter().collect();
+        let running = Running { warnings: Some(self.warnings()), ..Running::of_scan(context, notices) };
         Ok(RowsOutcome::running(columns, source, running))
     }
 

@@ -13,7 +13,7 @@ use saltwing_types::{ErrorCode, SqlType, Value};
 
 use crate::Error;
 use crate::explain::Explained;
-use crate::outcome::{RowsOutcome, Running};
+use crate::outcome::RowsOutcome;
 use crate::relational::RelationalPlan;
 use crate::run::{Purpose, QueryRun};
 use crate::session::Session;
@@ -145,9 +145,9 @@ impl Session {
         reads: &mut SubqueryReads,
     ) -> Result<Value, Error> {
         let RowsOutcome { mut source, running, columns, .. } = self.start_query(plan, run, context)?;
-        if let Some(Running { counters, notices, .. }) = running.map(|running| *running) {
-            reads.counters.extend(counters);
-            reads.notices.extend(notices);
+        if let Some(running) = running {
+            reads.counters.extend(running.scans().cloned());
+            reads.notices.extend(running.notices);
         }
         let mut value = None;
         while let Some(batch) = source.next_blocking(&columns)? {
