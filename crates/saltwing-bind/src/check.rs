@@ -187,10 +187,14 @@ fn name_of(def: &TableDef, condition: &Expr) -> String {
         [column] => def.columns.get(*column).map(|column| format!("_{}", column.name)),
         _ => None,
     };
-    let name = format!("{}{}_check", def.name.name, column.unwrap_or_default());
+    free_name(def, &format!("{}{}_check", def.name.name, column.unwrap_or_default()))
+}
+
+/// A name, with a number behind it if another constraint has it.
+pub(crate) fn free_name(def: &TableDef, name: &str) -> String {
     let numbered = (1..).map(|number| format!("{name}{number}"));
-    let mut names = [name.clone()].into_iter().chain(numbered);
-    names.find(|name| !is_taken(def, name)).unwrap_or(name)
+    let mut names = [name.to_owned()].into_iter().chain(numbered);
+    names.find(|name| !is_taken(def, name)).unwrap_or_else(|| name.to_owned())
 }
 
 fn invalid(message: impl Into<String>) -> BindError {

@@ -6,6 +6,7 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
 
+mod added_key;
 mod aggregate;
 mod alter_table;
 mod as_of;
@@ -37,6 +38,7 @@ mod target;
 mod update;
 mod view;
 
+pub use added_key::unfit_last_column;
 pub use aggregate::{AggregateCall, AggregateFunction, GroupOrder, Grouping};
 pub use alter_table::{AlteredTable, alter_table};
 pub use as_of::table_as_of;
