@@ -37,12 +37,10 @@ pub(crate) fn guard_of_last_column(def: &TableDef) -> Result<Option<CheckDef>> {
         _ => return Ok(None),
     };
     if def.kept_versions().is_some() {
-        let text = format!(
-            "{} keeps older versions of rows, and these may have {}",
-            def.name,
-            unfit_values(last)
+        let text = format!("{} keeps older versions of rows, and these may have {}", def.name, unfit_values(last));
+        return Err(
+            invalid(text).help(format!("ALTER TABLE {} SET VERSIONS = 1, KEEP_VERSIONS = NONE first", def.name))
         );
-        return Err(invalid(text).help(format!("ALTER TABLE {} SET VERSIONS = 1, KEEP_VERSIONS = NONE first", def.name)));
     }
     match def.checks.iter().find(|check| check.text == text) {
         Some(check) => Ok(Some(check.clone())),
@@ -53,7 +51,8 @@ pub(crate) fn guard_of_last_column(def: &TableDef) -> Result<Option<CheckDef>> {
 /// The error of a table whose rows break the constraint of its last key column; `key` is one's, as SQL texts.
 pub fn unfit_last_column(def: &TableDef, key: &str) -> BindError {
     let unfit = def.key.columns.last().map(unfit_values).unwrap_or_default();
-    let text = format!("a column behind the last key column cannot be told from {unfit}: {} has one in row ({key})", def.name);
+    let text =
+        format!("a column behind the last key column cannot be told from {unfit}: {} has one in row ({key})", def.name);
     invalid(text).help(WAY_OUT)
 }
 
@@ -73,7 +72,8 @@ pub(crate) fn add_key_column(def: &mut TableDef, spec: &ColumnSpec) -> Result<()
     let order = key.map_or(SortOrder::Asc, |key| key.order);
     let place = |error: BindError| error.at(key.map(|key| key.span));
     if def.has_hidden_key() {
-        let text = format!("{} has no primary key: its rows have hidden ones, behind which no column can stand", def.name);
+        let text =
+            format!("{} has no primary key: its rows have hidden ones, behind which no column can stand", def.name);
         return Err(place(invalid(text)).help(WAY_OUT));
     }
     if let Some(family) = &spec.name.family {
@@ -88,12 +88,14 @@ pub(crate) fn add_key_column(def: &mut TableDef, spec: &ColumnSpec) -> Result<()
         let text = format!("{name} is {}, of fixed width, which has no form for NULL in a row key", spec.sql_type);
         return Err(place(invalid(text)).help("a type of variable width has one: VARCHAR, DECIMAL, VARBINARY_ENCODED"));
     }
-    if let Some(default) = &spec.default {
-        let text = format!("{name} takes no DEFAULT: it is NULL in the row keys that are there");
-        return Err(invalid(text).at(Some(default.span)));
+    let given = spec.default.iter().chain(&spec.generated).map(|given| given.span);
+    if let Some(span) = given.chain(spec.identity.iter().map(|identity| identity.span)).next() {
+        let text = format!("{name} takes no DEFAULT and no expression: it is NULL in the row keys that are there");
+        return Err(invalid(text).at(Some(span)));
     }
     if let Some(last) = def.key.columns.last().filter(|last| takes_the_rest(last.ty)) {
-        let text = format!("no column can stand behind key column {}: {} extends to the end of the key", last.name, last.ty);
+        let text =
+            format!("no column can stand behind key column {}: {} extends to the end of the key", last.name, last.ty);
         return Err(place(invalid(text)).help(WAY_OUT));
     }
     let column = def.columns.len();

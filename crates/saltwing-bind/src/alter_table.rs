@@ -19,6 +19,7 @@ use crate::added_key::{add_key_column, guard_of_last_column};
 use crate::check::{add_checks, add_checks_of_new_column, drop_check, drop_checks_of};
 use crate::create_table::{check_names, check_not_hidden, default_of, exists, family_index};
 use crate::error::{BindError, BindErrorKind, Result};
+use crate::generated::generated_from;
 use crate::rename;
 use crate::scope::Scope;
 use crate::table_option::{KEY_OPTIONS, TableOptions};
@@ -144,8 +145,16 @@ fn check_count(def: &TableDef, spec: &ColumnSpec) -> Result<()> {
 fn added(def: &mut TableDef, spec: &ColumnSpec) -> Result<ColumnDef> {
     let name = &spec.name.name;
     check_count(def, spec)?;
-    let default = default_of(spec, &def.name.to_string())?;
-    if let Some(default) = default.as_ref().filter(|default| default.computed) {
+    if let Some(identity) = &spec.identity {
+        let what = "an identity column that is added, which rows that are there have no value for,";
+        return Err(BindError::from(BindErrorKind::NotSupported(what.into())).at(Some(identity.span)).help(WAY_OUT));
+    }
+    if let Some(generated) = &spec.generated {
+        let what = "a generated column that is added, which rows that are there have no value for,";
+        return Err(BindError::from(BindErrorKind::NotSupported(what.into())).at(Some(generated.span)).help(WAY_OUT));
+    }
+    let default = default_of(spec, &def.name)?;
+    if let Some(default) = default.as_ref().filter(|default| default.is_of_new_row()) {
         let text = format!(
             "DEFAULT {} for a column that is added, which rows that are there have no value for,",
             default.text
@@ -192,6 +201,11 @@ fn drop_columns(def: &mut TableDef, table: &Arc<Table>, names: &[ColumnName], if
             return Err(BindError::from(BindErrorKind::DuplicateColumn(name.name.text.clone())).at(Some(name.span())));
         }
         check_droppable(def, index, name.span())?;
+        gone.push(index);
+    }
+    for index in generated_from(table, &gone)? {
+        let name = def.columns.get(index).map(|column| def.unique_name(column)).unwrap_or_default();
+        notices.push(format!("generated column {name} is dropped too: it is computed from the column"));
         gone.push(index);
     }
     for constraint in drop_checks_of(def, table, &gone)? {
