@@ -18,6 +18,7 @@ pub struct Table {
     schema: SchemaRef,
     /// The value of a column in rows older than it.
     absent: Vec<Value>,
+    has_generated: bool,
     as_of_ms: Option<i64>,
 }
 
@@ -35,7 +36,11 @@ impl Table {
                 .map_err(|source| TableError::Value { column: Some(format!("{}.{}", def.name, column.name)), source }),
         };
         let absent = def.columns.iter().map(absent).collect::<Result<_, _>>()?;
-        Ok(Self { def, codec, schema, absent, as_of_ms: None })
+        let is_generated = |column: &ColumnDef| {
+            column.generated().is_some() || column.identity().is_some_and(|identity| identity.always)
+        };
+        let has_generated = def.columns.iter().any(is_generated);
+        Ok(Self { def, codec, schema, absent, has_generated, as_of_ms: None })
     }
 
     /// The table as a statement reads it at a moment, in milliseconds since 1970.
@@ -52,6 +57,11 @@ impl Table {
     /// The value of a column, by index, in rows that are older than it: its DEFAULT, or NULL.
     pub fn absent(&self, column: usize) -> &Value {
         self.absent.get(column).unwrap_or(&Value::Null)
+    }
+
+    /// Whether it has columns that are GENERATED ALWAYS: by an expression, or as identities.
+    pub fn has_generated(&self) -> bool {
+        self.has_generated
     }
 
     /// Which of the table's definitions this is: each change makes the next one.

@@ -3,7 +3,8 @@
 //! # Laws
 //! 1. No row is rewritten: an added column gets a new slot, and rows without that slot read as its DEFAULT; the slot of
 //!    a dropped column is never used again.
-//! 2. Row keys do not change: none of their columns can be changed, but for its name.
+//! 2. Row keys do not change: none of their columns can be changed, but for its name. A column that is added behind the last
+//!    one is NULL in them, which has no bytes there.
 
 use std::sync::Arc;
 
@@ -14,9 +15,11 @@ use saltwing_types::suggest;
 use saltwing_types::table::{COLUMNS_MAX, ColumnMatch, DroppedColumn, ROW_KEY_COLUMN, SLOTS_MAX};
 use saltwing_types::{ColumnDef, Expr, KeyColumn, KeySource, Span, TableDef};
 
+use crate::added_key::{add_key_column, guard_of_last_column};
 use crate::check::{add_checks, add_checks_of_new_column, drop_check, drop_checks_of};
 use crate::create_table::{check_names, check_not_hidden, default_of, exists, family_index};
 use crate::error::{BindError, BindErrorKind, Result};
+use crate::generated::generated_from;
 use crate::rename;
 use crate::scope::Scope;
 use crate::table_option::{KEY_OPTIONS, TableOptions};
@@ -33,34 +36,66 @@ pub struct AlteredTable {
     pub notices: Vec<String>,
     /// The CHECK constraint that is new, and that the rows that are there may break.
     pub new_check: Option<String>,
+    /// Whether that constraint is a step on the way: when the rows are found to meet it, the statement is bound again.
+    pub is_step: bool,
 }
 
-/// Checks an ALTER TABLE and makes the table's next definition.
+/// Checks an ALTER TABLE and makes the table's next definition. `met` is the constraint of an earlier
+/// [step](AlteredTable::is_step), which all rows meet.
 ///
 /// # Errors
 /// [`BindErrorKind`] with the place.
-pub fn alter_table(statement: &AlterTable, table: &Arc<Table>) -> Result<AlteredTable> {
+pub fn alter_table(statement: &AlterTable, table: &Arc<Table>, met: Option<&str>) -> Result<AlteredTable> {
     let mut def = TableDef::clone(table.def());
     let mut new_check = None;
-    let notices = match &statement.change {
-        TableChange::Add { if_not_exists, columns } => add(&mut def, columns, *if_not_exists)?,
-        TableChange::Drop { if_exists, columns } => drop_columns(&mut def, table, columns, *if_exists)?,
+    if adds_key_column(&statement.change, &def)
+        && let Some(guard) = guard_of_last_column(&def).map_err(|error| error.at(Some(statement.table.span())))?
+    {
+        let is_met = met == Some(guard.name.as_str()) && def.checks.contains(&guard);
+        def.checks.retain(|check| *check != guard);
+        if !is_met {
+            // What is wrong with the statement is found before any row is read.
+            bound(statement, table, &mut def.clone(), &mut None)?;
+            let name = guard.name.clone();
+            def.checks.push(guard);
+            let def = (def != **table.def()).then_some(def);
+            return Ok(AlteredTable { def, notices: Vec::new(), new_check: Some(name), is_step: true });
+        }
+    }
+    let notices = bound(statement, table, &mut def, &mut new_check)?;
+    Ok(AlteredTable { def: (def != **table.def()).then_some(def), notices, new_check, is_step: false })
+}
+
+fn adds_key_column(change: &TableChange, def: &TableDef) -> bool {
+    let is_new = |spec: &ColumnSpec| spec.primary_key.is_some() && existing(def, &spec.name).is_none();
+    matches!(change, TableChange::Add { columns, .. } if columns.iter().any(is_new))
+}
+
+/// Makes the next definition; its notices.
+fn bound(
+    statement: &AlterTable,
+    table: &Arc<Table>,
+    def: &mut TableDef,
+    new_check: &mut Option<String>,
+) -> Result<Vec<String>> {
+    Ok(match &statement.change {
+        TableChange::Add { if_not_exists, columns } => add(def, columns, *if_not_exists)?,
+        TableChange::Drop { if_exists, columns } => drop_columns(def, table, columns, *if_exists)?,
         TableChange::AddCheck(check) => {
-            new_check = add_checks(&mut def, [&**check])?.pop();
+            *new_check = add_checks(def, [&**check])?.pop();
             Vec::new()
         }
-        TableChange::DropConstraint { if_exists, name } => drop_constraint(&mut def, name, *if_exists)?,
-        TableChange::Set { options } => set(&mut def, options)?,
+        TableChange::DropConstraint { if_exists, name } => drop_constraint(def, name, *if_exists)?,
+        TableChange::Set { options } => set(def, options)?,
         TableChange::Rename { to } => {
-            rename::rename_table(&mut def, table, to)?;
+            rename::rename_table(def, table, to)?;
             Vec::new()
         }
         TableChange::RenameColumn { column, to } => {
-            rename::rename_column(&mut def, table, column, to)?;
+            rename::rename_column(def, table, column, to)?;
             Vec::new()
         }
-    };
-    Ok(AlteredTable { def: (def != **table.def()).then_some(def), notices, new_check })
+    })
 }
 
 fn add(def: &mut TableDef, specs: &[ColumnSpec], if_not_exists: bool) -> Result<Vec<String>> {
@@ -75,8 +110,16 @@ fn add(def: &mut TableDef, specs: &[ColumnSpec], if_not_exists: bool) -> Result<
             notices.push(format!("column {} exists already", name.text));
             continue;
         }
-        let column = added(def, spec)?;
-        def.columns.push(column);
+        match spec.primary_key {
+            Some(_) => {
+                check_count(def, spec)?;
+                add_key_column(def, spec)?;
+            }
+            None => {
+                let column = added(def, spec)?;
+                def.columns.push(column);
+            }
+        }
         add_checks_of_new_column(def, def.columns.len() - 1, &spec.checks)?;
     }
     check_names(def, specs)?;
@@ -90,19 +133,28 @@ fn existing<'a>(def: &'a TableDef, name: &ColumnName) -> Option<&'a ColumnDef> {
     def.columns.get(index).filter(|column| family.is_some() || def.family_name(column).is_none())
 }
 
-fn added(def: &mut TableDef, spec: &ColumnSpec) -> Result<ColumnDef> {
-    let name = &spec.name.name;
-    if let Some(key) = spec.primary_key {
-        let error = invalid("a key column cannot be added: every row key would change").at(Some(key.span));
-        return Err(error.help(WAY_OUT));
-    }
+fn check_count(def: &TableDef, spec: &ColumnSpec) -> Result<()> {
     let count = def.columns.iter().filter(|column| !column.hidden).count() + 1;
     if count > COLUMNS_MAX {
         let error = BindErrorKind::TooManyColumns { count, limit: COLUMNS_MAX };
         return Err(BindError::from(error).at(Some(spec.name.span())));
     }
-    let default = default_of(spec, &def.name.to_string())?;
-    if let Some(default) = default.as_ref().filter(|default| default.computed) {
+    Ok(())
+}
+
+fn added(def: &mut TableDef, spec: &ColumnSpec) -> Result<ColumnDef> {
+    let name = &spec.name.name;
+    check_count(def, spec)?;
+    if let Some(identity) = &spec.identity {
+        let what = "an identity column that is added, which rows that are there have no value for,";
+        return Err(BindError::from(BindErrorKind::NotSupported(what.into())).at(Some(identity.span)).help(WAY_OUT));
+    }
+    if let Some(generated) = &spec.generated {
+        let what = "a generated column that is added, which rows that are there have no value for,";
+        return Err(BindError::from(BindErrorKind::NotSupported(what.into())).at(Some(generated.span)).help(WAY_OUT));
+    }
+    let default = default_of(spec, &def.name)?;
+    if let Some(default) = default.as_ref().filter(|default| default.is_of_new_row()) {
         let text = format!(
             "DEFAULT {} for a column that is added, which rows that are there have no value for,",
             default.text
@@ -149,6 +201,11 @@ fn drop_columns(def: &mut TableDef, table: &Arc<Table>, names: &[ColumnName], if
             return Err(BindError::from(BindErrorKind::DuplicateColumn(name.name.text.clone())).at(Some(name.span())));
         }
         check_droppable(def, index, name.span())?;
+        gone.push(index);
+    }
+    for index in generated_from(table, &gone)? {
+        let name = def.columns.get(index).map(|column| def.unique_name(column)).unwrap_or_default();
+        notices.push(format!("generated column {name} is dropped too: it is computed from the column"));
         gone.push(index);
     }
     for constraint in drop_checks_of(def, table, &gone)? {

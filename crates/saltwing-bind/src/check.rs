@@ -67,25 +67,33 @@ impl RowChecks {
 
 /// Lowers a condition over the columns of a table.
 fn condition(expr: &ast::Expr, table: &Arc<Table>) -> Result<Expr> {
+    let condition = row_expr(expr, table, "a CHECK constraint")?;
+    match condition.sql_type() {
+        Some(SqlType::Boolean | SqlType::Null) => Ok(condition),
+        _ => Err(ValueError::TypeMismatch(format!("CHECK takes a condition, and {condition} is none")).into()),
+    }
+}
+
+/// Lowers an expression over the columns of a table that is computed when a row is written; `place` is where it stands.
+///
+/// # Errors
+/// An expression that the scalar evaluator does not have; one that reads `_row_key`.
+pub(crate) fn row_expr(expr: &ast::Expr, table: &Arc<Table>, place: &str) -> Result<Expr> {
     let scope = Scope::of(table.clone(), None);
     let lowerer =
         Lowerer { scope: &scope, params: Params::Given(&[]), subqueries: &[], operands: &[], collector: None };
-    let mut condition = lowerer.lower(expr).map_err(|error| match error.into_error() {
+    let mut expr = lowerer.lower(expr).map_err(|error| match error.into_error() {
         BindError { kind: BindErrorKind::NotSupported(what), span, .. } => {
-            let error = BindError::from(BindErrorKind::NotSupported(format!("{what} in a CHECK constraint"))).at(span);
-            error.help("a condition has columns of its row, and functions that run on both executors")
+            let error = BindError::from(BindErrorKind::NotSupported(format!("{what} in {place}"))).at(span);
+            error.help("it takes columns of its row, and functions that run on both executors")
         }
         error => error,
     })?;
-    if condition.columns().contains(&table.row_key_index()) {
-        return Err(BindErrorKind::NotSupported("_row_key in a CHECK constraint".into()).into());
+    if expr.columns().contains(&table.row_key_index()) {
+        return Err(BindErrorKind::NotSupported(format!("_row_key in {place}")).into());
     }
-    match condition.sql_type() {
-        Some(SqlType::Boolean | SqlType::Null) => {}
-        _ => return Err(ValueError::TypeMismatch(format!("CHECK takes a condition, and {condition} is none")).into()),
-    }
-    condition.map_columns(&mut |column| column.span = None);
-    Ok(condition)
+    expr.map_columns(&mut |column| column.span = None);
+    Ok(expr)
 }
 
 /// Adds constraints to a definition; their names.
@@ -187,10 +195,14 @@ fn name_of(def: &TableDef, condition: &Expr) -> String {
         [column] => def.columns.get(*column).map(|column| format!("_{}", column.name)),
         _ => None,
     };
-    let name = format!("{}{}_check", def.name.name, column.unwrap_or_default());
+    free_name(def, &format!("{}{}_check", def.name.name, column.unwrap_or_default()))
+}
+
+/// A name, with a number behind it if another constraint has it.
+pub(crate) fn free_name(def: &TableDef, name: &str) -> String {
     let numbered = (1..).map(|number| format!("{name}{number}"));
-    let mut names = [name.clone()].into_iter().chain(numbered);
-    names.find(|name| !is_taken(def, name)).unwrap_or(name)
+    let mut names = [name.to_owned()].into_iter().chain(numbered);
+    names.find(|name| !is_taken(def, name)).unwrap_or_else(|| name.to_owned())
 }
 
 fn invalid(message: impl Into<String>) -> BindError {

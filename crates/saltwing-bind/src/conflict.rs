@@ -8,6 +8,8 @@ use saltwing_sql::{ColumnName, is_default};
 use saltwing_types::{Expr, Value, typing};
 
 use crate::error::{BindError, BindErrorKind, Result};
+use crate::generated::is_generated;
+use crate::identity::check_identity;
 use crate::lower::{Lowerer, Params};
 use crate::scope::Scope;
 use crate::target::{assigned_columns, target_columns};
@@ -83,9 +85,13 @@ fn assigned(
                 .help("UPDATE can change the key of a row"));
         }
         let Some(target) = def.columns.get(column) else { continue };
+        if is_generated(def, target, &assignment.value)? {
+            continue;
+        }
+        check_identity(def, target, Some(&assignment.value), None)?;
         let value = match (is_default(&assignment.value), &target.default) {
             (false, _) => lower(&assignment.value)?,
-            (true, Some(default)) if default.computed => {
+            (true, Some(default)) if default.is_of_new_row() => {
                 let text = format!("DEFAULT of {} here, which is computed for each row,", target.name);
                 return Err(BindError::from(BindErrorKind::NotSupported(text)).at(Some(assignment.column.span())));
             }

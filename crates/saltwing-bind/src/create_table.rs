@@ -3,11 +3,13 @@
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
+use saltwing_catalog::CatalogReader;
 use saltwing_sql::Name;
 use saltwing_sql::statement::{ColumnSpec, CreateTable, KeyPart, OptionSpec, OptionValue};
 use saltwing_types::suggest;
 use saltwing_types::table::{
-    BUCKETS_MAX, COLUMNS_MAX, DefaultDef, ROW_ID_COLUMN, ROW_KEY_COLUMN, TableHistory, TableOption, is_same_name,
+    BUCKETS_MAX, COLUMNS_MAX, DefaultDef, DefaultKind, ROW_ID_COLUMN, ROW_KEY_COLUMN, TableHistory, TableOption,
+    is_same_name,
 };
 use saltwing_types::{
     ColumnDef, Expr, KeyColumn, KeySchema, KeySource, Salt, SortOrder, Span, SqlType, TableDef, TableId, TableName,
@@ -17,6 +19,8 @@ use sqlparser::ast;
 
 use crate::check::add_checks;
 use crate::error::{BindError, BindErrorKind, Result};
+use crate::generated::{check_generated, generated_default};
+use crate::identity::{OwnSequence, identity_default, own_sequences, take_free_names};
 use crate::key_expression::{self, KeyItem};
 use crate::lower::{LowerError, Lowerer, Params};
 use crate::scope::Scope;
@@ -33,8 +37,19 @@ pub const SPLIT_ON: &str = "SPLIT ON";
 pub struct BoundTable {
     /// The definition; the catalog gives it its id.
     pub def: TableDef,
+    /// New sequences, for its identity columns.
+    pub sequences: Vec<OwnSequence>,
     /// Notices.
     pub notices: Vec<String>,
+}
+
+impl BoundTable {
+    /// With names of sequences that are free in the catalog, for those that the statement does not name.
+    #[must_use]
+    pub fn with_free_names(mut self, catalog: &dyn CatalogReader) -> Self {
+        take_free_names(&mut self.def, &mut self.sequences, catalog);
+        self
+    }
 }
 
 /// Checks a CREATE TABLE and makes its definition; `default_salt` is used where it names no SALT_BUCKETS.
@@ -42,7 +57,7 @@ pub struct BoundTable {
 /// # Errors
 /// [`BindErrorKind`] with the place.
 pub fn create_table(statement: &CreateTable, default_salt: Option<u16>) -> Result<BoundTable> {
-    let mut builder = Builder { notices: Vec::new(), families: Vec::new(), table: statement.table.to_string() };
+    let mut builder = Builder { notices: Vec::new(), families: Vec::new(), table: table_name(statement) };
     let count = statement.columns.len();
     if count > COLUMNS_MAX {
         let first_beyond = statement.columns.get(COLUMNS_MAX).map(|column| column.name.span());
@@ -94,11 +109,13 @@ pub fn create_table(statement: &CreateTable, default_salt: Option<u16>) -> Resul
         checks: Vec::new(),
     };
     check_names(&def, &statement.columns)?;
+    check_generated(&def, &statement.columns)?;
     add_checks(&mut def, statement.columns.iter().flat_map(|column| &column.checks).chain(&statement.checks))?;
     def.history.versions_since = u32::from(def.kept_versions().is_some());
     saltwing_rowkey::RowKeyCodec::new(&def.key)
         .map_err(|error| invalid(error.to_string()).at(statement.primary_key.as_ref().map(|k| k.span)))?;
-    Ok(BoundTable { def, notices: builder.notices })
+    let sequences = own_sequences(&def, &statement.columns)?;
+    Ok(BoundTable { def, sequences, notices: builder.notices })
 }
 
 fn table_name(statement: &CreateTable) -> TableName {
@@ -193,7 +210,7 @@ impl Part<'_> {
 }
 
 struct Builder {
-    table: String,
+    table: TableName,
     notices: Vec<String>,
     families: Vec<Option<String>>,
 }
@@ -257,7 +274,7 @@ impl Builder {
             columns.push(ColumnDef {
                 name: name.clone(),
                 ty: spec.sql_type,
-                nullable: spec.not_null != Some(true),
+                nullable: spec.not_null != Some(true) && spec.identity.is_none(),
                 default: default_of(spec, &self.table)?,
                 family,
                 slot,
@@ -275,7 +292,7 @@ impl Builder {
             let found = columns.iter().position(|c| c.family.is_none() && is_same_name(&c.name, &part.name));
             let Some(column) = found else {
                 let near = suggest(&part.name, columns.iter().map(|c| c.name.as_str())).map(str::to_owned);
-                let error = BindErrorKind::NoSuchColumn { table: self.table.clone(), column: part.name.clone() };
+                let error = BindErrorKind::NoSuchColumn { table: self.table.to_string(), column: part.name.clone() };
                 let error = place(error.into());
                 return Err(match near {
                     Some(near) => error.help(format!("there is {near}")),
@@ -402,7 +419,13 @@ pub(crate) fn family_index(families: &mut Vec<Option<String>>, name: Option<&Nam
 }
 
 /// The DEFAULT of a column of `table`.
-pub(crate) fn default_of(spec: &ColumnSpec, table: &str) -> Result<Option<DefaultDef>> {
+pub(crate) fn default_of(spec: &ColumnSpec, table: &TableName) -> Result<Option<DefaultDef>> {
+    if let Some(identity) = &spec.identity {
+        return identity_default(spec, identity, table).map(Some);
+    }
+    if let Some(generated) = &spec.generated {
+        return Ok(Some(generated_default(generated)));
+    }
     let Some(default) = &spec.default else { return Ok(None) };
     let scope = Scope::of_default();
     let lowerer =
@@ -411,7 +434,7 @@ pub(crate) fn default_of(spec: &ColumnSpec, table: &str) -> Result<Option<Defaul
     let expr = match lowerer.lower(&default.expr) {
         // Of the relational engine's language: the text is kept, and computed for each new row.
         Err(LowerError::Unsupported(..)) if is_of_one_row(&default.expr) => {
-            return Ok(Some(DefaultDef { text: default.text.clone(), expr: Expr::NULL, computed: true }));
+            return Ok(Some(DefaultDef { text: default.text.clone(), expr: Expr::NULL, kind: DefaultKind::NewRow }));
         }
         lowered => lowered.map_err(|e| place(e.into_error()))?,
     };
@@ -419,7 +442,7 @@ pub(crate) fn default_of(spec: &ColumnSpec, table: &str) -> Result<Option<Defaul
     let wrong = |source| place(BindErrorKind::Value { column: Some(column.clone()), source }.into());
     let value = eval::eval(&expr, &[]).and_then(|value| number::assign(value, spec.sql_type)).map_err(wrong)?;
     let expr = Expr::Literal(value, spec.sql_type);
-    Ok(Some(DefaultDef { text: default.text.clone(), expr, computed: false }))
+    Ok(Some(DefaultDef { text: default.text.clone(), expr, kind: DefaultKind::Constant }))
 }
 
 /// Whether an expression reads nothing but the row that it stands in: no tables, no parameters, no other rows.

@@ -43,6 +43,8 @@ pub fn create_table_as(
             type_span,
             not_null: None,
             default: None,
+            generated: None,
+            identity: None,
             primary_key: None,
             checks: Vec::new(),
             span,

@@ -10,12 +10,14 @@ use saltwing_sql::statement::{Delete, OnConflict, QueryStatement, RowSource, Ups
 use saltwing_types::{ColumnDef, Expr, Value, eval, number, typing};
 use sqlparser::ast::{LimitClause, Query};
 
-use crate::check::RowChecks;
 use crate::computed::expr_of;
 use crate::condition::conditions;
 use crate::conflict::{BoundConflict, ConflictUpdate, conflict};
 use crate::error::{BindError, BindErrorKind, Result};
+use crate::generated::{check_not_generated, is_generated};
+use crate::identity::check_identity;
 use crate::lower::{LowerError, Lowerer, Params};
+use crate::row_rules::RowRules;
 use crate::scope::Scope;
 use crate::sequence::SequenceUses;
 use crate::target::{NamedTable, column_names, resolve, select_of, target_columns};
@@ -66,8 +68,8 @@ pub struct UpsertTarget {
     pub partial: bool,
     /// The change of a row whose key is there, instead of [`UpsertTarget::on_conflict`].
     pub update: Option<ConflictUpdate>,
-    /// The CHECK constraints of the table, if it has any.
-    pub checks: Option<RowChecks>,
+    /// What the rows obey.
+    pub rules: Option<RowRules>,
     /// Columns beside those written that new rows take a value for which is computed for each row, by index: their
     /// values stand in each row behind those of `columns`.
     pub computed_defaults: Vec<usize>,
@@ -77,14 +79,17 @@ impl UpsertTarget {
     /// The target of rows of these columns, by index.
     ///
     /// # Errors
-    /// As [`RowChecks::of`].
+    /// A column that is generated; those of [`RowRules::of`].
     pub fn new(table: Arc<Table>, columns: Vec<usize>, on_conflict: OnConflict) -> Result<Self> {
         let def = table.def();
-        let is_computed = |column: &ColumnDef| column.default.as_ref().is_some_and(|default| default.computed);
+        if table.has_generated() {
+            check_not_generated(def, &columns, None)?;
+        }
+        let is_computed = |column: &ColumnDef| column.default.as_ref().is_some_and(|default| default.is_of_new_row());
         let computed = def.columns.iter().enumerate().filter(|(_, column)| is_computed(column)).map(|(index, _)| index);
         let computed_defaults = computed.filter(|index| !columns.contains(index)).collect();
-        let checks = RowChecks::of(&table)?;
-        let mut target = Self { table, columns, on_conflict, partial: false, update: None, checks, computed_defaults };
+        let rules = RowRules::of(&table)?;
+        let mut target = Self { table, columns, on_conflict, partial: false, update: None, rules, computed_defaults };
         target.set_on_conflict(on_conflict);
         Ok(target)
     }
@@ -92,9 +97,11 @@ impl UpsertTarget {
     /// Sets the handling of rows whose keys already exist.
     pub fn set_on_conflict(&mut self, on_conflict: OnConflict) {
         let def = self.table.def();
-        // A column that is neither written nor in the key keeps its value.
-        let leaves_out = |column: usize| !self.columns.contains(&column) && def.key.position(column).is_none();
-        self.partial = on_conflict == OnConflict::Replace && (0..def.columns.len()).any(leaves_out);
+        // A column that is neither written nor in the key nor computed keeps its value.
+        let leaves_out = |(index, column): (usize, &ColumnDef)| {
+            !self.columns.contains(&index) && def.key.position(index).is_none() && column.generated().is_none()
+        };
+        self.partial = on_conflict == OnConflict::Replace && def.columns.iter().enumerate().any(leaves_out);
         self.on_conflict = on_conflict;
     }
 
@@ -133,26 +140,48 @@ pub fn upsert(
 ) -> Result<BoundUpsert> {
     let table = resolve(catalog, &statement.table)?;
     let columns = target_columns(&table, statement.columns.as_deref())?;
+    let (named, columns) = match &statement.source {
+        RowSource::Values(rows) if table.has_generated() => {
+            let first = rows.first().filter(|_| statement.columns.is_none());
+            with_generated(&table, columns, first.map(|row| row.values.len()))
+        }
+        _ => (columns.clone(), columns),
+    };
     let (mut computed, mut sequenced, mut open) = (Vec::new(), Vec::new(), Vec::new());
     let source = match &statement.source {
-        RowSource::Query(query) => BoundSource::Query(query.clone()),
+        RowSource::Query(query) => {
+            let targets = columns.iter().filter_map(|&column| table.def().columns.get(column));
+            for target in targets.filter(|_| !statement.overriding) {
+                check_identity(table.def(), target, None, Some(statement.table.span()))?;
+            }
+            BoundSource::Query(query.clone())
+        }
         RowSource::Values(rows) => {
             let scope = Scope::empty();
             let lowerer = Lowerer { scope: &scope, params, subqueries: &[], operands: &[], collector: None };
             let mut bound = Vec::with_capacity(rows.len());
             for (row_number, row) in rows.iter().enumerate() {
-                if row.values.len() != columns.len() {
-                    let error = BindErrorKind::WrongValueCount { values: row.values.len(), columns: columns.len() };
+                if row.values.len() != named.len() {
+                    let error = BindErrorKind::WrongValueCount { values: row.values.len(), columns: named.len() };
                     return Err(BindError::from(error).at(Some(row.span)).phoenix(1020));
                 }
                 // With more rows than this, the values are not examined one by one.
                 let given = match (row.first_parameter, params) {
-                    (Some(first), Params::Given(values)) => values.get(first..first + columns.len()),
+                    (Some(first), Params::Given(values)) => values.get(first..first + named.len()),
                     _ => None,
                 };
                 let mut values = Vec::with_capacity(columns.len());
-                for (place, (value, &column)) in row.values.iter().zip(&columns).enumerate() {
+                for (place, (value, &column)) in row.values.iter().zip(&named).enumerate() {
                     let given = given.and_then(|given| given.get(place));
+                    if table.has_generated() {
+                        if is_generated_value(&table, column, value, given)? {
+                            continue;
+                        }
+                        if let Some(target) = table.def().columns.get(column).filter(|_| !statement.overriding) {
+                            check_identity(table.def(), target, Some(value), None)?;
+                        }
+                    }
+                    let place = values.len();
                     values.push(match bind_value(&lowerer, (value, given), &table, column)? {
                         BoundValue::Known(value) => value,
                         BoundValue::Open(expr) => {
@@ -187,6 +216,38 @@ pub fn upsert(
         }
     };
     Ok(BoundUpsert { target, source, computed, sequenced, open })
+}
+
+/// The columns that have a place in VALUES, and those of them that are not generated. `count` is how many values the first row
+/// of a statement without a list has: generated columns may have a place then, too.
+fn with_generated(table: &Table, columns: Vec<usize>, count: Option<usize>) -> (Vec<usize>, Vec<usize>) {
+    let def = table.def();
+    let is_given = |column: &usize| def.columns.get(*column).is_none_or(|column| column.generated().is_none());
+    let shown = || (0..def.columns.len()).filter(|column| def.columns.get(*column).is_some_and(|it| !it.hidden));
+    let named = if count == Some(shown().count()) { shown().collect() } else { columns };
+    let given = named.iter().copied().filter(is_given).collect();
+    (named, given)
+}
+
+/// Whether a value stands for that of a generated column.
+///
+/// # Errors
+/// It is none but DEFAULT.
+fn is_generated_value(
+    table: &Table,
+    column: usize,
+    value: &sqlparser::ast::Expr,
+    given: Option<&Value>,
+) -> Result<bool> {
+    let def = table.def();
+    match def.columns.get(column) {
+        // The parameter stands in `value`, too.
+        Some(target) if target.generated().is_some() && given.is_some() => {
+            check_not_generated(def, &[column], saltwing_sql::expr_span(value)).map(|()| false)
+        }
+        Some(target) => is_generated(def, target, value),
+        None => Ok(false),
+    }
 }
 
 /// Adds the value at a place of a row if it takes values of sequences; whether it does.
@@ -281,7 +342,7 @@ fn bind_value(
     let place = |error: BindError| error.at(saltwing_sql::expr_span(value));
     if given.is_none() && is_default(value) {
         return match &target.default {
-            Some(default) if default.computed => Ok(BoundValue::Computed(Box::new(expr_of(&default.text)?))),
+            Some(default) if default.is_of_new_row() => Ok(BoundValue::Computed(Box::new(expr_of(&default.text)?))),
             Some(default) => Ok(BoundValue::Known(eval::eval(&default.expr, &[])?)),
             None => Ok(BoundValue::Known(Value::Null)),
         };

@@ -135,6 +135,9 @@ pub enum BindErrorKind {
     /// NULL for a NOT NULL column.
     #[error("{0} is NOT NULL, and the row has no value for it")]
     NullGiven(String),
+    /// A value for a generated column.
+    #[error("{0}")]
+    GeneratedColumn(String),
     /// Values and columns differ in number.
     #[error("{} for {}", counted(*.values, "value"), counted(*.columns, "column"))]
     WrongValueCount {
@@ -181,6 +184,7 @@ impl BindError {
             BindErrorKind::ViewCheck { .. } => ErrorCode::ViewCheck,
             BindErrorKind::TooManyViews(_) => ErrorCode::StatementTooLarge,
             BindErrorKind::InvalidDefinition(_) => ErrorCode::InvalidDefinition,
+            BindErrorKind::GeneratedColumn(_) => ErrorCode::GeneratedColumn,
             BindErrorKind::NotNull(_) | BindErrorKind::NullGiven(_) => ErrorCode::NotNull,
             BindErrorKind::WrongValueCount { .. } | BindErrorKind::Syntax(_) => ErrorCode::Syntax,
             BindErrorKind::MissingParameter(_) => ErrorCode::BadParameter,

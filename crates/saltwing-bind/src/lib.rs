@@ -6,6 +6,7 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
 
+mod added_key;
 mod aggregate;
 mod alter_table;
 mod as_of;
@@ -18,7 +19,9 @@ mod create_table;
 mod create_table_as;
 mod dml;
 mod error;
+mod generated;
 mod hint;
+mod identity;
 mod key_expression;
 mod lower;
 mod merge;
@@ -28,6 +31,7 @@ mod page;
 mod parameters;
 mod rename;
 mod returning;
+mod row_rules;
 mod scope;
 mod select;
 mod sequence;
@@ -37,6 +41,7 @@ mod target;
 mod update;
 mod view;
 
+pub use added_key::unfit_last_column;
 pub use aggregate::{AggregateCall, AggregateFunction, GroupOrder, Grouping};
 pub use alter_table::{AlteredTable, alter_table};
 pub use as_of::table_as_of;
@@ -52,6 +57,7 @@ pub use dml::{
 };
 pub use error::{BindError, BindErrorKind, Result};
 pub use hint::{FULL_SCAN, PHOENIX_HINTS, check_hints};
+pub use identity::{OwnSequence, identity_definition, identity_text};
 pub use lower::{LowerError, Lowerer, Params, comparison_operator, constant, operand, operand_place, operation};
 pub use merge::{BoundMerge, MergeStep, merge};
 pub use notice::query_notice;
@@ -59,6 +65,7 @@ pub use output::{OutputColumn, ResultColumn};
 pub use page::page_identity;
 pub use parameters::ParameterTypes;
 pub use returning::returning;
+pub use row_rules::RowRules;
 pub use saltwing_sql::statement::OnConflict;
 pub use scope::Scope;
 pub use select::{BoundQuery, BoundSelect, OrderColumn, Output, query, row_count};

@@ -11,6 +11,8 @@ use sqlparser::ast::{self, BinaryOperator, SelectItem};
 
 use crate::dml::{UpsertTarget, check_not_null};
 use crate::error::{BindError, BindErrorKind, Result};
+use crate::generated::is_generated;
+use crate::identity::check_identity;
 use crate::lower::Params;
 use crate::target::{NamedTable, column_names, resolve, select_of, target_columns};
 use crate::update::{AssignedRows, assigned_value, has_computed_default};
@@ -142,12 +144,17 @@ fn inserted(
         return Err(BindError::from(error).phoenix(1020));
     }
     check_not_null(table, &columns)?;
-    let mut items = Vec::with_capacity(values.len());
+    let (mut items, mut written) = (Vec::with_capacity(values.len()), Vec::with_capacity(values.len()));
     for (value, &column) in values.iter().zip(&columns) {
         let Some(target) = table.def().columns.get(column) else { continue };
+        if is_generated(table.def(), target, value)? {
+            continue;
+        }
+        check_identity(table.def(), target, Some(value), None)?;
+        written.push(column);
         items.push(SelectItem::UnnamedExpr(assigned_value(value, target, params, open)?));
     }
-    Ok((UpsertTarget::new(table.clone(), columns, OnConflict::Error)?, items))
+    Ok((UpsertTarget::new(table.clone(), written, OnConflict::Error)?, items))
 }
 
 fn not_exists(subquery: QueryStatement) -> ast::Expr {

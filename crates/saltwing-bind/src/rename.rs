@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use saltwing_access::Table;
 use saltwing_sql::{ColumnName, Name, tree_text};
-use saltwing_types::table::is_same_name;
+use saltwing_types::table::{DefaultKind, is_same_name};
 use saltwing_types::{ColumnDef, KeySource, TableDef};
 use sqlparser::ast::{Expr, Ident, visit_expressions_mut};
 
@@ -60,6 +60,11 @@ fn respell(def: &mut TableDef, table: &Arc<Table>) -> Result<()> {
     let names: Vec<String> = def.columns.iter().map(|column| def.unique_name(column)).collect();
     for check in &mut def.checks {
         check.text = respelling.text(&check.text)?;
+    }
+    for column in &mut def.columns {
+        if let Some(default) = column.default.as_mut().filter(|default| default.kind == DefaultKind::Generated) {
+            default.text = respelling.text(&default.text)?;
+        }
     }
     for key in &mut def.key.columns {
         if let KeySource::Computed(expr) = &mut key.source {

@@ -121,12 +121,14 @@ fn invalid(text: impl Into<String>, span: Span) -> BindError {
 
 /// A CREATE SEQUENCE that makes the same sequence.
 pub fn create_sequence_text(def: &SequenceDef) -> String {
+    format!("CREATE SEQUENCE {} {}", table_path(&def.name), sequence_options_text(def))
+}
+
+/// The options of a sequence.
+pub(crate) fn sequence_options_text(def: &SequenceDef) -> String {
     let SequenceDef { start, increment, min, max, cache, .. } = def;
-    let name = table_path(&def.name);
     let cycle = if def.cycles { " CYCLE" } else { "" };
-    format!(
-        "CREATE SEQUENCE {name} START WITH {start} INCREMENT BY {increment} MINVALUE {min} MAXVALUE {max}{cycle} CACHE {cache}"
-    )
+    format!("START WITH {start} INCREMENT BY {increment} MINVALUE {min} MAXVALUE {max}{cycle} CACHE {cache}")
 }
 
 /// The sequences of which the rows of a statement take values, each once.

@@ -84,7 +84,7 @@ pub(crate) fn assigned_columns(table: &Arc<Table>, assignments: &[Assignment]) -
     target_columns(table, Some(&names))
 }
 
-/// The columns that an INSERT's list names; all that are not hidden without one.
+/// The columns that an INSERT's list names; without one, all that are neither hidden nor generated.
 ///
 /// # Errors
 /// [`BindErrorKind::NoSuchColumn`], [`BindErrorKind::DuplicateColumn`].
@@ -92,7 +92,8 @@ pub fn target_columns(table: &Arc<Table>, names: Option<&[ColumnName]>) -> Resul
     let def = table.def();
     let Some(names) = names else {
         let mut columns = Vec::with_capacity(def.columns.len());
-        columns.extend(def.columns.iter().enumerate().filter(|(_, column)| !column.hidden).map(|(index, _)| index));
+        let is_given = |(_, column): &(usize, &ColumnDef)| !column.hidden && column.generated().is_none();
+        columns.extend(def.columns.iter().enumerate().filter(is_given).map(|(index, _)| index));
         return Ok(columns);
     };
     let scope = Scope::of(table.clone(), None);

@@ -11,6 +11,8 @@ use sqlparser::ast::{self, SelectItem};
 
 use crate::computed::expr_of;
 use crate::error::Result;
+use crate::generated::is_generated;
+use crate::identity::check_identity;
 use crate::lower::Params;
 use crate::parameters::parameter;
 use crate::target::{NamedTable, assigned_columns, column_names, resolve, select_of};
@@ -70,6 +72,10 @@ impl AssignedRows {
         for (assignment, &column) in assignments.iter().zip(&columns) {
             // The row key is the first item.
             if let (Some(target), Some(item)) = (def.columns.get(column), select.projection.get_mut(column + 1)) {
+                if is_generated(def, target, &assignment.value)? {
+                    continue;
+                }
+                check_identity(def, target, Some(&assignment.value), None)?;
                 *item = SelectItem::UnnamedExpr(assigned_value(&assignment.value, target, params, &mut open)?);
             }
         }
@@ -81,7 +87,7 @@ impl AssignedRows {
 /// Whether a value is the DEFAULT of a column that is computed for each row: it may be a value of a sequence.
 pub(crate) fn has_computed_default(value: &ast::Expr, target: Option<&ColumnDef>) -> bool {
     let default = target.and_then(|target| target.default.as_ref());
-    is_default(value) && default.is_some_and(|default| default.computed)
+    is_default(value) && default.is_some_and(|default| default.is_of_new_row())
 }
 
 /// A value for a column as an expression of a query; `open` gets the parameters without values that stand alone.

@@ -18,7 +18,7 @@ fn created(sql: &str) -> Arc<Table> {
 
 fn altered(table: &Arc<Table>, sql: &str) -> Result<Option<Arc<Table>>, BindError> {
     let Statement::AlterTable(alter) = saltwing_sql::parse_one(sql).unwrap().statement else { panic!("{sql}") };
-    let def = alter_table(&alter, table)?.def;
+    let def = alter_table(&alter, table, None)?.def;
     Ok(def.map(|def| Arc::new(Table::new(Arc::new(def)).unwrap())))
 }
 

@@ -10,7 +10,7 @@ use saltwing_access::{
 };
 use saltwing_types::table::TableHistory;
 use saltwing_types::{
-    ColumnDef, KeyColumn, KeySchema, KeySource, SequenceBlock, SortOrder, SqlType, TableDef, TableId, TableName, Value,
+    ColumnDef, KeyColumn, KeySchema, KeySource, SequenceBlock, SequenceDef, SortOrder, SqlType, TableDef, TableId, TableName, Value,
 };
 
 use crate::definitions::{Definitions, Dependents, key};
@@ -130,14 +130,28 @@ impl Catalog {
     ///
     /// # Errors
     /// [`CatalogError::DuplicateTable`] and its like for sequences and views; [`CatalogError::ReservedName`]; the store's.
-    pub fn create_table(&self, mut def: TableDef) -> Result<Arc<Table>, CatalogError> {
+    pub fn create_table(&self, def: TableDef) -> Result<Arc<Table>, CatalogError> {
+        self.create_table_with(def, Vec::new())
+    }
+
+    /// As [`Catalog::create_table`], with new sequences for its identity columns.
+    ///
+    /// # Errors
+    /// As [`Catalog::create_table`]; [`CatalogError::DuplicateSequence`] and its like if the name of a sequence is taken.
+    pub fn create_table_with(
+        &self,
+        mut def: TableDef,
+        sequences: Vec<SequenceDef>,
+    ) -> Result<Arc<Table>, CatalogError> {
         let _one_by_one = self.changing.lock();
         let mut view = Definitions::clone(&self.definitions());
         view.check_free(&def.name)?;
         let mut writes = self.store.batch();
         self.put_schema_of(&mut view, &mut *writes, &mut def.name)?;
-        def.id = self.take_id(&mut *writes)?;
+        def.id = self.take_ids(&mut *writes, 1 + sequences.len())?;
         self.put_definition(&mut *writes, &def)?;
+        self.put_new_sequences(&mut view, &mut *writes, (&def, sequences))?;
+        view.check_free(&def.name)?;
         let table = self.store.open_table(Table::new(Arc::new(def))?);
         if let Err(error) = writes.commit(Durability::Synced) {
             self.store.close_table(table.def().id);
@@ -180,13 +194,17 @@ impl Catalog {
             writes.delete(&self.own.tables, self.table_key(&old.name)?)?;
         }
         self.put_definition(&mut *writes, table.def())?;
+        let mut view = Definitions::clone(&self.definitions());
+        let gone = old.own_sequences().filter(|sequence| !table.def().own_sequences().any(|kept| kept == *sequence));
+        self.drop_sequences(&mut view, &mut *writes, gone)?;
         writes.commit(Durability::Synced)?;
-        self.redefine(old, table);
+        let sequences = view.sequences;
+        self.redefine(old, table, |view| view.sequences = sequences);
         Ok(())
     }
 
     /// Publishes another definition of a table, which may have another name and another id.
-    fn redefine(&self, old: &TableDef, table: Table) {
+    fn redefine(&self, old: &TableDef, table: Table, change: impl FnOnce(&mut Definitions)) {
         // Held while the table changes, so that a writer refused for its old definition waits here for the new one.
         let mut current = self.view.write();
         let mut view = Definitions::clone(&current);
@@ -196,6 +214,7 @@ impl Catalog {
         if old.id != id {
             self.store.close_table(old.id);
         }
+        change(&mut view);
         view.version += 1;
         *current = Arc::new(view);
     }
@@ -217,7 +236,7 @@ impl Catalog {
         self.put_definition(&mut *writes, next.def())?;
         let dropped = self.put_dropped(&mut *writes, old)?;
         writes.commit(Durability::Synced)?;
-        self.redefine(table.def(), next);
+        self.redefine(table.def(), next, |_| {});
         Ok(self.purge(&dropped).is_ok())
     }
 
@@ -235,6 +254,7 @@ impl Catalog {
         let mut writes = self.store.batch();
         writes.delete(&self.own.tables, self.table_key(&def.name)?)?;
         self.drop_dependents(&mut view, &mut *writes, &def.name, views)?;
+        self.drop_sequences(&mut view, &mut *writes, def.own_sequences())?;
         let dropped = self.put_dropped(&mut *writes, def.id)?;
         writes.commit(Durability::Synced)?;
         view.tables.remove(&key(def.name.schema.as_deref(), &def.name.name));
@@ -339,11 +359,16 @@ impl Catalog {
 
     /// The id of a new table or sequence; the write takes it away from the next one.
     pub(crate) fn take_id(&self, writes: &mut dyn WriteBatch) -> Result<TableId, CatalogError> {
+        self.take_ids(writes, 1)
+    }
+
+    /// The first of this many ids, which follow each other. A write takes ids once.
+    fn take_ids(&self, writes: &mut dyn WriteBatch, count: usize) -> Result<TableId, CatalogError> {
         let id = match self.setting(NEXT_ID_SETTING)? {
             None => FIRST_USER_TABLE,
             Some(text) => text.parse().map_err(|_| CatalogError::Corrupt(format!("the next table id is '{text}'")))?,
         };
-        writes.put(&self.own.settings, setting_row(NEXT_ID_SETTING, id + 1))?;
+        writes.put(&self.own.settings, setting_row(NEXT_ID_SETTING, id + count as i64))?;
         Ok(TableId(u32::try_from(id).map_err(|_| CatalogError::Corrupt("table ids have run out".into()))?))
     }
 

@@ -44,6 +44,10 @@ pub const VIEWS: [CatalogViewDef; 5] = [
             ("key_order", TEXT),
             ("column_family", TEXT),
             ("column_comment", TEXT),
+            ("is_generated", TEXT),
+            ("generation_expression", TEXT),
+            ("is_identity", TEXT),
+            ("identity_generation", TEXT),
         ],
     },
     CatalogViewDef {

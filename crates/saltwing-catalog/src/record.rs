@@ -11,7 +11,7 @@
 //! Catalogs of the formats 1 to 4 hold records without a version. These have other names for some things, which are the
 //! aliases below, and other forms of types and some values, whose names begin with "Earlier".
 
-use saltwing_types::table::{CheckDef, DefaultDef, DroppedColumn, TableHistory, TableOption};
+use saltwing_types::table::{CheckDef, DefaultDef, DefaultKind, DroppedColumn, IdentityDef, TableHistory, TableOption};
 use saltwing_types::{ColumnDef, KeyColumn, KeySchema, KeySource, Salt, SortOrder, TableDef, TableId, TableName};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -144,6 +144,19 @@ struct DefaultRecord {
     expr: ExprRecord,
     #[serde(default)]
     computed: bool,
+    /// The text is the expression of a generated column.
+    #[serde(default, skip_serializing_if = "is_false")]
+    generated: bool,
+    /// The text takes a value of the column's own sequence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    identity: Option<IdentityRecord>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct IdentityRecord {
+    always: bool,
+    sequence: NameRecord,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -267,7 +280,14 @@ impl ColumnRecord {
     fn of(column: &ColumnDef) -> Result<Self, String> {
         let default = |default: &DefaultDef| {
             let expr = ExprRecord::of(&default.expr)?;
-            Ok::<_, String>(DefaultRecord { text: default.text.clone(), expr, computed: default.computed })
+            let (computed, generated) = (default.is_of_new_row(), default.kind == DefaultKind::Generated);
+            let identity = match &default.kind {
+                DefaultKind::Identity(IdentityDef { always, sequence }) => {
+                    Some(IdentityRecord { always: *always, sequence: NameRecord::of(sequence) })
+                }
+                _ => None,
+            };
+            Ok::<_, String>(DefaultRecord { text: default.text.clone(), expr, computed, generated, identity })
         };
         Ok(Self {
             name: column.name.clone(),
@@ -282,8 +302,16 @@ impl ColumnRecord {
     }
 
     fn into_def(self) -> Result<ColumnDef, String> {
-        let default = |DefaultRecord { text, expr, computed }| {
-            Ok::<_, String>(DefaultDef { text, expr: expr.into_expr(&[])?, computed })
+        let default = |DefaultRecord { text, expr, computed, generated, identity }| {
+            let kind = match (identity, generated, computed) {
+                (Some(IdentityRecord { always, sequence }), ..) => {
+                    DefaultKind::Identity(IdentityDef { always, sequence: sequence.into_name() })
+                }
+                (None, true, _) => DefaultKind::Generated,
+                (None, false, true) => DefaultKind::NewRow,
+                (None, false, false) => DefaultKind::Constant,
+            };
+            Ok::<_, String>(DefaultDef { text, expr: expr.into_expr(&[])?, kind })
         };
         Ok(ColumnDef {
             name: self.name,
@@ -318,6 +346,11 @@ impl KeyColumnRecord {
         };
         Ok(KeyColumn { source, name: self.name, ty: self.sql_type.0, order: self.order, nullable: self.nullable })
     }
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde passes a reference
+fn is_false(flag: &bool) -> bool {
+    !flag
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref)] // serde passes a reference

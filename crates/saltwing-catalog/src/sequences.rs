@@ -16,7 +16,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use saltwing_access::{Durability, Projection, TableError, WriteBatch};
 use saltwing_types::sequence::stepped;
-use saltwing_types::{SequenceBlock, SequenceDef, SequencePosition, TableId, TableName, Value};
+use saltwing_types::{SequenceBlock, SequenceDef, SequencePosition, TableDef, TableId, TableName, Value};
 
 use crate::boot::{Catalog, SEQUENCES_FORMAT};
 use crate::definitions::{Definitions, key};
@@ -85,6 +85,41 @@ impl Catalog {
         view.sequences.remove(&key(def.name.schema.as_deref(), &def.name.name));
         self.blocks.lock().remove(&def.id);
         self.publish(view);
+        Ok(())
+    }
+
+    /// Adds the sequences of a new table's identity columns to a change of the catalog.
+    pub(crate) fn put_new_sequences(
+        &self,
+        view: &mut Definitions,
+        writes: &mut dyn WriteBatch,
+        (table, sequences): (&TableDef, Vec<SequenceDef>),
+    ) -> Result<(), CatalogError> {
+        if sequences.is_empty() {
+            return Ok(());
+        }
+        for (mut def, id) in sequences.into_iter().zip(table.id.0 + 1..) {
+            view.check_free(&def.name)?;
+            self.put_schema_of(view, writes, &mut def.name)?;
+            def.id = TableId(id);
+            self.put_sequence(writes, &def, def.beginning())?;
+            view.insert_sequence(def);
+        }
+        self.put_format(writes, SEQUENCES_FORMAT)
+    }
+
+    /// Takes sequences away in a change of the catalog. One that is gone already is no error.
+    pub(crate) fn drop_sequences<'s>(
+        &self,
+        view: &mut Definitions,
+        writes: &mut dyn WriteBatch,
+        names: impl Iterator<Item = &'s TableName>,
+    ) -> Result<(), CatalogError> {
+        for name in names {
+            let Some(def) = view.sequences.remove(&key(name.schema.as_deref(), &name.name)) else { continue };
+            writes.delete(&self.own.sequences, self.sequence_key(&def.name)?)?;
+            self.blocks.lock().remove(&def.id);
+        }
         Ok(())
     }
 

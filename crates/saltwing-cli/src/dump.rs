@@ -13,6 +13,17 @@ const ROWS: usize = 100;
 /// Bytes of an UPSERT after which it takes no more rows.
 const BYTES: usize = 64 << 10;
 
+/// The columns of a table that fill themselves.
+#[derive(Default)]
+struct Generated {
+    /// The places of those that are computed, and take no values.
+    places: Vec<usize>,
+    /// The sequences of identity columns, which are made with the table.
+    sequences: Vec<String>,
+    /// Whether an identity column takes values by OVERRIDING SYSTEM VALUE alone.
+    counts_always: bool,
+}
+
 impl Runner<'_> {
     /// Prints the statements, all of one snapshot; of `table` only if one is named.
     ///
@@ -21,14 +32,21 @@ impl Runner<'_> {
     pub(crate) fn dump(&mut self, table: Option<&str>) -> Result<(), Failure> {
         let interrupt = self.interrupt.clone();
         let running = interrupt.begin();
-        if table.is_none() {
-            self.dump_schemas()?;
-            self.dump_sequences()?;
-        }
         let (tables, views) = match table {
             Some(table) => (vec![table.to_owned()], Vec::new()),
             None => self.tables_and_views()?,
         };
+        let mut own = Vec::new();
+        for table in &tables {
+            own.extend(self.generated_columns(table)?.sequences);
+        }
+        if table.is_none() {
+            self.dump_schemas()?;
+            for sequence in self.names("SEQUENCES")?.into_iter().filter(|sequence| !own.contains(sequence)) {
+                self.definition("SEQUENCE", &sequence)?;
+                self.dump_position(&sequence)?;
+            }
+        }
         let is_alone = self.connection.transaction_state() == TransactionState::None;
         if is_alone {
             self.connection.execute("BEGIN READ ONLY", ())?;
@@ -41,8 +59,10 @@ impl Runner<'_> {
         if is_alone {
             self.connection.execute("ROLLBACK", ())?;
         }
+        done.and_then(|()| own.iter().try_for_each(|sequence| self.dump_position(sequence)))?;
         drop(running);
-        done.and_then(|()| Ok(self.out.flush()?))
+        self.out.flush()?;
+        Ok(())
     }
 
     fn dump_schemas(&mut self) -> Result<(), Failure> {
@@ -55,30 +75,50 @@ impl Runner<'_> {
     }
 
     /// A restored sequence goes on behind the values that were given out. Only its next value tells where that is, so one
-    /// is taken of each.
-    fn dump_sequences(&mut self) -> Result<(), Failure> {
-        for sequence in self.names("SEQUENCES")? {
-            self.definition("SEQUENCE", &sequence)?;
-            match self.connection.query_one::<(i64,)>(&format!("SELECT NEXT VALUE FOR {sequence}"), ()) {
-                Ok((next,)) => writeln!(self.out, "ALTER SEQUENCE {sequence} RESTART WITH {next};")?,
-                Err(error) => writeln!(self.out, "-- the values of {sequence} begin again: {error}")?,
-            }
+    /// is taken.
+    fn dump_position(&mut self, sequence: &str) -> Result<(), Failure> {
+        match self.connection.query_one::<(i64,)>(&format!("SELECT NEXT VALUE FOR {sequence}"), ()) {
+            Ok((next,)) => writeln!(self.out, "ALTER SEQUENCE {sequence} RESTART WITH {next};")?,
+            Err(error) => writeln!(self.out, "-- the values of {sequence} begin again: {error}")?,
         }
         Ok(())
     }
 
+    /// The columns of a table that fill themselves.
+    fn generated_columns(&mut self, table: &str) -> Result<Generated, Failure> {
+        let mut found = Generated::default();
+        for (place, row) in self.connection.query(&format!("DESCRIBE {table}"), ())?.enumerate() {
+            let row = row?;
+            let default = row.get::<Option<String>>(4)?.unwrap_or_default();
+            if default.starts_with("GENERATED ALWAYS AS (") {
+                found.places.push(place);
+            } else if default.ends_with("AS IDENTITY") && default.starts_with("GENERATED ") {
+                let note = row.get::<Option<String>>(5)?.unwrap_or_default();
+                let sequence = note.split("; ").find_map(|note| note.strip_prefix("sequence "));
+                found.sequences.extend(sequence.map(str::to_owned));
+                found.counts_always |= default == "GENERATED ALWAYS AS IDENTITY";
+            }
+        }
+        Ok(found)
+    }
+
     fn dump_rows(&mut self, table: &str) -> Result<(), Failure> {
+        let generated = self.generated_columns(table)?;
         let rows = self.connection.query(&format!("SELECT /*+ FULL_SCAN */ * FROM {table}"), ())?;
         let types: Vec<_> = rows.columns().iter().map(|column| column.ty).collect();
-        let names: Vec<_> = rows.columns().iter().map(|column| saltwing_sql::quote_name(&column.label)).collect();
-        let head = format!("UPSERT INTO {table} ({}) VALUES", names.join(", "));
+        let is_written = |place: &usize| !generated.places.contains(place);
+        let names = rows.columns().iter().enumerate().filter(|(place, _)| is_written(place));
+        let names: Vec<_> = names.map(|(_, column)| saltwing_sql::quote_name(&column.label)).collect();
+        let overriding = if generated.counts_always { " OVERRIDING SYSTEM VALUE" } else { "" };
+        let head = format!("UPSERT INTO {table} ({}){overriding} VALUES", names.join(", "));
         let (mut count, mut bytes) = (0, 0);
         for row in rows {
             if self.interrupt.came() {
                 return Err(Failure::Interrupted("cancelled".into()));
             }
-            let values: Vec<String> =
-                row?.values()?.iter().zip(&types).map(|(value, ty)| literal(value, *ty)).collect();
+            let values = row?.values()?;
+            let values = values.iter().zip(&types).enumerate().filter(|(place, _)| is_written(place));
+            let values: Vec<String> = values.map(|(_, (value, ty))| literal(value, *ty)).collect();
             let row = format!("({})", values.join(", "));
             match count {
                 0 => write!(self.out, "{head}\n{row}")?,

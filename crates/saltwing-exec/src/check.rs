@@ -1,16 +1,32 @@
-//! Rows against the CHECK constraints of their table.
+//! Rows by the rules of their table: generated columns and CHECK constraints.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use saltwing_access::{KeySet, ScanContext, ScanRoute, ScanSpec, Snapshot, Table};
-use saltwing_bind::{RowCheck, RowChecks};
+use saltwing_bind::{RowCheck, RowRules};
 use saltwing_types::{SqlType, Value, typing};
 
 use crate::ExecError;
 use crate::row_values::{key_text, row_of_batch};
 
-/// Checks a row of all columns that is to be written.
-pub(crate) fn check_row(checks: &RowChecks, table: &Table, row: &[Value]) -> Result<(), ExecError> {
+/// A row of all columns with the values of its generated columns.
+pub(crate) fn complete_row<'r>(
+    rules: Option<&RowRules>,
+    table: &Table,
+    row: Cow<'r, [Value]>,
+) -> Result<Cow<'r, [Value]>, ExecError> {
+    let Some(rules) = rules else { return Ok(row) };
+    rules.complete(row).map_err(|(column, source)| {
+        let def = table.def();
+        let column = def.columns.get(column).map(|column| format!("{}.{}", def.name, column.name));
+        ExecError::Value { column, source }
+    })
+}
+
+/// Checks a complete row that is to be written.
+pub(crate) fn check_row(rules: Option<&RowRules>, table: &Table, row: &[Value]) -> Result<(), ExecError> {
+    let Some(checks) = rules.and_then(RowRules::checks) else { return Ok(()) };
     match checks.broken_by(row)? {
         None => Ok(()),
         Some(constraint) => Err(broken(table, constraint, row)),

@@ -7,12 +7,12 @@ use std::sync::Arc;
 use arrow::array::{AsArray, BinaryArray, RecordBatch};
 use arrow::datatypes::BinaryType;
 use saltwing_access::{OldRow, Reservation, RowChange, ScanContext, Table, TableError};
-use saltwing_bind::RowChecks;
+use saltwing_bind::RowRules;
 use saltwing_planner::TableAccess;
 use saltwing_types::{SqlType, Value, text};
 
 use crate::ExecError;
-use crate::check::check_row;
+use crate::check::{check_row, complete_row};
 use crate::row_values::{key_text, row_of_batch};
 use crate::transaction::Attempt;
 
@@ -33,7 +33,7 @@ pub enum Repeats {
 pub struct TargetRows<'s, 'a> {
     attempt: &'s mut Attempt<'a>,
     table: &'s Arc<Table>,
-    checks: Option<RowChecks>,
+    rules: Option<RowRules>,
     repeats: Repeats,
     /// The rows changed so far, if the statement's query may repeat them: `None` for a row that is deleted.
     changed: HashMap<Vec<u8>, Option<Vec<Value>>>,
@@ -48,13 +48,13 @@ impl<'s, 'a> TargetRows<'s, 'a> {
     pub fn new(attempt: &'s mut Attempt<'a>, table: &'s Arc<Table>, repeats: Repeats) -> Self {
         let (changed, moved) = (HashMap::new(), MovedRows::default());
         let reserved = Reservation::new(attempt.memory().clone());
-        Self { attempt, table, checks: None, repeats, changed, moved, reserved, rows: 0 }
+        Self { attempt, table, rules: None, repeats, changed, moved, reserved, rows: 0 }
     }
 
-    /// Checks the new rows of updates against the constraints of the table.
+    /// Makes the new rows of updates obey the rules of the table.
     #[must_use]
-    pub fn checked(self, checks: Option<RowChecks>) -> Self {
-        Self { checks, ..self }
+    pub fn obeying(self, rules: Option<RowRules>) -> Self {
+        Self { rules, ..self }
     }
 
     /// The statement.
@@ -115,9 +115,8 @@ impl<'s, 'a> TargetRows<'s, 'a> {
                 continue;
             }
             self.rows += 1;
-            if let Some(checks) = &self.checks {
-                check_row(checks, self.table, &new)?;
-            }
+            let new = complete_row(self.rules.as_ref(), self.table, new.into())?.into_owned();
+            check_row(self.rules.as_ref(), self.table, &new)?;
             let key = self.table.row_key(&new)?;
             if key == old {
                 self.attempt.apply(self.table, RowChange::put(&new), None)?;

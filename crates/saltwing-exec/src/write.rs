@@ -12,7 +12,7 @@ use saltwing_bind::{ConflictUpdate, OnConflict, UpsertTarget};
 use saltwing_types::{SqlType, Value, eval, number};
 
 use crate::ExecError;
-use crate::check::check_row;
+use crate::check::{check_row, complete_row};
 use crate::row_values::{key_text, row_of_batch};
 use crate::transaction::{Attempt, Unfinished};
 use crate::writer::Writer;
@@ -56,9 +56,8 @@ impl Writer<'_> {
         for (index, row) in rows.iter().enumerate() {
             let row_id = first_id.map(|id| id + index as i64);
             let put = fresh_row(target, row, row_id).and_then(|row| {
-                if let Some(checks) = &target.checks {
-                    check_row(checks, &target.table, &row)?;
-                }
+                let row = complete_row(target.rules.as_ref(), &target.table, row)?;
+                check_row(target.rules.as_ref(), &target.table, &row)?;
                 Ok(writes.apply(&target.table, RowChange::put(&row), keys.as_deref_mut())?)
             });
             put.map_err(|error| RowFailure { row: Some(index), error })?;
@@ -161,29 +160,33 @@ impl<'s, 't> RowSink<'s, 't> {
         let table = &target.table;
         let fresh = fresh_row(target, values, row_id)?;
         if let Some(update) = &target.update {
-            return self.insert_or_update(fresh.into_owned(), update, keys);
+            return self.insert_or_update(self.complete(fresh)?.into_owned(), update, keys);
         }
         if row_id.is_none() && target.on_conflict != OnConflict::Replace {
-            return self.insert(&fresh, keys);
+            return self.insert(fresh, keys);
         }
         if row_id.is_some() || !target.partial {
-            return self.write(&fresh, OldRow::Unknown, keys);
+            return self.write(&self.complete(fresh)?, OldRow::Unknown, keys);
         }
         let key = table.row_key(&fresh)?;
         let old = self.row_that_is_there(&key)?;
         let mut new = old.clone().unwrap_or_else(|| fresh.into_owned());
         set_columns(&mut new, &target.columns, values);
+        let new = self.complete(new.into())?.into_owned();
         let old = old.as_deref().map_or(OldRow::Absent, OldRow::Present);
         self.write(&new, old, keys)?;
         self.merged.insert(key, new);
         Ok(())
     }
 
-    /// Writes a row of all columns.
+    /// A row with the values of its generated columns.
+    fn complete<'r>(&self, row: Cow<'r, [Value]>) -> Result<Cow<'r, [Value]>, ExecError> {
+        complete_row(self.target.rules.as_ref(), &self.target.table, row)
+    }
+
+    /// Writes a complete row.
     fn write(&mut self, new: &[Value], old: OldRow<'_>, keys: Option<&mut Vec<Vec<u8>>>) -> Result<(), ExecError> {
-        if let Some(checks) = &self.target.checks {
-            check_row(checks, &self.target.table, new)?;
-        }
+        check_row(self.target.rules.as_ref(), &self.target.table, new)?;
         self.attempt.apply(&self.target.table, RowChange::Put { new, old, written_ms: None }, keys)
     }
 
@@ -209,7 +212,10 @@ impl<'s, 't> RowSink<'s, 't> {
             self.merged.insert(key, fresh);
             return Ok(());
         };
-        let new = updated(table, update, &old, fresh)?;
+        let new = match updated(table, update, &old, fresh)? {
+            Some(new) => Some(self.complete(new.into())?.into_owned()),
+            None => None,
+        };
         if let Some(new) = &new {
             self.write(new, OldRow::Present(&old), keys)?;
         }
@@ -218,18 +224,19 @@ impl<'s, 't> RowSink<'s, 't> {
     }
 
     /// Writes a row whose key is new.
-    fn insert(&mut self, row: &[Value], keys: Option<&mut Vec<Vec<u8>>>) -> Result<(), ExecError> {
+    fn insert(&mut self, row: Cow<'_, [Value]>, keys: Option<&mut Vec<Vec<u8>>>) -> Result<(), ExecError> {
         let table = &self.target.table;
-        let key = table.row_key(row)?;
+        let key = table.row_key(&row)?;
         let is_known = self.inserted.contains(&key) || self.attempt.latest().contains(table, &key)?;
         match (is_known, self.target.on_conflict) {
             (true, OnConflict::Ignore) => Ok(()),
             (true, _) => {
-                let (table, key) = (table.def().name.to_string(), key_text(table, row));
+                let (table, key) = (table.def().name.to_string(), key_text(table, &row));
                 Err(ExecError::DuplicateKey { table, key })
             }
             (false, _) => {
-                self.write(row, OldRow::Absent, keys)?;
+                let row = self.complete(row)?;
+                self.write(&row, OldRow::Absent, keys)?;
                 self.inserted.insert(key);
                 Ok(())
             }

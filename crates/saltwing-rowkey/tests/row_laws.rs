@@ -6,7 +6,7 @@ mod nasty;
 use nasty::{Table, row_picks, table};
 use proptest::prelude::*;
 use saltwing_rowkey::{KeySlices, RowKeyCodec, salt};
-use saltwing_types::{KeySchema, Salt, SortOrder, SqlType as T, Value as V};
+use saltwing_types::{KeyColumn, KeySchema, KeySource, Salt, SortOrder, SqlType as T, Value as V};
 
 /// What a stored value reads back as.
 fn normal(ty: T, value: &V) -> V {
@@ -74,6 +74,47 @@ proptest! {
             }
             // What was read is written as the same key.
             prop_assert_eq!(codec.encode(&read).unwrap(), key);
+        }
+    }
+
+    /// A nullable column behind the last one changes no key, and is NULL in it: bytes and bucket stay. Left out are the values
+    /// that only the end of a key can hold.
+    #[test]
+    fn a_column_behind_the_last_one_is_null(
+        table in table(),
+        picks in row_picks(40),
+        buckets in 1u16..=256,
+        added in prop::collection::vec((any::<bool>(), 0..3_usize), 1..4),
+    ) {
+        let last = table.schema.columns.last().unwrap().clone();
+        prop_assume!(!matches!(last.ty, T::Varbinary | T::Array(..)));
+        let salt = table.schema.salt.map(|salt| Salt { buckets, ..salt });
+        let before = KeySchema { salt, ..table.schema.clone() };
+        let mut after = before.clone();
+        for (place, (is_desc, ty)) in added.iter().enumerate() {
+            after.columns.push(KeyColumn {
+                source: KeySource::Column(before.columns.len() + place),
+                name: format!("added{place}"),
+                ty: [T::Varchar(None), T::Decimal(None), T::VarbinaryEncoded][*ty],
+                order: if *is_desc { SortOrder::Desc } else { SortOrder::Asc },
+                nullable: true,
+            });
+        }
+        let [before, after] = [before, after].map(|schema| RowKeyCodec::new(&schema).unwrap());
+        let is_fit = |value: &V| match value {
+            V::Text(text) => last.order == SortOrder::Desc || !text.contains('\0'),
+            V::Bytes(bytes) => !last.nullable || last.order == SortOrder::Asc || bytes.first() != Some(&0xff),
+            _ => true,
+        };
+        for (row, _) in table.rows(&picks).into_iter().filter(|(row, _)| row.last().is_none_or(is_fit)) {
+            let key = before.encode(&row).unwrap();
+            let nulls = || std::iter::repeat_n(V::Null, added.len());
+            let longer: Vec<V> = row.iter().cloned().chain(nulls()).collect();
+            prop_assert_eq!(&after.encode(&longer).unwrap(), &key, "{:?}", row);
+            let expected: Vec<V> = before.decode(&key).unwrap().into_iter().chain(nulls()).collect();
+            prop_assert_eq!(after.decode(&key).unwrap(), expected, "{:02x?}", key);
+            let logical = &key[before.bucket_bytes()..];
+            prop_assert_eq!(after.bucket(logical), before.bucket(logical));
         }
     }
 

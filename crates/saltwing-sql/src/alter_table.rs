@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! ALTER TABLE [schema.]table
-//!     ADD  [COLUMN] [IF NOT EXISTS] [family.]column type [NOT NULL | NULL] [DEFAULT expression], ..
+//!     ADD  [COLUMN] [IF NOT EXISTS] [family.]column type [NOT NULL | NULL] [DEFAULT expression] [PRIMARY KEY [ASC | DESC]], ..
 //!   | ADD  [CONSTRAINT name] CHECK (condition)
 //!   | DROP [COLUMN] [IF EXISTS] [family.]column, ..
 //!   | DROP CONSTRAINT [IF EXISTS] name

@@ -33,6 +33,11 @@ pub(crate) fn upsert(cursor: &mut Cursor<'_>, start: usize, hints: Vec<Hint>) ->
         true => Some(cursor.in_brackets(written_column)?),
         false => None,
     };
+    let overriding = cursor.eat(&["OVERRIDING", "SYSTEM", "VALUE"]);
+    if cursor.at(&["OVERRIDING", "USER", "VALUE"]) {
+        return Err(SqlError::not_supported("OVERRIDING USER VALUE", cursor.here())
+            .with_help("leave the column out, or give it DEFAULT"));
+    }
     query::check_words(cursor, conflict_clause_start(cursor))?;
     let source = match cursor.word(0).map(str::to_uppercase).as_deref() {
         Some("VALUES") => values(cursor)?,
@@ -58,7 +63,8 @@ pub(crate) fn upsert(cursor: &mut Cursor<'_>, start: usize, hints: Vec<Hint>) ->
         clause => clause.or(or),
     };
     let returning = returning(cursor)?;
-    Ok(Upsert { table, columns, source, conflict, has_sequences, returning, hints, span: cursor.span_from(start) })
+    let span = cursor.span_from(start);
+    Ok(Upsert { table, columns, overriding, source, conflict, has_sequences, returning, hints, span })
 }
 
 /// `OR IGNORE`, `OR REPLACE` behind INSERT.

@@ -55,6 +55,7 @@ mod dml;
 mod error;
 mod expr;
 pub mod guard;
+mod generated;
 mod hint;
 mod large_stack;
 mod lexer;

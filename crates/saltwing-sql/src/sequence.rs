@@ -75,6 +75,25 @@ pub(crate) fn drop(cursor: &mut Cursor<'_>) -> Result<DropSequence, SqlError> {
     Ok(DropSequence { if_exists, names })
 }
 
+/// Reads `[([SEQUENCE NAME s] [option ..])]`, as it stands behind IDENTITY.
+pub(crate) fn identity_options(cursor: &mut Cursor<'_>) -> Result<(Option<TableRef>, SequenceOptions), SqlError> {
+    let (mut sequence, mut options) = (None, SequenceOptions::default());
+    if !cursor.eat_symbol(&Token::LParen) {
+        return Ok((sequence, options));
+    }
+    loop {
+        let start = cursor.index();
+        if cursor.eat(&["SEQUENCE", "NAME"]) {
+            let name = cursor.table()?;
+            once(cursor, start, &mut sequence, name)?;
+        } else if !option(cursor, &mut options)? {
+            break;
+        }
+    }
+    cursor.expect_symbol(&Token::RParen)?;
+    Ok((sequence, options))
+}
+
 /// Reads one option; false at the end of the options.
 fn option(cursor: &mut Cursor<'_>, options: &mut SequenceOptions) -> Result<bool, SqlError> {
     let start = cursor.index();

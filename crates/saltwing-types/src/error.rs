@@ -101,6 +101,7 @@ codes! {
     DuplicateFunction = "duplicate_function", "42723";
     InvalidDefinition = "invalid_definition", "42P16";
     WrongObject = "wrong_object", "42809";
+    GeneratedColumn = "generated_column", "428C9";
     Dependents = "dependents", "2BP01", 1010;
     NotSupported = "not_supported", "0A000";
     MisplacedSequence = "misplaced_sequence", "0A000", 1205;

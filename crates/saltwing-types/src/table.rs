@@ -149,7 +149,7 @@ pub struct ColumnDef {
     pub ty: SqlType,
     /// Whether NULL may be stored.
     pub nullable: bool,
-    /// DEFAULT: the source text and the bound expression (no columns in it).
+    /// DEFAULT, or the expression of a generated column.
     pub default: Option<DefaultDef>,
     /// Index in [`TableDef::families`] of a value column; `None` for a key column.
     pub family: Option<usize>,
@@ -161,15 +161,60 @@ pub struct ColumnDef {
     pub comment: Option<String>,
 }
 
-/// A column's DEFAULT.
+impl ColumnDef {
+    /// The expression of a generated column; `None` of another one.
+    pub fn generated(&self) -> Option<&str> {
+        let default = self.default.as_ref().filter(|default| default.kind == DefaultKind::Generated);
+        default.map(|default| default.text.as_str())
+    }
+
+    /// How an identity column counts; `None` of another one.
+    pub fn identity(&self) -> Option<&IdentityDef> {
+        match &self.default.as_ref()?.kind {
+            DefaultKind::Identity(identity) => Some(identity),
+            _ => None,
+        }
+    }
+}
+
+/// A column's DEFAULT, or how else it gets its values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DefaultDef {
     /// As written.
     pub text: String,
-    /// Its value; NULL if [`DefaultDef::computed`] is set.
+    /// The value of [`DefaultKind::Constant`]; NULL for the others.
     pub expr: Expr,
-    /// Whether the text is SQL that is computed for each new row: `now()`, `uuid()`. Otherwise it is one value.
-    pub computed: bool,
+    /// When it is computed.
+    pub kind: DefaultKind,
+}
+
+/// When the value of a DEFAULT is computed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DefaultKind {
+    /// Once, when the column is defined.
+    Constant,
+    /// For each new row that is given no value: the text is SQL, `now()` or `NEXT VALUE FOR s`.
+    NewRow,
+    /// As [`DefaultKind::NewRow`], from a sequence of the column's own: GENERATED .. AS IDENTITY.
+    Identity(IdentityDef),
+    /// Each time a row is written: the text is an expression over the row's other columns.
+    Generated,
+}
+
+/// A column that counts by itself. Its sequence is dropped with it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IdentityDef {
+    /// GENERATED ALWAYS: statements may not give it values, unless they say OVERRIDING SYSTEM VALUE.
+    pub always: bool,
+    /// Its sequence.
+    pub sequence: TableName,
+}
+
+impl DefaultDef {
+    /// Whether it is computed for each new row.
+    pub fn is_of_new_row(&self) -> bool {
+        matches!(self.kind, DefaultKind::NewRow | DefaultKind::Identity(_))
+    }
 }
 
 /// A table.
@@ -348,6 +393,11 @@ impl TableDef {
             Some(family) => format!("{family}.{}", column.name),
             None => column.name.clone(),
         }
+    }
+
+    /// The sequences of its identity columns.
+    pub fn own_sequences(&self) -> impl Iterator<Item = &TableName> {
+        self.columns.iter().filter_map(|column| Some(&column.identity()?.sequence))
     }
 
     /// Whether the key is the hidden row id.

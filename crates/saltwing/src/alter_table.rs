@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use saltwing_access::Table;
-use saltwing_bind::{RowChecks, alter_table, commented, resolve};
+use saltwing_bind::{RowChecks, alter_table, commented, resolve, unfit_last_column};
 use saltwing_catalog::CatalogError;
-use saltwing_exec::broken_row;
+use saltwing_exec::{ExecError, broken_row};
 use saltwing_sql::TableRef;
 use saltwing_sql::statement::{AlterTable, Comment};
 use saltwing_types::TableDef;
@@ -20,31 +20,45 @@ impl Session {
         let name = &alter.table;
         // Adds the position of the name to an error.
         resolve(&*self.catalog(), name)?;
-        let (mut notices, mut new_check) = (Vec::new(), None);
-        let change = |table: &Arc<Table>| -> Result<_, Error> {
-            let altered = alter_table(alter, table)?;
-            (notices, new_check) = (altered.notices, altered.new_check);
-            Ok(altered.def)
-        };
-        let (schema, bare) = name.parts();
-        let altered = self.shared().catalog.alter_table(schema, bare, change);
-        altered.map_err(|error| error.at(Some(name.span())))?;
-        if let Some(check) = new_check {
-            self.check_stored_rows(name, &check)?;
+        let mut met: Option<String> = None;
+        loop {
+            let (mut notices, mut new_check, mut is_step) = (Vec::new(), None, false);
+            let change = |table: &Arc<Table>| -> Result<_, Error> {
+                let altered = alter_table(alter, table, met.as_deref())?;
+                (notices, new_check, is_step) = (altered.notices, altered.new_check, altered.is_step);
+                Ok(altered.def)
+            };
+            let (schema, bare) = name.parts();
+            let altered = self.shared().catalog.alter_table(schema, bare, change);
+            altered.map_err(|error| error.at(Some(name.span())))?;
+            if let Some(check) = &new_check {
+                self.check_stored_rows(name, check, is_step)?;
+            }
+            if !is_step {
+                return Ok(ExecResult::noticed(notices).into());
+            }
+            met = new_check;
         }
-        Ok(ExecResult::noticed(notices).into())
     }
 
     /// Checks the rows of a table against a constraint that is new, and drops it again if they break it.
     ///
     /// All writes that come later obey the constraint already. So a row that breaks it was there before.
-    fn check_stored_rows(&self, name: &TableRef, check: &str) -> Result<(), Error> {
+    fn check_stored_rows(&self, name: &TableRef, check: &str, is_step: bool) -> Result<(), Error> {
         let table = resolve(&*self.catalog(), name)?;
         let checks = RowChecks::of(&table)?;
         let Some(check) = checks.as_ref().and_then(|checks| checks.named(check)) else { return Ok(()) };
-        let broken = self.snapshot().and_then(|rows| Ok(broken_row(&table, check, &*rows, self.begin())?));
+        let broken = self.snapshot().and_then(|rows| match is_step {
+            // Another TTL would show rows that are expired now.
+            true => {
+                let all = Table::new(Arc::new(TableDef { ttl_s: None, ..TableDef::clone(table.def()) }))?;
+                Ok(broken_row(&Arc::new(all), check, &*rows, self.begin())?)
+            }
+            false => Ok(broken_row(&table, check, &*rows, self.begin())?),
+        });
         let error = match broken {
             Ok(None) => return Ok(()),
+            Ok(Some(ExecError::Check { key, .. })) if is_step => unfit_last_column(table.def(), &key).into(),
             Ok(Some(broken)) => Error::from(broken),
             Err(error) => error,
         };

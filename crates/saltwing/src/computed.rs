@@ -7,6 +7,7 @@ use saltwing_access::{ScanContext, Snapshot};
 use saltwing_bind::{ComputedValue, Params, SequenceUses, UpsertTarget, computed_query, expr_of};
 use saltwing_expr::value_at;
 use saltwing_sql::statement::{Hint, QueryStatement};
+use saltwing_types::table::DefaultKind;
 use saltwing_types::{ColumnDef, ErrorCode, Expr, Span, TableDef, Value, eval, number};
 
 use crate::Error;
@@ -41,7 +42,9 @@ impl Session {
 
     /// Tries the DEFAULTs that are computed for each row: one that fails would fail for every row.
     pub(crate) fn check_defaults(&self, def: &TableDef) -> Result<(), Error> {
-        let is_computed = |column: &&ColumnDef| column.default.as_ref().is_some_and(|default| default.computed);
+        // The sequence of an identity column is not there before its table.
+        let is_computed =
+            |column: &&ColumnDef| column.default.as_ref().is_some_and(|default| default.kind == DefaultKind::NewRow);
         let columns: Vec<&ColumnDef> = def.columns.iter().filter(is_computed).collect();
         if columns.is_empty() {
             return Ok(());

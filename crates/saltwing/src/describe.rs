@@ -115,7 +115,7 @@ impl Describer<'_> {
                 let columns = session.columns_of(&view.query, 0, Purpose::Explain)?;
                 drop(view.into_def(create, &columns)?);
             }
-            Statement::AlterTable(alter) => drop(alter_table(alter, &resolve(&*catalog, &alter.table)?)?),
+            Statement::AlterTable(alter) => drop(alter_table(alter, &resolve(&*catalog, &alter.table)?, None)?),
             Statement::Comment(comment) => drop(commented(comment, &*catalog)?),
             Statement::Set(set) => {
                 Setting::named(&set.name.text).map_err(|error| error.at(Some(set.name.span)))?;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 use saltwing_access::ScanContext;
 use saltwing_bind::{
-    BoundMerge, BoundSource, BoundUpdate, BoundUpsert, MergeStep, Params, RowChecks, UpsertTarget, delete,
-    deleted_rows, merge, resolve, returning, through_view, update, upsert,
+    BoundMerge, BoundSource, BoundUpdate, BoundUpsert, MergeStep, Params, RowRules, UpsertTarget, delete, deleted_rows,
+    merge, resolve, returning, through_view, update, upsert,
 };
 use saltwing_catalog::CatalogReader;
 use saltwing_exec::{Attempt, CommitLimits, ExecError, Repeats, Returning, RowFailure, TargetRows};
@@ -228,7 +228,7 @@ impl Dml<'_> {
         let repeats = if is_joined { Repeats::Alike } else { Repeats::None };
         self.write(limits, |attempt| {
             let rows = self.start_query(attempt, &query, HintVerb::Update, now_ms)?;
-            let mut targets = TargetRows::new(attempt, &table, repeats).checked(RowChecks::of(&table)?);
+            let mut targets = TargetRows::new(attempt, &table, repeats).obeying(RowRules::of(&table)?);
             let result = each_batch(rows, |types, batch| targets.update(types, batch))?;
             Ok((Some(targets.end()?), result))
         })
@@ -241,7 +241,7 @@ impl Dml<'_> {
         let start = |attempt: &Attempt<'_>, query| self.start_query(attempt, query, HintVerb::Merge, computing.now_ms);
         self.write(self.session.writer().limits.in_one(), |attempt| {
             let mut all = ExecResult::default();
-            let mut targets = TargetRows::new(attempt, &table, Repeats::Refused).checked(RowChecks::of(&table)?);
+            let mut targets = TargetRows::new(attempt, &table, Repeats::Refused).obeying(RowRules::of(&table)?);
             for step in &steps {
                 let attempt = targets.attempt();
                 let result = match step {

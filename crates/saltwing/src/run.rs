@@ -313,9 +313,10 @@ impl Session {
     /// Makes a table; the notices for the user.
     pub(crate) fn create_table(&self, create: &CreateTable) -> Result<Vec<String>, Error> {
         let shared = self.shared();
-        let bound = create_table(create, shared.options.default_salt)?;
+        let bound = create_table(create, shared.options.default_salt)?.with_free_names(&*shared.catalog.snapshot());
         self.check_defaults(&bound.def).map_err(|error| error.at(Some(create.table.span())))?;
-        match shared.catalog.create_table(bound.def) {
+        let sequences = bound.sequences.into_iter().map(|sequence| sequence.def).collect();
+        match shared.catalog.create_table_with(bound.def, sequences) {
             Err(saltwing_catalog::CatalogError::DuplicateTable { .. }) if create.if_not_exists => {}
             created => drop(created.map_err(|e| Error::from(e).at(Some(create.table.span())))?),
         }

@@ -262,7 +262,7 @@ impl Session {
         let catalog = self.catalog();
         for table in catalog.tables() {
             for column in &table.def().columns {
-                let Some(default) = column.default.as_ref().filter(|default| default.computed) else { continue };
+                let Some(default) = column.default.as_ref().filter(|default| default.is_of_new_row()) else { continue };
                 let mut uses = SequenceUses::default();
                 uses.of_row(&expr_of(&default.text)?, Params::Given(&[]))?;
                 let is_it = |it: &SequenceUse| {

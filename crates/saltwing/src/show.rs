@@ -1,7 +1,10 @@
 //! SHOW and DESCRIBE.
 
-use saltwing_bind::{ResultColumn, SPLIT_ON, key_constraint, resolve, table_comments, table_path, view_statements};
-use saltwing_catalog::{CatalogViewDef, INFORMATION_SCHEMA, catalog_view};
+use saltwing_bind::{
+    ResultColumn, SPLIT_ON, identity_definition, identity_text, key_constraint, resolve, table_comments, table_path,
+    view_statements,
+};
+use saltwing_catalog::{CatalogReader, CatalogViewDef, INFORMATION_SCHEMA, catalog_view};
 use saltwing_sql::statement::{SettingName, ShowTables};
 use saltwing_sql::{Statement, TableRef, quote_name};
 use saltwing_types::like::LikePattern;
@@ -106,7 +109,7 @@ impl Session {
             return Ok(view_statements(&view).into_iter().map(|text| vec![Some(text)]).collect());
         }
         let table = resolve(&*catalog, name)?;
-        let texts = [create_table_text(table.def())].into_iter().chain(table_comments(table.def()));
+        let texts = [create_table_text(table.def(), &*catalog)].into_iter().chain(table_comments(table.def()));
         Ok(texts.map(|text| vec![Some(text)]).collect())
     }
 
@@ -220,15 +223,29 @@ fn column_row(def: &TableDef, index: usize, column: &ColumnDef) -> TextRow {
     let key = def.key.position(index);
     let key = key.and_then(|position| Some(key_place(position, def.key.columns.get(position)?)));
     let family = def.family_name(column).map(|family| format!("family {family}"));
-    let notes: Vec<String> = family.into_iter().chain(column.comment.clone()).collect();
+    let sequence = column.identity().map(|identity| format!("sequence {}", table_path(&identity.sequence)));
+    let notes: Vec<String> = family.into_iter().chain(sequence).chain(column.comment.clone()).collect();
     vec![
         Some(column.name.clone()),
         Some(column.ty.to_string()),
         Some(if column.nullable { "yes" } else { "no" }.into()),
         key,
-        column.default.as_ref().map(|d| d.text.clone()),
+        shown_default(column),
         (!notes.is_empty()).then(|| notes.join("; ")),
     ]
+}
+
+fn generated_text(expr: &str) -> String {
+    format!("GENERATED ALWAYS AS ({expr}) STORED")
+}
+
+/// The DEFAULT of a column, or how else it gets its values.
+fn shown_default(column: &ColumnDef) -> Option<String> {
+    match (column.generated(), column.identity()) {
+        (Some(expr), _) => Some(generated_text(expr)),
+        (None, Some(identity)) => Some(identity_text(identity).to_owned()),
+        (None, None) => column.default.as_ref().map(|default| default.text.clone()),
+    }
 }
 
 /// The columns among the first parts of the key: those before them that are computed count with them.
@@ -247,9 +264,14 @@ fn option_text(value: &Value) -> String {
 }
 
 /// A CREATE TABLE that makes the same table.
-fn create_table_text(def: &TableDef) -> String {
-    let mut lines: Vec<String> =
-        def.columns.iter().enumerate().filter(|(_, c)| !c.hidden).map(|(i, c)| column_text(def, i, c)).collect();
+fn create_table_text(def: &TableDef, catalog: &dyn CatalogReader) -> String {
+    let mut lines: Vec<String> = def
+        .columns
+        .iter()
+        .enumerate()
+        .filter(|(_, c)| !c.hidden)
+        .map(|(i, c)| column_text(def, (i, c), catalog))
+        .collect();
     if let Some(name) = key_constraint(def) {
         let parts: Vec<String> = def
             .key
@@ -282,13 +304,20 @@ fn create_table_text(def: &TableDef) -> String {
     format!("CREATE TABLE {} (\n{}\n){options}{split_on}", table_path(&def.name), lines.join(",\n"))
 }
 
-fn column_text(def: &TableDef, index: usize, column: &ColumnDef) -> String {
+fn column_text(def: &TableDef, (index, column): (usize, &ColumnDef), catalog: &dyn CatalogReader) -> String {
     let family = def.family_name(column).map(|family| format!("{}.", quote_name(family)));
     let not_null = match def.key.position(index) {
         Some(position) => !def.key.columns.get(position).is_some_and(|k| k.nullable),
         None => !column.nullable,
     };
     let not_null = if not_null { " NOT NULL" } else { "" };
-    let default = column.default.as_ref().map(|d| format!(" DEFAULT {}", d.text)).unwrap_or_default();
+    let default = match (column.generated(), column.identity()) {
+        (Some(expr), _) => format!(" {}", generated_text(expr)),
+        (None, Some(identity)) => {
+            let sequence = catalog.sequence(identity.sequence.schema.as_deref(), &identity.sequence.name).ok();
+            format!(" {}", identity_definition(identity, sequence.as_deref()))
+        }
+        (None, None) => column.default.as_ref().map(|d| format!(" DEFAULT {}", d.text)).unwrap_or_default(),
+    };
     format!("    {}{} {}{not_null}{default}", family.unwrap_or_default(), quote_name(&column.name), column.ty)
 }

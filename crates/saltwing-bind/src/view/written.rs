@@ -180,7 +180,12 @@ impl<'a> WrittenView<'a> {
     }
 
     fn upsert(&self, statement: &mut Upsert, params: Params<'_>) -> Result<()> {
-        let all = || self.view.columns.iter().map(|column| self.column_name(&column.name)).collect();
+        let is_given = |name: &str| {
+            let column = self.table.def().column_index(name).and_then(|index| self.table.def().columns.get(index));
+            column.is_none_or(|column| column.generated().is_none())
+        };
+        let shown = self.view.columns.iter().filter(|column| is_given(&column.name));
+        let all = || shown.map(|column| self.column_name(&column.name)).collect();
         let mut columns: Vec<ColumnName> = statement.columns.take().unwrap_or_else(all);
         let mut missing: Vec<&(usize, Value)> = self.constants.iter().collect();
         for (place, column) in columns.iter().enumerate() {

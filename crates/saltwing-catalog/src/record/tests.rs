@@ -1,4 +1,4 @@
-use saltwing_types::table::{CheckDef, DefaultDef, DroppedColumn, TableHistory, TableOption};
+use saltwing_types::table::{CheckDef, DefaultDef, DefaultKind, DroppedColumn, IdentityDef, TableHistory, TableOption};
 use saltwing_types::value::Timestamp;
 use saltwing_types::{
     ArithOp, ColumnDef, ColumnRef, Expr, KeyColumn, KeySchema, KeySource, Salt, SortOrder, SqlType, TableDef, TableId,
@@ -68,7 +68,7 @@ fn key() -> Vec<KeyColumn> {
 fn everything() -> TableDef {
     let default = |(ty, value): &(SqlType, Option<Value>)| {
         let expr = Expr::Literal(value.clone()?, *ty);
-        Some(DefaultDef { text: "as written".into(), expr, computed: false })
+        Some(DefaultDef { text: "as written".into(), expr, kind: DefaultKind::Constant })
     };
     let key_column = |(name, ty): (&str, SqlType)| ColumnDef {
         name: name.into(),
@@ -92,7 +92,7 @@ fn everything() -> TableDef {
         hidden: false,
         comment: None,
     }));
-    columns[4].default = Some(DefaultDef { text: "now()".into(), expr: Expr::NULL, computed: true });
+    columns[4].default = Some(DefaultDef { text: "now()".into(), expr: Expr::NULL, kind: DefaultKind::NewRow });
     let option = |name: &str, value, honoured| TableOption { name: name.into(), value, honoured };
     TableDef {
         id: TableId(4_000_000_000),
@@ -147,6 +147,23 @@ fn comments_and_checks_are_in_the_record() {
     assert_eq!(read("t", &text).unwrap(), def);
 }
 
+/// Earlier releases do not know the fields, and refuse a definition that has them.
+#[test]
+fn columns_that_fill_themselves_are_in_the_record() {
+    let mut def = everything();
+    def.columns[4].default = Some(DefaultDef { text: "n + 1".into(), expr: Expr::NULL, kind: DefaultKind::Generated });
+    let text = write(&def).unwrap();
+    assert!(text.contains(r#""text":"n + 1""#) && text.contains(r#""computed":false,"generated":true}"#), "{text}");
+    assert_eq!(read("t", &text).unwrap(), def);
+    let sequence = TableName { schema: Some("App".into()), name: "s".into() };
+    let kind = DefaultKind::Identity(IdentityDef { always: true, sequence });
+    def.columns[4].default = Some(DefaultDef { text: "NEXT VALUE FOR App.s".into(), expr: Expr::NULL, kind });
+    let text = write(&def).unwrap();
+    let identity = r#""computed":true,"identity":{"always":true,"sequence":{"schema":"App","name":"s"}}}"#;
+    assert!(text.contains(identity), "{text}");
+    assert_eq!(read("t", &text).unwrap(), def);
+}
+
 /// Earlier releases do not know the field, and refuse a definition that has it.
 #[test]
 fn a_table_says_since_when_it_keeps_versions() {
@@ -187,7 +204,7 @@ fn numbers_that_json_lacks_are_kept() {
         let mut def = everything();
         def.columns[5].ty = ty;
         let expr = Expr::Literal(value, ty);
-        def.columns[5].default = Some(DefaultDef { text: "x".into(), expr, computed: false });
+        def.columns[5].default = Some(DefaultDef { text: "x".into(), expr, kind: DefaultKind::Constant });
         assert_eq!(read("t", &write(&def).unwrap()).unwrap(), def);
     }
 }

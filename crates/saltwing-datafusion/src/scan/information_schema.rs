@@ -101,19 +101,30 @@ fn columns(catalog: &dyn CatalogReader) -> Vec<Vec<Value>> {
                 saltwing_types::SortOrder::Asc => "ASC",
                 saltwing_types::SortOrder::Desc => "DESC",
             });
+            let generated = column.generated();
             rows.push(vec![
                 Value::text(CATALOG),
                 schema_name(def.name.schema.as_ref()),
                 Value::text(&def.name.name),
                 Value::text(&column.name),
                 Value::Int(place as i64 + 1),
-                text(column.default.as_ref().map(|d| &d.text)),
+                text(
+                    column
+                        .default
+                        .as_ref()
+                        .filter(|_| generated.is_none() && column.identity().is_none())
+                        .map(|d| &d.text),
+                ),
                 Value::text(if column.nullable { "YES" } else { "NO" }),
                 Value::text(column.ty.to_string()),
                 key.map_or(Value::Null, |key| Value::Int(key as i64 + 1)),
                 text(order),
                 text(def.family_name(column)),
                 text(column.comment.as_ref()),
+                Value::text(if generated.is_some() { "ALWAYS" } else { "NEVER" }),
+                text(generated),
+                Value::text(if column.identity().is_some() { "YES" } else { "NO" }),
+                text(column.identity().map(|identity| if identity.always { "ALWAYS" } else { "BY DEFAULT" })),
             ]);
         }
     }
@@ -132,6 +143,10 @@ fn columns(catalog: &dyn CatalogReader) -> Vec<Vec<Value>> {
                 Value::Null,
                 Value::Null,
                 text(column.comment.as_ref()),
+                Value::text("NEVER"),
+                Value::Null,
+                Value::text("NO"),
+                Value::Null,
             ]);
         }
     }

@@ -188,8 +188,13 @@ fn sequence_options(it: &mut SequenceOptions) {
 fn column_spec(it: &mut ColumnSpec) {
     column_name(&mut it.name);
     (it.type_span, it.span) = (NOWHERE, NOWHERE);
-    if let Some(default) = &mut it.default {
+    for default in it.default.iter_mut().chain(&mut it.generated) {
         (default.text, default.span) = (String::new(), NOWHERE);
+    }
+    if let Some(identity) = &mut it.identity {
+        identity.sequence.iter_mut().for_each(table);
+        sequence_options(&mut identity.options);
+        identity.span = NOWHERE;
     }
     if let Some(key) = &mut it.primary_key {
         key.span = NOWHERE;

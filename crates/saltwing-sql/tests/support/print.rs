@@ -319,6 +319,16 @@ impl Print for ColumnSpec {
         if let Some(default) = &self.default {
             write!(f, " DEFAULT {}", tree_text(&default.expr))?;
         }
+        if let Some(generated) = &self.generated {
+            write!(f, " GENERATED ALWAYS AS ({}) STORED", tree_text(&generated.expr))?;
+        }
+        if let Some(identity) = &self.identity {
+            write!(f, " GENERATED {} AS IDENTITY (", if identity.always { "ALWAYS" } else { "BY DEFAULT" })?;
+            if let Some(sequence) = &identity.sequence {
+                write!(f, " SEQUENCE NAME {sequence}")?;
+            }
+            write!(f, "{})", Shown(&identity.options))?;
+        }
         if let Some(key) = self.primary_key {
             write!(f, " PRIMARY KEY{}", order_text(key.order))?;
         }
@@ -391,6 +401,7 @@ fn upsert(f: &mut Formatter<'_>, verb: &str, it: &Upsert) -> fmt::Result {
     f.write_str(if replaces { " OR REPLACE" } else { "" })?;
     write!(f, " INTO {}", it.table)?;
     columns(f, it.columns.as_deref())?;
+    f.write_str(if it.overriding { " OVERRIDING SYSTEM VALUE" } else { "" })?;
     match &it.source {
         RowSource::Values(rows) => {
             f.write_str(" VALUES ")?;

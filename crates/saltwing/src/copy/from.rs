@@ -293,7 +293,7 @@ impl Load<'_> {
             let Some(def) = target.table.def().columns.get(column) else { continue };
             match self.value(field, def.ty) {
                 Ok(Value::Null) if !def.nullable => match &def.default {
-                    Some(default) if default.computed => {
+                    Some(default) if default.is_of_new_row() => {
                         unset.push(row.len());
                         row.push(Value::Null);
                     }

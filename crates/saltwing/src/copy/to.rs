@@ -78,7 +78,7 @@ impl Session {
             (None, None) => vec!["*".to_owned()],
             (None, Some(table)) => {
                 let def = table.def();
-                let shown = def.columns.iter().filter(|column| !column.hidden);
+                let shown = def.columns.iter().filter(|column| !column.hidden && column.generated().is_none());
                 let item = |column| format!("{} AS {}", column_path(def, column), quote_name(&def.unique_name(column)));
                 shown.map(item).collect()
             }

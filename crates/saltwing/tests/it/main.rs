@@ -1,6 +1,7 @@
 //! The library's tests, in one binary: linking it is what takes long.
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
+mod added_keys;
 mod aggregates;
 mod alter_table;
 mod appender;
@@ -22,6 +23,7 @@ mod fixtures;
 mod flights;
 mod forms;
 mod functions;
+mod generated_columns;
 mod inbox;
 mod interrupts;
 mod json;
