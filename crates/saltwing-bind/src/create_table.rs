@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 
 use saltwing_sql::Name;
 use saltwing_sql::statement::{ColumnSpec, CreateTable, KeyPart, OptionSpec, OptionValue};
+use saltwing_types::dynamic::DYNAMIC_COLUMNS;
 use saltwing_types::suggest;
 use saltwing_types::table::{
     BUCKETS_MAX, COLUMNS_MAX, DefaultDef, ROW_ID_COLUMN, ROW_KEY_COLUMN, TableHistory, TableOption, is_same_name,
@@ -143,7 +144,7 @@ pub(crate) fn exists(def: &TableDef, column: &ColumnDef, name: &Name) -> BindErr
 
 /// Hidden columns have their names to themselves.
 pub(crate) fn check_not_hidden(name: &Name) -> Result<()> {
-    if [ROW_KEY_COLUMN, ROW_ID_COLUMN].contains(&name.text.to_lowercase().as_str()) {
+    if [ROW_KEY_COLUMN, ROW_ID_COLUMN, DYNAMIC_COLUMNS].contains(&name.text.to_lowercase().as_str()) {
         return Err(invalid(format!("{} is the name of a hidden column", name.text)).at(Some(name.span)));
     }
     Ok(())

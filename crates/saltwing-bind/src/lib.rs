@@ -38,7 +38,7 @@ mod update;
 mod view;
 
 pub use aggregate::{AggregateCall, AggregateFunction, GroupOrder, Grouping};
-pub use alter_table::{AlteredTable, alter_table};
+pub use alter_table::{AlteredTable, alter_table, with_dynamic_columns};
 pub use as_of::table_as_of;
 pub use check::{RowCheck, RowChecks, key_constraint};
 pub use comment::{Commented, commented, table_comments, view_statements};

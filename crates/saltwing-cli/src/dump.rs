@@ -68,17 +68,38 @@ impl Runner<'_> {
     }
 
     fn dump_rows(&mut self, table: &str) -> Result<(), Failure> {
-        let rows = self.connection.query(&format!("SELECT /*+ FULL_SCAN */ * FROM {table}"), ())?;
-        let types: Vec<_> = rows.columns().iter().map(|column| column.ty).collect();
-        let names: Vec<_> = rows.columns().iter().map(|column| saltwing_sql::quote_name(&column.label)).collect();
+        let all = |items: &str| format!("SELECT /*+ FULL_SCAN */ {items} FROM {table}");
+        // A table that has had dynamic columns keeps them in a hidden column.
+        let with_dynamic = self.connection.query(&all(&format!("*, {DYNAMIC_COLUMNS}")), ());
+        let (rows, has_dynamic) = match with_dynamic {
+            Err(error) if error.code() == ErrorCode::NoSuchColumn => (self.connection.query(&all("*"), ())?, false),
+            rows => (rows?, true),
+        };
+        let mut types: Vec<_> = rows.columns().iter().map(|column| column.ty).collect();
+        let mut names: Vec<_> = rows.columns().iter().map(|column| saltwing_sql::quote_name(&column.label)).collect();
+        if has_dynamic {
+            (types.pop(), names.pop());
+        }
         let head = format!("UPSERT INTO {table} ({}) VALUES", names.join(", "));
         let (mut count, mut bytes) = (0, 0);
         for row in rows {
             if self.interrupt.came() {
                 return Err(Failure::Interrupted("cancelled".into()));
             }
-            let values: Vec<String> =
-                row?.values()?.iter().zip(&types).map(|(value, ty)| literal(value, *ty)).collect();
+            let row = row?;
+            let values = row.values()?;
+            let dynamic = values.get(types.len()).and_then(Value::as_text);
+            let values: Vec<String> = values.iter().zip(&types).map(|(value, ty)| literal(value, *ty)).collect();
+            if let Some(dynamic) = dynamic {
+                if count > 0 {
+                    writeln!(self.out, ";")?;
+                    (count, bytes) = (0, 0);
+                }
+                let (columns, more) = dynamic_columns(dynamic)?;
+                let (columns, values) = (names.join(", ") + &columns, values.join(", ") + &more);
+                writeln!(self.out, "UPSERT INTO {table} ({columns}) VALUES\n({values});")?;
+                continue;
+            }
             let row = format!("({})", values.join(", "));
             match count {
                 0 => write!(self.out, "{head}\n{row}")?,
@@ -95,4 +116,15 @@ impl Runner<'_> {
         }
         Ok(())
     }
+}
+
+/// The dynamic columns of a row behind its others: their names with types, and their values.
+fn dynamic_columns(row: &str) -> Result<(String, String), Failure> {
+    let (mut columns, mut values) = (String::new(), String::new());
+    for (name, (ty, value)) in dynamic::entries(row).map_err(Error::from)? {
+        let path = name.split('.').map(saltwing_sql::quote_name).collect::<Vec<_>>().join(".");
+        columns.push_str(&format!(", {path} {ty}"));
+        values.push_str(&format!(", {}", literal(&value, ty)));
+    }
+    Ok((columns, values))
 }

@@ -9,7 +9,8 @@ use std::collections::{HashMap, HashSet};
 use arrow::array::RecordBatch;
 use saltwing_access::{OldRow, Projection, RowChange, Table, TableStore};
 use saltwing_bind::{ConflictUpdate, OnConflict, UpsertTarget};
-use saltwing_types::{SqlType, Value, eval, number};
+use saltwing_types::dynamic::DYNAMIC_COLUMNS;
+use saltwing_types::{SqlType, Value, dynamic, eval, number};
 
 use crate::ExecError;
 use crate::check::check_row;
@@ -128,7 +129,7 @@ impl Attempt<'_> {
             }
             .into_iter();
             for row in 0..batch.num_rows() {
-                let mut values = row_of_batch(&target.table, &target.columns, types, &batch, (row, 0))?;
+                let mut values = row_of_batch(&target.table, (&target.columns, &target.dynamic), types, &batch, (row, 0))?;
                 values.extend(more.next().into_iter().flatten());
                 sink.put(&values, first_id.map(|id| id + row as i64), None)?;
                 sink.end_part()?;
@@ -173,6 +174,7 @@ impl<'s, 't> RowSink<'s, 't> {
         let old = self.row_that_is_there(&key)?;
         let mut new = old.clone().unwrap_or_else(|| fresh.into_owned());
         set_columns(&mut new, &target.columns, values);
+        put_dynamic(&mut new, target, values)?;
         let old = old.as_deref().map_or(OldRow::Absent, OldRow::Present);
         self.write(&new, old, keys)?;
         self.merged.insert(key, new);
@@ -294,15 +296,34 @@ fn fresh_row<'v>(
     for column in &def.columns {
         row.push(match (&column.default, row_id) {
             (Some(default), _) => eval::eval(&default.expr, &[])?,
-            (None, Some(id)) if column.hidden => Value::Int(id),
+            (None, Some(id)) if column.hidden && column.family.is_none() => Value::Int(id),
             (None, _) => Value::Null,
         });
     }
     set_columns(&mut row, target.columns.iter().chain(&target.computed_defaults), values);
+    put_dynamic(&mut row, target, values)?;
     Ok(row.into())
 }
 
-/// Puts values into columns of a row, by index.
+/// Puts the values of dynamic columns among those that the row has.
+fn put_dynamic(row: &mut [Value], target: &UpsertTarget, values: &[Value]) -> Result<(), ExecError> {
+    if target.dynamic.is_empty() {
+        return Ok(());
+    }
+    let def = target.table.def();
+    let Some(kept) = def.column_index(DYNAMIC_COLUMNS).and_then(|column| row.get_mut(column)) else {
+        return Err(ExecError::Bug("the table has no column for dynamic columns"));
+    };
+    let written = target.columns.iter().zip(values).filter_map(|(&column, value)| {
+        let column = target.dynamic.get(column.checked_sub(def.columns.len())?)?;
+        Some((column.name.as_str(), column.ty, value))
+    });
+    let named = |source| ExecError::Value { column: Some(format!("{}.{DYNAMIC_COLUMNS}", def.name)), source };
+    *kept = dynamic::with(kept.as_text(), written).map_err(named)?.map_or(Value::Null, Value::Text);
+    Ok(())
+}
+
+/// Puts values into columns of a row, by index; dynamic ones have none there.
 fn set_columns<'c>(row: &mut [Value], columns: impl IntoIterator<Item = &'c usize>, values: &[Value]) {
     for (&column, value) in columns.into_iter().zip(values) {
         if let Some(place) = row.get_mut(column) {

@@ -451,6 +451,8 @@ pub struct Upsert {
     pub table: TableRef,
     /// The columns that are written; `None` is all of them, in their order.
     pub columns: Option<Vec<ColumnName>>,
+    /// Those of `columns` that are dynamic, by their places in it, with their types.
+    pub dynamic: Vec<(usize, SqlType)>,
     /// The rows.
     pub source: RowSource,
     /// `ON CONFLICT ..`, `ON DUPLICATE KEY ..`, or INSERT's `OR ..`.
@@ -527,6 +529,8 @@ pub struct ValuesRow {
 pub struct Delete {
     /// The table.
     pub table: TableRef,
+    /// Its [dynamic columns](crate::dynamic_columns), as a list in brackets.
+    pub dynamic: Option<Name>,
     /// Another name for it in the condition.
     pub alias: Option<Name>,
     /// `USING`: further tables of the condition.
@@ -550,6 +554,8 @@ pub struct Delete {
 pub struct Update {
     /// The table.
     pub table: TableRef,
+    /// Its [dynamic columns](crate::dynamic_columns), as a list in brackets.
+    pub dynamic: Option<Name>,
     /// Another name for it in the expressions.
     pub alias: Option<Name>,
     /// `SET column = expression, ..`, at least one.

@@ -27,6 +27,7 @@ impl Session {
         let insert = Upsert {
             table: name.clone(),
             columns: None,
+            dynamic: Vec::new(),
             source: RowSource::Query(query.query.clone()),
             conflict: None,
             returning: None,

@@ -390,7 +390,16 @@ fn upsert(f: &mut Formatter<'_>, verb: &str, it: &Upsert) -> fmt::Result {
     let replaces = it.conflict.as_ref().is_some_and(|clause| clause.action == ConflictAction::Replace);
     f.write_str(if replaces { " OR REPLACE" } else { "" })?;
     write!(f, " INTO {}", it.table)?;
-    columns(f, it.columns.as_deref())?;
+    if let Some(names) = &it.columns {
+        let types = |place: usize| it.dynamic.iter().find(|(dynamic, _)| *dynamic == place);
+        let written = names.iter().enumerate().map(|(place, name)| match types(place) {
+            Some((_, ty)) => format!("{name} {ty}"),
+            None => name.to_string(),
+        });
+        f.write_str(" (")?;
+        list(f, written)?;
+        f.write_str(")")?;
+    }
     match &it.source {
         RowSource::Values(rows) => {
             f.write_str(" VALUES ")?;
@@ -465,6 +474,7 @@ impl Print for Delete {
         f.write_str("DELETE")?;
         hints(f, &self.hints)?;
         write!(f, " FROM {}", self.table)?;
+        self.dynamic.iter().try_for_each(|list| write!(f, " {}", list.text))?;
         alias(f, self.alias.as_ref())?;
         if !self.using.is_empty() {
             f.write_str(" USING ")?;
@@ -517,6 +527,7 @@ impl Print for Update {
         f.write_str("UPDATE")?;
         hints(f, &self.hints)?;
         write!(f, " {}", self.table)?;
+        self.dynamic.iter().try_for_each(|list| write!(f, " {}", list.text))?;
         alias(f, self.alias.as_ref())?;
         f.write_str(" SET ")?;
         list(f, &self.assignments)?;
