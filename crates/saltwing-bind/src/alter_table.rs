@@ -153,8 +153,10 @@ pub fn with_dynamic_columns(def: &TableDef, span: Span) -> Result<Option<TableDe
     if let Some(column) = def.column_index(DYNAMIC_COLUMNS).and_then(|index| def.columns.get(index)) {
         return match column.hidden {
             true => Ok(None),
-            false => Err(invalid(format!("{} has a column {DYNAMIC_COLUMNS}, where dynamic columns are kept", def.name))
-                .at(Some(span))),
+            false => {
+                Err(invalid(format!("{} has a column {DYNAMIC_COLUMNS}, where dynamic columns are kept", def.name))
+                    .at(Some(span)))
+            }
         };
     }
     let mut def = def.clone();
@@ -221,7 +223,10 @@ fn check_droppable(def: &TableDef, index: usize, span: Span) -> Result<()> {
         return Err(invalid(format!("{ROW_KEY_COLUMN} is every table's own")).at(Some(span)));
     };
     if def.key.position(index).is_none() {
-        return Ok(());
+        return match def.time_column().filter(|time| time.column == index) {
+            None => Ok(()),
+            Some(_) => Err(invalid(format!("{} cannot be dropped: TTL counts from it", column.name)).at(Some(span))),
+        };
     }
     let uses = |key: &&KeyColumn| key.computed().is_some_and(|expr| expr.columns().contains(&index));
     let text = match def.key.columns.iter().find(uses) {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use saltwing_access::Table;
 use saltwing_sql::statement::CheckSpec;
-use saltwing_types::table::{CheckDef, is_same_name};
+use saltwing_types::table::{CheckDef, ROW_KEY_COLUMN, ROW_TIME_COLUMN, is_same_name};
 use saltwing_types::{Expr, SqlType, TableDef, Value, ValueError, eval};
 use sqlparser::ast;
 
@@ -77,8 +77,9 @@ fn condition(expr: &ast::Expr, table: &Arc<Table>) -> Result<Expr> {
         }
         error => error,
     })?;
-    if condition.columns().contains(&table.row_key_index()) {
-        return Err(BindErrorKind::NotSupported("_row_key in a CHECK constraint".into()).into());
+    if condition.columns().iter().any(|column| *column >= table.row_key_index()) {
+        let what = format!("{ROW_KEY_COLUMN} or {ROW_TIME_COLUMN} in a CHECK constraint");
+        return Err(BindErrorKind::NotSupported(what).into());
     }
     match condition.sql_type() {
         Some(SqlType::Boolean | SqlType::Null) => {}

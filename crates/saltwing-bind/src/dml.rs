@@ -72,6 +72,8 @@ pub struct UpsertTarget {
     /// Columns beside those written that new rows take a value for which is computed for each row, by index: their
     /// values stand in each row behind those of `columns`.
     pub computed_defaults: Vec<usize>,
+    /// The key column that new rows without a value for it take the time of the write for, by index.
+    pub row_timestamp: Option<usize>,
     /// The dynamic columns that are written. In `columns` they come behind those of the table.
     pub dynamic: Vec<ColumnDef>,
 }
@@ -87,6 +89,7 @@ impl UpsertTarget {
         let computed = def.columns.iter().enumerate().filter(|(_, column)| is_computed(column)).map(|(index, _)| index);
         let computed_defaults = computed.filter(|index| !columns.contains(index)).collect();
         let checks = RowChecks::of(&table)?;
+        let row_timestamp = table.time_column().filter(|time| time.is_row_timestamp).map(|time| time.column);
         let mut target = Self {
             table,
             columns,
@@ -95,6 +98,7 @@ impl UpsertTarget {
             update: None,
             checks,
             computed_defaults,
+            row_timestamp,
             dynamic: Vec::new(),
         };
         target.set_on_conflict(on_conflict);
@@ -304,7 +308,8 @@ pub fn deleted_rows(statement: &Delete, catalog: &dyn CatalogReader) -> Result<Q
 pub(crate) fn check_not_null(table: &Table, columns: &[usize]) -> Result<()> {
     let def = table.def();
     for (i, column) in def.columns.iter().enumerate() {
-        let missing = !columns.contains(&i) && !column.hidden && column.default.is_none();
+        let takes_time = table.time_column().is_some_and(|time| time.is_row_timestamp && time.column == i);
+        let missing = !columns.contains(&i) && !column.hidden && !takes_time && column.default.is_none();
         if missing && !column.nullable {
             return Err(BindErrorKind::NotNull(format!("{}.{}", def.name, column.name)).into());
         }

@@ -31,9 +31,11 @@ mod returning;
 mod scope;
 mod select;
 mod sequence;
+mod split_on;
 mod subquery;
 mod table_option;
 mod target;
+mod time_column;
 mod update;
 mod view;
 
@@ -45,7 +47,7 @@ pub use comment::{Commented, commented, table_comments, view_statements};
 pub use computed::{computed_query, expr_of};
 pub use condition::conditions;
 pub use conflict::ConflictUpdate;
-pub use create_table::{BoundTable, SPLIT_ON, create_table};
+pub use create_table::{BoundTable, create_table};
 pub use create_table_as::create_table_as;
 pub use dml::{
     BoundDelete, BoundSource, BoundUpsert, ComputedValue, SequencedRow, UpsertTarget, delete, deleted_rows, upsert,

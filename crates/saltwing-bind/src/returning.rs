@@ -29,12 +29,19 @@ pub fn returning(
     let mut rows = named.query("*")?;
     rows.items.clone_from(&clause.texts);
     select_of(&mut rows)?.projection.clone_from(&clause.items);
-    match query(&with_views(&rows, catalog)?, catalog, params, &[])? {
-        BoundQuery::Single(bound) if matches!(bound.output, Output::Rows(_)) => Ok(Some(bound)),
+    let rows = with_views(&rows, catalog)?;
+    match query(&rows, catalog, params, &[])? {
+        BoundQuery::Single(bound) if matches!(bound.output, Output::Rows(_)) && !reads_time(&bound) => Ok(Some(bound)),
         _ => Err(BindError::from(BindErrorKind::NotSupported("RETURNING of this".into()))
             .at(Some(clause.span))
-            .help("RETURNING computes values of one row: no aggregates, windows or subqueries")),
+            .help("RETURNING computes values of one row: no aggregates, windows or subqueries, and not its time")),
     }
+}
+
+/// Whether it reads the times of rows, which they get with their commit.
+fn reads_time(bound: &BoundSelect) -> bool {
+    let time = bound.table.row_time_index();
+    bound.output.columns().iter().any(|column| column.expr.columns().contains(&time))
 }
 
 /// The dynamic columns that a statement declares for the table it writes, as a list in brackets.

@@ -6,7 +6,7 @@ use saltwing_access::Table;
 use saltwing_catalog::CatalogReader;
 use saltwing_sql::statement::{Assignment, Hint, QueryStatement};
 use saltwing_sql::{ColumnName, Name, TableRef, quote_name};
-use saltwing_types::table::ROW_KEY_COLUMN;
+use saltwing_types::table::{ROW_KEY_COLUMN, ROW_TIME_COLUMN};
 use saltwing_types::{ColumnDef, Span, TableDef, TableName};
 use sqlparser::ast::{self, SetExpr};
 
@@ -120,6 +120,11 @@ pub fn target_columns(table: &Arc<Table>, names: Option<&[ColumnName]>) -> Resul
         if column.name == ROW_KEY_COLUMN {
             return Err(place(BindErrorKind::Syntax(format!(
                 "{ROW_KEY_COLUMN} is made from the key columns, not written"
+            ))));
+        }
+        if column.name == ROW_TIME_COLUMN {
+            return Err(place(BindErrorKind::Syntax(format!(
+                "{ROW_TIME_COLUMN} is the time of the write, not written"
             ))));
         }
         if columns.contains(&column.index) {

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use saltwing_access::Table;
 use saltwing_catalog::CatalogReader;
-use saltwing_sql::{Name, dynamic_columns, is_default};
 use saltwing_sql::statement::{Assignment, QueryStatement, Update};
+use saltwing_sql::{Name, dynamic_columns, is_default};
 use saltwing_types::table::is_same_name;
 use saltwing_types::{ColumnDef, Expr, SqlType};
 use sqlparser::ast::{self, SelectItem};

@@ -2,8 +2,9 @@
 
 use std::io::Write;
 
-use saltwing::TransactionState;
+use saltwing::dynamic::DYNAMIC_COLUMNS;
 use saltwing::text::literal;
+use saltwing::{Error, ErrorCode, TransactionState, Value, dynamic};
 
 use crate::failure::Failure;
 use crate::runner::Runner;

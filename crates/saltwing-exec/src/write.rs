@@ -56,7 +56,7 @@ impl Writer<'_> {
         let mut writes = self.store.batch();
         for (index, row) in rows.iter().enumerate() {
             let row_id = first_id.map(|id| id + index as i64);
-            let put = fresh_row(target, row, row_id).and_then(|row| {
+            let put = fresh_row(target, row, row_id, || self.store.now_ms()).and_then(|row| {
                 if let Some(checks) = &target.checks {
                     check_row(checks, &target.table, &row)?;
                 }
@@ -129,7 +129,8 @@ impl Attempt<'_> {
             }
             .into_iter();
             for row in 0..batch.num_rows() {
-                let mut values = row_of_batch(&target.table, (&target.columns, &target.dynamic), types, &batch, (row, 0))?;
+                let mut values =
+                    row_of_batch(&target.table, (&target.columns, &target.dynamic), types, &batch, (row, 0))?;
                 values.extend(more.next().into_iter().flatten());
                 sink.put(&values, first_id.map(|id| id + row as i64), None)?;
                 sink.end_part()?;
@@ -160,7 +161,7 @@ impl<'s, 't> RowSink<'s, 't> {
     fn put(&mut self, values: &[Value], row_id: Option<i64>, keys: Option<&mut Vec<Vec<u8>>>) -> Result<(), ExecError> {
         let target = self.target;
         let table = &target.table;
-        let fresh = fresh_row(target, values, row_id)?;
+        let fresh = fresh_row(target, values, row_id, || self.attempt.snapshot().now_ms())?;
         if let Some(update) = &target.update {
             return self.insert_or_update(fresh.into_owned(), update, keys);
         }
@@ -264,8 +265,8 @@ fn updated(
     excluded: Vec<Value>,
 ) -> Result<Option<Vec<Value>>, ExecError> {
     let def = table.def();
-    // The place between is that of `_row_key`.
-    let both: Vec<Value> = old.iter().cloned().chain([Value::Null]).chain(excluded).collect();
+    // The places between are those of `_row_key` and `_row_time`.
+    let both: Vec<Value> = old.iter().cloned().chain([Value::Null, Value::Null]).chain(excluded).collect();
     if let Some(condition) = &update.condition
         && eval::eval(condition, &both)? != Value::Bool(true)
     {
@@ -282,14 +283,16 @@ fn updated(
     Ok(Some(new))
 }
 
-/// A row of all columns: those written, and DEFAULTs for the others.
+/// A row of all columns: those written, and DEFAULTs for the others. `now_ms` is the time of the write.
 fn fresh_row<'v>(
     target: &UpsertTarget,
     values: &'v [Value],
     row_id: Option<i64>,
+    now_ms: impl FnOnce() -> i64,
 ) -> Result<Cow<'v, [Value]>, ExecError> {
     let def = target.table.def();
-    if target.columns.iter().copied().eq(0..def.columns.len()) {
+    let is_whole = target.columns.iter().copied().eq(0..def.columns.len());
+    if is_whole && target.row_timestamp.is_none() {
         return Ok(values.into());
     }
     let mut row = Vec::with_capacity(def.columns.len());
@@ -302,6 +305,11 @@ fn fresh_row<'v>(
     }
     set_columns(&mut row, target.columns.iter().chain(&target.computed_defaults), values);
     put_dynamic(&mut row, target, values)?;
+    if let Some(place) = target.row_timestamp.and_then(|column| row.get_mut(column)).filter(|value| value.is_null())
+        && let Some(ty) = target.row_timestamp.map(|column| target.table.column_type(column))
+    {
+        *place = eval::cast(Value::Date(now_ms()), SqlType::Date, ty)?;
+    }
     Ok(row.into())
 }
 

@@ -67,6 +67,7 @@ mod parse;
 mod place;
 mod print;
 mod query;
+mod row_time;
 mod scanner;
 mod sequence;
 mod session;

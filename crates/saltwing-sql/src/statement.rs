@@ -238,12 +238,14 @@ pub struct CheckSpec {
     pub span: Span,
 }
 
-/// `PRIMARY KEY [ASC | DESC]` behind a column.
+/// `PRIMARY KEY [ASC | DESC] [ROW_TIMESTAMP]` behind a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InlineKey {
     /// ASC where nothing is said.
     pub order: SortOrder,
-    /// The two or three words.
+    /// `ROW_TIMESTAMP`: its values are the times of rows.
+    pub is_row_timestamp: bool,
+    /// All words.
     pub span: Span,
 }
 
@@ -267,6 +269,8 @@ pub struct KeyPart {
     pub text: String,
     /// ASC where nothing is said.
     pub order: SortOrder,
+    /// `ROW_TIMESTAMP`: its values are the times of rows.
+    pub is_row_timestamp: bool,
     /// The part, its order included.
     pub span: Span,
 }

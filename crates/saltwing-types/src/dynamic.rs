@@ -128,7 +128,8 @@ mod tests {
 
     #[test]
     fn other_texts_are_errors() {
-        for bad in ["[1]", "{\"a\":1}", "{\"a\":[\"INT\",\"1\"]}", "{\"a\":[\"INTEGER\",\"x\"]}", "{\"a\":[null,null]}"] {
+        for bad in ["[1]", "{\"a\":1}", "{\"a\":[\"INT\",\"1\"]}", "{\"a\":[\"INTEGER\",\"x\"]}", "{\"a\":[null,null]}"]
+        {
             assert!(find(bad, "a").is_err() || entries(bad).is_err(), "{bad}");
         }
     }

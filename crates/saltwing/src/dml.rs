@@ -75,7 +75,7 @@ impl Session {
         if self.is_within_transaction() {
             let text = format!("the first dynamic column of table {name} cannot be written in a transaction");
             let help = "write one before BEGIN: the table gets a hidden column for them";
-            return Err(Error::new(ErrorCode::NotSupported, text).with_help(Some(help)).at(Some(span)));
+            return Err(Error::new(ErrorCode::ActiveTransaction, text).with_help(Some(help)).at(Some(span)));
         }
         let (schema, bare) = name.parts();
         let change = |table: &Arc<Table>| Ok::<_, Error>(with_dynamic_columns(table.def(), span)?);

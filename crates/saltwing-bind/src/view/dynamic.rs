@@ -106,7 +106,10 @@ pub(crate) fn stored_name(name: &saltwing_sql::ColumnName) -> String {
 
 /// The value of a dynamic column in a row of a table, as SQL. A table without any has no column that keeps them.
 fn value_text(def: &TableDef, DynamicColumn { column, ty }: &DynamicColumn, qualifier: &str) -> String {
-    let null = format!("CAST(NULL AS {ty})");
+    let null = match ty.element() {
+        Some(element) => format!("CAST(NULL AS {element}[])"),
+        None => format!("CAST(NULL AS {ty})"),
+    };
     let name = stored_name(column).replace('\'', "''");
     match def.column_index(DYNAMIC_COLUMNS) {
         Some(_) => format!("DYNAMIC_COLUMN({qualifier}{}, '{name}', {null})", quote_name(DYNAMIC_COLUMNS)),

@@ -6,8 +6,8 @@ use std::ops::ControlFlow;
 use saltwing_catalog::CatalogReader;
 use saltwing_sql::guard::check_tree;
 use saltwing_sql::on_large_stack;
-use saltwing_sql::{parse_query_at, without_dynamic_columns};
 use saltwing_sql::statement::QueryStatement;
+use saltwing_sql::{parse_query_at, without_dynamic_columns};
 use saltwing_types::table::is_same_name;
 use saltwing_types::{Span, ViewDef};
 use sqlparser::ast::{

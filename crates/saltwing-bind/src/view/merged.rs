@@ -21,8 +21,8 @@ use saltwing_types::ViewDef;
 use saltwing_types::table::{ColumnMatch, is_same_name};
 use sqlparser::ast::{
     BinaryOperator, Expr, GroupByExpr, Ident, ObjectName, OrderByKind, Query, Select, SelectItem,
-    SelectItemQualifiedWildcardKind, SetExpr, TableAlias, TableFactor, VisitMut, VisitorMut,
-    WildcardAdditionalOptions, visit_expressions,
+    SelectItemQualifiedWildcardKind, SetExpr, TableAlias, TableFactor, VisitMut, VisitorMut, WildcardAdditionalOptions,
+    visit_expressions,
 };
 
 use super::relations::{Relation, Relations};

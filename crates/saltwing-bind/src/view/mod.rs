@@ -22,8 +22,8 @@ mod relations;
 mod written;
 
 pub(crate) use self::definition::create_view_text;
-pub(crate) use self::dynamic::{check_dynamic, stored_name};
 pub use self::definition::{BoundView, VIEW_DEPTH_MAX, create_view};
+pub(crate) use self::dynamic::{check_dynamic, stored_name};
 pub use self::expanded::{VIEWS_MAX, ViewPlace, view_places, with_views};
 pub(crate) use self::name::quoted;
 pub use self::written::{is_updatable, through_view};

@@ -320,7 +320,7 @@ impl Print for ColumnSpec {
             write!(f, " DEFAULT {}", tree_text(&default.expr))?;
         }
         if let Some(key) = self.primary_key {
-            write!(f, " PRIMARY KEY{}", order_text(key.order))?;
+            write!(f, " PRIMARY KEY{}{}", order_text(key.order), row_timestamp_text(key.is_row_timestamp))?;
         }
         self.checks.iter().try_for_each(|check| write!(f, " {}", Shown(check)))
     }
@@ -336,6 +336,10 @@ impl Print for CheckSpec {
 }
 
 /// ASC is what is meant where nothing is said.
+fn row_timestamp_text(is_row_timestamp: bool) -> &'static str {
+    if is_row_timestamp { " ROW_TIMESTAMP" } else { "" }
+}
+
 fn order_text(order: SortOrder) -> &'static str {
     match order {
         SortOrder::Asc => "",
@@ -356,7 +360,8 @@ impl Print for PrimaryKeySpec {
 
 impl Print for KeyPart {
     fn print(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{}", tree_text(&self.expr), order_text(self.order))
+        let row_timestamp = row_timestamp_text(self.is_row_timestamp);
+        write!(f, "{}{}{row_timestamp}", tree_text(&self.expr), order_text(self.order))
     }
 }
 

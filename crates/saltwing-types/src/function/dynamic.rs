@@ -31,6 +31,9 @@ fn compute(args: &Args<'_>) -> Result<Value, ValueError> {
         return Ok(value);
     }
     eval::cast(value, ty, args.ty()).map_err(|error| {
-        ValueError::BadArgument(format!("dynamic column {name} was written as {ty}, and is read as {}: {error}", args.ty()))
+        ValueError::BadArgument(format!(
+            "dynamic column {name} was written as {ty}, and is read as {}: {error}",
+            args.ty()
+        ))
     })
 }
