@@ -1,6 +1,6 @@
 //! Rows between the form of a server and values.
 
-use saltwing_access::{Table, TableError};
+use saltwing_access::{NO_TIME_MS, Table, TableError};
 use saltwing_rowkey::KeySlices;
 use saltwing_types::{KeyColumn, Value};
 
@@ -20,10 +20,16 @@ pub(crate) fn stored(table: &Table, row: &[Value], written_ms: i64) -> Result<St
     Ok(StoredRow { written_ms, cells })
 }
 
-/// The value of a column of a row, by index; the physical key is behind the last one.
+/// The value of a column of a row, by index; the physical key and the time of the row are behind the last one.
 pub(crate) fn value(table: &Table, index: usize, key: &[u8], row: &StoredRow) -> Result<Value, TableError> {
     let def = table.def();
-    let Some(column) = def.columns.get(index) else { return Ok(Value::Bytes(key.to_vec())) };
+    let Some(column) = def.columns.get(index) else {
+        return Ok(match row.written_ms {
+            _ if index == table.row_key_index() => Value::Bytes(key.to_vec()),
+            NO_TIME_MS => Value::Null,
+            written_ms => Value::Date(written_ms),
+        });
+    };
     if let Some(family) = column.family {
         let found = row.cells.iter().find(|(place, _)| *place == (family, column.slot));
         return Ok(found.map_or_else(|| table.absent(index), |(_, value)| value).clone());

@@ -154,7 +154,7 @@ impl RemoteScan {
 
     fn filtered(&self, rows: Vec<Row>) -> Result<Vec<Row>, TableError> {
         let Some(filter) = self.filter.as_ref().filter(|_| !rows.is_empty()) else { return Ok(rows) };
-        let mut columns: Vec<Option<ArrayRef>> = vec![None; self.table.row_key_index() + 1];
+        let mut columns: Vec<Option<ArrayRef>> = vec![None; self.table.width()];
         for &column in &self.filtered {
             if let Some(place) = columns.get_mut(column) {
                 *place = Some(self.column(column, &rows)?);

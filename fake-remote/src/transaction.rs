@@ -71,7 +71,10 @@ impl WriteBatch for RemoteBatch {
         }
         let (key, row) = match change {
             RowChange::Put { new, written_ms, .. } => {
-                let written_ms = written_ms.unwrap_or_else(|| self.client.now_ms());
+                let written_ms = match written_ms {
+                    Some(written_ms) => written_ms,
+                    None => table.row_time_ms(new)?.unwrap_or_else(|| self.client.now_ms()),
+                };
                 let row = stored(table, new, written_ms)?;
                 (table.row_key(new)?, Some(Arc::new(row)))
             }

@@ -36,7 +36,7 @@ pub use scan::{ScanOrder, ScanRoute, SplitTarget};
 pub use snapshot::{RowSource, Snapshot, snapshot_of};
 pub use spec::{Compiled, Projection, ScanSpec};
 pub use store::{AtomicScope, Capabilities, PointRow, SnapshotScope, TableStore};
-pub use table::Table;
+pub use table::{NO_TIME_MS, Table};
 pub use totals::{Total, Totals};
 pub use transaction::{CommitNo, OldRow, PinnedBytes, RowChange, Savepoint, Transaction, WriteBatch};
 

@@ -5,10 +5,13 @@ use std::sync::Arc;
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use saltwing_expr::arrow_type;
 use saltwing_rowkey::{KEY_BYTES_EXPECTED, RowKeyCodec, RowKeyError};
-use saltwing_types::table::ROW_KEY_COLUMN;
-use saltwing_types::{ColumnDef, ColumnRef, KeyColumn, Span, SqlType, TableDef, Value, eval};
+use saltwing_types::table::{ROW_KEY_COLUMN, ROW_TIME_COLUMN, SPLIT_KEYS, TimeColumn};
+use saltwing_types::{ColumnDef, ColumnRef, KeyColumn, Span, SqlType, TableDef, Value, ValueError, eval, text};
 
 use crate::TableError;
+
+/// The time of a row whose column of times has no value: it never expires.
+pub const NO_TIME_MS: i64 = i64::MAX;
 
 /// A table's definition with its key's codec and its schema made ready. How rows are stored is the store's alone.
 #[derive(Clone, Debug)]
@@ -19,6 +22,8 @@ pub struct Table {
     /// The value of a column in rows older than it.
     absent: Vec<Value>,
     has_generated: bool,
+    time_column: Option<TimeColumn>,
+    split_keys: Vec<Vec<u8>>,
     as_of_ms: Option<i64>,
 }
 
@@ -40,7 +45,8 @@ impl Table {
             column.generated().is_some() || column.identity().is_some_and(|identity| identity.always)
         };
         let has_generated = def.columns.iter().any(is_generated);
-        Ok(Self { def, codec, schema, absent, has_generated, as_of_ms: None })
+        let (time_column, split_keys) = (def.time_column(), split_keys(&def));
+        Ok(Self { def, codec, schema, absent, has_generated, time_column, split_keys, as_of_ms: None })
     }
 
     /// The table as a statement reads it at a moment, in milliseconds since 1970.
@@ -79,7 +85,7 @@ impl Table {
         &self.codec
     }
 
-    /// Every column under the name that finds it ([`TableDef::unique_name`]), and `_row_key` last.
+    /// Every column under the name that finds it ([`TableDef::unique_name`]), then `_row_key` and `_row_time`.
     pub fn schema(&self) -> &SchemaRef {
         &self.schema
     }
@@ -95,9 +101,52 @@ impl Table {
         self.def.columns.len()
     }
 
-    /// The type of a column by index, `_row_key` included.
+    /// The index of the hidden column that holds the time of a row.
+    pub fn row_time_index(&self) -> usize {
+        self.def.columns.len() + 1
+    }
+
+    /// How many columns there are with these two.
+    pub fn width(&self) -> usize {
+        self.def.columns.len() + 2
+    }
+
+    /// The type of a column by index, `_row_key` and `_row_time` included.
     pub fn column_type(&self, index: usize) -> SqlType {
-        self.def.columns.get(index).map_or(SqlType::Varbinary, |c| c.ty)
+        let hidden = if index == self.row_time_index() { SqlType::Date } else { SqlType::Varbinary };
+        self.def.columns.get(index).map_or(hidden, |c| c.ty)
+    }
+
+    /// The keys at which scans of the table may be divided, in ascending order: those of SPLIT ON.
+    pub fn split_keys(&self) -> &[Vec<u8>] {
+        &self.split_keys
+    }
+
+    /// The column whose values are the times of rows, if they have one.
+    pub fn time_column(&self) -> Option<TimeColumn> {
+        self.time_column
+    }
+
+    /// The time that a row has by the value of such a column, in milliseconds since 1970; `None` is the time of its write.
+    /// A row without a value is [from no time](NO_TIME_MS).
+    ///
+    /// # Errors
+    /// A negative ROW_TIMESTAMP.
+    pub fn row_time_ms(&self, row: &[Value]) -> Result<Option<i64>, TableError> {
+        let Some(TimeColumn { column, is_row_timestamp }) = self.time_column else { return Ok(None) };
+        let value = row.get(column).unwrap_or(&Value::Null);
+        let ms = match value {
+            Value::Null => NO_TIME_MS,
+            Value::Int(ms) => *ms,
+            instant => text::instant(instant).map_or(NO_TIME_MS, |at| at.ms),
+        };
+        if is_row_timestamp && ms < 0 {
+            let name = self.def.columns.get(column).map_or("", |column| &column.name);
+            let value = text::format(value, self.column_type(column)).unwrap_or_default();
+            let source = ValueError::OutOfRange { value, target: "a ROW_TIMESTAMP, which is not before 1970".into() };
+            return Err(TableError::Value { column: Some(format!("{}.{name}", self.def.name)), source });
+        }
+        Ok(Some(ms))
     }
 
     /// The physical key of a row of all columns, its computed parts included.
@@ -148,8 +197,14 @@ impl Table {
     }
 }
 
+fn split_keys(def: &TableDef) -> Vec<Vec<u8>> {
+    let keys = def.option(SPLIT_KEYS).and_then(Value::as_text).unwrap_or_default();
+    keys.split(',').filter(|key| !key.is_empty()).filter_map(text::unhex).collect()
+}
+
 fn arrow_schema(def: &TableDef) -> Schema {
     let columns = def.columns.iter().map(|c| Field::new(def.unique_name(c), arrow_type(c.ty), c.nullable));
     let row_key = Field::new(ROW_KEY_COLUMN, DataType::Binary, false);
-    Schema::new(columns.chain([row_key]).collect::<Vec<_>>())
+    let row_time = Field::new(ROW_TIME_COLUMN, arrow_type(SqlType::Date), true);
+    Schema::new(columns.chain([row_key, row_time]).collect::<Vec<_>>())
 }

@@ -11,9 +11,10 @@ use std::sync::Arc;
 use saltwing_access::Table;
 use saltwing_sql::statement::{AlterTable, ColumnSpec, OptionSpec, TableChange};
 use saltwing_sql::{ColumnName, Name};
+use saltwing_types::dynamic::DYNAMIC_COLUMNS;
 use saltwing_types::suggest;
 use saltwing_types::table::{COLUMNS_MAX, ColumnMatch, DroppedColumn, ROW_KEY_COLUMN, SLOTS_MAX};
-use saltwing_types::{ColumnDef, Expr, KeyColumn, KeySource, Span, TableDef};
+use saltwing_types::{ColumnDef, Expr, KeyColumn, KeySource, Span, SqlType, TableDef};
 
 use crate::added_key::{add_key_column, guard_of_last_column};
 use crate::check::{add_checks, add_checks_of_new_column, drop_check, drop_checks_of};
@@ -120,6 +121,12 @@ fn add(def: &mut TableDef, specs: &[ColumnSpec], if_not_exists: bool) -> Result<
                 def.columns.push(column);
             }
         }
+        if def.column_index(DYNAMIC_COLUMNS).is_some() {
+            let name = &spec.name.name.text;
+            notices.push(format!(
+                "values that rows have in a dynamic column {name} are not those of the new column, which hides them"
+            ));
+        }
         add_checks_of_new_column(def, def.columns.len() - 1, &spec.checks)?;
     }
     check_names(def, specs)?;
@@ -168,21 +175,56 @@ fn added(def: &mut TableDef, spec: &ColumnSpec) -> Result<ColumnDef> {
         return Err(invalid(text).at(Some(spec.span)).help("give it a DEFAULT: they read as that"));
     }
     let family = family_index(&mut def.families, spec.name.family.as_ref(), spec.span)?;
-    let slot = def.slots(family).len();
-    if slot >= SLOTS_MAX {
-        let text = format!("a column family has room for {SLOTS_MAX} columns, dropped ones included");
-        return Err(invalid(text).at(Some(spec.name.span())).help("put it into another family: f.c"));
-    }
+    let slot = next_slot(def, family)
+        .map_err(|error| error.at(Some(spec.name.span())).help("put it into another family: f.c"))?;
     Ok(ColumnDef {
         name: name.text.clone(),
         ty: spec.sql_type,
         nullable: spec.not_null != Some(true),
         default,
         family: Some(family),
-        slot: slot as u16,
+        slot,
         hidden: false,
         comment: None,
     })
+}
+
+fn next_slot(def: &TableDef, family: usize) -> Result<u16> {
+    let slot = def.slots(family).len();
+    match slot < SLOTS_MAX {
+        true => Ok(slot as u16),
+        false => Err(invalid(format!("a column family has room for {SLOTS_MAX} columns, dropped ones included"))),
+    }
+}
+
+/// The definition with the hidden column that keeps dynamic columns; `None` if it has it.
+///
+/// # Errors
+/// A column of this name that is another one; a column family without room.
+pub fn with_dynamic_columns(def: &TableDef, span: Span) -> Result<Option<TableDef>> {
+    if let Some(column) = def.column_index(DYNAMIC_COLUMNS).and_then(|index| def.columns.get(index)) {
+        return match column.hidden {
+            true => Ok(None),
+            false => {
+                Err(invalid(format!("{} has a column {DYNAMIC_COLUMNS}, where dynamic columns are kept", def.name))
+                    .at(Some(span)))
+            }
+        };
+    }
+    let mut def = def.clone();
+    let family = family_index(&mut def.families, None, span)?;
+    let slot = next_slot(&def, family).map_err(|error| error.at(Some(span)))?;
+    def.columns.push(ColumnDef {
+        name: DYNAMIC_COLUMNS.to_owned(),
+        ty: SqlType::Json,
+        nullable: true,
+        default: None,
+        family: Some(family),
+        slot,
+        hidden: true,
+        comment: None,
+    });
+    Ok(Some(def))
 }
 
 fn drop_columns(def: &mut TableDef, table: &Arc<Table>, names: &[ColumnName], if_exists: bool) -> Result<Vec<String>> {
@@ -238,7 +280,10 @@ fn check_droppable(def: &TableDef, index: usize, span: Span) -> Result<()> {
         return Err(invalid(format!("{ROW_KEY_COLUMN} is every table's own")).at(Some(span)));
     };
     if def.key.position(index).is_none() {
-        return Ok(());
+        return match def.time_column().filter(|time| time.column == index) {
+            None => Ok(()),
+            Some(_) => Err(invalid(format!("{} cannot be dropped: TTL counts from it", column.name)).at(Some(span))),
+        };
     }
     let uses = |key: &&KeyColumn| key.computed().is_some_and(|expr| expr.columns().contains(&index));
     let text = match def.key.columns.iter().find(uses) {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use saltwing_access::Table;
 use saltwing_sql::statement::CheckSpec;
-use saltwing_types::table::{CheckDef, is_same_name};
+use saltwing_types::table::{CheckDef, ROW_KEY_COLUMN, ROW_TIME_COLUMN, is_same_name};
 use saltwing_types::{Expr, SqlType, TableDef, Value, ValueError, eval};
 use sqlparser::ast;
 
@@ -89,8 +89,9 @@ pub(crate) fn row_expr(expr: &ast::Expr, table: &Arc<Table>, place: &str) -> Res
         }
         error => error,
     })?;
-    if expr.columns().contains(&table.row_key_index()) {
-        return Err(BindErrorKind::NotSupported(format!("_row_key in {place}")).into());
+    if expr.columns().iter().any(|column| *column >= table.row_key_index()) {
+        let what = format!("{ROW_KEY_COLUMN} or {ROW_TIME_COLUMN} in {place}");
+        return Err(BindErrorKind::NotSupported(what).into());
     }
     expr.map_columns(&mut |column| column.span = None);
     Ok(expr)

@@ -19,7 +19,7 @@ pub struct ConflictUpdate {
     /// Columns, by index, with their new values.
     ///
     /// Expressions read the columns of the row that is there by their index in the table, and those of the row that would be
-    /// written behind [`Table::row_key_index`].
+    /// written behind [`Table::width`].
     pub assignments: Vec<(usize, Expr)>,
     /// Rows for which it is not TRUE stay as they are.
     pub condition: Option<Expr>,

@@ -6,10 +6,11 @@ use std::ops::ControlFlow;
 use saltwing_catalog::CatalogReader;
 use saltwing_sql::Name;
 use saltwing_sql::statement::{ColumnSpec, CreateTable, KeyPart, OptionSpec, OptionValue};
+use saltwing_types::dynamic::DYNAMIC_COLUMNS;
 use saltwing_types::suggest;
 use saltwing_types::table::{
-    BUCKETS_MAX, COLUMNS_MAX, DefaultDef, DefaultKind, ROW_ID_COLUMN, ROW_KEY_COLUMN, TableHistory, TableOption,
-    is_same_name,
+    BUCKETS_MAX, COLUMNS_MAX, DefaultDef, DefaultKind, ROW_ID_COLUMN, ROW_KEY_COLUMN, ROW_TIME_COLUMN, TTL_COLUMN,
+    TableHistory, TableOption, is_same_name,
 };
 use saltwing_types::{
     ColumnDef, Expr, KeyColumn, KeySchema, KeySource, Salt, SortOrder, Span, SqlType, TableDef, TableId, TableName,
@@ -24,13 +25,12 @@ use crate::identity::{OwnSequence, identity_default, own_sequences, take_free_na
 use crate::key_expression::{self, KeyItem};
 use crate::lower::{LowerError, Lowerer, Params};
 use crate::scope::Scope;
-use crate::table_option::{TableOptions, kept_notice, whole};
+use crate::split_on::set_split_points;
+use crate::table_option::{TableOptions, whole};
+use crate::time_column::{column_text, set_time_column};
 
 /// Most column families of a table: a family's number is one byte.
 const FAMILIES_MAX: usize = 255;
-
-/// The option that keeps a table's SPLIT ON: the points in brackets, as written.
-pub const SPLIT_ON: &str = "SPLIT ON";
 
 /// A definition, and notices for the user.
 #[derive(Debug)]
@@ -81,16 +81,12 @@ pub fn create_table(statement: &CreateTable, default_salt: Option<u16>) -> Resul
             column.nullable = key.nullable;
         }
     }
+    // Split points and buckets exclude each other.
+    let default_salt = default_salt.filter(|_| statement.split_on.is_empty());
     let settings = builder.options(&statement.options, &key_columns, default_salt)?;
     let mut options = settings.options;
     if statement.immutable && !options.iter().any(|o| o.name == "IMMUTABLE_ROWS") {
         options.push(TableOption { name: "IMMUTABLE_ROWS".into(), value: Value::Bool(true), honoured: false });
-    }
-    if !statement.split_on.is_empty() {
-        let points: Vec<String> = statement.split_on.iter().map(ToString::to_string).collect();
-        builder.notices.push(kept_notice(SPLIT_ON));
-        let value = Value::Text(format!("({})", points.join(", ")));
-        options.push(TableOption { name: SPLIT_ON.into(), value, honoured: false });
     }
     if builder.families.is_empty() {
         builder.families.push(None);
@@ -110,10 +106,12 @@ pub fn create_table(statement: &CreateTable, default_salt: Option<u16>) -> Resul
     };
     check_names(&def, &statement.columns)?;
     check_generated(&def, &statement.columns)?;
+    set_time_column(&mut def, statement, settings.ttl_column)?;
     add_checks(&mut def, statement.columns.iter().flat_map(|column| &column.checks).chain(&statement.checks))?;
     def.history.versions_since = u32::from(def.kept_versions().is_some());
-    saltwing_rowkey::RowKeyCodec::new(&def.key)
+    let codec = saltwing_rowkey::RowKeyCodec::new(&def.key)
         .map_err(|error| invalid(error.to_string()).at(statement.primary_key.as_ref().map(|k| k.span)))?;
+    set_split_points(&mut def, &codec, &statement.split_on)?;
     let sequences = own_sequences(&def, &statement.columns)?;
     Ok(BoundTable { def, sequences, notices: builder.notices })
 }
@@ -160,7 +158,7 @@ pub(crate) fn exists(def: &TableDef, column: &ColumnDef, name: &Name) -> BindErr
 
 /// Hidden columns have their names to themselves.
 pub(crate) fn check_not_hidden(name: &Name) -> Result<()> {
-    if [ROW_KEY_COLUMN, ROW_ID_COLUMN].contains(&name.text.to_lowercase().as_str()) {
+    if [ROW_KEY_COLUMN, ROW_TIME_COLUMN, ROW_ID_COLUMN, DYNAMIC_COLUMNS].contains(&name.text.to_lowercase().as_str()) {
         return Err(invalid(format!("{} is the name of a hidden column", name.text)).at(Some(name.span)));
     }
     Ok(())
@@ -218,6 +216,8 @@ struct Builder {
 struct Settings {
     salt: Option<Salt>,
     ttl_s: Option<u64>,
+    /// The value of TTL_COLUMN.
+    ttl_column: Option<(String, Span)>,
     options: Vec<TableOption>,
 }
 
@@ -384,7 +384,7 @@ impl Builder {
 
     fn options(&mut self, specs: &[OptionSpec], key: &[KeyColumn], default_salt: Option<u16>) -> Result<Settings> {
         let mut options = TableOptions::new();
-        let (mut buckets, mut by) = (default_salt.filter(|n| *n > 0), None);
+        let (mut buckets, mut by, mut ttl_column) = (default_salt.filter(|n| *n > 0), None, None);
         for spec in specs {
             match spec.name.text.to_uppercase().as_str() {
                 "SALT_BUCKETS" => {
@@ -392,6 +392,7 @@ impl Builder {
                     buckets = (count > 0).then_some(count as u16);
                 }
                 "SALT_BY" => by = Some((salt_by(spec, key)?, spec.span)),
+                TTL_COLUMN => ttl_column = Some((column_text(spec)?, spec.value_span)),
                 _ => options.set(spec)?,
             }
         }
@@ -401,7 +402,7 @@ impl Builder {
             (Some(buckets), by) => Some(Salt { buckets, by: by.map(|(count, _)| count) }),
         };
         self.notices.append(&mut options.notices);
-        Ok(Settings { salt, ttl_s: options.ttl_s, options: options.options })
+        Ok(Settings { salt, ttl_s: options.ttl_s, ttl_column, options: options.options })
     }
 }
 

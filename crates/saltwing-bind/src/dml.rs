@@ -7,7 +7,7 @@ use saltwing_catalog::CatalogReader;
 use saltwing_plan::Condition;
 use saltwing_sql::is_default;
 use saltwing_sql::statement::{Delete, OnConflict, QueryStatement, RowSource, Upsert};
-use saltwing_types::{ColumnDef, Expr, Value, eval, number, typing};
+use saltwing_types::{ColumnDef, Expr, TableDef, Value, eval, number, typing};
 use sqlparser::ast::{LimitClause, Query};
 
 use crate::computed::expr_of;
@@ -20,7 +20,8 @@ use crate::lower::{LowerError, Lowerer, Params};
 use crate::row_rules::RowRules;
 use crate::scope::Scope;
 use crate::sequence::SequenceUses;
-use crate::target::{NamedTable, column_names, resolve, select_of, target_columns};
+use crate::target::{NamedTable, column_names, dynamic_of_one, resolve, select_of, target_columns};
+use crate::view::{check_dynamic, stored_name};
 
 /// Rows into a table.
 pub struct BoundUpsert {
@@ -73,6 +74,10 @@ pub struct UpsertTarget {
     /// Columns beside those written that new rows take a value for which is computed for each row, by index: their
     /// values stand in each row behind those of `columns`.
     pub computed_defaults: Vec<usize>,
+    /// The key column that new rows without a value for it take the time of the write for, by index.
+    pub row_timestamp: Option<usize>,
+    /// The dynamic columns that are written. In `columns` they come behind those of the table.
+    pub dynamic: Vec<ColumnDef>,
 }
 
 impl UpsertTarget {
@@ -89,9 +94,26 @@ impl UpsertTarget {
         let computed = def.columns.iter().enumerate().filter(|(_, column)| is_computed(column)).map(|(index, _)| index);
         let computed_defaults = computed.filter(|index| !columns.contains(index)).collect();
         let rules = RowRules::of(&table)?;
-        let mut target = Self { table, columns, on_conflict, partial: false, update: None, rules, computed_defaults };
+        let row_timestamp = table.time_column().filter(|time| time.is_row_timestamp).map(|time| time.column);
+        let mut target = Self {
+            table,
+            columns,
+            on_conflict,
+            partial: false,
+            update: None,
+            rules,
+            computed_defaults,
+            row_timestamp,
+            dynamic: Vec::new(),
+        };
         target.set_on_conflict(on_conflict);
         Ok(target)
+    }
+
+    /// A column that is written, by its index in [`UpsertTarget::columns`].
+    pub fn column(&self, index: usize) -> Option<&ColumnDef> {
+        let columns = &self.table.def().columns;
+        columns.get(index).or_else(|| self.dynamic.get(index.checked_sub(columns.len())?))
     }
 
     /// Sets the handling of rows whose keys already exist.
@@ -139,7 +161,7 @@ pub fn upsert(
     params: Params<'_>,
 ) -> Result<BoundUpsert> {
     let table = resolve(catalog, &statement.table)?;
-    let columns = target_columns(&table, statement.columns.as_deref())?;
+    let (columns, dynamic) = written_columns(&table, statement)?;
     let (named, columns) = match &statement.source {
         RowSource::Values(rows) if table.has_generated() => {
             let first = rows.first().filter(|_| statement.columns.is_none());
@@ -182,7 +204,9 @@ pub fn upsert(
                         }
                     }
                     let place = values.len();
-                    values.push(match bind_value(&lowerer, (value, given), &table, column)? {
+                    let target = table.def().columns.get(column);
+                    let target = target.or_else(|| dynamic.get(column - table.def().columns.len()));
+                    values.push(match bind_value(&lowerer, (value, given), table.def(), target)? {
                         BoundValue::Known(value) => value,
                         BoundValue::Open(expr) => {
                             open.push(*expr);
@@ -215,6 +239,7 @@ pub fn upsert(
             UpsertTarget { update: Some(update), ..UpsertTarget::new(table, columns, OnConflict::Error)? }
         }
     };
+    let target = UpsertTarget { dynamic, ..target };
     Ok(BoundUpsert { target, source, computed, sequenced, open })
 }
 
@@ -250,6 +275,38 @@ fn is_generated_value(
     }
 }
 
+/// The columns that a statement writes, by index, and the dynamic ones among them, which come behind those of the table.
+fn written_columns(table: &Arc<Table>, statement: &Upsert) -> Result<(Vec<usize>, Vec<ColumnDef>)> {
+    let names = statement.columns.as_deref();
+    if statement.dynamic.is_empty() {
+        return Ok((target_columns(table, names)?, Vec::new()));
+    }
+    let (def, names) = (table.def(), names.unwrap_or_default());
+    let ty = |place: usize| statement.dynamic.iter().find(|(dynamic, _)| *dynamic == place).map(|(_, ty)| *ty);
+    check_dynamic(def, names.iter().enumerate().filter_map(|(place, name)| ty(place).map(|_| name)))?;
+    let of_table = names.iter().enumerate().filter(|(place, _)| ty(*place).is_none()).map(|(_, name)| name.clone());
+    let mut of_table = target_columns(table, Some(&of_table.collect::<Vec<_>>()))?.into_iter();
+    let (mut columns, mut dynamic) = (Vec::with_capacity(names.len()), Vec::new());
+    for (place, name) in names.iter().enumerate() {
+        let Some(ty) = ty(place) else {
+            columns.extend(of_table.next());
+            continue;
+        };
+        columns.push(def.columns.len() + dynamic.len());
+        dynamic.push(ColumnDef {
+            name: stored_name(name),
+            ty,
+            nullable: true,
+            default: None,
+            family: None,
+            slot: 0,
+            hidden: true,
+            comment: None,
+        });
+    }
+    Ok((columns, dynamic))
+}
+
 /// Adds the value at a place of a row if it takes values of sequences; whether it does.
 fn takes_sequence(
     sequenced: &mut Vec<SequencedRow>,
@@ -274,9 +331,9 @@ pub fn delete(statement: &Delete, catalog: &dyn CatalogReader, params: Params<'_
     let table = resolve(catalog, &statement.table)?;
     let scope = Scope::of(table.clone(), statement.alias.as_ref().map(|a| a.text.clone()));
     let lowerer = Lowerer { scope: &scope, params, subqueries: &[], operands: &[], collector: None };
-    let Delete { using, order_by, limit, selection, .. } = statement;
+    let Delete { dynamic, using, order_by, limit, selection, .. } = statement;
     let conditions = match selection {
-        _ if !using.is_empty() || order_by.is_some() || limit.is_some() => None,
+        _ if dynamic.is_some() || !using.is_empty() || order_by.is_some() || limit.is_some() => None,
         None => Some(Vec::new()),
         Some(selection) => match lowerer.lower(selection) {
             Ok(e) => Some(conditions(typing::condition(e)?)),
@@ -293,8 +350,9 @@ pub fn delete(statement: &Delete, catalog: &dyn CatalogReader, params: Params<'_
 /// # Errors
 /// [`BindErrorKind::Sql`]; no such table.
 pub fn deleted_rows(statement: &Delete, catalog: &dyn CatalogReader) -> Result<QueryStatement> {
-    let Delete { table: name, alias, using, selection, order_by, limit, returning, hints, span } = statement;
-    let named = NamedTable { table: name, alias: alias.as_ref(), hints, span: *span };
+    let Delete { table: name, dynamic, alias, using, selection, order_by, limit, returning, hints, span } = statement;
+    let dynamic = dynamic_of_one(dynamic.as_ref(), using.is_empty())?.map(|list| list.text.as_str());
+    let named = NamedTable { table: name, dynamic, alias: alias.as_ref(), hints, span: *span };
     let table = resolve(catalog, name)?;
     let columns = if returning.is_some() { column_names(&table) } else { Vec::new() };
     let mut query = named.rows(&columns)?;
@@ -311,7 +369,8 @@ pub fn deleted_rows(statement: &Delete, catalog: &dyn CatalogReader) -> Result<Q
 pub(crate) fn check_not_null(table: &Table, columns: &[usize]) -> Result<()> {
     let def = table.def();
     for (i, column) in def.columns.iter().enumerate() {
-        let missing = !columns.contains(&i) && !column.hidden && column.default.is_none();
+        let takes_time = table.time_column().is_some_and(|time| time.is_row_timestamp && time.column == i);
+        let missing = !columns.contains(&i) && !column.hidden && !takes_time && column.default.is_none();
         if missing && !column.nullable {
             return Err(BindErrorKind::NotNull(format!("{}.{}", def.name, column.name)).into());
         }
@@ -332,11 +391,10 @@ enum BoundValue {
 fn bind_value(
     lowerer: &Lowerer<'_>,
     (value, given): (&sqlparser::ast::Expr, Option<&Value>),
-    table: &Table,
-    column: usize,
+    def: &TableDef,
+    target: Option<&ColumnDef>,
 ) -> Result<BoundValue> {
-    let def = table.def();
-    let Some(target) = def.columns.get(column) else {
+    let Some(target) = target else {
         return Err(BindErrorKind::Syntax("a column is missing".into()).into());
     };
     let place = |error: BindError| error.at(saltwing_sql::expr_span(value));

@@ -35,22 +35,24 @@ mod row_rules;
 mod scope;
 mod select;
 mod sequence;
+mod split_on;
 mod subquery;
 mod table_option;
 mod target;
+mod time_column;
 mod update;
 mod view;
 
 pub use added_key::unfit_last_column;
 pub use aggregate::{AggregateCall, AggregateFunction, GroupOrder, Grouping};
-pub use alter_table::{AlteredTable, alter_table};
+pub use alter_table::{AlteredTable, alter_table, with_dynamic_columns};
 pub use as_of::table_as_of;
 pub use check::{RowCheck, RowChecks, key_constraint};
 pub use comment::{Commented, commented, table_comments, view_statements};
 pub use computed::{computed_query, expr_of};
 pub use condition::conditions;
 pub use conflict::ConflictUpdate;
-pub use create_table::{BoundTable, SPLIT_ON, create_table};
+pub use create_table::{BoundTable, create_table};
 pub use create_table_as::create_table_as;
 pub use dml::{
     BoundDelete, BoundSource, BoundUpsert, ComputedValue, SequencedRow, UpsertTarget, delete, deleted_rows, upsert,

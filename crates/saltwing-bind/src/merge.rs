@@ -53,7 +53,7 @@ impl MergeStep {
 pub fn merge(statement: &Merge, catalog: &dyn CatalogReader, params: Params<'_>) -> Result<BoundMerge> {
     let table = resolve(catalog, &statement.table)?;
     let Merge { table: name, alias, hints, span, .. } = statement;
-    let named = NamedTable { table: name, alias: alias.as_ref(), hints, span: *span };
+    let named = NamedTable { table: name, dynamic: None, alias: alias.as_ref(), hints, span: *span };
     let (mut steps, mut open) = (Vec::new(), Vec::new());
     for (index, clause) in statement.clauses.iter().enumerate() {
         let (earlier, _) = statement.clauses.split_at(index);

@@ -71,7 +71,7 @@ impl ParameterTypes {
                 // The items behind a wildcard have no known place.
                 _ => return,
             };
-            if let (Some(index), Some(column)) = (item, target.table.def().columns.get(column)) {
+            if let (Some(index), Some(column)) = (item, target.column(column)) {
                 self.note(index, column.ty);
             }
         }

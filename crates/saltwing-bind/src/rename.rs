@@ -15,6 +15,7 @@ use crate::computed::expr_of;
 use crate::create_table::{check_names, check_not_hidden, exists};
 use crate::error::Result;
 use crate::scope::Scope;
+use crate::time_column::rename_time_column;
 use crate::view::quoted;
 
 /// Gives a table another name in its schema.
@@ -47,6 +48,7 @@ pub(crate) fn rename_column(def: &mut TableDef, table: &Arc<Table>, column: &Col
     if let Some(key) = def.key.columns.iter_mut().find(|key| key.column() == Some(index)) {
         key.name.clone_from(&to.text);
     }
+    rename_time_column(def, table.def());
     check_names(def, &[]).map_err(|error| error.at(Some(to.span)))?;
     respell(def, table)
 }

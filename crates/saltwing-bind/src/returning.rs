@@ -1,5 +1,7 @@
 //! RETURNING.
 
+use std::borrow::Cow;
+
 use saltwing_catalog::CatalogReader;
 use saltwing_sql::statement::{Delete, Merge, Returning, Update, Upsert};
 use saltwing_sql::{Name, Statement, TableRef};
@@ -8,6 +10,7 @@ use crate::error::{BindError, BindErrorKind, Result};
 use crate::lower::Params;
 use crate::select::{BoundQuery, BoundSelect, Output, query};
 use crate::target::{NamedTable, select_of};
+use crate::view::with_views;
 
 /// Binds the RETURNING of a statement as a query of all rows of its table, which are those that it writes or deletes; `None`
 /// without a RETURNING.
@@ -21,15 +24,38 @@ pub fn returning(
     params: Params<'_>,
 ) -> Result<Option<Box<BoundSelect>>> {
     let Some((clause, table, alias)) = clause_of(statement) else { return Ok(None) };
-    let named = NamedTable { table, alias, hints: &[], span: clause.span };
+    let dynamic = dynamic_of(statement);
+    let named = NamedTable { table, dynamic: dynamic.as_deref(), alias, hints: &[], span: clause.span };
     let mut rows = named.query("*")?;
     rows.items.clone_from(&clause.texts);
     select_of(&mut rows)?.projection.clone_from(&clause.items);
+    let rows = with_views(&rows, catalog)?;
     match query(&rows, catalog, params, &[])? {
-        BoundQuery::Single(bound) if matches!(bound.output, Output::Rows(_)) => Ok(Some(bound)),
+        BoundQuery::Single(bound) if matches!(bound.output, Output::Rows(_)) && !reads_time(&bound) => Ok(Some(bound)),
         _ => Err(BindError::from(BindErrorKind::NotSupported("RETURNING of this".into()))
             .at(Some(clause.span))
-            .help("RETURNING computes values of one row: no aggregates, windows or subqueries")),
+            .help("RETURNING computes values of one row: no aggregates, windows or subqueries, and not its time")),
+    }
+}
+
+/// Whether it reads the times of rows, which they get with their commit.
+fn reads_time(bound: &BoundSelect) -> bool {
+    let time = bound.table.row_time_index();
+    bound.output.columns().iter().any(|column| column.expr.columns().contains(&time))
+}
+
+/// The dynamic columns that a statement declares for the table it writes, as a list in brackets.
+fn dynamic_of(statement: &Statement) -> Option<Cow<'_, str>> {
+    match statement {
+        Statement::Upsert(it) | Statement::Insert(it) if !it.dynamic.is_empty() => {
+            let columns = it.columns.as_deref().unwrap_or_default();
+            let listed = it.dynamic.iter().filter_map(|(place, ty)| Some(format!("{} {ty}", columns.get(*place)?)));
+            Some(format!("({})", listed.collect::<Vec<_>>().join(", ")).into())
+        }
+        Statement::Delete(Delete { dynamic, .. }) | Statement::Update(Update { dynamic, .. }) => {
+            dynamic.as_ref().map(|list| list.text.as_str().into())
+        }
+        _ => None,
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use saltwing_access::Table;
 use saltwing_types::suggest;
-use saltwing_types::table::{ColumnMatch, ROW_KEY_COLUMN, is_same_name};
+use saltwing_types::table::{ColumnMatch, ROW_KEY_COLUMN, ROW_TIME_COLUMN, is_same_name};
 use saltwing_types::{ColumnRef, Span, SqlType, TableDef, TableName};
 
 use crate::error::{BindError, BindErrorKind, Result};
@@ -48,7 +48,7 @@ impl Scope {
         Self { table: Some(table), place: "", alias, has_excluded: false }
     }
 
-    /// The same, and the columns of a second row of the table, `excluded`: they come behind [`Table::row_key_index`].
+    /// The same, and the columns of a second row of the table, `excluded`: they come behind [`Table::width`].
     #[must_use]
     pub fn with_excluded(self) -> Self {
         Self { has_excluded: true, ..self }
@@ -81,7 +81,7 @@ impl Scope {
                     _ => None,
                 };
                 let column = column.filter(|column| column.index < table.row_key_index());
-                column.map(|column| ColumnRef { index: table.row_key_index() + 1 + column.index, ..column })
+                column.map(|column| ColumnRef { index: table.width() + column.index, ..column })
             }
             [column] => self.column(column, None, span)?,
             [qualifier, column] if self.is_named(&[qualifier]) => self.column(column, None, span)?,
@@ -143,6 +143,10 @@ impl Scope {
         if family.is_none() && name.eq_ignore_ascii_case(ROW_KEY_COLUMN) {
             let (index, name) = (table.row_key_index(), ROW_KEY_COLUMN.to_owned());
             return Ok(Some(ColumnRef { index, name, ty: SqlType::Varbinary, nullable: false, span }));
+        }
+        if family.is_none() && name.eq_ignore_ascii_case(ROW_TIME_COLUMN) {
+            let (index, name) = (table.row_time_index(), ROW_TIME_COLUMN.to_owned());
+            return Ok(Some(ColumnRef { index, name, ty: SqlType::Date, nullable: true, span }));
         }
         match table.def().find_column(family, name) {
             ColumnMatch::One(index) => Ok(table.column_ref(index, span)),

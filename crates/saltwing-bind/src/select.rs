@@ -117,7 +117,7 @@ pub fn query(
         None => table,
     };
     let scope = Scope::of(table.clone(), alias.map(|a| a.name.value.clone()));
-    let collector = Collector::new(table.row_key_index() + 1);
+    let collector = Collector::new(table.width());
     let binder = Binder {
         lowerer: Lowerer { scope: &scope, params, subqueries, operands: &[], collector: Some(&collector) },
         collector: &collector,
@@ -314,7 +314,7 @@ impl Binder<'_> {
                 SelectItem::UnnamedExpr(e) => {
                     let expr = self.lowerer.lower(e)?;
                     let label = match &expr {
-                        Expr::Column(column) if self.collector.is_table_column(column) => self.label(column),
+                        Expr::Column(column) if self.has_own_label(column) => self.label(column),
                         _ => self.statement.items.get(i).map_or_else(|| e.to_string(), |item| item.text.clone()),
                     };
                     columns.push(output_column(label, expr)?);
@@ -372,6 +372,11 @@ impl Binder<'_> {
         columns
             .map(|(def, column)| OutputColumn { label: def.name.clone(), ty: def.ty, expr: Expr::Column(column) })
             .collect()
+    }
+
+    /// Whether a column's label is its name; that of the time of a row is what the statement calls it.
+    fn has_own_label(&self, column: &ColumnRef) -> bool {
+        self.collector.is_table_column(column) && column.index != self.table.row_time_index()
     }
 
     /// A column's name as declared, without its family.

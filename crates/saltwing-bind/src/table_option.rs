@@ -3,7 +3,8 @@
 use saltwing_sql::statement::{OptionSpec, OptionValue};
 use saltwing_types::suggest;
 use saltwing_types::table::{
-    BLOCK_BYTES, BLOCK_BYTES_MAX, BLOCK_ROWS, BLOCK_ROWS_MAX, KEEP_VERSIONS, TableOption, VERSIONS, VERSIONS_MAX,
+    BLOCK_BYTES, BLOCK_BYTES_MAX, BLOCK_ROWS, BLOCK_ROWS_MAX, KEEP_VERSIONS, ROW_TIMESTAMP, TTL_COLUMN, TableOption,
+    VERSIONS, VERSIONS_MAX,
 };
 use saltwing_types::{TableDef, Value};
 
@@ -44,7 +45,7 @@ const HONOURED_OPTIONS: &[&str] = &[BLOCK_BYTES, BLOCK_ROWS, "FULL_SCAN", KEEP_V
 pub(crate) const KEY_OPTIONS: &[&str] = &["SALT_BUCKETS", "SALT_BY"];
 
 /// Options whose meaning is missing: to keep them without it would be a lie.
-const UNSUPPORTED_OPTIONS: &[&str] = &["MULTI_TENANT", "TRANSACTIONAL", "ROW_TIMESTAMP"];
+const UNSUPPORTED_OPTIONS: &[&str] = &["MULTI_TENANT", "TRANSACTIONAL"];
 
 /// The options of a table, except for those of its key.
 pub(crate) struct TableOptions {
@@ -100,6 +101,14 @@ impl TableOptions {
                 self.notices.push(kept_notice(&shown));
                 self.put(TableOption { name: shown, value: kept_value(&spec.value), honoured: false });
             }
+            ROW_TIMESTAMP => {
+                let text = "ROW_TIMESTAMP is said of a column in the key: PRIMARY KEY (k, ts ROW_TIMESTAMP)";
+                return Err(invalid(text).at(Some(spec.span)));
+            }
+            TTL_COLUMN => {
+                let error = invalid("TTL_COLUMN is fixed when a table is made: each row keeps its time");
+                return Err(error.at(Some(spec.span)));
+            }
             unsupported if UNSUPPORTED_OPTIONS.contains(&unsupported) => {
                 let error = BindErrorKind::NotSupported(format!("the table option {unsupported}"));
                 return Err(BindError::from(error).at(Some(spec.span)));
@@ -129,7 +138,7 @@ impl TableOptions {
 }
 
 fn unknown(spec: &OptionSpec, name: &str) -> BindError {
-    let known = [KEPT_OPTIONS, HONOURED_OPTIONS, KEY_OPTIONS].into_iter().flatten().copied();
+    let known = [KEPT_OPTIONS, HONOURED_OPTIONS, KEY_OPTIONS, &[TTL_COLUMN]].into_iter().flatten().copied();
     let error = invalid(format!("there is no table option {}", spec.name.text)).at(Some(spec.name.span));
     match suggest(name, known) {
         Some(near) => error.help(format!("did you mean {near}?")),
@@ -138,7 +147,7 @@ fn unknown(spec: &OptionSpec, name: &str) -> BindError {
 }
 
 /// The notice for an option that has no effect.
-pub(crate) fn kept_notice(option: &str) -> String {
+fn kept_notice(option: &str) -> String {
     format!("{option} is kept, and has no effect on an embedded store")
 }
 

@@ -6,7 +6,7 @@ use saltwing_access::Table;
 use saltwing_catalog::CatalogReader;
 use saltwing_sql::statement::{Assignment, Hint, QueryStatement};
 use saltwing_sql::{ColumnName, Name, TableRef, quote_name};
-use saltwing_types::table::ROW_KEY_COLUMN;
+use saltwing_types::table::{ROW_KEY_COLUMN, ROW_TIME_COLUMN};
 use saltwing_types::{ColumnDef, Span, TableDef, TableName};
 use sqlparser::ast::{self, SetExpr};
 
@@ -27,6 +27,8 @@ pub fn resolve(catalog: &dyn CatalogReader, name: &TableRef) -> Result<Arc<Table
 #[derive(Clone, Copy)]
 pub(crate) struct NamedTable<'a> {
     pub(crate) table: &'a TableRef,
+    /// Its dynamic columns, as a list in brackets.
+    pub(crate) dynamic: Option<&'a str>,
     pub(crate) alias: Option<&'a Name>,
     pub(crate) hints: &'a [Hint],
     pub(crate) span: Span,
@@ -43,10 +45,25 @@ impl NamedTable<'_> {
     /// `SELECT items FROM table`.
     pub(crate) fn query(&self, items: &str) -> Result<QueryStatement> {
         let renamed = self.alias.map(|alias| format!(" AS {alias}")).unwrap_or_default();
-        let mut query = query_of(&format!("SELECT {items} FROM {}{renamed}", self.table))?;
+        let dynamic = self.dynamic.unwrap_or_default();
+        let mut query = query_of(&format!("SELECT {items} FROM {}{dynamic}{renamed}", self.table))?;
         query.hints = self.hints.to_vec();
         query.span = self.span;
         Ok(query)
+    }
+}
+
+/// The dynamic columns of a table that a statement writes.
+///
+/// # Errors
+/// Other tables beside it.
+pub(crate) fn dynamic_of_one(dynamic: Option<&Name>, is_one: bool) -> Result<Option<&Name>> {
+    match dynamic {
+        Some(list) if !is_one => {
+            let what = "dynamic columns of a table that is written with others beside it";
+            Err(BindError::from(BindErrorKind::NotSupported(what.into())).at(Some(list.span)))
+        }
+        dynamic => Ok(dynamic),
     }
 }
 
@@ -104,6 +121,11 @@ pub fn target_columns(table: &Arc<Table>, names: Option<&[ColumnName]>) -> Resul
         if column.name == ROW_KEY_COLUMN {
             return Err(place(BindErrorKind::Syntax(format!(
                 "{ROW_KEY_COLUMN} is made from the key columns, not written"
+            ))));
+        }
+        if column.name == ROW_TIME_COLUMN {
+            return Err(place(BindErrorKind::Syntax(format!(
+                "{ROW_TIME_COLUMN} is the time of the write, not written"
             ))));
         }
         if columns.contains(&column.index) {

@@ -4,18 +4,19 @@ use std::sync::Arc;
 
 use saltwing_access::Table;
 use saltwing_catalog::CatalogReader;
-use saltwing_sql::is_default;
 use saltwing_sql::statement::{Assignment, QueryStatement, Update};
+use saltwing_sql::{Name, dynamic_columns, is_default};
+use saltwing_types::table::is_same_name;
 use saltwing_types::{ColumnDef, Expr, SqlType};
 use sqlparser::ast::{self, SelectItem};
 
 use crate::computed::expr_of;
-use crate::error::Result;
+use crate::error::{BindError, BindErrorKind, Result};
 use crate::generated::is_generated;
 use crate::identity::check_identity;
 use crate::lower::Params;
 use crate::parameters::parameter;
-use crate::target::{NamedTable, assigned_columns, column_names, resolve, select_of};
+use crate::target::{NamedTable, assigned_columns, column_names, dynamic_of_one, resolve, select_of};
 
 /// New values for rows of a table.
 pub struct BoundUpdate {
@@ -38,8 +39,13 @@ pub struct BoundUpdate {
 /// [`BindErrorKind`](crate::BindErrorKind) with the place: no such column, a column that is assigned twice.
 pub fn update(statement: &Update, catalog: &dyn CatalogReader, params: Params<'_>) -> Result<BoundUpdate> {
     let table = resolve(catalog, &statement.table)?;
-    let Update { table: name, alias, assignments, from, selection, hints, span, .. } = statement;
-    let named = NamedTable { table: name, alias: alias.as_ref(), hints, span: *span };
+    let Update { table: name, dynamic, alias, assignments, from, selection, hints, span, .. } = statement;
+    let dynamic = dynamic_of_one(dynamic.as_ref(), from.is_empty())?;
+    if let Some(list) = dynamic {
+        check_not_assigned(list, assignments)?;
+    }
+    let dynamic = dynamic.map(|list| list.text.as_str());
+    let named = NamedTable { table: name, dynamic, alias: alias.as_ref(), hints, span: *span };
     let mut assigned = AssignedRows::new(named, &table, assignments, params)?;
     let select = select_of(&mut assigned.query)?;
     select.from.extend(from.iter().cloned());
@@ -47,6 +53,21 @@ pub fn update(statement: &Update, catalog: &dyn CatalogReader, params: Params<'_
     assigned.query.has_sequences |= statement.has_sequences;
     let AssignedRows { query, moves_rows, open } = assigned;
     Ok(BoundUpdate { table, query, moves_rows, is_joined: !from.is_empty(), open })
+}
+
+/// # Errors
+/// A dynamic column among those that are assigned.
+fn check_not_assigned(list: &Name, assignments: &[Assignment]) -> Result<()> {
+    let dynamic = dynamic_columns(&list.text, list.span)?;
+    for Assignment { column, .. } in assignments {
+        if dynamic.iter().any(|it| is_same_name(&it.column.to_string(), &column.to_string())) {
+            let error = BindErrorKind::NotSupported(format!("UPDATE of the dynamic column {column}"));
+            return Err(BindError::from(error)
+                .at(Some(column.span()))
+                .help("UPSERT writes it: UPSERT INTO t (k, extra VARCHAR) SELECT k, 'x' FROM t WHERE .."));
+        }
+    }
+    Ok(())
 }
 
 /// All rows of a table with new values, as in [`BoundUpdate`].

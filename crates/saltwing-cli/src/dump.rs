@@ -2,8 +2,9 @@
 
 use std::io::Write;
 
-use saltwing::TransactionState;
+use saltwing::dynamic::DYNAMIC_COLUMNS;
 use saltwing::text::literal;
+use saltwing::{Error, ErrorCode, TransactionState, Value, dynamic};
 
 use crate::failure::Failure;
 use crate::runner::Runner;
@@ -104,10 +105,19 @@ impl Runner<'_> {
 
     fn dump_rows(&mut self, table: &str) -> Result<(), Failure> {
         let generated = self.generated_columns(table)?;
-        let rows = self.connection.query(&format!("SELECT /*+ FULL_SCAN */ * FROM {table}"), ())?;
-        let types: Vec<_> = rows.columns().iter().map(|column| column.ty).collect();
+        let all = |items: &str| format!("SELECT /*+ FULL_SCAN */ {items} FROM {table}");
+        // A table that has had dynamic columns keeps them in a hidden column.
+        let with_dynamic = self.connection.query(&all(&format!("*, {DYNAMIC_COLUMNS}")), ());
+        let (rows, has_dynamic) = match with_dynamic {
+            Err(error) if error.code() == ErrorCode::NoSuchColumn => (self.connection.query(&all("*"), ())?, false),
+            rows => (rows?, true),
+        };
+        let mut types: Vec<_> = rows.columns().iter().map(|column| column.ty).collect();
+        if has_dynamic {
+            types.pop();
+        }
         let is_written = |place: &usize| !generated.places.contains(place);
-        let names = rows.columns().iter().enumerate().filter(|(place, _)| is_written(place));
+        let names = rows.columns().iter().take(types.len()).enumerate().filter(|(place, _)| is_written(place));
         let names: Vec<_> = names.map(|(_, column)| saltwing_sql::quote_name(&column.label)).collect();
         let overriding = if generated.counts_always { " OVERRIDING SYSTEM VALUE" } else { "" };
         let head = format!("UPSERT INTO {table} ({}){overriding} VALUES", names.join(", "));
@@ -116,9 +126,21 @@ impl Runner<'_> {
             if self.interrupt.came() {
                 return Err(Failure::Interrupted("cancelled".into()));
             }
-            let values = row?.values()?;
+            let row = row?;
+            let values = row.values()?;
+            let dynamic = values.get(types.len()).and_then(Value::as_text);
             let values = values.iter().zip(&types).enumerate().filter(|(place, _)| is_written(place));
             let values: Vec<String> = values.map(|(_, (value, ty))| literal(value, *ty)).collect();
+            if let Some(dynamic) = dynamic {
+                if count > 0 {
+                    writeln!(self.out, ";")?;
+                    (count, bytes) = (0, 0);
+                }
+                let (columns, more) = dynamic_columns(dynamic)?;
+                let (columns, values) = (names.join(", ") + &columns, values.join(", ") + &more);
+                writeln!(self.out, "UPSERT INTO {table} ({columns}){overriding} VALUES\n({values});")?;
+                continue;
+            }
             let row = format!("({})", values.join(", "));
             match count {
                 0 => write!(self.out, "{head}\n{row}")?,
@@ -135,4 +157,15 @@ impl Runner<'_> {
         }
         Ok(())
     }
+}
+
+/// The dynamic columns of a row behind its others: their names with types, and their values.
+fn dynamic_columns(row: &str) -> Result<(String, String), Failure> {
+    let (mut columns, mut values) = (String::new(), String::new());
+    for (name, (ty, value)) in dynamic::entries(row).map_err(Error::from)? {
+        let path = name.split('.').map(saltwing_sql::quote_name).collect::<Vec<_>>().join(".");
+        columns.push_str(&format!(", {path} {ty}"));
+        values.push_str(&format!(", {}", literal(&value, ty)));
+    }
+    Ok((columns, values))
 }

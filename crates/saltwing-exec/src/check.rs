@@ -49,7 +49,7 @@ pub fn broken_row(
     let mut scan = rows.scan(&spec, ScanRoute::of(KeySet::all()), context)?;
     while let Some(batch) = scan.next_batch()? {
         if batch.num_rows() > 0 {
-            let row = row_of_batch(table, &columns, &types, &batch, (0, 0))?;
+            let row = row_of_batch(table, (&columns, &[]), &types, &batch, (0, 0))?;
             return Ok(Some(broken(table, &check.name, &row)));
         }
     }

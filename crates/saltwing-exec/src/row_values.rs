@@ -3,7 +3,7 @@
 use arrow::array::RecordBatch;
 use saltwing_access::Table;
 use saltwing_expr::value_at;
-use saltwing_types::{KeyColumn, SqlType, Value, number, text};
+use saltwing_types::{ColumnDef, KeyColumn, SqlType, Value, number, text};
 
 use crate::ExecError;
 
@@ -13,10 +13,11 @@ pub(crate) fn key_text(table: &Table, row: &[Value]) -> String {
     table.def().key.columns.iter().filter_map(literal).collect::<Vec<_>>().join(", ")
 }
 
-/// The values of a row of a batch, whose columns from `first` on are for these columns of the table.
+/// The values of a row of a batch, whose columns from `first` on are for these columns of the table; dynamic ones come
+/// behind its own.
 pub(crate) fn row_of_batch(
     table: &Table,
-    columns: &[usize],
+    (columns, dynamic): (&[usize], &[ColumnDef]),
     types: &[SqlType],
     batch: &RecordBatch,
     (row, first): (usize, usize),
@@ -24,7 +25,8 @@ pub(crate) fn row_of_batch(
     let def = table.def();
     let mut values = Vec::with_capacity(columns.len());
     for (place, &column) in (first..).zip(columns) {
-        let (Some(target), Some(ty)) = (def.columns.get(column), types.get(place)) else {
+        let target = def.columns.get(column).or_else(|| dynamic.get(column.checked_sub(def.columns.len())?));
+        let (Some(target), Some(ty)) = (target, types.get(place)) else {
             return Err(ExecError::Bug("a row to be written has fewer columns than the statement names"));
         };
         let named = |source| ExecError::Value { column: Some(format!("{}.{}", def.name, target.name)), source };

@@ -137,7 +137,7 @@ impl SelectPlan {
 
     /// Scanned columns at their indices in the table.
     pub(crate) fn by_index(&self, columns: Vec<ArrayRef>) -> Vec<Option<ArrayRef>> {
-        let mut by_index = vec![None; self.access().table().row_key_index() + 1];
+        let mut by_index = vec![None; self.access().table().width()];
         for (&index, array) in self.spec.columns().iter().zip(columns) {
             if let Some(place) = by_index.get_mut(index) {
                 *place = Some(array);

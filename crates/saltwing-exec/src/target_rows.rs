@@ -91,7 +91,7 @@ impl<'s, 'a> TargetRows<'s, 'a> {
             }
             let old = match columns.is_empty() {
                 true => None,
-                false => Some(row_of_batch(self.table, &columns, types, batch, (row, 1))?),
+                false => Some(row_of_batch(self.table, (&columns, &[]), types, batch, (row, 1))?),
             };
             let old = old.as_deref().map_or(OldRow::Unknown, OldRow::Present);
             self.attempt.apply(self.table, RowChange::Delete { key, old }, None)?;
@@ -110,7 +110,7 @@ impl<'s, 'a> TargetRows<'s, 'a> {
     pub fn update(&mut self, types: &[SqlType], batch: &RecordBatch) -> Result<(), ExecError> {
         let (columns, keys) = (self.columns(), keys_of(batch)?);
         for row in 0..batch.num_rows() {
-            let (old, new) = (keys.value(row), row_of_batch(self.table, &columns, types, batch, (row, 1))?);
+            let (old, new) = (keys.value(row), row_of_batch(self.table, (&columns, &[]), types, batch, (row, 1))?);
             if !self.is_first(old, || Ok(Some(new.clone())))? {
                 continue;
             }

@@ -9,7 +9,8 @@ use std::collections::{HashMap, HashSet};
 use arrow::array::RecordBatch;
 use saltwing_access::{OldRow, Projection, RowChange, Table, TableStore};
 use saltwing_bind::{ConflictUpdate, OnConflict, UpsertTarget};
-use saltwing_types::{SqlType, Value, eval, number};
+use saltwing_types::dynamic::DYNAMIC_COLUMNS;
+use saltwing_types::{SqlType, Value, dynamic, eval, number};
 
 use crate::ExecError;
 use crate::check::{check_row, complete_row};
@@ -55,7 +56,7 @@ impl Writer<'_> {
         let mut writes = self.store.batch();
         for (index, row) in rows.iter().enumerate() {
             let row_id = first_id.map(|id| id + index as i64);
-            let put = fresh_row(target, row, row_id).and_then(|row| {
+            let put = fresh_row(target, row, row_id, || self.store.now_ms()).and_then(|row| {
                 let row = complete_row(target.rules.as_ref(), &target.table, row)?;
                 check_row(target.rules.as_ref(), &target.table, &row)?;
                 Ok(writes.apply(&target.table, RowChange::put(&row), keys.as_deref_mut())?)
@@ -127,7 +128,8 @@ impl Attempt<'_> {
             }
             .into_iter();
             for row in 0..batch.num_rows() {
-                let mut values = row_of_batch(&target.table, &target.columns, types, &batch, (row, 0))?;
+                let mut values =
+                    row_of_batch(&target.table, (&target.columns, &target.dynamic), types, &batch, (row, 0))?;
                 values.extend(more.next().into_iter().flatten());
                 sink.put(&values, first_id.map(|id| id + row as i64), None)?;
                 sink.end_part()?;
@@ -158,7 +160,7 @@ impl<'s, 't> RowSink<'s, 't> {
     fn put(&mut self, values: &[Value], row_id: Option<i64>, keys: Option<&mut Vec<Vec<u8>>>) -> Result<(), ExecError> {
         let target = self.target;
         let table = &target.table;
-        let fresh = fresh_row(target, values, row_id)?;
+        let fresh = fresh_row(target, values, row_id, || self.attempt.snapshot().now_ms())?;
         if let Some(update) = &target.update {
             return self.insert_or_update(self.complete(fresh)?.into_owned(), update, keys);
         }
@@ -172,6 +174,7 @@ impl<'s, 't> RowSink<'s, 't> {
         let old = self.row_that_is_there(&key)?;
         let mut new = old.clone().unwrap_or_else(|| fresh.into_owned());
         set_columns(&mut new, &target.columns, values);
+        put_dynamic(&mut new, target, values)?;
         let new = self.complete(new.into())?.into_owned();
         let old = old.as_deref().map_or(OldRow::Absent, OldRow::Present);
         self.write(&new, old, keys)?;
@@ -269,8 +272,8 @@ fn updated(
     excluded: Vec<Value>,
 ) -> Result<Option<Vec<Value>>, ExecError> {
     let def = table.def();
-    // The place between is that of `_row_key`.
-    let both: Vec<Value> = old.iter().cloned().chain([Value::Null]).chain(excluded).collect();
+    // The places between are those of `_row_key` and `_row_time`.
+    let both: Vec<Value> = old.iter().cloned().chain([Value::Null, Value::Null]).chain(excluded).collect();
     if let Some(condition) = &update.condition
         && eval::eval(condition, &both)? != Value::Bool(true)
     {
@@ -287,29 +290,55 @@ fn updated(
     Ok(Some(new))
 }
 
-/// A row of all columns: those written, and DEFAULTs for the others.
+/// A row of all columns: those written, and DEFAULTs for the others. `now_ms` is the time of the write.
 fn fresh_row<'v>(
     target: &UpsertTarget,
     values: &'v [Value],
     row_id: Option<i64>,
+    now_ms: impl FnOnce() -> i64,
 ) -> Result<Cow<'v, [Value]>, ExecError> {
     let def = target.table.def();
-    if target.columns.iter().copied().eq(0..def.columns.len()) {
+    let is_whole = target.columns.iter().copied().eq(0..def.columns.len());
+    if is_whole && target.row_timestamp.is_none() {
         return Ok(values.into());
     }
     let mut row = Vec::with_capacity(def.columns.len());
     for column in &def.columns {
         row.push(match (&column.default, row_id) {
             (Some(default), _) => eval::eval(&default.expr, &[])?,
-            (None, Some(id)) if column.hidden => Value::Int(id),
+            (None, Some(id)) if column.hidden && column.family.is_none() => Value::Int(id),
             (None, _) => Value::Null,
         });
     }
     set_columns(&mut row, target.columns.iter().chain(&target.computed_defaults), values);
+    put_dynamic(&mut row, target, values)?;
+    if let Some(place) = target.row_timestamp.and_then(|column| row.get_mut(column)).filter(|value| value.is_null())
+        && let Some(ty) = target.row_timestamp.map(|column| target.table.column_type(column))
+    {
+        *place = eval::cast(Value::Date(now_ms()), SqlType::Date, ty)?;
+    }
     Ok(row.into())
 }
 
-/// Puts values into columns of a row, by index.
+/// Puts the values of dynamic columns among those that the row has.
+fn put_dynamic(row: &mut [Value], target: &UpsertTarget, values: &[Value]) -> Result<(), ExecError> {
+    if target.dynamic.is_empty() {
+        return Ok(());
+    }
+    let def = target.table.def();
+    let Some(kept) = def.column_index(DYNAMIC_COLUMNS).and_then(|column| row.get_mut(column)) else {
+        return Err(ExecError::Bug("the table has no column for dynamic columns"));
+    };
+    let written = target.columns.iter().zip(values).filter_map(|(&column, value)| {
+        let column = target.dynamic.get(column.checked_sub(def.columns.len())?)?;
+        Some((column.name.as_str(), column.ty, value))
+    });
+    let named = |source| ExecError::Value { column: Some(format!("{}.{DYNAMIC_COLUMNS}", def.name)), source };
+    *kept = dynamic::with(kept.as_text(), written).map_err(named)?.map_or(Value::Null, Value::Text);
+    Ok(())
+}
+
+/// Puts values into columns of a row, by index; dynamic ones have none there.
 fn set_columns<'c>(row: &mut [Value], columns: impl IntoIterator<Item = &'c usize>, values: &[Value]) {
     for (&column, value) in columns.into_iter().zip(values) {
         if let Some(place) = row.get_mut(column) {

@@ -1,7 +1,7 @@
 //! The text of a refused full scan: the missing condition, why the others do not count, and possible fixes.
 
 use saltwing_types::sql_type::TypeFamily;
-use saltwing_types::table::{ROW_ID_COLUMN, ROW_KEY_COLUMN};
+use saltwing_types::table::{ROW_ID_COLUMN, ROW_KEY_COLUMN, ROW_TIME_COLUMN};
 use saltwing_types::{ColumnRef, CompareOp, Expr, KeyColumn, KeySchema, Span, SqlType};
 
 use crate::computed;
@@ -137,8 +137,8 @@ fn fixes(request: &Request<'_>, leading: Option<&KeyColumn>, inputs: &[&KeyColum
     }
     let is_leading = |column: &ColumnRef| named.iter().any(|key| key.column() == Some(column.index));
     let indexable = request.conditions.iter().find_map(|condition| compared_column(&condition.expr));
-    // The physical key is no column that a key could start with.
-    let is_hidden = |column: &ColumnRef| column.name == ROW_KEY_COLUMN;
+    // The physical key, and the time of the row, are no columns that a key could start with.
+    let is_hidden = |column: &ColumnRef| [ROW_KEY_COLUMN, ROW_TIME_COLUMN].contains(&column.name.as_str());
     if let Some(column) = indexable.filter(|column| !is_leading(column) && !is_hidden(column)) {
         fixes.push(format!("or keep these rows in a table whose key starts with {}", column.name));
     }

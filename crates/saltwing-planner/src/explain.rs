@@ -20,11 +20,13 @@ pub struct AccessReport {
     pub counters: Option<Arc<Counters>>,
 }
 
-/// The one object of EXPLAIN (FORMAT JSON). `plan` is that of a SELECT on the direct path.
+/// The one object of EXPLAIN (FORMAT JSON). `plan` is that of a SELECT on the direct path, `effects` what the statement does
+/// beside reading.
 pub fn explain_json<'a>(
     executor: &str,
     plan: Option<&DirectPlan>,
     reports: impl IntoIterator<Item = &'a AccessReport>,
+    effects: &[(&'static str, String)],
 ) -> String {
     let accesses: Vec<Json> = reports.into_iter().map(report_json).collect();
     let mut object = json!({ "executor": executor, "accesses": accesses });
@@ -33,6 +35,10 @@ pub fn explain_json<'a>(
         if !plan.sorted().is_empty() {
             object.insert("sort".into(), json!(sort_items(plan)));
         }
+    }
+    if let (false, Some(object)) = (effects.is_empty(), object.as_object_mut()) {
+        let effects = effects.iter().map(|(name, effect)| ((*name).to_owned(), json!(effect)));
+        object.insert("effects".into(), Json::Object(effects.collect()));
     }
     object.to_string()
 }

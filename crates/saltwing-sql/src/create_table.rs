@@ -159,14 +159,12 @@ fn key_part(cursor: &mut Cursor<'_>) -> Result<KeyPart, SqlError> {
     let expr = cursor.expr()?;
     let text = cursor.text_from(start).to_owned();
     let order = sort_order(cursor);
-    if cursor.at(&["ROW_TIMESTAMP"]) {
-        return Err(SqlError::not_supported("ROW_TIMESTAMP", cursor.here()));
-    }
+    let is_row_timestamp = cursor.eat(&["ROW_TIMESTAMP"]);
     if cursor.at(&["NULLS"]) {
         return Err(SqlError::not_supported("NULLS FIRST or LAST in a key", cursor.here())
             .with_help("keys have NULLs first, in both directions"));
     }
-    Ok(KeyPart { expr, text, order, span: cursor.span_from(start) })
+    Ok(KeyPart { expr, text, order, is_row_timestamp, span: cursor.span_from(start) })
 }
 
 fn sort_order(cursor: &mut Cursor<'_>) -> SortOrder {
@@ -296,13 +294,11 @@ fn column_option(cursor: &mut Cursor<'_>, column: &mut ColumnSpec) -> Result<boo
     if cursor.at(&["PRIMARY", "KEY"]) && *cursor.peek(2) != Token::LParen {
         cursor.expect(&["PRIMARY", "KEY"])?;
         let order = sort_order(cursor);
+        let is_row_timestamp = cursor.eat(&["ROW_TIMESTAMP"]);
         if column.primary_key.is_some() {
             return Err(again(cursor.span_from(start), "PRIMARY KEY"));
         }
-        column.primary_key = Some(InlineKey { order, span: cursor.span_from(start) });
-        if cursor.at(&["ROW_TIMESTAMP"]) {
-            return Err(SqlError::not_supported("ROW_TIMESTAMP", cursor.here()));
-        }
+        column.primary_key = Some(InlineKey { order, is_row_timestamp, span: cursor.span_from(start) });
         return Ok(true);
     }
     refuse_column_option(cursor)?;

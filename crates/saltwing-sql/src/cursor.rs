@@ -16,7 +16,7 @@ use sqlparser::tokenizer::{Token, TokenWithSpan, Word};
 
 use crate::dialect::SaltwingDialect;
 use crate::error::SqlError;
-use crate::name::{ColumnName, Name, TableRef};
+use crate::name::{ColumnName, Name, TableRef, is_list};
 use crate::place;
 use crate::words;
 
@@ -194,6 +194,21 @@ impl<'a> Cursor<'a> {
     pub(crate) fn table(&mut self) -> Result<TableRef, SqlError> {
         let too_many = "a table name has at most two parts: schema and table";
         self.qualified("a table name", too_many).map(|(schema, name)| TableRef { schema, name })
+    }
+
+    /// Takes a table, and the list of dynamic columns behind it, which is a part of its name.
+    pub(crate) fn table_with_list(&mut self) -> Result<(TableRef, Option<Name>), SqlError> {
+        let mut parts = vec![self.name("a table name")?];
+        while self.eat_symbol(&Token::Period) {
+            parts.push(self.name_part("a table name")?);
+        }
+        let list = if parts.len() > 1 { parts.pop_if(|last| is_list(&last.text)) } else { None };
+        let too_many = |span| SqlError::syntax("a table name has at most two parts: schema and table", span);
+        match (parts.pop(), parts.pop(), parts.first()) {
+            (Some(name), schema, None) => Ok((TableRef { schema, name }, list)),
+            (_, _, Some(first)) => Err(too_many(first.span)),
+            (None, ..) => Err(self.expected("a table name")),
+        }
     }
 
     /// Takes `c` or `family.c`.

@@ -1,5 +1,6 @@
 //! UPSERT, INSERT, DELETE and UPDATE.
 
+use saltwing_types::SqlType;
 use sqlparser::ast::{Expr, Ident, TableWithJoins, Value, ValueWithSpan};
 use sqlparser::tokenizer::Token;
 
@@ -29,8 +30,14 @@ pub(crate) fn upsert(cursor: &mut Cursor<'_>, start: usize, hints: Vec<Hint>) ->
     if cursor.at(&["AS"]) {
         return Err(SqlError::not_supported("an alias behind INTO", cursor.here()));
     }
+    let mut dynamic = Vec::new();
     let columns = match *cursor.peek(0) == Token::LParen && !starts_query(cursor, 1) {
-        true => Some(cursor.in_brackets(written_column)?),
+        true => {
+            let columns = cursor.in_brackets(column_or_dynamic)?;
+            let types = columns.iter().enumerate().filter_map(|(place, (_, ty))| Some((place, (*ty)?)));
+            dynamic.extend(types);
+            Some(columns.into_iter().map(|(column, _)| column).collect())
+        }
         false => None,
     };
     let overriding = cursor.eat(&["OVERRIDING", "SYSTEM", "VALUE"]);
@@ -64,7 +71,7 @@ pub(crate) fn upsert(cursor: &mut Cursor<'_>, start: usize, hints: Vec<Hint>) ->
     };
     let returning = returning(cursor)?;
     let span = cursor.span_from(start);
-    Ok(Upsert { table, columns, overriding, source, conflict, has_sequences, returning, hints, span })
+    Ok(Upsert { table, columns, dynamic, overriding, source, conflict, has_sequences, returning, hints, span })
 }
 
 /// `OR IGNORE`, `OR REPLACE` behind INSERT.
@@ -161,11 +168,23 @@ fn starts_query(cursor: &Cursor<'_>, mut n: usize) -> bool {
     goes_on && ["SELECT", "WITH", "VALUES", "TABLE"].iter().any(|word| cursor.word_is(n, word))
 }
 
+/// A column, or a dynamic one with its type.
+fn column_or_dynamic(cursor: &mut Cursor<'_>) -> Result<(ColumnName, Option<SqlType>), SqlError> {
+    let column = cursor.column()?;
+    match cursor.word(0).is_some_and(column_type::is_type_name) {
+        true => {
+            let (ty, _) = column_type::parse(cursor, &column.to_string())?;
+            Ok((column, Some(ty)))
+        }
+        false => Ok((column, None)),
+    }
+}
+
 pub(crate) fn written_column(cursor: &mut Cursor<'_>) -> Result<ColumnName, SqlError> {
     let column = cursor.column()?;
     if cursor.word(0).is_some_and(column_type::is_type_name) {
         return Err(SqlError::not_supported("dynamic columns", column.span().union(cursor.here()))
-            .with_help("declare the column in the table"));
+            .with_help("UPSERT takes them: UPSERT INTO t (k, extra VARCHAR) SELECT ..; a COPY of a query reads them"));
     }
     Ok(column)
 }
@@ -207,7 +226,7 @@ pub(crate) fn value(cursor: &mut Cursor<'_>) -> Result<Expr, SqlError> {
 /// Reads on behind DELETE, which is token number `start`.
 pub(crate) fn delete(cursor: &mut Cursor<'_>, start: usize, hints: Vec<Hint>) -> Result<Delete, SqlError> {
     cursor.expect(&["FROM"])?;
-    let (table, alias) = target(cursor)?;
+    let (table, dynamic, alias) = target(cursor)?;
     if *cursor.peek(0) == Token::Comma {
         return Err(SqlError::not_supported("DELETE from several tables", cursor.here())
             .with_help("name the tables of the condition behind USING"));
@@ -222,12 +241,12 @@ pub(crate) fn delete(cursor: &mut Cursor<'_>, start: usize, hints: Vec<Hint>) ->
     };
     let returning = returning(cursor)?;
     let span = cursor.span_from(start);
-    Ok(Delete { table, alias, using, selection, order_by, limit, returning, hints, span })
+    Ok(Delete { table, dynamic, alias, using, selection, order_by, limit, returning, hints, span })
 }
 
 /// Reads on behind UPDATE, which is token number `start`.
 pub(crate) fn update(cursor: &mut Cursor<'_>, start: usize, hints: Vec<Hint>) -> Result<Update, SqlError> {
-    let (table, alias) = target(cursor)?;
+    let (table, dynamic, alias) = target(cursor)?;
     cursor.expect(&["SET"])?;
     query::check_words(cursor, cursor.token_count())?;
     let assignments = cursor.list(assignment)?;
@@ -240,7 +259,7 @@ pub(crate) fn update(cursor: &mut Cursor<'_>, start: usize, hints: Vec<Hint>) ->
     }
     let returning = returning(cursor)?;
     let span = cursor.span_from(start);
-    Ok(Update { table, alias, assignments, has_sequences, from, selection, returning, hints, span })
+    Ok(Update { table, dynamic, alias, assignments, has_sequences, from, selection, returning, hints, span })
 }
 
 /// `word table, ..`: tables beside the one that is written; none without the word.
@@ -268,9 +287,12 @@ pub(crate) fn returning(cursor: &mut Cursor<'_>) -> Result<Option<Returning>, Sq
     Ok(Some(Returning { items, texts, span: cursor.span_from(start) }))
 }
 
-/// `table [[AS] alias]`.
-pub(crate) fn target(cursor: &mut Cursor<'_>) -> Result<(TableRef, Option<Name>), SqlError> {
-    let table = cursor.table()?;
+/// A table, its dynamic columns, and its alias.
+type Target = (TableRef, Option<Name>, Option<Name>);
+
+/// `table [(dynamic columns)] [[AS] alias]`.
+pub(crate) fn target(cursor: &mut Cursor<'_>) -> Result<Target, SqlError> {
+    let (table, dynamic) = cursor.table_with_list()?;
     let says_as = cursor.eat(&["AS"]);
     let follows = matches!(cursor.peek(0), Token::Word(_))
         && !["WHERE", "SET", "USING", "ORDER", "LIMIT", "RETURNING"].iter().any(|word| cursor.at(&[word]));
@@ -278,7 +300,7 @@ pub(crate) fn target(cursor: &mut Cursor<'_>) -> Result<(TableRef, Option<Name>)
         true => Some(cursor.name("an alias")?),
         false => None,
     };
-    Ok((table, alias))
+    Ok((table, dynamic, alias))
 }
 
 /// `WHERE condition`, whose words have been looked through.

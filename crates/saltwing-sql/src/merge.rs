@@ -10,7 +10,10 @@ use sqlparser::tokenizer::Token;
 /// Reads on behind MERGE, which is token number `start`.
 pub(crate) fn parse(cursor: &mut Cursor<'_>, start: usize, hints: Vec<Hint>) -> Result<Merge, SqlError> {
     cursor.expect(&["INTO"])?;
-    let (table, alias) = target(cursor)?;
+    let (table, dynamic, alias) = target(cursor)?;
+    if let Some(dynamic) = dynamic {
+        return Err(SqlError::not_supported("dynamic columns of the table that a MERGE writes", dynamic.span));
+    }
     cursor.expect(&["USING"])?;
     query::check_words(cursor, cursor.token_count())?;
     let source = cursor.table_and_joins()?;

@@ -122,3 +122,8 @@ impl fmt::Display for ColumnName {
         write_name(f, self.family.as_ref(), &self.name)
     }
 }
+
+/// Whether the last part of a table's name is the list of its dynamic columns.
+pub(crate) fn is_list(part: &str) -> bool {
+    part.starts_with('(')
+}

@@ -14,8 +14,8 @@ use crate::parameter::{self, Parameter};
 use crate::split::{self, StatementText};
 use crate::statement::{Explain, ExplainFormat, Hint, QueryStatement, Statement, Unsupported};
 use crate::{
-    alter_table, as_of, comment, copy, create_table, dml, guard, hint, merge, place, query, sequence, session,
-    transaction, view,
+    alter_table, as_of, comment, copy, create_table, dml, dynamic, guard, hint, merge, place, query, row_time,
+    sequence, session, transaction, view,
 };
 
 /// The largest statement in bytes.
@@ -109,6 +109,8 @@ fn parse_text(
     let parameters = parameter::number(&mut tokens)?;
     query::rewrite_table(&mut tokens, &mut ranges);
     as_of::rewrite(&mut tokens, &mut ranges);
+    row_time::rewrite(&mut tokens, &mut ranges);
+    dynamic::rewrite(sql, &mut tokens, &mut ranges)?;
     let range = match (ranges.first(), ranges.last()) {
         (Some(first), Some(last)) => first.start..last.end,
         _ => 0..0,

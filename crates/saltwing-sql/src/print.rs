@@ -8,11 +8,14 @@ use std::ops::ControlFlow;
 
 use sqlparser::ast::{Ident, ObjectNamePart, TableFactor, Value, ValueWithSpan, Visit, VisitMut, Visitor, VisitorMut};
 
+use crate::dynamic::without_dynamic_columns;
+
 /// An expression, or a query, as text that is read back as the same.
 ///
 /// sqlparser's own printing takes two quotes in a row inside a string for one
 /// that is already escaped; such strings are printed as `E'..'`. The moment at
-/// which a table is read it prints behind the table's alias.
+/// which a table is read it prints behind the table's alias. Dynamic columns are
+/// a [part of the table's name](crate::dynamic_columns).
 pub fn tree_text<T: Visit + VisitMut + Clone + Display>(tree: &T) -> String {
     match tree.visit(&mut Awkward) {
         ControlFlow::Continue(()) => tree.to_string(),
@@ -44,6 +47,7 @@ impl Visitor for Awkward {
     fn pre_visit_table_factor(&mut self, factor: &TableFactor) -> ControlFlow<()> {
         match factor {
             TableFactor::Table { alias: Some(_), version: Some(_), .. } => ControlFlow::Break(()),
+            TableFactor::Table { name, .. } if without_dynamic_columns(name).is_some() => ControlFlow::Break(()),
             _ => ControlFlow::Continue(()),
         }
     }
@@ -62,11 +66,18 @@ impl VisitorMut for Awkward {
     }
 
     fn post_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<()> {
+        // A name without quotes is printed as it is.
+        if let TableFactor::Table { name, .. } = factor
+            && let Some((mut table, list)) = without_dynamic_columns(name)
+            && let Some(ObjectNamePart::Identifier(last)) = table.0.last_mut()
+        {
+            *last = Ident::new(format!("{last} {}", list.value));
+            *name = table;
+        }
         if let TableFactor::Table { name, version, .. } = factor
             && let Some(ObjectNamePart::Identifier(last)) = name.0.last_mut()
             && let Some(moment) = version.take()
         {
-            // A name without quotes is printed as it is.
             *last = Ident::new(format!("{last} {moment}"));
         }
         ControlFlow::Continue(())

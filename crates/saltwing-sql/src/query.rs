@@ -2,8 +2,7 @@
 //!
 //! Before sqlparser sees a query, its words are looked through once. Some things
 //! have to be refused there because the tree would not show them any more:
-//! `FROM WHERE` would be a table named WHERE, `(DELETE FROM t)` a query, and
-//! `FROM t (x VARCHAR)` an error about something else.
+//! `FROM WHERE` would be a table named WHERE, and `(DELETE FROM t)` a query.
 
 use std::ops::Range;
 
@@ -179,9 +178,6 @@ pub(crate) fn check_words(cursor: &Cursor<'_>, end: usize) -> Result<(), SqlErro
             misplaced(cursor, index, word.keyword, span)?;
         }
         unknown_clause(cursor, index, &word.value, word.keyword, span)?;
-        if matches!(word.keyword, Keyword::FROM | Keyword::JOIN) {
-            dynamic_columns(cursor, index + 1)?;
-        }
     }
     Ok(())
 }
@@ -306,35 +302,6 @@ pub(crate) fn conflict_action(cursor: &Cursor<'_>, mut index: usize) -> Option<u
         index += (index..cursor.token_count()).position(|at| cursor.token(at).token == Token::RParen)? + 1;
     }
     is_word(cursor, index, "DO").then_some(index + 1)
-}
-
-/// Refuses `FROM t (x VARCHAR)`: `at` is where the table's name stands.
-fn dynamic_columns(cursor: &Cursor<'_>, mut at: usize) -> Result<(), SqlError> {
-    let word = |index: usize| match &cursor.token(index).token {
-        Token::Word(word) => Some(word),
-        _ => None,
-    };
-    while word(at).is_some() && cursor.token(at + 1).token == Token::Period {
-        at += 2;
-    }
-    let is_list = word(at).is_some_and(|name| !words::is_reserved(name.keyword))
-        && cursor.token(at + 1).token == Token::LParen
-        && word(at + 2).is_some_and(|name| !words::is_reserved(name.keyword) && name.keyword != Keyword::INTERVAL);
-    // An argument of a table function is no two names in a row.
-    let (mut column, mut found) = (at + 2, false);
-    while is_list && cursor.token(column + 1).token == Token::Period {
-        column += 2;
-    }
-    if let (true, Some(type_name)) = (is_list, word(column + 1)) {
-        found = words::is_type_word(type_name.keyword) || type_name.value.to_uppercase().starts_with("UNSIGNED_");
-    }
-    match found {
-        true => {
-            Err(SqlError::not_supported("dynamic columns", cursor.span_at(at + 2).union(cursor.span_at(column + 1)))
-                .with_help("declare the column in the table"))
-        }
-        false => Ok(()),
-    }
 }
 
 /// The items of the SELECT that names the result's columns, as written.

@@ -255,12 +255,14 @@ pub struct CheckSpec {
     pub span: Span,
 }
 
-/// `PRIMARY KEY [ASC | DESC]` behind a column.
+/// `PRIMARY KEY [ASC | DESC] [ROW_TIMESTAMP]` behind a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InlineKey {
     /// ASC where nothing is said.
     pub order: SortOrder,
-    /// The two or three words.
+    /// `ROW_TIMESTAMP`: its values are the times of rows.
+    pub is_row_timestamp: bool,
+    /// All words.
     pub span: Span,
 }
 
@@ -284,6 +286,8 @@ pub struct KeyPart {
     pub text: String,
     /// ASC where nothing is said.
     pub order: SortOrder,
+    /// `ROW_TIMESTAMP`: its values are the times of rows.
+    pub is_row_timestamp: bool,
     /// The part, its order included.
     pub span: Span,
 }
@@ -468,6 +472,8 @@ pub struct Upsert {
     pub table: TableRef,
     /// The columns that are written; `None` is all of them, in their order.
     pub columns: Option<Vec<ColumnName>>,
+    /// Those of `columns` that are dynamic, by their places in it, with their types.
+    pub dynamic: Vec<(usize, SqlType)>,
     /// `OVERRIDING SYSTEM VALUE`: identity columns take the values that are given.
     pub overriding: bool,
     /// The rows.
@@ -546,6 +552,8 @@ pub struct ValuesRow {
 pub struct Delete {
     /// The table.
     pub table: TableRef,
+    /// Its [dynamic columns](crate::dynamic_columns), as a list in brackets.
+    pub dynamic: Option<Name>,
     /// Another name for it in the condition.
     pub alias: Option<Name>,
     /// `USING`: further tables of the condition.
@@ -569,6 +577,8 @@ pub struct Delete {
 pub struct Update {
     /// The table.
     pub table: TableRef,
+    /// Its [dynamic columns](crate::dynamic_columns), as a list in brackets.
+    pub dynamic: Option<Name>,
     /// Another name for it in the expressions.
     pub alias: Option<Name>,
     /// `SET column = expression, ..`, at least one.

@@ -237,7 +237,6 @@ fn what_phoenix_has_and_we_do_not_is_named() {
     refused("CREATE TABLE t (a INTEGER ARRAY ARRAY)", ErrorCode::NotSupported, "ARRAY");
     refused("SELECT * FROM t AS OF SYSTEM TIME '-10s'", ErrorCode::NotSupported, "OF");
     refused("SELECT * FROM t FOR SYSTEM_TIME BETWEEN 1 AND 2", ErrorCode::NotSupported, "SYSTEM_TIME");
-    refused("CREATE TABLE t (a BIGINT, PRIMARY KEY (a ROW_TIMESTAMP))", ErrorCode::NotSupported, "ROW_TIMESTAMP");
     for (sql, what) in [
         ("CREATE LOCAL INDEX i ON t (a) INCLUDE (b) ASYNC", "CREATE LOCAL INDEX"),
         ("CREATE MATERIALIZED VIEW v AS SELECT * FROM t", "CREATE MATERIALIZED VIEW"),

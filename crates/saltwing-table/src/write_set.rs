@@ -57,7 +57,10 @@ impl WriteSet {
         row: &[Value],
         written_ms: Option<i64>,
     ) -> Result<Vec<u8>, TableError> {
-        let written_ms = written_ms.unwrap_or(self.now_ms);
+        let written_ms = match written_ms {
+            Some(written_ms) => written_ms,
+            None => table.row_time_ms(row)?.unwrap_or(self.now_ms),
+        };
         let def = table.def();
         for (column, value) in def.columns.iter().zip(row) {
             if value.is_null() && !column.nullable && column.family.is_some() {

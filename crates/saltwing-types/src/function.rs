@@ -18,6 +18,7 @@ mod binary;
 mod characters;
 mod conditional;
 mod datetime;
+mod dynamic;
 mod entry;
 mod format;
 mod hash;

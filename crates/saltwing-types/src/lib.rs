@@ -15,6 +15,7 @@
 //! | [`arithmetic`] | [`ArithOp`] on values |
 //! | [`expr`] | [`Expr`]: the expression tree; [`typing`] builds it by SQL's rules, [`eval`] computes it for one row |
 //! | [`function`] | [`Function`]: the registry of scalar functions |
+//! | [`dynamic`] | dynamic columns: values that a row has beside its table's columns |
 //! | [`hash`], [`regexp`], [`like`], [`rounding`] | what functions and operators compute with |
 //! | [`table`] | [`TableDef`], [`KeySchema`] |
 //! | [`key_expression`] | which expressions a key may hold, and the key columns that they make |
@@ -29,6 +30,7 @@ pub mod calendar;
 pub mod date_pattern;
 pub mod datetime;
 pub mod decimal;
+pub mod dynamic;
 pub mod error;
 pub mod eval;
 pub mod expr;

@@ -12,6 +12,8 @@ pub const ROW_KEY_BYTES_MAX: usize = 32_767;
 pub const BUCKETS_MAX: u16 = 256;
 /// The hidden column that every table has: its physical row key, bucket byte included.
 pub const ROW_KEY_COLUMN: &str = "_row_key";
+/// The hidden column that every table has: when the row was written, or its value of [`TableDef::time_column`].
+pub const ROW_TIME_COLUMN: &str = "_row_time";
 /// The hidden key column of a table that declares no primary key.
 pub const ROW_ID_COLUMN: &str = "_row_id";
 
@@ -331,6 +333,24 @@ impl KeptVersions {
     }
 }
 
+/// The option that keeps a table's SPLIT ON: the points in brackets, as written.
+pub const SPLIT_ON: &str = "SPLIT ON";
+/// The keys that the points of [`SPLIT_ON`] are: in hexadecimal digits, with commas between them. Nobody else sees it.
+pub const SPLIT_KEYS: &str = "SPLIT KEYS";
+/// The option that keeps which key column was declared as `ROW_TIMESTAMP`: a text, as [`TableDef::path`] has it.
+pub const ROW_TIMESTAMP: &str = "ROW_TIMESTAMP";
+/// The option that says from which column the TTL counts: a text, as [`TableDef::path`] has it.
+pub const TTL_COLUMN: &str = "TTL_COLUMN";
+
+/// The column whose values are the times of a table's rows, instead of the times of their writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimeColumn {
+    /// Its index in [`TableDef::columns`].
+    pub column: usize,
+    /// Whether it is a key column that takes the time of the write if it is given no value.
+    pub is_row_timestamp: bool,
+}
+
 /// An option of CREATE TABLE that is kept.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TableOption {
@@ -426,6 +446,21 @@ impl TableDef {
         };
         let (count, keep_s) = (honoured(VERSIONS).unwrap_or(1), honoured(KEEP_VERSIONS).unwrap_or(0));
         (count > 1 || keep_s > 0).then_some(KeptVersions { count, keep_s, since: self.history.versions_since })
+    }
+
+    /// The column whose values are the times of rows, if they have one.
+    pub fn time_column(&self) -> Option<TimeColumn> {
+        let named = |name: &str| {
+            let path = self.option(name)?.as_text()?;
+            self.columns.iter().position(|column| is_same_name(&self.path(column), path))
+        };
+        let row_timestamp = named(ROW_TIMESTAMP).map(|column| TimeColumn { column, is_row_timestamp: true });
+        row_timestamp.or_else(|| named(TTL_COLUMN).map(|column| TimeColumn { column, is_row_timestamp: false }))
+    }
+
+    /// A column's name, with its family if that has a name.
+    pub fn path(&self, column: &ColumnDef) -> String {
+        self.family_name(column).map_or_else(|| column.name.clone(), |family| format!("{family}.{}", column.name))
     }
 
     /// The value of an option that is kept in [`TableDef::options`].

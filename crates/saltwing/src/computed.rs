@@ -76,7 +76,7 @@ impl Computing<'_> {
                 return Err(Error::new(ErrorCode::Syntax, text).at(Some(span)));
             };
             for (place, value) in chunk.iter().zip(values) {
-                let column = target.columns.get(place.place).and_then(|&column| def.columns.get(column));
+                let column = target.columns.get(place.place).and_then(|&column| target.column(column));
                 let to = rows.get_mut(place.row).and_then(|row| row.get_mut(place.place));
                 let (Some(column), Some(to)) = (column, to) else { continue };
                 *to = assigned(value.clone(), column, def)?;

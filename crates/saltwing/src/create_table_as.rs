@@ -27,6 +27,7 @@ impl Session {
         let insert = Upsert {
             table: name.clone(),
             columns: None,
+            dynamic: Vec::new(),
             overriding: false,
             source: RowSource::Query(query.query.clone()),
             conflict: None,

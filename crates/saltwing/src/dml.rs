@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
-use saltwing_access::ScanContext;
+use saltwing_access::{ScanContext, Table};
 use saltwing_bind::{
     BoundMerge, BoundSource, BoundUpdate, BoundUpsert, MergeStep, Params, RowRules, UpsertTarget, delete, deleted_rows,
-    merge, resolve, returning, through_view, update, upsert,
+    merge, resolve, returning, through_view, update, upsert, with_dynamic_columns,
 };
 use saltwing_catalog::CatalogReader;
 use saltwing_exec::{Attempt, CommitLimits, ExecError, Repeats, Returning, RowFailure, TargetRows};
@@ -39,6 +39,11 @@ impl Session {
             let version = catalog.version();
             let through = through_view(statement, &*catalog, Params::Given(params))?;
             let statement = through.as_deref().unwrap_or(statement);
+            if let Statement::Upsert(upsert) | Statement::Insert(upsert) = statement
+                && self.adds_dynamic_columns(upsert, &*catalog, params)?
+            {
+                continue;
+            }
             let returning = planned_returning(statement, &*catalog, Params::Given(params))?;
             match (Dml { session: self, catalog, params, context: self.begin(), returning }).run(statement) {
                 Err(error)
@@ -48,6 +53,34 @@ impl Session {
                 other => return other,
             }
         }
+    }
+
+    /// Gives the table of a statement that writes dynamic columns the hidden column for them, if it has none yet; whether it
+    /// did. Errors of the statement come first.
+    fn adds_dynamic_columns(
+        &self,
+        statement: &Upsert,
+        catalog: &dyn CatalogReader,
+        params: &[Value],
+    ) -> Result<bool, Error> {
+        if statement.dynamic.is_empty() {
+            return Ok(false);
+        }
+        let (name, span) = (&statement.table, statement.table.span());
+        let table = resolve(catalog, name)?;
+        if with_dynamic_columns(table.def(), span)?.is_none() {
+            return Ok(false);
+        }
+        upsert(statement, false, catalog, Params::Given(params))?;
+        if self.is_within_transaction() {
+            let text = format!("the first dynamic column of table {name} cannot be written in a transaction");
+            let help = "write one before BEGIN: the table gets a hidden column for them";
+            return Err(Error::new(ErrorCode::ActiveTransaction, text).with_help(Some(help)).at(Some(span)));
+        }
+        let (schema, bare) = name.parts();
+        let change = |table: &Arc<Table>| Ok::<_, Error>(with_dynamic_columns(table.def(), span)?);
+        self.shared().catalog.alter_table(schema, bare, change)?;
+        Ok(true)
     }
 
     /// How a DELETE finds its rows; `None` if a query must say which.

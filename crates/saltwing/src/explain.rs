@@ -6,13 +6,12 @@ use std::sync::Arc;
 use saltwing_bind::{Params, sequenced_query, through_view};
 use saltwing_exec::SelectPlan;
 use saltwing_planner::{AccessReport, DirectPlan, explain_json, explain_text};
-use saltwing_sql::statement::{
-    AlterTable, CommentObject, Explain, ExplainFormat, QueryStatement, RowSource, TableChange,
-};
-use saltwing_sql::{Statement, TableRef};
+use saltwing_sql::Statement;
+use saltwing_sql::statement::{Explain, ExplainFormat, QueryStatement, RowSource};
 use saltwing_types::{ErrorCode, Value};
 
 use crate::Error;
+use crate::explain_effect::{Effect, effects_of_write, keys_read, whole_effect};
 use crate::outcome::Outcome;
 use crate::run::{Purpose, QueryRun};
 use crate::session::Session;
@@ -26,6 +25,8 @@ pub(crate) struct Explained {
     pub(crate) reports: Vec<AccessReport>,
     /// The relational plan, as text.
     pub(crate) plan: Option<String>,
+    /// What the statement does beside reading.
+    pub(crate) effects: Vec<Effect>,
     /// The subqueries that run first, by themselves, with their texts.
     pub(crate) subqueries: Vec<(String, Explained)>,
 }
@@ -37,7 +38,8 @@ impl Explained {
 
     fn text(&self) -> String {
         let accesses = explain_text(self.executor, self.direct_plan(), &self.reports);
-        self.plan.iter().fold(accesses, |text, plan| text + plan)
+        let text = self.plan.iter().fold(accesses, |text, plan| text + plan);
+        self.effects.iter().fold(text, |text, (name, effect)| text + &format!("{name:<10}{effect}\n"))
     }
 }
 
@@ -47,15 +49,16 @@ impl Session {
             (Statement::Query(query), false) => self.explain_query(query, params)?,
             (Statement::Query(query), true) => self.analyze_query(query, params)?,
             (statement, true) => self.analyze_write(statement, params)?,
-            (statement, false) => match change_of_catalog(statement) {
-                Some(change) => self.explain_definition(statement, change, params)?,
+            (statement, false) => match whole_effect(statement) {
+                Some(effect) => self.explain_effect(statement, effect, params)?,
                 None => self.explain_write(statement, params)?,
             },
         };
         let lines = match explain.format {
             ExplainFormat::Json => {
                 let before = explained.subqueries.iter().flat_map(|(_, subquery)| &subquery.reports);
-                vec![explain_json(explained.executor, explained.direct_plan(), before.chain(&explained.reports))]
+                let reports = before.chain(&explained.reports);
+                vec![explain_json(explained.executor, explained.direct_plan(), reports, &explained.effects)]
             }
             ExplainFormat::Text => {
                 let mut text = String::new();
@@ -90,44 +93,59 @@ impl Session {
         Ok(Explained { subqueries: reads.explained, ..plan.explained(&context, true) })
     }
 
-    /// The rows that an UPSERT SELECT or a DELETE reads.
+    /// The rows that a statement reads which writes rows, or a file, and what it writes.
     fn explain_write(&self, statement: &Statement, params: &[Value]) -> Result<Explained, Error> {
         let given = if params.is_empty() { Params::Open } else { Params::Given(params) };
-        match through_view(statement, &*self.catalog(), given)?.as_deref().unwrap_or(statement) {
+        let through = through_view(statement, &*self.catalog(), given)?;
+        let statement = through.as_deref().unwrap_or(statement);
+        let read = match statement {
             Statement::Upsert(upsert) | Statement::Insert(upsert) => match &upsert.source {
-                RowSource::Values(_) => Ok(direct(Vec::new())),
-                RowSource::Query(query) => self.explain_query(&upsert.source_query(query), params),
+                RowSource::Values(_) => direct(Vec::new()),
+                RowSource::Query(query) => self.explain_query(&upsert.source_query(query), params)?,
             },
             Statement::Delete(delete) => match self.plan_delete(delete, &*self.catalog(), given)? {
-                Some(access) => Ok(direct(vec![AccessReport { access, counters: None }])),
-                None => self.explain_query(&saltwing_bind::deleted_rows(delete, &*self.catalog())?, params),
+                Some(access) => direct(vec![AccessReport { access, counters: None }]),
+                None => self.explain_query(&saltwing_bind::deleted_rows(delete, &*self.catalog())?, params)?,
             },
             Statement::Update(update) => {
-                self.explain_query(&saltwing_bind::update(update, &*self.catalog(), given)?.query, params)
+                self.explain_query(&saltwing_bind::update(update, &*self.catalog(), given)?.query, params)?
             }
             Statement::Merge(merge) => {
                 let steps = saltwing_bind::merge(merge, &*self.catalog(), given)?.steps;
                 let explained = steps.iter().map(|step| self.explain_query(step.query(), params));
-                Ok(explained
-                    .collect::<Result<Vec<_>, _>>()?
-                    .into_iter()
-                    .reduce(together)
-                    .unwrap_or_else(|| direct(Vec::new())))
+                let explained = explained.collect::<Result<Vec<_>, _>>()?;
+                explained.into_iter().reduce(together).unwrap_or_else(|| direct(Vec::new()))
             }
-            _ => Err(Error::new(ErrorCode::NotSupported, "EXPLAIN of this statement is not supported")
-                .with_help(Some("EXPLAIN takes SELECT, UPSERT, INSERT, UPDATE, DELETE, MERGE, and definitions"))),
+            Statement::CopyTo(copy) => {
+                let query = self.copied_query(copy)?;
+                self.explain_query(&query, params)?
+            }
+            _ => {
+                return Err(Error::new(ErrorCode::NotSupported, "EXPLAIN ANALYZE of this statement is not supported")
+                    .with_help(Some("EXPLAIN ANALYZE takes SELECT, UPSERT, INSERT, UPDATE, DELETE and MERGE")));
+            }
+        };
+        let mut effects = effects_of_write(statement);
+        if let Statement::Upsert(upsert) | Statement::Insert(upsert) = statement {
+            let is_insert = matches!(statement, Statement::Insert(_));
+            let target = saltwing_bind::upsert(upsert, is_insert, &*self.catalog(), given)?.target;
+            effects.push(keys_read(target.reads_rows()));
         }
+        Ok(Explained { effects, ..read })
     }
 
-    /// What a definition changes, and the rows that it reads: those of the query behind CREATE TABLE AS.
-    fn explain_definition(&self, statement: &Statement, change: String, params: &[Value]) -> Result<Explained, Error> {
+    /// What a statement does that reads no rows by keys; of CREATE TABLE AS also the rows that its query reads.
+    fn explain_effect(
+        &self,
+        statement: &Statement,
+        (executor, effects): (&'static str, Vec<Effect>),
+        params: &[Value],
+    ) -> Result<Explained, Error> {
         if let Statement::CreateTableAs(create) = statement {
-            let explained = self.explain_query(&create.query, params)?;
-            let plan = explained.plan.unwrap_or_default() + &change;
-            return Ok(Explained { plan: Some(plan), ..explained });
+            return Ok(Explained { effects, ..self.explain_query(&create.query, params)? });
         }
         self.describe_statement(statement, params.len())?;
-        Ok(Explained { executor: "catalog", plan: Some(change), ..direct(Vec::new()) })
+        Ok(Explained { executor, effects, ..direct(Vec::new()) })
     }
 
     fn analyze_write(&self, statement: &Statement, params: &[Value]) -> Result<Explained, Error> {
@@ -144,12 +162,12 @@ impl Session {
 
 /// The reads of two queries of one statement.
 fn together(one: Explained, other: Explained) -> Explained {
-    let Explained { executor, direct: _, mut reports, plan, mut subqueries } = one;
+    let Explained { executor, direct: _, mut reports, plan, effects, mut subqueries } = one;
     reports.extend(other.reports);
     subqueries.extend(other.subqueries);
     let plan = plan.into_iter().chain(other.plan).reduce(|text, more| text + &more);
     let executor = if executor == other.executor { executor } else { "datafusion" };
-    Explained { executor, direct: None, reports, plan, subqueries }
+    Explained { executor, direct: None, reports, plan, effects, subqueries }
 }
 
 /// The query that gives the rows before they take values of sequences. EXPLAIN ANALYZE of a query takes none.
@@ -160,77 +178,7 @@ fn without_sequences(run: QueryRun<'_>) -> Result<QueryRun<'_>, Error> {
     }
 }
 
-/// The lines of a definition: what it does to the catalog, and to rows. `None` of another statement.
-fn change_of_catalog(statement: &Statement) -> Option<String> {
-    let listed = |names: Vec<String>| names.join(", ");
-    let tables = |names: &[TableRef]| listed(names.iter().map(TableRef::to_string).collect());
-    let (change, rows) = match statement {
-        Statement::CreateTable(create) => (format!("creates table {}", create.table), NONE),
-        Statement::CreateTableAs(create) => {
-            (format!("creates table {}", create.table.table), "those of the query are written into the table")
-        }
-        Statement::AlterTable(alter) => change_of_table(alter),
-        Statement::Comment(comment) => (format!("changes the comment of {}", commented(&comment.object)), NONE),
-        Statement::DropTable(drop) => (format!("drops table {}", tables(&drop.names)), REMOVED),
-        Statement::Truncate(names) => (format!("empties table {}", tables(names)), REMOVED),
-        Statement::CreateView(create) => (format!("creates view {}", create.name), NONE),
-        Statement::DropView(drop) => (format!("drops view {}", tables(&drop.names)), NONE),
-        Statement::CreateSequence(create) => (format!("creates sequence {}", create.name), NONE),
-        Statement::AlterSequence(alter) => (format!("changes sequence {}", alter.name), NONE),
-        Statement::DropSequence(drop) => (format!("drops sequence {}", tables(&drop.names)), NONE),
-        Statement::CreateSchema(create) => (format!("creates schema {}", create.name.text), NONE),
-        Statement::DropSchema(drop) => {
-            (format!("drops schema {}", listed(drop.names.iter().map(|name| name.text.clone()).collect())), NONE)
-        }
-        _ => return None,
-    };
-    Some(format!("catalog   {change}\nrows      {rows}\n"))
-}
-
-/// What an ALTER TABLE does to the catalog, and to rows.
-fn change_of_table(AlterTable { table, change }: &AlterTable) -> (String, &'static str) {
-    let listed = |columns: Vec<String>| columns.join(", ");
-    let change = match change {
-        TableChange::Add { columns, .. } => {
-            let columns = columns.iter().map(|column| column.name.to_string()).collect();
-            format!("adds columns {} to table {table}", listed(columns))
-        }
-        TableChange::Drop { columns, .. } => {
-            let columns = columns.iter().map(ToString::to_string).collect();
-            format!("drops columns {} of table {table}", listed(columns))
-        }
-        TableChange::AddCheck(check) => {
-            let change = format!("adds CHECK ({}) to table {table}", check.text);
-            return (change, "all are read, until one is found that breaks the constraint");
-        }
-        TableChange::DropConstraint { name, .. } => format!("drops constraint {} of table {table}", name.text),
-        TableChange::Set { .. } => format!("changes options of table {table}"),
-        TableChange::Rename { to } => format!("renames table {table} to {}", to.text),
-        TableChange::RenameColumn { column, to } => {
-            format!("renames column {column} of table {table} to {}", to.text)
-        }
-    };
-    (change, NONE)
-}
-
-/// The object of a COMMENT, with its kind.
-fn commented(object: &CommentObject) -> String {
-    match object {
-        CommentObject::Table(name) => format!("table {name}"),
-        CommentObject::View(name) => format!("view {name}"),
-        CommentObject::Column(names) => {
-            let names: Vec<&str> = names.iter().map(|name| name.text.as_str()).collect();
-            format!("column {}", names.join("."))
-        }
-    }
-}
-
-/// Rows of definitions that are about the catalog alone.
-const NONE: &str = "none are read or written";
-/// Rows of tables that go as a whole.
-const REMOVED: &str = "all are removed without being read";
-
 /// The reads of a write on the direct path.
 fn direct(reports: Vec<AccessReport>) -> Explained {
-    Explained { executor: "direct", direct: None, reports, plan: None, subqueries: Vec::new() }
+    Explained { executor: "direct", direct: None, reports, plan: None, effects: Vec::new(), subqueries: Vec::new() }
 }

@@ -51,6 +51,7 @@ mod dml;
 mod error;
 mod error_subject;
 mod explain;
+mod explain_effect;
 mod file_access;
 mod kept_plan;
 mod load;
@@ -152,10 +153,10 @@ pub use saltwing_bind::{OnConflict, ResultColumn};
 pub use saltwing_expr::ValueRef;
 pub use saltwing_sql::{StatementText, render_caret, split_statements};
 pub use saltwing_types::function::Volatility;
-#[doc(hidden)] // for the shell
-pub use saltwing_types::suggest;
 pub use saltwing_types::value::Timestamp;
 pub use saltwing_types::{Decimal, ErrorCode, Position, Span, SqlType, Value, parse_bytes, text};
+#[doc(hidden)] // for the shell
+pub use saltwing_types::{dynamic, suggest};
 
 /// The examples of the page.
 #[cfg(doctest)]

@@ -227,6 +227,6 @@ impl RelationalPlan {
     /// The accesses of its tables; with counters if the plan `ran`.
     pub(crate) fn explained(&self, ran: bool) -> Explained {
         let (reports, plan) = (self.0.accesses(ran), Some(self.0.plan_text()));
-        Explained { executor: "datafusion", direct: None, reports, plan, subqueries: Vec::new() }
+        Explained { executor: "datafusion", direct: None, reports, plan, effects: Vec::new(), subqueries: Vec::new() }
     }
 }

@@ -205,7 +205,7 @@ impl Session {
         for it in sequenced {
             let values = self.sequence_values(&it.uses, Params::Given(params))?.of_row()?;
             for (place, expr) in &it.values {
-                let column = target.columns.get(*place).and_then(|&column| def.columns.get(column));
+                let column = target.columns.get(*place).and_then(|&column| target.column(column));
                 let to = rows.get_mut(it.row).and_then(|row| row.get_mut(*place));
                 let (Some(column), Some(to)) = (column, to) else {
                     return Err(Error::new(ErrorCode::Bug, "a value of a sequence has no place in its row"));

@@ -1,14 +1,14 @@
 //! SHOW and DESCRIBE.
 
 use saltwing_bind::{
-    ResultColumn, SPLIT_ON, identity_definition, identity_text, key_constraint, resolve, table_comments, table_path,
+    ResultColumn, identity_definition, identity_text, key_constraint, resolve, table_comments, table_path,
     view_statements,
 };
 use saltwing_catalog::{CatalogReader, CatalogViewDef, INFORMATION_SCHEMA, catalog_view};
 use saltwing_sql::statement::{SettingName, ShowTables};
 use saltwing_sql::{Statement, TableRef, quote_name};
 use saltwing_types::like::LikePattern;
-use saltwing_types::table::is_same_name;
+use saltwing_types::table::{ROW_TIMESTAMP, SPLIT_KEYS, SPLIT_ON, TimeColumn, is_same_name};
 use saltwing_types::{
     ColumnDef, ErrorCode, KeyColumn, SequenceDef, SortOrder, SqlType, TableDef, TableName, Value, ViewColumn, text,
 };
@@ -156,7 +156,7 @@ impl Session {
         for check in &def.checks {
             fact("CHECK", check.text.clone(), &check.name);
         }
-        for option in &def.options {
+        for option in def.options.iter().filter(|option| option.name != SPLIT_KEYS) {
             let note = if option.honoured { "" } else { "kept, without effect on an embedded store" };
             fact(&option.name, option_text(&option.value), note);
         }
@@ -279,7 +279,9 @@ fn create_table_text(def: &TableDef, catalog: &dyn CatalogReader) -> String {
             .iter()
             .map(|k| {
                 let name = if k.computed().is_some() { k.name.clone() } else { quote_name(&k.name) };
-                format!("{name}{}", if k.order == SortOrder::Desc { " DESC" } else { "" })
+                let is_time = |time: &TimeColumn| time.is_row_timestamp && k.column() == Some(time.column);
+                let row_timestamp = if def.time_column().as_ref().is_some_and(is_time) { " ROW_TIMESTAMP" } else { "" };
+                format!("{name}{}{row_timestamp}", if k.order == SortOrder::Desc { " DESC" } else { "" })
             })
             .collect();
         let name = quote_name(name);
@@ -293,11 +295,13 @@ fn create_table_text(def: &TableDef, catalog: &dyn CatalogReader) -> String {
         options.extend(salt.by.map(|by| format!("SALT_BY = {}", leading(def, by))));
     }
     options.extend(def.ttl_s.map(|ttl_s| format!("TTL = {ttl_s}")));
-    options.extend(def.options.iter().filter(|o| o.name != SPLIT_ON).map(|o| {
-        let value =
-            if o.value.is_null() { "NONE".into() } else { text::literal(&o.value, saltwing_types::SqlType::Null) };
-        format!("{} = {value}", o.name)
-    }));
+    options.extend(
+        def.options.iter().filter(|o| ![SPLIT_ON, SPLIT_KEYS, ROW_TIMESTAMP].contains(&o.name.as_str())).map(|o| {
+            let value =
+                if o.value.is_null() { "NONE".into() } else { text::literal(&o.value, saltwing_types::SqlType::Null) };
+            format!("{} = {value}", o.name)
+        }),
+    );
     let options = if options.is_empty() { String::new() } else { format!(" {}", options.join(", ")) };
     let split_on =
         def.option(SPLIT_ON).map(|points| format!(" {SPLIT_ON} {}", option_text(points))).unwrap_or_default();

@@ -186,7 +186,14 @@ impl QueryPlan {
             Self::Direct(plan) => {
                 let counters = ran.then(|| context.counters.clone());
                 let reports = vec![AccessReport { access: plan.access().clone(), counters }];
-                Explained { executor: "direct", direct: Some(plan), reports, plan: None, subqueries: Vec::new() }
+                Explained {
+                    executor: "direct",
+                    direct: Some(plan),
+                    reports,
+                    plan: None,
+                    effects: Vec::new(),
+                    subqueries: Vec::new(),
+                }
             }
             Self::Relational(plan) => plan.explained(ran),
         }

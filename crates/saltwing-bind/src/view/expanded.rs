@@ -6,8 +6,8 @@ use std::ops::ControlFlow;
 use saltwing_catalog::CatalogReader;
 use saltwing_sql::guard::check_tree;
 use saltwing_sql::on_large_stack;
-use saltwing_sql::parse_query_at;
 use saltwing_sql::statement::QueryStatement;
+use saltwing_sql::{parse_query_at, without_dynamic_columns};
 use saltwing_types::table::is_same_name;
 use saltwing_types::{Span, ViewDef};
 use sqlparser::ast::{
@@ -15,6 +15,7 @@ use sqlparser::ast::{
     visit_relations,
 };
 
+use super::dynamic::ListedTable;
 use super::merged::merged;
 use super::name::{ident, span_of, table_name};
 use super::relations::Relations;
@@ -51,18 +52,20 @@ pub fn view_places(query: &Query, catalog: &dyn CatalogReader) -> Vec<ViewPlace>
 }
 
 /// The statement with the query of each view in the place of its name. A query over one view of one table becomes a query over
-/// that table. In every other query, a view becomes a subquery in FROM.
+/// that table. In every other query, a view becomes a subquery in FROM. A table with dynamic columns is like a view.
 ///
 /// # Errors
-/// More than [`VIEWS_MAX`] views; a statement that is deeper or larger than one that was written so may be.
+/// More than [`VIEWS_MAX`] views; a statement that is deeper or larger than one that was written so may be; dynamic columns of
+/// what is no table, or with names that the table's columns have.
 pub fn with_views<'a>(statement: &'a QueryStatement, catalog: &dyn CatalogReader) -> Result<Cow<'a, QueryStatement>> {
-    if view_places(&statement.query, catalog).is_empty() {
+    let listed = listed_tables(&statement.query);
+    if listed.is_empty() && view_places(&statement.query, catalog).is_empty() {
         return Ok(Cow::Borrowed(statement));
     }
     // Each view may be as deep as a statement. So the tree needs a large stack until it is known to be no deeper.
     on_large_stack(|| {
         let relations = Relations { catalog, ctes: Vec::new() };
-        let mut expansion = Expansion { relations, open_ctes: Vec::new(), count: 0, reads_past: false };
+        let mut expansion = Expansion { relations, open_ctes: Vec::new(), listed, count: 0, reads_past: false };
         let mut expanded = statement.clone();
         expansion.statement(&mut expanded)?;
         expanded.reads_past |= expansion.reads_past;
@@ -75,6 +78,8 @@ struct Expansion<'a> {
     relations: Relations<'a>,
     /// How many WITH queries were known where each open query began.
     open_ctes: Vec<usize>,
+    /// The tables of the statement with dynamic columns.
+    listed: Vec<ObjectName>,
     count: usize,
     /// Whether a view reads the past of a table.
     reads_past: bool,
@@ -82,6 +87,12 @@ struct Expansion<'a> {
 
 impl Expansion<'_> {
     fn statement(&mut self, statement: &mut QueryStatement) -> Result<()> {
+        let listed = simple(&statement.query).map(|query| self.listed_table(query.name)).transpose()?.flatten();
+        if let Some(listed) = listed
+            && let Some(merged) = listed.merged(statement, self.relations.catalog)
+        {
+            *statement = merged;
+        }
         let only = simple(&statement.query)
             .and_then(|query| self.view_of(query.name).map(|view| (view, query.name.clone(), query.moment.is_some())));
         if let Some((view, name, has_moment)) = only {
@@ -108,6 +119,32 @@ impl Expansion<'_> {
         if self.relations.is_cte(schema, name) { None } else { self.relations.catalog.view(schema, name) }
     }
 
+    /// The table that a name with dynamic columns stands for.
+    fn listed_table(&self, name: &ObjectName) -> Result<Option<ListedTable>> {
+        let Some((_, list)) = without_dynamic_columns(name) else { return Ok(None) };
+        let refused = |what: &str| {
+            let error = BindErrorKind::NotSupported(format!("dynamic columns of {what}"));
+            BindError::from(error).at(span_of(name)).help("only tables have dynamic columns")
+        };
+        match table_name(name) {
+            Some((schema, bare)) if self.relations.is_cte(schema, bare) => Err(refused(&format!("the query {bare}"))),
+            Some((schema, bare)) if self.relations.catalog.view(schema, bare).is_some() => {
+                Err(refused(&format!("the view {bare}")))
+            }
+            Some((schema, bare)) => {
+                let span = span_of(name);
+                let table = self.relations.catalog.resolve(schema, bare);
+                ListedTable::new(table.map_err(|error| BindError::from(error).at(span))?, list).map(Some)
+            }
+            None => Err(refused(&name.to_string())),
+        }
+    }
+
+    fn is_listed(&self, schema: &Ident, table: &Ident) -> bool {
+        let mut names = self.listed.iter().filter_map(table_name);
+        names.any(|(s, t)| is_same_name(t, &table.value) && s.is_some_and(|s| is_same_name(s, &schema.value)))
+    }
+
     /// The query of a view, without views.
     fn inner(&mut self, view: &ViewDef, span: Span) -> Result<QueryStatement> {
         self.count += 1;
@@ -115,6 +152,7 @@ impl Expansion<'_> {
             return Err(BindError::from(BindErrorKind::TooManyViews(VIEWS_MAX)).at(Some(span)));
         }
         let mut inner = parse_query_at(&view.query, span)?;
+        self.listed.extend(listed_tables(&inner.query));
         self.reads_past |= inner.reads_past;
         let ctes = std::mem::take(&mut self.relations.ctes);
         let done = self.statement(&mut inner);
@@ -152,6 +190,20 @@ impl VisitorMut for Expansion<'_> {
 
     fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<Self::Break> {
         if let TableFactor::Table { name, args: None, version, .. } = factor
+            && without_dynamic_columns(name).is_some()
+        {
+            let query = self.listed_table(name).and_then(|table| match table {
+                Some(table) => table.query(version.take(), span_of(name)).map(Some),
+                None => Ok(None),
+            });
+            match query {
+                Ok(Some((view, query))) => put_query(factor, &view, query),
+                Ok(None) => {}
+                Err(error) => return ControlFlow::Break(Box::new(error)),
+            }
+            return ControlFlow::Continue(());
+        }
+        if let TableFactor::Table { name, args: None, version, .. } = factor
             && let Some(view) = self.view_of(name)
             && let Some(span) = span_of(name)
         {
@@ -168,12 +220,22 @@ impl VisitorMut for Expansion<'_> {
     fn pre_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<Self::Break> {
         if let Expr::CompoundIdentifier(parts) = expr
             && let [schema, name, _] = parts.as_slice()
-            && self.relations.catalog.view(Some(&schema.value), &name.value).is_some()
+            && (self.relations.catalog.view(Some(&schema.value), &name.value).is_some() || self.is_listed(schema, name))
         {
             parts.remove(0);
         }
         ControlFlow::Continue(())
     }
+}
+
+/// The names of tables with dynamic columns.
+fn listed_tables(query: &Query) -> Vec<ObjectName> {
+    let mut listed = Vec::new();
+    let _ = visit_relations(query, |name| {
+        listed.extend(without_dynamic_columns(name).map(|_| name.clone()));
+        ControlFlow::<()>::Continue(())
+    });
+    listed
 }
 
 /// A view has no versions of its own.

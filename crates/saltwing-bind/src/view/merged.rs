@@ -16,11 +16,13 @@ use std::sync::Arc;
 use saltwing_access::Table;
 use saltwing_catalog::CatalogReader;
 use saltwing_sql::statement::QueryStatement;
+use saltwing_sql::without_dynamic_columns;
 use saltwing_types::ViewDef;
 use saltwing_types::table::{ColumnMatch, is_same_name};
 use sqlparser::ast::{
     BinaryOperator, Expr, GroupByExpr, Ident, ObjectName, OrderByKind, Query, Select, SelectItem,
-    SelectItemQualifiedWildcardKind, SetExpr, TableAlias, TableFactor, VisitMut, VisitorMut, visit_expressions,
+    SelectItemQualifiedWildcardKind, SetExpr, TableAlias, TableFactor, VisitMut, VisitorMut, WildcardAdditionalOptions,
+    visit_expressions,
 };
 
 use super::relations::{Relation, Relations};
@@ -44,13 +46,49 @@ pub(super) fn merged(
     let mut columns = Vec::with_capacity(view.columns.len());
     for (item, column) in inner_select.projection.iter().zip(&view.columns) {
         let (SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. }) = item else { return None };
-        columns.push((column.name.as_str(), moved(expr)));
+        columns.push(Shown { family: None, name: column.name.clone(), value: moved(expr) });
     }
     if columns.len() != view.columns.len() || inner_select.projection.len() != view.columns.len() {
         return None;
     }
+    let view = View { names: names_of(name, &alias), columns, table: rows.table.clone(), shows_table: false };
+    let mut merged = replaced(outer, view, catalog)?;
+    let SetExpr::Select(select) = merged.query.body.as_mut() else { return None };
+    select.selection = both(condition_of(inner, &rows.table, &alias), select.selection.take());
+    let table = TableAlias { explicit: true, name: alias, columns: Vec::new(), at: None };
+    if let [from] = select.from.as_mut_slice()
+        && let TableFactor::Table { name, alias, .. } = &mut from.relation
+    {
+        (*name, *alias) = (inner_name.clone(), Some(table));
+    }
+    Some(merged)
+}
+
+/// The outer query over a table that also has these columns, which stand behind its own.
+pub(super) fn with_columns(
+    outer: &QueryStatement,
+    table: &Arc<Table>,
+    columns: Vec<Shown>,
+    catalog: &dyn CatalogReader,
+) -> Option<QueryStatement> {
+    let Simple { name, alias, .. } = simple(&outer.query)?;
+    let (name, _) = without_dynamic_columns(name)?;
+    let alias = alias.map_or_else(|| last_ident(&name).cloned(), |alias| Some(alias.name.clone()))?;
+    let view = View { names: names_of(&name, &alias), columns, table: table.clone(), shows_table: true };
+    let mut merged = replaced(outer, view, catalog)?;
+    if let SetExpr::Select(select) = merged.query.body.as_mut()
+        && let [from] = select.from.as_mut_slice()
+        && let TableFactor::Table { name: written, .. } = &mut from.relation
+    {
+        *written = name;
+    }
+    Some(merged)
+}
+
+/// The outer query with the values of columns in the place of their names.
+fn replaced(outer: &QueryStatement, view: View, catalog: &dyn CatalogReader) -> Option<QueryStatement> {
     let mut merging = Merging {
-        view: View { names: names_of(name, &alias), columns, table: rows.table.clone() },
+        view,
         parts_left: MERGED_PARTS_MAX,
         labels: Vec::new(),
         relations: Relations { catalog, ctes: Vec::new() },
@@ -60,14 +98,6 @@ pub(super) fn merged(
     let mut merged = outer.clone();
     merged.items = Vec::new();
     merging.query(&mut merged.query, outer)?;
-    let SetExpr::Select(select) = merged.query.body.as_mut() else { return None };
-    select.selection = both(condition_of(inner, &rows.table, &alias), select.selection.take());
-    let table = TableAlias { explicit: true, name: alias, columns: Vec::new(), at: None };
-    if let [from] = select.from.as_mut_slice()
-        && let TableFactor::Table { name, alias, .. } = &mut from.relation
-    {
-        (*name, *alias) = (inner_name.clone(), Some(table));
-    }
     Some(merged)
 }
 
@@ -145,26 +175,59 @@ impl VisitorMut for Moved<'_> {
     }
 }
 
-/// The view that is merged.
-struct View<'a> {
-    names: Vec<Ident>,
-    /// Its columns, by name, as expressions over the table.
-    columns: Vec<(&'a str, Expr)>,
-    table: Arc<Table>,
+/// A column that an outer query sees, as an expression over the table.
+#[derive(Clone)]
+pub(super) struct Shown {
+    pub(super) family: Option<String>,
+    pub(super) name: String,
+    pub(super) value: Expr,
 }
 
-impl View<'_> {
+/// The view that is merged.
+struct View {
+    names: Vec<Ident>,
+    columns: Vec<Shown>,
+    table: Arc<Table>,
+    /// Whether the outer query sees the table's own columns, too.
+    shows_table: bool,
+}
+
+impl View {
     fn is_named(&self, qualifier: &[Ident]) -> bool {
         !qualifier.is_empty() && Relation { name: self.names.clone(), columns: None }.is_named(qualifier)
     }
 
     /// The column of the view that an expression names.
-    fn column(&self, expr: &Expr) -> Option<&(&str, Expr)> {
+    fn column(&self, expr: &Expr) -> Option<&Shown> {
         let parts = parts_of(expr)?;
         let (column, qualifier) = parts.split_last()?;
         let is_own = qualifier.is_empty() || self.is_named(qualifier);
-        self.columns.iter().find(|(name, _)| is_own && is_same_name(name, &column.value))
+        let of_family = |shown: &Shown| match (&shown.family, qualifier.split_last()) {
+            (Some(family), Some((last, rest))) => {
+                is_same_name(family, &last.value) && (rest.is_empty() || self.is_named(rest))
+            }
+            _ => false,
+        };
+        self.columns.iter().find(|shown| is_same_name(&shown.name, &column.value) && (is_own || of_family(shown)))
     }
+
+    /// What `*` stands for.
+    fn items(&self) -> Vec<SelectItem> {
+        let shown = self.columns.iter().map(|shown| named(shown.value.clone(), &shown.name));
+        match (self.shows_table, self.names.last()) {
+            (true, Some(table)) => {
+                let all = SelectItemQualifiedWildcardKind::ObjectName(ObjectName::from(vec![table.clone()]));
+                let all = SelectItem::QualifiedWildcard(all, WildcardAdditionalOptions::default());
+                std::iter::once(all).chain(shown).collect()
+            }
+            _ => shown.collect(),
+        }
+    }
+}
+
+/// An item with its label.
+fn named(expr: Expr, label: &str) -> SelectItem {
+    SelectItem::ExprWithAlias { expr, alias: Ident::with_quote('"', label) }
 }
 
 fn parts_of(expr: &Expr) -> Option<&[Ident]> {
@@ -181,7 +244,7 @@ const MERGED_PARTS_MAX: usize = 10_000;
 
 /// Replaces the names of the outer query.
 struct Merging<'a> {
-    view: View<'a>,
+    view: View,
     parts_left: usize,
     /// Labels of the outer query that its later clauses may name.
     labels: Vec<String>,
@@ -216,24 +279,24 @@ impl Merging<'_> {
 
     /// The list of the SELECT; each item says its label.
     fn projection(&mut self, items: &[SelectItem], outer: &QueryStatement) -> Option<Vec<SelectItem>> {
-        let named = |expr, label: &str| {
-            let alias = Ident::with_quote('"', label);
-            SelectItem::ExprWithAlias { expr, alias }
-        };
-        let all =
-            |view: &View<'_>| view.columns.iter().map(|(name, expr)| named(expr.clone(), name)).collect::<Vec<_>>();
         let mut projection = Vec::new();
         for (place, item) in items.iter().enumerate() {
             match item {
-                SelectItem::Wildcard(options) if is_plain(options) => projection.extend(all(&self.view)),
+                SelectItem::Wildcard(options) if is_plain(options) => projection.extend(self.view.items()),
                 SelectItem::QualifiedWildcard(SelectItemQualifiedWildcardKind::ObjectName(name), options)
                     if is_plain(options) && self.view.is_named(&idents(name)) =>
                 {
-                    projection.extend(all(&self.view));
+                    projection.extend(self.view.items());
                 }
                 SelectItem::UnnamedExpr(expr) => {
-                    let label = match self.view.column(expr) {
-                        Some((name, _)) => (*name).to_owned(),
+                    let shown = self.view.column(expr);
+                    // The table's own columns have their labels by themselves.
+                    if self.view.shows_table && shown.is_none() && parts_of(expr).is_some() {
+                        projection.push(item.clone());
+                        continue;
+                    }
+                    let label = match shown {
+                        Some(shown) => shown.name.clone(),
                         None => outer.items.get(place).map_or_else(|| expr.to_string(), |item| item.text.clone()),
                     };
                     let mut expr = expr.clone();
@@ -245,6 +308,7 @@ impl Merging<'_> {
                     self.expr(&mut expr)?;
                     projection.push(SelectItem::ExprWithAlias { expr, alias });
                 }
+                other if self.view.shows_table => projection.push(other.clone()),
                 _ => return None,
             }
         }
@@ -306,16 +370,18 @@ impl VisitorMut for Merging<'_> {
     fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
         let Some(parts) = parts_of(expr) else { return ControlFlow::Continue(()) };
         let is_outer = self.open.is_empty() && self.open_ctes.is_empty();
-        if is_outer && let Some((_, value)) = self.view.column(expr) {
+        if is_outer && let Some(Shown { value, .. }) = self.view.column(expr) {
             let Some(left) = self.parts_left.checked_sub(part_count(value)) else { return ControlFlow::Break(()) };
             self.parts_left = left;
             *expr = placed(value, parts);
             return ControlFlow::Continue(());
         }
-        match if is_outer { self.is_label(parts) } else { self.is_of_subquery(parts) } {
-            true => ControlFlow::Continue(()),
-            false => ControlFlow::Break(()),
-        }
+        let is_other = match is_outer {
+            true => self.view.shows_table || self.is_label(parts),
+            // A name that is none of these columns stays what it is.
+            false => self.is_of_subquery(parts) || self.view.shows_table && self.view.column(expr).is_none(),
+        };
+        if is_other { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     }
 }
 

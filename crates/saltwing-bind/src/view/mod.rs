@@ -3,6 +3,7 @@
 //! ```text
 //! CREATE VIEW v AS SELECT * FROM t    ── fixed ──►   SELECT a, b FROM t                 stored with the tables and columns it uses
 //! SELECT x.a FROM v AS x WHERE x.b = 1 ─ expanded ─► SELECT x.a FROM t AS x WHERE x.b = 1         merged, for the direct path
+//! SELECT x FROM t (x VARCHAR) ..     ── expanded ─► SELECT DYNAMIC_COLUMN(t._dynamic, 'x', ..) AS x FROM t ..
 //! SELECT .. FROM v JOIN u ..          ── expanded ─► SELECT .. FROM (SELECT a, b FROM t) AS v (a, b) JOIN u ..
 //! ```
 //!
@@ -12,6 +13,7 @@
 //! 3. All parts of a view stand where the statement names the view. So errors, and the guard, find the place.
 
 mod definition;
+mod dynamic;
 mod expanded;
 mod fixed;
 mod merged;
@@ -21,6 +23,7 @@ mod written;
 
 pub(crate) use self::definition::create_view_text;
 pub use self::definition::{BoundView, VIEW_DEPTH_MAX, create_view};
+pub(crate) use self::dynamic::{check_dynamic, stored_name};
 pub use self::expanded::{VIEWS_MAX, ViewPlace, view_places, with_views};
 pub(crate) use self::name::quoted;
 pub use self::written::{is_updatable, through_view};

@@ -1,6 +1,8 @@
 //! The tables of FROM clauses, and the names of their columns.
 
 use saltwing_catalog::{CatalogReader, catalog_view};
+use saltwing_sql::{dynamic_columns, without_dynamic_columns};
+use saltwing_types::Span;
 use saltwing_types::table::is_same_name;
 use sqlparser::ast::{
     Expr, Ident, Join, JoinConstraint, JoinOperator, Query, Select, SelectItem, SelectItemQualifiedWildcardKind,
@@ -67,8 +69,15 @@ impl Relations<'_> {
     fn add_factor(&self, factor: &TableFactor, found: &mut Vec<Relation>) {
         let (columns, alias, name) = match factor {
             TableFactor::Table { name, alias, args: None, .. } => {
-                let idents = name.0.iter().filter_map(|part| part.as_ident()).cloned().collect();
-                (table_name(name).and_then(|(schema, name)| self.of_table(schema, name)), alias.as_ref(), idents)
+                let listed = without_dynamic_columns(name);
+                let own = listed.as_ref().map_or(name, |(table, _)| table);
+                let idents = own.0.iter().filter_map(|part| part.as_ident()).cloned().collect();
+                let mut columns = table_name(name).and_then(|(schema, name)| self.of_table(schema, name));
+                if let (Some((_, list)), Some(columns)) = (&listed, &mut columns) {
+                    let dynamic = dynamic_columns(&list.value, Span::on_line(1, 1, 1)).unwrap_or_default();
+                    columns.extend(dynamic.into_iter().map(|dynamic| dynamic.column.name.text));
+                }
+                (columns, alias.as_ref(), idents)
             }
             TableFactor::Derived { subquery, alias, .. } => (self.of_query(subquery), alias.as_ref(), Vec::new()),
             TableFactor::NestedJoin { table_with_joins, alias: None } => {

@@ -4,7 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use saltwing_sql::expr_span;
 use saltwing_sql::statement::SourceText;
-use saltwing_types::table::{ROW_ID_COLUMN, ROW_KEY_COLUMN};
+use saltwing_types::dynamic::DYNAMIC_COLUMNS;
+use saltwing_types::table::{ROW_ID_COLUMN, ROW_KEY_COLUMN, ROW_TIME_COLUMN};
 use sqlparser::ast::{
     self, Expr, Ident, ObjectName, Query, Select, SelectItem, SetExpr, TableFactor, WildcardAdditionalOptions,
 };
@@ -148,11 +149,10 @@ impl Rewriter<'_> {
     /// The hidden columns of a table of the catalog.
     fn hidden_columns(&self, factor: &TableFactor) -> Vec<&'static str> {
         let TableFactor::Table { name, args: None, .. } = factor else { return Vec::new() };
-        match table_of(name, self.catalog, &|name| self.ctes.contains(name)) {
-            Some(table) if table.def().has_hidden_key() => vec![ROW_KEY_COLUMN, ROW_ID_COLUMN],
-            Some(_) => vec![ROW_KEY_COLUMN],
-            None => Vec::new(),
-        }
+        let Some(table) = table_of(name, self.catalog, &|name| self.ctes.contains(name)) else { return Vec::new() };
+        let is_there = |name: &&str| table.def().columns.iter().any(|column| column.hidden && column.name == **name);
+        let own = [ROW_ID_COLUMN, DYNAMIC_COLUMNS].into_iter().filter(is_there);
+        [ROW_KEY_COLUMN, ROW_TIME_COLUMN].into_iter().chain(own).collect()
     }
 }
 

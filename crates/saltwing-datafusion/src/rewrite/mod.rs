@@ -30,7 +30,8 @@ use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use saltwing_sql::expr_span;
-use saltwing_types::table::{ROW_ID_COLUMN, ROW_KEY_COLUMN};
+use saltwing_types::dynamic::DYNAMIC_COLUMNS;
+use saltwing_types::table::{ROW_ID_COLUMN, ROW_KEY_COLUMN, ROW_TIME_COLUMN};
 use sqlparser::ast::{Expr, Query, Visit, VisitMut, Visitor};
 
 use self::result_select::ResultSelect;
@@ -117,5 +118,7 @@ impl Visitor for Look {
 }
 
 fn is_hidden(name: &str) -> bool {
-    [ROW_KEY_COLUMN, ROW_ID_COLUMN].iter().any(|hidden| name.eq_ignore_ascii_case(hidden))
+    [ROW_KEY_COLUMN, ROW_TIME_COLUMN, ROW_ID_COLUMN, DYNAMIC_COLUMNS]
+        .iter()
+        .any(|hidden| name.eq_ignore_ascii_case(hidden))
 }

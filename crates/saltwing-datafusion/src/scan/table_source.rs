@@ -33,7 +33,7 @@ impl TableSource {
     pub(crate) fn new(of: TableUse, with_hidden: bool) -> Self {
         let def = of.table.def();
         let shown = |column: &usize| with_hidden || def.columns.get(*column).is_some_and(|c| !c.hidden);
-        let columns: Vec<usize> = (0..=of.table.row_key_index()).filter(shown).collect();
+        let columns: Vec<usize> = (0..of.table.width()).filter(shown).collect();
         let schema = of.schema(&columns);
         Self { of, schema, columns }
     }

@@ -123,6 +123,7 @@ pub fn placeless(mut statement: Statement) -> Statement {
         }
         Statement::Delete(it) => {
             table(&mut it.table);
+            it.dynamic.iter_mut().for_each(name);
             it.alias.iter_mut().for_each(name);
             it.returning.iter_mut().for_each(returning);
             it.hints.iter_mut().for_each(hint);
@@ -130,6 +131,7 @@ pub fn placeless(mut statement: Statement) -> Statement {
         }
         Statement::Update(it) => {
             table(&mut it.table);
+            it.dynamic.iter_mut().for_each(name);
             it.alias.iter_mut().for_each(name);
             it.assignments.iter_mut().for_each(|assignment| column_name(&mut assignment.column));
             it.hints.iter_mut().for_each(hint);

@@ -330,7 +330,7 @@ impl Print for ColumnSpec {
             write!(f, "{})", Shown(&identity.options))?;
         }
         if let Some(key) = self.primary_key {
-            write!(f, " PRIMARY KEY{}", order_text(key.order))?;
+            write!(f, " PRIMARY KEY{}{}", order_text(key.order), row_timestamp_text(key.is_row_timestamp))?;
         }
         self.checks.iter().try_for_each(|check| write!(f, " {}", Shown(check)))
     }
@@ -346,6 +346,10 @@ impl Print for CheckSpec {
 }
 
 /// ASC is what is meant where nothing is said.
+fn row_timestamp_text(is_row_timestamp: bool) -> &'static str {
+    if is_row_timestamp { " ROW_TIMESTAMP" } else { "" }
+}
+
 fn order_text(order: SortOrder) -> &'static str {
     match order {
         SortOrder::Asc => "",
@@ -366,7 +370,8 @@ impl Print for PrimaryKeySpec {
 
 impl Print for KeyPart {
     fn print(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{}", tree_text(&self.expr), order_text(self.order))
+        let row_timestamp = row_timestamp_text(self.is_row_timestamp);
+        write!(f, "{}{}{row_timestamp}", tree_text(&self.expr), order_text(self.order))
     }
 }
 
@@ -400,7 +405,16 @@ fn upsert(f: &mut Formatter<'_>, verb: &str, it: &Upsert) -> fmt::Result {
     let replaces = it.conflict.as_ref().is_some_and(|clause| clause.action == ConflictAction::Replace);
     f.write_str(if replaces { " OR REPLACE" } else { "" })?;
     write!(f, " INTO {}", it.table)?;
-    columns(f, it.columns.as_deref())?;
+    if let Some(names) = &it.columns {
+        let types = |place: usize| it.dynamic.iter().find(|(dynamic, _)| *dynamic == place);
+        let written = names.iter().enumerate().map(|(place, name)| match types(place) {
+            Some((_, ty)) => format!("{name} {ty}"),
+            None => name.to_string(),
+        });
+        f.write_str(" (")?;
+        list(f, written)?;
+        f.write_str(")")?;
+    }
     f.write_str(if it.overriding { " OVERRIDING SYSTEM VALUE" } else { "" })?;
     match &it.source {
         RowSource::Values(rows) => {
@@ -476,6 +490,7 @@ impl Print for Delete {
         f.write_str("DELETE")?;
         hints(f, &self.hints)?;
         write!(f, " FROM {}", self.table)?;
+        self.dynamic.iter().try_for_each(|list| write!(f, " {}", list.text))?;
         alias(f, self.alias.as_ref())?;
         if !self.using.is_empty() {
             f.write_str(" USING ")?;
@@ -528,6 +543,7 @@ impl Print for Update {
         f.write_str("UPDATE")?;
         hints(f, &self.hints)?;
         write!(f, " {}", self.table)?;
+        self.dynamic.iter().try_for_each(|list| write!(f, " {}", list.text))?;
         alias(f, self.alias.as_ref())?;
         f.write_str(" SET ")?;
         list(f, &self.assignments)?;

@@ -18,6 +18,8 @@ pub(crate) enum ColumnLocation {
     KeyPrefix { position: usize, codec: ValueCodec },
     /// The key as it is.
     RowKey,
+    /// The time of the row.
+    RowTime,
 }
 
 impl ColumnLocation {
@@ -33,6 +35,7 @@ impl ColumnLocation {
             }
             (Some((position, codec)), _) => Self::KeyPrefix { position, codec },
             (None, Some(c)) => Self::Slot { family: c.family.unwrap_or(0), slot: c.slot },
+            (None, None) if column == table.row_time_index() => Self::RowTime,
             (None, None) => Self::RowKey,
         }
     }

@@ -209,7 +209,7 @@ impl RowDecoder {
         let Self { columns, keys: Some(keys), held, .. } = self else { return Ok(()) };
         for rows in several {
             match rows {
-                Rows::Recent(key, _) => keys.add_key(table, columns, key)?,
+                Rows::Recent(key, row) => keys.add_key(table, columns, (key, row.time_ms()))?,
                 Rows::Block(block, place, rows) => {
                     let lead = held.get(*place).and_then(|held| held.lead.as_deref());
                     let lead = lead.ok_or_else(|| block.damaged("its keys"))?;

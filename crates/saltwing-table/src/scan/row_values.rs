@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use saltwing_access::{Projection, TableError};
+use saltwing_access::{NO_TIME_MS, Projection, TableError};
 use saltwing_expr::{ColumnCells, RowValues};
 use saltwing_rowkey::{BadBytes, KeySlices, ValueCodec};
 use saltwing_store::Direction;
@@ -177,6 +177,10 @@ impl RowShape {
                 }
                 Ok(())
             }
+            ColumnLocation::RowTime => {
+                (0..rows.len()).for_each(|i| put_time(lead.time_ms(nth(rows, direction, i)), &mut cells));
+                Ok(())
+            }
             ColumnLocation::KeyPrefix { .. } | ColumnLocation::Slot { .. } => Ok(()),
         }
     }
@@ -231,6 +235,7 @@ impl RowShape {
             let mut cells = values.column_mut(at, place);
             match column.source {
                 ColumnLocation::RowKey => cells.put(Value::Bytes(key.to_vec())),
+                ColumnLocation::RowTime => put_time(row.time_ms(), &mut cells),
                 ColumnLocation::KeyPrefix { position, .. } | ColumnLocation::KeySuffix { position, .. } => {
                     cells.put(table.codec().decode_column(key, slices, position)?);
                 }
@@ -242,6 +247,11 @@ impl RowShape {
         }
         Ok(())
     }
+}
+
+/// Puts the time of a row; a row from no time has none.
+fn put_time(time_ms: i64, cells: &mut ColumnCells<'_>) {
+    if time_ms == NO_TIME_MS { cells.put_null() } else { cells.put_date(time_ms) }
 }
 
 /// The cells of a column, as they take stored values.

@@ -103,7 +103,7 @@ impl ScanShape {
             columns.truncate(put_out);
             return Ok((columns, rows));
         };
-        let mut by_index: Vec<Option<ArrayRef>> = vec![None; self.table.row_key_index() + 1];
+        let mut by_index: Vec<Option<ArrayRef>> = vec![None; self.table.width()];
         for (column, array) in self.columns.all.iter().zip(&columns) {
             if let Some(place) = by_index.get_mut(column.index) {
                 *place = Some(array.clone());

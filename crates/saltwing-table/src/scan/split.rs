@@ -31,7 +31,8 @@ const RANGES_MAX: usize = 1024;
 /// Entries prefetched together: each is in a separate allocation, so their cache misses overlap.
 const ENTRIES_AHEAD: usize = 16;
 
-/// The parts of the scan, which together are all keys of the table. There is one part if the scan has few rows, stops
+/// The parts of the scan, which together are all keys of the table. They begin at fences of the directory, or at the points of
+/// SPLIT ON if these are more. There is one part if the scan has few rows, stops
 /// early, goes backwards, or merges buckets.
 pub(crate) fn split(rows: &TableRows, table: &Table, route: &ScanRoute, target: SplitTarget) -> Vec<KeyRange> {
     let cuts = cuts(rows, table, route, target);
@@ -55,14 +56,33 @@ fn cuts(rows: &TableRows, table: &Table, route: &ScanRoute, target: SplitTarget)
     if all < target.rows_min {
         return Vec::new();
     }
-    let cuts = Cuts { rows_each, ..Cuts::default() }.at_fences(rows, ranges, &buckets);
-    if let Some(cuts) = cuts.filter(|cuts| !cuts.is_empty()) {
+    let cuts = Cuts { rows_each, ..Cuts::default() }.at_fences(rows, ranges, &buckets).unwrap_or_default();
+    let points = at_split_points(table, ranges);
+    if points.len() > cuts.len() {
+        return points;
+    }
+    if !cuts.is_empty() {
         return cuts;
     }
     // The directory does not count these rows. Buckets are taken to be equally large.
     let parts = all.div_ceil(rows_each).clamp(1, buckets.len().max(1) as u64);
     let each = buckets.len().div_ceil(parts as usize).max(1);
     buckets.iter().flatten().step_by(each).skip(1).map(|bucket| vec![*bucket]).collect()
+}
+
+/// The points of SPLIT ON inside the ranges: they divide a table whose directory has few fences. Tables with buckets have none.
+fn at_split_points(table: &Table, ranges: &KeyRanges) -> Vec<Vec<u8>> {
+    let points = table.split_keys();
+    if points.is_empty() {
+        return Vec::new();
+    }
+    let mut cuts: Vec<Vec<u8>> = Vec::new();
+    for range in ranges.ranges(None, Direction::Forward).take(RANGES_MAX) {
+        let from = points.partition_point(|point| point.as_slice() <= range.start());
+        let inside = points.iter().skip(from).take_while(|point| range.contains(point));
+        cuts.extend(inside.cloned());
+    }
+    cuts
 }
 
 /// Cuts at fences and between buckets, by the rows in blocks and runs.

@@ -12,6 +12,7 @@ use saltwing_expr::value_at;
 use saltwing_rowkey::KeyRange;
 use saltwing_store::MemoryStore;
 use saltwing_table::LayoutOptions;
+use saltwing_types::table::{SPLIT_KEYS, TableOption};
 use saltwing_types::{Expr, Value};
 
 use crate::history::row;
@@ -129,4 +130,32 @@ fn parts_have_about_as_many_rows_as_they_should() {
             assert_eq!(view.split(&world.table, &other, EACH).unwrap().len(), 1);
         }
     }
+}
+
+#[test]
+fn split_points_divide_rows_that_no_block_has() {
+    let options = LayoutOptions { run_deltas: u64::MAX, ..LayoutOptions::default() };
+    let mut def = table(1, 0, None);
+    // k = -5000, 0 and 100.
+    let keys = Value::text("6c78,8000,8064");
+    def.options.push(TableOption { name: SPLIT_KEYS.into(), value: keys, honoured: true });
+    let mut world = World::open(Arc::new(MemoryStore::new()), options, def).unwrap();
+    put_all(&mut world, (-10_000..10_000).map(|k| (k, k)));
+    let (view, whole) = (world.store.snapshot().unwrap(), route(vec![KeyRange::all()]));
+    let parts = view.split(&world.table, &whole, EACH).unwrap();
+    let starts: Vec<&[u8]> = parts.iter().map(KeyRange::start).collect();
+    assert_eq!(starts, [&[][..], &[0x6c, 0x78], &[0x80, 0], &[0x80, 100]]);
+    let parts = routes(&world, &*view, &whole, EACH);
+    assert_eq!(read(&world, &*view, &parts, &[]), read(&world, &*view, std::slice::from_ref(&whole), &[]));
+    // Only points inside the ranges count.
+    let ranges = [(-9_000, 0), (50, 9_000)].map(|(from, to)| {
+        let key = |k| world.logical(&plain_row(k, 0));
+        KeyRange::new(key(from), Some(key(to))).unwrap()
+    });
+    let parts = view.split(&world.table, &route(ranges.to_vec()), EACH).unwrap();
+    assert_eq!(parts.len(), 3);
+    // Blocks have more fences.
+    world.store.merge().unwrap();
+    let view = world.store.snapshot().unwrap();
+    assert!(view.split(&world.table, &whole, EACH).unwrap().len() > 4);
 }

@@ -6,12 +6,13 @@ use super::{Function, ScalarFunction, array, conditional, datetime, hash, json, 
 use crate::DateField;
 
 /// The lists of all subjects.
-static SUBJECTS: [&[&ScalarFunction]; 14] = [
+static SUBJECTS: [&[&ScalarFunction]; 15] = [
     super::array::ALL,
     super::binary::ALL,
     super::characters::ALL,
     super::conditional::ALL,
     super::datetime::ALL,
+    super::dynamic::ALL,
     super::format::ALL,
     super::hash::ALL,
     super::json::ALL,

@@ -132,6 +132,8 @@ pub enum ResultType {
     Arithmetic,
     /// That of the instant at this index, signed.
     InstantAt(usize),
+    /// That of the argument at this index.
+    At(usize),
     /// That of the arguments of kind [`ParameterKind::Common`].
     Common,
     /// An array of values of the common type.
@@ -201,7 +203,7 @@ impl fmt::Display for Signature {
             ResultType::Is(ty) => write!(f, "{ty}"),
             ResultType::Arithmetic => f.write_str("number"),
             ResultType::InstantAt(_) => f.write_str("instant"),
-            ResultType::Common => f.write_str("any"),
+            ResultType::Common | ResultType::At(_) => f.write_str("any"),
             ResultType::Array => f.write_str("array"),
             ResultType::ArrayOf(ty) => write!(f, "{ty} ARRAY"),
         }

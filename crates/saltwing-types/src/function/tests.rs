@@ -28,8 +28,9 @@ fn entries_are_whole_and_names_are_unique() {
     }
     let texts =
         [array::ALL, binary::ALL, characters::ALL, format::ALL, padding::ALL, regexp::ALL, substring::ALL, text::ALL];
-    for list in
-        [conditional::ALL, datetime::ALL, hash::ALL, json::ALL, numeric::ALL, power::ALL].into_iter().chain(texts)
+    for list in [conditional::ALL, datetime::ALL, dynamic::ALL, hash::ALL, json::ALL, numeric::ALL, power::ALL]
+        .into_iter()
+        .chain(texts)
     {
         assert!(list.is_sorted_by_key(|function| function.name));
     }

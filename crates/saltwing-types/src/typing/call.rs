@@ -39,6 +39,7 @@ pub fn call(function: Function, args: Vec<Expr>) -> Typed {
     let type_at = |index: usize| args.get(index).and_then(Expr::sql_type);
     let ty = match signature.result {
         ResultType::Is(ty) => ty,
+        ResultType::At(index) => type_at(index).unwrap_or(SqlType::Null),
         ResultType::Common => common,
         ResultType::Array => array_of(common)?,
         ResultType::ArrayOf(ty) => array_of(ty)?,

@@ -1,5 +1,6 @@
 //! COPY TO.
 
+use std::borrow::Cow;
 use std::io::{BufWriter, Write};
 
 use saltwing_bind::{Scope, column_path};
@@ -41,14 +42,9 @@ impl Session {
         };
         let rows = match &copy.source {
             CopySource::Query(query) => self.copy_query(query, params)?,
-            CopySource::Table { table, columns } => {
-                let list = self.copied_items(table, columns.as_deref())?;
-                // COPY t TO names the whole table: there is nothing for the guard to ask.
-                let text = format!("SELECT /*+ FULL_SCAN */ {list} FROM {table}");
-                match parse_one(&text)?.statement {
-                    Statement::Query(query) => self.copy_query(&query, &[])?,
-                    _ => return Err(Error::new(ErrorCode::Bug, "a SELECT was read as another statement")),
-                }
+            CopySource::Table { .. } => {
+                let query = self.copied_query(copy)?;
+                self.copy_query(&query, &[])?
             }
         };
         let context = self.last_context().unwrap_or_else(|| self.begin());
@@ -68,6 +64,20 @@ impl Session {
             }
         };
         Ok(ExecResult { rows_affected, ..result })
+    }
+
+    /// The query for the rows.
+    pub(crate) fn copied_query<'c>(&self, copy: &'c CopyTo) -> Result<Cow<'c, QueryStatement>, Error> {
+        let (table, columns) = match &copy.source {
+            CopySource::Query(query) => return Ok(Cow::Borrowed(query)),
+            CopySource::Table { table, columns } => (table, columns),
+        };
+        let list = self.copied_items(table, columns.as_deref())?;
+        // COPY t TO names the whole table: there is nothing for the guard to ask.
+        match parse_one(&format!("SELECT /*+ FULL_SCAN */ {list} FROM {table}"))?.statement {
+            Statement::Query(query) => Ok(Cow::Owned(query)),
+            _ => Err(Error::new(ErrorCode::Bug, "a SELECT was read as another statement")),
+        }
     }
 
     /// The items of the SELECT for a table's rows. A column that shares its name with another one is labelled with its

@@ -301,7 +301,7 @@ impl Choices<'_> {
             ResultType::Arithmetic => kind == Kind::Number,
             ResultType::InstantAt(_) => kind == Kind::Instant,
             ResultType::Common => true,
-            ResultType::Array | ResultType::ArrayOf(_) => false,
+            ResultType::Array | ResultType::ArrayOf(_) | ResultType::At(_) => false,
         };
         let signatures = |function: Function| function.signatures.iter().map(move |signature| (function, signature));
         let calls: Vec<_> = Function::all().flat_map(signatures).filter(|(_, signature)| gives(signature)).collect();

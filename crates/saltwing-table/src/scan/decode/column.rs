@@ -5,6 +5,7 @@ use crate::format::stored_column::Unreadable;
 use crate::scan::column_location::ColumnLocation;
 use crate::scan::column_writer::ColumnWriter;
 use saltwing_access::TableError;
+use saltwing_types::table::{ROW_KEY_COLUMN, ROW_TIME_COLUMN};
 use saltwing_types::text;
 
 /// A column that a scan decodes.
@@ -24,7 +25,8 @@ pub(crate) fn unreadable(
 ) -> TableError {
     let Unreadable::Value(source) = why else { return damaged() };
     let def = table.def();
-    let name = def.columns.get(column).map_or("_row_key", |c| &c.name);
+    let hidden = if column == table.row_time_index() { ROW_TIME_COLUMN } else { ROW_KEY_COLUMN };
+    let name = def.columns.get(column).map_or(hidden, |c| &c.name);
     TableError::Value { column: Some(format!("{}.{name}", def.name)), source }
 }
 

@@ -1,6 +1,6 @@
 //! Keys into the columns that come from them.
 
-use saltwing_access::TableError;
+use saltwing_access::{NO_TIME_MS, TableError};
 use saltwing_rowkey::{BadBytes, KeySlices, ValueCodec};
 use saltwing_store::Direction;
 
@@ -46,12 +46,12 @@ impl KeyDecoder {
         self.is_repeatable = false;
     }
 
-    /// Adds one key.
+    /// Adds one key, of a row with this time.
     pub(crate) fn add_key(
         &mut self,
         table: &StoredTable,
         columns: &mut [Column],
-        key: &[u8],
+        (key, time_ms): (&[u8], i64),
     ) -> Result<(), TableError> {
         for Column { index, source, sink } in columns.iter_mut() {
             let pushed = match *source {
@@ -60,6 +60,7 @@ impl KeyDecoder {
                     sink.push_keys(codec, width, std::iter::once(end.unwrap_or_default()))
                 }
                 ColumnLocation::RowKey => sink.push_bytes([key, &[]]),
+                ColumnLocation::RowTime => push_time(time_ms, sink),
                 ColumnLocation::KeyPrefix { .. } | ColumnLocation::Slot { .. } => continue,
             };
             pushed.map_err(|why| unreadable_key(table, (*index, *source), [key, &[]], why))?;
@@ -87,6 +88,7 @@ impl KeyDecoder {
                     let (prefix, suffix) = lead.key(rows.nth(i));
                     sink.push_bytes([prefix, suffix])
                 }),
+                ColumnLocation::RowTime => (0..rows.len()).try_for_each(|i| push_time(lead.time_ms(rows.nth(i)), sink)),
                 ColumnLocation::KeyPrefix { .. } | ColumnLocation::Slot { .. } => continue,
             };
             pushed.map_err(|why| unreadable_key(table, (*index, *source), lead.key(rows.nth(0)).into(), why))?;
@@ -152,6 +154,15 @@ impl KeyDecoder {
         }
         if repeats && times > 1 { sink.repeat(times - 1) } else { Ok(()) }
     }
+}
+
+/// Appends the time of a row; a row from no time has none.
+fn push_time(time_ms: i64, sink: &mut ColumnWriter) -> Result<(), Unreadable> {
+    if time_ms == NO_TIME_MS {
+        sink.null();
+        return Ok(());
+    }
+    sink.int(time_ms)
 }
 
 /// Appends a column of fixed width at a fixed offset from the ends of keys.

@@ -1,0 +1,39 @@
+//! Dynamic columns: values that a row has beside the columns of its table.
+
+use super::signature::{of_kind, text};
+use super::{Args, ParameterKind, ResultType, ScalarFunction, Signature};
+use crate::{Value, ValueError, dynamic, eval};
+
+pub(super) static ALL: &[&ScalarFunction] = &[&DYNAMIC_COLUMN];
+
+static DYNAMIC_COLUMN: ScalarFunction = ScalarFunction::new(
+    "DYNAMIC_COLUMN",
+    &[Signature::new(
+        &[of_kind("row", ParameterKind::Json), text("name"), of_kind("like", ParameterKind::Any)],
+        ResultType::At(2),
+    )],
+    compute,
+)
+.with_own_nulls()
+.gives(
+    "The dynamic column of this name in a row's hidden column `_dynamic`, cast to the type of the third argument, whose \
+     value does not matter; NULL if the row has none. `FROM t (name type)` is the usual way to read it.",
+)
+.example("DYNAMIC_COLUMN('{\"n\":[\"INTEGER\",\"5\"]}', 'N', 0)", "5");
+
+fn compute(args: &Args<'_>) -> Result<Value, ValueError> {
+    if args.values().iter().take(2).any(Value::is_null) {
+        return Ok(Value::Null);
+    }
+    let name = args.text(1)?;
+    let Some((ty, value)) = dynamic::find(args.text(0)?, name)? else { return Ok(Value::Null) };
+    if ty == args.ty() {
+        return Ok(value);
+    }
+    eval::cast(value, ty, args.ty()).map_err(|error| {
+        ValueError::BadArgument(format!(
+            "dynamic column {name} was written as {ty}, and is read as {}: {error}",
+            args.ty()
+        ))
+    })
+}
