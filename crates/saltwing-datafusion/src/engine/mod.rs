@@ -54,6 +54,7 @@ use crate::function::native::functions as native_functions;
 use crate::function::registered::RegisteredFunction;
 use crate::physical::constants::HideConstants;
 use crate::physical::join_order::for_lookups;
+use crate::physical::order_columns::DropOrderColumns;
 use crate::physical::recursion::limited;
 use crate::physical::scan_rule::ScanRule;
 use crate::request::{Mode, QueryRequest};
@@ -149,6 +150,7 @@ impl Engine {
         rules.retain(|rule| rule.name() != "ProjectionPushdown" || !std::mem::replace(&mut pushed, true));
         let placed = rules.iter().position(|rule| rule.name() == "EnsureRequirements");
         let placed = placed.ok_or_else(|| RelationalError::bug("no rule of the engine places sorts"))?;
+        rules.insert(placed + 1, Arc::new(DropOrderColumns));
         rules.insert(placed, Arc::new(HideConstants));
         rules.insert(0, Arc::new(ScanRule));
         let rules = rules.into_iter().map(|rule| Arc::new(CancellableRule(rule)) as _).collect();

@@ -6,6 +6,7 @@ pub(crate) mod join_order;
 pub(crate) mod lookup_join;
 mod lookup_key;
 mod lookup_rule;
+pub(crate) mod order_columns;
 mod origin;
 mod pass;
 pub(crate) mod recursion;

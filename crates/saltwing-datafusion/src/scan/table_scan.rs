@@ -107,6 +107,13 @@ impl TableScanExec {
         Self::with_parts(self.of.clone(), asked, access, self.parts.clone(), self.context.clone())
     }
 
+    /// The same scan, which puts out some of its columns, by their places in its output; `None` if there is no such place.
+    pub(crate) fn with_columns(&self, kept: &[usize]) -> Option<Self> {
+        let columns = kept.iter().map(|&place| self.asked.columns.get(place).copied()).collect::<Option<_>>()?;
+        let asked = ScanRequest { columns, ..self.asked.clone() };
+        Some(Self::with_parts(self.of.clone(), asked, self.access.clone(), self.parts.clone(), self.context.clone()))
+    }
+
     /// Its request.
     pub(crate) fn asked(&self) -> &ScanRequest {
         &self.asked
