@@ -10,7 +10,8 @@ use saltwing_access::{
 };
 use saltwing_types::table::TableHistory;
 use saltwing_types::{
-    ColumnDef, KeyColumn, KeySchema, KeySource, SequenceBlock, SequenceDef, SortOrder, SqlType, TableDef, TableId, TableName, Value,
+    ColumnDef, KeyColumn, KeySchema, KeySource, SequenceBlock, SequenceDef, SortOrder, SqlType, TableDef, TableId,
+    TableName, Value,
 };
 
 use crate::definitions::{Definitions, Dependents, key};

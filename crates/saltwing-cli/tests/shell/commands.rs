@@ -55,7 +55,11 @@ fn a_dump_has_columns_that_fill_themselves() {
     assert_eq!(run(&[&old, "-c", tables]).code, Some(0));
     let dump = run(&[&old, "-c", ".dump"]);
     assert_eq!((dump.err.as_str(), dump.code), ("", Some(0)));
-    assert!(dump.out.contains("UPSERT INTO s.t (id, a, v) OVERRIDING SYSTEM VALUE VALUES\n(1, 1, 'x'),"), "{}", dump.out);
+    assert!(
+        dump.out.contains("UPSERT INTO s.t (id, a, v) OVERRIDING SYSTEM VALUE VALUES\n(1, 1, 'x'),"),
+        "{}",
+        dump.out
+    );
     assert!(!dump.out.contains("CREATE SEQUENCE") && dump.out.contains("ALTER SEQUENCE u_n_seq RESTART WITH 3;\n"));
     let restored = run(&[&new, "-f", &dir.file("dump.sql", &dump.out)]);
     assert_eq!(restored.code, Some(0), "{}", restored.err);
