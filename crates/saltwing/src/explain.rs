@@ -195,7 +195,10 @@ fn change_of_table(AlterTable { table, change }: &AlterTable) -> (String, &'stat
             let names = columns.iter().map(|column| column.name.to_string()).collect();
             let change = format!("adds columns {} to table {table}", listed(names));
             if columns.iter().any(|column| column.primary_key.is_some()) {
-                return (change, "all are read if the last key column may have values that only the end of a key holds");
+                return (
+                    change,
+                    "all are read if the last key column may have values that only the end of a key holds",
+                );
             }
             change
         }
