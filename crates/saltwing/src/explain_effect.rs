@@ -142,8 +142,15 @@ fn change_of_table(AlterTable { table, change }: &AlterTable) -> (String, &'stat
     let listed = |columns: Vec<String>| columns.join(", ");
     let change = match change {
         TableChange::Add { columns, .. } => {
-            let columns = columns.iter().map(|column| column.name.to_string()).collect();
-            format!("adds columns {} to table {table}", listed(columns))
+            let names = columns.iter().map(|column| column.name.to_string()).collect();
+            let change = format!("adds columns {} to table {table}", listed(names));
+            if columns.iter().any(|column| column.primary_key.is_some()) {
+                return (
+                    change,
+                    "all are read if the last key column may have values that only the end of a key holds",
+                );
+            }
+            change
         }
         TableChange::Drop { columns, .. } => {
             let columns = columns.iter().map(ToString::to_string).collect();
