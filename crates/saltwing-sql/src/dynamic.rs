@@ -64,6 +64,9 @@ pub(crate) fn rewrite(
     tokens: &mut Vec<TokenWithSpan>,
     ranges: &mut Vec<Range<usize>>,
 ) -> Result<(), SqlError> {
+    if !tokens.iter().any(|token| matches!(&token.token, Token::Word(word) if precedes_table(word))) {
+        return Ok(());
+    }
     // For each open bracket, whether tables may follow a comma.
     let (mut lists_tables, mut index) = (vec![false], 0);
     while index < tokens.len() {
@@ -72,10 +75,12 @@ pub(crate) fn rewrite(
             Some(Token::LParen) => lists_tables.push(false),
             Some(Token::RParen) if lists_tables.len() > 1 => drop(lists_tables.pop()),
             Some(Token::Comma) => names_table = lists_tables.last() == Some(&true),
-            Some(Token::Word(Word { quote_style: None, keyword, .. })) => {
-                names_table = matches!(keyword, Keyword::FROM | Keyword::JOIN | Keyword::UPDATE | Keyword::USING);
-                if let Some(lists_tables) = lists_tables.last_mut() {
-                    *lists_tables = lists_tables_behind(*keyword, *lists_tables);
+            Some(Token::Word(word)) => {
+                names_table = precedes_table(word);
+                if let Some(lists_tables) = lists_tables.last_mut()
+                    && word.quote_style.is_none()
+                {
+                    *lists_tables = lists_tables_behind(word.keyword, *lists_tables);
                 }
             }
             _ => {}
@@ -97,6 +102,12 @@ pub(crate) fn rewrite(
         index += 1;
     }
     Ok(())
+}
+
+/// Whether a table may follow a word.
+fn precedes_table(word: &Word) -> bool {
+    let keyword = if word.quote_style.is_none() { word.keyword } else { Keyword::NoKeyword };
+    matches!(keyword, Keyword::FROM | Keyword::JOIN | Keyword::UPDATE | Keyword::USING)
 }
 
 /// Whether a comma behind a word stands between tables, if before it one did or not.

@@ -12,11 +12,16 @@ COMMENT ON TABLE none IS 'it''s; empty';
 COMMENT ON COLUMN s.\"My T\".x IS 'bytes';
 UPSERT INTO s.\"My T\" VALUES ('it''s', 1.5, 1e300, TIMESTAMP '2024-01-02 03:04:05.123456789', X'00ff', DATE '1583-01-01', TRUE),
   ('', -0.05, 'NaN', NULL, X'', NULL, FALSE), ('é\n;--', 100, '-Infinity', NULL, NULL, DATE '2024-05-06 07:08:09.01', NULL);
+CREATE TABLE events (v VARCHAR) TTL = 1000000;
+UPSERT INTO events (v, extra VARCHAR, \"my N\" DECIMAL(5, 2)) VALUES ('a', 'it''s', 1.5);
+UPSERT INTO events VALUES ('b');
+CREATE TABLE times (k INTEGER, ts DATE, seen BIGINT, CONSTRAINT pk PRIMARY KEY (k, ts DESC ROW_TIMESTAMP)) SPLIT ON (5, (7, DATE '2020-01-01'));
 UPSERT INTO nums SELECT value, CONCAT('row ', value), NEXT VALUE FOR q FROM GENERATE_SERIES(1, 250);
 ";
 const READ: &str =
     "SELECT /*+ FULL_SCAN */ * FROM s.\"My T\"; SELECT count(*), max(\"order\"), max(n) FROM nums WHERE k > 0;
-  SELECT count(*) FROM none WHERE k > 0; SHOW TABLES;";
+  SELECT count(*) FROM none WHERE k > 0; SHOW TABLES; SHOW CREATE TABLE times;
+  SELECT v, extra, \"my N\" FROM events (extra VARCHAR, \"my N\" DECIMAL(5, 2)) WHERE _row_id >= 0 ORDER BY v;";
 
 #[test]
 fn a_dump_makes_the_same_tables_and_rows() {

@@ -58,4 +58,10 @@ pub static FORMS: &[SyntaxForm] = &[
         description: "YEAR, QUARTER, MONTH, WEEK, DAY, DOY, DOW, ISODOW, HOUR, MINUTE or SECOND of the instant.",
         example: ("EXTRACT(DAY FROM DATE '2024-05-15')", "15"),
     },
+    SyntaxForm {
+        name: "PHOENIX_ROW_TIMESTAMP",
+        form: "([table]) -> DATE",
+        description: "The time of the row: when it was written, or the value of a ROW_TIMESTAMP.",
+        example: ("PHOENIX_ROW_TIMESTAMP() IS NOT NULL", "true"),
+    },
 ];

@@ -52,6 +52,7 @@ mod registered;
 mod relational_as_sqlite;
 mod repository;
 mod returning;
+mod row_times;
 mod runtime;
 mod sequences;
 mod serde;
