@@ -27,7 +27,7 @@
 //! | run, asynchronously | [`Connection`], [`Statement`], [`Rows`] |
 //! | run, blocking | [`blocking`] |
 //! | load many rows | [`Appender`], `COPY` |
-//! | pass and get values | tuples, [`params!`], [`IntoParams`], [`FromValue`], [`FromRow`], [`Value`], [`Timestamp`] |
+//! | pass and get values | tuples, [`params!`], [`IntoParams`], [`FromValue`], [`FromRow`], [`Value`], [`Timestamp`], [`Interval`] |
 //! | know what went wrong | [`Error`]: code, SQLSTATE, place, help |
 //! | keep copies | [`Database::backup`], [`Builder::restore`] |
 //! | look for damage, save what is left | [`Builder::check`], [`Builder::salvage`] |
@@ -155,7 +155,7 @@ pub use saltwing_types::function::Volatility;
 #[doc(hidden)] // for the shell
 pub use saltwing_types::suggest;
 pub use saltwing_types::value::Timestamp;
-pub use saltwing_types::{Decimal, ErrorCode, Position, Span, SqlType, Value, parse_bytes, text};
+pub use saltwing_types::{Decimal, ErrorCode, Interval, Position, Span, SqlType, Value, parse_bytes, text};
 
 /// The examples of the page.
 #[cfg(doctest)]

@@ -24,6 +24,7 @@ mod forms;
 mod functions;
 mod inbox;
 mod interrupts;
+mod intervals;
 mod json;
 #[cfg(feature = "datafusion")]
 mod kept_plans;
