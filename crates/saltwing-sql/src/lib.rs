@@ -63,6 +63,7 @@ mod mistake;
 mod name;
 mod parameter;
 mod parse;
+mod phoenix;
 mod place;
 mod print;
 mod query;
@@ -83,10 +84,13 @@ pub use expr::expr_span;
 pub use large_stack::on_large_stack;
 pub use name::{ColumnName, Name, TableRef, is_reserved_word, quote_name};
 pub use parameter::{PARAMETERS_MAX, Parameter, parameter_count, parameter_place};
-pub use parse::{Parsed, STATEMENT_BYTES_MAX, STATEMENT_TOKENS_MAX, parse, parse_one, parse_query_at};
+pub use parse::{
+    Parsed, STATEMENT_BYTES_MAX, STATEMENT_TOKENS_MAX, parse, parse_in, parse_one, parse_one_in, parse_query_at,
+};
+pub use phoenix::Dialect;
 pub use place::render_caret;
 pub use print::tree_text;
-pub use scanner::{Lexeme, lexemes};
+pub use scanner::{Lexeme, lexemes, lexemes_in};
 pub use sequence::{SequenceCall, SequenceVerb, sequence_call};
-pub use split::{StatementText, split_statements};
+pub use split::{StatementText, split_statements, split_statements_in};
 pub use statement::Statement;

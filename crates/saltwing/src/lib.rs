@@ -51,6 +51,7 @@ mod dml;
 mod error;
 mod error_subject;
 mod explain;
+mod export;
 mod file_access;
 mod kept_plan;
 mod load;
@@ -61,6 +62,7 @@ mod outcome;
 mod page;
 mod page_token;
 mod params;
+mod phoenix_literal;
 mod progress;
 #[cfg(feature = "datafusion")]
 mod registered;
@@ -150,7 +152,7 @@ pub use saltwing_derive::{FromRow, IntoParams};
 pub use saltwing_access::Loss;
 pub use saltwing_bind::{OnConflict, ResultColumn};
 pub use saltwing_expr::ValueRef;
-pub use saltwing_sql::{StatementText, render_caret, split_statements};
+pub use saltwing_sql::{Dialect, StatementText, render_caret, split_statements, split_statements_in};
 pub use saltwing_types::function::Volatility;
 #[doc(hidden)] // for the shell
 pub use saltwing_types::suggest;

@@ -15,6 +15,7 @@ mod direct;
 mod durability;
 #[cfg(feature = "datafusion")]
 mod errors_as_data;
+mod export;
 #[cfg(feature = "datafusion")]
 mod files;
 #[cfg(feature = "datafusion")]
