@@ -362,6 +362,8 @@ impl Builder {
                 let text = format!("{} is an array, which a key takes as its last column only", def.name);
                 Err(place(invalid(text)).help("put it last").phoenix(1005))
             }
+            SqlType::Interval => Err(place(invalid(format!("{} is INTERVAL, which has no form in a key", def.name)))
+                .help("intervals that compare as equal can differ ('1 day', '24 hours'): use BIGINT or DECIMAL for a length")),
             SqlType::Json => Err(place(invalid(format!("{} is JSON, which has no form in a key", def.name)))
                 .help("put a part of it into a column of its own: JSON_VALUE(json, '$.id')")),
             _ => Ok(()),

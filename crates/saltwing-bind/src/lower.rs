@@ -3,7 +3,7 @@
 //! What our expression language lacks is [`LowerError::Unsupported`]: the statement is
 //! then left to the relational engine, or refused where that cannot take it.
 
-use saltwing_sql::{expr_span, function_of, parameter_place};
+use saltwing_sql::{expr_span, function_of, interval_of, parameter_place};
 use saltwing_types::{ArithOp, CompareOp, Expr, Function, Span, SqlType, Value, ValueError, eval, typing};
 use sqlparser::ast::{self, BinaryOperator, UnaryOperator};
 
@@ -165,6 +165,10 @@ impl Lowerer<'_> {
             ast::Expr::CompoundIdentifier(parts) => self.qualified_column(parts, expr_span(e)),
             ast::Expr::Value(value) => self.value(&value.value, e),
             ast::Expr::TypedString(string) => typed_string(string, e),
+            ast::Expr::Interval(interval) => match interval_of(interval) {
+                Some(length) => Ok(Expr::Literal(Value::Interval(length?), SqlType::Interval)),
+                None => foreign("this form of INTERVAL", e),
+            },
             ast::Expr::BinaryOp { left, op, right } => self.binary(e, left, op, right),
             ast::Expr::UnaryOp { op, expr } => self.unary(e, *op, expr),
             ast::Expr::IsNull(inner) => Ok(typing::is_null(self.lower(inner)?)),
@@ -431,7 +435,9 @@ impl Lowerer<'_> {
             None => SqlType::BigInt,
             Some(argument) => match argument.sql_type() {
                 None | Some(SqlType::Null) => return Err(foreign()),
-                Some(SqlType::Array(..)) if function != AggregateFunction::Count => return Err(foreign()),
+                Some(SqlType::Array(..) | SqlType::Interval) if function != AggregateFunction::Count => {
+                    return Err(foreign());
+                }
                 Some(ty) => function.result_type(argument, ty)?,
             },
         };

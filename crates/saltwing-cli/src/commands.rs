@@ -78,6 +78,7 @@ impl Runner<'_> {
                 };
             }
             DotCommand::Dump(table) => self.dump(table.as_deref())?,
+            DotCommand::Phoenix(table) => self.phoenix(table.as_deref())?,
             DotCommand::Keys(query) => self.keys(query)?,
             DotCommand::Ranges(query) => self.ranges(query)?,
             DotCommand::Import { file, table } => self.sql(&format!("COPY {table} FROM {file}{}", header(file)))?,

@@ -22,6 +22,7 @@ pub(crate) const COMMANDS: &[&str] = &[
     ".output",
     ".pager",
     ".param",
+    ".phoenix",
     ".quit",
     ".ranges",
     ".read",
@@ -47,6 +48,7 @@ pub(crate) const HELP: &str = "\
 .keys SELECT ..   the row keys of a query's rows, in bytes and in values
 .ranges SELECT .. the ranges of keys that a query reads
 .dump [TABLE]     SQL that makes everything, or one table, again
+.phoenix [TABLE]  SQL that makes everything, or one table, again in Apache Phoenix
 .import FILE TABLE, .export TABLE|(SELECT ..) FILE    rows from a file, and into one
 .mode [MODE]      how results are shown: table box csv tsv json jsonl markdown line
 \\x                a value a line, and back
@@ -86,6 +88,8 @@ pub(crate) enum DotCommand {
     Expanded,
     /// Prints the SQL that makes all, or one table, again.
     Dump(Option<String>),
+    /// Prints the SQL that makes all, or one table, again in Apache Phoenix.
+    Phoenix(Option<String>),
     /// The row keys of a query's rows.
     Keys(String),
     /// The ranges that a query reads.
@@ -168,6 +172,7 @@ impl DotCommand {
             (".read" | "\\i", None) => return usage(".read FILE"),
             ("\\x", _) => Self::Expanded,
             (".dump", table) => Self::Dump(table.map(|_| rest.trim().to_owned())),
+            (".phoenix", table) => Self::Phoenix(table.map(|_| rest.trim().to_owned())),
             (".keys", Some(_)) => Self::Keys(rest.trim().to_owned()),
             (".keys", None) => return usage(".keys SELECT .."),
             (".ranges", Some(_)) => Self::Ranges(rest.trim().to_owned()),
@@ -316,6 +321,7 @@ mod tests {
             ("\\i x.sql", Read(text("x.sql"))),
             ("\\x", Expanded),
             (".dump", Dump(None)),
+            (".phoenix s.t", Phoenix(Some(text("s.t")))),
             (".dump s.\"My T\";", Dump(Some(text("s.\"My T\"")))),
             (".keys SELECT * FROM t;", Keys(text("SELECT * FROM t"))),
             (".ranges SELECT 1", Ranges(text("SELECT 1"))),

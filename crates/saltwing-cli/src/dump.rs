@@ -1,4 +1,4 @@
-//! `.dump`: SQL that makes the same schemas, sequences, tables, rows and views again.
+//! `.dump`: SQL that makes the same schemas, sequences, tables, rows and views again; `.phoenix`: the same for Apache Phoenix.
 
 use std::io::Write;
 
@@ -63,6 +63,35 @@ impl Runner<'_> {
         done.and_then(|()| own.iter().try_for_each(|sequence| self.dump_position(sequence)))?;
         drop(running);
         self.out.flush()?;
+        Ok(())
+    }
+
+    /// Prints the statements of EXPORT, all of one snapshot, line by line; of `table` only if one is named.
+    ///
+    /// # Errors
+    /// As [`Runner::dump`].
+    pub(crate) fn phoenix(&mut self, table: Option<&str>) -> Result<(), Failure> {
+        let interrupt = self.interrupt.clone();
+        let running = interrupt.begin();
+        let is_alone = self.connection.transaction_state() == TransactionState::None;
+        if is_alone {
+            self.connection.execute("BEGIN READ ONLY", ())?;
+        }
+        let done = self.phoenix_statements(&format!("EXPORT {} AS PHOENIX", table.unwrap_or("ALL")));
+        if is_alone {
+            self.connection.execute("ROLLBACK", ())?;
+        }
+        drop(running);
+        done.and_then(|()| Ok(self.out.flush()?))
+    }
+
+    fn phoenix_statements(&mut self, export: &str) -> Result<(), Failure> {
+        for row in self.connection.query(export, ())? {
+            if self.interrupt.came() {
+                return Err(Failure::Interrupted("cancelled".into()));
+            }
+            writeln!(self.out, "{}", row?.get::<String>(0)?)?;
+        }
         Ok(())
     }
 

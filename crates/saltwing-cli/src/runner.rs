@@ -99,7 +99,7 @@ impl<'a> Runner<'a> {
     /// [`Failure::Reported`], or that the reader is gone, or Ctrl-C.
     pub(crate) fn script(&mut self, script: &mut Script<'_>, source: Option<&str>) -> Result<Flow, Failure> {
         loop {
-            let item = match script.next() {
+            let item = match script.next(self.connection.settings().dialect) {
                 Ok(Some(item)) => item,
                 Ok(None) => return Ok(Flow::Go),
                 Err(error) => {

@@ -12,7 +12,7 @@
 use std::collections::VecDeque;
 use std::io::{self, BufRead, Read};
 
-use saltwing::split_statements;
+use saltwing::{Dialect, split_statements_in};
 use saltwing_sql::STATEMENT_BYTES_MAX;
 
 /// Longest line.
@@ -55,6 +55,8 @@ pub(crate) struct Script<'a> {
     ready: VecDeque<Item>,
     lines_read: u32,
     ended: bool,
+    /// The language of the lines that are read.
+    dialect: Dialect,
 }
 
 /// A place in the input.
@@ -106,14 +108,23 @@ impl<'a> Script<'a> {
 
     fn of_lines(read_line: ReadLine<'a>) -> Self {
         let at = At { line: 1, ..At::default() };
-        Self { read_line, pending: String::new(), at, ready: VecDeque::new(), lines_read: 0, ended: false }
+        Self {
+            read_line,
+            pending: String::new(),
+            at,
+            ready: VecDeque::new(),
+            lines_read: 0,
+            ended: false,
+            dialect: Dialect::Saltwing,
+        }
     }
 
-    /// The next thing to run; `None` at the end.
+    /// The next thing to run, of lines in this dialect; `None` at the end.
     ///
     /// # Errors
     /// The read error; a line that is too long or not UTF-8.
-    pub(crate) fn next(&mut self) -> io::Result<Option<Item>> {
+    pub(crate) fn next(&mut self, dialect: Dialect) -> io::Result<Option<Item>> {
+        self.dialect = dialect;
         loop {
             if let Some(item) = self.ready.pop_front() {
                 return Ok(Some(item));
@@ -149,7 +160,7 @@ impl<'a> Script<'a> {
 
     fn take(&mut self, line: &str) {
         let text = line.trim();
-        if text.starts_with(['.', '\\']) && split_statements(&self.pending).next().is_none() {
+        if text.starts_with(['.', '\\']) && split_statements_in(&self.pending, self.dialect).next().is_none() {
             // The pending input is blank or comment.
             let pending = std::mem::take(&mut self.pending);
             self.at.advance(&pending);
@@ -168,7 +179,7 @@ impl<'a> Script<'a> {
     fn cut(&mut self, at_end: bool) {
         let pending = std::mem::take(&mut self.pending);
         let mut done = 0;
-        for piece in split_statements(&pending) {
+        for piece in split_statements_in(&pending, self.dialect) {
             // The library says of one that is too long that it is.
             if piece.complete || at_end || piece.text.len() > STATEMENT_BYTES_MAX {
                 self.at.advance(pending.get(done..piece.offset).unwrap_or(""));
@@ -178,7 +189,7 @@ impl<'a> Script<'a> {
             }
         }
         let rest = pending.get(done..).unwrap_or("");
-        if split_statements(rest).next().is_some() {
+        if split_statements_in(rest, self.dialect).next().is_some() {
             self.pending.push_str(rest);
         } else {
             // Blanks and comments: nothing waits for its end.
@@ -191,11 +202,13 @@ impl<'a> Script<'a> {
 mod tests {
     use proptest::prelude::*;
 
+    use saltwing::split_statements;
+
     use super::*;
 
     fn items(text: &str) -> Vec<Item> {
         let mut script = Script::new(text.as_bytes());
-        std::iter::from_fn(|| script.next().unwrap()).collect()
+        std::iter::from_fn(|| script.next(Dialect::Saltwing).unwrap()).collect()
     }
 
     fn statements(text: &str) -> Vec<StatementText> {
@@ -252,15 +265,15 @@ mod tests {
             line.extend_from_slice(text.as_bytes());
             Ok(text.len())
         }));
-        assert!(matches!(script.next().unwrap(), Some(Item::Statement(s)) if s.sql == "SELECT 1;"));
+        assert!(matches!(script.next(Dialect::Saltwing).unwrap(), Some(Item::Statement(s)) if s.sql == "SELECT 1;"));
         assert_eq!(read.get(), 1);
     }
 
     #[test]
     fn what_is_no_text_is_told_with_its_line() {
         let mut script = Script::new(&b"SELECT 1;\n\xff\n"[..]);
-        script.next().unwrap();
-        assert_eq!(script.next().unwrap_err().to_string(), "line 2 is not UTF-8");
+        script.next(Dialect::Saltwing).unwrap();
+        assert_eq!(script.next(Dialect::Saltwing).unwrap_err().to_string(), "line 2 is not UTF-8");
         assert_eq!(items("\u{feff}SELECT 1").len(), 1);
     }
 

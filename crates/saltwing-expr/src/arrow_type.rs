@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow::datatypes::{DECIMAL256_MAX_PRECISION, DataType, Field, TimeUnit};
+use arrow::datatypes::{DECIMAL256_MAX_PRECISION, DataType, Field, IntervalUnit, TimeUnit};
 use saltwing_types::SqlType;
 use saltwing_types::sql_type::DECIMAL_PRECISION_MAX;
 
@@ -13,7 +13,7 @@ pub(crate) const BARE_DECIMAL_SCALE: i8 = 38;
 ///
 /// DATE and TIME have milliseconds, TIMESTAMP nanoseconds, both without a time
 /// zone; unsigned integers have the signed type of their width; a bare DECIMAL
-/// is Decimal256(76, 38); an array is a List of nullable items.
+/// is Decimal256(76, 38); an INTERVAL has months, days and nanoseconds; an array is a List of nullable items.
 pub fn arrow_type(ty: SqlType) -> DataType {
     use SqlType::*;
     match ty {
@@ -31,6 +31,7 @@ pub fn arrow_type(ty: SqlType) -> DataType {
         Timestamp | UnsignedTimestamp => DataType::Timestamp(TimeUnit::Nanosecond, None),
         Char(_) | Varchar(_) | Json => DataType::Utf8,
         Binary(_) | Varbinary | VarbinaryEncoded | Uuid => DataType::Binary,
+        Interval => DataType::Interval(IntervalUnit::MonthDayNano),
         Array(element, _) => DataType::List(Arc::new(Field::new_list_field(arrow_type(element.sql_type()), true))),
     }
 }
@@ -61,6 +62,7 @@ pub fn sql_type(data_type: &DataType) -> Option<SqlType> {
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => Varchar(None),
         DataType::FixedSizeBinary(width) => Binary(u32::try_from(*width).ok()?),
         DataType::Binary | DataType::LargeBinary | DataType::BinaryView => Varbinary,
+        DataType::Interval(_) => Interval,
         DataType::List(item) | DataType::LargeList(item) | DataType::FixedSizeList(item, _) => {
             SqlType::array(sql_type(item.data_type())?)?
         }

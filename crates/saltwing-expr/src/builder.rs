@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use arrow::array::{
     Array, ArrayRef, BinaryBuilder, BooleanBuilder, Decimal128Builder, Decimal256Builder, Float32Builder,
-    Float64Builder, Int8Builder, Int16Builder, Int32Builder, Int64Builder, ListArray, NullBufferBuilder, NullBuilder,
-    StringBuilder, TimestampMillisecondBuilder, TimestampNanosecondBuilder,
+    Float64Builder, Int8Builder, Int16Builder, Int32Builder, Int64Builder, IntervalMonthDayNanoBuilder, ListArray,
+    NullBufferBuilder, NullBuilder, StringBuilder, TimestampMillisecondBuilder, TimestampNanosecondBuilder,
 };
 use arrow::buffer::{OffsetBuffer, ScalarBuffer};
-use arrow::datatypes::Field;
+use arrow::datatypes::{Field, IntervalMonthDayNanoType};
 use saltwing_types::value::Timestamp;
 use saltwing_types::{SqlType, Value, ValueError, datetime, number};
 
@@ -41,6 +41,7 @@ enum Rows {
     Float64(Float64Builder),
     Date(TimestampMillisecondBuilder),
     Timestamp(TimestampNanosecondBuilder),
+    Interval(IntervalMonthDayNanoBuilder),
     Decimal(Decimal128Builder, u8, u8),
     BareDecimal(Decimal256Builder),
     Text(StringBuilder),
@@ -77,6 +78,7 @@ impl Rows {
             Binary(_) | Varbinary | VarbinaryEncoded | Uuid => {
                 Rows::Bytes(BinaryBuilder::with_capacity(capacity, bytes))
             }
+            Interval => Rows::Interval(IntervalMonthDayNanoBuilder::with_capacity(capacity)),
             Array(element, _) => Rows::List(ListBuilder::with_capacity(element.sql_type(), capacity)),
         }
     }
@@ -96,6 +98,7 @@ macro_rules! each_builder {
             Rows::Float64($builder) => $on_builder,
             Rows::Date($builder) => $on_builder,
             Rows::Timestamp($builder) => $on_builder,
+            Rows::Interval($builder) => $on_builder,
             Rows::Decimal($builder, _, _) => $on_builder,
             Rows::BareDecimal($builder) => $on_builder,
             Rows::Text($builder) => $on_builder,
@@ -164,6 +167,9 @@ impl ColumnBuilder {
             (Value::Date(ms), Rows::Date(rows)) => rows.append_value(*ms),
             (Value::Timestamp(at), Rows::Timestamp(rows)) => {
                 rows.append_value(at.to_nanos().ok_or_else(|| beyond_nanos(*at))?);
+            }
+            (Value::Interval(length), Rows::Interval(rows)) => {
+                rows.append_value(IntervalMonthDayNanoType::make_value(length.months, length.days, length.nanos));
             }
             (Value::Text(text), Rows::Text(_)) => return self.append_str(text),
             (Value::Bytes(bytes), Rows::Bytes(rows)) => {

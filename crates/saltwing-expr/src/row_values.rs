@@ -216,7 +216,9 @@ impl ColumnCells<'_> {
             Value::Double(value) => self.put_cell(Cell::Double(value)),
             Value::Date(ms) => self.put_date(ms),
             Value::Text(text) => self.put_text(&text),
-            Value::Decimal(_) | Value::Timestamp(_) | Value::Bytes(_) | Value::Array(_) => self.put_wide(value),
+            Value::Decimal(_) | Value::Timestamp(_) | Value::Interval(_) | Value::Bytes(_) | Value::Array(_) => {
+                self.put_wide(value);
+            }
         }
     }
 

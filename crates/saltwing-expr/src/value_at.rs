@@ -4,7 +4,7 @@ use arrow::array::{Array, ArrayRef, AsArray, Int32Array, Int64Array, StringArray
 use arrow::datatypes::*;
 use saltwing_types::sql_type::TypeFamily;
 use saltwing_types::value::Timestamp;
-use saltwing_types::{Decimal, SqlType, Value, ValueError, number};
+use saltwing_types::{Decimal, Interval, SqlType, Value, ValueError, number};
 
 use crate::bare_decimal;
 
@@ -140,7 +140,7 @@ pub(crate) fn is_of_kind(value: &Value, ty: SqlType) -> bool {
         Value::Decimal(_) => matches!(ty, SqlType::Decimal(_)),
         Value::Date(_) => ty.family() == value.family() && !ty.is_timestamp(),
         Value::Timestamp(_) => ty.is_timestamp(),
-        Value::Text(_) | Value::Bytes(_) => ty.family() == value.family(),
+        Value::Text(_) | Value::Bytes(_) | Value::Interval(_) => ty.family() == value.family(),
         Value::Array(elements) => {
             ty.element().is_some_and(|element| elements.iter().all(|value| is_of_kind(value, element)))
         }
@@ -186,6 +186,14 @@ fn native(array: &dyn Array, row: usize) -> Result<Value, ValueError> {
             .map(|us| milliseconds(Some(us.div_euclid(1000)), us.rem_euclid(1000) as u32 * 1000))
             .transpose()?,
         DataType::Timestamp(TimeUnit::Nanosecond, _) => primitive::<TimestampNanosecondType>(array, row).map(timestamp),
+        DataType::Interval(IntervalUnit::MonthDayNano) => {
+            primitive::<IntervalMonthDayNanoType>(array, row).map(|v| interval(v.months, v.days, v.nanoseconds))
+        }
+        DataType::Interval(IntervalUnit::YearMonth) => {
+            primitive::<IntervalYearMonthType>(array, row).map(|months| interval(months, 0, 0))
+        }
+        DataType::Interval(IntervalUnit::DayTime) => primitive::<IntervalDayTimeType>(array, row)
+            .map(|v| interval(0, v.days, i64::from(v.milliseconds) * 1_000_000)),
         DataType::Utf8 => array.as_string_opt::<i32>().map(|a| Value::text(a.value(row))),
         DataType::LargeUtf8 => array.as_string_opt::<i64>().map(|a| Value::text(a.value(row))),
         DataType::Utf8View => array.as_string_view_opt().map(|a| Value::text(a.value(row))),
@@ -203,6 +211,10 @@ fn native(array: &dyn Array, row: usize) -> Result<Value, ValueError> {
 
 fn primitive<T: ArrowPrimitiveType>(array: &dyn Array, row: usize) -> Option<T::Native> {
     array.as_primitive_opt::<T>().map(|a| a.value(row))
+}
+
+fn interval(months: i32, days: i32, nanos: i64) -> Value {
+    Value::Interval(Interval { months, days, nanos })
 }
 
 fn elements(items: &ArrayRef) -> Result<Value, ValueError> {

@@ -169,6 +169,7 @@ fn example(ty: SqlType) -> &'static str {
         TypeFamily::Bytes if ty == SqlType::Uuid => "UUID '..'",
         TypeFamily::Bytes => "X'..'",
         TypeFamily::Array => "ARRAY[..]",
+        TypeFamily::Interval => "INTERVAL '..'",
         TypeFamily::Instant if ty.is_timestamp() => "TIMESTAMP '2024-01-31 12:00:00'",
         TypeFamily::Instant => "DATE '2024-01-31'",
     }

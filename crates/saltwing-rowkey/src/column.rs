@@ -62,6 +62,7 @@ impl ColumnCodec {
         let framing = match (column.ty, column.ty.fixed_key_bytes()) {
             (SqlType::Null, _) => return refuse("a key column needs a type"),
             (SqlType::Json, _) => return refuse("JSON has no key form"),
+            (SqlType::Interval, _) => return refuse("INTERVAL has no key form"),
             (_, Some(0)) => return refuse("a key column needs a width of at least 1"),
             (_, Some(_)) if column.nullable => return refuse("a fixed-width key column has no form for NULL"),
             (_, Some(width)) => Framing::Fixed(width),

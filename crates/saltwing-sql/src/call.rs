@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 
 use saltwing_types::function::ParameterKind;
-use saltwing_types::{DateField, Function};
+use saltwing_types::{DateField, Function, Interval, ValueError};
 use sqlparser::ast::{
-    self, AccessExpr, BinaryOperator, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, Subscript, TrimWhereField,
-    Value,
+    self, AccessExpr, BinaryOperator, DateTimeField, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, Ident,
+    ObjectName, Subscript, TrimWhereField, Value,
 };
 
 /// The function of the language that a call is one of, and its arguments.
@@ -24,12 +24,16 @@ fn own_call(call: &ast::Function) -> Option<(Function, Vec<Cow<'_, Expr>>)> {
     if !plain || list.duplicate_treatment.is_some() || !list.clauses.is_empty() {
         return None;
     }
+    let name = &part.as_ident()?.value;
+    if list.args.iter().any(|arg| matches!(arg, FunctionArg::Named { .. })) {
+        let function = Function::by_name(name)?;
+        return Some((function, named_args(function, &list.args)?));
+    }
     let args = list.args.iter().map(|arg| match arg {
         FunctionArg::Unnamed(FunctionArgExpr::Expr(e)) => Some(e),
         _ => None,
     });
     let args: Vec<&Expr> = args.collect::<Option<_>>()?;
-    let name = &part.as_ident()?.value;
     if matches!(name.to_ascii_uppercase().as_str(), "DATE_PART" | "DATEPART") {
         let [field, instant] = args.as_slice() else { return None };
         return Some((Function::extract(DateField::by_name(string(field)?)?), vec![Cow::Borrowed(instant)]));
@@ -39,6 +43,9 @@ fn own_call(call: &ast::Function) -> Option<(Function, Vec<Cow<'_, Expr>>)> {
         return None;
     }
     let mut args: Vec<Cow<'_, Expr>> = args.into_iter().map(Cow::Borrowed).collect();
+    if function == Function::AGE && args.len() == 1 {
+        args.insert(0, Cow::Owned(current_date()));
+    }
     for (index, arg) in args.iter_mut().enumerate() {
         if let Expr::Interval(interval) = arg.as_ref()
             && function.signatures.iter().any(|signature| signature.kind(index) == Some(ParameterKind::Stride))
@@ -47,6 +54,74 @@ fn own_call(call: &ast::Function) -> Option<(Function, Vec<Cow<'_, Expr>>)> {
         }
     }
     Some((function, args))
+}
+
+/// `MAKE_INTERVAL(days => 10)`: the arguments in the order of the parameters, with 0 for those before the last that are
+/// left out. `None` for functions whose parameters are no counts, and for names of no parameter.
+fn named_args(function: Function, args: &[FunctionArg]) -> Option<Vec<Cow<'_, Expr>>> {
+    let [signature] = function.signatures else { return None };
+    let mut places: Vec<Option<Cow<'_, Expr>>> = Vec::new();
+    let mut put = |place: usize, e| {
+        places.resize_with(places.len().max(place + 1), || None);
+        places.get_mut(place)?.replace(Cow::Borrowed(e)).is_none().then_some(())
+    };
+    for (index, arg) in args.iter().enumerate() {
+        match arg {
+            FunctionArg::Unnamed(FunctionArgExpr::Expr(e)) => put(index, e)?,
+            FunctionArg::Named { name, arg: FunctionArgExpr::Expr(e), .. } => {
+                let is_it = |known: &str| known.eq_ignore_ascii_case(&name.value);
+                put(signature.parameters.iter().position(|parameter| is_it(parameter.name))?, e)?;
+            }
+            _ => return None,
+        }
+    }
+    let zero = || Cow::Owned(Expr::value(Value::Number("0".into(), false)));
+    let counts = |index| matches!(signature.kind(index), Some(ParameterKind::Integer | ParameterKind::Number));
+    let filled = places.into_iter().enumerate().map(|(index, arg)| arg.or_else(|| counts(index).then(zero)));
+    filled.collect()
+}
+
+/// The day of the statement.
+fn current_date() -> Expr {
+    Expr::Function(ast::Function {
+        name: ObjectName::from(vec![Ident::new("current_date")]),
+        uses_odbc_syntax: false,
+        parameters: FunctionArguments::None,
+        args: FunctionArguments::None,
+        filter: None,
+        null_treatment: None,
+        over: None,
+        within_group: Vec::new(),
+    })
+}
+
+/// The value of `INTERVAL '1 day'`, `INTERVAL '3' MONTH` and `INTERVAL '1 02:03' DAY TO MINUTE`; `None` of an INTERVAL whose
+/// value is no literal, and of other units.
+///
+/// # Errors
+/// [`ValueError`] of a text that is no interval.
+pub fn interval_of(interval: &ast::Interval) -> Option<Result<Interval, ValueError>> {
+    if interval.leading_precision.is_some() || interval.fractional_seconds_precision.is_some() {
+        return None;
+    }
+    let text = match (&interval.leading_field, &interval.last_field) {
+        (None, None) | (Some(_), None) => interval_text(interval)?,
+        (Some(DateTimeField::Day), Some(DateTimeField::Hour)) => format!("{}:00", literal_text(interval)?),
+        (Some(DateTimeField::Minute), Some(DateTimeField::Second)) => {
+            let text = literal_text(interval)?.trim();
+            match text.strip_prefix('-') {
+                Some(text) => format!("-0:{text}"),
+                None => format!("0:{text}"),
+            }
+        }
+        (Some(DateTimeField::Year), Some(DateTimeField::Month))
+        | (Some(DateTimeField::Day), Some(DateTimeField::Minute | DateTimeField::Second))
+        | (Some(DateTimeField::Hour), Some(DateTimeField::Minute | DateTimeField::Second)) => {
+            literal_text(interval)?.to_owned()
+        }
+        _ => return None,
+    };
+    Some(Interval::parse(&text))
 }
 
 /// The function of the language that an expression calls, in whatever syntax, and its arguments.
@@ -118,16 +193,20 @@ fn trim_function(place: Option<TrimWhereField>) -> Function {
 
 /// `INTERVAL '15 minutes'` and `INTERVAL '15' MINUTE` as '15 minutes'.
 fn interval_text(interval: &ast::Interval) -> Option<String> {
-    let text = match interval.value.as_ref() {
-        Expr::Value(value) => match &value.value {
-            Value::SingleQuotedString(text) | Value::Number(text, _) => text,
-            _ => return None,
-        },
-        _ => return None,
-    };
+    let text = literal_text(interval)?;
     match (&interval.leading_field, &interval.last_field) {
-        (None, None) => Some(text.clone()),
+        (None, None) => Some(text.to_owned()),
         (Some(unit), None) => Some(format!("{text} {unit}")),
+        _ => None,
+    }
+}
+
+fn literal_text(interval: &ast::Interval) -> Option<&str> {
+    match interval.value.as_ref() {
+        Expr::Value(value) => match &value.value {
+            Value::SingleQuotedString(text) | Value::Number(text, _) => Some(text),
+            _ => None,
+        },
         _ => None,
     }
 }

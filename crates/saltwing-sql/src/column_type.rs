@@ -80,8 +80,8 @@ fn named(cursor: &mut Cursor<'_>, word: &str, start: usize, column: &str) -> Res
         }
         "CHAR" | "CHARACTER" => return fixed(cursor, "CHAR", start, column).map(SqlType::Char),
         "BINARY" => return fixed(cursor, "BINARY", start, column).map(SqlType::Binary),
-        "BSON" | "JSONB" | "ARRAY" | "INTERVAL" | "XML" | "CLOB" | "ENUM" | "SERIAL" | "BIGSERIAL" | "NCHAR"
-        | "NVARCHAR" | "TIMESTAMPTZ" | "TIMETZ" | "STRUCT" | "MAP" => {
+        "BSON" | "JSONB" | "ARRAY" | "XML" | "CLOB" | "ENUM" | "SERIAL" | "BIGSERIAL" | "NCHAR" | "NVARCHAR"
+        | "TIMESTAMPTZ" | "TIMETZ" | "STRUCT" | "MAP" => {
             let what = format!("column {column}: the type {word}");
             return Err(SqlError::not_supported(what, cursor.span_from(start)));
         }
@@ -247,6 +247,7 @@ pub fn cast_type(data_type: &DataType) -> Option<SqlType> {
         }
         DataType::JSON => SqlType::Json,
         DataType::Uuid => SqlType::Uuid,
+        DataType::Interval { fields: None, precision: None } => SqlType::Interval,
         // Phoenix's own type names.
         DataType::Custom(name, modifiers) if modifiers.is_empty() => name.to_string().to_uppercase().parse().ok()?,
         _ => return None,

@@ -135,7 +135,7 @@ pub(crate) fn check(cursor: &mut Cursor<'_>) -> Result<Option<CheckSpec>, SqlErr
     cursor.expect_symbol(&Token::LParen)?;
     let from = cursor.index();
     let expr = cursor.expr()?;
-    let text = cursor.text_from(from).to_owned();
+    let text = cursor.kept_text(from, &expr);
     cursor.expect_symbol(&Token::RParen)?;
     Ok(Some(CheckSpec { name, expr, text, span: cursor.span_from(start) }))
 }
@@ -156,8 +156,8 @@ pub(crate) fn primary_key(cursor: &mut Cursor<'_>, words_before: usize) -> Resul
 
 fn key_part(cursor: &mut Cursor<'_>) -> Result<KeyPart, SqlError> {
     let start = cursor.index();
-    let expr = cursor.expr()?;
-    let text = cursor.text_from(start).to_owned();
+    let expr = cursor.key_expr()?;
+    let text = cursor.kept_text(start, &expr);
     let order = sort_order(cursor);
     let is_row_timestamp = cursor.eat(&["ROW_TIMESTAMP"]);
     if cursor.at(&["NULLS"]) {
@@ -277,8 +277,7 @@ fn column_option(cursor: &mut Cursor<'_>, column: &mut ColumnSpec) -> Result<boo
         }
         let from = cursor.index();
         let expr = cursor.default_expr()?;
-        column.default =
-            Some(DefaultSpec { expr, text: cursor.text_from(from).to_owned(), span: cursor.span_from(from) });
+        column.default = Some(DefaultSpec { text: cursor.kept_text(from, &expr), expr, span: cursor.span_from(from) });
         return Ok(true);
     }
     if let Some(generated) = generated(cursor)? {

@@ -9,7 +9,7 @@
 use std::ops::Range;
 
 use saltwing_types::Span;
-use sqlparser::ast::{Expr, OrderBy, Query, SelectItem, TableWithJoins, Value};
+use sqlparser::ast::{Expr, OrderBy, Query, SelectItem, TableWithJoins, Value, Visit, VisitMut};
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::Parser;
 use sqlparser::tokenizer::{Token, TokenWithSpan, Word};
@@ -17,7 +17,9 @@ use sqlparser::tokenizer::{Token, TokenWithSpan, Word};
 use crate::dialect::SaltwingDialect;
 use crate::error::SqlError;
 use crate::name::{ColumnName, Name, TableRef, is_list};
+use crate::phoenix::{self, Dialect};
 use crate::place;
+use crate::print::tree_text;
 use crate::words;
 
 /// sqlparser's own limit on recursion. The [guard](crate::guard) is tighter; this is the net under it.
@@ -28,6 +30,8 @@ pub(crate) struct Cursor<'a> {
     sql: &'a str,
     ranges: &'a [Range<usize>],
     dialect: &'a SaltwingDialect,
+    /// The language of the text.
+    language: Dialect,
     pub(crate) parser: Parser<'a>,
     /// Just behind the last token.
     end: Span,
@@ -38,7 +42,7 @@ impl<'a> Cursor<'a> {
         sql: &'a str,
         tokens: Vec<TokenWithSpan>,
         ranges: &'a [Range<usize>],
-        dialect: &'a SaltwingDialect,
+        (dialect, language): (&'a SaltwingDialect, Dialect),
     ) -> Self {
         let end = tokens.last().and_then(|token| place::span_of(token.span)).map_or_else(place::origin, |last| {
             let mut at = last.end;
@@ -46,7 +50,7 @@ impl<'a> Cursor<'a> {
             Span { start: at, end: at }
         });
         let parser = Parser::new(dialect).with_recursion_limit(RECURSION_MAX).with_tokens_with_locations(tokens);
-        Self { sql, ranges, dialect, parser, end }
+        Self { sql, ranges, dialect, language, parser, end }
     }
 
     // ---- looking ----
@@ -108,6 +112,23 @@ impl<'a> Cursor<'a> {
     /// The text from token number `start` to the last one read.
     pub(crate) fn text_from(&self, start: usize) -> &'a str {
         self.text(start, self.index())
+    }
+
+    /// The text of a definition that is kept, from token number `start` to the last one read: as it was written, or of the
+    /// tree that was read in another language than ours.
+    pub(crate) fn kept_text<T: Visit + VisitMut + Clone + std::fmt::Display>(&self, start: usize, tree: &T) -> String {
+        match self.language {
+            Dialect::Saltwing => self.text_from(start).to_owned(),
+            Dialect::Phoenix => tree_text(tree),
+        }
+    }
+
+    /// A tree in our own language.
+    fn in_ours<T: VisitMut>(&self, mut tree: T) -> T {
+        if self.language == Dialect::Phoenix {
+            phoenix::translate(&mut tree);
+        }
+        tree
     }
 
     /// The unquoted word at the `n`th next token.
@@ -298,11 +319,17 @@ impl<'a> Cursor<'a> {
         };
         let value = value.with_span(*span);
         self.skip();
-        Some(Expr::Value(value))
+        Some(self.in_ours(Expr::Value(value)))
     }
 
     /// Takes an expression.
     pub(crate) fn expr(&mut self) -> Result<Expr, SqlError> {
+        let expr = self.key_expr()?;
+        Ok(self.in_ours(expr))
+    }
+
+    /// Takes an expression of a key, which all dialects read alike.
+    pub(crate) fn key_expr(&mut self) -> Result<Expr, SqlError> {
         let start = self.index();
         let result = self.parser.parse_expr();
         result.map_err(|error| self.convert_deepest(error, start))
@@ -322,34 +349,34 @@ impl<'a> Cursor<'a> {
         self.dialect.set_in_default(false);
         // A DEFAULT may take values of sequences.
         self.take_sequence();
-        result.map_err(|error| self.convert(error, self.token_count()))
+        result.map(|expr| self.in_ours(expr)).map_err(|error| self.convert(error, self.token_count()))
     }
 
     /// Takes a query.
     pub(crate) fn query(&mut self) -> Result<Box<Query>, SqlError> {
         let start = self.index();
         let result = self.parser.parse_query();
-        result.map_err(|error| self.convert_deepest(error, start))
+        result.map(|tree| self.in_ours(tree)).map_err(|error| self.convert_deepest(error, start))
     }
 
     /// Takes an item of a SELECT's list.
     pub(crate) fn select_item(&mut self) -> Result<SelectItem, SqlError> {
         let start = self.index();
         let result = self.parser.parse_select_item();
-        result.map_err(|error| self.convert_deepest(error, start))
+        result.map(|tree| self.in_ours(tree)).map_err(|error| self.convert_deepest(error, start))
     }
 
     /// Takes one item of a FROM: a table, or tables that are joined.
     pub(crate) fn table_and_joins(&mut self) -> Result<TableWithJoins, SqlError> {
         let start = self.index();
         let result = self.parser.parse_table_and_joins();
-        result.map_err(|error| self.convert_deepest(error, start))
+        result.map(|tree| self.in_ours(tree)).map_err(|error| self.convert_deepest(error, start))
     }
 
     /// Takes an ORDER BY if it comes next.
     pub(crate) fn order_by(&mut self) -> Result<Option<OrderBy>, SqlError> {
         let start = self.index();
         let result = self.parser.parse_optional_order_by();
-        result.map_err(|error| self.convert_deepest(error, start))
+        result.map(|tree| self.in_ours(tree)).map_err(|error| self.convert_deepest(error, start))
     }
 }

@@ -28,6 +28,7 @@ use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Location, Token, TokenWithSpan};
 
 use crate::error::SqlError;
+use crate::phoenix::Dialect;
 use crate::{lexer, place, sequence, tree_text, words};
 
 /// Brackets and CASEs inside each other.
@@ -166,7 +167,7 @@ pub(crate) fn check(tokens: &[TokenWithSpan]) -> Result<Passed, SqlError> {
 pub fn check_tree(query: &Query, span: Span) -> Result<(), SqlError> {
     // A tree may name the default schema, which has no name in texts: `"".t`.
     let text = tree_text(query).replace("\"\".", "");
-    let mut tokens = lexer::lex(&text, 0, Location::new(1, 1))?.tokens;
+    let mut tokens = lexer::lex(&text, 0, Location::new(1, 1), Dialect::Saltwing)?.tokens;
     tokens.iter_mut().for_each(|token| token.span = place::token_span(span));
     check(&tokens).map(drop)
 }

@@ -7,6 +7,7 @@ use sqlparser::tokenizer::{Span as TokenSpan, Token, TokenWithSpan, Word};
 
 use crate::lexer::{self, RawHint};
 use crate::name::Name;
+use crate::phoenix::Dialect;
 use crate::place;
 use crate::scanner::{Lexeme, Scanner};
 use crate::statement::Hint;
@@ -32,7 +33,7 @@ fn read(sql: &str, raw: &RawHint) -> Vec<Hint> {
     let inside = sql.get(raw.inside.clone()).unwrap_or("");
     let mut hints: Vec<Hint> = Vec::new();
     let (mut at, mut in_args, mut qualified) = (raw.start, false, false);
-    for (kind, range) in Scanner::new(inside) {
+    for (kind, range) in Scanner::new(inside, Dialect::Saltwing) {
         let text = inside.get(range).unwrap_or("");
         let end = lexer::advance(at, text);
         let span = place::span_of(TokenSpan::new(at, end)).unwrap_or_else(place::origin);

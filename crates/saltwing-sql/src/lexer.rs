@@ -21,6 +21,7 @@ use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Location, Span as TokenSpan, Token, TokenWithSpan, Word};
 
 use crate::error::SqlError;
+use crate::phoenix::{self, Dialect};
 use crate::place;
 use crate::scanner::{self, Lexeme, Open, Scanner};
 use crate::words;
@@ -48,10 +49,10 @@ pub(crate) struct RawHint {
 }
 
 /// Reads the piece of `sql` that starts at byte `offset`, which is `start`.
-pub(crate) fn lex(piece: &str, offset: usize, start: Location) -> Result<Lexed, SqlError> {
+pub(crate) fn lex(piece: &str, offset: usize, start: Location, dialect: Dialect) -> Result<Lexed, SqlError> {
     let mut lexed = Lexed::default();
     let mut at = start;
-    for (kind, in_piece) in Scanner::new(piece) {
+    for (kind, in_piece) in Scanner::new(piece, dialect) {
         let text = piece.get(in_piece.clone()).unwrap_or("");
         let range = offset + in_piece.start..offset + in_piece.end;
         let end = advance(at, text);
@@ -67,7 +68,10 @@ pub(crate) fn lex(piece: &str, offset: usize, start: Location) -> Result<Lexed, 
                 if matches!(kind, Lexeme::Text) {
                     refuse_prefix(piece, in_piece.start, ours(span))?;
                 }
-                let token = token(kind, text, ours(span))?;
+                let token = match dialect {
+                    Dialect::Saltwing => token(kind, text, ours(span))?,
+                    Dialect::Phoenix => phoenix_token(kind, text, ours(span))?,
+                };
                 lexed.tokens.push(TokenWithSpan { token, span });
                 lexed.ranges.push(range);
             }
@@ -130,6 +134,15 @@ fn token(kind: Lexeme, text: &str, span: Span) -> Result<Token, SqlError> {
         Lexeme::Unterminated(open) => return Err(unterminated(open, span)),
         // Left out by the caller.
         Lexeme::Blank | Lexeme::Comment | Lexeme::Hint => return Err(SqlError::syntax("unexpected blank", span)),
+    })
+}
+
+/// Names without quotes are in upper case, and strings have escapes.
+fn phoenix_token(kind: Lexeme, text: &str, span: Span) -> Result<Token, SqlError> {
+    Ok(match kind {
+        Lexeme::Word => word(&text.to_uppercase(), None),
+        Lexeme::Text => Token::TripleSingleQuotedString(phoenix::unescape(inner(text, 1))),
+        _ => token(kind, text, span)?,
     })
 }
 

@@ -65,6 +65,7 @@ mod mistake;
 mod name;
 mod parameter;
 mod parse;
+mod phoenix;
 mod place;
 mod print;
 mod query;
@@ -78,7 +79,7 @@ mod transaction;
 mod view;
 mod words;
 
-pub use call::function_of;
+pub use call::{function_of, interval_of};
 pub use column_type::{TYPE_LENGTH_MAX, cast_type};
 pub use dml::is_default;
 pub use dynamic::{DynamicColumn, dynamic_columns, without_dynamic_columns};
@@ -87,10 +88,13 @@ pub use expr::expr_span;
 pub use large_stack::on_large_stack;
 pub use name::{ColumnName, Name, TableRef, is_reserved_word, quote_name};
 pub use parameter::{PARAMETERS_MAX, Parameter, parameter_count, parameter_place};
-pub use parse::{Parsed, STATEMENT_BYTES_MAX, STATEMENT_TOKENS_MAX, parse, parse_one, parse_query_at};
+pub use parse::{
+    Parsed, STATEMENT_BYTES_MAX, STATEMENT_TOKENS_MAX, parse, parse_in, parse_one, parse_one_in, parse_query_at,
+};
+pub use phoenix::Dialect;
 pub use place::render_caret;
 pub use print::tree_text;
-pub use scanner::{Lexeme, lexemes};
+pub use scanner::{Lexeme, lexemes, lexemes_in};
 pub use sequence::{SequenceCall, SequenceVerb, sequence_call};
-pub use split::{StatementText, split_statements};
+pub use split::{StatementText, split_statements, split_statements_in};
 pub use statement::Statement;

@@ -5,7 +5,7 @@
 //! | style | number |
 //! |---|---|
 //! | `?` | the first is 1, and so on in text order |
-//! | `?3`, `$3` | as said |
+//! | `?3`, `$3`, `:3` | as said |
 //! | `:name` | the first name is 1, the next new one 2; equal names share a number |
 //!
 //! Names match exactly. A statement uses one style.
@@ -67,19 +67,18 @@ pub(crate) fn number(tokens: &mut [TokenWithSpan]) -> Result<Vec<Parameter>, Sql
         let span = place::span_of(*span).unwrap_or_else(place::origin);
         let style = match text.as_bytes() {
             [b'?'] => Style::Positional,
-            [b':', ..] => Style::Named,
+            [b':', first, ..] if !first.is_ascii_digit() => Style::Named,
             _ => Style::Numbered,
         };
         if let Some(used) = used
             && used != style
         {
             let message = format!("parameters of two styles: {text} after {}", used.example());
-            return Err(
-                SqlError::bad_parameter(message, span).with_help("use one style: all ?, all ?1 or $1, or all :name")
-            );
+            return Err(SqlError::bad_parameter(message, span)
+                .with_help("use one style: all ?, all ?1, $1 or :1, or all :name"));
         }
         used = Some(style);
-        let name = text.strip_prefix(':').map(str::to_owned);
+        let name = text.strip_prefix(':').filter(|_| style == Style::Named).map(str::to_owned);
         let number = match (style, &name) {
             (Style::Positional, _) => u32::try_from(parameters.len()).unwrap_or(u32::MAX).saturating_add(1),
             (_, Some(name)) => number_of(name, &mut names),

@@ -11,6 +11,7 @@ use crate::error::SqlError;
 use crate::large_stack::on_large_stack;
 use crate::lexer::{self, Lexed};
 use crate::parameter::{self, Parameter};
+use crate::phoenix::Dialect;
 use crate::split::{self, StatementText};
 use crate::statement::{Explain, ExplainFormat, Hint, QueryStatement, Statement, Unsupported};
 use crate::{
@@ -43,12 +44,20 @@ pub struct Parsed {
 /// # Errors
 /// The first statement that cannot be read. Statements before it are not given.
 pub fn parse(sql: &str) -> Result<Vec<Parsed>, SqlError> {
+    parse_in(sql, Dialect::Saltwing)
+}
+
+/// Parses all statements of a text in a dialect, each into one of our own language.
+///
+/// # Errors
+/// As [`parse`].
+pub fn parse_in(sql: &str, dialect: Dialect) -> Result<Vec<Parsed>, SqlError> {
     let mut statements = Vec::new();
     let (mut offset, mut at) = (0, Location::new(1, 1));
-    for source in split::split_statements(sql) {
+    for source in split::split_statements_in(sql, dialect) {
         at = lexer::advance(at, sql.get(offset..source.offset).unwrap_or(""));
         offset = source.offset;
-        statements.extend(parse_text(sql, &source, at, None)?);
+        statements.extend(parse_text(sql, &source, at, None, dialect)?);
     }
     Ok(statements)
 }
@@ -58,7 +67,15 @@ pub fn parse(sql: &str) -> Result<Vec<Parsed>, SqlError> {
 /// # Errors
 /// What [`parse`] says, and a text with no statement or with more than one.
 pub fn parse_one(sql: &str) -> Result<Parsed, SqlError> {
-    let mut statements = parse(sql)?.into_iter();
+    parse_one_in(sql, Dialect::Saltwing)
+}
+
+/// Reads `sql`, which holds one statement in a dialect.
+///
+/// # Errors
+/// As [`parse_one`].
+pub fn parse_one_in(sql: &str, dialect: Dialect) -> Result<Parsed, SqlError> {
+    let mut statements = parse_in(sql, dialect)?.into_iter();
     match (statements.next(), statements.next()) {
         (Some(statement), None) => Ok(statement),
         (None, _) => Err(SqlError::syntax("the statement is empty", place::origin())),
@@ -72,7 +89,8 @@ pub fn parse_one(sql: &str) -> Result<Parsed, SqlError> {
 /// What [`parse_one`] says, at `span`; a text that is no query.
 pub fn parse_query_at(text: &str, span: Span) -> Result<QueryStatement, SqlError> {
     let source = StatementText { text, offset: 0, complete: true };
-    match parse_text(text, &source, Location::new(1, 1), Some(span))?.map(|parsed| parsed.statement) {
+    match parse_text(text, &source, Location::new(1, 1), Some(span), Dialect::Saltwing)?.map(|parsed| parsed.statement)
+    {
         Some(Statement::Query(query)) => Ok(query),
         _ => Err(SqlError::syntax("the definition of the view is no query", span)),
     }
@@ -84,13 +102,14 @@ fn parse_text(
     source: &StatementText<'_>,
     at: Location,
     place: Option<Span>,
+    language: Dialect,
 ) -> Result<Option<Parsed>, SqlError> {
     let size = source.text.len();
     let span = place::span_of(TokenSpan::new(at, at)).unwrap_or_else(place::origin);
     if size > STATEMENT_BYTES_MAX {
         return Err(SqlError::too_large("bytes", size, STATEMENT_BYTES_MAX, span));
     }
-    let Lexed { mut tokens, mut ranges, hints } = lexer::lex(source.text, source.offset, at)?;
+    let Lexed { mut tokens, mut ranges, hints } = lexer::lex(source.text, source.offset, at, language)?;
     if tokens.last().is_some_and(|token| token.token == Token::SemiColon) {
         tokens.pop();
         ranges.pop();
@@ -117,7 +136,7 @@ fn parse_text(
     };
     let (statement, span) = with_stack(parse_kb, || {
         let dialect = SaltwingDialect::new(tokens.len());
-        let mut cursor = Cursor::new(sql, tokens, &ranges, &dialect);
+        let mut cursor = Cursor::new(sql, tokens, &ranges, (&dialect, language));
         let statement = statement(&mut cursor, hints)?;
         match cursor.is_at_end() {
             true => match cursor.take_sequence() {
@@ -142,7 +161,7 @@ fn with_stack<T: Send>(parse_kb: usize, parse: impl FnOnce() -> Result<T, SqlErr
 }
 
 /// First words of statements, for advice.
-const VERBS: [&str; 31] = [
+const VERBS: [&str; 32] = [
     "SELECT",
     "WITH",
     "VALUES",
@@ -161,6 +180,7 @@ const VERBS: [&str; 31] = [
     "SHOW",
     "DESCRIBE",
     "EXPLAIN",
+    "EXPORT",
     "COPY",
     "SET",
     "USE",
@@ -213,6 +233,7 @@ fn statement(cursor: &mut Cursor<'_>, hints: Vec<Hint>) -> Result<Statement, Sql
         "USE" => cursor.name("a schema name").map(Statement::Use),
         "TRUNCATE" => session::tables(cursor).map(Statement::Truncate),
         "COMPACT" => session::tables(cursor).map(Statement::Compact),
+        "EXPORT" => session::export(cursor).map(Statement::Export),
         "COMMENT" => comment::parse(cursor).map(Statement::Comment),
         "BACKUP" => session::backup(cursor, start).map(Statement::Backup),
         "BEGIN" => transaction::begin(cursor),
@@ -363,7 +384,7 @@ fn unsupported(cursor: &mut Cursor<'_>, verb: &str) -> Option<Unsupported> {
         "DELETE" if ["JAR"].iter().any(|word| cursor.word_is(1, word)) => (2, None),
         "GRANT" | "REVOKE" | "ANALYZE" | "VACUUM" | "EXECUTE" | "PREPARE" | "DEALLOCATE" | "DECLARE" | "FETCH"
         | "CLOSE" | "LOCK" | "LISTEN" | "NOTIFY" | "REINDEX" | "CLUSTER" | "REFRESH" | "ATTACH" | "DETACH"
-        | "PRAGMA" | "OPTIMIZE" | "IMPORT" | "EXPORT" | "LOAD" | "RESET" | "DISCARD" => (1, None),
+        | "PRAGMA" | "OPTIMIZE" | "IMPORT" | "LOAD" | "RESET" | "DISCARD" => (1, None),
         "ADD" | "LIST" if cursor.word_is(1, "JARS") || cursor.word_is(1, "JAR") => (2, None),
         "UPDATE" if cursor.at(&["UPDATE", "STATISTICS"]) => (2, None),
         "SHOW" if cursor.word_is(1, "INDEX") || cursor.word_is(1, "INDEXES") => (2, Some("use DESCRIBE table")),

@@ -10,17 +10,19 @@
 //! | `-- ..`, `// ..` | a comment to the end of the line |
 //! | `/* .. */` | a comment; comments nest; `/*! .. */` is no code |
 //! | `/*+ .. */` | a hint |
-//! | `'it''s'` | a string; a backslash is a backslash |
+//! | `'it''s'` | a string; a backslash is a backslash, except in Phoenix's [dialect](Dialect) |
 //! | `E'a\n'` | a string with escapes |
 //! | `X'00ff'` | bytes |
 //! | `"a""b"` | a quoted name |
-//! | `?`, `?1`, `$1`, `:name` | a parameter |
+//! | `?`, `?1`, `$1`, `:1`, `:name` | a parameter |
 //!
 //! # Laws
 //! 1. The lexemes follow each other without gaps and cover the whole text.
 //! 2. No lexeme is empty, so scanning ends.
 
 use std::ops::Range;
+
+use crate::phoenix::Dialect;
 
 /// The kind of a lexeme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,7 +47,7 @@ pub enum Lexeme {
     Number,
     /// A number that runs into a name: `12abc`.
     BadNumber,
-    /// `?`, `?1`, `$1`, `:name`.
+    /// `?`, `?1`, `$1`, `:1`, `:name`.
     Parameter,
     /// An operator or a bracket.
     Symbol,
@@ -75,18 +77,24 @@ const SYMBOLS: [&str; 44] = [
 
 /// The lexemes of `sql`, in order, each with its place in bytes.
 pub fn lexemes(sql: &str) -> impl Iterator<Item = (Lexeme, Range<usize>)> {
-    Scanner::new(sql)
+    lexemes_in(sql, Dialect::Saltwing)
+}
+
+/// The same of a text in a dialect: a backslash in a string of Phoenix's escapes the character behind it.
+pub fn lexemes_in(sql: &str, dialect: Dialect) -> impl Iterator<Item = (Lexeme, Range<usize>)> {
+    Scanner::new(sql, dialect)
 }
 
 /// An iterator over the lexemes of a text.
 pub(crate) struct Scanner<'a> {
     sql: &'a str,
     at: usize,
+    dialect: Dialect,
 }
 
 impl<'a> Scanner<'a> {
-    pub(crate) fn new(sql: &'a str) -> Self {
-        Self { sql, at: 0 }
+    pub(crate) fn new(sql: &'a str, dialect: Dialect) -> Self {
+        Self { sql, at: 0, dialect }
     }
 
     fn rest(&self) -> &'a str {
@@ -99,7 +107,7 @@ impl Iterator for Scanner<'_> {
 
     fn next(&mut self) -> Option<Self::Item> {
         let rest = self.rest();
-        let (kind, length) = lexeme(rest)?;
+        let (kind, length) = lexeme(rest, self.dialect)?;
         let start = self.at;
         self.at = start + length;
         Some((kind, start..self.at))
@@ -107,7 +115,7 @@ impl Iterator for Scanner<'_> {
 }
 
 /// The first lexeme of `rest` and its length in bytes.
-fn lexeme(rest: &str) -> Option<(Lexeme, usize)> {
+fn lexeme(rest: &str, dialect: Dialect) -> Option<(Lexeme, usize)> {
     let first = rest.chars().next()?;
     let bytes = rest.as_bytes();
     let second = bytes.get(1).copied();
@@ -116,7 +124,7 @@ fn lexeme(rest: &str) -> Option<(Lexeme, usize)> {
         '-' if second == Some(b'-') => (Lexeme::Comment, to_line_end(rest)),
         '/' if second == Some(b'/') => (Lexeme::Comment, to_line_end(rest)),
         '/' if second == Some(b'*') => comment(bytes),
-        '\'' => quoted(bytes, 0, b'\'', false, Lexeme::Text, Open::Text),
+        '\'' => quoted(bytes, 0, b'\'', dialect == Dialect::Phoenix, Lexeme::Text, Open::Text),
         '"' => quoted(bytes, 0, b'"', false, Lexeme::QuotedName, Open::QuotedName),
         'e' | 'E' if second == Some(b'\'') => quoted(bytes, 1, b'\'', true, Lexeme::EscapedText, Open::Text),
         'x' | 'X' if second == Some(b'\'') => quoted(bytes, 1, b'\'', false, Lexeme::Hex, Open::Text),
@@ -125,6 +133,7 @@ fn lexeme(rest: &str) -> Option<(Lexeme, usize)> {
         '.' if second.is_some_and(|b| b.is_ascii_digit()) => number(rest),
         '?' => (Lexeme::Parameter, 1 + digits(bytes, 1)),
         '$' if second.is_some_and(|b| b.is_ascii_digit()) => parameter_number(rest),
+        ':' if second.is_some_and(|b| b.is_ascii_digit()) => parameter_number(rest),
         ':' if rest.get(1..).and_then(|r| r.chars().next()).is_some_and(is_name_start) => {
             (Lexeme::Parameter, 1 + length_while(&rest[1..], is_name_part))
         }

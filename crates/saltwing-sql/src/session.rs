@@ -1,4 +1,4 @@
-//! The small statements: SHOW, DESCRIBE, SET, USE, schemas, DROP, TRUNCATE, COMPACT, BACKUP.
+//! The small statements: SHOW, DESCRIBE, SET, USE, schemas, DROP, TRUNCATE, COMPACT, BACKUP, EXPORT.
 
 use sqlparser::tokenizer::Token;
 
@@ -6,7 +6,9 @@ use crate::create_table;
 use crate::cursor::Cursor;
 use crate::error::SqlError;
 use crate::name::{Name, TableRef};
-use crate::statement::{Backup, CreateSchema, DropSchema, Set, SettingName, ShowTables, Statement};
+use crate::statement::{
+    Backup, CreateSchema, DropSchema, Export, ExportedObjects, Set, SettingName, ShowTables, Statement,
+};
 
 /// Reads on behind SHOW.
 pub(crate) fn show(cursor: &mut Cursor<'_>) -> Result<Statement, SqlError> {
@@ -97,6 +99,20 @@ pub(crate) fn set(cursor: &mut Cursor<'_>) -> Result<Set, SqlError> {
         false => Some(create_table::option_value(cursor)?),
     };
     Ok(Set { name, value, value_span: cursor.span_from(start) })
+}
+
+/// Reads on behind EXPORT. A table of the name `all` or `schema` is written in quotes.
+pub(crate) fn export(cursor: &mut Cursor<'_>) -> Result<Export, SqlError> {
+    let objects = if cursor.eat(&["ALL"]) {
+        ExportedObjects::All
+    } else if cursor.eat(&["SCHEMA"]) {
+        ExportedObjects::Schema(cursor.name("a schema name")?)
+    } else {
+        ExportedObjects::Table(cursor.table()?)
+    };
+    cursor.expect(&["AS"])?;
+    cursor.expect(&["PHOENIX"])?;
+    Ok(Export { objects })
 }
 
 /// Reads on behind `CREATE SCHEMA`.

@@ -1,5 +1,6 @@
 //! Finds where statements end.
 
+use crate::phoenix::Dialect;
 use crate::scanner::{Lexeme, Scanner};
 
 /// One statement's text.
@@ -25,7 +26,12 @@ pub struct StatementText<'a> {
 /// 2. What lies between the texts is blank or comment, or a lone `;`.
 /// 3. Only the last text can be incomplete.
 pub fn split_statements(sql: &str) -> impl Iterator<Item = StatementText<'_>> {
-    let mut scanner = Scanner::new(sql);
+    split_statements_in(sql, Dialect::Saltwing)
+}
+
+/// The same of a text in a dialect.
+pub fn split_statements_in(sql: &str, dialect: Dialect) -> impl Iterator<Item = StatementText<'_>> {
+    let mut scanner = Scanner::new(sql, dialect);
     let mut start = 0;
     std::iter::from_fn(move || {
         let mut blank = true;

@@ -103,6 +103,8 @@ pub enum Statement {
     ReleaseSavepoint(Name),
     /// `SHOW TRANSACTIONS`.
     ShowTransactions,
+    /// `EXPORT .. AS PHOENIX`.
+    Export(Export),
     /// A known statement that is not built yet: 0A000, naming it.
     Unsupported(Unsupported),
 }
@@ -386,6 +388,24 @@ pub struct CreateView {
     pub query: QueryStatement,
     /// The query as it was written.
     pub text: String,
+}
+
+/// `EXPORT table | SCHEMA schema | ALL AS PHOENIX`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Export {
+    /// What is exported.
+    pub objects: ExportedObjects,
+}
+
+/// What an [`Export`] writes statements for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ExportedObjects {
+    /// One table and its rows.
+    Table(TableRef),
+    /// All sequences, tables and views of a schema.
+    Schema(Name),
+    /// All of the database.
+    All,
 }
 
 /// `CREATE SEQUENCE`.

@@ -43,7 +43,7 @@ pub(crate) fn create(cursor: &mut Cursor<'_>, hints: &[Hint]) -> Result<Option<C
             .with_help("write the condition where the view is read: SELECT .. FROM view WHERE .. = ?"));
     }
     let query = query::statement(cursor, Vec::new())?;
-    let text = cursor.text_from(from).to_owned();
+    let text = cursor.kept_text(from, &*query.query);
     Ok(Some(CreateView { replaces, if_not_exists, name, columns, query, text }))
 }
 

@@ -3,7 +3,7 @@
 use crate::calendar::nanos_of;
 use crate::sql_type::TypeFamily;
 use crate::value::Timestamp;
-use crate::{ArithOp, Decimal, SqlType, Value, ValueError, datetime, number, text};
+use crate::{ArithOp, Decimal, Interval, SqlType, Value, ValueError, datetime, number, text};
 
 const NANOS_PER_DAY: i64 = 86_400_000_000_000;
 
@@ -20,6 +20,10 @@ pub fn arith(op: ArithOp, a: &Value, b: &Value, ty: SqlType) -> Result<Value, Va
         target: ty.to_string(),
     };
     match (ty.family(), a, b) {
+        (TypeFamily::Instant, at, Value::Interval(length)) | (TypeFamily::Instant, Value::Interval(length), at) => {
+            add_interval(op, at, *length, ty)
+        }
+        (TypeFamily::Interval, a, b) => interval_arith(op, a, b).map(Value::Interval),
         (TypeFamily::Instant, instant, days) if text::instant(instant).is_some() => add_days(op, instant, days, ty),
         (TypeFamily::Instant, days, instant) => add_days(op, instant, days, ty),
         (_, Value::Int(a), Value::Int(b)) => int_arith(op, *a, *b)?.map(Value::Int).ok_or_else(overflow),
@@ -101,7 +105,37 @@ fn add_days(op: ArithOp, instant: &Value, days: &Value, ty: SqlType) -> Result<V
     Ok(if ty.is_timestamp() { Value::Timestamp(at) } else { Value::Date(at.ms) })
 }
 
-/// The negative of a number, in the type that [`crate::typing::negate`] gave.
+/// An instant plus or minus an interval; a DATE keeps milliseconds.
+fn add_interval(op: ArithOp, at: &Value, length: Interval, ty: SqlType) -> Result<Value, ValueError> {
+    let no_instant = || ValueError::Internal(format!("{} is no instant", text::literal(at, SqlType::Null)));
+    let at = text::instant(at).ok_or_else(no_instant)?;
+    let at = if op == ArithOp::Sub { length.before(at) } else { length.after(at) }?;
+    Ok(if ty.is_timestamp() { Value::Timestamp(at) } else { Value::Date(at.ms) })
+}
+
+/// The sum and the difference of two intervals, an interval times a number, and divided by one.
+fn interval_arith(op: ArithOp, a: &Value, b: &Value) -> Result<Interval, ValueError> {
+    match (op, a, b) {
+        (ArithOp::Add, Value::Interval(a), Value::Interval(b)) => a.plus(*b),
+        (ArithOp::Sub, Value::Interval(a), Value::Interval(b)) => a.plus(b.negated()?),
+        (ArithOp::Mul, Value::Interval(length), number) | (ArithOp::Mul, number, Value::Interval(length)) => {
+            let number = number::to_decimal(number)?;
+            length.scaled(|part| part.checked_mul(number))
+        }
+        (ArithOp::Div, Value::Interval(length), number) => {
+            let number = number::to_decimal(number)?;
+            length.scaled(|part| part.checked_div(number))
+        }
+        _ => Err(ValueError::Internal(format!(
+            "{} {} {} is no INTERVAL",
+            text::literal(a, SqlType::Null),
+            op.as_str(),
+            text::literal(b, SqlType::Null)
+        ))),
+    }
+}
+
+/// The negative of a number or an interval, in the type that [`crate::typing::negate`] gave.
 ///
 /// # Errors
 /// [`ValueError::OutOfRange`] for the smallest integer.
@@ -113,6 +147,7 @@ pub fn negate(value: Value, ty: SqlType) -> Result<Value, ValueError> {
             .map(Value::Int)
             .ok_or_else(|| ValueError::OutOfRange { value: format!("-({i})"), target: ty.to_string() }),
         Value::Decimal(d) => Ok(Value::Decimal(d.negated())),
+        Value::Interval(length) => length.negated().map(Value::Interval),
         other => Ok(Value::Double(-number::to_f64(&other))),
     }
 }

@@ -15,7 +15,8 @@ use crate::{SqlType, Value, ValueError, text};
 
 const NANOS_PER_MS: i128 = 1_000_000;
 const MS_PER_DAY: i64 = 86_400_000;
-const NANOS_PER_DAY: i128 = MS_PER_DAY as i128 * NANOS_PER_MS;
+/// Nanoseconds of a day.
+pub(crate) const NANOS_PER_DAY: i128 = MS_PER_DAY as i128 * NANOS_PER_MS;
 /// 1970-01-05, the first Monday, in days since 1970.
 const FIRST_MONDAY: i128 = 4;
 
@@ -303,10 +304,37 @@ pub fn instant_of(nanos: i128) -> Result<Timestamp, ValueError> {
     }
 }
 
-struct Civil {
-    year: i64,
-    month: i64,
-    day: i64,
+/// A date of the calendar.
+pub(crate) struct Civil {
+    pub(crate) year: i64,
+    pub(crate) month: i64,
+    pub(crate) day: i64,
+}
+
+/// The date of an instant, in milliseconds since 1970.
+pub(crate) fn civil_of(ms: i64) -> Civil {
+    civil(ms.div_euclid(MS_PER_DAY))
+}
+
+/// Nanoseconds from midnight on.
+pub(crate) fn nanos_of_day(at: Timestamp) -> i128 {
+    nanos_of(at).rem_euclid(NANOS_PER_DAY)
+}
+
+/// Days of a month.
+pub(crate) fn days_in_month(year: i64, month: i64) -> i64 {
+    let (next_year, next_month) = if month == 12 { (year + 1, 1) } else { (year, month + 1) };
+    days_of(next_year, next_month) - days_of(year, month)
+}
+
+/// The instant so many months later at the same time of the same day, or of the last day of a month without that day;
+/// `None` where milliseconds do not fit 64 bits.
+pub(crate) fn months_after(ms: i64, months: i64) -> Option<i64> {
+    let date = civil_of(ms);
+    let month = (date.year * 12 + date.month - 1).checked_add(months)?;
+    let (year, month) = (month.div_euclid(12), month.rem_euclid(12) + 1);
+    let day = days_of(year, month) + date.day.min(days_in_month(year, month)) - 1;
+    day.checked_mul(MS_PER_DAY)?.checked_add(ms.rem_euclid(MS_PER_DAY))
 }
 
 /// Days in 400 years, after which the calendar repeats.

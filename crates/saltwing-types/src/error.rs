@@ -188,6 +188,12 @@ pub enum ValueError {
         /// The text, shortened.
         text: String,
     },
+    /// Text that is no length of time.
+    #[error("'{text}' is not a valid INTERVAL; write '1 day 02:03:04', '1 year 6 months' or 'P1DT2H'")]
+    BadInterval {
+        /// The text, shortened.
+        text: String,
+    },
     /// Text that is no instant by a pattern.
     #[error("'{text}' does not follow the pattern '{pattern}': {why}")]
     NotByPattern {
@@ -237,7 +243,9 @@ impl ValueError {
             Self::TooLong { .. } => ErrorCode::TooLong,
             Self::ValueTooLarge { .. } => ErrorCode::StatementTooLarge,
             Self::BadText { .. } => ErrorCode::BadText,
-            Self::BadDatetime { .. } | Self::BadTime { .. } | Self::NotByPattern { .. } => ErrorCode::BadDatetime,
+            Self::BadDatetime { .. } | Self::BadTime { .. } | Self::BadInterval { .. } | Self::NotByPattern { .. } => {
+                ErrorCode::BadDatetime
+            }
             Self::DatetimeOverflow { .. } => ErrorCode::DatetimeOverflow,
             Self::DivisionByZero => ErrorCode::DivisionByZero,
             Self::TypeMismatch(_) => ErrorCode::TypeMismatch,

@@ -21,6 +21,7 @@
 //! | DATE, TIME, TIMESTAMP | milliseconds since 1970, 8 bytes as above; then, unless 0, the nanoseconds below, 4 bytes |
 //! | binary | themselves |
 //! | BOOLEAN | one, 0 or 1 |
+//! | INTERVAL | its length in nanoseconds, 16 bytes, big-endian, two's complement |
 //!
 //! # Law
 //! Values of one family that are equal have one hash, whatever their types: `HASH(1)`, `HASH(1.0)` and `HASH(1e0)`.
@@ -41,6 +42,7 @@ pub fn hash(value: &Value) -> Option<i64> {
         Value::Date(ms) => hash_int(*ms),
         Value::Timestamp(at) if at.nanos == 0 => hash_int(at.ms),
         Value::Timestamp(at) => hash_bytes(&[&at.ms.to_be_bytes()[..], &at.nanos.to_be_bytes()].concat()),
+        Value::Interval(length) => hash_bytes(&length.span().to_be_bytes()),
         Value::Float(_) | Value::Double(_) | Value::Decimal(_) => hash_number(value),
         Value::Array(elements) => {
             let hashes = elements.iter().flat_map(|element| hash(element).unwrap_or(-1).to_be_bytes());

@@ -10,6 +10,7 @@
 //! | [`value`] | [`Value`]: one SQL value, and how values compare |
 //! | [`decimal`] | [`Decimal`]: 38 significant digits, exact |
 //! | [`datetime`], [`calendar`], [`time_zone`] | instants as text and back; units of time; time zones |
+//! | [`interval`] | [`Interval`]: what lengths of time compute, and their text |
 //! | [`date_pattern`], [`number_pattern`] | the patterns of TO_CHAR, TO_DATE and TO_NUMBER |
 //! | [`text`] | values as text and back |
 //! | [`arithmetic`] | [`ArithOp`] on values |
@@ -36,6 +37,7 @@ pub mod eval;
 pub mod expr;
 pub mod function;
 pub mod hash;
+pub mod interval;
 pub mod json;
 pub mod key_expression;
 pub mod like;
@@ -71,5 +73,5 @@ pub use sql_type::SqlType;
 pub use storage::{Direction, Durability, DurabilityScope, StorageCause, StorageError};
 pub use suggestion::suggest;
 pub use table::{ColumnDef, KeyColumn, KeySchema, KeySource, Salt, SortOrder, TableDef, TableId, TableName};
-pub use value::Value;
+pub use value::{Interval, Value};
 pub use view::{ViewColumn, ViewDef, ViewUse};

@@ -29,6 +29,7 @@ pub fn assign(value: Value, ty: SqlType) -> Result<Value, ValueError> {
             fit_bytes(bytes, ty)
         }
         (Value::Bytes(bytes), SqlType::Uuid) if bytes.len() == 16 => Ok(Value::Bytes(bytes)),
+        (value @ Value::Interval(_), SqlType::Interval) => Ok(value),
         (Value::Array(elements), SqlType::Array(element, _)) => {
             let assigned = elements.into_iter().map(|value| assign(value, element.sql_type()));
             assigned.collect::<Result<_, _>>().map(Value::Array)

@@ -75,6 +75,8 @@ pub enum SqlType {
     Uuid,
     /// A text that is JSON, kept as it was written; never in a key.
     Json,
+    /// A length of time in months, days and nanoseconds; never in a key.
+    Interval,
     /// Any number of elements of one type. The declared length is kept and not enforced, as in Phoenix.
     Array(ElementType, Option<NonZeroU32>),
 }
@@ -94,6 +96,8 @@ pub enum TypeFamily {
     Text,
     /// BINARY, VARBINARY, VARBINARY_ENCODED, UUID.
     Bytes,
+    /// INTERVAL.
+    Interval,
     /// Arrays; two of them compare if their elements do.
     Array,
 }
@@ -108,6 +112,7 @@ impl SqlType {
             Date | Time | Timestamp | UnsignedDate | UnsignedTime | UnsignedTimestamp => TypeFamily::Instant,
             Char(_) | Varchar(_) | Json => TypeFamily::Text,
             Binary(_) | Varbinary | VarbinaryEncoded | Uuid => TypeFamily::Bytes,
+            Interval => TypeFamily::Interval,
             Array(..) => TypeFamily::Array,
             _ => TypeFamily::Number,
         }
@@ -197,13 +202,15 @@ impl SqlType {
             Timestamp | UnsignedTimestamp => 12,
             Uuid => 16,
             Char(n) | Binary(n) => n as usize,
-            Null | Decimal(_) | Varchar(_) | Varbinary | VarbinaryEncoded | Json | Array(..) => return None,
+            Null | Decimal(_) | Varchar(_) | Varbinary | VarbinaryEncoded | Json | Interval | Array(..) => {
+                return None;
+            }
         })
     }
 }
 
 /// The types that their names alone tell.
-const NAMES: [(&str, SqlType); 26] = [
+const NAMES: [(&str, SqlType); 27] = [
     ("NULL", SqlType::Null),
     ("TINYINT", SqlType::TinyInt),
     ("SMALLINT", SqlType::SmallInt),
@@ -230,6 +237,7 @@ const NAMES: [(&str, SqlType); 26] = [
     ("VARBINARY_ENCODED", SqlType::VarbinaryEncoded),
     ("UUID", SqlType::Uuid),
     ("JSON", SqlType::Json),
+    ("INTERVAL", SqlType::Interval),
 ];
 
 /// The type of an array's elements: any type but an array.

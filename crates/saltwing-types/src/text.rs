@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::error::shorten;
 use crate::value::Timestamp;
-use crate::{Decimal, SqlType, Value, ValueError, array_text, datetime, number};
+use crate::{Decimal, Interval, SqlType, Value, ValueError, array_text, datetime, number};
 
 pub use crate::array_text::push_quoted;
 
@@ -12,7 +12,7 @@ pub use crate::array_text::push_quoted;
 ///
 /// Integers plain; DECIMAL(p,s) with s digits, bare DECIMAL without trailing
 /// zeros; floats in the fewest digits that read back, always with `.` or `e`;
-/// instants as [`datetime`] writes them; binary in lower-case hex, a UUID in groups with hyphens; arrays as JSON arrays of these texts.
+/// instants as [`datetime`] writes them; intervals as PostgreSQL does; binary in lower-case hex, a UUID in groups with hyphens; arrays as JSON arrays of these texts.
 pub fn format(value: &Value, ty: SqlType) -> Option<String> {
     Some(match value {
         Value::Null => return None,
@@ -26,6 +26,7 @@ pub fn format(value: &Value, ty: SqlType) -> Option<String> {
         },
         Value::Date(ms) => datetime::format_date(*ms),
         Value::Timestamp(at) => datetime::format_timestamp(*at),
+        Value::Interval(length) => length.to_string(),
         Value::Text(text) => text.clone(),
         Value::Bytes(bytes) if ty == SqlType::Uuid => format_uuid(bytes),
         Value::Bytes(bytes) => hex(bytes),
@@ -131,6 +132,7 @@ pub fn parse(text: &str, ty: SqlType) -> Result<Value, ValueError> {
             Value::Bytes(unhex(text.trim()).ok_or_else(bad)?)
         }
         SqlType::Uuid => Value::Bytes(parse_uuid(text).ok_or_else(bad)?),
+        SqlType::Interval => Value::Interval(Interval::parse(text)?),
         SqlType::Array(element, _) => return array_text::parse(text, element.sql_type(), ty),
         _ => match parse_number(text.trim(), ty).ok_or_else(bad)? {
             // Digits, not the word, that became an infinity.
@@ -177,6 +179,7 @@ pub fn literal(value: &Value, ty: SqlType) -> String {
             format!("{word} {}", quoted(&datetime::format_date(*ms)))
         }
         Value::Timestamp(at) => format!("TIMESTAMP {}", quoted(&datetime::format_timestamp(*at))),
+        Value::Interval(length) => format!("INTERVAL '{length}'"),
         Value::Array(elements) => {
             let element = ty.element().unwrap_or(SqlType::Null);
             let elements: Vec<String> = elements.iter().map(|value| literal(value, element)).collect();

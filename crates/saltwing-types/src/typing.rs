@@ -254,6 +254,7 @@ pub fn natural_type(value: &Value) -> SqlType {
         Value::Decimal(_) => SqlType::Decimal(None),
         Value::Date(_) => SqlType::Date,
         Value::Timestamp(_) => SqlType::Timestamp,
+        Value::Interval(_) => SqlType::Interval,
         Value::Text(_) => SqlType::Varchar(None),
         Value::Bytes(_) => SqlType::Varbinary,
         Value::Array(elements) => {
@@ -273,20 +274,41 @@ pub fn computed(value: Value, ty: SqlType) -> Expr {
     if as_literal { literal } else { Expr::Cast(Box::new(literal), ty) }
 }
 
-/// Arithmetic; also an instant plus and minus days, and the days between two instants.
+/// Arithmetic; also an instant plus and minus days or an interval, the days between two instants, sums of intervals,
+/// and multiples of an interval.
 ///
-/// A parameter without a value is taken for the other side's type, beside an instant for days.
+/// A parameter without a value is taken for the other side's type, beside an instant for days, and for the instant that an
+/// interval is added to.
 pub fn arith(op: ArithOp, a: Expr, b: Expr) -> Typed {
-    let x = a.sql_type().or(b.sql_type()).unwrap_or(SqlType::BigInt);
-    let y = b.sql_type().unwrap_or(if x.family() == TypeFamily::Instant { SqlType::BigInt } else { x });
+    let (x, y) = operand_types(op, a.sql_type(), b.sql_type());
     let ty = arith_type(op, x, y)
         .ok_or_else(|| ValueError::TypeMismatch(format!("{a} {} {b}: {x} and {y} do not meet", op.as_str())))?;
     Ok(Expr::Arith(op, Box::new(a), Box::new(b), ty))
 }
 
+fn operand_types(op: ArithOp, a: Option<SqlType>, b: Option<SqlType>) -> (SqlType, SqlType) {
+    let beside = |known: SqlType| match (known.family(), op) {
+        (TypeFamily::Instant, _) | (TypeFamily::Interval, ArithOp::Mul | ArithOp::Div) => SqlType::BigInt,
+        (TypeFamily::Interval, _) => SqlType::Timestamp,
+        _ => known,
+    };
+    match (a, b) {
+        (Some(a), Some(b)) => (a, b),
+        (Some(a), None) if a == SqlType::Interval && op == ArithOp::Sub => (a, a),
+        (Some(a), None) => (a, beside(a)),
+        // Only the first operand of a difference may be an instant, and a number of days is no first operand.
+        (None, Some(b)) if b.family() == TypeFamily::Instant => (b, b),
+        (None, Some(b)) => (beside(b), b),
+        (None, None) => (SqlType::BigInt, SqlType::BigInt),
+    }
+}
+
 fn arith_type(op: ArithOp, a: SqlType, b: SqlType) -> Option<SqlType> {
     let (a, b) = match (a, b) {
         (SqlType::Null, SqlType::Null) => (SqlType::BigInt, SqlType::BigInt),
+        // NULL beside an interval is one, or the number that multiplies it.
+        (SqlType::Null, SqlType::Interval) if op == ArithOp::Mul => return Some(b),
+        (SqlType::Interval, SqlType::Null) if matches!(op, ArithOp::Mul | ArithOp::Div) => return Some(a),
         (SqlType::Null, ty) | (ty, SqlType::Null) => (ty, ty),
         both => both,
     };
@@ -299,6 +321,13 @@ fn arith_type(op: ArithOp, a: SqlType, b: SqlType) -> Option<SqlType> {
         }
         (TypeFamily::Number, TypeFamily::Instant) if op == ArithOp::Add => Some(signed_instant(b)),
         (TypeFamily::Instant, TypeFamily::Instant) if op == ArithOp::Sub => Some(SqlType::Decimal(None)),
+        (TypeFamily::Instant, TypeFamily::Interval) if matches!(op, ArithOp::Add | ArithOp::Sub) => {
+            Some(signed_instant(a))
+        }
+        (TypeFamily::Interval, TypeFamily::Instant) if op == ArithOp::Add => Some(signed_instant(b)),
+        (TypeFamily::Interval, TypeFamily::Interval) if matches!(op, ArithOp::Add | ArithOp::Sub) => Some(a),
+        (TypeFamily::Interval, TypeFamily::Number) if matches!(op, ArithOp::Mul | ArithOp::Div) => Some(a),
+        (TypeFamily::Number, TypeFamily::Interval) if op == ArithOp::Mul => Some(b),
         _ => None,
     }
 }
@@ -328,6 +357,7 @@ pub fn negate(e: Expr) -> Typed {
             Some(ty) if ty.is_integer() => Ok(Expr::Negate(Box::new(e), SqlType::BigInt)),
             Some(ty) if ty.is_float() => Ok(Expr::Negate(Box::new(e), SqlType::Double)),
             Some(SqlType::Decimal(_)) => Ok(Expr::Negate(Box::new(e), SqlType::Decimal(None))),
+            Some(SqlType::Interval) => Ok(Expr::Negate(Box::new(e), SqlType::Interval)),
             _ => Err(ValueError::TypeMismatch(format!("-({e}): {} has no negative", type_name(&e)))),
         },
     }

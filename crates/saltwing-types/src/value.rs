@@ -9,7 +9,7 @@ use crate::{Decimal, SqlType};
 /// A value without its type: widths and limits are [`SqlType`]'s business.
 ///
 /// `==` and hashing are those of grouping: NULL equals NULL, NaN equals NaN,
-/// -0.0 equals 0.0. SQL's comparison, with NULL unknown and numbers of several
+/// -0.0 equals 0.0, and intervals are equal by their parts. SQL's comparison, with NULL unknown and numbers of several
 /// kinds, is [`Value::compare`].
 #[derive(Debug)]
 pub enum Value {
@@ -29,6 +29,8 @@ pub enum Value {
     Date(i64),
     /// TIMESTAMP and unsigned.
     Timestamp(Timestamp),
+    /// INTERVAL.
+    Interval(Interval),
     /// CHAR (without padding) and VARCHAR.
     Text(String),
     /// BINARY (with its padding), VARBINARY, VARBINARY_ENCODED, UUID.
@@ -50,6 +52,7 @@ impl Clone for Value {
             Self::Decimal(value) => Self::Decimal(*value),
             Self::Date(ms) => Self::Date(*ms),
             Self::Timestamp(at) => Self::Timestamp(*at),
+            Self::Interval(length) => Self::Interval(*length),
             Self::Text(text) => Self::Text(text.clone()),
             Self::Bytes(bytes) => Self::Bytes(bytes.clone()),
             Self::Array(elements) => Self::Array(elements.clone()),
@@ -75,6 +78,29 @@ impl Timestamp {
     /// From nanoseconds since 1970.
     pub fn from_nanos(nanos: i64) -> Self {
         Self { ms: nanos.div_euclid(1_000_000), nanos: nanos.rem_euclid(1_000_000) as u32 }
+    }
+}
+
+/// A length of time: three parts that do not turn into each other, as in PostgreSQL and in Arrow's MonthDayNano.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Interval {
+    /// Calendar months.
+    pub months: i32,
+    /// Calendar days.
+    pub days: i32,
+    /// Nanoseconds: at most 2,562,047 hours.
+    pub nanos: i64,
+}
+
+/// Days that a month counts for where intervals are compared.
+pub(crate) const DAYS_PER_MONTH: i64 = 30;
+
+impl Interval {
+    /// Its length in nanoseconds, by which intervals compare: a month has 30 days, and a day 24 hours.
+    pub fn span(self) -> i128 {
+        const NANOS_PER_DAY: i128 = 86_400_000_000_000;
+        let days = i128::from(self.months) * i128::from(DAYS_PER_MONTH) + i128::from(self.days);
+        days * NANOS_PER_DAY + i128::from(self.nanos)
     }
 }
 
@@ -110,6 +136,7 @@ impl Value {
             (Array(a), Array(b)) => return compare_arrays(a, b),
             (Date(a), Date(b)) => a.cmp(b),
             (Timestamp(a), Timestamp(b)) => a.cmp(b),
+            (Interval(a), Interval(b)) => a.span().cmp(&b.span()),
             (Date(a), Timestamp(b)) => (*a, 0).cmp(&(b.ms, b.nanos)),
             (Timestamp(a), Date(b)) => (a.ms, a.nanos).cmp(&(*b, 0)),
             _ => return self.compare_numbers(other),
@@ -136,6 +163,7 @@ impl Value {
             Value::Bool(_) => TypeFamily::Boolean,
             Value::Int(_) | Value::Float(_) | Value::Double(_) | Value::Decimal(_) => TypeFamily::Number,
             Value::Date(_) | Value::Timestamp(_) => TypeFamily::Instant,
+            Value::Interval(_) => TypeFamily::Interval,
             Value::Text(_) => TypeFamily::Text,
             Value::Bytes(_) => TypeFamily::Bytes,
             Value::Array(_) => TypeFamily::Array,
@@ -232,6 +260,7 @@ impl PartialEq for Value {
         match (self, other) {
             (Value::Null, Value::Null) => true,
             (Value::Array(a), Value::Array(b)) => a == b,
+            (Value::Interval(a), Value::Interval(b)) => a == b,
             _ => {
                 std::mem::discriminant(self) == std::mem::discriminant(other)
                     && self.compare(other) == Some(Ordering::Equal)
@@ -253,6 +282,7 @@ impl Hash for Value {
             Value::Double(v) => hash_float(*v, state),
             Value::Decimal(v) => v.hash(state),
             Value::Timestamp(v) => v.hash(state),
+            Value::Interval(v) => v.hash(state),
             Value::Text(v) => v.hash(state),
             Value::Bytes(v) => v.hash(state),
             Value::Array(v) => v.hash(state),

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use crate::value::Timestamp;
+use crate::value::{Interval, Timestamp};
 use crate::{Decimal, Value};
 
 macro_rules! from_rust {
@@ -45,6 +45,7 @@ from_rust! {
     &[u8] => |v| Value::Bytes(v.to_vec()),
     Cow<'_, [u8]> => |v| Value::Bytes(v.into_owned()),
     Timestamp => Value::Timestamp,
+    Interval => Value::Interval,
     SystemTime => |v| Value::Timestamp(v.into()),
     &Value => Value::clone,
 }

@@ -182,6 +182,11 @@ impl Connection {
         self.session.interrupt_handle()
     }
 
+    /// The settings as they are.
+    pub fn settings(&self) -> Settings {
+        self.session.settings()
+    }
+
     /// As [`crate::Connection::with_settings`].
     #[must_use]
     pub fn with_settings(&self, change: impl FnOnce(&mut Settings)) -> Self {

@@ -4,7 +4,7 @@ use std::time::SystemTime;
 
 use saltwing_expr::ValueRef;
 use saltwing_types::value::Timestamp;
-use saltwing_types::{Decimal, SqlType, Value, text};
+use saltwing_types::{Decimal, Interval, SqlType, Value, text};
 
 /// A type that a column's value can be read as.
 pub trait FromValue: Sized {
@@ -166,6 +166,17 @@ impl FromValue for Timestamp {
         match value {
             Value::Date(ms) => Some(Self { ms, nanos: 0 }),
             Value::Timestamp(at) => Some(at),
+            _ => None,
+        }
+    }
+}
+
+impl FromValue for Interval {
+    const EXPECTED: &'static str = "an interval";
+    fn from_value(value: Value, _: SqlType) -> Option<Self> {
+        match value {
+            Value::Interval(length) => Some(length),
+            Value::Text(text) => Self::parse(&text).ok(),
             _ => None,
         }
     }

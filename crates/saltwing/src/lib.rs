@@ -27,7 +27,7 @@
 //! | run, asynchronously | [`Connection`], [`Statement`], [`Rows`] |
 //! | run, blocking | [`blocking`] |
 //! | load many rows | [`Appender`], `COPY` |
-//! | pass and get values | tuples, [`params!`], [`IntoParams`], [`FromValue`], [`FromRow`], [`Value`], [`Timestamp`] |
+//! | pass and get values | tuples, [`params!`], [`IntoParams`], [`FromValue`], [`FromRow`], [`Value`], [`Timestamp`], [`Interval`] |
 //! | know what went wrong | [`Error`]: code, SQLSTATE, place, help |
 //! | keep copies | [`Database::backup`], [`Builder::restore`] |
 //! | look for damage, save what is left | [`Builder::check`], [`Builder::salvage`] |
@@ -52,6 +52,7 @@ mod error;
 mod error_subject;
 mod explain;
 mod explain_effect;
+mod export;
 mod file_access;
 mod kept_plan;
 mod load;
@@ -62,6 +63,7 @@ mod outcome;
 mod page;
 mod page_token;
 mod params;
+mod phoenix_literal;
 mod progress;
 #[cfg(feature = "datafusion")]
 mod registered;
@@ -151,10 +153,10 @@ pub use saltwing_derive::{FromRow, IntoParams};
 pub use saltwing_access::Loss;
 pub use saltwing_bind::{OnConflict, ResultColumn};
 pub use saltwing_expr::ValueRef;
-pub use saltwing_sql::{StatementText, render_caret, split_statements};
+pub use saltwing_sql::{Dialect, StatementText, render_caret, split_statements, split_statements_in};
 pub use saltwing_types::function::Volatility;
 pub use saltwing_types::value::Timestamp;
-pub use saltwing_types::{Decimal, ErrorCode, Position, Span, SqlType, Value, parse_bytes, text};
+pub use saltwing_types::{Decimal, ErrorCode, Interval, Position, Span, SqlType, Value, parse_bytes, text};
 #[doc(hidden)] // for the shell
 pub use saltwing_types::{dynamic, suggest};
 

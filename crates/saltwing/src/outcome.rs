@@ -184,6 +184,8 @@ pub(crate) enum BatchSource {
     Page(Box<PageRows>),
     /// Other rows, in which each batch is changed.
     Mapped(Box<MappedRows>),
+    /// Texts that are made from rows of other results, one after the other.
+    Texts(TextSource),
     /// Another thread or task.
     Channel(async_channel::Receiver<Result<RecordBatch, Error>>),
 }
@@ -195,6 +197,9 @@ pub(crate) struct MappedRows {
     pub(crate) columns: Arc<[ResultColumn]>,
     pub(crate) map: BatchMap,
 }
+
+/// Gives the next batch of texts, on the thread that asks for it.
+pub(crate) type TextSource = Box<dyn FnMut() -> Result<Option<RecordBatch>, Error> + Send>;
 
 /// A change of batches: as many rows, perhaps other columns.
 pub(crate) type BatchMap = Box<dyn FnMut(&RecordBatch) -> Result<RecordBatch, Error> + Send>;
@@ -234,7 +239,11 @@ impl BatchSource {
                 Ok(Some(true))
             }
             BatchSource::Direct(rows) => Ok(rows.next_values(values)?),
-            BatchSource::Ready(_) | BatchSource::Page(_) | BatchSource::Mapped(_) | BatchSource::Channel(_) => Ok(None),
+            BatchSource::Ready(_)
+            | BatchSource::Page(_)
+            | BatchSource::Mapped(_)
+            | BatchSource::Texts(_)
+            | BatchSource::Channel(_) => Ok(None),
         }
     }
 
@@ -248,7 +257,10 @@ impl BatchSource {
 
     /// Whether rows are still to be read, on the thread that asks for them.
     pub(crate) fn reads(&self) -> bool {
-        matches!(self, Self::Direct(_) | Self::Page(_) | Self::Mapped(_) | Self::Values(Some(Values::Total(_))))
+        matches!(
+            self,
+            Self::Direct(_) | Self::Page(_) | Self::Mapped(_) | Self::Texts(_) | Self::Values(Some(Values::Total(_)))
+        )
     }
 
     /// The next batch with rows in it, on the caller's thread; `columns` are those of the result.
@@ -262,6 +274,7 @@ impl BatchSource {
                 BatchSource::Direct(rows) => rows.next_batch()?,
                 BatchSource::Page(rows) => rows.next_batch()?,
                 BatchSource::Mapped(rows) => rows.next()?,
+                BatchSource::Texts(next) => next()?,
                 BatchSource::Channel(receiver) => receiver.recv_blocking().ok().transpose()?,
             };
             if batch.as_ref().is_none_or(|batch| batch.num_rows() > 0) {

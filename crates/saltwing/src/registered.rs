@@ -12,7 +12,7 @@ use saltwing_expr::{ColumnBuilder, arrow_type, sql_type, value_at};
 use saltwing_sql::quote_name;
 use saltwing_types::function::Volatility;
 use saltwing_types::value::Timestamp;
-use saltwing_types::{Decimal, ErrorCode, SqlType, Value};
+use saltwing_types::{Decimal, ErrorCode, Interval, SqlType, Value};
 
 use crate::session::Session;
 use crate::{Connection, Error, FromValue, blocking};
@@ -48,6 +48,7 @@ function_types! {
     String => SqlType::Varchar(None),
     Vec<u8> => SqlType::Varbinary,
     Timestamp => SqlType::Timestamp,
+    Interval => SqlType::Interval,
     SystemTime => SqlType::Timestamp,
 }
 

@@ -119,6 +119,7 @@ impl Session {
             Statement::Describe(name) => shown(self.describe(name)?),
             Statement::ShowSetting(name) => shown(self.show_setting(name.as_ref())?),
             Statement::Set(set) => self.set(set).map(|()| ExecResult::default().into()),
+            Statement::Export(export) => self.export(export).map(Outcome::Rows),
             Statement::ShowTransactions => shown(self.show_transactions()),
             Statement::Begin { read_only } => self.begin_transaction(*read_only).map(|()| ExecResult::default().into()),
             Statement::Commit

@@ -11,8 +11,8 @@ use saltwing_catalog::CatalogReader;
 use saltwing_exec::{CommitLimits, Writer};
 use saltwing_planner::{Guard, HintVerb};
 use saltwing_sql::statement::{Hint, QueryStatement, Set};
-use saltwing_sql::{Statement, parse};
-use saltwing_types::{ErrorCode, TableId};
+use saltwing_sql::{Dialect, Statement, parse_in, split_statements_in};
+use saltwing_types::{ErrorCode, TableId, Value};
 
 use crate::Error;
 use crate::description::Description;
@@ -261,9 +261,14 @@ impl Session {
         self.run_parsed(&*self.cached(sql)?, params)
     }
 
+    /// The language of its statements.
+    pub(crate) fn dialect(&self) -> Dialect {
+        self.read_settings(|settings| settings.dialect)
+    }
+
     /// The statement of this text.
     pub(crate) fn cached(&self, sql: &str) -> Result<Arc<CachedStatement>, Error> {
-        self.shared.statements.get(sql).inspect_err(|error| self.transaction.fail(error))
+        self.shared.statements.get(sql, self.dialect()).inspect_err(|error| self.transaction.fail(error))
     }
 
     /// Runs a statement, as a part of the transaction if one is open.
@@ -312,6 +317,7 @@ impl Session {
             Statement::Explain(explain) if !explain.analyze && params.is_empty() => Vec::new(),
             _ => params.values(&parsed.parameters, statement.parameter_count)?,
         };
+        let values = if statement.dialect == Dialect::Phoenix { without_empty_texts(values) } else { values };
         match &parsed.statement {
             Statement::Query(query) => self.run_known_query(query, &values, statement).map(Outcome::Rows),
             other => self.run_statement(other, &values),
@@ -323,11 +329,28 @@ impl Session {
     }
 
     pub(crate) fn execute_batch(&self, sql: &str) -> Result<Vec<ExecResult>, Error> {
+        // What stands behind `SET dialect` is in another language.
+        if !sql.to_ascii_lowercase().contains("dialect") {
+            return self.execute_all(sql);
+        }
+        let (mut results, mut at) = (Vec::new(), 0);
+        while let Some(piece) = split_statements_in(sql.get(at..).unwrap_or(""), self.dialect()).next() {
+            // Places are those in the whole text.
+            let before = sql.get(..at + piece.offset).unwrap_or("");
+            let blanks: String = before.chars().map(|c| if c == '\n' { c } else { ' ' }).collect();
+            results.extend(self.execute_all(&(blanks + piece.text))?);
+            at += piece.offset + piece.text.len();
+        }
+        Ok(results)
+    }
+
+    /// Runs all statements of a text, which are of one language.
+    fn execute_all(&self, sql: &str) -> Result<Vec<ExecResult>, Error> {
         let none = || Params::Positional(Vec::new());
-        let text: Arc<str> = sql.into();
-        let parsed = parse(sql).map_err(|error| Error::from(error).in_sql(&text));
+        let (text, dialect): (Arc<str>, _) = (sql.into(), self.dialect());
+        let parsed = parse_in(sql, dialect).map_err(|error| Error::from(error).in_sql(&text));
         let parsed = parsed.inspect_err(|error| self.transaction.fail(error))?;
-        let statements = parsed.into_iter().map(|parsed| CachedStatement::new(parsed, &text));
+        let statements = parsed.into_iter().map(|parsed| CachedStatement::new(parsed, &text, dialect));
         statements.map(|statement| drain(self.run_parsed(&statement?, none())?)).collect()
     }
 
@@ -336,7 +359,7 @@ impl Session {
     }
 
     pub(crate) fn prepare(&self, sql: &str) -> Result<Prepared, Error> {
-        let statement = self.shared.statements.get(sql)?;
+        let statement = self.shared.statements.get(sql, self.dialect())?;
         let session = self.transaction.current().map(|transaction| self.within(&transaction));
         let describing = session.as_ref().unwrap_or(self);
         let described = describing.describe_statement(&statement.parsed.statement, statement.parameter_count);
@@ -354,6 +377,12 @@ impl Session {
     pub(crate) fn setting(&self, setting: &Setting) -> String {
         setting.show(&mut self.settings.lock(), &self.shared)
     }
+}
+
+/// The values of a statement in Phoenix's language.
+fn without_empty_texts(mut values: Vec<Value>) -> Vec<Value> {
+    values.iter_mut().filter(|value| value.as_text() == Some("")).for_each(|value| *value = Value::Null);
+    values
 }
 
 /// Runs a statement, within a span of its own if somebody wants to see it. An error gets its place in the text.

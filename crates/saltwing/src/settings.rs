@@ -7,6 +7,7 @@ use std::time::Duration;
 use saltwing_access::Durability;
 use saltwing_plan::Policy;
 use saltwing_planner::Guard;
+use saltwing_sql::Dialect;
 use saltwing_sql::statement::{OptionValue, Set};
 use saltwing_types::{ErrorCode, parse_bytes};
 
@@ -57,6 +58,8 @@ pub struct Settings {
     pub autocommit_rows: Option<NonZeroU64>,
     /// Which executor runs queries.
     pub executor: ExecutorChoice,
+    /// The language of statements.
+    pub dialect: Dialect,
 }
 
 impl Settings {
@@ -78,6 +81,7 @@ impl Settings {
             commit_bytes_max: options.commit_bytes_max,
             autocommit_rows: None,
             executor: ExecutorChoice::Auto,
+            dialect: Dialect::Saltwing,
         }
     }
 
@@ -126,10 +130,11 @@ enum Field<'s> {
     Policy(&'s mut Option<Policy>),
     Durability(&'s mut Durability),
     Executor(&'s mut ExecutorChoice),
+    Dialect(&'s mut Dialect),
 }
 
 /// All settings.
-pub const SETTINGS: [Setting; 15] = [
+pub const SETTINGS: [Setting; 16] = [
     Setting {
         name: "full_scan",
         values: "'allow', 'warn' or 'error'",
@@ -213,6 +218,12 @@ pub const SETTINGS: [Setting; 15] = [
         values: "'auto', 'direct' or 'datafusion'",
         description: "which executor runs queries; 'auto' is the direct one where it can",
         place: Place::Connection(|settings| Field::Executor(&mut settings.executor)),
+    },
+    Setting {
+        name: "dialect",
+        values: "'saltwing' or 'phoenix'",
+        description: "the language of statements; 'phoenix' is for those that were written for Apache Phoenix",
+        place: Place::Connection(|settings| Field::Dialect(&mut settings.dialect)),
     },
     Setting {
         name: "memory_limit",
@@ -303,6 +314,8 @@ impl Field<'_> {
             Self::Executor(ExecutorChoice::Auto) => "auto".into(),
             Self::Executor(ExecutorChoice::Direct) => "direct".into(),
             Self::Executor(ExecutorChoice::DataFusion) => "datafusion".into(),
+            Self::Dialect(Dialect::Saltwing) => "saltwing".into(),
+            Self::Dialect(Dialect::Phoenix) => "phoenix".into(),
         }
     }
 
@@ -327,6 +340,13 @@ impl Field<'_> {
                     "auto" => ExecutorChoice::Auto,
                     "direct" => ExecutorChoice::Direct,
                     "datafusion" => ExecutorChoice::DataFusion,
+                    _ => return None,
+                }
+            }
+            Self::Dialect(dialect) => {
+                *dialect = match text {
+                    "saltwing" => Dialect::Saltwing,
+                    "phoenix" => Dialect::Phoenix,
                     _ => return None,
                 }
             }

@@ -30,6 +30,7 @@ pub(crate) fn columns_shown(statement: &Statement) -> Option<Vec<ResultColumn>> 
         Statement::ShowSequences(_) => &["sequence_schema", "sequence_name"],
         Statement::ShowCreateTable(_) => &["create_table"],
         Statement::ShowCreateSequence(_) => &["create_sequence"],
+        Statement::Export(_) => &["statement"],
         Statement::ShowSetting(Some(_)) => &["name", "value"],
         Statement::ShowSetting(None) => &["name", "value", "description"],
         Statement::Describe(_) => &["name", "type", "nullable", "key", "default", "note"],

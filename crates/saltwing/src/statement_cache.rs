@@ -14,7 +14,7 @@ use saltwing_catalog::CatalogReader;
 use saltwing_exec::SelectPlan;
 use saltwing_planner::{KeyAccess, PlannedSelect, SelectTemplate, plan_select};
 use saltwing_sql::statement::{After, AfterToken, QueryStatement};
-use saltwing_sql::{Parsed, Statement, parameter_count, parse_one};
+use saltwing_sql::{Dialect, Parsed, Statement, parameter_count, parse_one_in};
 use saltwing_types::Value;
 
 use crate::Error;
@@ -34,6 +34,8 @@ pub(crate) struct CachedStatement {
     pub(crate) text: Arc<str>,
     /// How many values it takes.
     pub(crate) parameter_count: usize,
+    /// The language of the text: in Phoenix's a value '' is NULL, also of a parameter.
+    pub(crate) dialect: Dialect,
     plan: Mutex<Option<Arc<CachedPlan>>>,
     /// How the relational engine runs it.
     pub(crate) kept: KeptPlan,
@@ -66,10 +68,11 @@ pub(crate) struct ReadyPlan {
 impl CachedStatement {
     /// # Errors
     /// A hint that is none.
-    pub(crate) fn new(parsed: Parsed, text: &Arc<str>) -> Result<Self, Error> {
+    pub(crate) fn new(parsed: Parsed, text: &Arc<str>, dialect: Dialect) -> Result<Self, Error> {
         check_hints(&parsed.statement).map_err(|error| Error::from(error).in_sql(text))?;
         let parameter_count = parameter_count(&parsed.parameters);
-        Ok(Self { parsed, text: text.clone(), parameter_count, plan: Mutex::new(None), kept: KeptPlan::default() })
+        let (plan, kept) = (Mutex::new(None), KeptPlan::default());
+        Ok(Self { parsed, text: text.clone(), parameter_count, dialect, plan, kept })
     }
 
     /// The plan of a query with these values; `None` where it must be made from the text.
@@ -137,6 +140,8 @@ fn kind(statement: &QueryStatement, catalog: &dyn CatalogReader, has_parameters:
 #[derive(Default)]
 pub(crate) struct StatementCache {
     entries: Mutex<Entries>,
+    /// Those of texts in Phoenix's language.
+    phoenix: Mutex<Entries>,
 }
 
 #[derive(Default)]
@@ -157,15 +162,19 @@ impl StatementCache {
     ///
     /// # Errors
     /// Errors of the text.
-    pub(crate) fn get(&self, text: &str) -> Result<Arc<CachedStatement>, Error> {
-        if let Some(known) = self.entries.lock().find(text) {
+    pub(crate) fn get(&self, text: &str, dialect: Dialect) -> Result<Arc<CachedStatement>, Error> {
+        let entries = match dialect {
+            Dialect::Saltwing => &self.entries,
+            Dialect::Phoenix => &self.phoenix,
+        };
+        if let Some(known) = entries.lock().find(text) {
             return Ok(known);
         }
         let sql: Arc<str> = text.into();
-        let parsed = parse_one(text).map_err(|error| Error::from(error).in_sql(&sql))?;
-        let statement = Arc::new(CachedStatement::new(parsed, &sql)?);
+        let parsed = parse_one_in(text, dialect).map_err(|error| Error::from(error).in_sql(&sql))?;
+        let statement = Arc::new(CachedStatement::new(parsed, &sql, dialect)?);
         if text.len() <= TEXT_BYTES_MAX && is_kept(&statement.parsed.statement) {
-            self.entries.lock().insert(text, statement.clone());
+            entries.lock().insert(text, statement.clone());
         }
         Ok(statement)
     }
@@ -211,10 +220,10 @@ mod tests {
     fn the_statement_not_used_for_longest_goes_first() {
         let cache = StatementCache::default();
         let text = |i: usize| format!("SELECT {i} FROM t");
-        let first = cache.get(&text(0)).unwrap();
+        let first = cache.get(&text(0), Dialect::Saltwing).unwrap();
         for i in 1..STATEMENTS_MAX * 2 {
-            cache.get(&text(i)).unwrap();
-            assert!(Arc::ptr_eq(&first, &cache.get(&text(0)).unwrap()), "{i}");
+            cache.get(&text(i), Dialect::Saltwing).unwrap();
+            assert!(Arc::ptr_eq(&first, &cache.get(&text(0), Dialect::Saltwing).unwrap()), "{i}");
         }
         let entries = cache.entries.lock();
         assert_eq!(entries.by_text.len(), STATEMENTS_MAX);
@@ -227,20 +236,20 @@ mod tests {
         let cache = StatementCache::default();
         let long = |i: usize| format!("SELECT {i} FROM t WHERE a = '{}'", "x".repeat(TEXT_BYTES_MAX - 100));
         for i in 0..100 {
-            cache.get(&long(i)).unwrap();
+            cache.get(&long(i), Dialect::Saltwing).unwrap();
         }
         assert!(cache.entries.lock().bytes <= TEXTS_BYTES_MAX);
         let count = cache.entries.lock().by_text.len();
         assert!(count > 10);
-        cache.get(&format!("SELECT 1 FROM t WHERE a = '{}'", "x".repeat(TEXT_BYTES_MAX))).unwrap();
-        cache.get("CREATE TABLE t (k INTEGER PRIMARY KEY)").unwrap();
+        cache.get(&format!("SELECT 1 FROM t WHERE a = '{}'", "x".repeat(TEXT_BYTES_MAX)), Dialect::Saltwing).unwrap();
+        cache.get("CREATE TABLE t (k INTEGER PRIMARY KEY)", Dialect::Saltwing).unwrap();
         assert_eq!(cache.entries.lock().by_text.len(), count);
     }
 
     #[test]
     fn a_text_that_cannot_be_read_is_not_kept() {
         let cache = StatementCache::default();
-        assert!(cache.get("SELECT FROM WHERE").is_err());
+        assert!(cache.get("SELECT FROM WHERE", Dialect::Saltwing).is_err());
         assert!(cache.entries.lock().by_text.is_empty());
     }
 }

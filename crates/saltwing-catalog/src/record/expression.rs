@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use saltwing_types::value::Timestamp;
-use saltwing_types::{ArithOp, ColumnDef, ColumnRef, Decimal, Expr, Function, Value};
+use saltwing_types::{ArithOp, ColumnDef, ColumnRef, Decimal, Expr, Function, Interval, Value};
 use serde::{Deserialize, Serialize};
 
 use super::sql_type::TypeRecord;
@@ -29,6 +29,8 @@ pub(super) enum ValueRecord {
     /// Milliseconds since 1970, and nanoseconds below them.
     #[serde(rename = "timestamp", alias = "Timestamp")]
     Timestamp { ms: i64, nanos: u32 },
+    #[serde(rename = "interval")]
+    Interval { months: i32, days: i32, nanos: i64 },
     #[serde(rename = "text", alias = "Text")]
     Text(String),
     #[serde(rename = "bytes", alias = "Bytes")]
@@ -54,6 +56,9 @@ impl ValueRecord {
             Value::Decimal(number) => Self::Decimal(number.to_string()),
             Value::Date(ms) => Self::Date(*ms),
             Value::Timestamp(Timestamp { ms, nanos }) => Self::Timestamp { ms: *ms, nanos: *nanos },
+            Value::Interval(Interval { months, days, nanos }) => {
+                Self::Interval { months: *months, days: *days, nanos: *nanos }
+            }
             Value::Text(text) => Self::Text(text.clone()),
             Value::Bytes(bytes) => Self::Bytes(bytes.clone()),
             Value::Array(elements) => Self::Array(elements.iter().map(Self::of).collect()),
@@ -73,6 +78,7 @@ impl ValueRecord {
             Self::Decimal(text) => Value::Decimal(number(&text)?),
             Self::Date(ms) => Value::Date(ms),
             Self::Timestamp { ms, nanos } => Value::Timestamp(Timestamp { ms, nanos }),
+            Self::Interval { months, days, nanos } => Value::Interval(Interval { months, days, nanos }),
             Self::Text(text) => Value::Text(text),
             Self::Bytes(bytes) => Value::Bytes(bytes),
             Self::Array(elements) => {

@@ -14,6 +14,7 @@ pub(super) const STATEMENTS: &[&str] = &[
     "DESCRIBE",
     "DROP",
     "EXPLAIN",
+    "EXPORT",
     "INSERT",
     "RELEASE",
     "ROLLBACK",

@@ -197,6 +197,8 @@ fn compares_natively(op: CompareOp, a: SqlType, b: SqlType) -> bool {
         && (is_char(a) == is_char(b))
         && (equality || !is_char(a))
         && a.element().is_none()
+        // Arrow compares months before days, and days before nanoseconds.
+        && a != SqlType::Interval
 }
 
 /// Whether no type of Arrow holds all values of both exactly: a hash join would miss or make up matches.

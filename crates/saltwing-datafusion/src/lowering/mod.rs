@@ -34,6 +34,7 @@ use crate::{RelationalError, RelationalErrorKind};
 mod aggregate;
 mod distinct_on;
 mod frame;
+mod interval_order;
 mod join_coercion;
 mod null_safe;
 mod outer_join;
@@ -70,7 +71,7 @@ pub(crate) fn lower_plan(plan: LogicalPlan) -> Result<LogicalPlan> {
         LogicalPlan::RecursiveQuery(query) => LogicalPlan::RecursiveQuery(set_operation::of_one_type(query)?),
         LogicalPlan::SubqueryAlias(alias) => LogicalPlan::SubqueryAlias(called(alias)),
         LogicalPlan::Distinct(Distinct::On(_)) => distinct_on::with_nullable_columns(lowerer.expressions(plan)?)?,
-        other => lowerer.expressions(other)?,
+        other => interval_order::sorted_by_length(lowerer.expressions(other)?)?,
     };
     plan.recompute_schema()
 }
@@ -147,7 +148,8 @@ impl Lowerer<'_> {
             });
         }
         let lowered = expr.map_children(|part| Ok(Transformed::yes(self.lower(part)?)))?.data;
-        frame::of_peers(aggregate::without_idle_order(lowered), self.schema)
+        let lowered = frame::of_peers(aggregate::without_idle_order(lowered), self.schema)?;
+        interval_order::called_by_length(lowered, self.schema)
     }
 
     /// An expression whose outermost operation is ours, as one function.

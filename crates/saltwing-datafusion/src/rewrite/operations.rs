@@ -39,7 +39,7 @@ impl Rewriter<'_> {
         }
         Ok(match expr {
             Expr::Nested(inner) | Expr::UnaryOp { op: UnaryOperator::Plus, expr: inner } => *inner,
-            Expr::Value(_) | Expr::TypedString(_) => self.constant(expr, span)?,
+            Expr::Value(_) | Expr::TypedString(_) | Expr::Interval(_) => self.constant(expr, span)?,
             Expr::SimilarTo { negated, expr, pattern, escape_char } => {
                 let Expr::Value(ast::ValueWithSpan { value: ast::Value::SingleQuotedString(text), .. }) = *pattern
                 else {

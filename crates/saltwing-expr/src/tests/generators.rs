@@ -5,12 +5,12 @@ pub(crate) mod expressions;
 use arrow::array::ArrayRef;
 use proptest::prelude::*;
 use saltwing_types::value::Timestamp;
-use saltwing_types::{Decimal, SqlType, Value};
+use saltwing_types::{Decimal, Interval as Length, SqlType, Value};
 
 use crate::ColumnBuilder;
 
 /// One of each type.
-pub(crate) const ALL_TYPES: [SqlType; 29] = [
+pub(crate) const ALL_TYPES: [SqlType; 30] = [
     SqlType::Null,
     SqlType::TinyInt,
     SqlType::SmallInt,
@@ -40,6 +40,7 @@ pub(crate) const ALL_TYPES: [SqlType; 29] = [
     SqlType::VarbinaryEncoded,
     SqlType::Uuid,
     SqlType::Json,
+    SqlType::Interval,
 ];
 
 pub(crate) fn any_type() -> impl Strategy<Value = SqlType> {
@@ -72,6 +73,9 @@ fn present_value(ty: SqlType) -> BoxedStrategy<Value> {
             .boxed(),
         Binary(n) => prop::collection::vec(any_byte(), n as usize).prop_map(Value::Bytes).boxed(),
         Uuid => prop::collection::vec(any_byte(), 16).prop_map(Value::Bytes).boxed(),
+        Interval => (-30i32..30, -40i32..40, prop_oneof![Just(0i64), any::<i64>()])
+            .prop_map(|(months, days, nanos)| Value::Interval(Length { months, days, nanos }))
+            .boxed(),
         Varbinary | VarbinaryEncoded => prop::collection::vec(any_byte(), 0..4).prop_map(Value::Bytes).boxed(),
         Array(element, _) => prop::collection::vec(any_value(element.sql_type()), 0..3).prop_map(Value::Array).boxed(),
         _ => any_int(ty).prop_map(Value::Int).boxed(),

@@ -5,8 +5,8 @@
 pub mod print;
 
 use saltwing_sql::statement::{
-    CheckSpec, ColumnSpec, CommentObject, ConflictAction, CopySource, Hint, MergeAction, OptionSpec, OptionValue,
-    QueryStatement, Restart, Returning, RowSource, SequenceOptions, Statement, TableChange,
+    CheckSpec, ColumnSpec, CommentObject, ConflictAction, CopySource, ExportedObjects, Hint, MergeAction, OptionSpec,
+    OptionValue, QueryStatement, Restart, Returning, RowSource, SequenceOptions, Statement, TableChange,
 };
 use saltwing_sql::{ColumnName, Name, TableRef};
 use saltwing_types::Span;
@@ -171,6 +171,11 @@ pub fn placeless(mut statement: Statement) -> Statement {
             name(it)
         }
         Statement::Unsupported(it) => it.span = NOWHERE,
+        Statement::Export(it) => match &mut it.objects {
+            ExportedObjects::Table(it) => table(it),
+            ExportedObjects::Schema(it) => name(it),
+            ExportedObjects::All => {}
+        },
         Statement::ShowFunctions(_)
         | Statement::ShowSchemas(_)
         | Statement::ShowTransactions

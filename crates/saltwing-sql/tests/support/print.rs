@@ -9,9 +9,9 @@ use saltwing_sql::statement::{
     AfterToken, AlterSequence, AlterTable, Assignment, CheckSpec, ColumnSpec, Comment, CommentObject, ConflictAction,
     ConflictClause, CopyCompression, CopyFormat, CopyFrom, CopyOptions, CopySource, CopyTarget, CopyTo, CreateSchema,
     CreateSequence, CreateTable, CreateTableAs, CreateView, Delete, DropObjects, DropSchema, DropSequence, Explain,
-    ExplainFormat, Hint, KeyPart, Merge, MergeAction, MergeRows, OnConflict, OnError, OptionSpec, OptionValue,
-    PrimaryKeySpec, QueryStatement, Restart, Returning, RowSource, SequenceNumber, SequenceOptions, Set, ShowTables,
-    Statement, TableChange, Unsupported, Update, Upsert, ValuesRow,
+    ExplainFormat, Export, ExportedObjects, Hint, KeyPart, Merge, MergeAction, MergeRows, OnConflict, OnError,
+    OptionSpec, OptionValue, PrimaryKeySpec, QueryStatement, Restart, Returning, RowSource, SequenceNumber,
+    SequenceOptions, Set, ShowTables, Statement, TableChange, Unsupported, Update, Upsert, ValuesRow,
 };
 use saltwing_sql::{ColumnName, Lexeme, Name, TableRef, lexemes, tree_text};
 use saltwing_types::table::SortOrder;
@@ -161,6 +161,11 @@ impl Print for Statement {
             Self::RollbackTo(name) => write!(f, "ROLLBACK TO {name}"),
             Self::ReleaseSavepoint(name) => write!(f, "RELEASE {name}"),
             Self::ShowTransactions => f.write_str("SHOW TRANSACTIONS"),
+            Self::Export(Export { objects }) => match objects {
+                ExportedObjects::Table(table) => write!(f, "EXPORT {table} AS PHOENIX"),
+                ExportedObjects::Schema(name) => write!(f, "EXPORT SCHEMA {name} AS PHOENIX"),
+                ExportedObjects::All => f.write_str("EXPORT ALL AS PHOENIX"),
+            },
             Self::Unsupported(Unsupported { text, .. }) => f.write_str(text),
         }
     }

@@ -45,9 +45,10 @@ impl ColumnData {
     pub(crate) fn new(slot: u16, ty: SqlType, overflow_bytes: usize) -> Self {
         use SqlType::*;
         let cells = match (ty, slot_format::width(ty)) {
-            (Float | UnsignedFloat | Double | UnsignedDouble | Timestamp | UnsignedTimestamp | Decimal(_), Some(w)) => {
-                Cells::Raw { width: w as u8, bytes: Vec::new() }
-            }
+            (
+                Float | UnsignedFloat | Double | UnsignedDouble | Timestamp | UnsignedTimestamp | Decimal(_) | Interval,
+                Some(w),
+            ) => Cells::Raw { width: w as u8, bytes: Vec::new() },
             (_, Some(_)) => Cells::Ints(Vec::new()),
             (_, None) => Cells::Var { lengths: Vec::new(), bytes: Vec::new(), overflow: Vec::new() },
         };

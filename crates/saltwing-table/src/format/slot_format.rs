@@ -10,7 +10,7 @@
 //! Its elements are stored as values of columns are, so every element has a form: NULL, '', and any bytes.
 
 use saltwing_types::value::Timestamp;
-use saltwing_types::{Decimal, SqlType, Value};
+use saltwing_types::{Decimal, Interval as Length, SqlType, Value};
 
 /// Bytes of a fixed-width value; `None` for variable width.
 pub(crate) fn width(ty: SqlType) -> Option<usize> {
@@ -21,7 +21,7 @@ pub(crate) fn width(ty: SqlType) -> Option<usize> {
         Integer | UnsignedInt | Float | UnsignedFloat => 4,
         BigInt | UnsignedLong | Double | UnsignedDouble | Date | Time | UnsignedDate | UnsignedTime => 8,
         Timestamp | UnsignedTimestamp => 12,
-        Decimal(Some(_)) => 16,
+        Decimal(Some(_)) | Interval => 16,
         Null | Decimal(None) | Char(_) | Varchar(_) | Binary(_) | Varbinary | VarbinaryEncoded | Uuid | Json
         | Array(..) => {
             return None;
@@ -39,6 +39,11 @@ pub(crate) fn put_fixed(value: &Value, ty: SqlType, out: &mut [u8]) {
         Value::Timestamp(at) => {
             out[..8].copy_from_slice(&at.ms.to_le_bytes());
             out[8..].copy_from_slice(&at.nanos.to_le_bytes());
+        }
+        Value::Interval(Length { months, days, nanos }) => {
+            out[..4].copy_from_slice(&months.to_le_bytes());
+            out[4..8].copy_from_slice(&days.to_le_bytes());
+            out[8..].copy_from_slice(&nanos.to_le_bytes());
         }
         Value::Decimal(d) => {
             let scale = if let SqlType::Decimal(Some((_, scale))) = ty { scale.into() } else { 0 };
@@ -87,6 +92,7 @@ pub(crate) fn slot_value(ty: SqlType, bytes: &[u8]) -> Option<Value> {
         Double | UnsignedDouble => Value::Double(f64::from_le_bytes(bytes.try_into().ok()?)),
         Date | Time | UnsignedDate | UnsignedTime => Value::Date(slot_int(bytes)?),
         Timestamp | UnsignedTimestamp => Value::Timestamp(slot_timestamp(bytes)?),
+        Interval => Value::Interval(slot_interval(bytes)?),
         Decimal(scale) => Value::Decimal(slot_decimal(scale, bytes)?),
         Char(_) | Varchar(_) | Json => Value::Text(std::str::from_utf8(bytes).ok()?.to_owned()),
         Binary(_) | Varbinary | VarbinaryEncoded | Uuid => Value::Bytes(bytes.to_vec()),
@@ -111,6 +117,17 @@ pub(crate) fn slot_timestamp(bytes: &[u8]) -> Option<Timestamp> {
     Some(Timestamp {
         ms: i64::from_le_bytes(bytes.get(..8)?.try_into().ok()?),
         nanos: u32::from_le_bytes(bytes.get(8..)?.try_into().ok()?),
+    })
+}
+
+/// An interval's slot: months, days, nanoseconds.
+fn slot_interval(bytes: &[u8]) -> Option<Length> {
+    let (months, rest) = bytes.split_first_chunk()?;
+    let (days, nanos) = rest.split_first_chunk()?;
+    Some(Length {
+        months: i32::from_le_bytes(*months),
+        days: i32::from_le_bytes(*days),
+        nanos: i64::from_le_bytes(nanos.try_into().ok()?),
     })
 }
 
@@ -186,18 +203,22 @@ mod tests {
                 .prop_map(|(ms, nanos)| Value::Timestamp(Timestamp { ms, nanos }))
                 .boxed(),
             SqlType::Decimal(None) => any::<i64>().prop_map(|n| Value::Decimal(n.into())).boxed(),
+            SqlType::Interval => any::<(i32, i32, i64)>()
+                .prop_map(|(months, days, nanos)| Value::Interval(Length { months, days, nanos }))
+                .boxed(),
             SqlType::Varbinary => prop::collection::vec(any::<u8>(), 0..4).prop_map(Value::Bytes).boxed(),
             _ => "[\0aé]{0,3}".prop_map(Value::Text).boxed(),
         };
         prop_oneof![1 => Just(Value::Null), 3 => some].boxed()
     }
 
-    const TYPES: [SqlType; 7] = [
+    const TYPES: [SqlType; 8] = [
         SqlType::Integer,
         SqlType::Boolean,
         SqlType::Double,
         SqlType::Timestamp,
         SqlType::Decimal(None),
+        SqlType::Interval,
         SqlType::Varbinary,
         SqlType::Varchar(None),
     ];

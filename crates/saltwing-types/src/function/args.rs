@@ -1,7 +1,7 @@
 //! The values that a function is computed from.
 
 use crate::value::Timestamp;
-use crate::{SqlType, Value, ValueError, number, text};
+use crate::{Decimal, Interval, SqlType, Value, ValueError, number, text};
 
 /// The values of a call's arguments, and the call's type.
 ///
@@ -135,6 +135,25 @@ impl<'a> Args<'a> {
     /// An argument that makes no sense to the function.
     pub(super) fn refused(&self, why: impl std::fmt::Display) -> ValueError {
         ValueError::BadArgument(format!("{}: {why}", self.function))
+    }
+
+    /// An interval.
+    ///
+    /// # Errors
+    /// [`ValueError::Internal`] if it is none.
+    pub fn interval(&self, index: usize) -> Argument<Interval> {
+        match self.values.get(index) {
+            Some(Value::Interval(length)) => Ok(*length),
+            _ => Err(self.broken(index, "interval")),
+        }
+    }
+
+    /// A number as a decimal.
+    ///
+    /// # Errors
+    /// [`ValueError::OutOfRange`] for a float that is none.
+    pub fn decimal(&self, index: usize) -> Argument<Decimal> {
+        number::to_decimal(self.value(index)?)
     }
 
     /// The call as SQL writes it.

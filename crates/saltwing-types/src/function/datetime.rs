@@ -102,8 +102,10 @@ static DATE_TRUNC: ScalarFunction = ScalarFunction::new(
 .gives("The start of the unit of time, microsecond to year, that holds the instant.")
 .example("DATE_TRUNC('month', DATE '2024-05-15')", "2024-05-01");
 
-const OF_INSTANT: &[Signature] =
-    &[Signature::new(&[of_kind("at", ParameterKind::InstantOrString)], ResultType::Is(SqlType::Integer))];
+const OF_INSTANT: &[Signature] = &[
+    Signature::new(&[of_kind("at", ParameterKind::InstantOrString)], ResultType::Is(SqlType::Integer)),
+    Signature::new(&[of_kind("length", ParameterKind::Interval)], ResultType::Is(SqlType::Integer)),
+];
 
 /// The entry of a date field: an integer of an instant.
 const fn field(field: DateField) -> ScalarFunction {

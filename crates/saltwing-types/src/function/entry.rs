@@ -5,7 +5,7 @@ use std::hash::{Hash, Hasher};
 use std::ops::Deref;
 
 use super::{Args, Signature};
-use crate::{DateField, SqlType, VALUE_BYTES_MAX, Value, ValueError};
+use crate::{ArithOp, DateField, SqlType, VALUE_BYTES_MAX, Value, ValueError};
 
 /// Looks at the arguments of a call that are literals; the others are `None`.
 pub type Check = fn(&[Option<&Value>]) -> Result<(), ValueError>;
@@ -118,7 +118,7 @@ pub enum NullRule {
 pub enum Evaluation {
     /// From the values of all arguments.
     Values(fn(&Args<'_>) -> Result<Value, ValueError>),
-    /// This part of the one argument, an instant.
+    /// This part of the one argument, an instant or an interval.
     Field(DateField),
     /// The first argument that is not NULL; those behind it are not computed.
     FirstNotNull,
@@ -133,6 +133,8 @@ pub enum Rewrite {
     NullIf,
     /// `a % b`.
     Remainder,
+    /// `at + length` or `at - length`.
+    Moved(ArithOp),
     /// `CASE WHEN n > 0 THEN 1 WHEN n < 0 THEN -1 WHEN n = 0 THEN 0 END`.
     Sign,
 }
@@ -232,7 +234,10 @@ impl Function {
         }
         match self.evaluation {
             Evaluation::Values(compute) => compute(&args),
-            Evaluation::Field(field) => Ok(Value::Int(field.of(args.instant(0)?))),
+            Evaluation::Field(field) => match values {
+                [Value::Interval(length)] => length.field(field).map(Value::Int),
+                _ => Ok(Value::Int(field.of(args.instant(0)?))),
+            },
             Evaluation::FirstNotNull => {
                 Ok(values.iter().find(|value| !value.is_null()).cloned().unwrap_or(Value::Null))
             }

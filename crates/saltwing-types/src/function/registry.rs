@@ -2,11 +2,13 @@
 
 use std::sync::LazyLock;
 
-use super::{Function, ScalarFunction, array, conditional, datetime, hash, json, regexp, substring, text};
+use super::{
+    Function, ScalarFunction, array, conditional, datetime, hash, interval, json, phoenix, regexp, substring, text,
+};
 use crate::DateField;
 
 /// The lists of all subjects.
-static SUBJECTS: [&[&ScalarFunction]; 15] = [
+static SUBJECTS: [&[&ScalarFunction]; 17] = [
     super::array::ALL,
     super::binary::ALL,
     super::characters::ALL,
@@ -15,9 +17,11 @@ static SUBJECTS: [&[&ScalarFunction]; 15] = [
     super::dynamic::ALL,
     super::format::ALL,
     super::hash::ALL,
+    super::interval::ALL,
     super::json::ALL,
     super::numeric::ALL,
     super::padding::ALL,
+    super::phoenix::ALL,
     super::power::ALL,
     super::regexp::ALL,
     super::substring::ALL,
@@ -57,6 +61,16 @@ impl Function {
     pub const ARRAY_ALL: Self = Self(&array::ARRAY_ALL);
     /// `SUBSTRING(text FROM start FOR count)`.
     pub const SUBSTR: Self = Self(&substring::SUBSTR);
+    /// `AGE(to, from)`; with one argument from it to today's midnight.
+    pub const AGE: Self = Self(&interval::AGE);
+    /// Phoenix's `a || b`.
+    pub const PHOENIX_CONCAT: Self = Self(&phoenix::PHOENIX_CONCAT);
+    /// Phoenix's `a + b`.
+    pub const WRAPPING_ADD: Self = Self(&phoenix::WRAPPING_ADD);
+    /// Phoenix's `a - b`.
+    pub const WRAPPING_SUBTRACT: Self = Self(&phoenix::WRAPPING_SUBTRACT);
+    /// Phoenix's `a * b`.
+    pub const WRAPPING_MULTIPLY: Self = Self(&phoenix::WRAPPING_MULTIPLY);
     /// `json -> key`.
     pub const JSON_GET: Self = Self(&json::JSON_GET);
     /// `json ->> key`.

@@ -58,6 +58,8 @@ pub enum ParameterKind {
     Instant,
     /// An instant, or a string literal that is one.
     InstantOrString,
+    /// An interval, or a string literal that is one.
+    Interval,
     /// A unit of time by name.
     Unit,
     /// A length of time: text such as '15 minutes', or an INTERVAL.
@@ -85,6 +87,7 @@ impl ParameterKind {
             Self::Number | Self::Double => "a number",
             Self::Array | Self::ArrayAsTexts => "an array",
             Self::Json => "JSON",
+            Self::Interval => "an interval",
             _ => "an instant",
         }
     }
@@ -118,6 +121,7 @@ impl ParameterKind {
             Self::Double => "DOUBLE",
             Self::Array | Self::ArrayAsTexts => "array",
             Self::Json => "JSON",
+            Self::Interval => "INTERVAL",
             _ => "instant",
         }
     }

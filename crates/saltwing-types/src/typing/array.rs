@@ -1,8 +1,9 @@
-//! Calls over arrays that are other expressions.
+//! Calls that are other expressions by the types of their arguments: those over arrays, and Phoenix's arithmetic of what is no
+//! integer.
 
-use super::{Typed, call, in_list};
+use super::{Typed, arith, arith_type, call, in_list};
 use crate::sql_type::TypeFamily;
-use crate::{CompareOp, Expr, Function, SqlType, Value};
+use crate::{ArithOp, CompareOp, Expr, Function, SqlType, Value};
 
 impl Function {
     /// Whether a call makes an array of arrays, which only the relational engine has.
@@ -11,9 +12,23 @@ impl Function {
     }
 }
 
-/// The expression that a call over an array is; `None` of any other call.
+/// The expression that a call is; `None` of any other call.
 pub(super) fn another(function: Function, args: &[Expr]) -> Option<Typed> {
-    if function == Function::CONCAT { joined(args) } else { membership(function, args) }
+    match function {
+        function if [Function::CONCAT, Function::PHOENIX_CONCAT].contains(&function) => joined(args),
+        function if function == Function::WRAPPING_ADD => not_of_integers(ArithOp::Add, args),
+        function if function == Function::WRAPPING_SUBTRACT => not_of_integers(ArithOp::Sub, args),
+        function if function == Function::WRAPPING_MULTIPLY => not_of_integers(ArithOp::Mul, args),
+        function => membership(function, args),
+    }
+}
+
+/// Arithmetic that cannot wrap: of decimals, floats, instants and intervals; and an error of it.
+fn not_of_integers(op: ArithOp, args: &[Expr]) -> Option<Typed> {
+    let [a, b] = args else { return None };
+    let types = a.sql_type().or(b.sql_type()).zip(b.sql_type().or(a.sql_type()));
+    let wraps = types.is_none_or(|(a, b)| arith_type(op, a, b).is_some_and(SqlType::is_integer));
+    (!wraps).then(|| arith(op, a.clone(), b.clone()))
 }
 
 /// `array || array`, `array || element` and `element || array`.

@@ -119,6 +119,7 @@ fn takes(kind: ParameterKind, arg: &Expr) -> bool {
         Integer | Number | Double => family == TypeFamily::Number,
         Instant => family == TypeFamily::Instant,
         Array | ArrayAsTexts => family == TypeFamily::Array || matches!(arg, Expr::Literal(Value::Text(_), _)),
+        Interval => family == TypeFamily::Interval || matches!(arg, Expr::Literal(Value::Text(_), _)),
         InstantOrString => family == TypeFamily::Instant || matches!(arg, Expr::Literal(Value::Text(_), _)),
         _ => true,
     }
@@ -155,6 +156,7 @@ fn typed(arg: Expr, kind: ParameterKind, common: SqlType, name: &str) -> Typed {
         ParameterKind::Number if family.is_none() => meet_type(arg, SqlType::Decimal(None)),
         ParameterKind::Json if takes(kind, &arg) => as_type(arg, SqlType::Json),
         ParameterKind::Double if takes(kind, &arg) => as_type(arg, SqlType::Double),
+        ParameterKind::Interval if takes(kind, &arg) => meet_type(arg, SqlType::Interval),
         ParameterKind::InstantOrString if takes(kind, &arg) && family != Some(TypeFamily::Instant) => {
             meet_type(arg, SqlType::Timestamp)
         }

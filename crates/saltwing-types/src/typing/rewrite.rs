@@ -11,6 +11,7 @@ pub(super) fn rewrite(function: Function, rewrite: Rewrite, args: Vec<Expr>) -> 
     match (rewrite, args.next(), args.next()) {
         (Rewrite::NullIf, Some(a), Some(b)) => null_if(a, b),
         (Rewrite::Remainder, Some(a), Some(b)) => arith(ArithOp::Rem, a, b),
+        (Rewrite::Moved(op), Some(at), Some(length)) => moved(function, op, at, length),
         (Rewrite::Sign, Some(number), None) => sign(number),
         _ => Err(ValueError::Internal(format!("a call of {function:?} with too few arguments"))),
     }
@@ -31,6 +32,18 @@ fn null_if(a: Expr, b: Expr) -> Typed {
     };
     let (equal, a) = typed;
     case(None, vec![(equal, Expr::NULL)], Some(a))
+}
+
+/// `at + length` or `at - length`: a string is read as a TIMESTAMP and as an INTERVAL.
+fn moved(function: Function, op: ArithOp, at: Expr, length: Expr) -> Typed {
+    let is_text = |e: &Expr| matches!(e, Expr::Literal(Value::Text(_), _) | Expr::Param(_, None));
+    let at = if is_text(&at) { meet_type(at, SqlType::Timestamp)? } else { at };
+    let length = if is_text(&length) { meet_type(length, SqlType::Interval)? } else { length };
+    if !at.sql_type().is_some_and(|ty| matches!(ty.family(), TypeFamily::Instant | TypeFamily::Null)) {
+        let text = format!("{} takes an instant, and {at} is {}", function.name, type_name(&at));
+        return Err(ValueError::TypeMismatch(text));
+    }
+    arith(op, at, length)
 }
 
 /// `CASE WHEN n > 0 THEN 1 WHEN n < 0 THEN -1 WHEN n = 0 THEN 0 END`, an INTEGER.

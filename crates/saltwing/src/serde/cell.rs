@@ -59,7 +59,9 @@ impl<'de> Deserializer<'de> for Cell {
             Value::Text(text) => visitor.visit_string(text),
             Value::Bytes(_) if self.ty == SqlType::Uuid => visitor.visit_string(self.text()),
             Value::Bytes(bytes) => visitor.visit_byte_buf(bytes),
-            Value::Decimal(_) | Value::Date(_) | Value::Timestamp(_) => visitor.visit_string(self.text()),
+            Value::Decimal(_) | Value::Date(_) | Value::Timestamp(_) | Value::Interval(_) => {
+                visitor.visit_string(self.text())
+            }
             Value::Array(elements) => {
                 let ty = self.ty.element().unwrap_or(SqlType::Null);
                 visitor.visit_seq(SeqDeserializer::new(elements.into_iter().map(|value| Cell { value, ty })))

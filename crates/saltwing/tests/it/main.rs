@@ -16,6 +16,7 @@ mod direct;
 mod durability;
 #[cfg(feature = "datafusion")]
 mod errors_as_data;
+mod export;
 #[cfg(feature = "datafusion")]
 mod files;
 #[cfg(feature = "datafusion")]
@@ -26,6 +27,7 @@ mod functions;
 mod generated_columns;
 mod inbox;
 mod interrupts;
+mod intervals;
 mod json;
 #[cfg(feature = "datafusion")]
 mod kept_plans;

@@ -328,9 +328,15 @@ impl Choices<'_> {
             ParameterKind::Array | ParameterKind::ArrayAsTexts => {
                 typing::call_named("MAKE_ARRAY", self.list(common, depth, 0, 3)).unwrap_or(Expr::NULL)
             }
+            ParameterKind::Any if self.pick(4) == 0 => self.argument(ParameterKind::Interval, common, depth),
             ParameterKind::Any | ParameterKind::AnyAsText => {
                 let kind = self.one_of(&KINDS);
                 self.of_kind(kind, depth)
+            }
+            ParameterKind::Interval => {
+                let text = self.one_of(&["1 mon", "-3 days 04:00:00.5", "2 years ago", "178000000 years", "now"]);
+                let length = typing::string(text);
+                if self.pick(3) == 0 { length } else { typing::cast(length, SqlType::Interval).unwrap_or(Expr::NULL) }
             }
             ParameterKind::Integer => match self.pick(8) {
                 0 => self.of_kind(Kind::Number, depth),

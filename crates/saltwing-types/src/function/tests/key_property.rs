@@ -89,6 +89,10 @@ impl Draw {
     fn along(&self, function: Function, moving: usize) -> Vec<Vec<(Value, Result<Value, ValueError>)>> {
         let mut curves = Vec::new();
         for signature in function.signatures {
+            // What holds of instants in keys need not hold of intervals: these are in no key.
+            if signature.parameters[moving].kind == ParameterKind::Interval {
+                continue;
+            }
             for count in signature.required..=signature.parameters.len() {
                 let (values, ty) = self.ascending(signature.parameters[moving].kind);
                 let result = |value: Value| {

@@ -1,0 +1,288 @@
+//! EXPORT .. AS PHOENIX: statements that make the same tables, rows, sequences and views in Apache Phoenix.
+//!
+//! Each statement is a row of text and ends with `;`. What Phoenix has no form for is a comment, with the reason, before the
+//! statement that it is missing from; a table whose key Phoenix cannot have is refused if it is named, and a comment if it
+//! is one of many.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use arrow::array::{RecordBatch, StringArray};
+use saltwing_bind::{ResultColumn, SPLIT_ON, column_path, key_constraint, resolve, table_path};
+use saltwing_exec::select::result_schema;
+use saltwing_expr::value_at;
+use saltwing_sql::statement::{Export, ExportedObjects};
+use saltwing_sql::{Statement, parse_one, quote_name};
+use saltwing_types::table::is_same_name;
+use saltwing_types::{ColumnDef, ErrorCode, SequenceDef, SortOrder, SqlType, TableDef, TableName, Value, ViewDef};
+
+use crate::Error;
+use crate::outcome::{BatchSource, Outcome, RowsOutcome, Running};
+use crate::phoenix_literal::{phoenix_literal, phoenix_type};
+use crate::session::Session;
+use crate::text_rows::text_columns;
+
+/// Rows of text that are handed out at once.
+const ROWS_AT_ONCE: usize = 1_000;
+
+/// The options of tables that Phoenix has, besides those that are fields of a definition.
+const SAME_OPTIONS: [&str; 16] = [
+    "APPEND_ONLY_SCHEMA",
+    "BLOCKSIZE",
+    "BLOOMFILTER",
+    "CHANGE_DETECTION_ENABLED",
+    "COLUMN_ENCODED_BYTES",
+    "COMPRESSION",
+    "DEFAULT_COLUMN_FAMILY",
+    "DISABLE_WAL",
+    "GUIDE_POSTS_WIDTH",
+    "IMMUTABLE_ROWS",
+    "IMMUTABLE_STORAGE_SCHEME",
+    "KEEP_DELETED_CELLS",
+    "STORE_NULLS",
+    "UPDATE_CACHE_FREQUENCY",
+    "USE_STATS_FOR_PARALLELIZATION",
+    "VERSIONS",
+];
+
+impl Session {
+    /// The statements, table by table as they are read. Each table's rows are of one moment; inside a transaction all are of
+    /// its moment.
+    pub(crate) fn export(&self, export: &Export) -> Result<RowsOutcome, Error> {
+        let context = self.begin();
+        let mut parts = VecDeque::new();
+        match &export.objects {
+            ExportedObjects::Table(name) => {
+                let table = resolve(&*self.catalog(), name)?;
+                if let Some(reason) = refusal(table.def()) {
+                    let text = format!("{} has no form in Phoenix: {reason}", table.def().name);
+                    return Err(Error::new(ErrorCode::NotSupported, text).at(Some(name.span())));
+                }
+                parts.push_back(Part::Lines(table_lines(table.def())));
+                parts.push_back(Part::Rows(table.def().clone()));
+            }
+            ExportedObjects::Schema(name) => {
+                if !self.catalog().has_schema(&name.text) {
+                    let error = Error::new(ErrorCode::NoSuchSchema, format!("no schema {}", name.text));
+                    return Err(error.at(Some(name.span)));
+                }
+                let is_in = |of: &TableName| of.schema.as_ref().is_some_and(|schema| is_same_name(schema, &name.text));
+                self.export_all(Some(&name.text), is_in, &mut parts);
+            }
+            ExportedObjects::All => self.export_all(None, |_| true, &mut parts),
+        }
+        let columns: Arc<[ResultColumn]> = text_columns(&["statement"]).into();
+        let mut rows = ExportRows { session: self.clone(), parts, table: None, lines: VecDeque::new() };
+        let running = Running::new(context, Vec::new(), Vec::new());
+        Ok(RowsOutcome::running(columns, BatchSource::Texts(Box::new(move || rows.next())), running))
+    }
+
+    fn export_all(&self, schema: Option<&str>, is_in: impl Fn(&TableName) -> bool, parts: &mut VecDeque<Part>) {
+        let catalog = self.catalog();
+        let schemas = catalog.schemas().into_iter().filter(|name| schema.is_none_or(|s| is_same_name(s, name)));
+        let mut lines: Vec<String> =
+            schemas.map(|name| format!("CREATE SCHEMA IF NOT EXISTS {};", quote_name(&name))).collect();
+        for sequence in catalog.sequences().iter().filter(|sequence| is_in(&sequence.name)) {
+            lines.push(sequence_text(sequence));
+        }
+        parts.push_back(Part::Lines(lines));
+        for table in catalog.tables().iter().filter(|table| is_in(&table.def().name)) {
+            match refusal(table.def()) {
+                Some(reason) => {
+                    parts.push_back(Part::Lines(vec![format!("-- {} is left out: {reason}", table.def().name)]));
+                }
+                None => {
+                    parts.push_back(Part::Lines(table_lines(table.def())));
+                    parts.push_back(Part::Rows(table.def().clone()));
+                }
+            }
+        }
+        let views = catalog.views();
+        let views = views.iter().filter(|view| is_in(&view.name)).map(|view| view_text(view));
+        parts.push_back(Part::Lines(views.collect()));
+    }
+}
+
+/// A part of an export, in the order of the statements.
+enum Part {
+    Lines(Vec<String>),
+    /// The rows of a table.
+    Rows(Arc<TableDef>),
+}
+
+/// The rows of an export, read table by table.
+struct ExportRows {
+    session: Session,
+    parts: VecDeque<Part>,
+    table: Option<TableRows>,
+    lines: VecDeque<String>,
+}
+
+struct TableRows {
+    rows: RowsOutcome,
+    /// Up to the bracket of the values.
+    head: String,
+    columns: Vec<(String, SqlType)>,
+}
+
+impl ExportRows {
+    /// The next texts; `None` at the end.
+    fn next(&mut self) -> Result<Option<RecordBatch>, Error> {
+        while self.lines.len() < ROWS_AT_ONCE && self.read()? {}
+        let count = self.lines.len().min(ROWS_AT_ONCE);
+        if count == 0 {
+            return Ok(None);
+        }
+        let texts: StringArray = self.lines.drain(..count).map(Some).collect();
+        let schema = result_schema(&text_columns(&["statement"]));
+        Ok(Some(RecordBatch::try_new(schema, vec![Arc::new(texts)]).map_err(saltwing_access::TableError::from)?))
+    }
+
+    /// Reads the next batch of rows, or goes on to the next part; `false` at the end.
+    fn read(&mut self) -> Result<bool, Error> {
+        let Some(table) = &mut self.table else {
+            match self.parts.pop_front() {
+                None => return Ok(false),
+                Some(Part::Lines(lines)) => self.lines.extend(lines),
+                Some(Part::Rows(def)) => self.table = Some(self.open(&def)?),
+            }
+            return Ok(true);
+        };
+        match table.rows.source.next_blocking(&table.rows.columns)? {
+            None => self.table = None,
+            Some(batch) => {
+                for row in 0..batch.num_rows() {
+                    self.lines.push_back(table.statement(&batch, row)?);
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    fn open(&self, def: &TableDef) -> Result<TableRows, Error> {
+        let shown: Vec<&ColumnDef> = def.columns.iter().filter(|column| !column.hidden).collect();
+        let items: Vec<String> = shown.iter().map(|column| column_path(def, column)).collect();
+        let table = table_path(&def.name);
+        // EXPORT names the whole table: there is nothing for the guard to ask.
+        let text = format!("SELECT /*+ FULL_SCAN */ {} FROM {table}", items.join(", "));
+        let Statement::Query(query) = parse_one(&text)?.statement else {
+            return Err(Error::new(ErrorCode::Bug, "a SELECT was read as another statement"));
+        };
+        let Outcome::Rows(rows) = self.session.run_statement(&Statement::Query(query), &[])? else {
+            return Err(Error::new(ErrorCode::Bug, "a query gave no rows"));
+        };
+        let head = format!("UPSERT INTO {table} ({}) VALUES (", items.join(", "));
+        Ok(TableRows { rows, head, columns: items.into_iter().zip(shown.iter().map(|column| column.ty)).collect() })
+    }
+}
+
+impl TableRows {
+    /// The UPSERT of a row. Before it stands a comment for each value that Phoenix cannot have.
+    fn statement(&self, batch: &RecordBatch, row: usize) -> Result<String, Error> {
+        let (mut text, mut values) = (String::new(), Vec::with_capacity(self.columns.len()));
+        for (place, (name, ty)) in self.columns.iter().enumerate() {
+            let value = match batch.columns().get(place) {
+                Some(array) => value_at(array, row, *ty)?,
+                None => Value::Null,
+            };
+            let literal = phoenix_literal(&value, *ty);
+            for note in literal.notes {
+                text.push_str(&format!("-- {name}: {note}\n"));
+            }
+            values.push(literal.text);
+        }
+        text.push_str(&self.head);
+        text.push_str(&values.join(", "));
+        text.push_str(");");
+        Ok(text)
+    }
+}
+
+/// Why Phoenix can have no such table.
+fn refusal(def: &TableDef) -> Option<String> {
+    let mut columns = def.columns.iter().enumerate();
+    if columns.any(|(index, column)| column.hidden && def.key.position(index).is_some()) {
+        return Some("it has no PRIMARY KEY, which tables of Phoenix have".to_owned());
+    }
+    let computed = def.key.columns.iter().find(|part| part.computed().is_some());
+    computed.map(|part| format!("its key has the part {}, and keys of Phoenix are columns alone", part.name))
+}
+
+/// CREATE TABLE, and comments on what is missing in it.
+fn table_lines(def: &TableDef) -> Vec<String> {
+    let mut notes: Vec<String> = Vec::new();
+    let mut lines = Vec::new();
+    for (index, column) in def.columns.iter().enumerate().filter(|(_, column)| !column.hidden) {
+        let (ty, note) = phoenix_type(column.ty);
+        let name = column_path(def, column);
+        notes.extend(note.map(|note| format!("{name} is {}: {note}", column.ty)));
+        let not_null = match def.key.position(index) {
+            Some(place) => !def.key.columns.get(place).is_some_and(|part| part.nullable),
+            None => {
+                let note = "Phoenix has NOT NULL behind the key for immutable tables alone";
+                notes.extend((!column.nullable).then(|| format!("{name} is NOT NULL: {note}")));
+                false
+            }
+        };
+        let default = match &column.default {
+            Some(default) if default.computed => {
+                notes.push(format!("{name} has DEFAULT {}: Phoenix has constants alone", default.text));
+                String::new()
+            }
+            Some(default) => match &default.expr {
+                saltwing_types::Expr::Literal(value, _) => {
+                    format!(" DEFAULT {}", phoenix_literal(value, column.ty).text)
+                }
+                _ => {
+                    notes.push(format!("{name} has DEFAULT {}: Phoenix has constants alone", default.text));
+                    String::new()
+                }
+            },
+            None => String::new(),
+        };
+        lines.push(format!("    {name} {ty}{}{default}", if not_null { " NOT NULL" } else { "" }));
+    }
+    let parts = def.key.columns.iter().map(|part| {
+        let desc = if part.order == SortOrder::Desc { " DESC" } else { "" };
+        format!("{}{desc}", quote_name(&part.name))
+    });
+    let name = quote_name(key_constraint(def).unwrap_or("pk"));
+    lines.push(format!("    CONSTRAINT {name} PRIMARY KEY ({})", parts.collect::<Vec<_>>().join(", ")));
+    notes.extend(def.checks.iter().map(|check| format!("CHECK ({}): Phoenix has no CHECK", check.text)));
+    let mut options = Vec::new();
+    if let Some(salt) = def.key.salt {
+        options.push(format!("SALT_BUCKETS = {}", salt.buckets));
+        notes.extend(salt.by.map(|_| "SALT_BY: Phoenix salts by the whole key".to_owned()));
+    }
+    options.extend(def.ttl_s.map(|ttl_s| format!("TTL = {ttl_s}")));
+    for option in &def.options {
+        let value =
+            if option.value.is_null() { "NONE".into() } else { phoenix_literal(&option.value, SqlType::Null).text };
+        match SAME_OPTIONS.contains(&option.name.as_str()) {
+            true => options.push(format!("{} = {value}", option.name)),
+            false if option.name == SPLIT_ON => {}
+            false => notes.push(format!("{} = {value}: Phoenix has no such option", option.name)),
+        }
+    }
+    let options = if options.is_empty() { String::new() } else { format!(" {}", options.join(", ")) };
+    let table = table_path(&def.name);
+    let notes = notes.into_iter().map(|note| format!("-- {table}: {}", note.replace('\n', " ")));
+    let create = format!("CREATE TABLE IF NOT EXISTS {table} (\n{}\n){options};", lines.join(",\n"));
+    notes.chain([create]).collect()
+}
+
+/// CREATE SEQUENCE. The values begin again: an export takes none to see where they are.
+fn sequence_text(sequence: &SequenceDef) -> String {
+    let SequenceDef { start, increment, min, max, cycles, cache, .. } = sequence;
+    format!(
+        "CREATE SEQUENCE IF NOT EXISTS {} START WITH {start} INCREMENT BY {increment} MINVALUE {min} MAXVALUE {max}{} CACHE {cache};",
+        table_path(&sequence.name),
+        if *cycles { " CYCLE" } else { "" }
+    )
+}
+
+/// A comment: a view is stored with its columns written out, and Phoenix's views are `SELECT * FROM table WHERE ..` alone.
+fn view_text(view: &ViewDef) -> String {
+    let query = view.query.replace('\n', " ");
+    format!("-- view {} is left out: Phoenix's views are SELECT * FROM table WHERE ..: {query}", table_path(&view.name))
+}

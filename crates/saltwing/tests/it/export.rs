@@ -1,0 +1,70 @@
+//! EXPORT .. AS PHOENIX.
+
+use saltwing::Database;
+use saltwing::blocking::Connection;
+
+use crate::texts;
+
+fn connection() -> Connection {
+    let connection = Database::memory().unwrap().connect().blocking();
+    let tables = "CREATE SCHEMA s;
+        CREATE TABLE s.e (a INTEGER NOT NULL, b VARCHAR, f.c DOUBLE NOT NULL DEFAULT 1.5, d DATE, ts TIMESTAMP, x VARBINARY, j JSON, i INTERVAL, u UUID,
+            n DOUBLE, l VARCHAR ARRAY, CONSTRAINT pk PRIMARY KEY (a DESC, b), CONSTRAINT small CHECK (a < 100)) SALT_BUCKETS = 2, TTL = 86400, FULL_SCAN = 'allow';
+        CREATE TABLE h (k VARCHAR NOT NULL, CONSTRAINT pk PRIMARY KEY (HASH(k), k));
+        CREATE SEQUENCE s.q START WITH 5 INCREMENT BY 2;
+        CREATE VIEW s.v AS SELECT * FROM s.e WHERE a = 1";
+    connection.execute_batch(tables).unwrap();
+    connection
+        .execute(
+            "UPSERT INTO s.e VALUES (1, 'it''s \\', 2, DATE '2024-01-31', TIMESTAMP '2024-01-31 10:00:00.5', X'00ff', '{\"a\": 1}', INTERVAL '1 day', '01234567-89ab-cdef-0123-456789abcdef', 1e30, ARRAY['x', NULL])",
+            (),
+        )
+        .unwrap();
+    let nan = "UPSERT INTO s.e (a, b, c, n) VALUES (2, E'a\\nb', 0.5, CAST('NaN' AS DOUBLE))";
+    connection.execute(nan, ()).unwrap();
+    connection
+}
+
+#[test]
+fn a_table_is_its_definition_and_its_rows() {
+    let lines = texts(&connection(), "EXPORT s.e AS PHOENIX").unwrap();
+    let pattern = "'yyyy-MM-dd HH:mm:ss.SSS'";
+    let row = format!(
+        "UPSERT INTO s.e (a, b, f.c, d, ts, x, j, i, u, n, l) VALUES (1, 'it''s \\\\', 2.0, TO_DATE('2024-01-31 00:00:00.000', {pattern}), \
+         TO_TIMESTAMP('2024-01-31 10:00:00.500', {pattern}), X'00ff', '{{\"a\": 1}}', '1 day', X'0123456789abcdef0123456789abcdef', 1E30, ARRAY['x', NULL]);"
+    );
+    let create = "CREATE TABLE IF NOT EXISTS s.e (\n    a INTEGER NOT NULL,\n    b VARCHAR,\n    f.c DOUBLE DEFAULT 1.5,\n    d DATE,\n    ts TIMESTAMP,\n    \
+        x VARBINARY,\n    j VARCHAR,\n    i VARCHAR,\n    u BINARY(16),\n    n DOUBLE,\n    l VARCHAR ARRAY,\n    CONSTRAINT pk PRIMARY KEY (a DESC, b)\n) SALT_BUCKETS = 2, TTL = 86400;";
+    assert!(lines.contains(&row), "{lines:#?}");
+    assert!(lines.contains(&create.to_owned()), "{lines:#?}");
+    let noted: Vec<&str> = lines.iter().filter_map(|line| line.strip_prefix("-- s.e: ")).collect();
+    assert_eq!(noted.len(), 6, "{noted:?}");
+    let nan = lines.iter().find(|line| line.contains("'a\\nb'")).unwrap();
+    assert!(nan.starts_with("-- n: NaN has no literal in Phoenix\nUPSERT INTO"), "{nan}");
+}
+
+#[test]
+fn a_schema_has_its_sequences_and_all_has_a_comment_for_what_is_left_out() {
+    let connection = connection();
+    let schema = texts(&connection, "EXPORT SCHEMA s AS PHOENIX").unwrap();
+    assert!(schema[0] == "CREATE SCHEMA IF NOT EXISTS s;", "{schema:#?}");
+    assert!(schema[1].starts_with("CREATE SEQUENCE IF NOT EXISTS s.q START WITH 5 INCREMENT BY 2"), "{schema:#?}");
+    assert!(schema.last().unwrap().starts_with("-- view s.v is left out"), "{schema:#?}");
+    assert!(!schema.iter().any(|line| line.contains("-- h is left out")), "{schema:#?}");
+    let all = texts(&connection, "EXPORT ALL AS PHOENIX").unwrap();
+    assert!(all.iter().any(|line| line.contains("-- h is left out: its key has the part")), "{all:#?}");
+}
+
+/// What is exported is read in the dialect, and gives the same rows.
+#[test]
+fn the_dialect_reads_what_is_exported() {
+    let from = connection();
+    let to = Database::memory().unwrap().connect().blocking();
+    let script = texts(&from, "EXPORT SCHEMA s AS PHOENIX").unwrap().join("\n");
+    to.execute("SET dialect = 'phoenix'", ()).unwrap();
+    to.execute_batch(&script).unwrap();
+    to.execute("SET dialect = 'saltwing'", ()).unwrap();
+    let rows = "SELECT /*+ FULL_SCAN */ a, b, c, d, ts, x, j, i, n FROM s.e ORDER BY a";
+    let expected: Vec<String> = texts(&from, rows).unwrap().into_iter().map(|row| row.replace("NaN", "NULL")).collect();
+    assert_eq!(texts(&to, rows).unwrap(), expected);
+}
