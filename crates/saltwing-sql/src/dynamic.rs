@@ -16,6 +16,7 @@ use crate::dialect::SaltwingDialect;
 use crate::error::SqlError;
 use crate::lexer::{self, Lexed};
 use crate::name::{ColumnName, is_list};
+use crate::phoenix::Dialect;
 use crate::{place, words};
 
 /// A column that a statement declares for rows of a table.
@@ -32,7 +33,7 @@ pub struct DynamicColumn {
 /// # Errors
 /// A type that is none; a text that is no list.
 pub fn dynamic_columns(list: &str, span: Span) -> Result<Vec<DynamicColumn>, SqlError> {
-    let Lexed { mut tokens, ranges, .. } = lexer::lex(list, 0, Location::new(1, 1))?;
+    let Lexed { mut tokens, ranges, .. } = lexer::lex(list, 0, Location::new(1, 1), Dialect::default())?;
     tokens.iter_mut().for_each(|token| token.span = place::token_span(span));
     columns(list, tokens, &ranges)
 }
@@ -46,7 +47,7 @@ pub fn without_dynamic_columns(name: &ObjectName) -> Option<(ObjectName, &Ident)
 
 fn columns(sql: &str, tokens: Vec<TokenWithSpan>, ranges: &[Range<usize>]) -> Result<Vec<DynamicColumn>, SqlError> {
     let dialect = SaltwingDialect::new(tokens.len());
-    let mut cursor = Cursor::new(sql, tokens, ranges, &dialect);
+    let mut cursor = Cursor::new(sql, tokens, ranges, (&dialect, Dialect::default()));
     let columns = cursor.in_brackets(|cursor| {
         let column = cursor.column()?;
         let (ty, _) = column_type::parse(cursor, &column.to_string())?;
