@@ -56,7 +56,8 @@ fn row_keys_stay() {
                     connection = open().unwrap().connect().blocking();
                 }
                 assert_eq!(row_keys(&connection, " AND c IS NULL"), before, "{name} {reopened}");
-                let found = texts(&connection, "SELECT v, c, d FROM t WHERE a = 'a3' AND b = 12").unwrap();
+                let found =
+                    texts(&connection, "SELECT v, c, d FROM t WHERE a = 'a3' AND b = 12 AND c IS NULL").unwrap();
                 assert_eq!(found, ["12|NULL|NULL"], "{name} {reopened}");
                 // A row that is there is replaced, not doubled.
                 run(&connection, &["UPSERT INTO t (a, b, v) VALUES ('a3', 12, 12)"]);
