@@ -19,16 +19,15 @@ fn memory(statements: &[&str]) -> Connection {
     connection
 }
 
+fn row_keys(connection: &Connection, condition: &str) -> Vec<Vec<u8>> {
+    let sql = format!("SELECT _row_key FROM t WHERE a >= 'a'{condition} ORDER BY a, b");
+    connection.query(&sql, ()).unwrap().map(|row| row.unwrap().get(0).unwrap()).collect()
+}
+
 /// Keys of every store and salt, in blocks and in memory, read by the definition after a reopening, too.
 #[test]
 fn row_keys_stay() {
     let folder = tempfile::tempdir().unwrap();
-    let keys = "SELECT hex(_row_key) FROM t WHERE a >= '' AND c IS NULL ORDER BY a, b";
-    let keys = if cfg!(feature = "datafusion") {
-        keys
-    } else {
-        "SELECT _row_key FROM t WHERE a >= '' AND c IS NULL ORDER BY a, b"
-    };
     for store in StoreKind::ALL {
         for salt in ["", " SALT_BUCKETS = 5", " SALT_BUCKETS = 7, SALT_BY = (a)"] {
             let name = format!("{}{}", store.as_str(), salt.len());
@@ -49,22 +48,23 @@ fn row_keys_stay() {
                     run(&connection, &["COMPACT t"]);
                 }
             }
-            let before = texts(&connection, &keys.replace(" AND c IS NULL", "")).unwrap();
+            let before = row_keys(&connection, "");
             run(&connection, &["ALTER TABLE t ADD c VARCHAR PRIMARY KEY DESC, d DECIMAL PRIMARY KEY"]);
             for reopened in [false, true] {
                 if reopened && store != StoreKind::Memory {
                     drop(connection);
                     connection = open().unwrap().connect().blocking();
                 }
-                assert_eq!(texts(&connection, keys).unwrap(), before, "{name} {reopened}");
-                let found = texts(&connection, "SELECT v, c, d FROM t WHERE a = 'a3' AND b = 12").unwrap();
+                assert_eq!(row_keys(&connection, " AND c IS NULL"), before, "{name} {reopened}");
+                let found =
+                    texts(&connection, "SELECT v, c, d FROM t WHERE a = 'a3' AND b = 12 AND c IS NULL").unwrap();
                 assert_eq!(found, ["12|NULL|NULL"], "{name} {reopened}");
                 // A row that is there is replaced, not doubled.
                 run(&connection, &["UPSERT INTO t (a, b, v) VALUES ('a3', 12, 12)"]);
                 run(&connection, &["UPSERT INTO t (a, b, c, v) VALUES ('a3', 12, 'x', 13)"]);
                 let found = texts(&connection, "SELECT v, c FROM t WHERE a = 'a3' AND b = 12 ORDER BY v").unwrap();
                 assert_eq!(found, ["12|NULL", "13|x"], "{name} {reopened}");
-                assert_eq!(texts(&connection, "SELECT count(*) FROM t WHERE a >= ''").unwrap(), ["41"]);
+                assert_eq!(texts(&connection, "SELECT count(*) FROM t WHERE a >= 'a'").unwrap(), ["41"]);
                 run(&connection, &["COMPACT t"]);
             }
         }
@@ -144,7 +144,7 @@ fn older_transactions_give_up() {
     run(&other, &["ALTER TABLE t ADD c VARCHAR PRIMARY KEY"]);
     assert_eq!(code(one.execute("COMMIT", ())), "conflict");
     let _ = one.execute("ROLLBACK", ());
-    assert_eq!(texts(&one, "SELECT a, c, v FROM t WHERE a >= ''").unwrap(), ["x|NULL|1"]);
+    assert_eq!(texts(&one, "SELECT a, c, v FROM t WHERE a >= 'a'").unwrap(), ["x|NULL|1"]);
 }
 
 #[test]
@@ -170,6 +170,6 @@ fn writers_go_on_meanwhile() {
         done.store(true, Relaxed);
         writer.join().unwrap()
     });
-    let rows = texts(&connection, "SELECT count(*), count(b), sum(v) FROM t WHERE a >= ''").unwrap();
+    let rows = texts(&connection, "SELECT count(*), count(b), sum(v) FROM t WHERE a >= 'a'").unwrap();
     assert_eq!(rows, [format!("{written}|0|{}", written * (written - 1) / 2)]);
 }
