@@ -79,7 +79,8 @@ impl Runner<'_> {
         let mut types: Vec<_> = rows.columns().iter().map(|column| column.ty).collect();
         let mut names: Vec<_> = rows.columns().iter().map(|column| saltwing_sql::quote_name(&column.label)).collect();
         if has_dynamic {
-            (types.pop(), names.pop());
+            types.pop();
+            names.pop();
         }
         let head = format!("UPSERT INTO {table} ({}) VALUES", names.join(", "));
         let (mut count, mut bytes) = (0, 0);
