@@ -83,6 +83,9 @@ pub(crate) fn monotonicity(expr: &Expr) -> Option<(&ColumnRef, Monotonicity)> {
 fn effect(expr: &Expr) -> Option<(&Expr, Effect)> {
     match expr {
         Expr::Negate(inner, _) => Some((inner, Effect::Reverses)),
+        Expr::Arith(op, a, b, _) if [a, b].iter().any(|e| e.sql_type() == Some(SqlType::Interval)) => {
+            interval_effect(*op, a, b)
+        }
         Expr::Arith(op, inner, c, ty) if is_known(c) => Some((inner, arith_effect(*op, c, *ty)?)),
         Expr::Arith(ArithOp::Add, c, inner, _) if is_known(c) => Some((inner, Effect::Keeps)),
         Expr::Arith(ArithOp::Sub, c, inner, _) if is_known(c) => Some((inner, Effect::Reverses)),
@@ -97,6 +100,20 @@ fn effect(expr: &Expr) -> Option<(&Expr, Effect)> {
             }
             _ => None,
         },
+        _ => None,
+    }
+}
+
+/// An instant plus or minus an interval that is known. Months may turn the order round: of the last hour of January 30 and the
+/// first one of January 31, the former is later in February, whose last day both get.
+fn interval_effect<'e>(op: ArithOp, a: &'e Expr, b: &'e Expr) -> Option<(&'e Expr, Effect)> {
+    let (instant, length) = match op {
+        ArithOp::Add if is_known(a) => (b, a),
+        ArithOp::Add | ArithOp::Sub if is_known(b) => (a, b),
+        _ => return None,
+    };
+    match eval::eval(length, &[]).ok()? {
+        Value::Interval(length) if length.months == 0 => Some((instant, Effect::Keeps)),
         _ => None,
     }
 }

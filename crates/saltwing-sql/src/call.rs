@@ -47,13 +47,32 @@ fn own_call(call: &ast::Function) -> Option<(Function, Vec<Cow<'_, Expr>>)> {
         args.insert(0, Cow::Owned(current_date()));
     }
     for (index, arg) in args.iter_mut().enumerate() {
-        if let Expr::Interval(interval) = arg.as_ref()
-            && function.signatures.iter().any(|signature| signature.kind(index) == Some(ParameterKind::Stride))
-        {
-            *arg = Cow::Owned(Expr::value(Value::SingleQuotedString(interval_text(interval)?)));
+        if let Some(stride) = stride(function, index, arg) {
+            *arg = Cow::Owned(stride);
         }
     }
     Some((function, args))
+}
+
+/// The text of an argument that is an INTERVAL and stands for a stride.
+fn stride(function: Function, index: usize, arg: &Expr) -> Option<Expr> {
+    let Expr::Interval(interval) = arg else { return None };
+    let is_stride = function.signatures.iter().any(|signature| signature.kind(index) == Some(ParameterKind::Stride));
+    let text = if is_stride { interval_text(interval)? } else { return None };
+    Some(Expr::value(Value::SingleQuotedString(text)))
+}
+
+/// Makes texts of the strides of a call that are written as INTERVALs.
+pub fn with_text_strides(call: &mut ast::Function) {
+    let ([part], FunctionArguments::List(list)) = (call.name.0.as_slice(), &mut call.args) else { return };
+    let Some(function) = part.as_ident().and_then(|name| Function::by_name(&name.value)) else { return };
+    for (index, arg) in list.args.iter_mut().enumerate() {
+        if let FunctionArg::Unnamed(FunctionArgExpr::Expr(arg)) = arg
+            && let Some(stride) = stride(function, index, arg)
+        {
+            *arg = stride;
+        }
+    }
 }
 
 /// `MAKE_INTERVAL(days => 10)`: the arguments in the order of the parameters, with 0 for those before the last that are

@@ -79,7 +79,7 @@ mod transaction;
 mod view;
 mod words;
 
-pub use call::{function_of, interval_of};
+pub use call::{function_of, interval_of, with_text_strides};
 pub use column_type::{TYPE_LENGTH_MAX, cast_type};
 pub use dml::is_default;
 pub use dynamic::{DynamicColumn, dynamic_columns, without_dynamic_columns};

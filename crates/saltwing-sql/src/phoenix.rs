@@ -205,3 +205,42 @@ pub(crate) fn unescape(inside: &str) -> String {
     }
     out
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Statement, parse_one_in, tree_text};
+
+    /// The query as text of our language.
+    fn ours(sql: &str) -> String {
+        match parse_one_in(sql, Dialect::Phoenix).unwrap().statement {
+            Statement::Query(query) => tree_text(&*query.query),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn statements_become_ours() {
+        for (phoenix, expected) in [
+            ("select k, \"low\" from t where v = ''", "SELECT K, \"low\" FROM T WHERE V = NULL"),
+            (r"SELECT 'it\'s; \n', 'a\_b' FROM t", "SELECT 'it''s; \n', 'a\\_b' FROM T"),
+            ("SELECT a + b * 2 AS c FROM t", "SELECT WRAPPING_ADD(A, WRAPPING_MULTIPLY(B, 2)) AS C FROM T"),
+            ("SELECT k FROM t WHERE a + 1 > b", "SELECT K FROM T WHERE A + 1 > B"),
+            ("SELECT k FROM t WHERE UPPER(v) LIKE 'A%'", "SELECT K FROM T WHERE UPPER(V) LIKE 'A%'"),
+            ("SELECT k FROM t ORDER BY TRIM(v)", "SELECT K FROM T ORDER BY EMPTY_AS_NULL(TRIM(V))"),
+            ("SELECT a || b AS c FROM t", "SELECT PHOENIX_CONCAT(A, B) AS C FROM T"),
+            ("SELECT a || b FROM t", "SELECT PHOENIX_CONCAT(A, B) AS \"A || B\" FROM T"),
+            ("SELECT md5(v) AS m FROM t", "SELECT CAST(DECODE(MD5(V), 'HEX') AS BINARY(16)) AS M FROM T"),
+        ] {
+            assert_eq!(ours(phoenix), expected, "{phoenix}");
+        }
+    }
+
+    #[test]
+    fn escapes_are_those_of_phoenix() {
+        for (inside, text) in [(r"\\", r"\"), (r"\'", "'"), ("''", "'"), (r"\t\q", "\tq"), (r"\%\_", r"\%\_"), ("", "")]
+        {
+            assert_eq!(unescape(inside), text, "{inside}");
+        }
+    }
+}

@@ -107,7 +107,12 @@ impl Iterator for Scanner<'_> {
 
     fn next(&mut self) -> Option<Self::Item> {
         let rest = self.rest();
-        let (kind, length) = lexeme(rest, self.dialect)?;
+        // Behind an operand a colon is that of a slice: `a[1:2]`.
+        let before = || self.sql.get(..self.at).and_then(|before| before.chars().next_back());
+        let is_slice = rest.starts_with(':')
+            && rest.as_bytes().get(1).is_some_and(u8::is_ascii_digit)
+            && before().is_some_and(|c| is_name_part(c) || c == ')' || c == ']');
+        let (kind, length) = if is_slice { (Lexeme::Symbol, 1) } else { lexeme(rest, self.dialect)? };
         let start = self.at;
         self.at = start + length;
         Some((kind, start..self.at))

@@ -214,7 +214,8 @@ fn table_lines(def: &TableDef) -> Vec<String> {
     let mut lines = Vec::new();
     for (index, column) in def.columns.iter().enumerate().filter(|(_, column)| !column.hidden) {
         let (ty, note) = phoenix_type(column.ty);
-        let name = column_path(def, column);
+        let family = def.family_name(column).map(|family| format!("{}.", quote_name(family)));
+        let name = format!("{}{}", family.unwrap_or_default(), quote_name(&column.name));
         notes.extend(note.map(|note| format!("{name} is {}: {note}", column.ty)));
         let not_null = match def.key.position(index) {
             Some(place) => !def.key.columns.get(place).is_some_and(|part| part.nullable),

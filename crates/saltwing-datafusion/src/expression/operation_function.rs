@@ -83,6 +83,14 @@ impl Operations {
         name
     }
 
+    /// The constant that the function of that name gives.
+    pub(crate) fn constant(&self, name: &str) -> Option<&Expr> {
+        match &self.by_name.get(name)?.inner().downcast_ref::<OperationFunction>()?.operation {
+            Operation::Constant(constant) => Some(constant),
+            _ => None,
+        }
+    }
+
     /// The function of that name.
     pub(crate) fn by_name(&self, name: &str) -> Option<Arc<ScalarUDF>> {
         self.by_name.get(name).cloned()

@@ -14,6 +14,7 @@ use sqlparser::ast::{
 use super::rewriter::Rewriter;
 use super::similar;
 use super::tree::{Result, function_call};
+use super::windows::with_literal_bounds;
 use crate::RelationalError;
 use crate::expression::internal_name::is_internal;
 use crate::expression::operation::{Operation, comparison};
@@ -62,6 +63,7 @@ impl Rewriter<'_> {
                 None => Expr::Cast { kind, expr, data_type, array: false, format: None },
             },
             Expr::Function(mut function) => {
+                with_literal_bounds(&mut function, &self.found.operations);
                 let bounds = self.values_of_group(&mut function)?;
                 let function = self.within_group(function, span)?;
                 self.native_call(&function, span)?;

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use saltwing_bind::{LowerError, table_as_of};
-use saltwing_sql::expr_span;
+use saltwing_sql::{expr_span, with_text_strides};
 use saltwing_types::{Value, text, typing};
 use sqlparser::ast::{
     self, BinaryOperator, Expr, Ident, LimitClause, ObjectName, ObjectNamePart, Query, Select, SelectItem, SetExpr,
@@ -89,7 +89,11 @@ impl VisitorMut for Rewriter<'_> {
                 return broken(replaced.map_err(|error| error.at(span)));
             }
             Expr::QualifiedWildcard(name, _) => lower_object(name),
-            Expr::Function(call) => lower_object(&mut call.name),
+            Expr::Function(call) => {
+                // Its arguments are seen next, and an INTERVAL becomes a constant.
+                with_text_strides(call);
+                lower_object(&mut call.name);
+            }
             // The smallest BIGINT is a literal: the number behind its sign is beyond BIGINT.
             Expr::UnaryOp { op: UnaryOperator::Minus, expr: operand } if matches!(**operand, Expr::Value(_)) => {
                 let span = expr_span(expr);

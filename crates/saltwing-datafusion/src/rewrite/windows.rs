@@ -8,12 +8,14 @@
 use std::ops::ControlFlow;
 
 use saltwing_sql::expr_span;
+use saltwing_types::{Expr as OwnExpr, Value as OwnValue};
 use sqlparser::ast::{
-    Expr, Ident, NamedWindowExpr, OrderBy, Query, Select, VisitMut, VisitorMut, WindowFrame, WindowFrameBound,
-    WindowFrameUnits, WindowSpec, WindowType,
+    Expr, Function, Ident, Interval, NamedWindowExpr, OrderBy, Query, Select, Value, VisitMut, VisitorMut, WindowFrame,
+    WindowFrameBound, WindowFrameUnits, WindowSpec, WindowType,
 };
 
 use super::tree::{Result, broken, visited};
+use crate::expression::operation_function::Operations;
 use crate::{RelationalError, RelationalErrorKind};
 
 /// Puts the windows of a SELECT in the place of their names, also in the ORDER BY behind it.
@@ -123,6 +125,29 @@ fn with_frame(mut spec: WindowSpec) -> WindowSpec {
         spec.window_frame = Some(WindowFrame { units, start_bound, end_bound: Some(WindowFrameBound::CurrentRow) });
     }
     spec
+}
+
+/// Writes the bounds of a frame that are intervals as DataFusion reads them there: as literals.
+pub(super) fn with_literal_bounds(call: &mut Function, operations: &Operations) {
+    let Some(WindowType::WindowSpec(WindowSpec { window_frame: Some(frame), .. })) = &mut call.over else { return };
+    for bound in std::iter::once(&mut frame.start_bound).chain(&mut frame.end_bound) {
+        let (WindowFrameBound::Preceding(Some(offset)) | WindowFrameBound::Following(Some(offset))) = bound else {
+            continue;
+        };
+        if let Expr::Function(constant) = &**offset
+            && let Some(name) = constant.name.0.first().and_then(|part| part.as_ident())
+            && let Some(OwnExpr::Literal(OwnValue::Interval(length), _)) = operations.constant(&name.value)
+        {
+            let value = Box::new(Expr::value(Value::SingleQuotedString(length.to_string())));
+            **offset = Expr::Interval(Interval {
+                value,
+                leading_field: None,
+                leading_precision: None,
+                last_field: None,
+                fractional_seconds_precision: None,
+            });
+        }
+    }
 }
 
 fn syntax(text: String, name: &Ident) -> RelationalError {

@@ -30,7 +30,7 @@ fn a_table_is_its_definition_and_its_rows() {
     let lines = texts(&connection(), "EXPORT s.e AS PHOENIX").unwrap();
     let pattern = "'yyyy-MM-dd HH:mm:ss.SSS'";
     let row = format!(
-        "UPSERT INTO s.e (a, b, f.c, d, ts, x, j, i, u, n, l) VALUES (1, 'it''s \\\\', 2.0, TO_DATE('2024-01-31 00:00:00.000', {pattern}), \
+        "UPSERT INTO s.e (a, b, c, d, ts, x, j, i, u, n, l) VALUES (1, 'it''s \\\\', 2.0, TO_DATE('2024-01-31 00:00:00.000', {pattern}), \
          TO_TIMESTAMP('2024-01-31 10:00:00.500', {pattern}), X'00ff', '{{\"a\": 1}}', '1 day', X'0123456789abcdef0123456789abcdef', 1E30, ARRAY['x', NULL]);"
     );
     let create = "CREATE TABLE IF NOT EXISTS s.e (\n    a INTEGER NOT NULL,\n    b VARCHAR,\n    f.c DOUBLE DEFAULT 1.5,\n    d DATE,\n    ts TIMESTAMP,\n    \
