@@ -18,6 +18,7 @@ mod create_table;
 mod create_table_as;
 mod dml;
 mod error;
+mod file_name;
 mod hint;
 mod key_expression;
 mod lower;
@@ -51,6 +52,7 @@ pub use dml::{
     BoundDelete, BoundSource, BoundUpsert, ComputedValue, SequencedRow, UpsertTarget, delete, deleted_rows, upsert,
 };
 pub use error::{BindError, BindErrorKind, Result};
+pub use file_name::{FileName, file_names};
 pub use hint::{FULL_SCAN, PHOENIX_HINTS, check_hints};
 pub use lower::{LowerError, Lowerer, Params, comparison_operator, constant, operand, operand_place, operation};
 pub use merge::{BoundMerge, MergeStep, merge};

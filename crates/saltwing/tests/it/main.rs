@@ -5,7 +5,10 @@ mod aggregates;
 mod alter_table;
 mod appender;
 mod arrays;
+#[cfg(feature = "ffi")]
+mod arrow_streams;
 mod copy_advice;
+mod copy_columns;
 mod copy_conflicts;
 mod copy_formats;
 mod copy_streams;
@@ -15,6 +18,8 @@ mod direct;
 mod durability;
 #[cfg(feature = "datafusion")]
 mod errors_as_data;
+#[cfg(feature = "datafusion")]
+mod file_queries;
 #[cfg(feature = "datafusion")]
 mod files;
 #[cfg(feature = "datafusion")]
