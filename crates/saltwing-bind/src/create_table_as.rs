@@ -14,12 +14,15 @@ use crate::output::ResultColumn;
 
 /// The CREATE TABLE of a table for the rows of a query that gives these columns.
 ///
+/// `advice` names the columns that would serve as the key, if the caller knows them.
+///
 /// # Errors
 /// More names than columns, a column without a type, no primary key: the error then names columns that would serve.
 pub fn create_table_as(
     statement: &CreateTableAs,
     given: &[ResultColumn],
     catalog: &dyn CatalogReader,
+    advice: Option<&str>,
 ) -> Result<CreateTable> {
     let CreateTableAs { table, names, query } = statement;
     if let Some(name) = names.get(given.len()) {
@@ -52,9 +55,8 @@ pub fn create_table_as(
     }
     if table.primary_key.is_none() {
         let error = BindErrorKind::InvalidDefinition("the table needs a primary key".into());
-        return Err(BindError::from(error)
-            .at(Some(table.table.span()))
-            .help(key_advice(&table, statement, given, catalog)));
+        let advice = advice.map_or_else(|| key_advice(&table, statement, given, catalog), str::to_owned);
+        return Err(BindError::from(error).at(Some(table.table.span())).help(advice));
     }
     Ok(table)
 }

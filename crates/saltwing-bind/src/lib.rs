@@ -19,6 +19,7 @@ mod create_table;
 mod create_table_as;
 mod dml;
 mod error;
+mod file_name;
 mod generated;
 mod hint;
 mod identity;
@@ -58,6 +59,7 @@ pub use dml::{
     BoundDelete, BoundSource, BoundUpsert, ComputedValue, SequencedRow, UpsertTarget, delete, deleted_rows, upsert,
 };
 pub use error::{BindError, BindErrorKind, Result};
+pub use file_name::{FileName, file_names};
 pub use hint::{FULL_SCAN, PHOENIX_HINTS, check_hints};
 pub use identity::{OwnSequence, identity_definition, identity_text};
 pub use lower::{LowerError, Lowerer, Params, comparison_operator, constant, operand, operand_place, operation};

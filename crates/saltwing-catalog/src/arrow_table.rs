@@ -1,7 +1,11 @@
-//! Tables of the program: Arrow batches that queries read.
+//! Tables that are not stored: Arrow batches of the program, and files.
+
+use std::fmt;
+use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
+use saltwing_types::ErrorCode;
 
 /// Arrow batches under a name. Nothing of it is stored.
 #[derive(Debug)]
@@ -11,5 +15,38 @@ pub struct ArrowTable {
     /// The columns. Each has the Arrow type of an SQL type.
     pub schema: SchemaRef,
     /// The rows.
-    pub batches: Vec<RecordBatch>,
+    pub rows: ArrowRows,
+}
+
+/// The rows of an [`ArrowTable`].
+#[derive(Debug)]
+pub enum ArrowRows {
+    /// In memory.
+    Batches(Vec<RecordBatch>),
+    /// Read anew by each scan.
+    Source(Arc<dyn ArrowSource>),
+}
+
+/// Gives batches, from the first each time.
+pub trait ArrowSource: fmt::Debug + Send + Sync {
+    /// Begins to read. The batches have the schema of the table.
+    ///
+    /// # Errors
+    /// That there is nothing to be read.
+    fn open(&self) -> Result<ArrowBatches, ArrowSourceError>;
+}
+
+/// The batches of an [`ArrowSource`], on the thread that opened it.
+pub type ArrowBatches = Box<dyn Iterator<Item = Result<RecordBatch, ArrowSourceError>>>;
+
+/// Why a source cannot be read.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("{text}")]
+pub struct ArrowSourceError {
+    /// The stable code.
+    pub code: ErrorCode,
+    /// What is wrong, and where.
+    pub text: String,
+    /// What the user can do about it.
+    pub help: Option<String>,
 }

@@ -32,7 +32,7 @@ mod row;
 mod sequences;
 mod views;
 
-pub use arrow_table::ArrowTable;
+pub use arrow_table::{ArrowBatches, ArrowRows, ArrowSource, ArrowSourceError, ArrowTable};
 pub use boot::{CATALOG_FORMAT, Catalog};
 pub use definitions::{CatalogReader, Dependents};
 pub use error::CatalogError;

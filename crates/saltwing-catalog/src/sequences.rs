@@ -162,6 +162,24 @@ impl Catalog {
         Ok(values)
     }
 
+    /// The value that the next row would take, without taking it; `None` if there is none left. Another process may take it first.
+    ///
+    /// # Errors
+    /// [`CatalogError::NoSuchSequence`] if it was dropped meanwhile; the store's.
+    pub fn next_value_of(&self, def: &SequenceDef) -> Result<Option<i64>, CatalogError> {
+        let block = self.block(def.id);
+        let block = block.lock();
+        if block.left > 0 {
+            return Ok(Some(block.next));
+        }
+        let row_key = self.sequence_key(&def.name)?;
+        let row = self.store.snapshot()?.get(&Projection::all(&self.own.sequences), &row_key)?;
+        let stored = row.map(|row| defined_sequence(&row)).transpose()?.filter(|(stored, _)| stored.id == def.id);
+        let dropped = || CatalogError::NoSuchSequence { name: def.name.to_string(), nearest: None };
+        let (stored, position) = stored.ok_or_else(dropped)?;
+        Ok(stored.reserve(position, 1).map(|(block, _)| block.next))
+    }
+
     /// Gives back the reserved values that were not given out, so that the next process starts with them.
     ///
     /// # Errors

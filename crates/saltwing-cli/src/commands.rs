@@ -43,11 +43,12 @@ impl Runner<'_> {
                     self.definition("SEQUENCE", &sequence)?;
                 }
                 let (tables, views) = self.tables_and_views()?;
-                for table in tables.into_iter().chain(views) {
+                for table in tables.into_iter().chain(self.in_order_of_use(views)?) {
                     self.definition("TABLE", &table)?;
                 }
             }
             DotCommand::Schema(Some(table)) => self.definition("TABLE", table)?,
+            DotCommand::Indexes(table) => self.indexes(table.as_deref())?,
             DotCommand::Mode(Some(mode)) => self.mode = *mode,
             DotCommand::Mode(None) => self.say(self.mode.as_str())?,
             DotCommand::Timing(on) => {

@@ -15,6 +15,7 @@ pub(crate) const COMMANDS: &[&str] = &[
     ".export",
     ".help",
     ".import",
+    ".indexes",
     ".keys",
     ".mode",
     ".nullvalue",
@@ -31,6 +32,7 @@ pub(crate) const COMMANDS: &[&str] = &[
     ".timing",
     ".watch",
     "\\d",
+    "\\di",
     "\\dt",
     "\\e",
     "\\q",
@@ -45,6 +47,7 @@ pub(crate) const HELP: &str = "\
 .tables [LIKE]    the tables; \\d and \\dt do the same
 \\d TABLE          a table's columns and key
 .schema [TABLE]   the CREATE of a table or view, or of all tables, views and sequences
+.indexes [TABLE]  the indexes of a table, or of all: today each has its primary key
 .keys SELECT ..   the row keys of a query's rows, in bytes and in values
 .ranges SELECT .. the ranges of keys that a query reads
 .dump [TABLE]     SQL that makes everything, or one table, again
@@ -74,6 +77,8 @@ pub(crate) enum DotCommand {
     Describe(String),
     /// SHOW CREATE TABLE, of one or of all.
     Schema(Option<String>),
+    /// The indexes of one table, or of all.
+    Indexes(Option<String>),
     /// Sets the mode, or tells it.
     Mode(Option<Mode>),
     /// Sets it, or turns it.
@@ -155,6 +160,7 @@ impl DotCommand {
             // Quotes belong to the name.
             ("\\d" | ".describe", Some(_)) => Self::Describe(rest.trim().to_owned()),
             (".schema", table) => Self::Schema(table.map(|_| rest.trim().to_owned())),
+            (".indexes" | ".indices" | "\\di", table) => Self::Indexes(table.map(|_| rest.trim().to_owned())),
             (".mode", None) => Self::Mode(None),
             (".mode", Some(name)) => match Mode::by_name(&name) {
                 Some(mode) => Self::Mode(Some(mode)),
@@ -268,11 +274,10 @@ fn two(words: &str, first: First) -> Option<(String, String)> {
 }
 
 /// Commands of other shells, and what does the same here.
-const ELSEWHERE: [(&[&str], &str); 5] = [
+const ELSEWHERE: [(&[&str], &str); 4] = [
     (&["\\copy"], ".import FILE TABLE and .export TABLE FILE, or COPY"),
     (&[".headers", ".header"], "headers are always shown; .mode json has names in each row"),
     (&["\\l", "\\dn", ".databases"], "SHOW SCHEMAS lists the schemas"),
-    (&[".indexes", ".indices", "\\di"], "\\d TABLE shows a table's key"),
     (&[".open", "\\c", "\\connect"], "saltwing DIR opens another database"),
 ];
 
@@ -305,6 +310,8 @@ mod tests {
             ("\\d \"My T\"", Describe(text("\"My T\""))),
             (".schema", Schema(None)),
             (".schema t", Schema(Some(text("t")))),
+            (".indexes", Indexes(None)),
+            (".indices s.t;", Indexes(Some(text("s.t")))),
             (".mode", Mode(None)),
             (".MODE Json", Mode(Some(crate::render::Mode::Json))),
             (".timing", Timing(None)),

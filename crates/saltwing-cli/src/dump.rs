@@ -56,7 +56,10 @@ impl Runner<'_> {
             self.definition("TABLE", table)?;
             self.dump_rows(table)
         });
-        let done = done.and_then(|()| views.iter().try_for_each(|view| self.definition("TABLE", view)));
+        let done = done.and_then(|()| {
+            let views = self.in_order_of_use(views)?;
+            views.iter().try_for_each(|view| self.definition("TABLE", view))
+        });
         if is_alone {
             self.connection.execute("ROLLBACK", ())?;
         }
@@ -104,12 +107,11 @@ impl Runner<'_> {
         Ok(())
     }
 
-    /// A restored sequence goes on behind the values that were given out. Only its next value tells where that is, so one
-    /// is taken.
+    /// A restored sequence goes on behind the values that were given out.
     fn dump_position(&mut self, sequence: &str) -> Result<(), Failure> {
-        match self.connection.query_one::<(i64,)>(&format!("SELECT NEXT VALUE FOR {sequence}"), ()) {
-            Ok((next,)) => writeln!(self.out, "ALTER SEQUENCE {sequence} RESTART WITH {next};")?,
-            Err(error) => writeln!(self.out, "-- the values of {sequence} begin again: {error}")?,
+        match self.properties(sequence, "NEXT")?.into_iter().next() {
+            Some(next) => writeln!(self.out, "ALTER SEQUENCE {sequence} RESTART WITH {next};")?,
+            None => writeln!(self.out, "-- {sequence} has no more values; here it begins again")?,
         }
         Ok(())
     }
@@ -130,6 +132,44 @@ impl Runner<'_> {
             }
         }
         Ok(found)
+    }
+
+    /// The values of a property of a view or sequence, as DESCRIBE shows it.
+    fn properties(&self, object: &str, property: &str) -> Result<Vec<String>, Failure> {
+        let mut values = Vec::new();
+        for row in self.connection.query(&format!("DESCRIBE {object}"), ())? {
+            let row = row?;
+            // The type of a column has no brackets around it.
+            if row.get::<String>("type")?.starts_with('(') && row.get::<String>("name")? == property {
+                values.extend(row.get::<Option<String>>("default")?);
+            }
+        }
+        Ok(values)
+    }
+
+    /// Views behind the views that they use.
+    pub(crate) fn in_order_of_use(&self, views: Vec<String>) -> Result<Vec<String>, Failure> {
+        let mut waiting = Vec::with_capacity(views.len());
+        for view in views {
+            let uses = self.properties(&view, "USES")?;
+            waiting.push((view, uses));
+        }
+        let mut ordered = Vec::with_capacity(waiting.len());
+        while !waiting.is_empty() {
+            let names: Vec<String> = waiting.iter().map(|(view, _)| view.clone()).collect();
+            let is_free = |uses: &[String]| !uses.iter().any(|name| names.contains(name));
+            let (free, rest): (Vec<_>, Vec<_>) = waiting.into_iter().partition(|(_, uses)| is_free(uses));
+            // A view cannot use itself by way of others.
+            let stuck = free.is_empty();
+            debug_assert!(!stuck, "views use each other: {names:?}");
+            ordered.extend(free.into_iter().map(|(view, _)| view));
+            if stuck {
+                ordered.extend(rest.into_iter().map(|(view, _)| view));
+                break;
+            }
+            waiting = rest;
+        }
+        Ok(ordered)
     }
 
     fn dump_rows(&mut self, table: &str) -> Result<(), Failure> {

@@ -26,6 +26,7 @@ mod demo;
 mod dot_command;
 mod dump;
 mod failure;
+mod indexes;
 mod interactive;
 mod interrupt;
 mod keys;

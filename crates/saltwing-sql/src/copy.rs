@@ -6,7 +6,7 @@
 //! COPY (query) TO 'file' | STDOUT                [options]
 //! ```
 //! Options are `[WITH] (HEADER [bool], DELIMITER 'c', QUOTE 'c', ESCAPE 'c', NULL 'text',
-//! FORMAT csv|json, COMPRESSION none|gzip|zstd, ON_ERROR abort|skip, ON_CONFLICT replace|error|ignore)`; brackets, `=` and
+//! FORMAT csv|json|arrow|arrow_stream|parquet, COMPRESSION none|gzip|zstd|lz4|snappy, ON_ERROR abort|skip, ON_CONFLICT replace|error|ignore)`; brackets, `=` and
 //! commas may be left out, and `ON ERROR` and `ON CONFLICT` may be two words. `SPECIAL [bool]` lets the file be a pipe or a device;
 //! `OVERWRITE [bool]` lets COPY TO replace a file.
 
@@ -132,9 +132,12 @@ fn option(cursor: &mut Cursor<'_>, options: &mut CopyOptions) -> Result<(), SqlE
             let known = match format.to_lowercase().as_str() {
                 "csv" => CopyFormat::Csv,
                 "json" | "jsonl" | "ndjson" => CopyFormat::Json,
+                "arrow" | "ipc" | "feather" => CopyFormat::Arrow,
+                "arrow_stream" | "arrows" => CopyFormat::ArrowStream,
+                "parquet" => CopyFormat::Parquet,
                 _ => {
                     return Err(SqlError::not_supported(format!("COPY with the format {format}"), at)
-                        .with_help("write FORMAT csv or FORMAT json, or leave it out"));
+                        .with_help("the formats are csv, json, arrow, arrow_stream and parquet"));
                 }
             };
             set(&mut options.format, known, cursor, start, &word)
@@ -191,11 +194,13 @@ fn text_or_word(cursor: &mut Cursor<'_>, what: &str) -> Result<String, SqlError>
 }
 
 fn compression(cursor: &mut Cursor<'_>) -> Result<CopyCompression, SqlError> {
-    let error = cursor.expected_word(&["NONE", "GZIP", "ZSTD"]);
-    match text_or_word(cursor, "NONE, GZIP or ZSTD")?.to_uppercase().as_str() {
+    let error = cursor.expected_word(&["NONE", "GZIP", "ZSTD", "LZ4", "SNAPPY"]);
+    match text_or_word(cursor, "NONE, GZIP, ZSTD, LZ4 or SNAPPY")?.to_uppercase().as_str() {
         "NONE" => Ok(CopyCompression::None),
         "GZIP" | "GZ" => Ok(CopyCompression::Gzip),
         "ZSTD" | "ZST" => Ok(CopyCompression::Zstd),
+        "LZ4" => Ok(CopyCompression::Lz4),
+        "SNAPPY" => Ok(CopyCompression::Snappy),
         _ => Err(error),
     }
 }

@@ -890,6 +890,12 @@ pub enum CopyFormat {
     Csv,
     /// A JSON object a line.
     Json,
+    /// Arrow IPC, the form of files.
+    Arrow,
+    /// Arrow IPC, the form of streams.
+    ArrowStream,
+    /// Parquet.
+    Parquet,
 }
 
 /// How the file of a COPY is compressed.
@@ -901,6 +907,10 @@ pub enum CopyCompression {
     Gzip,
     /// By zstd.
     Zstd,
+    /// By LZ4, inside Arrow and Parquet.
+    Lz4,
+    /// By Snappy, inside Parquet.
+    Snappy,
 }
 
 /// The handling of a line that COPY FROM cannot read.

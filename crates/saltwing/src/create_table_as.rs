@@ -1,15 +1,24 @@
 //! CREATE TABLE AS.
 
-use saltwing_bind::{create_table_as, resolve};
+use std::collections::HashSet;
+
+use arrow::array::{Array, RecordBatch};
+use saltwing_bind::{ResultColumn, create_table_as, file_names, resolve};
 use saltwing_catalog::Dependents;
-use saltwing_sql::Statement;
+use saltwing_expr::write_text;
 use saltwing_sql::statement::{CreateTable, CreateTableAs, RowSource, Upsert};
-use saltwing_types::Value;
+use saltwing_sql::{Statement, quote_name};
+use saltwing_types::{SqlType, Value};
 
 use crate::Error;
 use crate::outcome::{ExecResult, Outcome};
 use crate::run::Purpose;
 use crate::session::Session;
+
+/// Rows of a file that tell which columns would serve as a key.
+const ROWS_JUDGED: usize = 10_240;
+/// Columns of which each pair is tried.
+const COLUMNS_PAIRED: usize = 12;
 
 impl Session {
     /// Makes the table, then writes the rows of the query into it. If that fails, the table goes.
@@ -20,7 +29,8 @@ impl Session {
             return Ok(ExecResult::noticed(vec![format!("table {name} exists already")]).into());
         }
         let columns = self.columns_of(&create.query, params.len(), Purpose::Judge)?;
-        let table = create_table_as(create, &columns, &*self.catalog())?;
+        let advice = self.key_advice(create, params)?;
+        let table = create_table_as(create, &columns, &*self.catalog(), advice.as_deref())?;
         // If somebody else makes the table meanwhile, its rows are no business of this statement.
         let notices = self.create_table(&CreateTable { if_not_exists: false, ..table })?;
         let query = &create.query;
@@ -52,4 +62,94 @@ impl Session {
             }
         }
     }
+}
+
+impl Session {
+    /// The columns that would serve as the key of a table of a file's rows. `None` if a key is given, or no file is read.
+    fn key_advice(&self, create: &CreateTableAs, params: &[Value]) -> Result<Option<String>, Error> {
+        if create.table.primary_key.is_some() || file_names(&create.query.query).is_empty() {
+            return Ok(None);
+        }
+        let rows = self.run_query(&create.query, params)?;
+        let columns = rows.columns.clone();
+        let mut source = rows.source;
+        let (mut batches, mut count) = (Vec::new(), 0);
+        while count < ROWS_JUDGED
+            && let Some(batch) = source.next_blocking(&columns)?
+        {
+            let batch = batch.slice(0, batch.num_rows().min(ROWS_JUDGED - count));
+            count += batch.num_rows();
+            batches.push(batch);
+        }
+        let serving = serving_columns(&columns, &batches)?;
+        // What a column is called in the table.
+        let name = |place: &usize| {
+            let given = create.names.get(*place).map(|name| quote_name(&name.text));
+            given.or_else(|| Some(quote_name(&columns.get(*place)?.label))).unwrap_or_default()
+        };
+        let listed = |places: &[usize]| places.iter().map(name).collect::<Vec<_>>().join(", ");
+        Ok(Some(match serving.as_slice() {
+            [] => format!(
+                "PRIMARY KEY (column, ..) before AS; in the first {count} rows no column, and no two columns, are unique and never NULL"
+            ),
+            [best, ..] if best.len() > 1 => format!(
+                "PRIMARY KEY ({}) before AS; in the first {count} rows these are unique together and never NULL, and no column alone is",
+                listed(best)
+            ),
+            [best, ..] => format!(
+                "PRIMARY KEY ({}) before AS; unique and never NULL in the first {count} rows: {}",
+                listed(best),
+                serving.iter().map(|places| listed(places)).collect::<Vec<_>>().join(", ")
+            ),
+        }))
+    }
+}
+
+/// The columns that are unique and never NULL in the rows; if there are none, a pair of them.
+fn serving_columns(columns: &[ResultColumn], batches: &[RecordBatch]) -> Result<Vec<Vec<usize>>, Error> {
+    let mut candidates = Vec::new();
+    for (place, column) in columns.iter().enumerate() {
+        // Numbers that were measured, and values without an order, are no names of rows.
+        let is_key = !column.ty.is_float() && column.ty != SqlType::Json && column.ty.element().is_none();
+        let has_nulls = batches.iter().any(|batch| batch.column(place).null_count() > 0);
+        if is_key && !has_nulls {
+            candidates.push(place);
+        }
+    }
+    let mut found = Vec::new();
+    for &place in &candidates {
+        if is_unique(columns, batches, &[place])? {
+            found.push(vec![place]);
+        }
+    }
+    if !found.is_empty() {
+        return Ok(found);
+    }
+    candidates.truncate(COLUMNS_PAIRED);
+    for (at, &one) in candidates.iter().enumerate() {
+        for &other in candidates.iter().skip(at + 1) {
+            if is_unique(columns, batches, &[one, other])? {
+                return Ok(vec![vec![one, other]]);
+            }
+        }
+    }
+    Ok(Vec::new())
+}
+
+fn is_unique(columns: &[ResultColumn], batches: &[RecordBatch], places: &[usize]) -> Result<bool, Error> {
+    let mut seen = HashSet::new();
+    for batch in batches {
+        for row in 0..batch.num_rows() {
+            let mut key = String::new();
+            for &place in places {
+                let Some(column) = columns.get(place) else { continue };
+                write_text(batch.column(place), row, column.ty, &mut key)?;
+                key.push('\0');
+            }
+            if !seen.insert(key) {
+                return Ok(false);
+            }
+        }
+    }
+    Ok(true)
 }

@@ -107,7 +107,7 @@ impl Describer<'_> {
             Statement::CreateTableAs(create) => {
                 let columns = self.described_query(&create.query, HintVerb::Select)?.columns;
                 if let Some(columns) = columns {
-                    create_table_as(create, &columns, &*catalog)?;
+                    create_table_as(create, &columns, &*catalog, None)?;
                 }
             }
             Statement::CreateView(create) => {

@@ -37,6 +37,9 @@
 mod alter_table;
 mod appender;
 mod appending;
+mod arrow_column;
+#[cfg(feature = "ffi")]
+mod arrow_stream;
 pub mod blocking;
 mod builder;
 mod computed;

@@ -4,16 +4,17 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use arrow::array::{ArrayRef, RecordBatch};
+use arrow::array::RecordBatch;
 use arrow::datatypes::{Field, Schema, SchemaRef};
-use saltwing_catalog::ArrowTable;
+use saltwing_catalog::{ArrowRows, ArrowTable};
 use saltwing_datafusion::{Compute, RegisteredFunction};
-use saltwing_expr::{ColumnBuilder, arrow_type, sql_type, value_at};
+use saltwing_expr::{arrow_type, sql_type};
 use saltwing_sql::quote_name;
 use saltwing_types::function::Volatility;
 use saltwing_types::value::Timestamp;
 use saltwing_types::{Decimal, ErrorCode, Interval, SqlType, Value};
 
+use crate::arrow_column::converted;
 use crate::session::Session;
 use crate::{Connection, Error, FromValue, blocking};
 
@@ -159,12 +160,13 @@ impl Session {
                 return Err(Error::new(ErrorCode::TypeMismatch, "the batches have different columns"));
             }
             let columns = batch.columns().iter().zip(&columns);
-            let columns = columns.map(|(column, ty)| converted(column, *ty)).collect::<Result<Vec<_>, _>>()?;
+            let columns = columns.map(|(column, ty)| converted(column, *ty).map_err(|(_, error)| error));
+            let columns = columns.collect::<Result<Vec<_>, _>>()?;
             let batch = RecordBatch::try_new(stored.clone(), columns);
             batch.map_err(|error| Error::new(ErrorCode::TypeMismatch, error.to_string()))
         };
         let batches = batches.iter().map(convert).collect::<Result<Vec<_>, Error>>()?;
-        let table = ArrowTable { name: name.to_owned(), schema: stored.clone(), batches };
+        let table = ArrowTable { name: name.to_owned(), schema: stored.clone(), rows: ArrowRows::Batches(batches) };
         Ok(self.shared().catalog.register_arrow(table)?)
     }
 }
@@ -188,18 +190,6 @@ fn columns_of(schema: &SchemaRef) -> Result<Vec<SqlType>, Error> {
         true => Err(Error::new(ErrorCode::InvalidDefinition, "a table has at least one column")),
         false => schema.fields().iter().map(column).collect(),
     }
-}
-
-/// A column in the Arrow type of its SQL type.
-fn converted(column: &ArrayRef, ty: SqlType) -> Result<ArrayRef, Error> {
-    if *column.data_type() == arrow_type(ty) {
-        return Ok(column.clone());
-    }
-    let mut values = ColumnBuilder::new(ty, column.len());
-    for row in 0..column.len() {
-        values.append_value(&value_at(column, row, ty)?)?;
-    }
-    Ok(values.finish())
 }
 
 impl blocking::Connection {

@@ -96,7 +96,7 @@ impl Session {
     /// The plan of a query for all its runs, made with an eye to these values.
     fn template(&self, run: &QueryRun<'_>, values: &[Value], context: ScanContext) -> Option<Template> {
         // A subquery that runs first has a different value each time, and so has the moment at which a table is read.
-        if run.statement.reads_past || !candidates(&run.statement).is_empty() {
+        if run.statement.reads_past || run.reads_files || !candidates(&run.statement).is_empty() {
             return None;
         }
         let mode = PlanMode { mode: Mode::Keep, samples: values };

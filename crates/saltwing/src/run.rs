@@ -30,6 +30,9 @@ pub(crate) struct QueryRun<'a> {
     /// Taken before the catalog: its rows are known by their definitions or later ones.
     pub(crate) snapshot: Arc<dyn Snapshot>,
     pub(crate) catalog: Arc<dyn CatalogReader>,
+    /// Whether it reads files: their columns are known for this run alone.
+    #[cfg_attr(not(feature = "datafusion"), allow(dead_code))] // nothing else keeps plans
+    pub(crate) reads_files: bool,
     pub(crate) guard: Guard,
     pub(crate) executor: ExecutorChoice,
     /// The moment that `now()` is, in milliseconds since 1970; `None` is the moment of planning.
@@ -155,14 +158,17 @@ impl Session {
         statement: &'a QueryStatement,
         params: Params<'a>,
     ) -> Result<QueryRun<'a>, Error> {
-        let catalog = self.catalog();
+        let mut catalog = self.catalog();
+        let files = self.with_files(statement, &catalog)?;
+        let reads_files = files.is_some();
+        catalog = files.unwrap_or(catalog);
         let guard = self.guard_of(statement, &*catalog);
         let statement = with_views(statement, &*catalog)?;
         // Only the direct path reads pages.
         let executor = if statement.after.is_some() { ExecutorChoice::Auto } else { self.executor() };
         let subqueries = Vec::new();
         let now_ms = self.is_within_transaction().then(|| self.now_ms());
-        Ok(QueryRun { statement, params, subqueries, snapshot, catalog, guard, executor, now_ms })
+        Ok(QueryRun { statement, params, subqueries, snapshot, catalog, reads_files, guard, executor, now_ms })
     }
 
     /// A query that may have run before: its plan is used again where it still holds.

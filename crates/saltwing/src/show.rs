@@ -127,11 +127,14 @@ impl Session {
         let catalog = self.catalog();
         let (schema, bare) = name.parts();
         if let Some(view) = catalog.view(schema, bare) {
+            let uses = view.uses.iter().map(|it| property_row("USES", "(view)", table_path(&it.name)));
             let comment = view.comment.iter().map(|text| comment_row(text));
-            return Ok(view.columns.iter().map(view_column_row).chain(comment).collect());
+            return Ok(view.columns.iter().map(view_column_row).chain(uses).chain(comment).collect());
         }
         if let Ok(sequence) = catalog.sequence(schema, bare) {
-            return Ok(sequence_rows(&sequence));
+            let next = self.shared().catalog.next_value_of(&sequence)?.map(|next| next.to_string());
+            let next = vec![Some("NEXT".into()), Some("(sequence)".into()), None, None, next, None];
+            return Ok(sequence_rows(&sequence).into_iter().chain([next]).collect());
         }
         let table = resolve(&*catalog, name)?;
         let def = table.def();
@@ -176,10 +179,12 @@ fn sequence_rows(def: &SequenceDef) -> Vec<TextRow> {
         ("CYCLE", def.cycles.to_string()),
         ("CACHE", def.cache.to_string()),
     ];
-    let row = |(name, value): (&str, String)| {
-        vec![Some(name.into()), Some("(sequence)".into()), None, None, Some(value), None]
-    };
-    options.into_iter().map(row).collect()
+    options.into_iter().map(|(name, value)| property_row(name, "(sequence)", value)).collect()
+}
+
+/// A property of an object that is no column.
+fn property_row(name: &str, of: &str, value: String) -> TextRow {
+    vec![Some(name.into()), Some(of.into()), None, None, Some(value), None]
 }
 
 fn view_column_row(column: &ViewColumn) -> TextRow {

@@ -17,7 +17,7 @@ use saltwing::{SETTINGS, split_statements};
 use saltwing_sql::{Lexeme, lexemes, quote_name};
 
 use super::files;
-use super::vocabulary::{KEYWORDS, STATEMENTS, is_keyword};
+use super::vocabulary::{COMPRESSIONS, FORMATS, KEYWORDS, STATEMENTS, is_keyword};
 use crate::dot_command::{COMMANDS, DotCommand};
 use crate::render::Mode;
 
@@ -120,6 +120,10 @@ impl SqlCompleter {
             [.., storage, last] if is_word(storage, &["STORAGE"]) && is_word(last, &["FOR"]) => {
                 starting(self.tables(), prefix)
             }
+            [first, .., last] if is_word(first, &["COPY"]) && is_word(last, &["FORMAT"]) => matching(FORMATS, prefix),
+            [first, .., last] if is_word(first, &["COPY"]) && is_word(last, &["COMPRESSION"]) => {
+                matching(COMPRESSIONS, prefix)
+            }
             [last] if is_word(last, &["SET"]) => starting(settings(), prefix),
             [last] if is_word(last, &["SHOW"]) => {
                 let mut found = matching(
@@ -152,7 +156,11 @@ impl SqlCompleter {
         let found = match command {
             _ if before.trim_start() == word => starting(COMMANDS.iter().map(|c| (*c).to_owned()).collect(), word),
             ".mode" => starting(Mode::ALL.map(|mode| mode.as_str().to_owned()).to_vec(), word),
-            "\\d" | ".schema" | ".describe" => starting(self.tables(), word),
+            "\\d" | ".schema" | ".describe" | ".dump" | ".indexes" | "\\di" => starting(self.tables(), word),
+            ".import" | ".export" if self.names_files && is_file_argument(command, before) => {
+                starting(files::starting(word), "")
+            }
+            ".import" | ".export" => starting(self.tables(), word),
             ".timing" => starting(vec!["on".to_owned(), "off".to_owned()], word),
             ".param" => starting(vec!["set".to_owned(), "list".to_owned(), "clear".to_owned()], word),
             ".read" | "\\i" if self.names_files => starting(files::starting(word), ""),
@@ -197,7 +205,7 @@ impl SqlCompleter {
             let (name, ty): (String, String) = (row.get("name").ok()?, row.get("type").ok()?);
             let note: Option<String> = row.get("note").ok()?;
             // Properties of the table have brackets, and computed key parts have no name.
-            let is_column = ty != "(table)" && !note.is_some_and(|note| note.starts_with("computed from "));
+            let is_column = !ty.starts_with('(') && !note.is_some_and(|note| note.starts_with("computed from "));
             is_column.then(|| Candidate { text: quote_name(&name), note: Some(ty) })
         };
         rows.filter_map(column).collect()
@@ -253,6 +261,12 @@ fn is_file_name(last: &Token<'_>, earlier: &[Token<'_>]) -> bool {
     };
     let is_string = matches!(last.kind, Lexeme::Unterminated(_)) && last.text.starts_with('\'');
     is_string && is(earlier.first(), &["COPY"]) && is(earlier.last(), &["FROM", "TO"])
+}
+
+/// Whether the word that is still written is the file of `.import` or `.export`: its first or its second argument.
+fn is_file_argument(command: &str, before: &str) -> bool {
+    let words = before.split_whitespace().count() + usize::from(before.ends_with(char::is_whitespace));
+    words == if command == ".import" { 2 } else { 3 }
 }
 
 /// The tables after FROM, JOIN and the like.

@@ -49,6 +49,7 @@ pub(super) const KEYWORDS: &[&str] = &[
     "CHAR",
     "CHECK",
     "COLUMN",
+    "COMPRESSION",
     "CONSTRAINT",
     "CROSS",
     "CSV",
@@ -148,6 +149,12 @@ pub(super) const KEYWORDS: &[&str] = &[
     "WHERE",
 ];
 
+/// The formats of COPY.
+pub(super) const FORMATS: &[&str] = &["ARROW", "ARROW_STREAM", "CSV", "JSON", "PARQUET"];
+
+/// The compressions of COPY.
+pub(super) const COMPRESSIONS: &[&str] = &["GZIP", "LZ4", "NONE", "SNAPPY", "ZSTD"];
+
 /// Whether a word has a meaning of its own.
 pub(super) fn is_keyword(word: &str) -> bool {
     let upper = word.to_ascii_uppercase();
@@ -162,7 +169,7 @@ mod tests {
 
     #[test]
     fn lists_are_sorted_and_keywords_are_found_in_any_case() {
-        for words in [STATEMENTS, KEYWORDS, COMMANDS] {
+        for words in [STATEMENTS, KEYWORDS, COMMANDS, FORMATS, COMPRESSIONS] {
             assert!(words.is_sorted(), "{words:?}");
         }
         assert!(is_keyword("select") && is_keyword("Where"));

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use datafusion::common::DataFusionError;
 use saltwing_access::TableError;
 use saltwing_bind::{BindError, BindErrorKind};
-use saltwing_catalog::CatalogError;
+use saltwing_catalog::{ArrowSourceError, CatalogError};
 use saltwing_planner::PlannerError;
 use saltwing_types::{ErrorCode, Span, ValueError};
 
@@ -51,6 +51,9 @@ pub enum RelationalErrorKind {
     /// The name of a table or schema.
     #[error(transparent)]
     Catalog(Arc<CatalogError>),
+    /// Reading a file failed.
+    #[error(transparent)]
+    Source(ArrowSourceError),
     /// No column of this name among those in sight.
     #[error("no column {0}")]
     NoSuchColumn(String),
@@ -115,6 +118,7 @@ impl RelationalError {
             RelationalErrorKind::Bind(error) => error.code(),
             RelationalErrorKind::Planner(error) => error.code(),
             RelationalErrorKind::Catalog(error) => error.code(),
+            RelationalErrorKind::Source(error) => error.code,
             RelationalErrorKind::NoSuchColumn(_) => ErrorCode::NoSuchColumn,
             RelationalErrorKind::AmbiguousColumn(_) => ErrorCode::AmbiguousColumn,
             RelationalErrorKind::DuplicateColumn(_) => ErrorCode::DuplicateColumn,

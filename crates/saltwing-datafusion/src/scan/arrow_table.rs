@@ -1,18 +1,76 @@
-//! Batches of the program as a table.
+//! Batches of the program, and files, as tables.
 
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
-use arrow::datatypes::{Field, Schema};
+use arrow::datatypes::{Field, Schema, SchemaRef};
+use datafusion::catalog::streaming::StreamingTable;
 use datafusion::catalog::{MemTable, TableProvider};
-use datafusion::common::Result;
-use saltwing_catalog::ArrowTable;
+use datafusion::common::{DataFusionError, Result};
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::physical_plan::stream::RecordBatchReceiverStream;
+use datafusion::physical_plan::streaming::PartitionStream;
+use saltwing_catalog::{ArrowRows, ArrowSource, ArrowSourceError, ArrowTable};
+
+use crate::{RelationalError, RelationalErrorKind};
+
+/// Batches that wait for an operator.
+const BATCHES_AHEAD: usize = 2;
 
 /// The table, whose columns have their names in lower case. Its reads are not judged: they cost no storage.
 pub(crate) fn batches_as_table(table: &ArrowTable) -> Result<Arc<dyn TableProvider>> {
     let field = |field: &Arc<Field>| Field::clone(field).with_name(field.name().to_lowercase());
     let schema = Arc::new(Schema::new(table.schema.fields().iter().map(field).collect::<Vec<_>>()));
-    let renamed = |batch: &RecordBatch| RecordBatch::try_new(schema.clone(), batch.columns().to_vec());
-    let batches = table.batches.iter().map(renamed).collect::<std::result::Result<Vec<_>, _>>()?;
-    Ok(Arc::new(MemTable::try_new(schema, vec![batches])?))
+    match &table.rows {
+        ArrowRows::Batches(batches) => {
+            let batches = batches.iter().map(|batch| renamed(batch, &schema)).collect::<Result<Vec<_>>>()?;
+            Ok(Arc::new(MemTable::try_new(schema, vec![batches])?))
+        }
+        ArrowRows::Source(source) => {
+            let stream = SourceStream { source: source.clone(), schema: schema.clone() };
+            Ok(Arc::new(StreamingTable::try_new(schema, vec![Arc::new(stream)])?))
+        }
+    }
+}
+
+fn renamed(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch> {
+    Ok(RecordBatch::try_new(schema.clone(), batch.columns().to_vec())?)
+}
+
+/// Reads a source on a thread of its own, as long as somebody takes the batches.
+#[derive(Debug)]
+struct SourceStream {
+    source: Arc<dyn ArrowSource>,
+    schema: SchemaRef,
+}
+
+impl PartitionStream for SourceStream {
+    fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    fn execute(&self, _: Arc<TaskContext>) -> SendableRecordBatchStream {
+        let mut builder = RecordBatchReceiverStream::builder(self.schema.clone(), BATCHES_AHEAD);
+        let (sender, source, schema) = (builder.tx(), self.source.clone(), self.schema.clone());
+        builder.spawn_blocking(move || {
+            for batch in source.open().map_err(failed)? {
+                let batch = batch.map_err(failed).and_then(|batch| renamed(&batch, &schema));
+                let is_last = batch.is_err();
+                if sender.blocking_send(batch).is_err() || is_last {
+                    break;
+                }
+            }
+            Ok(())
+        });
+        builder.build()
+    }
+}
+
+fn failed(error: ArrowSourceError) -> DataFusionError {
+    let help = error.help.clone();
+    let error = RelationalError::from(RelationalErrorKind::Source(error));
+    DataFusionError::from(match help {
+        Some(help) => error.help(help),
+        None => error,
+    })
 }

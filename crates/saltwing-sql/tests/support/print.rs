@@ -641,11 +641,16 @@ impl Print for CopyOptions {
             self.format.map(|format| match format {
                 CopyFormat::Csv => "FORMAT csv".to_owned(),
                 CopyFormat::Json => "FORMAT json".to_owned(),
+                CopyFormat::Arrow => "FORMAT arrow".to_owned(),
+                CopyFormat::ArrowStream => "FORMAT arrow_stream".to_owned(),
+                CopyFormat::Parquet => "FORMAT parquet".to_owned(),
             }),
             self.compression.map(|compression| match compression {
                 CopyCompression::None => "COMPRESSION none".to_owned(),
                 CopyCompression::Gzip => "COMPRESSION gzip".to_owned(),
                 CopyCompression::Zstd => "COMPRESSION zstd".to_owned(),
+                CopyCompression::Lz4 => "COMPRESSION lz4".to_owned(),
+                CopyCompression::Snappy => "COMPRESSION snappy".to_owned(),
             }),
             self.header.map(|header| format!("HEADER {header}")),
             self.delimiter.map(|c| format!("DELIMITER {}", character(c))),

@@ -8,11 +8,12 @@ use super::reader::Field;
 use crate::Error;
 
 /// The first bytes of compressed and binary files, their formats, and the advice.
-const SIGNATURES: [(&[u8], &str, &str); 6] = [
+const SIGNATURES: [(&[u8], &str, &str); 7] = [
     (b"PK\x03\x04", "is a zip archive", "unpack it first"),
     (b"BZh", "is compressed by bzip2", "decompress it first, and pipe it in: bzcat FILE, COPY t FROM STDIN"),
     (b"\xfd7zXZ\0", "is compressed by xz", "decompress it first, and pipe it in: xzcat FILE, COPY t FROM STDIN"),
-    (b"PAR1", "is a Parquet file", "COPY reads CSV and JSON lines"),
+    (b"ARROW1", "is an Arrow file", "WITH (FORMAT arrow)"),
+    (b"PAR1", "is a Parquet file", "WITH (FORMAT parquet)"),
     (b"\xff\xfe", "is UTF-16", "convert it to UTF-8 first: iconv -f UTF-16 -t UTF-8 FILE"),
     (b"\xfe\xff", "is UTF-16", "convert it to UTF-8 first: iconv -f UTF-16 -t UTF-8 FILE"),
 ];

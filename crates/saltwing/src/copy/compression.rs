@@ -37,7 +37,13 @@ pub(super) fn decompressed<'r>(
         CopyCompression::None => Box::new(input),
         CopyCompression::Gzip => Box::new(BufReader::with_capacity(BUFFER_BYTES, MultiGzDecoder::new(input))),
         CopyCompression::Zstd => Box::new(BufReader::with_capacity(BUFFER_BYTES, zstd::Decoder::with_buffer(input)?)),
+        CopyCompression::Lz4 | CopyCompression::Snappy => return Err(inside()),
     })
+}
+
+/// The formats that have these compressions have them inside.
+fn inside() -> io::Error {
+    io::Error::new(io::ErrorKind::Unsupported, "a whole file is compressed by gzip or zstd")
 }
 
 /// Compresses what is written.
@@ -53,6 +59,7 @@ impl<W: Write> Compressor<W> {
             CopyCompression::None => Self::None(out),
             CopyCompression::Gzip => Self::Gzip(GzEncoder::new(out, flate2::Compression::default())),
             CopyCompression::Zstd => Self::Zstd(zstd::Encoder::new(out, zstd::DEFAULT_COMPRESSION_LEVEL)?),
+            CopyCompression::Lz4 | CopyCompression::Snappy => return Err(inside()),
         })
     }
 

@@ -31,6 +31,8 @@ pub(super) struct Faults<'a> {
     pub(super) copy: &'a CopyFrom,
     /// The file that is read.
     pub(super) file: String,
+    /// What its rows are called: lines, or rows of a file that has none.
+    pub(super) unit: &'static str,
     /// The name of the table.
     pub(super) table: String,
     pub(super) skipped: Vec<SkippedLine>,
@@ -57,14 +59,14 @@ impl Faults<'_> {
 
     pub(super) fn error(&self, fault: &Fault) -> Error {
         let column = fault.column.as_ref().map(|c| format!(", column {c}")).unwrap_or_default();
-        let text = format!("{}, line {}{column}: {}", self.file, fault.line, fault.reason);
+        let text = format!("{}, {} {}{column}: {}", self.file, self.unit, fault.line, fault.reason);
         let general = || match fault.code {
             // An error of the whole file cannot be skipped.
             ErrorCode::Io => None,
             ErrorCode::DuplicateKey => Some(
                 "ON_CONFLICT REPLACE lets later rows replace earlier ones, ON_CONFLICT IGNORE keeps these".to_owned(),
             ),
-            _ => Some("ON ERROR SKIP leaves such lines out and reports them".to_owned()),
+            _ => Some(format!("ON ERROR SKIP leaves such {}s out and reports them", self.unit)),
         };
         let subject = Subject { table: Some(self.table.clone()), column: fault.column.clone(), key: None };
         Error::new(fault.code, text).about(subject).with_help(fault.advice.clone().or_else(general))
@@ -74,11 +76,12 @@ impl Faults<'_> {
         if self.skipped_count == 0 {
             return Vec::new();
         }
+        let unit = self.unit;
         let count = match self.skipped_count {
-            1 => "1 line was left out".to_owned(),
-            count => format!("{count} lines were left out"),
+            1 => format!("1 {unit} was left out"),
+            count => format!("{count} {unit}s were left out"),
         };
-        let told = self.skipped.iter().map(|s| format!("line {}: {}", s.line, s.reason));
+        let told = self.skipped.iter().map(|s| format!("{unit} {}: {}", s.line, s.reason));
         let more = self.skipped_count as usize - self.skipped.len();
         let more = (more > 0).then(|| format!("… and {more} more"));
         [count].into_iter().chain(told).chain(more).collect()

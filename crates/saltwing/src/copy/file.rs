@@ -327,6 +327,18 @@ impl CopyFile {
         self.file.metadata().ok().filter(Metadata::is_file).map(|metadata| metadata.len())
     }
 
+    /// The file, for a reader that goes back and forth in it.
+    ///
+    /// # Errors
+    /// A pipe or a device.
+    #[cfg(feature = "parquet")]
+    pub(super) fn into_regular(self) -> Result<File, Error> {
+        match self.size() {
+            Some(_) => Ok(self.file),
+            None => Err(super::format::not_from_stream()),
+        }
+    }
+
     /// Removes the file, if this statement made it: what failed leaves nothing that the next try would meet.
     pub(super) fn discard(self) {
         if let Some(path) = self.created {

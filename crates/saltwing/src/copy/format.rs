@@ -1,6 +1,6 @@
 //! The formats of files.
 
-use saltwing_sql::statement::{CopyFormat, CopyOptions};
+use saltwing_sql::statement::{CopyCompression, CopyFormat, CopyOptions};
 use saltwing_types::ErrorCode;
 
 use super::compression;
@@ -11,17 +11,40 @@ use crate::Error;
 pub(super) enum FileFormat {
     Csv(Format),
     Json,
+    /// Arrow IPC; a reader finds out by the first bytes whether it is the form of files or of streams.
+    Arrow(ArrowForm),
+    Parquet,
 }
+
+/// The two forms of Arrow IPC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ArrowForm {
+    File,
+    Stream,
+}
+
+/// The ends of names that stand for a format.
+const EXTENSIONS: [(&str, CopyFormat); 10] = [
+    (".csv", CopyFormat::Csv),
+    (".json", CopyFormat::Json),
+    (".jsonl", CopyFormat::Json),
+    (".ndjson", CopyFormat::Json),
+    (".arrow", CopyFormat::Arrow),
+    (".ipc", CopyFormat::Arrow),
+    (".feather", CopyFormat::Arrow),
+    (".arrows", CopyFormat::ArrowStream),
+    (".parquet", CopyFormat::Parquet),
+    (".pq", CopyFormat::Parquet),
+];
 
 impl FileFormat {
     /// The format that the options ask for, or else the name of the file stands for.
     pub(super) fn of(options: &CopyOptions, path: Option<&str>) -> Result<Self, Error> {
-        let named = path.map_or("", |path| compression::of_name(path).0);
-        let is_json = match options.format {
-            Some(format) => format == CopyFormat::Json,
-            None => [".json", ".jsonl", ".ndjson"].iter().any(|end| named.ends_with(end)),
-        };
-        if !is_json {
+        let (named, outer) = path.map_or(("", CopyCompression::None), compression::of_name);
+        let by_name = EXTENSIONS.iter().find(|(end, _)| named.ends_with(end)).map(|(_, format)| *format);
+        let format = options.format.or(by_name).unwrap_or(CopyFormat::Csv);
+        check_compression(format, options.compression)?;
+        if format == CopyFormat::Csv {
             return csv_format(options).map(Self::Csv);
         }
         let of_csv = [
@@ -31,9 +54,49 @@ impl FileFormat {
             ("ESCAPE", options.escape.is_some()),
             ("NULL", options.null.is_some()),
         ];
-        match of_csv.iter().find(|(_, is_given)| *is_given) {
-            Some((option, _)) => Err(Error::new(ErrorCode::Syntax, format!("{option} is an option of FORMAT csv"))),
-            None => Ok(Self::Json),
+        if let Some((option, _)) = of_csv.iter().find(|(_, is_given)| *is_given) {
+            return Err(Error::new(ErrorCode::Syntax, format!("{option} is an option of FORMAT csv")));
+        }
+        match format {
+            CopyFormat::Parquet if outer != CopyCompression::None => {
+                let text = format!("{}: a Parquet file is compressed inside", path.unwrap_or_default());
+                let help = "name it .parquet; WITH (COMPRESSION gzip) or zstd says how it is compressed";
+                Err(Error::new(ErrorCode::NotSupported, text).with_help(Some(help)))
+            }
+            CopyFormat::Parquet => Ok(Self::Parquet),
+            CopyFormat::Arrow => Ok(Self::Arrow(ArrowForm::File)),
+            CopyFormat::ArrowStream => Ok(Self::Arrow(ArrowForm::Stream)),
+            CopyFormat::Csv | CopyFormat::Json => Ok(Self::Json),
+        }
+    }
+
+    /// What the rows of such a file are called in errors.
+    pub(super) fn unit(&self) -> &'static str {
+        match self {
+            Self::Csv(_) | Self::Json => "line",
+            Self::Arrow(_) | Self::Parquet => "row",
+        }
+    }
+}
+
+/// Refuses a compression that files of the format do not have.
+fn check_compression(format: CopyFormat, compression: Option<CopyCompression>) -> Result<(), Error> {
+    use CopyCompression::{Gzip, Lz4, None as Plain, Snappy, Zstd};
+    let (name, known): (&str, &[_]) = match format {
+        CopyFormat::Csv => ("csv", &[Plain, Gzip, Zstd]),
+        CopyFormat::Json => ("json", &[Plain, Gzip, Zstd]),
+        CopyFormat::Arrow => ("arrow", &[Plain, Lz4, Zstd]),
+        CopyFormat::ArrowStream => ("arrow_stream", &[Plain, Lz4, Zstd]),
+        CopyFormat::Parquet => ("parquet", &[Plain, Snappy, Lz4, Gzip, Zstd]),
+    };
+    match compression.filter(|compression| !known.contains(compression)) {
+        None => Ok(()),
+        Some(compression) => {
+            let named = |compression: &CopyCompression| format!("{compression:?}").to_lowercase();
+            let text = format!("COMPRESSION {} with FORMAT {name}", named(&compression));
+            let known: Vec<String> = known.iter().map(named).collect();
+            let help = format!("the compressions of FORMAT {name} are {}", known.join(", "));
+            Err(Error::new(ErrorCode::NotSupported, text).with_help(Some(help)))
         }
     }
 }
@@ -50,4 +113,17 @@ fn csv_format(options: &CopyOptions) -> Result<Format, Error> {
         quote,
         escape: byte(options.escape, quote, "ESCAPE")?,
     })
+}
+
+/// The error of Parquet that comes as a stream.
+pub(super) fn not_from_stream() -> Error {
+    let text = "Parquet from STDIN, a pipe or a device: its end is read first";
+    Error::new(ErrorCode::NotSupported, text).with_help(Some("COPY it from a file, or use FORMAT arrow_stream"))
+}
+
+/// The error of a build that has no Parquet.
+#[cfg(not(feature = "parquet"))]
+pub(super) fn without_parquet() -> Error {
+    let text = "Parquet: this build of the library leaves out its feature \"parquet\"";
+    Error::new(ErrorCode::NotSupported, text)
 }

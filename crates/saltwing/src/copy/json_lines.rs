@@ -66,11 +66,7 @@ impl<R: BufRead> JsonLines<R> {
 
     /// The object of the line: its keys with their values as texts, `None` for null.
     pub(super) fn object(&self) -> Result<Vec<(String, Option<String>)>, LineError> {
-        let no_object = |reason: &dyn std::fmt::Display| LineError::NoObject(reason.to_string());
-        let line = std::str::from_utf8(&self.line).map_err(|error| no_object(&error))?;
-        let members = json::members(line).map_err(|error| no_object(&error))?;
-        let members = members.ok_or_else(|| no_object(&"it begins with no brace"))?.into_iter();
-        let texts = members.map(|(key, value)| {
+        let texts = self.members()?.into_iter().map(|(key, value)| {
             let of_key = self.nested.iter().find(|(column, _)| column.eq_ignore_ascii_case(&key));
             let text = match (of_key, value.starts_with('['), value.starts_with('{')) {
                 (_, false, false) if value == "null" => None,
@@ -82,4 +78,15 @@ impl<R: BufRead> JsonLines<R> {
         });
         texts.collect()
     }
+
+    /// The members of the line's object, with the texts of their values.
+    pub(super) fn members(&self) -> Result<Vec<(String, &str)>, LineError> {
+        let line = std::str::from_utf8(&self.line).map_err(|error| no_object(&error))?;
+        let members = json::members(line).map_err(|error| no_object(&error))?;
+        members.ok_or_else(|| no_object(&"it begins with no brace"))
+    }
+}
+
+fn no_object(reason: &dyn std::fmt::Display) -> LineError {
+    LineError::NoObject(reason.to_string())
 }

@@ -1,17 +1,25 @@
 //! COPY: tables from and to files.
 //!
-//! A file is CSV or JSON lines, perhaps compressed. CSV is RFC 4180 with `""` for the empty text and nothing for NULL, or
-//! another word for NULL. COPY FROM upserts in batches, each a commit of its own.
+//! A file is CSV, JSON lines, Arrow IPC or Parquet, perhaps compressed. CSV is RFC 4180 with `""` for the empty text and nothing for
+//! NULL, or another word for NULL. COPY FROM upserts in batches, each a commit of its own.
 
 mod advice;
+mod batch_reader;
+mod batch_rows;
+mod batch_writer;
+mod columns;
 mod compression;
 mod faults;
 mod file;
+mod file_tables;
 mod format;
 mod from;
 mod json_lines;
+mod loading;
 mod reader;
+mod sniff;
 mod stream;
+mod text_rows;
 mod to;
 mod writer;
 
@@ -33,7 +41,7 @@ pub struct CopyReport {
 /// A line that a COPY FROM left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SkippedLine {
-    /// Line in the file, from 1.
+    /// Line in the file, or row of a file of columns, from 1.
     pub line: u64,
     /// The error.
     pub reason: String,

@@ -3,11 +3,15 @@
 use std::borrow::Cow;
 use std::io::{BufWriter, Write};
 
-use saltwing_bind::{Scope, column_path};
-use saltwing_sql::statement::{CopySource, CopyTo, QueryStatement};
+use arrow::array::RecordBatch;
+use saltwing_bind::{ResultColumn, Scope, column_path};
+use saltwing_sql::statement::{CopyCompression, CopySource, CopyTo, QueryStatement};
 use saltwing_sql::{ColumnName, Statement, TableRef, parse_one, quote_name};
 use saltwing_types::{ErrorCode, Value};
 
+use super::batch_writer::IpcWriter;
+#[cfg(feature = "parquet")]
+use super::batch_writer::ParquetWriter;
 use super::compression::{self, Compressor};
 use super::file::{AllowedFile, Purpose};
 use super::format::FileFormat;
@@ -113,40 +117,75 @@ impl Session {
     }
 }
 
-enum RowWriter<W> {
+enum RowWriter<W: Write> {
     Csv(RecordWriter<W>),
     Json(JsonWriter<W>),
+    Arrow(IpcWriter<W>),
+    #[cfg(feature = "parquet")]
+    Parquet(Box<ParquetWriter<W>>),
+}
+
+impl<W: Write> RowWriter<W> {
+    fn new(copy: &CopyTo, format: FileFormat, columns: &[ResultColumn], out: W) -> Result<Self, Error> {
+        let options = &copy.options;
+        Ok(match format {
+            FileFormat::Csv(format) => {
+                let mut writer = RecordWriter::new(out, format, options.null.clone().unwrap_or_default());
+                if options.header == Some(true) {
+                    writer.header(columns)?;
+                }
+                Self::Csv(writer)
+            }
+            FileFormat::Json => Self::Json(JsonWriter::new(out, columns)),
+            FileFormat::Arrow(form) => Self::Arrow(IpcWriter::new(out, columns, form, options.compression)?),
+            #[cfg(feature = "parquet")]
+            FileFormat::Parquet => Self::Parquet(Box::new(ParquetWriter::new(out, columns, options.compression)?)),
+            #[cfg(not(feature = "parquet"))]
+            FileFormat::Parquet => return Err(super::format::without_parquet()),
+        })
+    }
+
+    fn batch(&mut self, columns: &[ResultColumn], batch: &RecordBatch) -> Result<(), Error> {
+        match self {
+            Self::Csv(writer) => writer.batch(columns, batch),
+            Self::Json(writer) => writer.batch(batch),
+            Self::Arrow(writer) => writer.batch(batch),
+            #[cfg(feature = "parquet")]
+            Self::Parquet(writer) => writer.batch(batch),
+        }
+    }
+
+    fn finish(self) -> Result<W, Error> {
+        match self {
+            Self::Csv(writer) => writer.finish(),
+            Self::Json(writer) => writer.finish(),
+            Self::Arrow(writer) => writer.finish(),
+            #[cfg(feature = "parquet")]
+            Self::Parquet(writer) => writer.finish(),
+        }
+    }
 }
 
 fn write_rows(copy: &CopyTo, rows: RowsOutcome, out: impl Write) -> Result<(u64, ExecResult), Error> {
-    let (options, path) = (&copy.options, copy.path());
-    let compression = options.compression.unwrap_or(compression::of_name(path.unwrap_or_default()).1);
-    let out = BufWriter::new(Compressor::new(out, compression).map_err(unwritable)?);
-    let mut writer = match FileFormat::of(options, path).map_err(|error| error.at(Some(copy.span)))? {
-        FileFormat::Csv(format) => {
-            let mut writer = RecordWriter::new(out, format, options.null.clone().unwrap_or_default());
-            if options.header == Some(true) {
-                writer.header(&rows.columns)?;
-            }
-            RowWriter::Csv(writer)
-        }
-        FileFormat::Json => RowWriter::Json(JsonWriter::new(out, &rows.columns)),
+    let format = FileFormat::of(&copy.options, copy.path()).map_err(|error| error.at(Some(copy.span)))?;
+    let by_name = compression::of_name(copy.path().unwrap_or_default()).1;
+    // Arrow and Parquet are compressed inside, if the statement says how.
+    let outside = match format {
+        FileFormat::Csv(_) | FileFormat::Json => copy.options.compression.unwrap_or(by_name),
+        FileFormat::Arrow(_) => by_name,
+        FileFormat::Parquet => CopyCompression::None,
     };
+    let out = BufWriter::new(Compressor::new(out, outside).map_err(unwritable)?);
     let columns = rows.columns.clone();
+    let mut writer = RowWriter::new(copy, format, &columns, out)?;
     rows.drain(|batches| {
         let mut count = 0;
         for batch in batches {
             let batch = batch?;
             count += batch.num_rows() as u64;
-            match &mut writer {
-                RowWriter::Csv(writer) => writer.batch(&columns, &batch)?,
-                RowWriter::Json(writer) => writer.batch(&batch)?,
-            }
+            writer.batch(&columns, &batch)?;
         }
-        let out = match writer {
-            RowWriter::Csv(writer) => writer.finish()?,
-            RowWriter::Json(writer) => writer.finish()?,
-        };
+        let out = writer.finish()?;
         out.into_inner().map_err(|error| unwritable(error.into_error()))?.finish().map_err(unwritable)?;
         Ok(count)
     })

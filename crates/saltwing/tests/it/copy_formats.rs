@@ -95,7 +95,7 @@ fn options_say_what_names_do_not() {
         );
         assert!(!path.exists());
     }
-    for options in ["FORMAT parquet", "COMPRESSION lz4"] {
+    for options in ["FORMAT orc", "COMPRESSION lz4", "COMPRESSION snappy"] {
         assert!(copy(&connection, false, &path, options).is_err(), "{options}");
     }
 }

@@ -6,7 +6,10 @@ mod aggregates;
 mod alter_table;
 mod appender;
 mod arrays;
+#[cfg(feature = "ffi")]
+mod arrow_streams;
 mod copy_advice;
+mod copy_columns;
 mod copy_conflicts;
 mod copy_formats;
 mod copy_streams;
@@ -17,6 +20,8 @@ mod durability;
 #[cfg(feature = "datafusion")]
 mod errors_as_data;
 mod export;
+#[cfg(feature = "datafusion")]
+mod file_queries;
 #[cfg(feature = "datafusion")]
 mod files;
 #[cfg(feature = "datafusion")]

@@ -1,0 +1,35 @@
+//! The files that a query reads: `FROM 'f.parquet'`.
+
+use std::ops::ControlFlow;
+
+use saltwing_sql::expr_span;
+use saltwing_types::Span;
+use sqlparser::ast::{Expr, ObjectName, Query, visit_relations};
+
+/// A file that a query names in place of a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileName {
+    /// Its path, perhaps a pattern of paths.
+    pub path: String,
+    /// Where it stands in the statement.
+    pub span: Option<Span>,
+}
+
+/// The files that a query names, each once.
+pub fn file_names(query: &Query) -> Vec<FileName> {
+    let mut files: Vec<FileName> = Vec::new();
+    let _ = visit_relations(query, |name| {
+        if let Some(file) = file_name(name).filter(|file| files.iter().all(|known| known.path != file.path)) {
+            files.push(file);
+        }
+        ControlFlow::<()>::Continue(())
+    });
+    files
+}
+
+/// A name in the quotes of a text is that of a file.
+fn file_name(name: &ObjectName) -> Option<FileName> {
+    let [part] = name.0.as_slice() else { return None };
+    let ident = part.as_ident().filter(|ident| ident.quote_style == Some('\''))?;
+    Some(FileName { path: ident.value.clone(), span: expr_span(&Expr::Identifier(ident.clone())) })
+}

@@ -1,0 +1,125 @@
+//! Files that hold columns: their rows as Arrow batches.
+//!
+//! # Laws
+//! 1. Bytes that are no such file, or a part of one, are an error: never a panic, and never fewer rows.
+//! 2. Memory is allocated for what was read, or for what a batch may hold: no length in a file is believed.
+
+mod ipc;
+#[cfg(feature = "parquet")]
+mod parquet;
+#[cfg(feature = "parquet")]
+mod parquet_footer;
+mod text;
+
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use arrow::array::{Array, ArrayRef, RecordBatch};
+use arrow::compute::cast;
+use arrow::datatypes::{DataType, SchemaRef};
+use arrow::error::ArrowError;
+use saltwing_expr::sql_type;
+use saltwing_types::{ErrorCode, SqlType};
+
+use super::reader::RecordError;
+
+pub(super) use self::ipc::IpcReader;
+#[cfg(feature = "parquet")]
+pub(super) use self::parquet::ParquetReader;
+pub(super) use self::text::{Lines, TextColumn, TextReader, text_schema};
+
+/// Rows of a batch at most, so that a batch of wide rows is not large.
+pub(super) const BATCH_ROWS: usize = 1024;
+
+/// Gives the batches of a file, from its first to its last.
+pub(super) trait BatchReader {
+    /// All columns of the file.
+    fn schema(&self) -> &SchemaRef;
+
+    /// Asks for these columns alone, in ascending order, before the first batch.
+    fn project(&mut self, columns: &[usize]);
+
+    /// The next batch; `None` at the end.
+    fn next(&mut self) -> Result<Option<RecordBatch>, BatchError>;
+
+    /// About how many bytes of the file were read.
+    fn bytes(&self) -> u64;
+}
+
+/// Why a file cannot be read on.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum BatchError {
+    #[error("{0}")]
+    Io(#[from] io::Error),
+    #[error("it is damaged, or no file of this format: {0}")]
+    Damaged(String),
+    #[error("{0}")]
+    NotSupported(String),
+    /// A line of a text that is no row.
+    #[error("line {line}: {text}")]
+    Line { line: u64, column: Option<String>, code: ErrorCode, text: String },
+}
+
+impl BatchError {
+    pub(super) fn code(&self) -> ErrorCode {
+        match self {
+            Self::Io(_) => ErrorCode::Io,
+            Self::Damaged(_) => ErrorCode::BadText,
+            Self::NotSupported(_) => ErrorCode::NotSupported,
+            Self::Line { code, .. } => *code,
+        }
+    }
+
+    fn damaged(reason: &str) -> Self {
+        Self::Damaged(reason.to_owned())
+    }
+}
+
+impl From<RecordError> for BatchError {
+    fn from(error: RecordError) -> Self {
+        match error {
+            RecordError::Io(error) => Self::Io(error),
+            error => Self::Damaged(error.to_string()),
+        }
+    }
+}
+
+impl From<ArrowError> for BatchError {
+    fn from(error: ArrowError) -> Self {
+        match error {
+            ArrowError::IoError(_, error) => Self::Io(error),
+            ArrowError::NotYetImplemented(text) => Self::NotSupported(text),
+            error => Self::Damaged(error.to_string()),
+        }
+    }
+}
+
+/// The SQL type of a file's column, if there is one. The values of a dictionary are values like any other.
+pub(super) fn column_type(data_type: &DataType) -> Option<SqlType> {
+    match data_type {
+        DataType::Dictionary(_, values) => column_type(values),
+        // Rows without bytes: their number is a claim of the file.
+        DataType::FixedSizeBinary(0) | DataType::FixedSizeList(_, 0) => None,
+        data_type => sql_type(data_type),
+    }
+}
+
+/// The values of a dictionary's column.
+pub(super) fn plain(column: &ArrayRef) -> Result<ArrayRef, BatchError> {
+    match column.data_type() {
+        DataType::Dictionary(_, values) => plain(&guarded(|| cast(column, values))?),
+        _ => Ok(column.clone()),
+    }
+}
+
+/// Runs code of others over bytes of others: its panic is the file's fault.
+fn guarded<T, E: Into<BatchError>>(read: impl FnOnce() -> Result<T, E>) -> Result<T, BatchError> {
+    match catch_unwind(AssertUnwindSafe(read)) {
+        Ok(done) => done.map_err(Into::into),
+        Err(panic) => {
+            let text = panic.downcast_ref::<String>().map(String::as_str);
+            let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
+            Err(BatchError::Damaged(text.unwrap_or("its content contradicts itself").to_owned()))
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! COPY FROM of files that hold columns: Arrow IPC and Parquet.
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
+use saltwing_bind::UpsertTarget;
+use saltwing_expr::ValueColumn;
+use saltwing_types::table::is_same_name;
+use saltwing_types::{ColumnDef, ErrorCode, SqlType, Value, number};
+
+use super::batch_reader::{BATCH_ROWS, BatchError, BatchReader, column_type, plain};
+use super::columns::named_columns;
+use super::file::CopyFile;
+use super::loading::{Cell, Loading};
+use crate::Error;
+
+/// The columns of a file that a load reads.
+struct Places {
+    /// Columns of the file, in ascending order.
+    read: Vec<usize>,
+    /// For each column of the target its place in `read`, and its type in the file.
+    of_target: Vec<(usize, SqlType)>,
+}
+
+/// A batch, of which the columns of the target are taken a few rows at a time.
+struct Taken {
+    batch: RecordBatch,
+    /// How many rows are behind the load.
+    done: usize,
+    /// The columns of the target for the next rows.
+    chunk: Vec<ValueColumn>,
+    chunk_from: usize,
+    chunk_rows: usize,
+}
+
+impl Loading<'_> {
+    /// Loads the rows of a Parquet file.
+    #[cfg(feature = "parquet")]
+    pub(super) fn read_parquet(&mut self, file: CopyFile) -> Result<(), Error> {
+        self.faults.unit = "row";
+        let bytes = file.size();
+        let file = file.into_regular().map_err(|error| self.stopped(error))?;
+        let reader = super::batch_reader::ParquetReader::open(file).map_err(|error| self.damaged(&error))?;
+        self.read_batches(reader, bytes)
+    }
+
+    #[cfg(not(feature = "parquet"))]
+    pub(super) fn read_parquet(&mut self, _file: CopyFile) -> Result<(), Error> {
+        Err(self.stopped(super::format::without_parquet()))
+    }
+
+    /// Loads the rows of batches.
+    pub(super) fn read_batches(&mut self, mut reader: impl BatchReader, bytes_total: Option<u64>) -> Result<(), Error> {
+        let schema = reader.schema().clone();
+        let places = self.places(&schema).map_err(|error| self.stopped(error))?;
+        reader.project(&places.read);
+        let (mut taken, mut number): (Option<Taken>, u64) = (None, 0);
+        self.read_all(bytes_total, |load| {
+            loop {
+                if let Some(batch) = &mut taken {
+                    let row = batch.row(&places).map_err(|error| load.damaged_behind(number, &error))?;
+                    if let Some(row) = row {
+                        number += 1;
+                        let columns = &batch.chunk;
+                        let cell = |place: usize, column: &ColumnDef| cell(columns.get(place), row, column);
+                        let more = load.row(number, cell, |_, _| None)?;
+                        return Ok((more, reader.bytes()));
+                    }
+                }
+                match reader.next().map_err(|error| load.damaged_behind(number, &error))? {
+                    Some(batch) => taken = Some(Taken::new(batch)),
+                    None => return Ok((false, reader.bytes())),
+                }
+            }
+        })
+    }
+
+    /// The columns that are read. Without a list of its own the statement takes all columns of the file.
+    fn places(&mut self, schema: &SchemaRef) -> Result<Places, Error> {
+        let file = &self.faults.file;
+        let target = &mut self.loader.target;
+        let in_file = match &self.faults.copy.columns {
+            None => {
+                let names: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
+                let columns = named_columns(&target.table, &names, file)?;
+                *target = UpsertTarget::new(target.table.clone(), columns, target.on_conflict)?;
+                (0..names.len()).collect()
+            }
+            Some(_) => listed(target, schema, file)?,
+        };
+        let mut read = in_file.clone();
+        read.sort_unstable();
+        let place = |column: &usize| {
+            let field = schema.field(*column);
+            let lacks = || {
+                let text = format!("{file}, column {}: SQL has no type {}", field.name(), field.data_type());
+                Error::new(ErrorCode::NotSupported, text)
+                    .with_help(Some("name the other columns: COPY t (a, b) FROM .."))
+            };
+            let ty = column_type(field.data_type()).ok_or_else(lacks)?;
+            Ok((read.partition_point(|other| other < column), ty))
+        };
+        let of_target = in_file.iter().map(place).collect::<Result<_, Error>>()?;
+        Ok(Places { read, of_target })
+    }
+
+    /// The error of a file that cannot be read.
+    pub(super) fn damaged(&self, error: &BatchError) -> Error {
+        self.interrupted(Error::new(error.code(), format!("{} cannot be read: {error}", self.faults.file)))
+    }
+
+    /// The same behind some rows.
+    fn damaged_behind(&self, rows: u64, error: &BatchError) -> Error {
+        let text = format!("{}, behind row {rows}: the file cannot be read: {error}", self.faults.file);
+        self.interrupted(Error::new(error.code(), text))
+    }
+}
+
+/// The columns of the file that have the names of the target's.
+fn listed(target: &UpsertTarget, schema: &SchemaRef, file: &str) -> Result<Vec<usize>, Error> {
+    let def = target.table.def();
+    let wanted = target.columns.iter().filter_map(|&column| def.columns.get(column));
+    let place = |column: &ColumnDef| {
+        let name = def.unique_name(column);
+        let names = || schema.fields().iter().map(|field| field.name().as_str());
+        let exact = names().position(|other| other == name);
+        exact.or_else(|| names().position(|other| is_same_name(other, &name))).ok_or_else(|| {
+            let near = saltwing_types::suggest(&name, names()).map(|near| format!("there is {near}"));
+            Error::new(ErrorCode::NoSuchColumn, format!("{file} has no column {name}")).with_help(near)
+        })
+    };
+    wanted.map(place).collect()
+}
+
+fn cell(column: Option<&ValueColumn>, row: usize, target: &ColumnDef) -> Cell {
+    let Some(column) = column else { return Ok((Value::Null, 0)) };
+    let value = number::assign(column.get(row)?.into_value(), target.ty)?;
+    let bytes = value.heap_bytes();
+    Ok((value, bytes))
+}
+
+impl Taken {
+    fn new(batch: RecordBatch) -> Self {
+        Self { batch, done: 0, chunk: Vec::new(), chunk_from: 0, chunk_rows: 0 }
+    }
+
+    /// The place of the next row in the chunk; `None` behind the last row.
+    fn row(&mut self, places: &Places) -> Result<Option<usize>, BatchError> {
+        if self.done == self.chunk_from + self.chunk_rows {
+            let rows = BATCH_ROWS.min(self.batch.num_rows() - self.done);
+            if rows == 0 {
+                return Ok(None);
+            }
+            let slice = self.batch.slice(self.done, rows);
+            let column = |(place, ty): &(usize, SqlType)| {
+                let column = slice.columns().get(*place);
+                let column = column.ok_or_else(|| BatchError::Damaged("a batch has too few columns".to_owned()))?;
+                Ok(ValueColumn::new(&plain(column)?, *ty))
+            };
+            self.chunk = places.of_target.iter().map(column).collect::<Result<_, BatchError>>()?;
+            (self.chunk_from, self.chunk_rows) = (self.done, rows);
+        }
+        self.done += 1;
+        Ok(Some(self.done - 1 - self.chunk_from))
+    }
+}

@@ -1,0 +1,379 @@
+//! Files in the place of tables: `SELECT .. FROM 'f.parquet'`.
+//!
+//! A file is opened twice: its columns are found out when the query is planned, and its rows are read while it runs. It must not change
+//! in between: the second reading checks the columns again.
+
+use std::collections::{HashMap, HashSet};
+use std::fmt;
+use std::io::{BufRead, BufReader};
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::{Field, Schema, SchemaRef};
+use saltwing_access::{Budget, ScanContext, Table};
+use saltwing_bind::{FileName, file_names};
+use saltwing_catalog::{
+    ArrowBatches, ArrowRows, ArrowSource, ArrowSourceError, ArrowTable, CatalogError, CatalogReader,
+};
+use saltwing_expr::arrow_type;
+use saltwing_sql::statement::{CopyOptions, QueryStatement};
+use saltwing_types::{ErrorCode, SequenceDef, SqlType, ViewDef};
+
+use super::batch_reader::{
+    BatchError, BatchReader, IpcReader, Lines, TextColumn, TextReader, column_type, plain, text_schema,
+};
+use super::compression::{self, BUFFER_BYTES, decompressed};
+use super::file::{AllowedFile, CopyFile, FileRules, Purpose};
+use super::format::FileFormat;
+use super::json_lines::JsonLines;
+use super::reader::RecordReader;
+use super::sniff::{LINES_SNIFFED, SniffedCsv, sniff_csv, sniff_json};
+use crate::Error;
+use crate::arrow_column::converted;
+use crate::session::Session;
+use crate::shared::Shared;
+
+impl Session {
+    /// The catalog in which the files that a query names are tables; `None` if it names none.
+    pub(crate) fn with_files(
+        &self,
+        statement: &QueryStatement,
+        catalog: &Arc<dyn CatalogReader>,
+    ) -> Result<Option<Arc<dyn CatalogReader>>, Error> {
+        let mut files = HashMap::new();
+        for name in file_names(&statement.query) {
+            // A table of this name comes first.
+            let is_table = catalog.resolve(None, &name.path).is_ok() || catalog.arrow_table(&name.path).is_some();
+            let is_file = name.path.contains(['.', '/', '*']);
+            if is_table || !is_file {
+                continue;
+            }
+            let FileName { path, span } = name;
+            let table = file_table(self.shared(), &path).map_err(|error| error.at(span))?;
+            if files.insert(path.to_lowercase(), Arc::new(table)).is_some() {
+                let text = format!("two files of the query have the name {path} in different case");
+                return Err(Error::new(ErrorCode::NotSupported, text).at(span));
+            }
+        }
+        Ok((!files.is_empty())
+            .then(|| Arc::new(WithFiles { catalog: catalog.clone(), files }) as Arc<dyn CatalogReader>))
+    }
+}
+
+/// How the rows of a file are read.
+#[derive(Clone, Debug)]
+enum Reading {
+    Csv(SniffedCsv),
+    Json(Vec<TextColumn>),
+    Arrow,
+    Parquet,
+}
+
+/// Files of one kind, one behind the other.
+struct FileSource {
+    shared: Arc<Shared>,
+    paths: Vec<String>,
+    reading: Reading,
+    columns: Vec<TextColumn>,
+    /// That of the table.
+    schema: SchemaRef,
+}
+
+impl fmt::Debug for FileSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FileSource").field("paths", &self.paths).field("columns", &self.columns).finish_non_exhaustive()
+    }
+}
+
+type Reader = Box<dyn BatchReader>;
+
+/// The table of a path, or of the paths that match it.
+fn file_table(shared: &Arc<Shared>, path: &str) -> Result<ArrowTable, Error> {
+    let options = CopyOptions::default();
+    let files = rules(shared).files(path, &options)?;
+    let paths: Vec<String> = files.iter().map(|(path, _)| path.clone()).collect();
+    let Some((first, allowed)) = files.into_iter().next() else {
+        return Err(Error::new(ErrorCode::Io, format!("no file matches {path}")));
+    };
+    let (reading, schema) = found_out(&first, allowed)?;
+    let (columns, schema) = columns_of(&first, &schema, paths.len() > 1)?;
+    let source = FileSource { shared: shared.clone(), paths, reading, columns, schema: schema.clone() };
+    Ok(ArrowTable { name: path.to_owned(), schema, rows: ArrowRows::Source(Arc::new(SharedSource(Arc::new(source)))) })
+}
+
+fn rules(shared: &Shared) -> FileRules<'_> {
+    FileRules {
+        access: &shared.options.file_access,
+        own_directory: shared.directory.as_deref(),
+        purpose: Purpose::Read,
+    }
+}
+
+/// Opens a regular file: nothing of it waits, so nothing of it needs to be stopped.
+fn opened(allowed: AllowedFile) -> Result<CopyFile, Error> {
+    allowed.open(&ScanContext::new(Budget::default()))
+}
+
+/// What the file holds, and its columns.
+fn found_out(path: &str, allowed: AllowedFile) -> Result<(Reading, SchemaRef), Error> {
+    let format = FileFormat::of(&CopyOptions::default(), Some(path))?;
+    let file = opened(allowed)?;
+    let failed = |error: BatchError| Error::from(failed(path, 0, error));
+    if let FileFormat::Parquet = format {
+        let reader = parquet_reader(file).map_err(failed)?;
+        return Ok((Reading::Parquet, reader.schema().clone()));
+    }
+    let mut input = decompressed_file(file).map_err(failed)?;
+    let begin = input.fill_buf().map_err(|error| failed(error.into()))?.to_vec();
+    Ok(match format {
+        FileFormat::Csv(_) => {
+            super::advice::check_text(path, &begin)?;
+            let found = sniff_csv(&begin, input).map_err(|error| failed(error.into()))?;
+            let schema = text_schema(&found.columns);
+            (Reading::Csv(found), schema)
+        }
+        FileFormat::Json => {
+            let found = sniff_json(input).map_err(|(line, error)| {
+                let (code, text) = (error.code(), error.to_string());
+                failed(BatchError::Line { line, column: None, code, text })
+            })?;
+            (Reading::Json(found.clone()), text_schema(&found))
+        }
+        FileFormat::Arrow(_) => (Reading::Arrow, IpcReader::open(input).map_err(failed)?.schema().clone()),
+        FileFormat::Parquet => return Err(Error::new(ErrorCode::Bug, "Parquet is read as a text")),
+    })
+}
+
+fn decompressed_file(file: CopyFile) -> Result<Box<dyn BufRead>, BatchError> {
+    let mut input = BufReader::with_capacity(BUFFER_BYTES, file);
+    let compression = compression::of_bytes(input.fill_buf()?);
+    Ok(decompressed(input, compression)?)
+}
+
+#[cfg(feature = "parquet")]
+fn parquet_reader(file: CopyFile) -> Result<Reader, BatchError> {
+    let file = file.into_regular().map_err(|error| BatchError::NotSupported(error.to_string()))?;
+    Ok(Box::new(super::batch_reader::ParquetReader::open(file)?))
+}
+
+#[cfg(not(feature = "parquet"))]
+fn parquet_reader(_: CopyFile) -> Result<Reader, BatchError> {
+    Err(BatchError::NotSupported(super::format::without_parquet().to_string()))
+}
+
+/// The columns of a file, and the schema of the table.
+fn columns_of(path: &str, schema: &SchemaRef, are_several: bool) -> Result<(Vec<TextColumn>, SchemaRef), Error> {
+    let (mut columns, mut fields, mut names) = (Vec::new(), Vec::new(), HashSet::new());
+    for field in schema.fields() {
+        let name = field.name().clone();
+        if !names.insert(name.to_lowercase()) {
+            return Err(Error::new(ErrorCode::DuplicateColumn, format!("{path}: two columns have the name {name}")));
+        }
+        let lacks = || {
+            let text = format!("{path}, column {name}: SQL has no type {}", field.data_type());
+            let help = "COPY t (a, b) FROM the file reads its other columns";
+            Error::new(ErrorCode::NotSupported, text).with_help(Some(help))
+        };
+        let ty = match column_type(field.data_type()).ok_or_else(lacks)? {
+            // All of its values are NULL.
+            SqlType::Null => SqlType::Varchar(None),
+            ty => ty,
+        };
+        fields.push(Field::new(&name, arrow_type(ty), field.is_nullable() || are_several));
+        columns.push(TextColumn { name, ty });
+    }
+    match columns.is_empty() {
+        true => Err(Error::new(ErrorCode::BadText, format!("{path} has no columns"))),
+        false => Ok((columns, Arc::new(Schema::new(fields)))),
+    }
+}
+
+#[derive(Debug)]
+struct SharedSource(Arc<FileSource>);
+
+impl ArrowSource for SharedSource {
+    fn open(&self) -> Result<ArrowBatches, ArrowSourceError> {
+        Ok(Box::new(FileBatches { source: self.0.clone(), next_file: 0, open: None }))
+    }
+}
+
+/// The batches of the files, from the first to the last.
+struct FileBatches {
+    source: Arc<FileSource>,
+    next_file: usize,
+    open: Option<OpenFile>,
+}
+
+struct OpenFile {
+    path: String,
+    reader: Reader,
+    /// For each column of the table its place in the file.
+    places: Vec<usize>,
+    rows: u64,
+}
+
+impl FileSource {
+    fn open_file(&self, path: &str) -> Result<OpenFile, ArrowSourceError> {
+        let allowed = rules(&self.shared).check(path, &CopyOptions::default()).map_err(source_error)?;
+        let file = opened(allowed).map_err(source_error)?;
+        let reader = self.reader(file).map_err(|error| failed(path, 0, error))?;
+        let names = || reader.schema().fields().iter().map(|field| field.name());
+        let place = |column: &TextColumn| {
+            names().position(|name| *name == column.name).ok_or_else(|| ArrowSourceError {
+                code: ErrorCode::NoSuchColumn,
+                text: format!("{path} has no column {}, which the first file has", column.name),
+                help: None,
+            })
+        };
+        let places = self.columns.iter().map(place).collect::<Result<_, _>>()?;
+        Ok(OpenFile { path: path.to_owned(), reader, places, rows: 0 })
+    }
+
+    fn reader(&self, file: CopyFile) -> Result<Reader, BatchError> {
+        Ok(match &self.reading {
+            Reading::Csv(found) => {
+                let reader = RecordReader::new(decompressed_file(file)?, found.format);
+                Box::new(TextReader::new(Lines::Csv(reader, found.has_header), found.columns.clone()))
+            }
+            Reading::Json(columns) => {
+                let nested = columns.iter().filter(|column| column.ty == SqlType::Json);
+                let nested = nested.map(|column| (column.name.clone(), column.ty)).collect();
+                let lines = JsonLines::new(decompressed_file(file)?, nested);
+                Box::new(TextReader::new(Lines::Json(lines), columns.clone()))
+            }
+            Reading::Arrow => Box::new(IpcReader::open(decompressed_file(file)?)?),
+            Reading::Parquet => parquet_reader(file)?,
+        })
+    }
+}
+
+impl OpenFile {
+    fn batch(&mut self, source: &FileSource) -> Result<Option<RecordBatch>, ArrowSourceError> {
+        let rows = self.rows;
+        let Some(batch) = self.reader.next().map_err(|error| failed(&self.path, rows, error))? else { return Ok(None) };
+        self.rows += batch.num_rows() as u64;
+        let column = |(column, place): (&TextColumn, &usize)| {
+            let damaged = |text: String| failed(&self.path, rows, BatchError::Damaged(text));
+            let array = batch.columns().get(*place).ok_or_else(|| damaged("a batch has too few columns".to_owned()))?;
+            let array = plain(array).map_err(|error| failed(&self.path, rows, error))?;
+            converted(&array, column.ty).map_err(|(row, error)| ArrowSourceError {
+                code: error.code(),
+                text: format!("{}, row {}, column {}: {error}", self.path, rows + row as u64 + 1, column.name),
+                help: None,
+            })
+        };
+        let arrays = source.columns.iter().zip(&self.places).map(column).collect::<Result<_, _>>()?;
+        let batch = RecordBatch::try_new(source.schema.clone(), arrays);
+        batch.map(Some).map_err(|error| failed(&self.path, rows, error.into()))
+    }
+}
+
+impl Iterator for FileBatches {
+    type Item = Result<RecordBatch, ArrowSourceError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let open = match &mut self.open {
+                Some(open) => open,
+                None => {
+                    let path = self.source.paths.get(self.next_file)?.clone();
+                    self.next_file += 1;
+                    match self.source.open_file(&path) {
+                        Ok(open) => self.open.insert(open),
+                        Err(error) => return Some(Err(error)),
+                    }
+                }
+            };
+            match open.batch(&self.source) {
+                Ok(None) => self.open = None,
+                batch => return batch.transpose(),
+            }
+        }
+    }
+}
+
+/// The error of a file behind some rows.
+fn failed(path: &str, rows: u64, error: BatchError) -> ArrowSourceError {
+    let code = error.code();
+    match error {
+        BatchError::Line { line, column, text, .. } => {
+            let column = column.map(|column| format!(", column {column}")).unwrap_or_default();
+            let help = format!(
+                "the first {LINES_SNIFFED} lines decide about columns and types; CREATE TABLE and COPY FROM take others"
+            );
+            ArrowSourceError { code, text: format!("{path}, line {line}{column}: {text}"), help: Some(help) }
+        }
+        error if rows == 0 => ArrowSourceError { code, text: format!("{path} cannot be read: {error}"), help: None },
+        error => ArrowSourceError {
+            code,
+            text: format!("{path}, behind row {rows}: the file cannot be read: {error}"),
+            help: None,
+        },
+    }
+}
+
+impl From<ArrowSourceError> for Error {
+    fn from(error: ArrowSourceError) -> Self {
+        Self::new(error.code, error.text).with_help(error.help)
+    }
+}
+
+fn source_error(error: Error) -> ArrowSourceError {
+    ArrowSourceError { code: error.code(), text: error.to_string(), help: error.help().map(str::to_owned) }
+}
+
+/// A catalog, and the files that one query names.
+struct WithFiles {
+    catalog: Arc<dyn CatalogReader>,
+    /// By their names in lower case.
+    files: HashMap<String, Arc<ArrowTable>>,
+}
+
+impl CatalogReader for WithFiles {
+    fn version(&self) -> u64 {
+        self.catalog.version()
+    }
+
+    fn resolve(&self, schema: Option<&str>, name: &str) -> Result<Arc<Table>, CatalogError> {
+        match schema.is_none() && self.files.contains_key(&name.to_lowercase()) {
+            true => Err(CatalogError::NoSuchTable { name: name.to_owned(), nearest: None }),
+            false => self.catalog.resolve(schema, name),
+        }
+    }
+
+    fn arrow_table(&self, name: &str) -> Option<Arc<ArrowTable>> {
+        self.files.get(&name.to_lowercase()).cloned().or_else(|| self.catalog.arrow_table(name))
+    }
+
+    fn has_schema(&self, schema: &str) -> bool {
+        self.catalog.has_schema(schema)
+    }
+
+    fn tables(&self) -> Vec<Arc<Table>> {
+        self.catalog.tables()
+    }
+
+    fn sequence(&self, schema: Option<&str>, name: &str) -> Result<Arc<SequenceDef>, CatalogError> {
+        self.catalog.sequence(schema, name)
+    }
+
+    fn sequences(&self) -> Vec<Arc<SequenceDef>> {
+        self.catalog.sequences()
+    }
+
+    fn view(&self, schema: Option<&str>, name: &str) -> Option<Arc<ViewDef>> {
+        self.catalog.view(schema, name)
+    }
+
+    fn views(&self) -> Vec<Arc<ViewDef>> {
+        self.catalog.views()
+    }
+
+    fn has_views(&self) -> bool {
+        self.catalog.has_views()
+    }
+
+    fn schemas(&self) -> Vec<String> {
+        self.catalog.schemas()
+    }
+}
