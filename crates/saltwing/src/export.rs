@@ -8,12 +8,13 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use arrow::array::{RecordBatch, StringArray};
-use saltwing_bind::{ResultColumn, SPLIT_ON, column_path, key_constraint, resolve, table_path};
+use saltwing_bind::{ResultColumn, column_path, key_constraint, resolve, table_path};
 use saltwing_exec::select::result_schema;
 use saltwing_expr::value_at;
 use saltwing_sql::statement::{Export, ExportedObjects};
 use saltwing_sql::{Statement, parse_one, quote_name};
-use saltwing_types::table::is_same_name;
+use saltwing_types::dynamic::DYNAMIC_COLUMNS;
+use saltwing_types::table::{DefaultKind, ROW_TIMESTAMP, SPLIT_KEYS, SPLIT_ON, is_same_name};
 use saltwing_types::{ColumnDef, ErrorCode, SequenceDef, SortOrder, SqlType, TableDef, TableName, Value, ViewDef};
 
 use crate::Error;
@@ -226,16 +227,18 @@ fn table_lines(def: &TableDef) -> Vec<String> {
             }
         };
         let default = match &column.default {
-            Some(default) if default.computed => {
-                notes.push(format!("{name} has DEFAULT {}: Phoenix has constants alone", default.text));
-                String::new()
-            }
-            Some(default) => match &default.expr {
-                saltwing_types::Expr::Literal(value, _) => {
+            Some(default) => match (&default.kind, &default.expr) {
+                (DefaultKind::Constant, saltwing_types::Expr::Literal(value, _)) => {
                     format!(" DEFAULT {}", phoenix_literal(value, column.ty).text)
                 }
-                _ => {
-                    notes.push(format!("{name} has DEFAULT {}: Phoenix has constants alone", default.text));
+                (kind, _) => {
+                    notes.push(match kind {
+                        DefaultKind::Generated => {
+                            format!("{name} is generated as {}: Phoenix has no generated columns", default.text)
+                        }
+                        DefaultKind::Identity(_) => format!("{name} counts by itself: Phoenix has sequences alone"),
+                        _ => format!("{name} has DEFAULT {}: Phoenix has constants alone", default.text),
+                    });
                     String::new()
                 }
             },
@@ -243,9 +246,14 @@ fn table_lines(def: &TableDef) -> Vec<String> {
         };
         lines.push(format!("    {name} {ty}{}{default}", if not_null { " NOT NULL" } else { "" }));
     }
+    if def.column_index(DYNAMIC_COLUMNS).is_some() {
+        notes.push("values in dynamic columns are left out".to_owned());
+    }
+    let row_timestamp = def.time_column().filter(|time| time.is_row_timestamp).map(|time| time.column);
     let parts = def.key.columns.iter().map(|part| {
         let desc = if part.order == SortOrder::Desc { " DESC" } else { "" };
-        format!("{}{desc}", quote_name(&part.name))
+        let is_time = row_timestamp.is_some() && part.column() == row_timestamp;
+        format!("{}{desc}{}", quote_name(&part.name), if is_time { " ROW_TIMESTAMP" } else { "" })
     });
     let name = quote_name(key_constraint(def).unwrap_or("pk"));
     lines.push(format!("    CONSTRAINT {name} PRIMARY KEY ({})", parts.collect::<Vec<_>>().join(", ")));
@@ -261,7 +269,7 @@ fn table_lines(def: &TableDef) -> Vec<String> {
             if option.value.is_null() { "NONE".into() } else { phoenix_literal(&option.value, SqlType::Null).text };
         match SAME_OPTIONS.contains(&option.name.as_str()) {
             true => options.push(format!("{} = {value}", option.name)),
-            false if option.name == SPLIT_ON => {}
+            false if [SPLIT_ON, SPLIT_KEYS, ROW_TIMESTAMP].contains(&option.name.as_str()) => {}
             false => notes.push(format!("{} = {value}: Phoenix has no such option", option.name)),
         }
     }
