@@ -150,8 +150,11 @@ impl Engine {
         rules.retain(|rule| rule.name() != "ProjectionPushdown" || !std::mem::replace(&mut pushed, true));
         let placed = rules.iter().position(|rule| rule.name() == "EnsureRequirements");
         let placed = placed.ok_or_else(|| RelationalError::bug("no rule of the engine places sorts"))?;
-        rules.insert(placed + 1, Arc::new(DropOrderColumns));
         rules.insert(placed, Arc::new(HideConstants));
+        // Sorts that the scans make needless are gone before the last rules put operators between.
+        let placed = rules.iter().position(|rule| rule.name() == "EnsureCooperative");
+        let placed = placed.ok_or_else(|| RelationalError::bug("no rule of the engine makes scans cooperate"))?;
+        rules.insert(placed, Arc::new(DropOrderColumns));
         rules.insert(0, Arc::new(ScanRule));
         let rules = rules.into_iter().map(|rule| Arc::new(CancellableRule(rule)) as _).collect();
         let native = SessionStateDefaults::default_aggregate_functions();
@@ -398,6 +401,6 @@ mod tests {
         let rules = PhysicalOptimizer::new().rules;
         let count = |name: &str| rules.iter().filter(|rule| rule.name() == name).count();
         assert_eq!(count("FilterPushdown") + count("FilterPushdown(Post)"), 2);
-        assert_eq!((count("ProjectionPushdown"), count("EnsureRequirements")), (2, 1));
+        assert_eq!((count("ProjectionPushdown"), count("EnsureRequirements"), count("EnsureCooperative")), (2, 1, 1));
     }
 }

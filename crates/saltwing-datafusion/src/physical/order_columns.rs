@@ -16,7 +16,7 @@ use datafusion::physical_plan::projection::ProjectionExec;
 
 use crate::scan::table_scan::TableScanExec;
 
-/// The rule: a projection that only drops columns of a scan becomes a part of the scan. It runs once sorts are placed.
+/// The rule: a projection that only drops columns of a scan becomes a part of the scan. It runs once needless sorts are gone.
 #[derive(Debug)]
 pub(crate) struct DropOrderColumns;
 

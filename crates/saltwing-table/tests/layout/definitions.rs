@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use saltwing_access::{Projection, Table, TableError, TableStore, WriteBatch};
 use saltwing_store::{Durability, MemoryStore};
-use saltwing_types::table::{DefaultDef, DroppedColumn};
+use saltwing_types::table::{DefaultDef, DefaultKind, DroppedColumn};
 use saltwing_types::{ColumnDef, Expr, SqlType, TableDef, Value};
 
 use crate::world::{World, plain_row, put_all, read, request, table, thread_options};
@@ -16,7 +16,7 @@ pub(crate) fn with_more_columns(def: &TableDef) -> TableDef {
         let default = (family > 0).then(|| DefaultDef {
             text: "7".into(),
             expr: Expr::Literal(Value::Int(7), SqlType::Integer),
-            computed: false,
+            kind: DefaultKind::Constant,
         });
         def.columns.push(ColumnDef {
             name: format!("new{family}"),

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use saltwing_access::{Direction, Durability, ScanOrder, Table, TableStore};
 use saltwing_store::{KeyBounds, MemoryStore, OrderedKv, Space, WriteBatch};
 use saltwing_table::LayoutOptions;
-use saltwing_types::table::DefaultDef;
+use saltwing_types::table::{DefaultDef, DefaultKind};
 use saltwing_types::{CompareOp, Expr, SqlType, TableId, Value};
 
 use crate::world::{Request, World, compared, more_than, plain_row, put_all, read, request, table, thread_options};
@@ -328,7 +328,7 @@ fn a_column_added_later_reads_as_its_default_and_rewrites_nothing() {
     // In the first family, which all rows have.
     (column.family, column.slot) = (Some(0), 3);
     let default = Expr::Literal(Value::Date(7), SqlType::Date);
-    column.default = Some(DefaultDef { text: "d".into(), expr: default, computed: false });
+    column.default = Some(DefaultDef { text: "d".into(), expr: default, kind: DefaultKind::Constant });
     world.def = Arc::new(new);
     world.table = world.store.open_table(Table::new(world.def.clone()).unwrap());
     let days = |world: &World| read(world, world.store.snapshot().unwrap(), &request(&world.table, vec![9])).unwrap();

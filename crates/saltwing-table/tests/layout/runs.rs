@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use saltwing_access::{Budget, Projection, ScanContext, Table, TableError, TableStore};
 use saltwing_store::{Direction, Durability, KeyBounds, MemoryStore, OrderedKv, Space, WriteBatch};
 use saltwing_table::{LayoutOptions, Merging};
-use saltwing_types::table::DefaultDef;
+use saltwing_types::table::{DefaultDef, DefaultKind};
 use saltwing_types::{ColumnDef, Expr, SqlType, TableDef, TableId, Value};
 
 use crate::world::{Request, World, more_than, plain_row, put_all, read, request, run_options, table};
@@ -383,7 +383,7 @@ fn rows_of_an_older_definition_read_as_those_of_the_newest() {
         default: Some(DefaultDef {
             text: "7".into(),
             expr: Expr::Literal(Value::Int(7), SqlType::Integer),
-            computed: false,
+            kind: DefaultKind::Constant,
         }),
         family: Some(0),
         slot: def.slots(0).len() as u16,
