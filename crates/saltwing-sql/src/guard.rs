@@ -207,6 +207,7 @@ impl Guard {
             }
             Token::Number(..)
             | Token::TripleSingleQuotedString(_)
+            | Token::SingleQuotedString(_)
             | Token::HexStringLiteral(_)
             | Token::Placeholder(_)
             | Token::Period => {}
@@ -412,6 +413,7 @@ impl Around<'_> {
             Some(
                 Token::Number(..)
                 | Token::TripleSingleQuotedString(_)
+                | Token::SingleQuotedString(_)
                 | Token::HexStringLiteral(_)
                 | Token::Placeholder(_)
                 | Token::RParen

@@ -54,6 +54,7 @@ mod dialect;
 mod dml;
 mod error;
 mod expr;
+mod file_name;
 pub mod guard;
 mod hint;
 mod large_stack;
