@@ -208,6 +208,7 @@ impl Guard {
             }
             Token::Number(..)
             | Token::TripleSingleQuotedString(_)
+            | Token::SingleQuotedString(_)
             | Token::HexStringLiteral(_)
             | Token::Placeholder(_)
             | Token::Period => {}
@@ -413,6 +414,7 @@ impl Around<'_> {
             Some(
                 Token::Number(..)
                 | Token::TripleSingleQuotedString(_)
+                | Token::SingleQuotedString(_)
                 | Token::HexStringLiteral(_)
                 | Token::Placeholder(_)
                 | Token::RParen

@@ -10,7 +10,7 @@
 //!   `member` are names like any other.
 //! * **A string is no name.** Strings travel as `TripleSingleQuotedString`, which
 //!   no name of sqlparser's grammar can be; the dialect makes them plain string
-//!   values again. So `FROM 't'` and `SELECT 1 'x'` are errors.
+//!   values again. So `FROM 't'` and `SELECT 1 'x'` are errors. The name of a file is one ([`crate::file_name`]).
 //! * **Blanks, comments and hints are left out** and hints kept apart, so the
 //!   index of a token is the same for us and for sqlparser.
 
@@ -21,6 +21,7 @@ use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Location, Span as TokenSpan, Token, TokenWithSpan, Word};
 
 use crate::error::SqlError;
+use crate::file_name::mark_files;
 use crate::phoenix::{self, Dialect};
 use crate::place;
 use crate::scanner::{self, Lexeme, Open, Scanner};
@@ -79,6 +80,7 @@ pub(crate) fn lex(piece: &str, offset: usize, start: Location, dialect: Dialect)
         at = end;
     }
     demote_keywords(&mut lexed.tokens);
+    mark_files(&mut lexed.tokens);
     Ok(lexed)
 }
 

@@ -55,6 +55,7 @@ mod dml;
 mod dynamic;
 mod error;
 mod expr;
+mod file_name;
 mod generated;
 pub mod guard;
 mod hint;

@@ -95,7 +95,7 @@ fn the_index_of_a_table_is_its_key() {
     let make = "CREATE TABLE k (a VARCHAR NOT NULL, \"B\" INTEGER NOT NULL, v INTEGER, CONSTRAINT pk PRIMARY KEY (\"B\" DESC, a));
                 CREATE TABLE l (a INTEGER PRIMARY KEY); CREATE VIEW v AS SELECT a FROM l";
     let all = run(&["-c", make, "-c", ".indexes"]);
-    assert_eq!(all.out, "k: PRIMARY KEY (\"B\" DESC, a)\nl: PRIMARY KEY (a)\n", "{}", all.err);
+    assert_eq!(all.out, "k: PRIMARY KEY (B DESC, a)\nl: PRIMARY KEY (a)\n", "{}", all.err);
     assert!(all.err.contains("no secondary indexes yet"), "{}", all.err);
     assert_eq!(run(&["-c", make, "-c", "\\di l"]).out, "l: PRIMARY KEY (a)\n");
     assert!(run(&["-c", make, "-c", ".indexes nope"]).err.contains("no_such_table"));

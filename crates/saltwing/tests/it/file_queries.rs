@@ -94,7 +94,7 @@ fn tables_are_made_of_files() {
     let described = files.rows("DESCRIBE log");
     assert_eq!(
         &described[..3],
-        ["host|VARCHAR|no|1|NULL|NULL", "ts|DATE|no|2|NULL|NULL", "up|BIGINT|yes|NULL|NULL|NULL"]
+        ["host|VARCHAR|yes|1|NULL|NULL", "ts|DATE|no|2|NULL|NULL", "up|BIGINT|yes|NULL|NULL|NULL"]
     );
     assert_eq!(files.rows("SELECT up FROM log WHERE host = 'a'"), ["7", "9"]);
     assert_eq!(made(&format!("UPSERT INTO log SELECT host, ts, up + 1 FROM {csv}")).unwrap().rows_affected, 3);
@@ -144,7 +144,7 @@ fn errors_name_the_file_the_line_and_the_column() {
     assert_eq!(files.error(&format!("SELECT a FROM {parquet}")).code().as_str(), damaged);
     let missing = files.error(&format!("SELECT a FROM {}", files.name("missing.csv")));
     assert!(missing.to_string().contains("missing.csv cannot be read: "), "{missing}");
-    assert_eq!(files.error("SELECT a FROM 'nothing'").code().as_str(), "no_such_table");
+    assert_eq!(files.error("SELECT a FROM 'nothing'").code().as_str(), "syntax");
     let twice = files.file("twice.jsonl", "{\"a\": 1, \"A\": 2}\n");
     assert_eq!(files.error(&format!("SELECT a FROM {twice}")).code().as_str(), "duplicate_column");
     assert_eq!(files.error(&format!("SELECT nope FROM {few}")).code().as_str(), "no_such_column");

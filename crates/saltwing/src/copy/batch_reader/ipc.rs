@@ -3,7 +3,7 @@
 //! A file is a stream between a signature and a footer, so both are read from begin to end, and through pipes and compression:
 //!
 //! ```text
-//! file:    ARROW1 0 0 | stream | footer | its length | ARROW1
+//! file:    ARROW1 0 0 .. | stream | footer | its length | ARROW1
 //! stream:  (continuation | length | metadata | body) ..  (continuation | 0)
 //! ```
 
@@ -21,6 +21,8 @@ use super::{BatchError, BatchReader, guarded};
 
 const SIGNATURE: &[u8] = b"ARROW1";
 const CONTINUATION: [u8; 4] = [0xff; 4];
+/// Words of four zeros that may follow the signature: no alignment is larger than 4 KB.
+const PADDING_WORDS_MAX: usize = 1024;
 /// Most bytes of the metadata of a message.
 const METADATA_BYTES_MAX: usize = 64 << 20;
 /// Most bytes of a batch, also when its buffers are decompressed: more do not fit into the columns.
@@ -64,11 +66,12 @@ impl<R: Read> IpcReader<R> {
             is_file,
             bytes: read as u64,
         };
-        let first = if is_file { None } else { Some(begin).filter(|_| read == begin.len()) };
-        if !is_file && first.is_none() {
-            return Err(BatchError::damaged("it is too short for Arrow IPC"));
-        }
-        let metadata = reader.metadata(first)?.ok_or_else(|| BatchError::damaged("it has no schema"))?;
+        let first = match is_file {
+            true => reader.behind_padding()?,
+            false if read == begin.len() => begin,
+            false => return Err(BatchError::damaged("it is too short for Arrow IPC")),
+        };
+        let metadata = reader.metadata(Some(first))?.ok_or_else(|| BatchError::damaged("it has no schema"))?;
         let message = parsed(&metadata)?;
         let schema = message.header_as_schema().ok_or_else(|| BatchError::damaged("its first part is no schema"))?;
         reader.version = message.version();
@@ -76,6 +79,17 @@ impl<R: Read> IpcReader<R> {
         let schema = guarded(|| Ok::<_, BatchError>(arrow_ipc::convert::fb_to_schema(schema)))?;
         reader.schema = Arc::new(schema);
         Ok(reader)
+    }
+
+    /// The first word behind the signature of a file, which writers fill up to a multiple of their alignment.
+    fn behind_padding(&mut self) -> Result<[u8; 4], BatchError> {
+        for _ in 0..PADDING_WORDS_MAX {
+            let word = self.word()?.ok_or_else(ends_early)?;
+            if word != [0; 4] {
+                return Ok(word);
+            }
+        }
+        Err(BatchError::damaged("it has no schema"))
     }
 
     /// The metadata of the next message, whose first four bytes may be read already; `None` at the end.
