@@ -2,14 +2,15 @@
 //!
 //! The structure is Arrow's own, and so is the code that is not safe: here a reader of batches becomes one, or comes out of one.
 
+#[cfg(feature = "datafusion")]
 use arrow::array::RecordBatchReader;
 use arrow::error::ArrowError;
 use arrow::ffi_stream::{ArrowArrayStreamReader, FFI_ArrowArrayStream};
 use saltwing_types::ErrorCode;
 
+use crate::Error;
 use crate::appender::BlockingAppender;
 use crate::rows::ArrowRows;
-use crate::{Error, blocking};
 
 impl ArrowRows {
     /// The batches as a structure of Arrow's C stream interface: what Python's `__arrow_c_stream__` puts into its capsule. Who pulls a batch
@@ -47,8 +48,8 @@ impl BlockingAppender {
 }
 
 #[cfg(feature = "datafusion")]
-impl blocking::Connection {
-    /// Gives the batches of a stream of another program a name, as [`register_arrow`](blocking::Connection::register_arrow) does. All of
+impl crate::blocking::Connection {
+    /// Gives the batches of a stream of another program a name, as [`register_arrow`](crate::blocking::Connection::register_arrow) does. All of
     /// them are read at once.
     ///
     /// # Errors

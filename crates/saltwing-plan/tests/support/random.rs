@@ -8,8 +8,8 @@ use saltwing_types::datetime::CALENDAR_MS;
 use saltwing_types::sql_type::TypeFamily;
 use saltwing_types::value::Timestamp;
 use saltwing_types::{
-    ArithOp, ColumnRef, CompareOp, Expr, Function, KeyColumn, KeySchema, KeySource, Salt, SortOrder, SqlType as T,
-    Value as V, ValueError, eval, key_expression, number, typing,
+    ArithOp, ColumnRef, CompareOp, Expr, Function, Interval, KeyColumn, KeySchema, KeySource, Salt, SortOrder,
+    SqlType as T, Value as V, ValueError, eval, key_expression, number, typing,
 };
 
 use super::{Column, Table};
@@ -313,6 +313,10 @@ pub fn constants(family: TypeFamily) -> Vec<V> {
             let lists: [&[i64]; 9] = [&[], &[0], &[1], &[1, 2], &[1, -128], &[-128], &[2], &[127, 1], &[1, 0, 3]];
             let nulls = [vec![V::Null], vec![V::Null, V::Int(1)], vec![V::Int(1), V::Null]].map(V::Array);
             lists.iter().map(|list| V::Array(list.iter().copied().map(V::Int).collect())).chain(nulls).collect()
+        }
+        TypeFamily::Interval => {
+            let lengths = [(0, 0, 0), (0, 1, 0), (0, 0, 86_400_000_000_000), (1, 0, 0), (0, 30, 0), (-1, 0, 1)];
+            lengths.map(|(months, days, nanos)| V::Interval(Interval::new(months, days, nanos).unwrap())).to_vec()
         }
     }
 }
