@@ -6,7 +6,6 @@
 use std::ops::Range;
 
 use saltwing_types::{Span, SqlType};
-use sqlparser::ast::{Ident, ObjectName};
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Location, Token, TokenWithSpan, Word};
 
@@ -15,7 +14,7 @@ use crate::cursor::Cursor;
 use crate::dialect::SaltwingDialect;
 use crate::error::SqlError;
 use crate::lexer::{self, Lexed};
-use crate::name::{ColumnName, is_list};
+use crate::name::ColumnName;
 use crate::phoenix::Dialect;
 use crate::{place, words};
 
@@ -36,13 +35,6 @@ pub fn dynamic_columns(list: &str, span: Span) -> Result<Vec<DynamicColumn>, Sql
     let Lexed { mut tokens, ranges, .. } = lexer::lex(list, 0, Location::new(1, 1), Dialect::default())?;
     tokens.iter_mut().for_each(|token| token.span = place::token_span(span));
     columns(list, tokens, &ranges)
-}
-
-/// The name of a table without the list behind it, and the list; `None` if it has none.
-pub fn without_dynamic_columns(name: &ObjectName) -> Option<(ObjectName, &Ident)> {
-    let (last, table) = name.0.split_last()?;
-    let list = last.as_ident().filter(|list| is_list(&list.value) && !table.is_empty())?;
-    Some((ObjectName(table.to_vec()), list))
 }
 
 fn columns(sql: &str, tokens: Vec<TokenWithSpan>, ranges: &[Range<usize>]) -> Result<Vec<DynamicColumn>, SqlError> {

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use saltwing_types::{Span, TableName};
+use sqlparser::ast::{Ident, ObjectName};
 
 use crate::words;
 
@@ -126,4 +127,11 @@ impl fmt::Display for ColumnName {
 /// Whether the last part of a table's name is the list of its dynamic columns.
 pub(crate) fn is_list(part: &str) -> bool {
     part.starts_with('(')
+}
+
+/// The name of a table without the list behind it, and the list; `None` if it has none.
+pub fn without_dynamic_columns(name: &ObjectName) -> Option<(ObjectName, &Ident)> {
+    let (last, table) = name.0.split_last()?;
+    let list = last.as_ident().filter(|list| is_list(&list.value) && !table.is_empty())?;
+    Some((ObjectName(table.to_vec()), list))
 }

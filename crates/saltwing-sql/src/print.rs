@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 
 use sqlparser::ast::{Ident, ObjectNamePart, TableFactor, Value, ValueWithSpan, Visit, VisitMut, Visitor, VisitorMut};
 
-use crate::dynamic::without_dynamic_columns;
+use crate::name::without_dynamic_columns;
 
 /// An expression, or a query, as text that is read back as the same.
 ///
