@@ -175,12 +175,14 @@ impl Runner<'_> {
     fn dump_rows(&mut self, table: &str) -> Result<(), Failure> {
         let generated = self.generated_columns(table)?;
         let all = |items: &str| format!("SELECT /*+ FULL_SCAN */ {items} FROM {table}");
-        // A table that has had dynamic columns keeps them in a hidden column.
-        let with_dynamic = self.connection.query(&all(&format!("*, {DYNAMIC_COLUMNS}")), ());
-        let (rows, has_dynamic) = match with_dynamic {
-            Err(error) if error.code() == ErrorCode::NoSuchColumn => (self.connection.query(&all("*"), ())?, false),
-            rows => (rows?, true),
+        // A table that has had dynamic columns keeps them in a hidden column. Whether it has one is asked without running a
+        // statement, whose failure would end the transaction.
+        let with_dynamic = all(&format!("*, {DYNAMIC_COLUMNS}"));
+        let has_dynamic = match self.connection.prepare(&with_dynamic) {
+            Err(error) if error.code() == ErrorCode::NoSuchColumn => false,
+            prepared => prepared.map(|_| true)?,
         };
+        let rows = self.connection.query(&if has_dynamic { with_dynamic } else { all("*") }, ())?;
         let mut types: Vec<_> = rows.columns().iter().map(|column| column.ty).collect();
         if has_dynamic {
             types.pop();
