@@ -45,7 +45,7 @@ fn main() -> Result<(), Failure> {
     })?;
 
     let (pages, visits): (u64, usize) =
-        connection.query_one("SELECT count(*), sum(count) FROM visits WHERE page >= ''", ())?;
+        connection.query_one("SELECT count(*), sum(count) FROM visits WHERE page >= '0'", ())?;
     assert_eq!((pages, visits), (PAGES.len() as u64, CLIENTS * VISITS_EACH));
     println!("{visits} visits of {pages} pages, answered by {WORKERS} threads at {address}");
     Ok(())
