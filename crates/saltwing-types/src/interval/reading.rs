@@ -105,7 +105,7 @@ impl Parts {
         if rest.is_empty() {
             return None;
         }
-        let mut is_ago = false;
+        let (mut has_length, mut is_ago) = (false, false);
         while !rest.is_empty() {
             if is_ago {
                 return None;
@@ -116,7 +116,7 @@ impl Parts {
             let (word, behind_word) = behind_blanks.split_at(word_end);
             rest = behind_word.trim_start();
             if number.is_empty() {
-                is_ago = word.eq_ignore_ascii_case("ago");
+                is_ago = has_length && word.eq_ignore_ascii_case("ago");
                 is_ago.then_some(())?;
             } else if number.contains(':') {
                 parts.nanos = parts.nanos.checked_add(clock(number)?)?;
@@ -134,6 +134,7 @@ impl Parts {
                 (counts_days || is_last).then_some(())?;
                 rest = behind_blanks;
             }
+            has_length = true;
         }
         Some(if is_ago { parts.negated() } else { parts })
     }
