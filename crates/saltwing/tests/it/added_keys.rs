@@ -20,7 +20,7 @@ fn memory(statements: &[&str]) -> Connection {
 }
 
 fn row_keys(connection: &Connection, condition: &str) -> Vec<Vec<u8>> {
-    let sql = format!("SELECT _row_key FROM t WHERE a >= 'a'{condition} ORDER BY a, b");
+    let sql = format!("SELECT _row_key FROM t WHERE a >= 'a'{condition} ORDER BY a, b DESC");
     connection.query(&sql, ()).unwrap().map(|row| row.unwrap().get(0).unwrap()).collect()
 }
 
