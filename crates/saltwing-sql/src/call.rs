@@ -102,11 +102,22 @@ fn named_args(function: Function, args: &[FunctionArg]) -> Option<Vec<Cow<'_, Ex
 
 /// The day of the statement.
 fn current_date() -> Expr {
+    plain_call(Ident::new("current_date"), FunctionArguments::None)
+}
+
+/// A call of a function.
+pub fn function_call(name: Ident, args: impl IntoIterator<Item = Expr>) -> Expr {
+    let args = args.into_iter().map(|arg| FunctionArg::Unnamed(FunctionArgExpr::Expr(arg))).collect();
+    let list = ast::FunctionArgumentList { duplicate_treatment: None, args, clauses: Vec::new() };
+    plain_call(name, FunctionArguments::List(list))
+}
+
+fn plain_call(name: Ident, args: FunctionArguments) -> Expr {
     Expr::Function(ast::Function {
-        name: ObjectName::from(vec![Ident::new("current_date")]),
+        name: ObjectName::from(vec![name]),
         uses_odbc_syntax: false,
         parameters: FunctionArguments::None,
-        args: FunctionArguments::None,
+        args,
         filter: None,
         null_treatment: None,
         over: None,

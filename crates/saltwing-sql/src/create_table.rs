@@ -227,18 +227,8 @@ pub(crate) fn column(cursor: &mut Cursor<'_>) -> Result<ColumnSpec, SqlError> {
         Some(ty) => (ty, cursor.span_from(type_start)),
         None => column_type::parse(cursor, &label)?,
     };
-    let mut column = ColumnSpec {
-        name,
-        sql_type,
-        type_span,
-        not_null: None,
-        default: None,
-        generated: None,
-        identity: serial.map(|_| plain_identity(type_span)),
-        primary_key: None,
-        checks: Vec::new(),
-        span: type_span,
-    };
+    let identity = serial.map(|_| plain_identity(type_span));
+    let mut column = ColumnSpec { identity, ..ColumnSpec::new(name, sql_type, type_span) };
     while column_option(cursor, &mut column)? {}
     column.span = cursor.span_from(start);
     Ok(column)

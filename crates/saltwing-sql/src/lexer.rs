@@ -266,11 +266,6 @@ fn unescape(text: &str, span: Span) -> Result<String, SqlError> {
                 out.push('\'');
             }
             '\\' => match chars.next() {
-                Some('n') => out.push('\n'),
-                Some('t') => out.push('\t'),
-                Some('r') => out.push('\r'),
-                Some('b') => out.push('\u{8}'),
-                Some('f') => out.push('\u{c}'),
                 Some('x') => out.push(code_point(&mut chars, 1, 2, 16, span)?),
                 Some('u') => out.push(code_point(&mut chars, 4, 4, 16, span)?),
                 Some('U') => out.push(code_point(&mut chars, 8, 8, 16, span)?),
@@ -279,7 +274,7 @@ fn unescape(text: &str, span: Span) -> Result<String, SqlError> {
                     let (value, count) = digits(&mut chars, 2, 8);
                     out.push(char_of(first * 8_u32.pow(count) + value, span)?);
                 }
-                Some(other) => out.push(other),
+                Some(other) => out.push(phoenix::control_character(other).unwrap_or(other)),
                 None => {}
             },
             c => out.push(c),

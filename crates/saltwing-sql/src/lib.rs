@@ -80,7 +80,7 @@ mod transaction;
 mod view;
 mod words;
 
-pub use call::{function_of, interval_of, with_text_strides};
+pub use call::{function_call, function_of, interval_of, with_text_strides};
 pub use column_type::{TYPE_LENGTH_MAX, cast_type};
 pub use dml::is_default;
 pub use dynamic::{DynamicColumn, dynamic_columns};
@@ -90,7 +90,7 @@ pub use large_stack::on_large_stack;
 pub use name::{ColumnName, Name, TableRef, is_reserved_word, quote_name, without_dynamic_columns};
 pub use parameter::{PARAMETERS_MAX, Parameter, parameter_count, parameter_place};
 pub use parse::{
-    Parsed, STATEMENT_BYTES_MAX, STATEMENT_TOKENS_MAX, parse, parse_in, parse_one, parse_one_in, parse_query_at,
+    Parsed, STATEMENT_BYTES_MAX, STATEMENT_TOKENS_MAX, StatementReader, parse, parse_one, parse_one_in, parse_query_at,
 };
 pub use phoenix::Dialect;
 pub use place::render_caret;

@@ -51,15 +51,44 @@ pub fn parse(sql: &str) -> Result<Vec<Parsed>, SqlError> {
 ///
 /// # Errors
 /// As [`parse`].
-pub fn parse_in(sql: &str, dialect: Dialect) -> Result<Vec<Parsed>, SqlError> {
-    let mut statements = Vec::new();
-    let (mut offset, mut at) = (0, Location::new(1, 1));
-    for source in split::split_statements_in(sql, dialect) {
-        at = lexer::advance(at, sql.get(offset..source.offset).unwrap_or(""));
-        offset = source.offset;
-        statements.extend(parse_text(sql, &source, at, None, dialect)?);
+fn parse_in(sql: &str, dialect: Dialect) -> Result<Vec<Parsed>, SqlError> {
+    let (mut reader, mut statements) = (StatementReader::new(sql), Vec::new());
+    while let Some(parsed) = reader.next_in(dialect)? {
+        statements.push(parsed);
     }
     Ok(statements)
+}
+
+/// Reads the statements of a text one after the other: the dialect of a statement may depend on those before it.
+pub struct StatementReader<'a> {
+    sql: &'a str,
+    /// The end of the statement before, in bytes and as a place.
+    offset: usize,
+    at: Location,
+}
+
+impl<'a> StatementReader<'a> {
+    /// Begins at the first statement.
+    pub fn new(sql: &'a str) -> Self {
+        Self { sql, offset: 0, at: Location::new(1, 1) }
+    }
+
+    /// The next statement, which is in this dialect, with its places in the whole text; `None` at the end.
+    ///
+    /// # Errors
+    /// As [`parse`]. The reader goes on behind such a statement.
+    pub fn next_in(&mut self, dialect: Dialect) -> Result<Option<Parsed>, SqlError> {
+        loop {
+            let rest = self.sql.get(self.offset..).unwrap_or("");
+            let Some(source) = split::split_statements_in(rest, dialect).next() else { return Ok(None) };
+            let at = lexer::advance(self.at, rest.get(..source.offset).unwrap_or(""));
+            let source = StatementText { offset: self.offset + source.offset, ..source };
+            (self.offset, self.at) = (source.offset + source.text.len(), lexer::advance(at, source.text));
+            if let Some(parsed) = parse_text(self.sql, &source, at, None, dialect)? {
+                return Ok(Some(parsed));
+            }
+        }
+    }
 }
 
 /// Reads `sql`, which holds one statement.

@@ -23,11 +23,10 @@ use saltwing_types::Function;
 use saltwing_types::SqlType;
 use saltwing_types::function::ResultType;
 use sqlparser::ast::{
-    BinaryOperator, CastKind, DataType, Expr, Function as Call, FunctionArg, FunctionArgExpr, FunctionArgumentList,
-    FunctionArguments, Ident, ObjectName, Select, SelectItem, Value, Visit, VisitMut, Visitor, VisitorMut,
+    BinaryOperator, CastKind, DataType, Expr, Ident, Select, SelectItem, Value, Visit, VisitMut, Visitor, VisitorMut,
 };
 
-use crate::call::function_of;
+use crate::call::{function_call, function_of};
 
 /// The language that a text is read in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -163,17 +162,7 @@ fn gives_text(expr: &Expr) -> bool {
 }
 
 fn call(name: &str, args: Vec<Expr>) -> Expr {
-    let args = args.into_iter().map(|arg| FunctionArg::Unnamed(FunctionArgExpr::Expr(arg))).collect();
-    Expr::Function(Call {
-        name: ObjectName::from(vec![Ident::new(name)]),
-        uses_odbc_syntax: false,
-        parameters: FunctionArguments::None,
-        args: FunctionArguments::List(FunctionArgumentList { duplicate_treatment: None, args, clauses: Vec::new() }),
-        filter: None,
-        null_treatment: None,
-        over: None,
-        within_group: Vec::new(),
-    })
+    function_call(Ident::new(name), args)
 }
 
 /// The characters that a string of Phoenix's stands for: `inside` stands between its quotes.
@@ -191,19 +180,26 @@ pub(crate) fn unescape(inside: &str) -> String {
                 out.push('\'');
             }
             '\\' => match chars.next() {
-                Some('n') => out.push('\n'),
-                Some('r') => out.push('\r'),
-                Some('t') => out.push('\t'),
-                Some('b') => out.push('\u{8}'),
-                Some('f') => out.push('\u{c}'),
                 Some(wildcard @ ('_' | '%')) => out.extend(['\\', wildcard]),
-                Some(other) => out.push(other),
+                Some(other) => out.push(control_character(other).unwrap_or(other)),
                 None => {}
             },
             c => out.push(c),
         }
     }
     out
+}
+
+/// The control character that a letter behind a backslash stands for, in strings of Phoenix's as in `E'..'`.
+pub(crate) fn control_character(letter: char) -> Option<char> {
+    Some(match letter {
+        'n' => '\n',
+        'r' => '\r',
+        't' => '\t',
+        'b' => '\u{8}',
+        'f' => '\u{c}',
+        _ => return None,
+    })
 }
 
 #[cfg(test)]

@@ -14,12 +14,13 @@ use std::ops::ControlFlow;
 
 use saltwing_types::Span;
 use sqlparser::ast::{
-    self, Expr, FunctionArg, FunctionArgExpr, FunctionArgumentList, FunctionArguments, GroupByExpr, Ident, ObjectName,
-    OrderByKind, Query, SelectItem, SetExpr, Visit, Visitor,
+    self, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, GroupByExpr, Ident, OrderByKind, Query, SelectItem,
+    SetExpr, Visit, Visitor,
 };
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Token, Word};
 
+use crate::call::function_call;
 use crate::cursor::Cursor;
 use crate::error::SqlError;
 use crate::expr::expr_span;
@@ -187,18 +188,7 @@ pub(crate) fn value(parser: &mut Parser<'_>) -> Result<Expr, ParserError> {
         Ok([name]) => Expr::Identifier(name),
         Err(parts) => Expr::CompoundIdentifier(parts),
     };
-    let args = std::iter::once(name).chain(count).map(|arg| FunctionArg::Unnamed(FunctionArgExpr::Expr(arg)));
-    let args = FunctionArgumentList { duplicate_treatment: None, args: args.collect(), clauses: Vec::new() };
-    Ok(Expr::Function(ast::Function {
-        name: ObjectName::from(vec![Ident::with_span(verb.span, function)]),
-        uses_odbc_syntax: false,
-        parameters: FunctionArguments::None,
-        args: FunctionArguments::List(args),
-        filter: None,
-        null_treatment: None,
-        over: None,
-        within_group: Vec::new(),
-    }))
+    Ok(function_call(Ident::with_span(verb.span, function), std::iter::once(name).chain(count)))
 }
 
 fn name_part(parser: &mut Parser<'_>) -> Result<Ident, ParserError> {

@@ -244,6 +244,24 @@ pub struct DefaultSpec {
     pub span: Span,
 }
 
+impl ColumnSpec {
+    /// A column with a name and a type alone.
+    pub fn new(name: ColumnName, sql_type: SqlType, type_span: Span) -> Self {
+        Self {
+            name,
+            sql_type,
+            type_span,
+            not_null: None,
+            default: None,
+            generated: None,
+            identity: None,
+            primary_key: None,
+            checks: Vec::new(),
+            span: type_span,
+        }
+    }
+}
+
 /// `[CONSTRAINT name] CHECK (condition)`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CheckSpec {

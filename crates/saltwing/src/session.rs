@@ -11,7 +11,7 @@ use saltwing_catalog::CatalogReader;
 use saltwing_exec::{CommitLimits, Writer};
 use saltwing_planner::{Guard, HintVerb};
 use saltwing_sql::statement::{Hint, QueryStatement, Set};
-use saltwing_sql::{Dialect, Statement, parse_in, split_statements_in};
+use saltwing_sql::{Dialect, Statement, StatementReader};
 use saltwing_types::{ErrorCode, TableId, Value};
 
 use crate::Error;
@@ -329,29 +329,23 @@ impl Session {
     }
 
     pub(crate) fn execute_batch(&self, sql: &str) -> Result<Vec<ExecResult>, Error> {
-        // What stands behind `SET dialect` is in another language.
-        if !sql.to_ascii_lowercase().contains("dialect") {
-            return self.execute_all(sql);
+        let (text, mut reader): (Arc<str>, _) = (sql.into(), StatementReader::new(sql));
+        let mut next = || {
+            let dialect = self.dialect();
+            let parsed = reader.next_in(dialect).map_err(|error| Error::from(error).in_sql(&text));
+            let parsed = parsed.inspect_err(|error| self.transaction.fail(error))?;
+            Ok::<_, Error>(parsed.map(|parsed| (parsed, dialect)))
+        };
+        let run = |(parsed, dialect)| {
+            let statement = CachedStatement::new(parsed, &text, dialect)?;
+            drain(self.run_parsed(&statement, Params::Positional(Vec::new()))?)
+        };
+        if sql.to_ascii_lowercase().contains("dialect") {
+            // `SET dialect` runs before the statement behind it is read, which is in another language.
+            return std::iter::from_fn(|| next().transpose()).map(|parsed| run(parsed?)).collect();
         }
-        let (mut results, mut at) = (Vec::new(), 0);
-        while let Some(piece) = split_statements_in(sql.get(at..).unwrap_or(""), self.dialect()).next() {
-            // Places are those in the whole text.
-            let before = sql.get(..at + piece.offset).unwrap_or("");
-            let blanks: String = before.chars().map(|c| if c == '\n' { c } else { ' ' }).collect();
-            results.extend(self.execute_all(&(blanks + piece.text))?);
-            at += piece.offset + piece.text.len();
-        }
-        Ok(results)
-    }
-
-    /// Runs all statements of a text, which are of one language.
-    fn execute_all(&self, sql: &str) -> Result<Vec<ExecResult>, Error> {
-        let none = || Params::Positional(Vec::new());
-        let (text, dialect): (Arc<str>, _) = (sql.into(), self.dialect());
-        let parsed = parse_in(sql, dialect).map_err(|error| Error::from(error).in_sql(&text));
-        let parsed = parsed.inspect_err(|error| self.transaction.fail(error))?;
-        let statements = parsed.into_iter().map(|parsed| CachedStatement::new(parsed, &text, dialect));
-        statements.map(|statement| drain(self.run_parsed(&statement?, none())?)).collect()
+        let parsed: Vec<_> = std::iter::from_fn(|| next().transpose()).collect::<Result<_, _>>()?;
+        parsed.into_iter().map(run).collect()
     }
 
     pub(crate) fn query(&self, sql: &str, params: Params) -> Result<RowsOutcome, Error> {

@@ -3,8 +3,8 @@
 use std::ops::ControlFlow;
 
 use sqlparser::ast::{
-    self, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, JoinConstraint, JoinOperator, ObjectName,
-    ObjectNamePart, Query, SelectItem, SetExpr, Statement, TableFactor, TableWithJoins,
+    Expr, Ident, JoinConstraint, JoinOperator, ObjectName, ObjectNamePart, Query, SelectItem, SetExpr, Statement,
+    TableFactor, TableWithJoins,
 };
 use sqlparser::dialect::GenericDialect;
 use sqlparser::parser::Parser;
@@ -63,18 +63,7 @@ pub(super) fn factor_name(factor: &TableFactor) -> Option<ObjectName> {
 
 /// A call of a function by its name as it is.
 pub(super) fn function_call(name: String, args: Vec<Expr>) -> Expr {
-    let args = args.into_iter().map(|arg| FunctionArg::Unnamed(FunctionArgExpr::Expr(arg))).collect();
-    let list = ast::FunctionArgumentList { duplicate_treatment: None, args, clauses: Vec::new() };
-    Expr::Function(ast::Function {
-        name: ObjectName(vec![ObjectNamePart::Identifier(Ident::with_quote('"', name))]),
-        uses_odbc_syntax: false,
-        parameters: FunctionArguments::None,
-        args: FunctionArguments::List(list),
-        filter: None,
-        null_treatment: None,
-        over: None,
-        within_group: Vec::new(),
-    })
+    saltwing_sql::function_call(Ident::with_quote('"', name), args)
 }
 
 /// A query of these items of one table.
