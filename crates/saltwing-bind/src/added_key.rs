@@ -14,8 +14,8 @@ use saltwing_sql::statement::ColumnSpec;
 use saltwing_types::table::CheckDef;
 use saltwing_types::{ColumnDef, KeyColumn, KeySource, SortOrder, SqlType, TableDef};
 
-use crate::check::free_name;
-use crate::error::{BindError, BindErrorKind, Result};
+use crate::check::free_constraint_name;
+use crate::error::{BindError, Result, invalid};
 use crate::target::column_path;
 
 /// How to get another key.
@@ -24,7 +24,7 @@ const WAY_OUT: &str = "make a table with the new key, then UPSERT INTO new SELEC
 /// The constraint that must hold before another key column follows the last one; `None` if no row can break it.
 ///
 /// # Errors
-/// [`BindErrorKind::InvalidDefinition`] if rows that a statement cannot check may break it.
+/// `invalid_definition` if rows that a statement cannot check may break it.
 pub(crate) fn guard_of_last_column(def: &TableDef) -> Result<Option<CheckDef>> {
     let last = def.key.columns.last();
     let Some((last, column)) = last.and_then(|last| Some((last, def.columns.get(last.column()?)?))) else {
@@ -44,7 +44,10 @@ pub(crate) fn guard_of_last_column(def: &TableDef) -> Result<Option<CheckDef>> {
     }
     match def.checks.iter().find(|check| check.text == text) {
         Some(check) => Ok(Some(check.clone())),
-        None => Ok(Some(CheckDef { name: free_name(def, &format!("{}_{}_end", def.name.name, column.name)), text })),
+        None => Ok(Some(CheckDef {
+            name: free_constraint_name(def, &format!("{}_{}_end", def.name.name, column.name)),
+            text,
+        })),
     }
 }
 
@@ -66,7 +69,7 @@ fn unfit_values(last: &KeyColumn) -> String {
 /// Adds a key column behind the last one.
 ///
 /// # Errors
-/// [`BindErrorKind::InvalidDefinition`] where row keys would change, or could not be read.
+/// `invalid_definition` where row keys would change, or could not be read.
 pub(crate) fn add_key_column(def: &mut TableDef, spec: &ColumnSpec) -> Result<()> {
     let (name, key) = (&spec.name.name.text, spec.primary_key);
     let order = key.map_or(SortOrder::Asc, |key| key.order);
@@ -99,16 +102,7 @@ pub(crate) fn add_key_column(def: &mut TableDef, spec: &ColumnSpec) -> Result<()
         return Err(place(invalid(text)).help(WAY_OUT));
     }
     let column = def.columns.len();
-    def.columns.push(ColumnDef {
-        name: name.clone(),
-        ty: spec.sql_type,
-        nullable: true,
-        default: None,
-        family: None,
-        slot: 0,
-        hidden: false,
-        comment: None,
-    });
+    def.columns.push(ColumnDef::new(name, spec.sql_type));
     def.key.columns.push(KeyColumn {
         source: KeySource::Column(column),
         name: name.clone(),
@@ -121,8 +115,4 @@ pub(crate) fn add_key_column(def: &mut TableDef, spec: &ColumnSpec) -> Result<()
 
 fn takes_the_rest(ty: SqlType) -> bool {
     matches!(ty, SqlType::Varbinary | SqlType::Array(..))
-}
-
-fn invalid(message: impl Into<String>) -> BindError {
-    BindErrorKind::InvalidDefinition(message.into()).into()
 }

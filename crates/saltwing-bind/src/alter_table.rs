@@ -19,7 +19,7 @@ use saltwing_types::{ColumnDef, Expr, KeyColumn, KeySource, Span, SqlType, Table
 use crate::added_key::{add_key_column, guard_of_last_column};
 use crate::check::{add_checks, add_checks_of_new_column, drop_check, drop_checks_of};
 use crate::create_table::{check_names, check_not_hidden, default_of, exists, family_index};
-use crate::error::{BindError, BindErrorKind, Result};
+use crate::error::{BindError, BindErrorKind, Result, invalid};
 use crate::generated::generated_from;
 use crate::rename;
 use crate::scope::Scope;
@@ -214,16 +214,8 @@ pub fn with_dynamic_columns(def: &TableDef, span: Span) -> Result<Option<TableDe
     let mut def = def.clone();
     let family = family_index(&mut def.families, None, span)?;
     let slot = next_slot(&def, family).map_err(|error| error.at(Some(span)))?;
-    def.columns.push(ColumnDef {
-        name: DYNAMIC_COLUMNS.to_owned(),
-        ty: SqlType::Json,
-        nullable: true,
-        default: None,
-        family: Some(family),
-        slot,
-        hidden: true,
-        comment: None,
-    });
+    let column = ColumnDef::new(DYNAMIC_COLUMNS, SqlType::Json);
+    def.columns.push(ColumnDef { family: Some(family), slot, hidden: true, ..column });
     Ok(Some(def))
 }
 
@@ -334,8 +326,4 @@ fn set(def: &mut TableDef, specs: &[OptionSpec]) -> Result<Vec<String>> {
         def.history.versions_since = def.history.version + 1;
     }
     Ok(options.notices)
-}
-
-fn invalid(message: impl Into<String>) -> BindError {
-    BindErrorKind::InvalidDefinition(message.into()).into()
 }

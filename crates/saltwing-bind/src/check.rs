@@ -12,9 +12,10 @@ use saltwing_types::{Expr, SqlType, TableDef, Value, ValueError, eval};
 use sqlparser::ast;
 
 use crate::computed::expr_of;
-use crate::error::{BindError, BindErrorKind, Result};
+use crate::error::{BindError, BindErrorKind, Result, invalid};
 use crate::lower::{Lowerer, Params};
-use crate::scope::Scope;
+use crate::scope::{Scope, table_of};
+use crate::target::free_name;
 
 /// The conditions that the rows of a table meet.
 #[derive(Debug)]
@@ -110,8 +111,7 @@ pub(crate) fn add_checks<'s>(
     if specs.peek().is_none() {
         return Ok(names);
     }
-    let table = Table::new(Arc::new(def.clone())).map_err(|error| invalid(error.to_string()))?;
-    let table = Arc::new(table);
+    let table = table_of(def.clone())?;
     for spec in specs {
         let place = |error: BindError| error.at(Some(spec.span));
         let condition = condition(&spec.expr, &table).map_err(place)?;
@@ -138,7 +138,7 @@ pub(crate) fn add_checks_of_new_column(def: &mut TableDef, column: usize, specs:
     if names.is_empty() {
         return Ok(());
     }
-    let table = Arc::new(Table::new(Arc::new(def.clone())).map_err(|error| invalid(error.to_string()))?);
+    let table = table_of(def.clone())?;
     let row: Vec<Value> = (0..def.columns.len()).map(|column| table.absent(column).clone()).collect();
     let checks = RowChecks::of(&table)?;
     for (name, spec) in names.iter().zip(specs) {
@@ -196,16 +196,10 @@ fn name_of(def: &TableDef, condition: &Expr) -> String {
         [column] => def.columns.get(*column).map(|column| format!("_{}", column.name)),
         _ => None,
     };
-    free_name(def, &format!("{}{}_check", def.name.name, column.unwrap_or_default()))
+    free_constraint_name(def, &format!("{}{}_check", def.name.name, column.unwrap_or_default()))
 }
 
-/// A name, with a number behind it if another constraint has it.
-pub(crate) fn free_name(def: &TableDef, name: &str) -> String {
-    let numbered = (1..).map(|number| format!("{name}{number}"));
-    let mut names = [name.to_owned()].into_iter().chain(numbered);
-    names.find(|name| !is_taken(def, name)).unwrap_or_else(|| name.to_owned())
-}
-
-fn invalid(message: impl Into<String>) -> BindError {
-    BindErrorKind::InvalidDefinition(message.into()).into()
+/// A name that no other constraint of the table has.
+pub(crate) fn free_constraint_name(def: &TableDef, name: &str) -> String {
+    free_name(name, |name| is_taken(def, name))
 }

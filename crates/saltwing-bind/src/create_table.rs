@@ -19,7 +19,7 @@ use saltwing_types::{
 use sqlparser::ast;
 
 use crate::check::add_checks;
-use crate::error::{BindError, BindErrorKind, Result};
+use crate::error::{BindError, BindErrorKind, Result, invalid};
 use crate::generated::{check_generated, generated_default};
 use crate::identity::{OwnSequence, identity_default, own_sequences, take_free_names};
 use crate::key_expression::{self, KeyItem};
@@ -123,10 +123,6 @@ fn table_name(statement: &CreateTable) -> TableName {
     }
 }
 
-fn invalid(message: impl Into<String>) -> BindError {
-    BindErrorKind::InvalidDefinition(message.into()).into()
-}
-
 /// The names of a definition's columns differ in more than case within a family; a key column counts as one of the default
 /// family. Statements also find each by its name with its family as one text.
 ///
@@ -166,16 +162,7 @@ pub(crate) fn check_not_hidden(name: &Name) -> Result<()> {
 
 fn hidden_key(column: usize) -> (ColumnDef, KeyColumn) {
     let name = ROW_ID_COLUMN.to_owned();
-    let def = ColumnDef {
-        name: name.clone(),
-        ty: SqlType::BigInt,
-        nullable: false,
-        default: None,
-        family: None,
-        slot: 0,
-        hidden: true,
-        comment: None,
-    };
+    let def = ColumnDef { nullable: false, hidden: true, ..ColumnDef::new(&name, SqlType::BigInt) };
     (
         def,
         KeyColumn {

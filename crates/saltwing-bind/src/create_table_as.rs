@@ -39,19 +39,7 @@ pub fn create_table_as(
         }
         let span = name.span;
         let name = ColumnName { family: None, name };
-        let (sql_type, type_span) = (column.ty, span);
-        table.columns.push(ColumnSpec {
-            name,
-            sql_type,
-            type_span,
-            not_null: None,
-            default: None,
-            generated: None,
-            identity: None,
-            primary_key: None,
-            checks: Vec::new(),
-            span,
-        });
+        table.columns.push(ColumnSpec::new(name, column.ty, span));
     }
     if table.primary_key.is_none() {
         let error = BindErrorKind::InvalidDefinition("the table needs a primary key".into());

@@ -293,16 +293,7 @@ fn written_columns(table: &Arc<Table>, statement: &Upsert) -> Result<(Vec<usize>
             continue;
         };
         columns.push(def.columns.len() + dynamic.len());
-        dynamic.push(ColumnDef {
-            name: stored_name(name),
-            ty,
-            nullable: true,
-            default: None,
-            family: None,
-            slot: 0,
-            hidden: true,
-            comment: None,
-        });
+        dynamic.push(ColumnDef { hidden: true, ..ColumnDef::new(stored_name(name), ty) });
     }
     Ok((columns, dynamic))
 }

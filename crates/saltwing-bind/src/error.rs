@@ -214,6 +214,16 @@ impl BindError {
     }
 }
 
+/// The error of a definition that cannot be.
+pub(crate) fn invalid(text: impl Into<String>) -> BindError {
+    BindErrorKind::InvalidDefinition(text.into()).into()
+}
+
+/// The same with its place.
+pub(crate) fn invalid_at(text: impl Into<String>, span: Span) -> BindError {
+    invalid(text).at(Some(span))
+}
+
 impl std::fmt::Display for BindError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.kind.fmt(f)

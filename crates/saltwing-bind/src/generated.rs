@@ -14,7 +14,8 @@ use sqlparser::ast;
 
 use crate::check::row_expr;
 use crate::computed::expr_of;
-use crate::error::{BindError, BindErrorKind, Result};
+use crate::error::{BindError, BindErrorKind, Result, invalid};
+use crate::scope::table_of;
 
 const PLACE: &str = "a generated column";
 
@@ -55,8 +56,7 @@ pub(crate) fn check_generated(def: &TableDef, specs: &[ColumnSpec]) -> Result<()
     if !def.columns.iter().any(|column| column.generated().is_some()) {
         return Ok(());
     }
-    let table = Table::new(Arc::new(def.clone())).map_err(|error| invalid(error.to_string()))?;
-    let table = Arc::new(table);
+    let table = table_of(def.clone())?;
     for (index, spec) in specs.iter().enumerate() {
         let (Some(generated), Some(column)) = (&spec.generated, def.columns.get(index)) else { continue };
         let place = |error: BindError| error.at(Some(generated.span));
@@ -120,8 +120,4 @@ pub(crate) fn is_generated(def: &TableDef, column: &ColumnDef, value: &ast::Expr
 fn written(def: &TableDef, column: &ColumnDef, span: Option<Span>) -> BindError {
     let text = format!("{}.{} is generated: its values are computed from other columns", def.name, column.name);
     BindError::from(BindErrorKind::GeneratedColumn(text)).at(span).help("leave it out, or give it DEFAULT")
-}
-
-fn invalid(message: impl Into<String>) -> BindError {
-    BindErrorKind::InvalidDefinition(message.into()).into()
 }

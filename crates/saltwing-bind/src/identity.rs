@@ -2,27 +2,27 @@
 
 use saltwing_catalog::CatalogReader;
 use saltwing_sql::statement::{ColumnSpec, CreateSequence, IdentitySpec};
-use saltwing_sql::{Name, TableRef, quote_name};
+use saltwing_sql::{Name, TableRef};
 use saltwing_types::table::{DefaultDef, DefaultKind, IdentityDef};
 use saltwing_types::{ColumnDef, Expr, SequenceDef, Span, TableDef, TableName};
 use sqlparser::ast;
 
-use crate::error::{BindError, BindErrorKind, Result};
+use crate::error::{BindError, BindErrorKind, Result, invalid_at};
 use crate::sequence::{create_sequence, sequence_options_text};
-use crate::target::table_path;
+use crate::target::{free_name, table_path};
 
 /// The definition of an identity column of `table`, whose sequence has the name that is given, or that Postgres would give.
 pub(crate) fn identity_default(spec: &ColumnSpec, identity: &IdentitySpec, table: &TableName) -> Result<DefaultDef> {
     if spec.default.is_some() || spec.generated.is_some() {
         let text = format!("{} is an identity column, which takes no DEFAULT and no expression", spec.name.name.text);
-        return Err(invalid(text, identity.span));
+        return Err(invalid_at(text, identity.span));
     }
     if spec.sql_type.integer_range().is_none() {
         let text = format!("{} is {}, and an identity column counts in integers", spec.name.name.text, spec.sql_type);
-        return Err(invalid(text, spec.type_span));
+        return Err(invalid_at(text, spec.type_span));
     }
     if spec.not_null == Some(false) {
-        return Err(invalid(format!("{} is an identity column, which is NOT NULL", spec.name.name.text), spec.span));
+        return Err(invalid_at(format!("{} is an identity column, which is NOT NULL", spec.name.name.text), spec.span));
     }
     let sequence = match &identity.sequence {
         Some(TableRef { schema, name }) => {
@@ -71,7 +71,7 @@ pub(crate) fn own_sequences(def: &TableDef, specs: &[ColumnSpec]) -> Result<Vec<
         }
         if !(sequence.min..=sequence.max).contains(&sequence.start) {
             let text = format!("START WITH {} is no {}", sequence.start, column.ty);
-            return Err(invalid(text, identity.span));
+            return Err(invalid_at(text, identity.span));
         }
         sequences.push(OwnSequence { def: sequence, column: index, is_named: identity.sequence.is_some() });
     }
@@ -84,17 +84,14 @@ pub(crate) fn take_free_names(def: &mut TableDef, sequences: &mut [OwnSequence],
     taken.extend(sequences.iter().filter(|sequence| sequence.is_named).map(|sequence| sequence.def.name.clone()));
     for sequence in sequences.iter_mut().filter(|sequence| !sequence.is_named) {
         let TableName { schema, name } = sequence.def.name.clone();
-        let is_free = |name: &TableName| {
-            let schema = name.schema.as_deref();
-            !taken.contains(name)
-                && catalog.sequence(schema, &name.name).is_err()
-                && catalog.resolve(schema, &name.name).is_err()
-                && catalog.view(schema, &name.name).is_none()
+        let is_taken = |name: &str| {
+            let schema = schema.as_deref();
+            taken.iter().any(|taken| taken.schema.as_deref() == schema && taken.name == name)
+                || catalog.sequence(schema, name).is_ok()
+                || catalog.resolve(schema, name).is_ok()
+                || catalog.view(schema, name).is_some()
         };
-        let numbered = (1..).map(|number| format!("{name}{number}"));
-        let mut names = [name.clone()].into_iter().chain(numbered);
-        let free = names.find_map(|name| Some(TableName { schema: schema.clone(), name }).filter(is_free));
-        let Some(free) = free else { continue };
+        let free = TableName { name: free_name(&name, is_taken), schema: schema.clone() };
         if let Some(column) = def.columns.get_mut(sequence.column)
             && let Some(identity) = column.identity().cloned()
         {
@@ -115,10 +112,8 @@ pub fn identity_text(identity: &IdentityDef) -> &'static str {
 
 /// As [`identity_text`], with the name and the options of the sequence.
 pub fn identity_definition(identity: &IdentityDef, sequence: Option<&SequenceDef>) -> String {
-    let name = quote_name(&identity.sequence.name);
-    let schema = identity.sequence.schema.as_deref().map(|schema| format!("{}.", quote_name(schema)));
     let options = sequence.map(|def| format!(" {}", sequence_options_text(def))).unwrap_or_default();
-    format!("{} (SEQUENCE NAME {}{name}{options})", identity_text(identity), schema.unwrap_or_default())
+    format!("{} (SEQUENCE NAME {}{options})", identity_text(identity), table_path(&identity.sequence))
 }
 
 /// # Errors
@@ -129,17 +124,13 @@ pub(crate) fn check_identity(
     value: Option<&ast::Expr>,
     span: Option<Span>,
 ) -> Result<()> {
-    let is_fixed = column.identity().is_some_and(|identity| identity.always);
-    if !is_fixed || value.is_some_and(saltwing_sql::is_default) {
+    let Some(identity) = column.identity().filter(|identity| identity.always) else { return Ok(()) };
+    if value.is_some_and(saltwing_sql::is_default) {
         return Ok(());
     }
-    let text = format!("{}.{} is {}: it counts by itself", def.name, column.name, "GENERATED ALWAYS AS IDENTITY");
+    let text = format!("{}.{} is {}: it counts by itself", def.name, column.name, identity_text(identity));
     let span = value.and_then(saltwing_sql::expr_span).or(span);
     Err(BindError::from(BindErrorKind::GeneratedColumn(text))
         .at(span)
         .help("leave it out, give it DEFAULT, or write OVERRIDING SYSTEM VALUE before VALUES"))
-}
-
-fn invalid(text: impl Into<String>, span: Span) -> BindError {
-    BindError::from(BindErrorKind::InvalidDefinition(text.into())).at(Some(span))
 }

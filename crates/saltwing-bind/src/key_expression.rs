@@ -1,17 +1,14 @@
 //! Computed parts of a PRIMARY KEY: `PRIMARY KEY (SUBSTR(MD5(phone), 1, 3), phone)`.
 
-use std::sync::Arc;
-
-use saltwing_access::Table;
 use saltwing_sql::statement::KeyPart;
 use saltwing_sql::tree_text;
 use saltwing_types::key_expression::{key_functions, key_type, may_be_null};
 use saltwing_types::{Expr, KeyColumn, KeySource, TableDef};
 use sqlparser::ast;
 
-use crate::error::{BindError, BindErrorKind, Result};
+use crate::error::{BindError, BindErrorKind, Result, invalid};
 use crate::lower::{LowerError, Lowerer, Params};
-use crate::scope::Scope;
+use crate::scope::{Scope, table_of};
 
 /// Functions that people try in keys, and that give another result each time.
 const NOT_DETERMINISTIC: &[&str] = &[
@@ -46,8 +43,7 @@ pub(crate) fn key_columns(items: Vec<KeyItem<'_>>, def: TableDef, notices: &mut 
     if let (true, Some(KeyItem::Computed(part))) = (def.key.columns.is_empty(), items.first()) {
         return Err(refused(part, "a key part is computed from key columns behind it, and there are none"));
     }
-    let table = Table::new(Arc::new(def)).map_err(|error| invalid(error.to_string()))?;
-    let scope = Scope::of(Arc::new(table), None);
+    let scope = Scope::of(table_of(def)?, None);
     let mut behind: Vec<KeyColumn> = Vec::with_capacity(items.len());
     // From the last one on, because a part may use later ones.
     for item in items.into_iter().rev() {
@@ -131,8 +127,4 @@ fn allowed() -> String {
 
 fn refused(part: &KeyPart, message: impl Into<String>) -> BindError {
     invalid(message).at(Some(part.span))
-}
-
-fn invalid(message: impl Into<String>) -> BindError {
-    BindErrorKind::InvalidDefinition(message.into()).into()
 }

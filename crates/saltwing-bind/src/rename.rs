@@ -1,6 +1,7 @@
 //! ALTER TABLE .. RENAME.
 //!
-//! A definition knows its columns by index. Only the texts in it name them, and these are written anew.
+//! A definition refers to its columns by index. Only its SQL texts (DEFAULT, CHECK, generated columns) name them: a rename
+//! rewrites these texts.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;

@@ -7,7 +7,7 @@ use saltwing_types::suggest;
 use saltwing_types::table::{ColumnMatch, ROW_KEY_COLUMN, ROW_TIME_COLUMN, is_same_name};
 use saltwing_types::{ColumnRef, Span, SqlType, TableDef, TableName};
 
-use crate::error::{BindError, BindErrorKind, Result};
+use crate::error::{BindError, BindErrorKind, Result, invalid};
 
 /// The place of expressions in VALUES.
 const VALUES: &str = "VALUES";
@@ -26,6 +26,14 @@ pub struct Scope {
 
 /// The name of the row that an INSERT could not write.
 const EXCLUDED: &str = "excluded";
+
+/// The table of a definition that is being made, whose columns its own expressions name.
+///
+/// # Errors
+/// [`BindErrorKind::InvalidDefinition`] if there can be no such table.
+pub(crate) fn table_of(def: TableDef) -> Result<Arc<Table>> {
+    Table::new(Arc::new(def)).map(Arc::new).map_err(|error| invalid(error.to_string()))
+}
 
 impl Scope {
     /// No columns: VALUES.

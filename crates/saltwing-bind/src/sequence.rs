@@ -19,7 +19,7 @@ use saltwing_types::sequence::SEQUENCE_CACHE;
 use saltwing_types::{ColumnRef, Expr, SequenceDef, SequencePosition, Span, SqlType, TableId, TableName, Value};
 use sqlparser::ast::{self, Ident, SelectItem, SetExpr, Visit, VisitMut, Visitor, VisitorMut};
 
-use crate::error::{BindError, BindErrorKind, Result};
+use crate::error::{BindError, BindErrorKind, Result, invalid_at};
 use crate::lower::{LowerError, Lowerer, Params, constant, operand, operand_place};
 use crate::output::{OutputColumn, ResultColumn};
 use crate::scope::Scope;
@@ -72,7 +72,7 @@ pub fn alter_sequence(
     };
     if !(def.min..=def.max).contains(&position.last) {
         let text = format!("{} lies outside MINVALUE {} and MAXVALUE {}", position.last, def.min, def.max);
-        return Err(invalid(text, span).phoenix(1211).help("RESTART WITH n starts inside"));
+        return Err(invalid_at(text, span).phoenix(1211).help("RESTART WITH n starts inside"));
     }
     Ok((def, position))
 }
@@ -99,24 +99,20 @@ fn check(def: &SequenceDef, options: &SequenceOptions, span: Span) -> Result<()>
     let at = |number: Option<SequenceNumber>| number.map_or(span, |number| number.span);
     let SequenceDef { start, min, max, .. } = def;
     if def.increment == 0 {
-        return Err(invalid("INCREMENT BY 0 makes no sequence", at(options.increment)).phoenix(1214));
+        return Err(invalid_at("INCREMENT BY 0 makes no sequence", at(options.increment)).phoenix(1214));
     }
     if let Some(cache) = options.cache.filter(|cache| cache.value < 0) {
-        return Err(invalid("CACHE takes a number of values, at least 0", cache.span).phoenix(1204));
+        return Err(invalid_at("CACHE takes a number of values, at least 0", cache.span).phoenix(1204));
     }
     if min > max {
         let text = format!("MINVALUE {min} is above MAXVALUE {max}");
-        return Err(invalid(text, at(options.min.flatten().or(options.max.flatten()))).phoenix(1210));
+        return Err(invalid_at(text, at(options.min.flatten().or(options.max.flatten()))).phoenix(1210));
     }
     if !(min..=max).contains(&start) {
         let text = format!("START WITH {start} lies outside MINVALUE {min} and MAXVALUE {max}");
-        return Err(invalid(text, at(options.start)).phoenix(1211));
+        return Err(invalid_at(text, at(options.start)).phoenix(1211));
     }
     Ok(())
-}
-
-fn invalid(text: impl Into<String>, span: Span) -> BindError {
-    BindError::from(BindErrorKind::InvalidDefinition(text.into())).at(Some(span))
 }
 
 /// A CREATE SEQUENCE that makes the same sequence.
@@ -149,7 +145,7 @@ pub struct SequenceUse {
 pub enum SequenceAction {
     /// It gets the last value that the session took.
     Repeat,
-    /// It takes so many values.
+    /// It takes this number of values.
     Take(u64),
     /// It sets the value, which counts as taken or not.
     Set(i64, bool),

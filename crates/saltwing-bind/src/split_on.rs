@@ -5,7 +5,7 @@ use saltwing_types::table::{SPLIT_KEYS, SPLIT_ON, TableOption};
 use saltwing_types::{Expr, TableDef, Value, eval, number, text};
 use sqlparser::ast;
 
-use crate::error::{BindError, BindErrorKind, Result};
+use crate::error::{BindError, BindErrorKind, Result, invalid};
 use crate::lower::{Lowerer, Params};
 use crate::scope::Scope;
 
@@ -61,8 +61,4 @@ fn point_values(def: &TableDef, point: &ast::Expr) -> Result<Vec<Value>> {
         if value.is_null() { Err(place(invalid("a split point is not NULL"))) } else { Ok(value) }
     };
     parts.iter().zip(&def.key.columns).map(value).collect()
-}
-
-fn invalid(message: impl Into<String>) -> BindError {
-    BindErrorKind::InvalidDefinition(message.into()).into()
 }

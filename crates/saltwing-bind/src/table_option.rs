@@ -8,7 +8,7 @@ use saltwing_types::table::{
 };
 use saltwing_types::{TableDef, Value};
 
-use crate::error::{BindError, BindErrorKind, Result};
+use crate::error::{BindError, BindErrorKind, Result, invalid};
 
 /// Options of Phoenix and HBase that have no effect on an embedded store, and are kept.
 const KEPT_OPTIONS: &[&str] = &[
@@ -207,8 +207,4 @@ fn kept_value(value: &OptionValue) -> Value {
         OptionValue::Word(word) => Value::text(word),
         OptionValue::Names(names) => Value::text(names.iter().map(|n| n.text.as_str()).collect::<Vec<_>>().join(", ")),
     }
-}
-
-fn invalid(message: impl Into<String>) -> BindError {
-    BindErrorKind::InvalidDefinition(message.into()).into()
 }

@@ -86,6 +86,13 @@ pub fn table_path(name: &TableName) -> String {
     format!("{}{}", schema.unwrap_or_default(), quote_name(&name.name))
 }
 
+/// The name if it is not taken, else the first one with a number behind it that is not, as Postgres names what has no name.
+pub(crate) fn free_name(name: &str, is_taken: impl Fn(&str) -> bool) -> String {
+    let numbered = (1..).map(|number| format!("{name}{number}"));
+    let mut names = std::iter::once(name.to_owned()).chain(numbered);
+    names.find(|name| !is_taken(name)).unwrap_or_else(|| name.to_owned())
+}
+
 /// A column as a statement names it: with its family if that is needed, and in quotes if these are.
 pub fn column_path(def: &TableDef, column: &ColumnDef) -> String {
     let family = def.needed_family(column).map(|family| format!("{}.", quote_name(family)));

@@ -6,7 +6,7 @@ use saltwing_types::table::{ColumnMatch, ROW_TIMESTAMP, TTL_COLUMN, TableOption,
 use saltwing_types::{Span, SqlType, TableDef, Value};
 use sqlparser::ast::Expr;
 
-use crate::error::{BindError, BindErrorKind, Result};
+use crate::error::{BindError, BindErrorKind, Result, invalid};
 
 /// What a column of times may be.
 const TYPES: &str = "it is a DATE, TIME or TIMESTAMP, or milliseconds since 1970 as BIGINT or UNSIGNED_LONG";
@@ -99,8 +99,4 @@ pub(crate) fn rename_time_column(def: &mut TableDef, before: &TableDef) {
     if let Some(option) = def.options.iter_mut().find(|option| option.name == name) {
         option.value = Value::Text(path);
     }
-}
-
-fn invalid(message: impl Into<String>) -> BindError {
-    BindErrorKind::InvalidDefinition(message.into()).into()
 }

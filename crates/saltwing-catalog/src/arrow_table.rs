@@ -23,7 +23,7 @@ pub struct ArrowTable {
 pub enum ArrowRows {
     /// In memory.
     Batches(Vec<RecordBatch>),
-    /// Read anew by each scan.
+    /// A source that each scan reads from its first row on.
     Source(Arc<dyn ArrowSource>),
 }
 

@@ -489,14 +489,10 @@ impl OwnTables {
 
 fn own_table(id: u32, name: &str, key: &[(&str, SqlType)], values: &[(&str, SqlType)]) -> TableDef {
     let column = |(name, ty): &(&str, SqlType), family, slot| ColumnDef {
-        name: (*name).into(),
-        ty: *ty,
         nullable: false,
-        default: None,
         family,
         slot,
-        hidden: false,
-        comment: None,
+        ..ColumnDef::new(*name, *ty)
     };
     let key_columns = key.iter().enumerate().map(|(i, (name, ty))| KeyColumn {
         source: KeySource::Column(i),

@@ -327,8 +327,8 @@ pub(crate) fn days_in_month(year: i64, month: i64) -> i64 {
     days_of(next_year, next_month) - days_of(year, month)
 }
 
-/// The instant so many months later at the same time of the same day, or of the last day of a month without that day;
-/// `None` where milliseconds do not fit 64 bits.
+/// The instant `months` months later, at the same time of the same day of the month, or of the month's last day if the month
+/// is shorter; `None` if the milliseconds do not fit 64 bits.
 pub(crate) fn months_after(ms: i64, months: i64) -> Option<i64> {
     let date = civil_of(ms);
     let month = (date.year * 12 + date.month - 1).checked_add(months)?;

@@ -197,7 +197,7 @@ impl Interval {
     }
 }
 
-/// An instant so many months and nanoseconds later.
+/// The instant that is this number of months and of nanoseconds after another one.
 fn moved(at: Timestamp, months: i128, nanos: i128) -> Result<Timestamp, ValueError> {
     let day = i64::try_from(months).ok().and_then(|months| months_after(at.ms, months));
     let shifted = day.map(|ms| Timestamp { ms, ..at });

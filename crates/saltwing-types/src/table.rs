@@ -164,6 +164,12 @@ pub struct ColumnDef {
 }
 
 impl ColumnDef {
+    /// A column with a name and a type alone: it may be NULL, and lies in no family.
+    pub fn new(name: impl Into<String>, ty: SqlType) -> Self {
+        let (name, default, family, comment) = (name.into(), None, None, None);
+        Self { name, ty, nullable: true, default, family, slot: 0, hidden: false, comment }
+    }
+
     /// The expression of a generated column; `None` of another one.
     pub fn generated(&self) -> Option<&str> {
         let default = self.default.as_ref().filter(|default| default.kind == DefaultKind::Generated);
@@ -456,6 +462,16 @@ impl TableDef {
         };
         let row_timestamp = named(ROW_TIMESTAMP).map(|column| TimeColumn { column, is_row_timestamp: true });
         row_timestamp.or_else(|| named(TTL_COLUMN).map(|column| TimeColumn { column, is_row_timestamp: false }))
+    }
+
+    /// Whether a key column was declared as `ROW_TIMESTAMP`.
+    pub fn is_row_timestamp(&self, key: &KeyColumn) -> bool {
+        self.time_column().is_some_and(|time| time.is_row_timestamp && key.column() == Some(time.column))
+    }
+
+    /// The options that CREATE TABLE has as `option = value`: the others have a form of their own, or none.
+    pub fn written_options(&self) -> impl Iterator<Item = &TableOption> {
+        self.options.iter().filter(|option| ![SPLIT_ON, SPLIT_KEYS, ROW_TIMESTAMP].contains(&option.name.as_str()))
     }
 
     /// A column's name, with its family if that has a name.

@@ -14,7 +14,7 @@ use saltwing_expr::value_at;
 use saltwing_sql::statement::{Export, ExportedObjects};
 use saltwing_sql::{Statement, parse_one, quote_name};
 use saltwing_types::dynamic::DYNAMIC_COLUMNS;
-use saltwing_types::table::{DefaultKind, ROW_TIMESTAMP, SPLIT_KEYS, SPLIT_ON, is_same_name};
+use saltwing_types::table::{DefaultKind, is_same_name};
 use saltwing_types::{ColumnDef, ErrorCode, SequenceDef, SortOrder, SqlType, TableDef, TableName, Value, ViewDef};
 
 use crate::Error;
@@ -249,11 +249,10 @@ fn table_lines(def: &TableDef) -> Vec<String> {
     if def.column_index(DYNAMIC_COLUMNS).is_some() {
         notes.push("values in dynamic columns are left out".to_owned());
     }
-    let row_timestamp = def.time_column().filter(|time| time.is_row_timestamp).map(|time| time.column);
     let parts = def.key.columns.iter().map(|part| {
         let desc = if part.order == SortOrder::Desc { " DESC" } else { "" };
-        let is_time = row_timestamp.is_some() && part.column() == row_timestamp;
-        format!("{}{desc}{}", quote_name(&part.name), if is_time { " ROW_TIMESTAMP" } else { "" })
+        let row_timestamp = if def.is_row_timestamp(part) { " ROW_TIMESTAMP" } else { "" };
+        format!("{}{desc}{row_timestamp}", quote_name(&part.name))
     });
     let name = quote_name(key_constraint(def).unwrap_or("pk"));
     lines.push(format!("    CONSTRAINT {name} PRIMARY KEY ({})", parts.collect::<Vec<_>>().join(", ")));
@@ -264,12 +263,11 @@ fn table_lines(def: &TableDef) -> Vec<String> {
         notes.extend(salt.by.map(|_| "SALT_BY: Phoenix salts by the whole key".to_owned()));
     }
     options.extend(def.ttl_s.map(|ttl_s| format!("TTL = {ttl_s}")));
-    for option in &def.options {
+    for option in def.written_options() {
         let value =
             if option.value.is_null() { "NONE".into() } else { phoenix_literal(&option.value, SqlType::Null).text };
         match SAME_OPTIONS.contains(&option.name.as_str()) {
             true => options.push(format!("{} = {value}", option.name)),
-            false if [SPLIT_ON, SPLIT_KEYS, ROW_TIMESTAMP].contains(&option.name.as_str()) => {}
             false => notes.push(format!("{} = {value}: Phoenix has no such option", option.name)),
         }
     }

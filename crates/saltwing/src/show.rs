@@ -8,7 +8,7 @@ use saltwing_catalog::{CatalogReader, CatalogViewDef, INFORMATION_SCHEMA, catalo
 use saltwing_sql::statement::{SettingName, ShowTables};
 use saltwing_sql::{Statement, TableRef, quote_name};
 use saltwing_types::like::LikePattern;
-use saltwing_types::table::{ROW_TIMESTAMP, SPLIT_KEYS, SPLIT_ON, TimeColumn, is_same_name};
+use saltwing_types::table::{SPLIT_KEYS, SPLIT_ON, is_same_name};
 use saltwing_types::{
     ColumnDef, ErrorCode, KeyColumn, SequenceDef, SortOrder, SqlType, TableDef, TableName, Value, ViewColumn, text,
 };
@@ -127,13 +127,13 @@ impl Session {
         let catalog = self.catalog();
         let (schema, bare) = name.parts();
         if let Some(view) = catalog.view(schema, bare) {
-            let uses = view.uses.iter().map(|it| property_row("USES", "(view)", table_path(&it.name)));
+            let uses = view.uses.iter().map(|it| property_row("USES", "(view)", Some(table_path(&it.name))));
             let comment = view.comment.iter().map(|text| comment_row(text));
             return Ok(view.columns.iter().map(view_column_row).chain(uses).chain(comment).collect());
         }
         if let Ok(sequence) = catalog.sequence(schema, bare) {
             let next = self.shared().catalog.next_value_of(&sequence)?.map(|next| next.to_string());
-            let next = vec![Some("NEXT".into()), Some("(sequence)".into()), None, None, next, None];
+            let next = property_row("NEXT", "(sequence)", next);
             return Ok(sequence_rows(&sequence).into_iter().chain([next]).collect());
         }
         let table = resolve(&*catalog, name)?;
@@ -179,12 +179,12 @@ fn sequence_rows(def: &SequenceDef) -> Vec<TextRow> {
         ("CYCLE", def.cycles.to_string()),
         ("CACHE", def.cache.to_string()),
     ];
-    options.into_iter().map(|(name, value)| property_row(name, "(sequence)", value)).collect()
+    options.into_iter().map(|(name, value)| property_row(name, "(sequence)", Some(value))).collect()
 }
 
 /// A property of an object that is no column.
-fn property_row(name: &str, of: &str, value: String) -> TextRow {
-    vec![Some(name.into()), Some(of.into()), None, None, Some(value), None]
+fn property_row(name: &str, of: &str, value: Option<String>) -> TextRow {
+    vec![Some(name.into()), Some(of.into()), None, None, value, None]
 }
 
 fn view_column_row(column: &ViewColumn) -> TextRow {
@@ -195,7 +195,7 @@ fn view_column_row(column: &ViewColumn) -> TextRow {
 
 /// The comment of a table or view.
 fn comment_row(text: &str) -> TextRow {
-    vec![Some("COMMENT".into()), Some("(table)".into()), None, None, Some(text.to_owned()), None]
+    property_row("COMMENT", "(table)", Some(text.to_owned()))
 }
 
 fn view_of(name: &TableRef) -> Option<&'static CatalogViewDef> {
@@ -285,8 +285,7 @@ fn create_table_text(def: &TableDef, catalog: &dyn CatalogReader) -> String {
             .iter()
             .map(|k| {
                 let name = if k.computed().is_some() { k.name.clone() } else { quote_name(&k.name) };
-                let is_time = |time: &TimeColumn| time.is_row_timestamp && k.column() == Some(time.column);
-                let row_timestamp = if def.time_column().as_ref().is_some_and(is_time) { " ROW_TIMESTAMP" } else { "" };
+                let row_timestamp = if def.is_row_timestamp(k) { " ROW_TIMESTAMP" } else { "" };
                 format!("{name}{}{row_timestamp}", if k.order == SortOrder::Desc { " DESC" } else { "" })
             })
             .collect();
@@ -301,13 +300,11 @@ fn create_table_text(def: &TableDef, catalog: &dyn CatalogReader) -> String {
         options.extend(salt.by.map(|by| format!("SALT_BY = {}", leading(def, by))));
     }
     options.extend(def.ttl_s.map(|ttl_s| format!("TTL = {ttl_s}")));
-    options.extend(
-        def.options.iter().filter(|o| ![SPLIT_ON, SPLIT_KEYS, ROW_TIMESTAMP].contains(&o.name.as_str())).map(|o| {
-            let value =
-                if o.value.is_null() { "NONE".into() } else { text::literal(&o.value, saltwing_types::SqlType::Null) };
-            format!("{} = {value}", o.name)
-        }),
-    );
+    options.extend(def.written_options().map(|o| {
+        let value =
+            if o.value.is_null() { "NONE".into() } else { text::literal(&o.value, saltwing_types::SqlType::Null) };
+        format!("{} = {value}", o.name)
+    }));
     let options = if options.is_empty() { String::new() } else { format!(" {}", options.join(", ")) };
     let split_on =
         def.option(SPLIT_ON).map(|points| format!(" {SPLIT_ON} {}", option_text(points))).unwrap_or_default();

@@ -17,11 +17,11 @@ const ONE: i128 = 1_000_000_000;
 /// What a word in an interval means.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Unit {
-    /// So many months.
+    /// A number of months.
     Months(i128),
-    /// So many days.
+    /// A number of days.
     Days(i128),
-    /// So many nanoseconds.
+    /// A number of nanoseconds.
     Nanos(i128),
 }
 

@@ -7,7 +7,7 @@ use saltwing_expr::ValueColumn;
 use saltwing_types::table::is_same_name;
 use saltwing_types::{ColumnDef, ErrorCode, SqlType, Value, number};
 
-use super::batch_reader::{BATCH_ROWS, BatchError, BatchReader, column_type, plain};
+use super::batch_reader::{BATCH_ROWS, BatchError, BatchReader, plain, type_of_field};
 use super::columns::named_columns;
 use super::file::CopyFile;
 use super::loading::{Cell, Loading};
@@ -90,13 +90,8 @@ impl Loading<'_> {
         let mut read = in_file.clone();
         read.sort_unstable();
         let place = |column: &usize| {
-            let field = schema.field(*column);
-            let lacks = || {
-                let text = format!("{file}, column {}: SQL has no type {}", field.name(), field.data_type());
-                Error::new(ErrorCode::NotSupported, text)
-                    .with_help(Some("name the other columns: COPY t (a, b) FROM .."))
-            };
-            let ty = column_type(field.data_type()).ok_or_else(lacks)?;
+            let help = "name the other columns: COPY t (a, b) FROM ..";
+            let ty = type_of_field(file, schema.field(*column), help)?;
             Ok((read.partition_point(|other| other < column), ty))
         };
         let of_target = in_file.iter().map(place).collect::<Result<_, Error>>()?;

@@ -20,7 +20,7 @@ use saltwing_sql::statement::{CopyOptions, QueryStatement};
 use saltwing_types::{ErrorCode, SequenceDef, SqlType, ViewDef};
 
 use super::batch_reader::{
-    BatchError, BatchReader, IpcReader, Lines, TextColumn, TextReader, column_type, plain, text_schema,
+    BatchError, BatchReader, IpcReader, Lines, TextColumn, TextReader, plain, text_schema, type_of_field,
 };
 use super::compression::{self, BUFFER_BYTES, decompressed};
 use super::file::{AllowedFile, CopyFile, FileRules, Purpose};
@@ -169,12 +169,7 @@ fn columns_of(path: &str, schema: &SchemaRef, are_several: bool) -> Result<(Vec<
         if !names.insert(name.to_lowercase()) {
             return Err(Error::new(ErrorCode::DuplicateColumn, format!("{path}: two columns have the name {name}")));
         }
-        let lacks = || {
-            let text = format!("{path}, column {name}: SQL has no type {}", field.data_type());
-            let help = "COPY t (a, b) FROM the file reads its other columns";
-            Error::new(ErrorCode::NotSupported, text).with_help(Some(help))
-        };
-        let ty = match column_type(field.data_type()).ok_or_else(lacks)? {
+        let ty = match type_of_field(path, field, "COPY t (a, b) FROM the file reads its other columns")? {
             // All of its values are NULL.
             SqlType::Null => SqlType::Varchar(None),
             ty => ty,

@@ -124,7 +124,7 @@ impl<R: Read> IpcReader<R> {
         self.read_exactly(length.ok_or_else(wrong)?).map(Buffer::from_vec)
     }
 
-    /// Reads so many bytes. They are there before there is memory for them.
+    /// Reads this number of bytes. Memory grows with the bytes that were read, whatever length the file states.
     fn read_exactly(&mut self, length: u64) -> Result<Vec<u8>, BatchError> {
         let mut bytes = Vec::new();
         let read = self.input.by_ref().take(length).read_to_end(&mut bytes)? as u64;

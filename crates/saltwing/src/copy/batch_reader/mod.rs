@@ -16,12 +16,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use arrow::array::{Array, ArrayRef, RecordBatch};
 use arrow::compute::cast;
-use arrow::datatypes::{DataType, SchemaRef};
+use arrow::datatypes::{DataType, Field, SchemaRef};
 use arrow::error::ArrowError;
 use saltwing_expr::sql_type;
 use saltwing_types::{ErrorCode, SqlType};
 
 use super::reader::RecordError;
+use crate::Error;
 
 pub(super) use self::ipc::IpcReader;
 #[cfg(feature = "parquet")]
@@ -94,8 +95,19 @@ impl From<ArrowError> for BatchError {
     }
 }
 
+/// The SQL type of a column of a file.
+///
+/// # Errors
+/// There is none; `help` says how to do without the column.
+pub(super) fn type_of_field(file: &str, field: &Field, help: &str) -> Result<SqlType, Error> {
+    column_type(field.data_type()).ok_or_else(|| {
+        let text = format!("{file}, column {}: SQL has no type {}", field.name(), field.data_type());
+        Error::new(ErrorCode::NotSupported, text).with_help(Some(help))
+    })
+}
+
 /// The SQL type of a file's column, if there is one. The values of a dictionary are values like any other.
-pub(super) fn column_type(data_type: &DataType) -> Option<SqlType> {
+fn column_type(data_type: &DataType) -> Option<SqlType> {
     match data_type {
         DataType::Dictionary(_, values) => column_type(values),
         // Rows without bytes: their number is a claim of the file.
