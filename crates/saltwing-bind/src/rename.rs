@@ -1,6 +1,6 @@
 //! ALTER TABLE .. RENAME.
 //!
-//! A definition refers to its columns by index. Only its SQL texts (DEFAULT, CHECK, generated columns) name them: a rename
+//! A definition refers to its columns by index. Only its SQL texts (CHECK, generated columns, computed key parts) name them: a rename
 //! rewrites these texts.
 
 use std::ops::ControlFlow;
