@@ -12,14 +12,15 @@ use saltwing_bind::{ResultColumn, column_path, key_constraint, resolve, table_pa
 use saltwing_exec::select::result_schema;
 use saltwing_expr::value_at;
 use saltwing_sql::statement::{Export, ExportedObjects};
-use saltwing_sql::{Statement, parse_one, quote_name};
-use saltwing_types::dynamic::DYNAMIC_COLUMNS;
-use saltwing_types::table::{DefaultKind, is_same_name};
+use saltwing_sql::{Statement, parse_one};
+use saltwing_types::dynamic::{self, DYNAMIC_COLUMNS};
+use saltwing_types::table::{DefaultKind, SPLIT_KEYS, is_same_name};
 use saltwing_types::{ColumnDef, ErrorCode, SequenceDef, SortOrder, SqlType, TableDef, TableName, Value, ViewDef};
 
 use crate::Error;
 use crate::outcome::{BatchSource, Outcome, RowsOutcome, Running};
 use crate::phoenix_literal::{phoenix_literal, phoenix_type};
+use crate::phoenix_name::{path, phoenix_column, phoenix_name, phoenix_path};
 use crate::session::Session;
 use crate::text_rows::text_columns;
 
@@ -82,7 +83,7 @@ impl Session {
         let catalog = self.catalog();
         let schemas = catalog.schemas().into_iter().filter(|name| schema.is_none_or(|s| is_same_name(s, name)));
         let mut lines: Vec<String> =
-            schemas.map(|name| format!("CREATE SCHEMA IF NOT EXISTS {};", quote_name(&name))).collect();
+            schemas.map(|name| format!("CREATE SCHEMA IF NOT EXISTS {};", phoenix_name(&name))).collect();
         for sequence in catalog.sequences().iter().filter(|sequence| is_in(&sequence.name)) {
             lines.push(sequence_text(sequence));
         }
@@ -121,8 +122,8 @@ struct ExportRows {
 
 struct TableRows {
     rows: RowsOutcome,
-    /// Up to the bracket of the values.
-    head: String,
+    table: String,
+    /// The columns of the rows, by their names in Phoenix. If the table has dynamic columns, a row's come behind them as one value.
     columns: Vec<(String, SqlType)>,
 }
 
@@ -162,40 +163,69 @@ impl ExportRows {
 
     fn open(&self, def: &TableDef) -> Result<TableRows, Error> {
         let shown: Vec<&ColumnDef> = def.columns.iter().filter(|column| !column.hidden).collect();
-        let items: Vec<String> = shown.iter().map(|column| column_path(def, column)).collect();
-        let table = table_path(&def.name);
+        let mut items: Vec<String> = shown.iter().map(|column| column_path(def, column)).collect();
+        items.extend(def.column_index(DYNAMIC_COLUMNS).map(|_| DYNAMIC_COLUMNS.to_owned()));
         // EXPORT names the whole table: there is nothing for the guard to ask.
-        let text = format!("SELECT /*+ FULL_SCAN */ {} FROM {table}", items.join(", "));
+        let text = format!("SELECT /*+ FULL_SCAN */ {} FROM {}", items.join(", "), table_path(&def.name));
         let Statement::Query(query) = parse_one(&text)?.statement else {
             return Err(Error::new(ErrorCode::Bug, "a SELECT was read as another statement"));
         };
         let Outcome::Rows(rows) = self.session.run_statement(&Statement::Query(query), &[])? else {
             return Err(Error::new(ErrorCode::Bug, "a query gave no rows"));
         };
-        let head = format!("UPSERT INTO {table} ({}) VALUES (", items.join(", "));
-        Ok(TableRows { rows, head, columns: items.into_iter().zip(shown.iter().map(|column| column.ty)).collect() })
+        let columns = shown.iter().map(|column| (phoenix_column(def, column), column.ty)).collect();
+        Ok(TableRows { rows, table: phoenix_path(&def.name), columns })
     }
 }
 
 impl TableRows {
     /// The UPSERT of a row. Before it stands a comment for each value that Phoenix cannot have.
     fn statement(&self, batch: &RecordBatch, row: usize) -> Result<String, Error> {
-        let (mut text, mut values) = (String::new(), Vec::with_capacity(self.columns.len()));
+        let mut upsert = Upsert::default();
         for (place, (name, ty)) in self.columns.iter().enumerate() {
             let value = match batch.columns().get(place) {
                 Some(array) => value_at(array, row, *ty)?,
                 None => Value::Null,
             };
-            let literal = phoenix_literal(&value, *ty);
-            for note in literal.notes {
-                text.push_str(&format!("-- {name}: {note}\n"));
-            }
-            values.push(literal.text);
+            upsert.push(name.clone(), &value, *ty);
         }
-        text.push_str(&self.head);
-        text.push_str(&values.join(", "));
-        text.push_str(");");
-        Ok(text)
+        if let Some(array) = batch.columns().get(self.columns.len())
+            && let Value::Text(entries) = value_at(array, row, SqlType::Varchar(None))?
+        {
+            for (name, (ty, value)) in dynamic::entries(&entries).map_err(saltwing_access::TableError::from)? {
+                let name = match name.split_once('.') {
+                    Some((family, name)) => path(Some(family), name),
+                    None => phoenix_name(&name),
+                };
+                upsert.push(format!("{name} {}", phoenix_type(ty).0), &value, ty);
+            }
+        }
+        Ok(upsert.into_text(&self.table))
+    }
+}
+
+/// An UPSERT of one row.
+#[derive(Default)]
+struct Upsert {
+    notes: String,
+    columns: Vec<String>,
+    values: Vec<String>,
+}
+
+impl Upsert {
+    /// `column` is a name, for a dynamic column with its type.
+    fn push(&mut self, column: String, value: &Value, ty: SqlType) {
+        let literal = phoenix_literal(value, ty);
+        for note in literal.notes {
+            self.notes.push_str(&format!("-- {column}: {note}\n"));
+        }
+        self.columns.push(column);
+        self.values.push(literal.text);
+    }
+
+    fn into_text(self, table: &str) -> String {
+        let Self { notes, columns, values } = self;
+        format!("{notes}UPSERT INTO {table} ({}) VALUES ({});", columns.join(", "), values.join(", "))
     }
 }
 
@@ -215,8 +245,7 @@ fn table_lines(def: &TableDef) -> Vec<String> {
     let mut lines = Vec::new();
     for (index, column) in def.columns.iter().enumerate().filter(|(_, column)| !column.hidden) {
         let (ty, note) = phoenix_type(column.ty);
-        let family = def.family_name(column).map(|family| format!("{}.", quote_name(family)));
-        let name = format!("{}{}", family.unwrap_or_default(), quote_name(&column.name));
+        let name = path(def.family_name(column), &column.name);
         notes.extend(note.map(|note| format!("{name} is {}: {note}", column.ty)));
         let not_null = match def.key.position(index) {
             Some(place) => !def.key.columns.get(place).is_some_and(|part| part.nullable),
@@ -246,15 +275,12 @@ fn table_lines(def: &TableDef) -> Vec<String> {
         };
         lines.push(format!("    {name} {ty}{}{default}", if not_null { " NOT NULL" } else { "" }));
     }
-    if def.column_index(DYNAMIC_COLUMNS).is_some() {
-        notes.push("values in dynamic columns are left out".to_owned());
-    }
     let parts = def.key.columns.iter().map(|part| {
         let desc = if part.order == SortOrder::Desc { " DESC" } else { "" };
         let row_timestamp = if def.is_row_timestamp(part) { " ROW_TIMESTAMP" } else { "" };
-        format!("{}{desc}{row_timestamp}", quote_name(&part.name))
+        format!("{}{desc}{row_timestamp}", phoenix_name(&part.name))
     });
-    let name = quote_name(key_constraint(def).unwrap_or("pk"));
+    let name = phoenix_name(key_constraint(def).unwrap_or("pk"));
     lines.push(format!("    CONSTRAINT {name} PRIMARY KEY ({})", parts.collect::<Vec<_>>().join(", ")));
     notes.extend(def.checks.iter().map(|check| format!("CHECK ({}): Phoenix has no CHECK", check.text)));
     let mut options = Vec::new();
@@ -271,8 +297,12 @@ fn table_lines(def: &TableDef) -> Vec<String> {
             false => notes.push(format!("{} = {value}: Phoenix has no such option", option.name)),
         }
     }
-    let options = if options.is_empty() { String::new() } else { format!(" {}", options.join(", ")) };
-    let table = table_path(&def.name);
+    let mut options = if options.is_empty() { String::new() } else { format!(" {}", options.join(", ")) };
+    if let Some(keys) = def.option(SPLIT_KEYS).and_then(Value::as_text) {
+        let keys: Vec<String> = keys.split(',').map(|key| format!("X'{key}'")).collect();
+        options.push_str(&format!(" SPLIT ON ({})", keys.join(", ")));
+    }
+    let table = phoenix_path(&def.name);
     let notes = notes.into_iter().map(|note| format!("-- {table}: {}", note.replace('\n', " ")));
     let create = format!("CREATE TABLE IF NOT EXISTS {table} (\n{}\n){options};", lines.join(",\n"));
     notes.chain([create]).collect()
@@ -283,7 +313,7 @@ fn sequence_text(sequence: &SequenceDef) -> String {
     let SequenceDef { start, increment, min, max, cycles, cache, .. } = sequence;
     format!(
         "CREATE SEQUENCE IF NOT EXISTS {} START WITH {start} INCREMENT BY {increment} MINVALUE {min} MAXVALUE {max}{} CACHE {cache};",
-        table_path(&sequence.name),
+        phoenix_path(&sequence.name),
         if *cycles { " CYCLE" } else { "" }
     )
 }
@@ -291,5 +321,5 @@ fn sequence_text(sequence: &SequenceDef) -> String {
 /// A comment: a view is stored with its columns written out, and Phoenix's views are `SELECT * FROM table WHERE ..` alone.
 fn view_text(view: &ViewDef) -> String {
     let query = view.query.replace('\n', " ");
-    format!("-- view {} is left out: Phoenix's views are SELECT * FROM table WHERE ..: {query}", table_path(&view.name))
+    format!("-- view {} is left out: Phoenix's views are SELECT * FROM table WHERE ..: {query}", phoenix_path(&view.name))
 }

@@ -55,6 +55,26 @@ fn a_schema_has_its_sequences_and_all_has_a_comment_for_what_is_left_out() {
     assert!(all.iter().any(|line| line.contains("-- h is left out: its key has the part")), "{all:#?}");
 }
 
+#[test]
+fn words_of_phoenix_split_points_and_dynamic_columns_are_exported() {
+    let from = Database::memory().unwrap().connect().blocking();
+    let tables = "CREATE TABLE t (\"key\" INTEGER PRIMARY KEY, v VARCHAR) SPLIT ON (5);
+        UPSERT INTO t (\"key\", v) VALUES (1, 'x');
+        UPSERT INTO t (\"key\", v, extra VARCHAR, f.n INTEGER) VALUES (2, 'y', 'more', 7)";
+    from.execute_batch(tables).unwrap();
+    let script = texts(&from, "EXPORT t AS PHOENIX").unwrap();
+    let expected = [
+        "CREATE TABLE IF NOT EXISTS t (\n    \"key\" INTEGER NOT NULL,\n    v VARCHAR,\n    CONSTRAINT pk PRIMARY KEY (\"key\")\n) SPLIT ON (X'80000005');",
+        "UPSERT INTO t (\"key\", v) VALUES (1, 'x');",
+        "UPSERT INTO t (\"key\", v, extra VARCHAR, f.n INTEGER) VALUES (2, 'y', 'more', 7);",
+    ];
+    assert_eq!(script, expected);
+    let to = Database::memory().unwrap().connect().blocking();
+    to.execute("SET dialect = 'phoenix'", ()).unwrap();
+    to.execute_batch(&script.join("\n")).unwrap();
+    assert_eq!(texts(&to, "EXPORT t AS PHOENIX").unwrap(), script);
+}
+
 /// What is exported is read in the dialect, and gives the same rows.
 #[test]
 fn the_dialect_reads_what_is_exported() {
