@@ -321,5 +321,8 @@ fn sequence_text(sequence: &SequenceDef) -> String {
 /// A comment: a view is stored with its columns written out, and Phoenix's views are `SELECT * FROM table WHERE ..` alone.
 fn view_text(view: &ViewDef) -> String {
     let query = view.query.replace('\n', " ");
-    format!("-- view {} is left out: Phoenix's views are SELECT * FROM table WHERE ..: {query}", phoenix_path(&view.name))
+    format!(
+        "-- view {} is left out: Phoenix's views are SELECT * FROM table WHERE ..: {query}",
+        phoenix_path(&view.name)
+    )
 }

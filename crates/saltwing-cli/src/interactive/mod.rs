@@ -10,6 +10,7 @@ mod validator;
 mod vocabulary;
 
 use std::io::{BufWriter, IsTerminal};
+use std::time::Duration;
 
 use reedline::{
     ColumnarMenu, DefaultHinter, EditCommand, Emacs, InputMode, KeyCode, KeyModifiers, MenuBuilder, Reedline,
@@ -32,6 +33,9 @@ const MENU: &str = "completion_menu";
 const MENU_COLUMNS: u16 = 4;
 /// Characters of names besides letters and digits.
 const WORD_CHARACTERS: &str = "_$\"";
+
+/// How often a shell looks whether its terminal is still there.
+const TERMINAL_CHECKED_EVERY: Duration = Duration::from_millis(500);
 
 /// Whether a person sits at all ends: the line editor draws on them and asks them where the cursor is.
 pub(crate) fn is_terminal() -> bool {
@@ -88,6 +92,7 @@ pub(crate) fn run(database: &Database, run: &Run) -> u8 {
 /// Runs typed statements until the end of input; returns the exit code.
 pub(crate) fn type_and_run(database: &Database, runner: &mut Runner<'_>) -> u8 {
     let mut editor = editor(database, runner.paint(), runner.reads_files);
+    leave_without_terminal();
     loop {
         let typed = match editor.read_line(&prompt::ShellPrompt(runner.connection.transaction_state())) {
             Ok(Signal::Success(text)) => text,
@@ -108,6 +113,21 @@ pub(crate) fn type_and_run(database: &Database, runner: &mut Runner<'_>) -> u8 {
             Err(Failure::Output(_)) => return EXIT_ERROR,
             Ok(Flow::Go) | Err(_) => {}
         }
+    }
+}
+
+/// Ends the process when its terminal is gone. The signal of that may be ignored, as below `nohup`, and the editor then reads
+/// the dead terminal without end.
+fn leave_without_terminal() {
+    let watch = || {
+        while std::io::stdin().is_terminal() {
+            std::thread::sleep(TERMINAL_CHECKED_EVERY);
+        }
+        std::process::exit(EXIT_ERROR.into());
+    };
+    if std::io::stdin().is_terminal() {
+        // Without the thread the shell works as well, while there is a terminal.
+        drop(std::thread::Builder::new().name("saltwing-terminal".into()).spawn(watch));
     }
 }
 

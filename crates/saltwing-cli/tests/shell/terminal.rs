@@ -1,5 +1,6 @@
 //! The shell at a terminal: a pseudo-terminal types, and reads the screen.
 
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -20,6 +21,9 @@ struct Terminal {
     /// Bytes of `shown` that a test has seen.
     seen: usize,
     child: Box<dyn Child + Send + Sync>,
+    /// Whether what comes next on the screen is the last that is read.
+    closes: Arc<AtomicBool>,
+    reader: std::thread::JoinHandle<()>,
     _master: Box<dyn MasterPty + Send>,
 }
 
@@ -29,10 +33,15 @@ impl Terminal {
     }
 
     fn open_in(home: Directory, args: &[&str], variables: &[(&str, &str)]) -> Self {
+        Self::run(home, &[&[env!("CARGO_BIN_EXE_saltwing")], args].concat(), variables)
+    }
+
+    /// A shell that a program starts.
+    fn run(home: Directory, program: &[&str], variables: &[(&str, &str)]) -> Self {
         let size = PtySize { rows: 24, cols: 100, pixel_width: 0, pixel_height: 0 };
         let pair = native_pty_system().openpty(size).unwrap();
-        let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_saltwing"));
-        command.args(args);
+        let mut command = CommandBuilder::new(program[0]);
+        command.args(&program[1..]);
         command.env_clear();
         let home_path = home.path("");
         let all = [("HOME", home_path.as_str()), ("TERM", "xterm"), ("NO_COLOR", "1"), ("PATH", env!("PATH"))];
@@ -42,10 +51,12 @@ impl Terminal {
         let typed = Arc::new(Mutex::new(pair.master.take_writer().unwrap()));
         let shown = Arc::new(Mutex::new(Vec::new()));
         let (mut screen, answers, all) = (pair.master.try_clone_reader().unwrap(), typed.clone(), shown.clone());
-        std::thread::spawn(move || {
+        let closes = Arc::new(AtomicBool::new(false));
+        let is_last = closes.clone();
+        let reader = std::thread::spawn(move || {
             let mut bytes = [0; 4096];
             while let Ok(count) = screen.read(&mut bytes) {
-                if count == 0 {
+                if count == 0 || is_last.load(SeqCst) {
                     return;
                 }
                 let part = &bytes[..count];
@@ -56,7 +67,7 @@ impl Terminal {
                 }
             }
         });
-        let mut terminal = Self { home, typed, shown, seen: 0, child, _master: pair.master };
+        let mut terminal = Self { home, typed, shown, seen: 0, child, closes, reader, _master: pair.master };
         terminal.waits_for("for help, Ctrl-D to leave");
         terminal.waits_for("> ");
         terminal
@@ -112,6 +123,26 @@ fn statements_run_and_the_shell_is_left() {
     terminal.runs("SELECT k, v FROM t WHERE k = 1;", "v = a");
     terminal.types("\x04");
     assert_eq!(terminal.ends(), 0);
+}
+
+/// The signal of a closed terminal is ignored here, as below `nohup`.
+#[test]
+fn a_shell_whose_terminal_is_gone_ends() {
+    let script = format!("trap '' HUP; exec {}", env!("CARGO_BIN_EXE_saltwing"));
+    let terminal = Terminal::run(Directory::new(), &["/bin/sh", "-c", &script], &[]);
+    terminal.closes.store(true, SeqCst);
+    terminal.types("x");
+    let Terminal { mut child, typed, reader, _master, home: _home, .. } = terminal;
+    reader.join().unwrap();
+    drop((typed, _master));
+    let began = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        if began.elapsed() > PATIENCE {
+            child.kill().unwrap();
+            panic!("the shell goes on");
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
 }
 
 #[test]
