@@ -1,8 +1,9 @@
 //! SPLIT ON: the keys at which scans of a table are divided.
 
 use saltwing_rowkey::RowKeyCodec;
+use saltwing_types::sql_type::TypeFamily;
 use saltwing_types::table::{SPLIT_KEYS, SPLIT_ON, TableOption};
-use saltwing_types::{Expr, KeyColumn, TableDef, TypeFamily, Value, ValueError, eval, number, text};
+use saltwing_types::{Expr, KeyColumn, TableDef, Value, ValueError, eval, number, text};
 use sqlparser::ast;
 
 use crate::error::{BindError, BindErrorKind, Result, invalid};
