@@ -111,7 +111,7 @@ pub(crate) fn assigned_columns(table: &Arc<Table>, assignments: &[Assignment]) -
 /// The columns that an INSERT's list names; without one, all that are neither hidden nor generated.
 ///
 /// # Errors
-/// [`BindErrorKind::NoSuchColumn`], [`BindErrorKind::DuplicateColumn`].
+/// [`BindErrorKind::NoSuchColumn`], [`BindErrorKind::DuplicateColumn`]; a hidden column.
 pub fn target_columns(table: &Arc<Table>, names: Option<&[ColumnName]>) -> Result<Vec<usize>> {
     let def = table.def();
     let Some(names) = names else {
@@ -134,6 +134,10 @@ pub fn target_columns(table: &Arc<Table>, names: Option<&[ColumnName]>) -> Resul
             return Err(place(BindErrorKind::Syntax(format!(
                 "{ROW_TIME_COLUMN} is the time of the write, not written"
             ))));
+        }
+        if def.columns.get(column.index).is_some_and(|column| column.hidden) {
+            let name = column.name;
+            return Err(place(BindErrorKind::Syntax(format!("{name} is a hidden column: the table fills it itself"))));
         }
         if columns.contains(&column.index) {
             return Err(place(BindErrorKind::DuplicateColumn(column.name)));
