@@ -38,11 +38,12 @@ impl Runner<'_> {
             DotCommand::Tables(Some(like)) => self.sql(&format!("SHOW TABLES LIKE '{}'", like.replace('\'', "''")))?,
             DotCommand::Describe(table) => self.sql(&format!("DESCRIBE {table}"))?,
             DotCommand::Schema(None) => {
-                // A table's DEFAULT may need a sequence.
-                for sequence in self.names("SEQUENCES")? {
+                let (tables, views) = self.tables_and_views()?;
+                // A table's DEFAULT may need a sequence; those of identity columns are made with their tables.
+                let own = self.sequences_of(&tables)?;
+                for sequence in self.names("SEQUENCES")?.into_iter().filter(|sequence| !own.contains(sequence)) {
                     self.definition("SEQUENCE", &sequence)?;
                 }
-                let (tables, views) = self.tables_and_views()?;
                 for table in tables.into_iter().chain(self.in_order_of_use(views)?) {
                     self.definition("TABLE", &table)?;
                 }

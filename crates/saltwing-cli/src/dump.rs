@@ -4,7 +4,8 @@ use std::io::Write;
 
 use saltwing::dynamic::DYNAMIC_COLUMNS;
 use saltwing::text::literal;
-use saltwing::{Error, ErrorCode, TransactionState, Value, dynamic};
+use saltwing::{Error, ErrorCode, SqlType, TransactionState, Value, dynamic};
+use saltwing_sql::quote_name;
 
 use crate::failure::Failure;
 use crate::runner::Runner;
@@ -14,9 +15,11 @@ const ROWS: usize = 100;
 /// Bytes of an UPSERT after which it takes no more rows.
 const BYTES: usize = 64 << 10;
 
-/// The columns of a table that fill themselves.
+/// The columns of a table, and those that fill themselves.
 #[derive(Default)]
-struct Generated {
+struct Columns {
+    /// All columns, as a statement names them: with their families if another one has the name.
+    names: Vec<String>,
     /// The places of those that are computed, and take no values.
     places: Vec<usize>,
     /// The sequences of identity columns, which are made with the table.
@@ -34,13 +37,11 @@ impl Runner<'_> {
         let interrupt = self.interrupt.clone();
         let running = interrupt.begin();
         let (tables, views) = match table {
-            Some(table) => (vec![table.to_owned()], Vec::new()),
+            Some(name) if self.is_view(name)? => (Vec::new(), vec![name.to_owned()]),
+            Some(name) => (vec![name.to_owned()], Vec::new()),
             None => self.tables_and_views()?,
         };
-        let mut own = Vec::new();
-        for table in &tables {
-            own.extend(self.generated_columns(table)?.sequences);
-        }
+        let own = self.sequences_of(&tables)?;
         if table.is_none() {
             self.dump_schemas()?;
             for sequence in self.names("SEQUENCES")?.into_iter().filter(|sequence| !own.contains(sequence)) {
@@ -101,26 +102,56 @@ impl Runner<'_> {
     fn dump_schemas(&mut self) -> Result<(), Failure> {
         for row in self.connection.query("SHOW SCHEMAS", ())? {
             if let Some(name) = row?.get::<Option<String>>(0)? {
-                writeln!(self.out, "CREATE SCHEMA IF NOT EXISTS {};", saltwing_sql::quote_name(&name))?;
+                writeln!(self.out, "CREATE SCHEMA IF NOT EXISTS {};", quote_name(&name))?;
             }
         }
         Ok(())
     }
 
-    /// A restored sequence goes on behind the values that were given out.
+    /// A restored sequence goes on behind the values that were given out, and has none if there are no more.
     fn dump_position(&mut self, sequence: &str) -> Result<(), Failure> {
-        match self.properties(sequence, "NEXT")?.into_iter().next() {
-            Some(next) => writeln!(self.out, "ALTER SEQUENCE {sequence} RESTART WITH {next};")?,
-            None => writeln!(self.out, "-- {sequence} has no more values; here it begins again")?,
+        let property = |name: &str| Ok::<_, Failure>(self.properties(sequence, name)?.into_iter().next());
+        if let Some(next) = property("NEXT")? {
+            writeln!(self.out, "ALTER SEQUENCE {sequence} RESTART WITH {next};")?;
+            return Ok(());
+        }
+        let descends = property("INCREMENT")?.is_some_and(|increment| increment.starts_with('-'));
+        if let Some(last) = property(if descends { "MINVALUE" } else { "MAXVALUE" })? {
+            let name = Value::text(sequence);
+            writeln!(self.out, "SELECT SETVAL({}, {last});", literal(&name, SqlType::Varchar(None)))?;
         }
         Ok(())
     }
 
-    /// The columns of a table that fill themselves.
-    fn generated_columns(&mut self, table: &str) -> Result<Generated, Failure> {
-        let mut found = Generated::default();
+    /// The sequences of the identity columns of tables.
+    pub(crate) fn sequences_of(&mut self, tables: &[String]) -> Result<Vec<String>, Failure> {
+        let mut sequences = Vec::new();
+        for table in tables {
+            sequences.extend(self.columns(table)?.sequences);
+        }
+        Ok(sequences)
+    }
+
+    fn is_view(&self, name: &str) -> Result<bool, Failure> {
+        let mut is_view = false;
+        for row in self.connection.query(&format!("DESCRIBE {name}"), ())? {
+            is_view |= row?.get::<String>("type")? == "(view)";
+        }
+        Ok(is_view)
+    }
+
+    /// The columns of a table, and those that fill themselves.
+    fn columns(&mut self, table: &str) -> Result<Columns, Failure> {
+        let mut found = Columns::default();
+        let mut named: Vec<(String, Option<String>)> = Vec::new();
         for (place, row) in self.connection.query(&format!("DESCRIBE {table}"), ())?.enumerate() {
             let row = row?;
+            // The type of a column has no brackets around it.
+            if !row.get::<String>("type")?.starts_with('(') {
+                let note = row.get::<Option<String>>("note")?.unwrap_or_default();
+                let family = note.split("; ").find_map(|note| note.strip_prefix("family ")).map(str::to_owned);
+                named.push((row.get("name")?, family));
+            }
             let default = row.get::<Option<String>>(4)?.unwrap_or_default();
             if default.starts_with("GENERATED ALWAYS AS (") {
                 found.places.push(place);
@@ -131,6 +162,12 @@ impl Runner<'_> {
                 found.counts_always |= default == "GENERATED ALWAYS AS IDENTITY";
             }
         }
+        let is_shared = |name: &str| named.iter().filter(|(other, _)| other.eq_ignore_ascii_case(name)).count() > 1;
+        let written = named.iter().map(|(name, family)| match family {
+            Some(family) if is_shared(name) => format!("{}.{}", quote_name(family), quote_name(name)),
+            _ => quote_name(name),
+        });
+        found.names = written.collect();
         Ok(found)
     }
 
@@ -173,7 +210,7 @@ impl Runner<'_> {
     }
 
     fn dump_rows(&mut self, table: &str) -> Result<(), Failure> {
-        let generated = self.generated_columns(table)?;
+        let columns = self.columns(table)?;
         let all = |items: &str| format!("SELECT /*+ FULL_SCAN */ {items} FROM {table}");
         // A table that has had dynamic columns keeps them in a hidden column. Whether it has one is asked without running a
         // statement, whose failure would end the transaction.
@@ -187,10 +224,10 @@ impl Runner<'_> {
         if has_dynamic {
             types.pop();
         }
-        let is_written = |place: &usize| !generated.places.contains(place);
-        let names = rows.columns().iter().take(types.len()).enumerate().filter(|(place, _)| is_written(place));
-        let names: Vec<_> = names.map(|(_, column)| saltwing_sql::quote_name(&column.label)).collect();
-        let overriding = if generated.counts_always { " OVERRIDING SYSTEM VALUE" } else { "" };
+        let is_written = |place: &usize| !columns.places.contains(place);
+        let names = columns.names.iter().enumerate().filter(|(place, _)| is_written(place));
+        let names: Vec<&str> = names.map(|(_, name)| name.as_str()).collect();
+        let overriding = if columns.counts_always { " OVERRIDING SYSTEM VALUE" } else { "" };
         let head = format!("UPSERT INTO {table} ({}){overriding} VALUES", names.join(", "));
         let (mut count, mut bytes) = (0, 0);
         for row in rows {

@@ -88,6 +88,39 @@ fn a_dump_has_columns_that_fill_themselves() {
     assert_eq!(run(&[&new, "-c", insert]).out, "id,twice\n3,6\na,n,b\nk,2,\nk,1,l\n");
     let described = |database| run(&[database, "-c", "SHOW CREATE TABLE s.t; SHOW CREATE TABLE u"]).out;
     assert_eq!(described(&new), described(&old));
+    let schema = run(&[&old, "-c", ".schema"]);
+    let made = run(&["-f", &dir.file("schema.sql", &schema.out)]);
+    assert_eq!(made.code, Some(0), "{}", made.err);
+}
+
+/// The rows of a view are those of its table.
+#[test]
+fn a_dump_of_a_view_is_its_definition() {
+    let make = "CREATE TABLE t (k INTEGER PRIMARY KEY, v VARCHAR); UPSERT INTO t VALUES (1, 'a'); CREATE VIEW w AS SELECT k FROM t WHERE v = 'a'";
+    assert_eq!(run(&["-c", make, "-c", ".dump w"]).out, "CREATE VIEW w AS SELECT k FROM t WHERE v = 'a';\n");
+}
+
+/// Families with one name, and sequences that have given out all values: no value comes twice.
+#[test]
+fn a_dump_has_families_and_ended_sequences() {
+    let dir = Directory::new();
+    let (old, new) = (dir.path("old"), dir.path("new"));
+    let make = "CREATE TABLE f (k INTEGER PRIMARY KEY, f1.v VARCHAR, f2.v INTEGER, \"my F\".\"a b\" INTEGER);
+      UPSERT INTO f (k, f1.v, f2.v, \"a b\") VALUES (1, 'a', 2, 3);
+      CREATE SEQUENCE up MAXVALUE 1; CREATE SEQUENCE down START WITH 1 INCREMENT BY -1 MINVALUE 1 MAXVALUE 5;
+      SELECT NEXT VALUE FOR up; SELECT NEXT VALUE FOR down;
+      CREATE TABLE i (id BIGINT GENERATED ALWAYS AS IDENTITY (MAXVALUE 1) PRIMARY KEY, v VARCHAR); INSERT INTO i (v) VALUES ('x')";
+    let made = run(&[&old, "-c", make]);
+    assert_eq!(made.code, Some(0), "{}", made.err);
+    let dump = run(&[&old, "-c", ".dump"]);
+    assert!(dump.out.contains("UPSERT INTO f (k, f1.v, f2.v, \"a b\") VALUES\n(1, 'a', 2, 3)"), "{}", dump.out);
+    let restored = run(&[&new, "-f", &dir.file("dump.sql", &dump.out)]);
+    assert_eq!(restored.code, Some(0), "{}", restored.err);
+    assert_eq!(run(&[&new, "-c", ".dump"]).out, dump.out);
+    for statement in ["SELECT NEXT VALUE FOR up", "SELECT NEXT VALUE FOR down", "INSERT INTO i (v) VALUES ('y')"] {
+        let refused = run(&[&new, "-c", statement]);
+        assert!(refused.err.contains("2200H"), "{statement}: {}{}", refused.out, refused.err);
+    }
 }
 
 #[test]
