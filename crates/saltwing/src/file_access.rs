@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-/// Which files COPY may read and write.
+/// Which files statements may read and write: COPY, queries over files, BACKUP.
 ///
-/// It never reaches the database's own directory, and never writes for a database that is open for reading only.
+/// COPY never reaches the database's own directory, and never writes for a database that is open for reading only.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum FileAccess {
     /// No file: `STDIN` and `STDOUT` are left.

@@ -26,9 +26,9 @@ use crate::file_access::FileAccess;
 pub(super) const PAUSE_MIN: Duration = Duration::from_micros(50);
 const PAUSE_MAX: Duration = Duration::from_millis(10);
 
-/// The use of a file by COPY.
+/// The use of a file by a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Purpose {
+pub(crate) enum Purpose {
     Read,
     Write,
 }
@@ -43,7 +43,7 @@ impl Purpose {
 }
 
 /// The rules for the files that may be opened.
-pub(super) struct FileRules<'a> {
+pub(crate) struct FileRules<'a> {
     pub(super) access: &'a FileAccess,
     /// The database's own directory, without links.
     pub(super) own_directory: Option<&'a Path>,
@@ -108,6 +108,19 @@ impl FileRules<'_> {
     /// [`ErrorCode::FileAccessRefused`] for a file that may not be used, or not without OVERWRITE or SPECIAL;
     /// [`ErrorCode::Io`] if it is not there or cannot be looked at.
     pub(super) fn check(&self, path: &str, options: &CopyOptions) -> Result<AllowedFile, Error> {
+        let (path_without_links, metadata) = self.check_place(path)?;
+        let kind = metadata.map(|metadata| metadata.file_type());
+        if let Some(kind) = kind {
+            self.check_kind(path, kind, options)?;
+        }
+        Ok(AllowedFile { path: path_without_links, kind, purpose: self.purpose })
+    }
+
+    /// The path without links, and what is there, if a file or a directory may be used at this place.
+    ///
+    /// # Errors
+    /// [`ErrorCode::FileAccessRefused`]; [`ErrorCode::Io`] if it cannot be looked at.
+    pub(crate) fn check_place(&self, path: &str) -> Result<(PathBuf, Option<Metadata>), Error> {
         if *self.access == FileAccess::None {
             let error = refused(format!("{path} cannot be {}: the database may use no files", self.purpose.verb()));
             return Err(error.with_help(Some("use STDIN or STDOUT, or open the database with access to files")));
@@ -116,7 +129,7 @@ impl FileRules<'_> {
         let (resolved, metadata) = self.resolve(Path::new(path)).map_err(unusable)?;
         if self.is_own(&resolved, metadata.as_ref()).map_err(unusable)? {
             let error = refused(format!("{path} belongs to the database's own directory"));
-            return Err(error.with_help(Some("COPY uses files outside of it")));
+            return Err(error.with_help(Some("statements use files outside of it")));
         }
         if let FileAccess::Below(directory) = self.access {
             let is_below = fs::canonicalize(directory).is_ok_and(|directory| resolved.starts_with(directory));
@@ -125,11 +138,7 @@ impl FileRules<'_> {
                 return Err(refused(text).with_help(Some("the database may use the files below it alone")));
             }
         }
-        let kind = metadata.map(|metadata| metadata.file_type());
-        if let Some(kind) = kind {
-            self.check_kind(path, kind, options)?;
-        }
-        Ok(AllowedFile { path: resolved, kind, purpose: self.purpose })
+        Ok((resolved, metadata))
     }
 
     /// The path without links, and the file there. A file to be written may be missing.

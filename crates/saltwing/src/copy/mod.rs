@@ -23,7 +23,8 @@ mod text_rows;
 mod to;
 mod writer;
 
-use file::{FileRules, Purpose};
+use file::FileRules;
+pub(crate) use file::Purpose;
 
 use crate::session::Session;
 
@@ -48,8 +49,8 @@ pub struct SkippedLine {
 }
 
 impl Session {
-    /// The rules for the files that COPY may use.
-    fn file_rules(&self, purpose: Purpose) -> FileRules<'_> {
+    /// The rules for the files that statements may use.
+    pub(crate) fn file_rules(&self, purpose: Purpose) -> FileRules<'_> {
         let shared = self.shared();
         FileRules { access: &shared.options.file_access, own_directory: shared.directory.as_deref(), purpose }
     }

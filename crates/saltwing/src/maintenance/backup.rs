@@ -8,6 +8,7 @@ use saltwing_store::{Direction, KeyBounds, StoreError};
 use saltwing_table::{SPACES, is_whole};
 use saltwing_types::ErrorCode;
 
+use crate::copy::Purpose;
 use crate::error::DAMAGE_HELP;
 use crate::outcome::{ExecResult, Outcome};
 use crate::session::Session;
@@ -88,6 +89,7 @@ impl Session {
     pub(crate) fn run_backup(&self, path: &str) -> Result<Outcome, Error> {
         // It writes files, which a read-only database must not.
         self.writable()?;
+        self.file_rules(Purpose::Write).check_place(path)?;
         let database = Database { shared: self.shared().clone() };
         let report = database.write_backup(Path::new(path), &self.begin())?;
         let notice = format!("{} bytes are in {path}", report.bytes);

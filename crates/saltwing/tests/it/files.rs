@@ -127,6 +127,10 @@ fn access_to_files_can_be_taken_away_or_confined() {
     let connection = filled(home.builder().file_access(FileAccess::None));
     assert_eq!(code(copy_from(&connection, &home.path("rows.csv"), "")), "file_access_refused");
     assert_eq!(code(copy_to(&connection, &home.path("new.csv"), "")), "file_access_refused");
+    let backup = |connection: &Connection, name: &str| {
+        connection.execute(&format!("BACKUP TO '{}'", home.path(name).display()), ()).map(|_| 1)
+    };
+    assert_eq!(code(backup(&connection, "backup")), "file_access_refused");
     drop(connection);
 
     fs::create_dir(home.path("files")).unwrap();
@@ -144,6 +148,8 @@ fn access_to_files_can_be_taken_away_or_confined() {
     }
     assert_eq!(code(copy_to(&connection, &home.path("files/../new.csv"), "")), "file_access_refused");
     assert_eq!(copy_to(&connection, &home.path("files/new.csv"), "").unwrap(), 1);
+    assert_eq!(code(backup(&connection, "backup")), "file_access_refused");
+    assert_eq!(backup(&connection, "files/backup").unwrap(), 1);
 }
 
 #[test]
