@@ -4,10 +4,17 @@ use std::sync::Arc;
 
 use saltwing_access::Table;
 use saltwing_types::table::is_same_name;
-use saltwing_types::{ColumnDef, ErrorCode};
+use saltwing_types::{ErrorCode, TableDef};
 
 use super::advice;
 use crate::Error;
+
+/// The column that a file calls so: by the family too, if COPY TO needs it.
+pub(super) fn column_called(def: &TableDef, name: &str) -> Option<usize> {
+    // Most names are of one column alone, and are found without a text for each column.
+    let named = || def.columns.iter().position(|column| !column.hidden && is_same_name(&def.unique_name(column), name));
+    def.column_index(name).filter(|&index| def.columns.get(index).is_some_and(|column| !column.hidden)).or_else(named)
+}
 
 /// The columns of a table with these names, which stand at `place` of a file.
 ///
@@ -17,9 +24,7 @@ pub(super) fn named_columns(table: &Arc<Table>, names: &[String], place: &str) -
     let def = table.def();
     let mut columns = Vec::with_capacity(names.len());
     for name in names {
-        // A family stands before a name if COPY TO needs it.
-        let is_named = |column: &ColumnDef| !column.hidden && is_same_name(&def.unique_name(column), name);
-        let Some(column) = def.columns.iter().position(is_named) else {
+        let Some(column) = column_called(def, name) else {
             let known: Vec<String> = def.columns.iter().filter(|c| !c.hidden).map(|c| def.unique_name(c)).collect();
             let near = saltwing_types::suggest(name, known.iter().map(String::as_str));
             let named = || match near {

@@ -28,13 +28,16 @@ pub(super) enum LineError {
     TooLong,
     #[error("the line is no JSON object: {0}")]
     NoObject(String),
+    /// The value of this key.
+    #[error("the value of {0} is a list or an object")]
+    Nested(String),
 }
 
 impl LineError {
     pub(super) fn code(&self) -> ErrorCode {
         match self {
             Self::Io(_) => ErrorCode::Io,
-            Self::TooLong | Self::NoObject(_) => ErrorCode::BadText,
+            Self::TooLong | Self::NoObject(_) | Self::Nested(_) => ErrorCode::BadText,
         }
     }
 }
@@ -72,7 +75,7 @@ impl<R: BufRead> JsonLines<R> {
                 (_, false, false) if value == "null" => None,
                 (Some((_, SqlType::Json)), ..) | (Some(_), true, _) => Some(value.to_owned()),
                 (_, false, false) => json::plain_text(value).map_err(|error| no_object(&error))?,
-                _ => return Err(no_object(&format_args!("the value of {key} is a list or an object"))),
+                _ => return Err(LineError::Nested(key)),
             };
             Ok((key, text))
         });

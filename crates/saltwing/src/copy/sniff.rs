@@ -3,7 +3,7 @@
 //! | what | how |
 //! |---|---|
 //! | delimiter | of comma, semicolon, tab and bar the one that splits the first lines into the same number of fields, the more the better |
-//! | header | the first line has the names if its fields are different texts, and the lines below hold something else, or are texts too |
+//! | header | the first line has the names if its fields are different texts, and the lines below hold something else, or all is text |
 //! | type | the first of BOOLEAN, BIGINT, DOUBLE, DATE, TIMESTAMP, VARCHAR that takes all values; of JSON lines also JSON |
 
 use std::collections::HashSet;
@@ -136,8 +136,7 @@ fn is_header(first: &[String], below: &[Candidates], whole: &[Candidates]) -> bo
     let is_text = |found: &Candidates| found.ty() == SqlType::Varchar(None);
     // A line of names spoils the type of a column, unless all columns are texts.
     let spoils = below.iter().zip(whole).any(|(below, whole)| !is_text(below) && is_text(whole));
-    let has_lines = below.iter().any(|found| found.any);
-    are_names && (spoils || below.iter().all(is_text) && has_lines)
+    are_names && (spoils || whole.iter().all(is_text))
 }
 
 /// Finds the columns of JSON lines: the keys in the order in which they come.
@@ -188,8 +187,9 @@ mod tests {
         );
         assert_eq!(csv("1,a\n2,b\n"), (b',', false, "column0 BIGINT, column1 VARCHAR".to_owned()));
         assert!(csv("name,city\na,b\n").1);
-        // A line of texts alone is data, and a name that stands twice is none.
-        assert!(!csv("a,b\n").1);
+        // A result without rows has its names, and a name that stands twice is none.
+        assert!(csv("a,b\n").1);
+        assert!(!csv("a,1\n").1);
         assert!(!csv("a,a\n1,2\n").1);
         assert_eq!(csv("a|b\n\"x|y\"|2\n"), (b'|', true, "a VARCHAR, b BIGINT".to_owned()));
         assert_eq!(csv("k\nnan\n1\n").2, "k VARCHAR");

@@ -6,9 +6,9 @@ use saltwing_bind::UpsertTarget;
 use saltwing_types::{ColumnDef, ErrorCode, SqlType, Value, ValueError, text};
 
 use super::advice;
-use super::columns::named_columns;
+use super::columns::{column_called, named_columns};
 use super::faults::Fault;
-use super::json_lines::JsonLines;
+use super::json_lines::{JsonLines, LineError};
 use super::loading::Loading;
 use super::reader::{Field, RecordError, RecordReader};
 use crate::Error;
@@ -59,9 +59,9 @@ impl Loading<'_> {
 
     /// The columns whose values may be lists or objects, and their types.
     pub(super) fn nested_columns(&self) -> Vec<(String, SqlType)> {
-        let columns = &self.loader.target.table.def().columns;
-        let nested = columns.iter().filter(|column| column.ty.element().is_some() || column.ty == SqlType::Json);
-        nested.map(|column| (column.name.clone(), column.ty)).collect()
+        let table = self.loader.target.table.def();
+        let nested = table.columns.iter().filter(|column| column.ty.element().is_some() || column.ty == SqlType::Json);
+        nested.map(|column| (table.unique_name(column), column.ty)).collect()
     }
 
     /// Loads the objects of a file of JSON lines.
@@ -76,6 +76,9 @@ impl Loading<'_> {
                     let line = lines.number;
                     match lines.object() {
                         Ok(object) => load.object(line, &object)?,
+                        Err(LineError::Nested(key)) if load.place(&key).is_none() => {
+                            load.bad_line(load.no_column(line, &key))?
+                        }
                         Err(error) => load.bad_line(Fault::new(line, error.to_string(), ErrorCode::BadText))?,
                     }
                 }
@@ -111,22 +114,31 @@ impl Loading<'_> {
     /// Takes a JSON object: a key that it does not have is NULL.
     fn object(&mut self, line: u64, object: &[(String, Option<String>)]) -> Result<bool, Error> {
         let target = &self.loader.target;
-        let def = target.table.def();
         let mut fields = vec![Field { text: "", quoted: false }; target.columns.len()];
         for (key, value) in object {
             let Some(value) = value else { continue };
-            let column = def.column_index(key).and_then(|index| target.columns.iter().position(|c| *c == index));
-            match column.and_then(|column| fields.get_mut(column)) {
+            match self.place(key).and_then(|place| fields.get_mut(place)) {
                 Some(field) => *field = Field { text: value, quoted: true },
-                None => {
-                    let names = target.columns.iter().filter_map(|&c| def.columns.get(c)).map(|c| c.name.as_str());
-                    let advice = saltwing_types::suggest(key, names).map(|near| format!("there is {near}"));
-                    let fault = Fault::new(line, format!("{} has no column {key}", def.name), ErrorCode::NoSuchColumn);
-                    return self.bad_line(Fault { advice, ..fault });
-                }
+                None => return self.bad_line(self.no_column(line, key)),
             }
         }
         self.fields(line, &fields)
+    }
+
+    /// The place of a key's column among those that are loaded.
+    fn place(&self, key: &str) -> Option<usize> {
+        let target = &self.loader.target;
+        let column = column_called(target.table.def(), key)?;
+        target.columns.iter().position(|loaded| *loaded == column)
+    }
+
+    fn no_column(&self, line: u64, key: &str) -> Fault {
+        let target = &self.loader.target;
+        let def = target.table.def();
+        let names = target.columns.iter().filter_map(|&c| def.columns.get(c)).map(|c| c.name.as_str());
+        let advice = saltwing_types::suggest(key, names).map(|near| format!("there is {near}"));
+        let fault = Fault::new(line, format!("{} has no column {key}", def.name), ErrorCode::NoSuchColumn);
+        Fault { advice, ..fault }
     }
 
     /// Takes a row: a field for each column.
