@@ -38,7 +38,7 @@ pub(crate) fn generated(cursor: &mut Cursor<'_>) -> Result<Option<Generated>, Sq
     cursor.expect_symbol(&Token::LParen)?;
     let from = cursor.index();
     let expr = cursor.expr()?;
-    let generated = DefaultSpec { expr, text: cursor.text_from(from).to_owned(), span: cursor.span_from(from) };
+    let generated = DefaultSpec { text: cursor.kept_text(from, &expr), expr, span: cursor.span_from(from) };
     cursor.expect_symbol(&Token::RParen)?;
     if cursor.at(&["VIRTUAL"]) {
         return Err(SqlError::not_supported("a VIRTUAL column", cursor.here())
