@@ -204,6 +204,8 @@ impl Dialect for SaltwingDialect {
         match parser.peek_token_ref().token {
             // JSON paths are not supported: a colon becomes an error later.
             Token::Colon => Some(Ok(self.prec_unknown())),
+            // A power in some databases, exclusive OR in others: an error says what to write.
+            Token::Caret => Some(Ok(self.prec_unknown())),
             Token::Arrow | Token::LongArrow | Token::HashArrow | Token::HashLongArrow => {
                 Some(Ok(self.json_precedence()))
             }

@@ -63,6 +63,9 @@ impl Cursor<'_> {
             let upper = found.value.to_uppercase();
             return Some(format!("{upper} is a reserved word; to use it as a name, quote it: \"{}\"", found.value));
         }
+        if self.token(index).token == Token::Caret {
+            return Some("a power is POWER(base, exponent)".to_owned());
+        }
         if let Token::TripleSingleQuotedString(text) = &self.token(index).token
             && (what.contains("name") || what.contains("identifier"))
         {

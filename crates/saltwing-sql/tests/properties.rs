@@ -78,7 +78,6 @@ fn expression() -> BoxedStrategy<String> {
             "IS NOT DISTINCT FROM",
             "&",
             "|",
-            "^",
             "<<",
             "~",
         ]);
