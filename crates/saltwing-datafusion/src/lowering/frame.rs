@@ -10,7 +10,7 @@ use crate::RelationalError;
 ///
 /// Without offsets, RANGE and GROUPS both treat rows with equal order keys as peers. DataFusion refuses RANGE over
 /// types whose distances it cannot compute, such as TIME and VARBINARY, even if no distance is needed, as in `rank()
-/// OVER (ORDER BY b)`.
+/// OVER (ORDER BY b)`; over text it takes an offset, and computes nonsense.
 ///
 /// # Errors
 /// `NotSupported` for an offset over such a type.
@@ -33,11 +33,11 @@ pub(super) fn of_peers(expr: PlanExpr, schema: &DFSchema) -> Result<PlanExpr> {
     Ok(PlanExpr::WindowFunction(window))
 }
 
-/// Whether DataFusion takes RANGE over values of a type.
+/// Whether values of a type have distances, which an offset of RANGE can be.
 fn has_distance(ty: &DataType) -> bool {
     match ty {
-        DataType::Null | DataType::Boolean | DataType::Date32 | DataType::Date64 | DataType::Timestamp(..) => true,
+        DataType::Null | DataType::Date32 | DataType::Date64 | DataType::Timestamp(..) => true,
         DataType::Dictionary(_, values) => has_distance(values),
-        other => other.is_numeric() || other.is_string() || other.is_list(),
+        other => other.is_numeric(),
     }
 }
