@@ -1,7 +1,7 @@
 //! What statements do beside reading rows by keys: the last lines of EXPLAIN, and `effects` in its JSON.
 
 use saltwing_bind::table_path;
-use saltwing_sql::statement::{AlterTable, CommentObject, CopySource, RowSource, TableChange};
+use saltwing_sql::statement::{AlterTable, CommentObject, CopySource, ExportedObjects, RowSource, TableChange};
 use saltwing_sql::{Statement, TableRef};
 
 /// A line: what is affected, and how.
@@ -57,7 +57,7 @@ pub(crate) fn keys_read(are_read: bool) -> Effect {
     ("rows", rows.to_owned())
 }
 
-/// What COMPACT and BACKUP do, and to which rows.
+/// What COMPACT, BACKUP and EXPORT do, and to which rows.
 fn work_of_storage(statement: &Statement) -> Option<(String, &'static str)> {
     match statement {
         Statement::Compact(tables) if tables.is_empty() => {
@@ -66,6 +66,14 @@ fn work_of_storage(statement: &Statement) -> Option<(String, &'static str)> {
         Statement::Compact(tables) => {
             let tables: Vec<String> = tables.iter().map(TableRef::to_string).collect();
             Some((format!("writes the blocks of table {} anew", tables.join(", ")), REWRITTEN))
+        }
+        Statement::Export(export) => {
+            let what = match &export.objects {
+                ExportedObjects::Table(name) => format!("table {name}"),
+                ExportedObjects::Schema(name) => format!("schema {}", name.text),
+                ExportedObjects::All => "all tables".into(),
+            };
+            Some((format!("gives statements that make {what} in Apache Phoenix"), "all are read"))
         }
         Statement::Backup(backup) => Some((format!("writes a backup into '{}'", backup.path), "all are copied")),
         _ => None,
