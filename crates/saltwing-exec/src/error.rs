@@ -114,8 +114,8 @@ impl ExecError {
                 Some("a transaction is one commit: COMMIT more often, or raise the limit: SET commit_bytes_max")
             }
             Self::TooLarge { .. } => Some(
-                "SET autocommit_rows = 100000 commits UPSERT SELECT, INSERT SELECT and DELETE in parts of so many rows; or raise \
-                 the limit: SET commit_bytes_max; or write in several statements",
+                "SET autocommit_rows = 100000 commits UPSERT SELECT, INSERT SELECT, UPDATE of no key column and DELETE in parts of so \
+                 many rows; or raise the limit: SET commit_bytes_max; or write in several statements",
             ),
             Self::OutOfMemory { .. } => Some(
                 "group by the first key columns: groups then come one by one; or open the database with a larger memory_limit",

@@ -210,7 +210,7 @@ pub const SETTINGS: [Setting; 16] = [
     Setting {
         name: "autocommit_rows",
         values: "a number of rows, 0 for never",
-        description: "UPSERT SELECT, INSERT SELECT, DELETE and COPY commit after so many rows",
+        description: "UPSERT SELECT, INSERT SELECT, UPDATE of no key column, DELETE and COPY commit after so many rows",
         place: Place::Connection(|settings| Field::Parts(&mut settings.autocommit_rows)),
     },
     Setting {
