@@ -8,7 +8,7 @@ use datafusion::logical_expr::LogicalPlan;
 use datafusion::optimizer::AnalyzerRule;
 
 use crate::lowering::{lower_plan, recursive_types};
-use crate::unnesting::{check_closed, prepared, unnested};
+use crate::unnesting::{check_closed, prepared, unnested, with_bounded_sides};
 
 /// The rule.
 #[derive(Debug)]
@@ -22,7 +22,8 @@ impl AnalyzerRule for Lowering {
     fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
         let names = AliasGenerator::new();
         // A node above must know what values of subqueries below can be NULL: nothing is lowered ahead of these.
-        let lowered = recursive_types::brought_together(plan)?.transform_up_with_subqueries(|node| {
+        let plan = with_bounded_sides(recursive_types::brought_together(plan)?)?;
+        let lowered = plan.transform_up_with_subqueries(|node| {
             let was_filter = matches!(node, LogicalPlan::Filter(_));
             let lowered = lower_plan(prepared(node)?)?;
             // Volatile conditions stand in nodes of their own, above the others.

@@ -18,8 +18,9 @@
 //!
 //! DataFusion keeps the subqueries that it joins correctly without reading the outer query twice (`left.rs`).
 //!
-//! The outer query occurs twice in the plan: once for its rows, once for its keys.
+//! The outer query occurs twice in the plan: once for its rows, once for its keys (`bounded.rs`).
 
+mod bounded;
 mod derived;
 mod join;
 mod keys;
@@ -47,6 +48,7 @@ use self::refusal::not_supported;
 use crate::RelationalError;
 use crate::expression::translation::{balanced, chain};
 
+pub(crate) use self::bounded::with_bounded_sides;
 pub(crate) use self::left::without_idle_marks;
 pub(crate) use self::one_value::prepared;
 
