@@ -1,9 +1,11 @@
 //! Calls that are other expressions by the types of their arguments: those over arrays, and Phoenix's arithmetic of what is no
 //! integer.
 
-use super::{Typed, arith, arith_type, call, in_list};
+use std::borrow::Cow;
+
+use super::{Typed, arith, arith_type, call, cast, in_list};
 use crate::sql_type::TypeFamily;
-use crate::{ArithOp, CompareOp, Expr, Function, SqlType, Value};
+use crate::{ArithOp, CompareOp, Expr, Function, SqlType, Value, eval};
 
 impl Function {
     /// Whether a call makes an array of arrays, which only the relational engine has.
@@ -55,15 +57,31 @@ fn membership(function: Function, args: &[Expr]) -> Option<Typed> {
         _ => return None,
     };
     match args {
-        [value, Expr::Literal(Value::Text(operator), _), Expr::Literal(Value::Array(elements), ty)]
-            if operator == op.as_str() =>
-        {
-            let ty = ty.element().unwrap_or(SqlType::Null);
+        [value, Expr::Literal(Value::Text(operator), _), array] if operator == op.as_str() => {
+            let (elements, ty) = constant_array(value, array)?;
             let list = elements.iter().map(|element| Expr::Literal(element.clone(), ty)).collect();
             Some(in_list(value.clone(), list, negated))
         }
         _ => None,
     }
+}
+
+/// The elements of a constant array, and their type. A text is an array of the type of what it is compared with. `None` of NULL, and of
+/// what cannot be computed: the call has the error.
+fn constant_array<'e>(value: &Expr, array: &'e Expr) -> Option<(Cow<'e, [Value]>, SqlType)> {
+    let (elements, ty) = match array {
+        Expr::Literal(Value::Array(elements), ty) => (Cow::Borrowed(elements.as_slice()), *ty),
+        array if array.is_constant() => {
+            let array = match array {
+                Expr::Literal(Value::Text(_), _) => cast(array.clone(), SqlType::array(value.sql_type()?)?).ok()?,
+                array => array.clone(),
+            };
+            let Value::Array(elements) = eval::eval(&array, &[]).ok()? else { return None };
+            (Cow::Owned(elements), array.sql_type()?)
+        }
+        _ => return None,
+    };
+    Some((elements, ty.element().unwrap_or(SqlType::Null)))
 }
 
 /// The literal that an array of literals is: it takes the type of what it meets, as they do. Else the call.
