@@ -1,7 +1,7 @@
 //! Views.
 //!
 //! ```text
-//! CREATE [OR REPLACE] VIEW [IF NOT EXISTS] [schema.]v [(column, ..)] AS query
+//! CREATE [OR REPLACE] VIEW [IF NOT EXISTS] [schema.]v [(column, .. [, own type, ..])] AS query
 //! DROP   VIEW [IF EXISTS] [schema.]v, .. [CASCADE | RESTRICT]
 //! ```
 
@@ -9,7 +9,9 @@ use saltwing_types::Span;
 use sqlparser::tokenizer::Token;
 
 use crate::cursor::Cursor;
+use crate::dynamic::DynamicColumn;
 use crate::error::SqlError;
+use crate::name::Name;
 use crate::statement::{CreateView, DropObjects, Hint};
 use crate::{column_type, query};
 
@@ -28,9 +30,9 @@ pub(crate) fn create(cursor: &mut Cursor<'_>, hints: &[Hint]) -> Result<Option<C
         return Err(SqlError::syntax("OR REPLACE and IF NOT EXISTS exclude each other", cursor.span_from(start)));
     }
     let name = cursor.table()?;
-    let columns = match cursor.peek(0) {
-        Token::LParen => Some(cursor.in_brackets(column)?),
-        _ => None,
+    let (columns, own) = match cursor.peek(0) {
+        Token::LParen => columns(cursor)?,
+        _ => (None, Vec::new()),
     };
     cursor.expect(&["AS"])?;
     if let Some(hint) = hints.first() {
@@ -44,17 +46,42 @@ pub(crate) fn create(cursor: &mut Cursor<'_>, hints: &[Hint]) -> Result<Option<C
     }
     let query = query::statement(cursor, Vec::new())?;
     let text = cursor.kept_text(from, &*query.query);
-    Ok(Some(CreateView { replaces, if_not_exists, name, columns, query, text }))
+    Ok(Some(CreateView { replaces, if_not_exists, name, columns, own, query, text }))
 }
 
-/// A column's name. One with a type would be a column of the view's own.
-fn column(cursor: &mut Cursor<'_>) -> Result<crate::Name, SqlError> {
-    let name = cursor.name("a column name")?;
-    match cursor.word(0).is_some_and(column_type::is_type_name) {
-        true => Err(SqlError::not_supported("a column of a view's own", name.span.union(cursor.here()))
-            .with_help("add the column to the table, or leave the type out to name a column of the query")),
-        false => Ok(name),
-    }
+/// Names for the columns of the query, and columns of the view's own.
+type Columns = (Option<Vec<Name>>, Vec<DynamicColumn>);
+
+/// The columns in brackets. Those with a type are the view's own.
+fn columns(cursor: &mut Cursor<'_>) -> Result<Columns, SqlError> {
+    let (mut names, mut own) = (Vec::new(), Vec::new());
+    cursor.in_brackets(|cursor| {
+        let column = cursor.column()?;
+        if cursor.word(0).is_some_and(column_type::is_type_name) {
+            let (ty, _) = column_type::parse(cursor, &column.to_string())?;
+            if ["PRIMARY", "NOT", "DEFAULT"].iter().any(|word| cursor.at(&[word])) {
+                let what = "a rule for a column of a view's own";
+                return Err(SqlError::not_supported(what, cursor.here()).with_help("tables have keys and rules"));
+            }
+            own.push(DynamicColumn { column, ty });
+            return Ok(());
+        }
+        let span = column.span();
+        match (column.family, own.is_empty()) {
+            (Some(_), _) => Err(SqlError::syntax(
+                "a name for a column of the query has no family, and one of the view's own has a type",
+                span,
+            )),
+            (None, false) => {
+                Err(SqlError::syntax("columns of the view's own stand behind the names of the query's", span))
+            }
+            (None, true) => {
+                names.push(column.name);
+                Ok(())
+            }
+        }
+    })?;
+    Ok(((!names.is_empty()).then_some(names), own))
 }
 
 /// The place of the first parameter from token number `from` on.

@@ -18,6 +18,12 @@ impl Session {
         if create.if_not_exists && catalog.snapshot().view(schema, name).is_some() {
             return Ok(ExecResult::noticed(vec![format!("view {} exists already", create.name)]).into());
         }
+        if !create.own.is_empty()
+            && let Some(table) = create_view(create, &*catalog.snapshot())?.table
+        {
+            // So the first row written through the view may be one of a transaction.
+            self.adds_dynamic_columns(&table)?;
+        }
         let created = catalog.create_view(create.replaces, |catalog| {
             let view = create_view(create, catalog)?;
             let columns = self.columns_of(&view.query, 0, Purpose::Explain)?;

@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use saltwing_catalog::CatalogReader;
 use saltwing_sql::statement::{CreateView, QueryStatement};
-use saltwing_sql::{parse_query_at, quote_name};
+use saltwing_sql::{TableRef, parse_query_at, quote_name};
 use saltwing_types::table::is_same_name;
 use saltwing_types::{ViewColumn, ViewDef, ViewUse};
 
 use super::fixed;
+use super::own_columns::{add_columns, declared_by, table_ref};
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::output::ResultColumn;
 use crate::target::table_path;
@@ -20,6 +21,8 @@ pub const VIEW_DEPTH_MAX: usize = 16;
 pub struct BoundView {
     /// The query, its names fixed.
     pub query: QueryStatement,
+    /// The table that keeps the columns of the view's own, if it has any.
+    pub table: Option<TableRef>,
     /// Its text.
     text: String,
     uses: Vec<ViewUse>,
@@ -37,6 +40,16 @@ pub fn create_view(create: &CreateView, catalog: &dyn CatalogReader) -> Result<B
         return Err(BindError::from(error).at(Some(create.query.span)));
     }
     let fixed::Fixed { query, uses, is_changed } = fixed::fixed(&create.query, catalog)?;
+    let (query, table) = match create.own.as_slice() {
+        [] => (query, None),
+        own => {
+            let mut rows = QueryStatement { query: Box::new(query), ..create.query.clone() };
+            add_columns(&mut rows, own)?;
+            let table = declared_by(&rows, catalog)?.map(|(table, _)| table_ref(&table, create.query.span));
+            (*rows.query, table)
+        }
+    };
+    let is_changed = is_changed || table.is_some();
     let depth = uses.iter().filter_map(|used| catalog.view(used.name.schema.as_deref(), &used.name.name));
     if depth.map(|view| depth_of(&view, catalog)).max().unwrap_or(0) >= VIEW_DEPTH_MAX {
         let text = format!("views stand on one another at most {VIEW_DEPTH_MAX} deep");
@@ -45,10 +58,10 @@ pub fn create_view(create: &CreateView, catalog: &dyn CatalogReader) -> Result<B
     let (schema, name) = create.name.parts();
     let replaced = catalog.view(schema, name);
     match is_changed {
-        false => Ok(BoundView { query: create.query.clone(), text: create.text.clone(), uses, replaced }),
+        false => Ok(BoundView { query: create.query.clone(), table, text: create.text.clone(), uses, replaced }),
         true => {
             let text = saltwing_sql::tree_text(&query);
-            Ok(BoundView { query: parse_query_at(&text, create.query.span)?, text, uses, replaced })
+            Ok(BoundView { query: parse_query_at(&text, create.query.span)?, table, text, uses, replaced })
         }
     }
 }

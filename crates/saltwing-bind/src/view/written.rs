@@ -15,21 +15,24 @@ use std::sync::Arc;
 use saltwing_access::Table;
 use saltwing_catalog::CatalogReader;
 use saltwing_sql::statement::{
-    Assignment, ConflictAction, ConflictClause, Delete, QueryStatement, Returning, RowSource, SourceText, Statement,
-    Update, Upsert,
+    Assignment, ConflictAction, ConflictClause, Delete, Merge, MergeAction, MergeRows, QueryStatement, Returning,
+    RowSource, SourceText, Statement, Update, Upsert,
 };
-use saltwing_sql::{ColumnName, Name, TableRef, expr_span, parse_query_at};
+use saltwing_sql::{ColumnName, DynamicColumn, Name, TableRef, expr_span, parse_query_at};
 use saltwing_types::table::{ColumnMatch, is_same_name};
-use saltwing_types::{CompareOp, Expr, Span, SqlType, Value, ViewDef, number, text};
+use saltwing_types::{CompareOp, Expr, Span, SqlType, TableDef, Value, ViewDef, number, text};
 use sqlparser::ast::{self, Ident, SelectItem, SetExpr};
 
+use super::dynamic::stored_name;
 use super::expanded::with_views;
 use super::merged::{both, condition_of, rows_of};
+use super::own_columns::{declared_by, table_ref};
 use crate::computed::expr_of;
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::lower::{Params, constant};
 use crate::output::OutputColumn;
 use crate::select::Output;
+use crate::target::declared;
 
 /// The statement as one that writes the table of the view that it names; `None` if it names no view.
 ///
@@ -49,7 +52,8 @@ pub fn through_view(
         Statement::Upsert(it) | Statement::Insert(it) => written.upsert(it, params)?,
         Statement::Update(it) => written.update(it, params)?,
         Statement::Delete(it) => written.delete(it)?,
-        _ => return Err(written.refused("MERGE takes a table")),
+        Statement::Merge(it) => written.merge(it, params)?,
+        _ => {}
     }
     Ok(Some(statement))
 }
@@ -74,14 +78,30 @@ struct WrittenView<'a> {
     view: &'a ViewDef,
     query: QueryStatement,
     table: Arc<Table>,
-    /// The columns that the conditions name, by index, with the values.
-    constants: Vec<(usize, Value)>,
+    /// The columns of its own, those of the views below it among them: dynamic columns of the table.
+    own: Vec<DynamicColumn>,
+    /// The columns that the conditions name, with the values.
+    constants: Vec<Constant>,
     span: Span,
 }
 
+/// A column of a view that takes writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// Of the table, by index.
+    Table(usize),
+    /// Of the view's own, by place.
+    Own(usize),
+}
+
+/// A column that a condition names, with its value.
+type Constant = (Place, Value);
+
 impl<'a> WrittenView<'a> {
     fn of(view: &'a ViewDef, span: Span, catalog: &dyn CatalogReader) -> Result<Self> {
-        let query = with_views(&parse_query_at(&view.query, span)?, catalog)?.into_owned();
+        let written = parse_query_at(&view.query, span)?;
+        let own = declared_by(&written, catalog)?.map(|(_, own)| own).unwrap_or_default();
+        let query = with_views(&written, catalog)?.into_owned();
         let refused = |why: String| read_only(view, span, why);
         let bound = rows_of(&query, catalog).ok_or_else(|| refused("it is more than rows of one table".into()))?;
         let Output::Rows(columns) = &bound.output else {
@@ -89,20 +109,25 @@ impl<'a> WrittenView<'a> {
         };
         let def = bound.table.def();
         for (OutputColumn { expr, .. }, shown) in columns.iter().zip(&view.columns) {
-            let own = |name: &str| is_same_name(name, &shown.name);
-            if !matches!(expr, Expr::Column(column) if own(&column.name) && column.index < def.columns.len()) {
+            let name = match place_of(expr, &own, def) {
+                Some(Place::Table(index)) => def.columns.get(index).map(|column| &column.name),
+                Some(Place::Own(index)) => own.get(index).map(|column| &column.column.name.text),
+                None => None,
+            };
+            if !name.is_some_and(|name| is_same_name(name, &shown.name)) {
                 return Err(refused(format!(
                     "its column {} is no column of {} under its own name",
                     shown.name, def.name
                 )));
             }
         }
-        let mut constants: Vec<(usize, Value)> = Vec::new();
+        let mut constants: Vec<Constant> = Vec::new();
         for condition in &bound.conditions {
-            let Some((column, value)) = equality(&condition.expr) else {
+            let equal = equality(&condition.expr).and_then(|(expr, value)| Some((place_of(expr, &own, def)?, value)));
+            let Some((column, value)) = equal else {
                 return Err(refused(format!("its condition {} is not of the form column = constant", condition.text)));
             };
-            let ty = bound.table.column_type(column);
+            let ty = type_of(column, &own, &bound.table);
             match number::assign(value.clone(), ty) {
                 Ok(value) if !value.is_null() && !constants.iter().any(|(known, _)| *known == column) => {
                     constants.push((column, value));
@@ -110,17 +135,36 @@ impl<'a> WrittenView<'a> {
                 _ => return Err(refused(format!("no row meets its condition {}", condition.text))),
             }
         }
-        Ok(Self { view, table: bound.table.clone(), query, constants, span })
-    }
-
-    fn refused(&self, why: &str) -> BindError {
-        read_only(self.view, self.span, why.to_owned())
+        Ok(Self { view, table: bound.table.clone(), query, own, constants, span })
     }
 
     fn table_ref(&self) -> TableRef {
-        let name = &self.table.def().name;
-        let quoted = |text: &String| Name { text: text.clone(), quoted: true, span: self.span };
-        TableRef { schema: name.schema.as_ref().map(quoted), name: quoted(&name.name) }
+        table_ref(&self.table.def().name, self.span)
+    }
+
+    /// The list of dynamic columns behind the table: those of the view, and others that the statement declares.
+    fn list(&self, given: Option<&Name>) -> Result<Option<Name>> {
+        let mut columns = self.own.clone();
+        for column in declared(given)? {
+            self.check_not_shown(&column.column)?;
+            columns.push(column);
+        }
+        let texts: Vec<String> = columns.iter().map(ToString::to_string).collect();
+        let text = format!("({})", texts.join(", "));
+        Ok((!columns.is_empty()).then_some(Name { text, quoted: true, span: self.span }))
+    }
+
+    /// # Errors
+    /// A dynamic column that a statement declares under the name of a column of the view.
+    fn check_not_shown(&self, name: &ColumnName) -> Result<()> {
+        match self.view.column_index(&name.name.text) {
+            None => Ok(()),
+            Some(_) => {
+                let (table, column) = (self.view.name.to_string(), name.to_string());
+                let error = BindError::from(BindErrorKind::ColumnExists { table, column });
+                Err(error.at(Some(name.span())).help("name it without a type: it is a column of the view"))
+            }
+        }
     }
 
     /// The name of the view, as the name of the table in the statement.
@@ -128,34 +172,50 @@ impl<'a> WrittenView<'a> {
         given.unwrap_or_else(|| Name { text: self.view.name.name.clone(), quoted: true, span: self.span })
     }
 
-    fn name_of(&self, column: usize) -> &str {
-        self.table.def().columns.get(column).map_or("", |column| &column.name)
+    fn name_of(&self, column: Place) -> &str {
+        let name = match column {
+            Place::Table(index) => self.table.def().columns.get(index).map(|column| &column.name),
+            Place::Own(place) => self.own.get(place).map(|column| &column.column.name.text),
+        };
+        name.map_or("", String::as_str)
     }
 
-    fn column_name(&self, name: &str) -> ColumnName {
-        ColumnName { family: None, name: Name { text: name.to_owned(), quoted: true, span: self.span } }
+    /// A column as a statement over the table names it.
+    fn column_name(&self, column: Place) -> ColumnName {
+        let quoted = |text: &str| Name { text: text.to_owned(), quoted: true, span: self.span };
+        let family = match column {
+            Place::Table(_) => None,
+            Place::Own(place) => self.own.get(place).and_then(|column| column.column.family.as_ref()),
+        };
+        ColumnName { family: family.map(|family| quoted(&family.text)), name: quoted(self.name_of(column)) }
     }
 
-    /// The index of a column that the statement writes.
-    fn written(&self, column: &ColumnName) -> Result<Option<usize>> {
+    /// The column of this name.
+    fn place(&self, name: &str) -> Option<Place> {
+        let own = self.own.iter().position(|column| is_same_name(&column.column.name.text, name));
+        own.map(Place::Own).or_else(|| self.table.def().column_index(name).map(Place::Table))
+    }
+
+    /// A column that the statement writes.
+    fn written(&self, column: &ColumnName) -> Result<Option<Place>> {
         if self.view.column_index(&column.name.text).is_none() {
             let (table, column_name) = (self.view.name.to_string(), column.to_string());
             let error = BindErrorKind::NoSuchColumn { table, column: column_name };
             return Err(BindError::from(error).at(Some(column.span())));
         }
-        Ok(self.table.def().column_index(&column.name.text))
+        Ok(self.place(&column.name.text))
     }
 
     /// The value of a column that the conditions name.
-    fn constant_of(&self, column: &ColumnName) -> Result<Option<&(usize, Value)>> {
+    fn constant_of(&self, column: &ColumnName) -> Result<Option<&Constant>> {
         let index = self.written(column)?;
         Ok(self.constants.iter().find(|(constant, _)| Some(*constant) == index))
     }
 
     /// # Errors
     /// [`BindErrorKind::ViewCheck`] if an expression gives a column another value than the conditions do.
-    fn check(&self, (column, value): &(usize, Value), given: &ast::Expr, params: Params<'_>) -> Result<()> {
-        let ty = self.table.column_type(*column);
+    fn check(&self, (column, value): &Constant, given: &ast::Expr, params: Params<'_>) -> Result<()> {
+        let ty = type_of(*column, &self.own, &self.table);
         let known = constant(given, params);
         let is_open =
             matches!(params, Params::Open) && matches!(given, ast::Expr::Value(it) if is_placeholder(&it.value));
@@ -174,22 +234,26 @@ impl<'a> WrittenView<'a> {
         }
     }
 
-    fn literal(&self, (column, value): &(usize, Value)) -> Result<ast::Expr> {
-        let ty: SqlType = self.table.column_type(*column);
+    fn literal(&self, (column, value): &Constant) -> Result<ast::Expr> {
+        let ty = type_of(*column, &self.own, &self.table);
         expr_of(&format!("CAST({} AS {ty})", text::literal(value, ty)))
     }
 
     fn upsert(&self, statement: &mut Upsert, params: Params<'_>) -> Result<()> {
-        let is_given = |name: &str| {
-            let column = self.table.def().column_index(name).and_then(|index| self.table.def().columns.get(index));
-            column.is_none_or(|column| column.generated().is_none())
-        };
-        let shown = self.view.columns.iter().filter(|column| is_given(&column.name));
-        let all = || shown.map(|column| self.column_name(&column.name)).collect();
-        let mut columns: Vec<ColumnName> = statement.columns.take().unwrap_or_else(all);
-        let mut missing: Vec<&(usize, Value)> = self.constants.iter().collect();
-        for (place, column) in columns.iter().enumerate() {
-            let Some(constant) = self.constant_of(column)? else { continue };
+        let columns = statement.columns.take().unwrap_or_else(|| self.shown());
+        // The dynamic columns of the statement, and those of the view's own that it writes.
+        let mut dynamic = std::mem::take(&mut statement.dynamic);
+        let mut named = Vec::with_capacity(columns.len() + self.constants.len());
+        let mut missing: Vec<&Constant> = self.constants.iter().collect();
+        for (place, column) in columns.into_iter().enumerate() {
+            if dynamic.iter().any(|(dynamic, _)| *dynamic == place) {
+                self.check_not_shown(&column)?;
+                named.push(column);
+                continue;
+            }
+            let constant = self.constant_of(&column)?;
+            named.push(self.named(column, place, &mut dynamic)?);
+            let (Some(constant), Some(column)) = (constant, named.last()) else { continue };
             missing.retain(|it| it.0 != constant.0);
             match &mut statement.source {
                 RowSource::Values(rows) => {
@@ -209,7 +273,7 @@ impl<'a> WrittenView<'a> {
             }
         }
         for constant in missing {
-            columns.push(self.column_name(self.name_of(constant.0)));
+            named.push(self.named(self.column_name(constant.0), named.len(), &mut dynamic)?);
             let literal = self.literal(constant)?;
             match &mut statement.source {
                 RowSource::Values(rows) => rows.iter_mut().for_each(|row| {
@@ -222,7 +286,10 @@ impl<'a> WrittenView<'a> {
         if let Some(ConflictClause { action: ConflictAction::Update { assignments, .. }, span, .. }) =
             &statement.conflict
         {
-            let is_key = |(column, _): &(usize, Value)| self.table.def().key.position(*column).is_some();
+            let is_key = |(column, _): &Constant| match column {
+                Place::Table(column) => self.table.def().key.position(*column).is_some(),
+                Place::Own(_) => false,
+            };
             if !self.constants.iter().all(is_key) {
                 let what = "ON CONFLICT DO UPDATE in a view with a condition on a column outside the key";
                 return Err(BindError::from(BindErrorKind::NotSupported(what.into())).at(Some(*span)));
@@ -231,9 +298,40 @@ impl<'a> WrittenView<'a> {
         }
         self.take_names(statement);
         self.returning(&mut statement.returning);
-        statement.columns = Some(columns);
+        let is_written = |own: &DynamicColumn| {
+            let written = dynamic.iter().filter_map(|(place, _)| named.get(*place));
+            written.into_iter().any(|name| is_same_name(&stored_name(name), &stored_name(&own.column)))
+        };
+        statement.known = self.own.iter().filter(|own| !is_written(own)).cloned().collect();
+        (statement.columns, statement.dynamic) = (Some(named), dynamic);
         statement.table = self.table_ref();
         Ok(())
+    }
+
+    /// The columns that a statement without a list writes.
+    fn shown(&self) -> Vec<ColumnName> {
+        let places = self.view.columns.iter().filter_map(|column| self.place(&column.name));
+        let is_given = |place: &Place| match place {
+            Place::Table(index) => {
+                self.table.def().columns.get(*index).is_none_or(|column| column.generated().is_none())
+            }
+            Place::Own(_) => true,
+        };
+        places.filter(is_given).map(|place| self.column_name(place)).collect()
+    }
+
+    /// A column as a statement over the table names it. One of the view's own is dynamic there.
+    fn named(&self, column: ColumnName, place: usize, dynamic: &mut Vec<(usize, SqlType)>) -> Result<ColumnName> {
+        match self.written(&column)? {
+            Some(own @ Place::Own(_)) => {
+                dynamic.push((place, type_of(own, &self.own, &self.table)));
+                Ok(ColumnName {
+                    name: Name { span: column.name.span, ..self.column_name(own).name },
+                    ..self.column_name(own)
+                })
+            }
+            _ => Ok(column),
+        }
     }
 
     /// Takes the name of the view from before columns: an UPSERT has no other name for its table.
@@ -267,6 +365,7 @@ impl<'a> WrittenView<'a> {
         self.check_shown(&alias, values.chain(&statement.selection))?;
         statement.selection = self.selection(&alias, statement.selection.take());
         self.returning(&mut statement.returning);
+        statement.dynamic = self.list(statement.dynamic.as_ref())?;
         (statement.table, statement.alias) = (self.table_ref(), Some(alias));
         Ok(())
     }
@@ -280,16 +379,76 @@ impl<'a> WrittenView<'a> {
         self.check_shown(&alias, order.flatten().chain(&statement.selection))?;
         statement.selection = self.selection(&alias, statement.selection.take());
         self.returning(&mut statement.returning);
+        statement.dynamic = self.list(statement.dynamic.as_ref())?;
         (statement.table, statement.alias) = (self.table_ref(), Some(alias));
+        Ok(())
+    }
+
+    /// A row that the view does not show matches no row of the source.
+    fn merge(&self, statement: &mut Merge, params: Params<'_>) -> Result<()> {
+        let alias = self.alias(statement.alias.take());
+        // A name without a qualifier may be one of the source.
+        let mut hidden = Hidden { written: self, alias: &alias.text, queries: 1 };
+        self.check_exprs(std::iter::once(&statement.on), &mut hidden)?;
+        for clause in &mut statement.clauses {
+            self.check_exprs(clause.condition.iter(), &mut hidden)?;
+            match &mut clause.action {
+                MergeAction::Update(assignments) => {
+                    self.check_assignments(assignments, params)?;
+                    self.check_exprs(assignments.iter().map(|it| &it.value), &mut hidden)?;
+                }
+                MergeAction::Insert { columns, values, .. } => self.inserted(columns, values, params)?,
+                MergeAction::Delete | MergeAction::Nothing => {}
+            }
+            if clause.rows == MergeRows::NotInSource {
+                clause.condition = self.selection(&alias, clause.condition.take());
+            }
+        }
+        let on = std::mem::replace(&mut statement.on, ast::Expr::value(ast::Value::Null));
+        statement.on = self.selection(&alias, Some(on)).unwrap_or_else(|| ast::Expr::value(ast::Value::Boolean(true)));
+        self.returning(&mut statement.returning);
+        statement.dynamic = self.list(statement.dynamic.as_ref())?;
+        (statement.table, statement.alias) = (self.table_ref(), Some(alias));
+        Ok(())
+    }
+
+    /// Gives the row of a MERGE's INSERT the values of the conditions.
+    fn inserted(
+        &self,
+        columns: &mut Option<Vec<ColumnName>>,
+        values: &mut Vec<ast::Expr>,
+        params: Params<'_>,
+    ) -> Result<()> {
+        let mut named = columns.take().unwrap_or_else(|| self.shown());
+        let mut missing: Vec<&Constant> = self.constants.iter().collect();
+        for (column, given) in named.iter().zip(values.iter_mut()) {
+            let Some(constant) = self.constant_of(column)? else { continue };
+            missing.retain(|it| it.0 != constant.0);
+            match saltwing_sql::is_default(given) {
+                true => *given = self.literal(constant)?,
+                false => self.check(constant, given, params)?,
+            }
+        }
+        // Values without a column are an error, which the number of both shows.
+        if named.len() == values.len() {
+            for constant in missing {
+                named.push(self.column_name(constant.0));
+                values.push(self.literal(constant)?);
+            }
+        }
+        *columns = Some(named);
         Ok(())
     }
 
     /// # Errors
     /// A column of the table that the view does not show.
     fn check_shown<'e>(&self, alias: &Name, exprs: impl Iterator<Item = &'e ast::Expr>) -> Result<()> {
-        let mut hidden = Hidden { written: self, alias: &alias.text, queries: 0 };
+        self.check_exprs(exprs, &mut Hidden { written: self, alias: &alias.text, queries: 0 })
+    }
+
+    fn check_exprs<'e>(&self, exprs: impl Iterator<Item = &'e ast::Expr>, hidden: &mut Hidden<'_>) -> Result<()> {
         for expr in exprs {
-            if let ControlFlow::Break(name) = ast::Visit::visit(expr, &mut hidden) {
+            if let ControlFlow::Break(name) = ast::Visit::visit(expr, hidden) {
                 let span = expr_span(&ast::Expr::Identifier(name.clone()));
                 let error = BindErrorKind::NoSuchColumn { table: self.view.name.to_string(), column: name.value };
                 return Err(BindError::from(error).at(span));
@@ -379,13 +538,29 @@ fn read_only(view: &ViewDef, span: Span, why: String) -> BindError {
 }
 
 /// The column and the value of `column = constant`.
-fn equality(condition: &Expr) -> Option<(usize, &Value)> {
+fn equality(condition: &Expr) -> Option<(&Expr, &Value)> {
     let Expr::Compare(CompareOp::Eq, left, right) = condition else { return None };
     match (&**left, &**right) {
-        (Expr::Column(column), Expr::Literal(value, _)) | (Expr::Literal(value, _), Expr::Column(column)) => {
-            Some((column.index, value))
-        }
+        (column, Expr::Literal(value, _)) | (Expr::Literal(value, _), column) => Some((column, value)),
         _ => None,
+    }
+}
+
+/// The column that an expression is.
+fn place_of(expr: &Expr, own: &[DynamicColumn], def: &TableDef) -> Option<Place> {
+    match expr {
+        Expr::Column(column) => (column.index < def.columns.len()).then_some(Place::Table(column.index)),
+        expr => {
+            let name = expr.dynamic_column()?;
+            own.iter().position(|own| is_same_name(&stored_name(&own.column), name)).map(Place::Own)
+        }
+    }
+}
+
+fn type_of(place: Place, own: &[DynamicColumn], table: &Table) -> SqlType {
+    match place {
+        Place::Table(index) => table.column_type(index),
+        Place::Own(place) => own.get(place).map_or(SqlType::Null, |own| own.ty),
     }
 }
 

@@ -6,7 +6,7 @@ use crate::{Value, ValueError, dynamic, eval};
 
 pub(super) static ALL: &[&ScalarFunction] = &[&DYNAMIC_COLUMN];
 
-static DYNAMIC_COLUMN: ScalarFunction = ScalarFunction::new(
+pub(super) static DYNAMIC_COLUMN: ScalarFunction = ScalarFunction::new(
     "DYNAMIC_COLUMN",
     &[Signature::new(
         &[of_kind("row", ParameterKind::Json), text("name"), of_kind("like", ParameterKind::Any)],

@@ -3,6 +3,7 @@
 use std::io::BufRead;
 
 use saltwing_bind::UpsertTarget;
+use saltwing_types::table::is_same_name;
 use saltwing_types::{ColumnDef, ErrorCode, SqlType, Value, ValueError, text};
 
 use super::advice;
@@ -59,8 +60,9 @@ impl Loading<'_> {
 
     /// The columns whose values may be lists or objects, and their types.
     pub(super) fn nested_columns(&self) -> Vec<(String, SqlType)> {
-        let columns = &self.loader.target.table.def().columns;
-        let nested = columns.iter().filter(|column| column.ty.element().is_some() || column.ty == SqlType::Json);
+        let target = &self.loader.target;
+        let columns = target.table.def().columns.iter().chain(&target.dynamic);
+        let nested = columns.filter(|column| column.ty.element().is_some() || column.ty == SqlType::Json);
         nested.map(|column| (column.name.clone(), column.ty)).collect()
     }
 
@@ -115,11 +117,13 @@ impl Loading<'_> {
         let mut fields = vec![Field { text: "", quoted: false }; target.columns.len()];
         for (key, value) in object {
             let Some(value) = value else { continue };
-            let column = def.column_index(key).and_then(|index| target.columns.iter().position(|c| *c == index));
+            let dynamic = || target.dynamic.iter().position(|column| is_same_name(&column.name, key));
+            let index = def.column_index(key).or_else(|| Some(def.columns.len() + dynamic()?));
+            let column = index.and_then(|index| target.columns.iter().position(|c| *c == index));
             match column.and_then(|column| fields.get_mut(column)) {
                 Some(field) => *field = Field { text: value, quoted: true },
                 None => {
-                    let names = target.columns.iter().filter_map(|&c| def.columns.get(c)).map(|c| c.name.as_str());
+                    let names = target.columns.iter().filter_map(|&c| target.column(c)).map(|c| c.name.as_str());
                     let advice = saltwing_types::suggest(key, names).map(|near| format!("there is {near}"));
                     let fault = Fault::new(line, format!("{} has no column {key}", def.name), ErrorCode::NoSuchColumn);
                     return self.bad_line(Fault { advice, ..fault });
