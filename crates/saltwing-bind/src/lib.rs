@@ -81,6 +81,6 @@ pub use subquery::{Candidate, Subquery, candidates, placed, with_placeholders};
 pub use target::{WrittenColumns, column_path, listed_columns, resolve, table_path, target_columns};
 pub use update::{BoundUpdate, update};
 pub use view::{
-    BoundView, VIEW_DEPTH_MAX, VIEWS_MAX, ViewPlace, check_new_names, create_view, is_updatable, through_view,
-    view_places, with_views,
+    BoundView, PlainView, VIEW_DEPTH_MAX, VIEWS_MAX, ViewPlace, check_new_names, create_view, is_updatable, plain_view,
+    through_view, view_places, with_views,
 };

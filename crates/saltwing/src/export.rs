@@ -15,11 +15,12 @@ use saltwing_sql::statement::{Export, ExportedObjects};
 use saltwing_sql::{Statement, parse_one, quote_name};
 use saltwing_types::dynamic::DYNAMIC_COLUMNS;
 use saltwing_types::table::{DefaultKind, is_same_name};
-use saltwing_types::{ColumnDef, ErrorCode, SequenceDef, SortOrder, SqlType, TableDef, TableName, Value, ViewDef};
+use saltwing_types::{ColumnDef, ErrorCode, SequenceDef, SortOrder, SqlType, TableDef, TableName, Value};
 
 use crate::Error;
 use crate::outcome::{BatchSource, Outcome, RowsOutcome, Running};
 use crate::phoenix_literal::{phoenix_literal, phoenix_type};
+use crate::phoenix_view::view_lines;
 use crate::session::Session;
 use crate::text_rows::text_columns;
 
@@ -98,9 +99,8 @@ impl Session {
                 }
             }
         }
-        let views = catalog.views();
-        let views = views.iter().filter(|view| is_in(&view.name)).map(|view| view_text(view));
-        parts.push_back(Part::Lines(views.collect()));
+        let views = view_lines(&*catalog, is_in, |table| refusal(table).is_none());
+        parts.push_back(Part::Lines(views));
     }
 }
 
@@ -286,10 +286,4 @@ fn sequence_text(sequence: &SequenceDef) -> String {
         table_path(&sequence.name),
         if *cycles { " CYCLE" } else { "" }
     )
-}
-
-/// A comment: a view is stored with its columns written out, and Phoenix's views are `SELECT * FROM table WHERE ..` alone.
-fn view_text(view: &ViewDef) -> String {
-    let query = view.query.replace('\n', " ");
-    format!("-- view {} is left out: Phoenix's views are SELECT * FROM table WHERE ..: {query}", table_path(&view.name))
 }

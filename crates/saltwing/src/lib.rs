@@ -67,6 +67,7 @@ mod page;
 mod page_token;
 mod params;
 mod phoenix_literal;
+mod phoenix_view;
 mod progress;
 #[cfg(feature = "datafusion")]
 mod registered;

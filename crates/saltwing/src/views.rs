@@ -1,8 +1,11 @@
 //! CREATE, DROP and SHOW of views.
 
+use std::sync::Arc;
+
 use saltwing_bind::create_view;
 use saltwing_catalog::CatalogError;
 use saltwing_sql::statement::{CreateView, DropObjects, ShowTables};
+use saltwing_types::ViewDef;
 
 use crate::Error;
 use crate::outcome::{ExecResult, Outcome};
@@ -47,20 +50,23 @@ impl Session {
 
     /// The views, each behind those that it uses.
     pub(crate) fn show_views(&self, show: &ShowTables) -> Result<Vec<TextRow>, Error> {
-        let mut waiting = self.catalog().views();
-        let mut ready = Vec::with_capacity(waiting.len());
-        while !waiting.is_empty() {
-            let names: Vec<_> = waiting.iter().map(|view| view.name.clone()).collect();
-            let (now, later) =
-                waiting.into_iter().partition(|view| !view.uses.iter().any(|used| names.contains(&used.name)));
-            let now: Vec<_> = now;
-            debug_assert!(!now.is_empty(), "views use each other in a circle");
-            if now.is_empty() {
-                break;
-            }
-            ready.extend(now);
-            waiting = later;
-        }
-        self.names_shown(show, ready.iter().map(|view| &view.name))
+        self.names_shown(show, in_order_of_use(self.catalog().views()).iter().map(|view| &view.name))
     }
+}
+
+/// Views, each behind those that it uses.
+pub(crate) fn in_order_of_use(mut waiting: Vec<Arc<ViewDef>>) -> Vec<Arc<ViewDef>> {
+    let mut ready = Vec::with_capacity(waiting.len());
+    while !waiting.is_empty() {
+        let names: Vec<_> = waiting.iter().map(|view| view.name.clone()).collect();
+        let is_ready = |view: &Arc<ViewDef>| !view.uses.iter().any(|used| names.contains(&used.name));
+        let (now, later): (Vec<_>, Vec<_>) = waiting.into_iter().partition(is_ready);
+        debug_assert!(!now.is_empty(), "views use each other in a circle");
+        if now.is_empty() {
+            break;
+        }
+        ready.extend(now);
+        waiting = later;
+    }
+    ready
 }

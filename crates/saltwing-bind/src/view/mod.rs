@@ -29,4 +29,4 @@ pub(crate) use self::dynamic::{check_dynamic, stored_name, with_dynamic_values};
 pub use self::expanded::{VIEWS_MAX, ViewPlace, view_places, with_views};
 pub(crate) use self::name::quoted;
 pub use self::own_columns::check_new_names;
-pub use self::written::{is_updatable, through_view};
+pub use self::written::{PlainView, is_updatable, plain_view, through_view};

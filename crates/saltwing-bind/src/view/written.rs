@@ -20,18 +20,19 @@ use saltwing_sql::statement::{
 };
 use saltwing_sql::{ColumnName, DynamicColumn, Name, TableRef, expr_span, parse_query_at};
 use saltwing_types::table::{ColumnMatch, is_same_name};
-use saltwing_types::{CompareOp, Expr, Span, SqlType, TableDef, Value, ViewDef, number, text};
+use saltwing_types::{CompareOp, Expr, Span, SqlType, TableDef, TableName, Value, ViewDef, number, text};
 use sqlparser::ast::{self, Ident, SelectItem, SetExpr};
 
 use super::dynamic::stored_name;
 use super::expanded::with_views;
 use super::merged::{both, condition_of, rows_of};
-use super::own_columns::{declared_by, table_ref};
+use super::name::table_name;
+use super::own_columns::{declared_by, listed_behind, table_ref};
 use crate::computed::expr_of;
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::lower::{Params, constant};
 use crate::output::OutputColumn;
-use crate::select::Output;
+use crate::select::{Output, simple};
 use crate::target::declared;
 
 /// The statement as one that writes the table of the view that it names; `None` if it names no view.
@@ -61,6 +62,55 @@ pub fn through_view(
 /// Whether a view takes writes.
 pub fn is_updatable(view: &ViewDef, catalog: &dyn CatalogReader) -> bool {
     WrittenView::of(view, Span::on_line(1, 1, 1), catalog).is_ok()
+}
+
+/// A view that is `SELECT * FROM table WHERE column = constant AND ..`, with columns of its own, as Phoenix's views are.
+pub struct PlainView {
+    /// The table or the view below it.
+    pub over: TableName,
+    /// Whether that is a view.
+    pub is_over_view: bool,
+    /// The table.
+    pub table: Arc<Table>,
+    /// The columns of its own, those of the views below it left out.
+    pub own: Vec<DynamicColumn>,
+    /// The columns of its conditions, with their types and values.
+    pub constants: Vec<(ColumnName, SqlType, Value)>,
+}
+
+/// The view as one of Phoenix's; `None` if it is none.
+pub fn plain_view(view: &ViewDef, catalog: &dyn CatalogReader) -> Option<PlainView> {
+    let nowhere = Span::on_line(1, 1, 1);
+    let written = WrittenView::of(view, nowhere, catalog).ok()?;
+    let query = parse_query_at(&view.query, nowhere).ok()?;
+    let name = simple(&query.query)?.name;
+    let own = listed_behind(name).ok()?.unwrap_or_default();
+    let (schema, bare) = table_name(name)?;
+    let below = catalog.view(schema, bare);
+    let (over, mut shown, known): (_, Vec<String>, Vec<String>) = match &below {
+        Some(below) => {
+            let written = WrittenView::of(below, nowhere, catalog).ok()?;
+            let known = written.constants.iter().map(|(place, _)| stored_name(&written.column_name(*place)));
+            let known = known.collect();
+            (below.name.clone(), below.columns.iter().map(|column| column.name.clone()).collect(), known)
+        }
+        None => {
+            let def = written.table.def();
+            let shown = def.columns.iter().filter(|column| !column.hidden).map(|column| column.name.clone());
+            (def.name.clone(), shown.collect(), Vec::new())
+        }
+    };
+    shown.extend(own.iter().map(|column| column.column.name.text.clone()));
+    if !shown.iter().eq(view.columns.iter().map(|column| &column.name)) {
+        return None;
+    }
+    let constant = |(place, value): &Constant| {
+        let name = written.column_name(*place);
+        let is_new = !known.contains(&stored_name(&name));
+        is_new.then(|| (name, type_of(*place, &written.own, &written.table), value.clone()))
+    };
+    let constants = written.constants.iter().filter_map(constant).collect();
+    Some(PlainView { over, is_over_view: below.is_some(), table: written.table.clone(), own, constants })
 }
 
 fn target(statement: &Statement) -> Option<&TableRef> {
