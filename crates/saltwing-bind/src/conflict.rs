@@ -12,8 +12,9 @@ use crate::generated::is_generated;
 use crate::identity::check_identity;
 use crate::lower::{Lowerer, Params};
 use crate::scope::Scope;
-use crate::target::{assigned_columns, target_columns};
+use crate::target::target_columns;
 use crate::view::with_dynamic_values;
+use crate::written_columns::assigned_columns;
 
 /// The change of a row that is there.
 pub struct ConflictUpdate {

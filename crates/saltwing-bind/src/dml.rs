@@ -20,7 +20,8 @@ use crate::lower::{LowerError, Lowerer, Params};
 use crate::row_rules::RowRules;
 use crate::scope::Scope;
 use crate::sequence::SequenceUses;
-use crate::target::{NamedTable, column_names, listed_columns, resolve, select_of};
+use crate::target::{NamedTable, column_names, resolve, select_of};
+use crate::written_columns::listed_columns;
 
 /// Rows into a table.
 pub struct BoundUpsert {

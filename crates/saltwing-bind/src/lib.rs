@@ -43,6 +43,7 @@ mod target;
 mod time_column;
 mod update;
 mod view;
+mod written_columns;
 
 pub use added_key::unfit_last_column;
 pub use aggregate::{AggregateCall, AggregateFunction, GroupOrder, Grouping};
@@ -78,9 +79,10 @@ pub use sequence::{
     sequenced_query,
 };
 pub use subquery::{Candidate, Subquery, candidates, placed, with_placeholders};
-pub use target::{WrittenColumns, column_path, listed_columns, resolve, table_path, target_columns};
+pub use target::{column_path, resolve, table_path, target_columns};
 pub use update::{BoundUpdate, update};
 pub use view::{
     BoundView, PlainView, VIEW_DEPTH_MAX, VIEWS_MAX, ViewPlace, check_new_names, create_view, is_updatable, plain_view,
     through_view, view_places, with_views,
 };
+pub use written_columns::{WrittenColumns, listed_columns};

@@ -14,8 +14,9 @@ use crate::error::{BindError, BindErrorKind, Result};
 use crate::generated::is_generated;
 use crate::identity::check_identity;
 use crate::lower::Params;
-use crate::target::{NamedTable, column_names, declared, declared_columns, resolve, select_of, target_columns};
+use crate::target::{NamedTable, column_names, declared, resolve, select_of, target_columns};
 use crate::update::{AssignedRows, assigned_value, has_computed_default};
+use crate::written_columns::declared_columns;
 
 /// A MERGE, clause by clause.
 pub struct BoundMerge {

@@ -15,7 +15,8 @@ use crate::generated::is_generated;
 use crate::identity::check_identity;
 use crate::lower::Params;
 use crate::parameters::parameter;
-use crate::target::{NamedTable, assigned_columns, column_names, declared, resolve, select_of};
+use crate::target::{NamedTable, column_names, declared, resolve, select_of};
+use crate::written_columns::assigned_columns;
 
 /// New values for rows of a table.
 pub struct BoundUpdate {

@@ -20,7 +20,9 @@ mod fixed;
 mod merged;
 mod name;
 mod own_columns;
+mod plain;
 mod relations;
+mod updatable;
 mod written;
 
 pub(crate) use self::definition::create_view_text;
@@ -29,4 +31,6 @@ pub(crate) use self::dynamic::{check_dynamic, stored_name, with_dynamic_values};
 pub use self::expanded::{VIEWS_MAX, ViewPlace, view_places, with_views};
 pub(crate) use self::name::quoted;
 pub use self::own_columns::check_new_names;
-pub use self::written::{PlainView, is_updatable, plain_view, through_view};
+pub use self::plain::{PlainView, plain_view};
+pub use self::updatable::is_updatable;
+pub use self::written::through_view;

@@ -30,7 +30,8 @@ fn copy_writes_and_reads_them_in_each_format() {
         from.execute(&format!("COPY {columns} TO '{}' {options}", path.display()), ()).unwrap();
         let to = connection("CREATE TABLE t (k INTEGER PRIMARY KEY, v VARCHAR)");
         // Columns of files are found by their names.
-        let columns = if name.contains("csv") { columns } else { "t (k, extra VARCHAR, v, n INTEGER, l INTEGER ARRAY)" };
+        let columns =
+            if name.contains("csv") { columns } else { "t (k, extra VARCHAR, v, n INTEGER, l INTEGER ARRAY)" };
         to.execute(&format!("COPY {columns} FROM '{}' {options}", path.display()), ()).unwrap();
         let rows = if name.contains("csv") { ROWS.to_owned() } else { ROWS.replace("f.n", "n") };
         assert_eq!(texts(&to, &rows).unwrap(), expected, "{name}");
@@ -45,9 +46,8 @@ fn copy_leaves_others_and_says_what_is_wrong() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.csv");
     fs::write(&path, "1,5\n2,six\n").unwrap();
-    let copy = |what: &str, options: &str| {
-        connection.execute(&format!("COPY {what} FROM '{}' {options}", path.display()), ())
-    };
+    let copy =
+        |what: &str, options: &str| connection.execute(&format!("COPY {what} FROM '{}' {options}", path.display()), ());
     copy("t (k, n INTEGER)", "WITH (ON_ERROR SKIP)").unwrap();
     let rows = texts(&connection, "SELECT k, v, extra, n FROM t (extra VARCHAR, n INTEGER) WHERE k > 0").unwrap();
     assert_eq!(rows, ["1|a|x|5"]);
