@@ -38,6 +38,9 @@ pub(crate) fn declared_columns(
     names: &[ColumnName],
     declared: &[DynamicColumn],
 ) -> Result<WrittenColumns> {
+    if declared.is_empty() {
+        return Ok((target_columns(table, Some(names))?, Vec::new()));
+    }
     check_dynamic(table.def(), declared.iter().map(|it| &it.column))?;
     let scope = Scope::of(table.clone(), None);
     let is_named = |name: &ColumnName, it: &ColumnName| match (&name.family, &it.family) {

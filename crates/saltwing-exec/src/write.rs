@@ -174,7 +174,7 @@ impl<'s, 't> RowSink<'s, 't> {
         let old = self.row_that_is_there(&key)?;
         let mut new = old.clone().unwrap_or_else(|| fresh.into_owned());
         set_columns(&mut new, &target.columns, values);
-        put_dynamic(table.def(), &mut new, written_dynamic(target, values))?;
+        put_written_dynamic(&mut new, target, values)?;
         let new = self.complete(new.into())?.into_owned();
         let old = old.as_deref().map_or(OldRow::Absent, OldRow::Present);
         self.write(&new, old, keys)?;
@@ -317,7 +317,7 @@ fn fresh_row<'v>(
         });
     }
     set_columns(&mut row, target.columns.iter().chain(&target.computed_defaults), values);
-    put_dynamic(def, &mut row, written_dynamic(target, values))?;
+    put_written_dynamic(&mut row, target, values)?;
     if let Some(place) = target.row_timestamp.and_then(|column| row.get_mut(column)).filter(|value| value.is_null())
         && let Some(ty) = target.row_timestamp.map(|column| target.table.column_type(column))
     {
@@ -326,17 +326,18 @@ fn fresh_row<'v>(
     Ok(row.into())
 }
 
-/// The dynamic columns that a statement writes, with their values among those of a row.
-fn written_dynamic<'v>(
-    target: &'v UpsertTarget,
-    values: &'v [Value],
-) -> impl Iterator<Item = (&'v ColumnDef, &'v Value)> {
-    let of_table = target.table.def().columns.len();
-    target
+/// Puts the dynamic columns that a statement writes among those that the row has; `values` has theirs among others.
+fn put_written_dynamic(row: &mut [Value], target: &UpsertTarget, values: &[Value]) -> Result<(), ExecError> {
+    if target.dynamic.is_empty() {
+        return Ok(());
+    }
+    let def = target.table.def();
+    let written = target
         .columns
         .iter()
         .zip(values)
-        .filter_map(move |(&column, value)| Some((target.dynamic.get(column.checked_sub(of_table)?)?, value)))
+        .filter_map(|(&column, value)| Some((target.dynamic.get(column.checked_sub(def.columns.len())?)?, value)));
+    put_dynamic(def, row, written)
 }
 
 /// Puts the values of dynamic columns among those that the row has.

@@ -44,12 +44,12 @@ pub fn create_view(create: &CreateView, catalog: &dyn CatalogReader) -> Result<B
         [] => (query, None),
         own => {
             let mut rows = QueryStatement { query: Box::new(query), ..create.query.clone() };
-            add_columns(&mut rows, own)?;
+            add_columns(&mut rows, own, "columns of a view's own, whose query is more than rows of one table")?;
             let table = declared_by(&rows, catalog)?.map(|(table, _)| table_ref(&table, create.query.span));
             (*rows.query, table)
         }
     };
-    let is_changed = is_changed || table.is_some();
+    let is_changed = is_changed || !create.own.is_empty();
     let depth = uses.iter().filter_map(|used| catalog.view(used.name.schema.as_deref(), &used.name.name));
     if depth.map(|view| depth_of(&view, catalog)).max().unwrap_or(0) >= VIEW_DEPTH_MAX {
         let text = format!("views stand on one another at most {VIEW_DEPTH_MAX} deep");

@@ -20,7 +20,8 @@ use crate::select::simple;
 /// # Errors
 /// A name that a column of the view has; as [`add_columns`].
 pub(super) fn with_columns(view: &ViewDef, query: &mut QueryStatement, columns: &[DynamicColumn]) -> Result<ViewDef> {
-    add_columns(query, columns)?;
+    let what = format!("dynamic columns of the view {}, whose query is more than rows of one table", view.name);
+    add_columns(query, columns, &what)?;
     let mut view = view.clone();
     for DynamicColumn { column, ty } in columns {
         if let Some(known) = view.column_index(&column.name.text) {
@@ -36,14 +37,13 @@ pub(super) fn with_columns(view: &ViewDef, query: &mut QueryStatement, columns: 
 /// Declares dynamic columns behind the table of a query, and gives them behind its columns.
 ///
 /// # Errors
-/// [`BindErrorKind::NotSupported`] if the query is more than rows of one table as they come.
-pub(super) fn add_columns(query: &mut QueryStatement, columns: &[DynamicColumn]) -> Result<()> {
+/// [`BindErrorKind::NotSupported`], which says `what`, if the query is more than rows of one table as they come.
+pub(super) fn add_columns(query: &mut QueryStatement, columns: &[DynamicColumn], what: &str) -> Result<()> {
     let refused = || {
-        let what = "columns of its own beside a query that is more than rows of one table";
         let first = columns.first().map(|it| it.column.span());
-        BindError::from(BindErrorKind::NotSupported(what.into()))
+        BindError::from(BindErrorKind::NotSupported(what.to_owned()))
             .at(first)
-            .help("CREATE VIEW v (extra VARCHAR) AS SELECT * FROM t WHERE kind = 'a'")
+            .help("such a query is SELECT .. FROM t WHERE ..")
     };
     if !gives_rows(&query.query) {
         return Err(refused());
@@ -99,7 +99,7 @@ pub(super) fn listed_behind(name: &ObjectName) -> Result<Option<Vec<DynamicColum
 }
 
 /// The dynamic columns that a query of one table declares, those of the views below it among them, and its table; `None` for
-/// a query of several.
+/// a query of several, or of what is no table.
 ///
 /// # Errors
 /// A query that is none.
@@ -113,8 +113,8 @@ pub(super) fn declared_by(
         columns.extend(listed_behind(name)?.unwrap_or_default());
         let Some((schema, bare)) = table_name(name) else { return Ok(None) };
         let Some(view) = catalog.view(schema, bare) else {
-            let table = catalog.resolve(schema, bare).map_err(|error| BindError::from(error).at(span_of(name)))?;
-            return Ok(Some((table.def().name.clone(), columns)));
+            let table = catalog.resolve(schema, bare).ok();
+            return Ok(table.map(|table| (table.def().name.clone(), columns)));
         };
         let span = span_of(name).unwrap_or(query.span);
         query = std::borrow::Cow::Owned(parse_query_at(&view.query, span)?);
