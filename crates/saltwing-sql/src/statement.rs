@@ -31,6 +31,8 @@ pub enum Statement {
     DropTable(DropObjects),
     /// `CREATE VIEW`.
     CreateView(Box<CreateView>),
+    /// `ALTER VIEW .. ADD ..`
+    AlterView(AlterView),
     /// `DROP VIEW`.
     DropView(DropObjects),
     /// `CREATE SEQUENCE`.
@@ -409,6 +411,17 @@ pub struct CreateView {
     pub query: QueryStatement,
     /// The query as it was written.
     pub text: String,
+}
+
+/// `ALTER VIEW v ADD [IF NOT EXISTS] column type, ..`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AlterView {
+    /// The view.
+    pub view: TableRef,
+    /// `IF NOT EXISTS`: a column that it has already is passed over.
+    pub if_not_exists: bool,
+    /// More columns of its own, at least one.
+    pub columns: Vec<DynamicColumn>,
 }
 
 /// `EXPORT table | SCHEMA schema | ALL AS PHOENIX`.

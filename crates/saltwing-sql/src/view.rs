@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! CREATE [OR REPLACE] VIEW [IF NOT EXISTS] [schema.]v [(column, .. [, own type, ..])] AS query
+//! ALTER  VIEW [schema.]v ADD [IF NOT EXISTS] own type, ..
 //! DROP   VIEW [IF EXISTS] [schema.]v, .. [CASCADE | RESTRICT]
 //! ```
 
@@ -12,7 +13,7 @@ use crate::cursor::Cursor;
 use crate::dynamic::DynamicColumn;
 use crate::error::SqlError;
 use crate::name::Name;
-use crate::statement::{CreateView, DropObjects, Hint};
+use crate::statement::{AlterView, CreateView, DropObjects, Hint};
 use crate::{column_type, query};
 
 /// Reads `CREATE [OR REPLACE] VIEW`, if it stands here; a materialized view and the like are other statements.
@@ -49,6 +50,31 @@ pub(crate) fn create(cursor: &mut Cursor<'_>, hints: &[Hint]) -> Result<Option<C
     Ok(Some(CreateView { replaces, if_not_exists, name, columns, own, query, text }))
 }
 
+/// Reads `ALTER VIEW v ADD ..`, if it stands here; other changes of a view are other statements.
+pub(crate) fn alter(cursor: &mut Cursor<'_>) -> Result<Option<AlterView>, SqlError> {
+    let verb = if *cursor.peek(3) == Token::Period { 5 } else { 3 };
+    if !cursor.at(&["ALTER", "VIEW"]) || !cursor.word_is(verb, "ADD") {
+        return Ok(None);
+    }
+    cursor.eat(&["ALTER", "VIEW"]);
+    let view = cursor.table()?;
+    cursor.expect(&["ADD"])?;
+    let if_not_exists = cursor.eat(&["IF", "NOT", "EXISTS"]);
+    let columns = cursor.list(own_column)?;
+    Ok(Some(AlterView { view, if_not_exists, columns }))
+}
+
+/// A column of a view's own.
+fn own_column(cursor: &mut Cursor<'_>) -> Result<DynamicColumn, SqlError> {
+    let column = cursor.column()?;
+    let (ty, _) = column_type::parse(cursor, &column.to_string())?;
+    if ["PRIMARY", "NOT", "DEFAULT"].iter().any(|word| cursor.at(&[word])) {
+        let what = "a rule for a column of a view's own";
+        return Err(SqlError::not_supported(what, cursor.here()).with_help("tables have keys and rules"));
+    }
+    Ok(DynamicColumn { column, ty })
+}
+
 /// Names for the columns of the query, and columns of the view's own.
 type Columns = (Option<Vec<Name>>, Vec<DynamicColumn>);
 
@@ -56,16 +82,12 @@ type Columns = (Option<Vec<Name>>, Vec<DynamicColumn>);
 fn columns(cursor: &mut Cursor<'_>) -> Result<Columns, SqlError> {
     let (mut names, mut own) = (Vec::new(), Vec::new());
     cursor.in_brackets(|cursor| {
-        let column = cursor.column()?;
-        if cursor.word(0).is_some_and(column_type::is_type_name) {
-            let (ty, _) = column_type::parse(cursor, &column.to_string())?;
-            if ["PRIMARY", "NOT", "DEFAULT"].iter().any(|word| cursor.at(&[word])) {
-                let what = "a rule for a column of a view's own";
-                return Err(SqlError::not_supported(what, cursor.here()).with_help("tables have keys and rules"));
-            }
-            own.push(DynamicColumn { column, ty });
+        let behind = if *cursor.peek(1) == Token::Period { 3 } else { 1 };
+        if cursor.word(behind).is_some_and(column_type::is_type_name) {
+            own.push(own_column(cursor)?);
             return Ok(());
         }
+        let column = cursor.column()?;
         let span = column.span();
         match (column.family, own.is_empty()) {
             (Some(_), _) => Err(SqlError::syntax(

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use saltwing_bind::create_view;
+use saltwing_bind::{altered_view, create_view};
 use saltwing_catalog::CatalogError;
-use saltwing_sql::statement::{CreateView, DropObjects, ShowTables};
+use saltwing_sql::statement::{AlterView, CreateView, DropObjects, ShowTables};
 use saltwing_types::ViewDef;
 
 use crate::Error;
@@ -34,6 +34,18 @@ impl Session {
         });
         created.map_err(|error| error.at(Some(create.name.span())))?;
         Ok(ExecResult::default().into())
+    }
+
+    pub(crate) fn run_alter_view(&self, alter: &AlterView) -> Result<Outcome, Error> {
+        self.writable()?;
+        let catalog = &self.shared().catalog;
+        let altered = altered_view(alter, &*catalog.snapshot())?;
+        if let Some(table) = &altered.table {
+            self.adds_dynamic_columns(table)?;
+            let added = catalog.create_view(true, |catalog| Ok::<_, Error>(altered_view(alter, catalog)?.def));
+            added.map_err(|error| error.at(Some(alter.view.span())))?;
+        }
+        Ok(ExecResult::noticed(altered.notices).into())
     }
 
     pub(crate) fn run_drop_view(&self, drop: &DropObjects) -> Result<Outcome, Error> {

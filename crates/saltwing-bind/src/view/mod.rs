@@ -26,7 +26,7 @@ mod updatable;
 mod written;
 
 pub(crate) use self::definition::create_view_text;
-pub use self::definition::{BoundView, VIEW_DEPTH_MAX, create_view};
+pub use self::definition::{AlteredView, BoundView, VIEW_DEPTH_MAX, altered_view, create_view};
 pub(crate) use self::dynamic::{check_dynamic, stored_name, with_dynamic_values};
 pub use self::expanded::{VIEWS_MAX, ViewPlace, view_places, with_views};
 pub(crate) use self::name::quoted;

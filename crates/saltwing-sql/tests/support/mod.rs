@@ -73,6 +73,10 @@ pub fn placeless(mut statement: Statement) -> Statement {
             it.text = String::new();
             query(&mut it.query);
         }
+        Statement::AlterView(it) => {
+            table(&mut it.view);
+            it.columns.iter_mut().for_each(|own| column_name(&mut own.column));
+        }
         Statement::CreateSequence(it) => {
             table(&mut it.name);
             sequence_options(&mut it.options);

@@ -112,6 +112,11 @@ impl Print for Statement {
             Self::DropTable(it) => drop_with(f, "TABLE", it),
             Self::DropView(it) => drop_with(f, "VIEW", it),
             Self::CreateView(it) => it.print(f),
+            Self::AlterView(it) => {
+                let if_not_exists = if it.if_not_exists { "IF NOT EXISTS " } else { "" };
+                write!(f, "ALTER VIEW {} ADD {if_not_exists}", it.view)?;
+                list(f, it.columns.iter().map(ToString::to_string))
+            }
             Self::CreateSequence(it) => it.print(f),
             Self::AlterSequence(it) => it.print(f),
             Self::DropSequence(DropSequence { if_exists, names }) => drop_objects(f, "SEQUENCE", *if_exists, names),
