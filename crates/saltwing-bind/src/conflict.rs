@@ -4,15 +4,17 @@ use std::sync::Arc;
 
 use saltwing_access::Table;
 use saltwing_sql::statement::{Assignment, ConflictAction, ConflictClause, OnConflict};
-use saltwing_sql::{ColumnName, is_default};
-use saltwing_types::{Expr, Value, typing};
+use saltwing_sql::{ColumnName, DynamicColumn, is_default};
+use saltwing_types::{ColumnDef, Expr, Value, typing};
 
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::generated::is_generated;
 use crate::identity::check_identity;
 use crate::lower::{Lowerer, Params};
 use crate::scope::Scope;
-use crate::target::{assigned_columns, target_columns};
+use crate::target::target_columns;
+use crate::view::with_dynamic_values;
+use crate::written_columns::assigned_columns;
 
 /// The change of a row that is there.
 pub struct ConflictUpdate {
@@ -21,6 +23,8 @@ pub struct ConflictUpdate {
     /// Expressions read the columns of the row that is there by their index in the table, and those of the row that would be
     /// written behind [`Table::width`].
     pub assignments: Vec<(usize, Expr)>,
+    /// The dynamic columns among them, whose indexes come behind those of the table.
+    pub dynamic: Vec<ColumnDef>,
     /// Rows for which it is not TRUE stay as they are.
     pub condition: Option<Expr>,
 }
@@ -33,7 +37,13 @@ pub(crate) enum BoundConflict {
     Update(ConflictUpdate),
 }
 
-pub(crate) fn conflict(clause: &ConflictClause, table: &Arc<Table>, params: Params<'_>) -> Result<BoundConflict> {
+/// Binds the clause, which may name these dynamic columns.
+pub(crate) fn conflict(
+    clause: &ConflictClause,
+    table: &Arc<Table>,
+    known: &[DynamicColumn],
+    params: Params<'_>,
+) -> Result<BoundConflict> {
     let place = |error: BindErrorKind| BindError::from(error).at(Some(clause.span));
     if table.def().has_hidden_key() {
         let text = format!("{} has no primary key: its rows have no conflicts", table.def().name);
@@ -48,10 +58,15 @@ pub(crate) fn conflict(clause: &ConflictClause, table: &Arc<Table>, params: Para
         ConflictAction::Update { assignments, selection } => {
             let scope = Scope::of(table.clone(), None).with_excluded();
             let lowerer = Lowerer { scope: &scope, params, subqueries: &[], operands: &[], collector: None };
-            let lower = |expr: &sqlparser::ast::Expr| lowerer.lower(expr).map_err(|error| error.into_error());
+            let lower = |expr: &sqlparser::ast::Expr| {
+                let expr = with_dynamic_values(expr, table, known)?;
+                lowerer.lower(&expr).map_err(|error| error.into_error())
+            };
             let condition =
                 selection.as_ref().map(|e| Ok::<_, BindError>(typing::condition(lower(e)?)?)).transpose()?;
-            BoundConflict::Update(ConflictUpdate { assignments: assigned(assignments, table, lower)?, condition })
+            let (columns, dynamic) = assigned_columns(table, assignments, known)?;
+            let assignments = assigned(assignments, (&columns, &dynamic), table, lower)?;
+            BoundConflict::Update(ConflictUpdate { assignments, dynamic, condition })
         }
     })
 }
@@ -71,20 +86,21 @@ fn check_target(columns: &[ColumnName], table: &Arc<Table>) -> Result<()> {
 
 fn assigned(
     assignments: &[Assignment],
+    (columns, dynamic): (&[usize], &[ColumnDef]),
     table: &Arc<Table>,
     lower: impl Fn(&sqlparser::ast::Expr) -> Result<Expr>,
 ) -> Result<Vec<(usize, Expr)>> {
-    let columns = assigned_columns(table, assignments)?;
     let def = table.def();
     let mut assigned = Vec::with_capacity(columns.len());
-    for (assignment, column) in assignments.iter().zip(columns) {
+    for (assignment, &column) in assignments.iter().zip(columns) {
         if def.key.position(column).is_some() {
             let text = format!("{} is a column of the key, which stays", assignment.column);
             return Err(BindError::from(BindErrorKind::Syntax(text))
                 .at(Some(assignment.column.span()))
                 .help("UPDATE can change the key of a row"));
         }
-        let Some(target) = def.columns.get(column) else { continue };
+        let dynamic = column.checked_sub(def.columns.len()).and_then(|place| dynamic.get(place));
+        let Some(target) = def.columns.get(column).or(dynamic) else { continue };
         if is_generated(def, target, &assignment.value)? {
             continue;
         }

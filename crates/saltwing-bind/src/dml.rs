@@ -5,9 +5,9 @@ use std::sync::Arc;
 use saltwing_access::Table;
 use saltwing_catalog::CatalogReader;
 use saltwing_plan::Condition;
-use saltwing_sql::is_default;
 use saltwing_sql::statement::{Delete, OnConflict, QueryStatement, RowSource, Upsert};
-use saltwing_types::{ColumnDef, Expr, TableDef, Value, eval, number, typing};
+use saltwing_sql::{DynamicColumn, is_default};
+use saltwing_types::{ColumnDef, Expr, SqlType, TableDef, Value, eval, number, typing};
 use sqlparser::ast::{LimitClause, Query};
 
 use crate::computed::expr_of;
@@ -20,8 +20,8 @@ use crate::lower::{LowerError, Lowerer, Params};
 use crate::row_rules::RowRules;
 use crate::scope::Scope;
 use crate::sequence::SequenceUses;
-use crate::target::{NamedTable, column_names, dynamic_of_one, resolve, select_of, target_columns};
-use crate::view::{check_dynamic, stored_name};
+use crate::target::{NamedTable, column_names, resolve, select_of};
+use crate::written_columns::listed_columns;
 
 /// Rows into a table.
 pub struct BoundUpsert {
@@ -161,7 +161,7 @@ pub fn upsert(
     params: Params<'_>,
 ) -> Result<BoundUpsert> {
     let table = resolve(catalog, &statement.table)?;
-    let (columns, dynamic) = written_columns(&table, statement)?;
+    let (columns, dynamic) = listed_columns(&table, statement.columns.as_deref(), &statement.dynamic)?;
     let (named, columns) = match &statement.source {
         RowSource::Values(rows) if table.has_generated() => {
             let first = rows.first().filter(|_| statement.columns.is_none());
@@ -228,7 +228,8 @@ pub fn upsert(
     };
     check_not_null(&table, &columns).map_err(|error| error.at(Some(statement.table.span())))?;
     let on_conflict = if insert { OnConflict::Error } else { OnConflict::Replace };
-    let target = match statement.conflict.as_ref().map(|clause| conflict(clause, &table, params)).transpose()? {
+    let bind_conflict = |clause| conflict(clause, &table, &known_columns(statement), params);
+    let target = match statement.conflict.as_ref().map(bind_conflict).transpose()? {
         None => UpsertTarget::new(table, columns, on_conflict)?,
         Some(BoundConflict::Plain(on_conflict)) => UpsertTarget::new(table, columns, on_conflict)?,
         Some(BoundConflict::ReplaceRow) => {
@@ -275,27 +276,11 @@ fn is_generated_value(
     }
 }
 
-/// The columns that a statement writes, by index, and the dynamic ones among them, which come behind those of the table.
-fn written_columns(table: &Arc<Table>, statement: &Upsert) -> Result<(Vec<usize>, Vec<ColumnDef>)> {
-    let names = statement.columns.as_deref();
-    if statement.dynamic.is_empty() {
-        return Ok((target_columns(table, names)?, Vec::new()));
-    }
-    let (def, names) = (table.def(), names.unwrap_or_default());
-    let ty = |place: usize| statement.dynamic.iter().find(|(dynamic, _)| *dynamic == place).map(|(_, ty)| *ty);
-    check_dynamic(def, names.iter().enumerate().filter_map(|(place, name)| ty(place).map(|_| name)))?;
-    let of_table = names.iter().enumerate().filter(|(place, _)| ty(*place).is_none()).map(|(_, name)| name.clone());
-    let mut of_table = target_columns(table, Some(&of_table.collect::<Vec<_>>()))?.into_iter();
-    let (mut columns, mut dynamic) = (Vec::with_capacity(names.len()), Vec::new());
-    for (place, name) in names.iter().enumerate() {
-        let Some(ty) = ty(place) else {
-            columns.extend(of_table.next());
-            continue;
-        };
-        columns.push(def.columns.len() + dynamic.len());
-        dynamic.push(ColumnDef { hidden: true, ..ColumnDef::new(stored_name(name), ty) });
-    }
-    Ok((columns, dynamic))
+/// The dynamic columns that a statement knows: those that it writes, and others.
+pub(crate) fn known_columns(statement: &Upsert) -> Vec<DynamicColumn> {
+    let columns = statement.columns.as_deref().unwrap_or_default();
+    let column = |(place, ty): &(usize, SqlType)| Some(DynamicColumn { column: columns.get(*place)?.clone(), ty: *ty });
+    statement.dynamic.iter().filter_map(column).chain(statement.known.iter().cloned()).collect()
 }
 
 /// Adds the value at a place of a row if it takes values of sequences; whether it does.
@@ -342,8 +327,7 @@ pub fn delete(statement: &Delete, catalog: &dyn CatalogReader, params: Params<'_
 /// [`BindErrorKind::Sql`]; no such table.
 pub fn deleted_rows(statement: &Delete, catalog: &dyn CatalogReader) -> Result<QueryStatement> {
     let Delete { table: name, dynamic, alias, using, selection, order_by, limit, returning, hints, span } = statement;
-    let dynamic = dynamic_of_one(dynamic.as_ref(), using.is_empty())?.map(|list| list.text.as_str());
-    let named = NamedTable { table: name, dynamic, alias: alias.as_ref(), hints, span: *span };
+    let named = NamedTable { table: name, dynamic: dynamic.as_ref(), alias: alias.as_ref(), hints, span: *span };
     let table = resolve(catalog, name)?;
     let columns = if returning.is_some() { column_names(&table) } else { Vec::new() };
     let mut query = named.rows(&columns)?;

@@ -73,6 +73,16 @@ pub enum BindErrorKind {
         /// As the table spells it.
         column: String,
     },
+    /// A name for a column that a view declares for its own.
+    #[error("view {view} has a column {column} of its own beside those of {table}: drop the view first")]
+    ColumnOfView {
+        /// Table.
+        table: String,
+        /// As the view spells it.
+        column: String,
+        /// The view.
+        view: String,
+    },
     /// A constraint that the table has already.
     #[error("{table} has a constraint {name} already")]
     DuplicateConstraint {
@@ -179,6 +189,7 @@ impl BindError {
             BindErrorKind::NoSuchConstraint { .. } => ErrorCode::NoSuchConstraint,
             BindErrorKind::CheckBroken { .. } => ErrorCode::Check,
             BindErrorKind::DuplicateColumn(_) | BindErrorKind::ColumnExists { .. } => ErrorCode::DuplicateColumn,
+            BindErrorKind::ColumnOfView { .. } => ErrorCode::Dependents,
             BindErrorKind::TooManyColumns { .. } => ErrorCode::TooManyColumns,
             BindErrorKind::ReadOnlyView { .. } => ErrorCode::WrongObject,
             BindErrorKind::ViewCheck { .. } => ErrorCode::ViewCheck,

@@ -43,6 +43,7 @@ mod target;
 mod time_column;
 mod update;
 mod view;
+mod written_columns;
 
 pub use added_key::unfit_last_column;
 pub use aggregate::{AggregateCall, AggregateFunction, GroupOrder, Grouping};
@@ -81,5 +82,7 @@ pub use subquery::{Candidate, Subquery, candidates, placed, with_placeholders};
 pub use target::{column_path, resolve, table_path, target_columns};
 pub use update::{BoundUpdate, update};
 pub use view::{
-    BoundView, VIEW_DEPTH_MAX, VIEWS_MAX, ViewPlace, create_view, is_updatable, through_view, view_places, with_views,
+    AlteredView, BoundView, PlainView, VIEW_DEPTH_MAX, VIEWS_MAX, ViewPlace, altered_view, check_new_names,
+    create_view, is_updatable, plain_view, through_view, view_places, with_views,
 };
+pub use written_columns::{WrittenColumns, listed_columns};

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use saltwing_access::Table;
 use saltwing_catalog::CatalogReader;
-use saltwing_sql::ColumnName;
 use saltwing_sql::statement::{Merge, MergeAction, MergeClause, MergeRows, OnConflict, QueryStatement};
-use saltwing_types::Expr;
+use saltwing_sql::{ColumnName, DynamicColumn};
+use saltwing_types::{ColumnDef, Expr};
 use sqlparser::ast::{self, BinaryOperator, SelectItem};
 
 use crate::dml::{UpsertTarget, check_not_null};
@@ -14,8 +14,9 @@ use crate::error::{BindError, BindErrorKind, Result};
 use crate::generated::is_generated;
 use crate::identity::check_identity;
 use crate::lower::Params;
-use crate::target::{NamedTable, column_names, resolve, select_of, target_columns};
+use crate::target::{NamedTable, column_names, declared, resolve, select_of, target_columns};
 use crate::update::{AssignedRows, assigned_value, has_computed_default};
+use crate::written_columns::declared_columns;
 
 /// A MERGE, clause by clause.
 pub struct BoundMerge {
@@ -29,8 +30,9 @@ pub struct BoundMerge {
 
 /// The action of a clause, and the query for its rows. No row is in the queries of two clauses.
 pub enum MergeStep {
-    /// Rows of the table get new values: as [`BoundUpdate::query`](crate::BoundUpdate::query).
-    Update(QueryStatement),
+    /// Rows of the table get new values: as [`BoundUpdate::query`](crate::BoundUpdate::query), with the dynamic columns among
+    /// them.
+    Update(QueryStatement, Vec<ColumnDef>),
     /// Rows of the table are deleted: as [`deleted_rows`](crate::deleted_rows).
     Delete(QueryStatement),
     /// New rows: a value for each of the target's columns.
@@ -41,7 +43,7 @@ impl MergeStep {
     /// The query.
     pub fn query(&self) -> &QueryStatement {
         match self {
-            Self::Update(query) | Self::Delete(query) | Self::Insert(_, query) => query,
+            Self::Update(query, _) | Self::Delete(query) | Self::Insert(_, query) => query,
         }
     }
 }
@@ -52,8 +54,9 @@ impl MergeStep {
 /// [`BindErrorKind`] with the place.
 pub fn merge(statement: &Merge, catalog: &dyn CatalogReader, params: Params<'_>) -> Result<BoundMerge> {
     let table = resolve(catalog, &statement.table)?;
-    let Merge { table: name, alias, hints, span, .. } = statement;
-    let named = NamedTable { table: name, dynamic: None, alias: alias.as_ref(), hints, span: *span };
+    let Merge { table: name, dynamic, alias, hints, span, .. } = statement;
+    let declared = declared(dynamic.as_ref())?;
+    let named = NamedTable { table: name, dynamic: dynamic.as_ref(), alias: alias.as_ref(), hints, span: *span };
     let (mut steps, mut open) = (Vec::new(), Vec::new());
     for (index, clause) in statement.clauses.iter().enumerate() {
         let (earlier, _) = statement.clauses.split_at(index);
@@ -66,7 +69,7 @@ pub fn merge(statement: &Merge, catalog: &dyn CatalogReader, params: Params<'_>)
                 rows.query.has_sequences |= clause.has_sequences;
                 read_target(&mut rows.query, statement, clause.rows, condition)?;
                 open.append(&mut rows.open);
-                MergeStep::Update(rows.query)
+                MergeStep::Update(rows.query, rows.dynamic)
             }
             MergeAction::Delete => {
                 let columns = if statement.returning.is_some() { column_names(&table) } else { Vec::new() };
@@ -74,8 +77,10 @@ pub fn merge(statement: &Merge, catalog: &dyn CatalogReader, params: Params<'_>)
                 read_target(&mut query, statement, clause.rows, condition)?;
                 MergeStep::Delete(query)
             }
-            MergeAction::Insert { columns, values } => {
-                let (target, items) = inserted(&table, columns.as_deref(), values, params, &mut open).map_err(place)?;
+            MergeAction::Insert { columns, overriding, values } => {
+                let columns = columns.as_deref();
+                let new = NewRow { columns, declared: &declared, values, overriding: *overriding };
+                let (target, items) = new.bound(&table, params, &mut open).map_err(place)?;
                 let mut unmatched = named.query("1")?;
                 select_of(&mut unmatched)?.selection = Some(statement.on.clone());
                 let mut query = named.query("1")?;
@@ -130,31 +135,52 @@ fn clause_condition(clause: &MergeClause, earlier: &[MergeClause]) -> Option<ast
     conditions.peek().is_some().then(|| all_of(conditions))
 }
 
-/// The target and the values of an INSERT.
-fn inserted(
-    table: &Arc<Table>,
-    columns: Option<&[ColumnName]>,
-    values: &[ast::Expr],
-    params: Params<'_>,
-    open: &mut Vec<Expr>,
-) -> Result<(UpsertTarget, Vec<SelectItem>)> {
-    let columns = target_columns(table, columns)?;
-    if columns.len() != values.len() {
-        let error = BindErrorKind::WrongValueCount { values: values.len(), columns: columns.len() };
-        return Err(BindError::from(error).phoenix(1020));
-    }
-    check_not_null(table, &columns)?;
-    let (mut items, mut written) = (Vec::with_capacity(values.len()), Vec::with_capacity(values.len()));
-    for (value, &column) in values.iter().zip(&columns) {
-        let Some(target) = table.def().columns.get(column) else { continue };
-        if is_generated(table.def(), target, value)? {
-            continue;
+/// The row of an INSERT.
+struct NewRow<'a> {
+    columns: Option<&'a [ColumnName]>,
+    declared: &'a [DynamicColumn],
+    values: &'a [ast::Expr],
+    overriding: bool,
+}
+
+impl NewRow<'_> {
+    /// The target and the values.
+    fn bound(
+        &self,
+        table: &Arc<Table>,
+        params: Params<'_>,
+        open: &mut Vec<Expr>,
+    ) -> Result<(UpsertTarget, Vec<SelectItem>)> {
+        let Self { columns, declared, values, overriding } = *self;
+        let (columns, dynamic) = match columns {
+            Some(names) => declared_columns(table, names, declared)?,
+            None => (target_columns(table, None)?, Vec::new()),
+        };
+        if columns.len() != values.len() {
+            let error = BindErrorKind::WrongValueCount { values: values.len(), columns: columns.len() };
+            return Err(BindError::from(error).phoenix(1020));
         }
-        check_identity(table.def(), target, Some(value), None)?;
-        written.push(column);
-        items.push(SelectItem::UnnamedExpr(assigned_value(value, target, params, open)?));
+        check_not_null(table, &columns)?;
+        let (mut items, mut written) = (Vec::with_capacity(values.len()), Vec::with_capacity(values.len()));
+        let def = table.def();
+        for (value, &column) in values.iter().zip(&columns) {
+            let of_table = def.columns.get(column);
+            if let Some(target) = of_table {
+                if is_generated(def, target, value)? {
+                    continue;
+                }
+                if !overriding {
+                    check_identity(def, target, Some(value), None)?;
+                }
+            }
+            let target = of_table.or_else(|| dynamic.get(column.checked_sub(def.columns.len())?));
+            let Some(target) = target else { continue };
+            written.push(column);
+            items.push(SelectItem::UnnamedExpr(assigned_value(value, target, params, open)?));
+        }
+        let target = UpsertTarget::new(table.clone(), written, OnConflict::Error)?;
+        Ok((UpsertTarget { dynamic, ..target }, items))
     }
-    Ok((UpsertTarget::new(table.clone(), written, OnConflict::Error)?, items))
 }
 
 fn not_exists(subquery: QueryStatement) -> ast::Expr {

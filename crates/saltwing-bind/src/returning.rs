@@ -6,6 +6,7 @@ use saltwing_catalog::CatalogReader;
 use saltwing_sql::statement::{Delete, Merge, Returning, Update, Upsert};
 use saltwing_sql::{Name, Statement, TableRef};
 
+use crate::dml::known_columns;
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::lower::Params;
 use crate::select::{BoundQuery, BoundSelect, Output, query};
@@ -45,16 +46,16 @@ fn reads_time(bound: &BoundSelect) -> bool {
 }
 
 /// The dynamic columns that a statement declares for the table it writes, as a list in brackets.
-fn dynamic_of(statement: &Statement) -> Option<Cow<'_, str>> {
+fn dynamic_of(statement: &Statement) -> Option<Cow<'_, Name>> {
     match statement {
-        Statement::Upsert(it) | Statement::Insert(it) if !it.dynamic.is_empty() => {
-            let columns = it.columns.as_deref().unwrap_or_default();
-            let listed = it.dynamic.iter().filter_map(|(place, ty)| Some(format!("{} {ty}", columns.get(*place)?)));
-            Some(format!("({})", listed.collect::<Vec<_>>().join(", ")).into())
+        Statement::Upsert(it) | Statement::Insert(it) => {
+            let listed: Vec<String> = known_columns(it).iter().map(ToString::to_string).collect();
+            let text = format!("({})", listed.join(", "));
+            (!listed.is_empty()).then(|| Cow::Owned(Name { text, quoted: true, span: it.table.span() }))
         }
-        Statement::Delete(Delete { dynamic, .. }) | Statement::Update(Update { dynamic, .. }) => {
-            dynamic.as_ref().map(|list| list.text.as_str().into())
-        }
+        Statement::Delete(Delete { dynamic, .. })
+        | Statement::Update(Update { dynamic, .. })
+        | Statement::Merge(Merge { dynamic, .. }) => dynamic.as_ref().map(Cow::Borrowed),
         _ => None,
     }
 }

@@ -114,11 +114,9 @@ impl Scope {
 
     /// Whether `parts`, which stand before a column, are this table, one of its families, or both.
     pub fn is_qualifier(&self, parts: &[&str]) -> bool {
-        let is_excluded = |name: &[&str]| matches!(name, [name] if self.is_excluded(name));
-        self.is_named(parts)
-            || is_excluded(parts)
+        self.is_row(parts)
             || self.family(parts).is_some()
-            || matches!(parts, [rest @ .., family] if is_excluded(rest) && self.family(&[family]).is_some())
+            || matches!(parts, [rest @ .., family] if self.is_excluded_row(rest) && self.family(&[family]).is_some())
     }
 
     /// The family that `parts` name, by itself or behind the table: its index in the definition.
@@ -127,6 +125,16 @@ impl Scope {
         let mut families = self.table.as_ref()?.def().families.iter();
         let is_of_table = table.is_empty() || self.is_named(table);
         families.position(|name| is_of_table && name.as_ref().is_some_and(|name| is_same_name(name, family)))
+    }
+
+    /// Whether `parts`, which stand before a column, are this table or `excluded`.
+    pub(crate) fn is_row(&self, parts: &[&str]) -> bool {
+        self.is_named(parts) || self.is_excluded_row(parts)
+    }
+
+    /// Whether `parts`, which stand before a column, are `excluded`.
+    pub(crate) fn is_excluded_row(&self, parts: &[&str]) -> bool {
+        matches!(parts, [name] if self.is_excluded(name))
     }
 
     fn is_excluded(&self, name: &str) -> bool {

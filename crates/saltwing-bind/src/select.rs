@@ -308,7 +308,7 @@ impl Binder<'_> {
                     } else if family.is_some() {
                         columns.extend(self.columns_of(|column| column.family == family));
                     } else {
-                        return foreign("a wildcard of another table");
+                        return Err(self.no_such_wildcard(name, &parts).into());
                     }
                 }
                 SelectItem::UnnamedExpr(e) => {
@@ -332,6 +332,19 @@ impl Binder<'_> {
             self.collector.name_item(alias, &expr);
         }
         Ok(columns)
+    }
+
+    /// The error of `name.*`, where `parts` are neither the table nor one of its column families.
+    fn no_such_wildcard(&self, name: &ast::ObjectName, parts: &[&str]) -> BindError {
+        let def = self.table.def();
+        let is_of_table = parts.split_last().is_some_and(|(_, table)| self.scope.is_named(table));
+        let kind = match is_of_table {
+            true => BindErrorKind::NoSuchColumn { table: def.name.to_string(), column: format!("{name}.*") },
+            false => BindErrorKind::NoSuchQualifier(name.to_string()),
+        };
+        let idents = name.0.iter().filter_map(|part| part.as_ident()).cloned().collect();
+        let span = expr_span(&ast::Expr::CompoundIdentifier(idents));
+        BindError::from(kind).at(span).help(def.families_text())
     }
 
     /// GROUP BY: expressions of a row, items by alias or by position.

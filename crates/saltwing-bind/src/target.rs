@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use saltwing_access::Table;
 use saltwing_catalog::CatalogReader;
-use saltwing_sql::statement::{Assignment, Hint, QueryStatement};
-use saltwing_sql::{ColumnName, Name, TableRef, quote_name};
+use saltwing_sql::statement::{Hint, QueryStatement};
+use saltwing_sql::{ColumnName, DynamicColumn, Name, TableRef, dynamic_columns, quote_name};
 use saltwing_types::table::{ROW_KEY_COLUMN, ROW_TIME_COLUMN};
 use saltwing_types::{ColumnDef, Span, TableDef, TableName};
 use sqlparser::ast::{self, SetExpr};
@@ -28,7 +28,7 @@ pub fn resolve(catalog: &dyn CatalogReader, name: &TableRef) -> Result<Arc<Table
 pub(crate) struct NamedTable<'a> {
     pub(crate) table: &'a TableRef,
     /// Its dynamic columns, as a list in brackets.
-    pub(crate) dynamic: Option<&'a str>,
+    pub(crate) dynamic: Option<&'a Name>,
     pub(crate) alias: Option<&'a Name>,
     pub(crate) hints: &'a [Hint],
     pub(crate) span: Span,
@@ -45,25 +45,11 @@ impl NamedTable<'_> {
     /// `SELECT items FROM table`.
     pub(crate) fn query(&self, items: &str) -> Result<QueryStatement> {
         let renamed = self.alias.map(|alias| format!(" AS {alias}")).unwrap_or_default();
-        let dynamic = self.dynamic.unwrap_or_default();
+        let dynamic = self.dynamic.map(|list| list.text.as_str()).unwrap_or_default();
         let mut query = query_of(&format!("SELECT {items} FROM {}{dynamic}{renamed}", self.table))?;
         query.hints = self.hints.to_vec();
         query.span = self.span;
         Ok(query)
-    }
-}
-
-/// The dynamic columns of a table that a statement writes.
-///
-/// # Errors
-/// Other tables beside it.
-pub(crate) fn dynamic_of_one(dynamic: Option<&Name>, is_one: bool) -> Result<Option<&Name>> {
-    match dynamic {
-        Some(list) if !is_one => {
-            let what = "dynamic columns of a table that is written with others beside it";
-            Err(BindError::from(BindErrorKind::NotSupported(what.into())).at(Some(list.span)))
-        }
-        dynamic => Ok(dynamic),
     }
 }
 
@@ -99,13 +85,9 @@ pub fn column_path(def: &TableDef, column: &ColumnDef) -> String {
     format!("{}{}", family.unwrap_or_default(), quote_name(&column.name))
 }
 
-/// The columns to which an UPDATE or an ON CONFLICT assigns.
-///
-/// # Errors
-/// As [`target_columns`].
-pub(crate) fn assigned_columns(table: &Arc<Table>, assignments: &[Assignment]) -> Result<Vec<usize>> {
-    let names: Vec<ColumnName> = assignments.iter().map(|assignment| assignment.column.clone()).collect();
-    target_columns(table, Some(&names))
+/// The dynamic columns of a list behind a table.
+pub(crate) fn declared(list: Option<&Name>) -> Result<Vec<DynamicColumn>> {
+    list.map_or(Ok(Vec::new()), |list| Ok(dynamic_columns(&list.text, list.span)?))
 }
 
 /// The columns that an INSERT's list names; without one, all that are neither hidden nor generated.

@@ -4,27 +4,29 @@ use std::sync::Arc;
 
 use saltwing_access::Table;
 use saltwing_catalog::CatalogReader;
+use saltwing_sql::is_default;
 use saltwing_sql::statement::{Assignment, QueryStatement, Update};
-use saltwing_sql::{Name, dynamic_columns, is_default};
-use saltwing_types::table::is_same_name;
 use saltwing_types::{ColumnDef, Expr, SqlType};
 use sqlparser::ast::{self, SelectItem};
 
 use crate::computed::expr_of;
-use crate::error::{BindError, BindErrorKind, Result};
+use crate::error::Result;
 use crate::generated::is_generated;
 use crate::identity::check_identity;
 use crate::lower::Params;
 use crate::parameters::parameter;
-use crate::target::{NamedTable, assigned_columns, column_names, dynamic_of_one, resolve, select_of};
+use crate::target::{NamedTable, column_names, declared, resolve, select_of};
+use crate::written_columns::assigned_columns;
 
 /// New values for rows of a table.
 pub struct BoundUpdate {
     /// The table.
     pub table: Arc<Table>,
-    /// The rows: first the physical key of the row as it is, then the new value of each column of the table, hidden ones too.
-    /// A value is of the column's type only where the column is not assigned.
+    /// The rows: first the physical key of the row as it is, then the new value of each column of the table, hidden ones too,
+    /// then those of dynamic columns. A value is of the column's type only where the column is not assigned.
     pub query: QueryStatement,
+    /// The dynamic columns that are assigned.
+    pub dynamic: Vec<ColumnDef>,
     /// Whether a column of the key is assigned, so that a row may move.
     pub moves_rows: bool,
     /// Whether the query has further tables, so that a row may come several times.
@@ -40,39 +42,20 @@ pub struct BoundUpdate {
 pub fn update(statement: &Update, catalog: &dyn CatalogReader, params: Params<'_>) -> Result<BoundUpdate> {
     let table = resolve(catalog, &statement.table)?;
     let Update { table: name, dynamic, alias, assignments, from, selection, hints, span, .. } = statement;
-    let dynamic = dynamic_of_one(dynamic.as_ref(), from.is_empty())?;
-    if let Some(list) = dynamic {
-        check_not_assigned(list, assignments)?;
-    }
-    let dynamic = dynamic.map(|list| list.text.as_str());
-    let named = NamedTable { table: name, dynamic, alias: alias.as_ref(), hints, span: *span };
+    let named = NamedTable { table: name, dynamic: dynamic.as_ref(), alias: alias.as_ref(), hints, span: *span };
     let mut assigned = AssignedRows::new(named, &table, assignments, params)?;
     let select = select_of(&mut assigned.query)?;
     select.from.extend(from.iter().cloned());
     select.selection.clone_from(selection);
     assigned.query.has_sequences |= statement.has_sequences;
-    let AssignedRows { query, moves_rows, open } = assigned;
-    Ok(BoundUpdate { table, query, moves_rows, is_joined: !from.is_empty(), open })
-}
-
-/// # Errors
-/// A dynamic column among those that are assigned.
-fn check_not_assigned(list: &Name, assignments: &[Assignment]) -> Result<()> {
-    let dynamic = dynamic_columns(&list.text, list.span)?;
-    for Assignment { column, .. } in assignments {
-        if dynamic.iter().any(|it| is_same_name(&it.column.to_string(), &column.to_string())) {
-            let error = BindErrorKind::NotSupported(format!("UPDATE of the dynamic column {column}"));
-            return Err(BindError::from(error)
-                .at(Some(column.span()))
-                .help("UPSERT writes it: UPSERT INTO t (k, extra VARCHAR) SELECT k, 'x' FROM t WHERE .."));
-        }
-    }
-    Ok(())
+    let AssignedRows { query, dynamic, moves_rows, open } = assigned;
+    Ok(BoundUpdate { table, query, dynamic, moves_rows, is_joined: !from.is_empty(), open })
 }
 
 /// All rows of a table with new values, as in [`BoundUpdate`].
 pub(crate) struct AssignedRows {
     pub(crate) query: QueryStatement,
+    pub(crate) dynamic: Vec<ColumnDef>,
     pub(crate) moves_rows: bool,
     pub(crate) open: Vec<Expr>,
 }
@@ -84,15 +67,23 @@ impl AssignedRows {
         assignments: &[Assignment],
         params: Params<'_>,
     ) -> Result<Self> {
-        let columns = assigned_columns(table, assignments)?;
+        let (columns, dynamic) = assigned_columns(table, assignments, &declared(named.dynamic)?)?;
         let def = table.def();
         let (mut query, mut open) = (named.rows(&column_names(table))?, Vec::new());
         let is_sequence = |it: &Assignment, column: &usize| has_computed_default(&it.value, def.columns.get(*column));
         query.has_sequences = assignments.iter().zip(&columns).any(|(it, column)| is_sequence(it, column));
-        let select = select_of(&mut query)?;
+        let projection = &mut select_of(&mut query)?.projection;
         for (assignment, &column) in assignments.iter().zip(&columns) {
+            let Some(target) = def.columns.get(column) else {
+                // Dynamic columns have no items yet, and come in this order.
+                if let Some(target) = column.checked_sub(def.columns.len()).and_then(|place| dynamic.get(place)) {
+                    let value = assigned_value(&assignment.value, target, params, &mut open)?;
+                    projection.push(SelectItem::UnnamedExpr(value));
+                }
+                continue;
+            };
             // The row key is the first item.
-            if let (Some(target), Some(item)) = (def.columns.get(column), select.projection.get_mut(column + 1)) {
+            if let Some(item) = projection.get_mut(column + 1) {
                 if is_generated(def, target, &assignment.value)? {
                     continue;
                 }
@@ -101,7 +92,7 @@ impl AssignedRows {
             }
         }
         let moves_rows = columns.iter().any(|&column| def.key.position(column).is_some());
-        Ok(Self { query, moves_rows, open })
+        Ok(Self { query, dynamic, moves_rows, open })
     }
 }
 

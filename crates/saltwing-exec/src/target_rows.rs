@@ -9,12 +9,13 @@ use arrow::datatypes::BinaryType;
 use saltwing_access::{OldRow, Reservation, RowChange, ScanContext, Table, TableError};
 use saltwing_bind::RowRules;
 use saltwing_planner::TableAccess;
-use saltwing_types::{SqlType, Value, text};
+use saltwing_types::{ColumnDef, SqlType, Value, text};
 
 use crate::ExecError;
 use crate::check::{check_row, complete_row};
 use crate::row_values::{key_text, row_of_batch};
 use crate::transaction::Attempt;
+use crate::write::put_dynamic;
 
 /// How often a statement's query may give the same row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,7 +30,8 @@ pub enum Repeats {
 
 /// The rows of a table that a statement changes.
 ///
-/// In the batches that it takes, the first column is the physical key of a row; the others are all columns of the table.
+/// In the batches that it takes, the first column is the physical key of a row; the others are all columns of the table, and
+/// behind them dynamic ones.
 pub struct TargetRows<'s, 'a> {
     attempt: &'s mut Attempt<'a>,
     table: &'s Arc<Table>,
@@ -101,16 +103,21 @@ impl<'s, 'a> TargetRows<'s, 'a> {
         Ok(())
     }
 
-    /// Replaces the rows of a batch by those that it has behind the keys; their values are of these types.
+    /// Replaces the rows of a batch by those that it has behind the keys, and the values of these dynamic columns behind them;
+    /// their values are of these types.
     ///
     /// Keys that change are judged by [`TargetRows::end`], when all rows are known: `SET k = k + 1` moves every row.
     ///
     /// # Errors
     /// [`ExecError::ChangedTwice`]; those of rows and keys.
-    pub fn update(&mut self, types: &[SqlType], batch: &RecordBatch) -> Result<(), ExecError> {
-        let (columns, keys) = (self.columns(), keys_of(batch)?);
+    pub fn update(&mut self, dynamic: &[ColumnDef], types: &[SqlType], batch: &RecordBatch) -> Result<(), ExecError> {
+        let (of_table, keys) = (self.table.def().columns.len(), keys_of(batch)?);
+        let columns: Vec<usize> = (0..of_table + dynamic.len()).collect();
         for row in 0..batch.num_rows() {
-            let (old, new) = (keys.value(row), row_of_batch(self.table, (&columns, &[]), types, batch, (row, 1))?);
+            let old = keys.value(row);
+            let mut new = row_of_batch(self.table, (&columns, dynamic), types, batch, (row, 1))?;
+            let values = new.split_off(of_table.min(new.len()));
+            put_dynamic(self.table.def(), &mut new, dynamic.iter().zip(&values))?;
             if !self.is_first(old, || Ok(Some(new.clone())))? {
                 continue;
             }

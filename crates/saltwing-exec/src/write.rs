@@ -7,10 +7,10 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use arrow::array::RecordBatch;
-use saltwing_access::{OldRow, Projection, RowChange, Table, TableStore};
+use saltwing_access::{OldRow, Projection, RowChange, TableStore};
 use saltwing_bind::{ConflictUpdate, OnConflict, UpsertTarget};
 use saltwing_types::dynamic::DYNAMIC_COLUMNS;
-use saltwing_types::{SqlType, Value, dynamic, eval, number};
+use saltwing_types::{ColumnDef, SqlType, TableDef, Value, dynamic, eval, number};
 
 use crate::ExecError;
 use crate::check::{check_row, complete_row};
@@ -174,7 +174,7 @@ impl<'s, 't> RowSink<'s, 't> {
         let old = self.row_that_is_there(&key)?;
         let mut new = old.clone().unwrap_or_else(|| fresh.into_owned());
         set_columns(&mut new, &target.columns, values);
-        put_dynamic(&mut new, target, values)?;
+        put_written_dynamic(&mut new, target, values)?;
         let new = self.complete(new.into())?.into_owned();
         let old = old.as_deref().map_or(OldRow::Absent, OldRow::Present);
         self.write(&new, old, keys)?;
@@ -215,7 +215,7 @@ impl<'s, 't> RowSink<'s, 't> {
             self.merged.insert(key, fresh);
             return Ok(());
         };
-        let new = match updated(table, update, &old, fresh)? {
+        let new = match updated(table.def(), update, &old, fresh)? {
             Some(new) => Some(self.complete(new.into())?.into_owned()),
             None => None,
         };
@@ -266,12 +266,11 @@ fn first_id(store: &dyn TableStore, target: &UpsertTarget, rows: usize) -> Resul
 
 /// A row as an ON CONFLICT .. DO UPDATE leaves it; `None` if its WHERE leaves it alone.
 fn updated(
-    table: &Table,
+    def: &TableDef,
     update: &ConflictUpdate,
     old: &[Value],
     excluded: Vec<Value>,
 ) -> Result<Option<Vec<Value>>, ExecError> {
-    let def = table.def();
     // The places between are those of `_row_key` and `_row_time`.
     let both: Vec<Value> = old.iter().cloned().chain([Value::Null, Value::Null]).chain(excluded).collect();
     if let Some(condition) = &update.condition
@@ -279,14 +278,21 @@ fn updated(
     {
         return Ok(None);
     }
-    let mut new = old.to_vec();
+    let (mut new, mut dynamic) = (old.to_vec(), Vec::with_capacity(update.dynamic.len()));
     for (column, value) in &update.assignments {
-        let (Some(target), Some(place)) = (def.columns.get(*column), new.get_mut(*column)) else {
+        let of_table = def.columns.get(*column);
+        let target = of_table.or_else(|| update.dynamic.get(column.checked_sub(def.columns.len())?));
+        let Some(target) = target else {
             return Err(ExecError::Bug("a column is assigned that the table does not have"));
         };
         let named = |source| ExecError::Value { column: Some(format!("{}.{}", def.name, target.name)), source };
-        *place = eval::eval(value, &both).and_then(|value| number::assign(value, target.ty)).map_err(named)?;
+        let value = eval::eval(value, &both).and_then(|value| number::assign(value, target.ty)).map_err(named)?;
+        match new.get_mut(*column) {
+            Some(place) => *place = value,
+            None => dynamic.push((target, value)),
+        }
     }
+    put_dynamic(def, &mut new, dynamic.iter().map(|(column, value)| (*column, value)))?;
     Ok(Some(new))
 }
 
@@ -311,7 +317,7 @@ fn fresh_row<'v>(
         });
     }
     set_columns(&mut row, target.columns.iter().chain(&target.computed_defaults), values);
-    put_dynamic(&mut row, target, values)?;
+    put_written_dynamic(&mut row, target, values)?;
     if let Some(place) = target.row_timestamp.and_then(|column| row.get_mut(column)).filter(|value| value.is_null())
         && let Some(ty) = target.row_timestamp.map(|column| target.table.column_type(column))
     {
@@ -320,19 +326,33 @@ fn fresh_row<'v>(
     Ok(row.into())
 }
 
-/// Puts the values of dynamic columns among those that the row has.
-fn put_dynamic(row: &mut [Value], target: &UpsertTarget, values: &[Value]) -> Result<(), ExecError> {
+/// Puts the dynamic columns that a statement writes among those that the row has; `values` has theirs among others.
+fn put_written_dynamic(row: &mut [Value], target: &UpsertTarget, values: &[Value]) -> Result<(), ExecError> {
     if target.dynamic.is_empty() {
         return Ok(());
     }
     let def = target.table.def();
+    let written = target
+        .columns
+        .iter()
+        .zip(values)
+        .filter_map(|(&column, value)| Some((target.dynamic.get(column.checked_sub(def.columns.len())?)?, value)));
+    put_dynamic(def, row, written)
+}
+
+/// Puts the values of dynamic columns among those that the row has.
+pub(crate) fn put_dynamic<'v>(
+    def: &TableDef,
+    row: &mut [Value],
+    written: impl Iterator<Item = (&'v ColumnDef, &'v Value)>,
+) -> Result<(), ExecError> {
+    let mut written = written.map(|(column, value)| (column.name.as_str(), column.ty, value)).peekable();
+    if written.peek().is_none() {
+        return Ok(());
+    }
     let Some(kept) = def.column_index(DYNAMIC_COLUMNS).and_then(|column| row.get_mut(column)) else {
         return Err(ExecError::Bug("the table has no column for dynamic columns"));
     };
-    let written = target.columns.iter().zip(values).filter_map(|(&column, value)| {
-        let column = target.dynamic.get(column.checked_sub(def.columns.len())?)?;
-        Some((column.name.as_str(), column.ty, value))
-    });
     let named = |source| ExecError::Value { column: Some(format!("{}.{DYNAMIC_COLUMNS}", def.name)), source };
     *kept = dynamic::with(kept.as_text(), written).map_err(named)?.map_or(Value::Null, Value::Text);
     Ok(())

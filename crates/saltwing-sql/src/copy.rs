@@ -1,8 +1,8 @@
 //! COPY, in and out.
 //!
 //! ```text
-//! COPY table [(column, ..)] FROM 'file' | STDIN  [options]
-//! COPY table [(column, ..)] TO 'file' | STDOUT   [options]
+//! COPY table [(column [type], ..)] FROM 'file' | STDIN  [options]
+//! COPY table [(column [type], ..)] TO 'file' | STDOUT   [options]
 //! COPY (query) TO 'file' | STDOUT                [options]
 //! ```
 //! Options are `[WITH] (HEADER [bool], DELIMITER 'c', QUOTE 'c', ESCAPE 'c', NULL 'text',
@@ -13,6 +13,7 @@
 use sqlparser::tokenizer::Token;
 
 use crate::cursor::Cursor;
+use crate::dml::columns_or_dynamic;
 use crate::error::SqlError;
 use crate::query;
 use crate::statement::{
@@ -40,11 +41,14 @@ pub(crate) fn parse(cursor: &mut Cursor<'_>, start: usize, hints: Vec<Hint>) -> 
         true => CopySource::Query(query::in_brackets(cursor, hints)?),
         false => {
             let table = cursor.table()?;
-            let columns = match *cursor.peek(0) == Token::LParen {
-                true => Some(cursor.in_brackets(Cursor::column)?),
-                false => None,
+            let (columns, dynamic) = match *cursor.peek(0) == Token::LParen {
+                true => {
+                    let (columns, dynamic) = columns_or_dynamic(cursor)?;
+                    (Some(columns), dynamic)
+                }
+                false => (None, Vec::new()),
             };
-            CopySource::Table { table, columns }
+            CopySource::Table { table, columns, dynamic }
         }
     };
     let from = cursor.at(&["FROM"]);
@@ -60,8 +64,8 @@ pub(crate) fn parse(cursor: &mut Cursor<'_>, start: usize, hints: Vec<Hint>) -> 
         return Err(SqlError::syntax("OVERWRITE is an option of COPY TO", verb));
     }
     match (from, source) {
-        (true, CopySource::Table { table, columns }) => {
-            Ok(Statement::CopyFrom(CopyFrom { table, columns, source: target, options, span }))
+        (true, CopySource::Table { table, columns, dynamic }) => {
+            Ok(Statement::CopyFrom(CopyFrom { table, columns, dynamic, source: target, options, span }))
         }
         (true, CopySource::Query(_)) => Err(SqlError::syntax("a query can be copied TO a file, not FROM one", verb)),
         (false, source) => Ok(Statement::CopyTo(CopyTo { source, target, options, span })),

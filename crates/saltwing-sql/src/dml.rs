@@ -30,21 +30,14 @@ pub(crate) fn upsert(cursor: &mut Cursor<'_>, start: usize, hints: Vec<Hint>) ->
     if cursor.at(&["AS"]) {
         return Err(SqlError::not_supported("an alias behind INTO", cursor.here()));
     }
-    let mut dynamic = Vec::new();
-    let columns = match *cursor.peek(0) == Token::LParen && !starts_query(cursor, 1) {
+    let (columns, dynamic) = match *cursor.peek(0) == Token::LParen && !starts_query(cursor, 1) {
         true => {
-            let columns = cursor.in_brackets(column_or_dynamic)?;
-            let types = columns.iter().enumerate().filter_map(|(place, (_, ty))| Some((place, (*ty)?)));
-            dynamic.extend(types);
-            Some(columns.into_iter().map(|(column, _)| column).collect())
+            let (columns, dynamic) = columns_or_dynamic(cursor)?;
+            (Some(columns), dynamic)
         }
-        false => None,
+        false => (None, Vec::new()),
     };
-    let overriding = cursor.eat(&["OVERRIDING", "SYSTEM", "VALUE"]);
-    if cursor.at(&["OVERRIDING", "USER", "VALUE"]) {
-        return Err(SqlError::not_supported("OVERRIDING USER VALUE", cursor.here())
-            .with_help("leave the column out, or give it DEFAULT"));
-    }
+    let overriding = overriding(cursor)?;
     query::check_words(cursor, conflict_clause_start(cursor))?;
     let source = match cursor.word(0).map(str::to_uppercase).as_deref() {
         Some("VALUES") => values(cursor)?,
@@ -71,7 +64,8 @@ pub(crate) fn upsert(cursor: &mut Cursor<'_>, start: usize, hints: Vec<Hint>) ->
     };
     let returning = returning(cursor)?;
     let span = cursor.span_from(start);
-    Ok(Upsert { table, columns, dynamic, overriding, source, conflict, has_sequences, returning, hints, span })
+    let known = Vec::new();
+    Ok(Upsert { table, columns, dynamic, known, overriding, source, conflict, has_sequences, returning, hints, span })
 }
 
 /// `OR IGNORE`, `OR REPLACE` behind INSERT.
@@ -168,6 +162,24 @@ fn starts_query(cursor: &Cursor<'_>, mut n: usize) -> bool {
     goes_on && ["SELECT", "WITH", "VALUES", "TABLE"].iter().any(|word| cursor.word_is(n, word))
 }
 
+/// `OVERRIDING SYSTEM VALUE`, if it stands here.
+pub(crate) fn overriding(cursor: &mut Cursor<'_>) -> Result<bool, SqlError> {
+    if cursor.at(&["OVERRIDING", "USER", "VALUE"]) {
+        return Err(SqlError::not_supported("OVERRIDING USER VALUE", cursor.here())
+            .with_help("leave the column out, or give it DEFAULT"));
+    }
+    Ok(cursor.eat(&["OVERRIDING", "SYSTEM", "VALUE"]))
+}
+
+/// Columns in brackets, and the types of the dynamic ones, by their places.
+pub(crate) type ListedColumns = (Vec<ColumnName>, Vec<(usize, SqlType)>);
+
+pub(crate) fn columns_or_dynamic(cursor: &mut Cursor<'_>) -> Result<ListedColumns, SqlError> {
+    let columns = cursor.in_brackets(column_or_dynamic)?;
+    let types = columns.iter().enumerate().filter_map(|(place, (_, ty))| Some((place, (*ty)?))).collect();
+    Ok((columns.into_iter().map(|(column, _)| column).collect(), types))
+}
+
 /// A column, or a dynamic one with its type.
 fn column_or_dynamic(cursor: &mut Cursor<'_>) -> Result<(ColumnName, Option<SqlType>), SqlError> {
     let column = cursor.column()?;
@@ -178,15 +190,6 @@ fn column_or_dynamic(cursor: &mut Cursor<'_>) -> Result<(ColumnName, Option<SqlT
         }
         false => Ok((column, None)),
     }
-}
-
-pub(crate) fn written_column(cursor: &mut Cursor<'_>) -> Result<ColumnName, SqlError> {
-    let column = cursor.column()?;
-    if cursor.word(0).is_some_and(column_type::is_type_name) {
-        return Err(SqlError::not_supported("dynamic columns", column.span().union(cursor.here()))
-            .with_help("UPSERT takes them: UPSERT INTO t (k, extra VARCHAR) SELECT ..; a COPY of a query reads them"));
-    }
-    Ok(column)
 }
 
 fn values(cursor: &mut Cursor<'_>) -> Result<RowSource, SqlError> {

@@ -3,6 +3,7 @@
 //! The tree has no place for the list. So it is the last part of the table's name there, in quotes, brackets included:
 //! `t."(extra VARCHAR, f.n INTEGER)"`, which may also be written so.
 
+use std::fmt;
 use std::ops::Range;
 
 use saltwing_types::{Span, SqlType};
@@ -25,6 +26,12 @@ pub struct DynamicColumn {
     pub column: ColumnName,
     /// Its type.
     pub ty: SqlType,
+}
+
+impl fmt::Display for DynamicColumn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.column, self.ty)
+    }
 }
 
 /// Reads a list with its brackets, all of which stands at `span`.
@@ -57,11 +64,12 @@ pub(crate) fn rewrite(
     tokens: &mut Vec<TokenWithSpan>,
     ranges: &mut Vec<Range<usize>>,
 ) -> Result<(), SqlError> {
-    if !tokens.iter().any(|token| matches!(&token.token, Token::Word(word) if precedes_table(word))) {
+    let may_have = |word: &Word| precedes_table(word) || is_keyword(word, Keyword::MERGE);
+    if !tokens.iter().any(|token| matches!(&token.token, Token::Word(word) if may_have(word))) {
         return Ok(());
     }
     // For each open bracket, whether tables may follow a comma.
-    let (mut lists_tables, mut index) = (vec![false], 0);
+    let (mut lists_tables, mut index, mut merges) = (vec![false], 0, false);
     while index < tokens.len() {
         let mut names_table = false;
         match tokens.get(index).map(|token| &token.token) {
@@ -69,7 +77,9 @@ pub(crate) fn rewrite(
             Some(Token::RParen) if lists_tables.len() > 1 => drop(lists_tables.pop()),
             Some(Token::Comma) => names_table = lists_tables.last() == Some(&true),
             Some(Token::Word(word)) => {
-                names_table = precedes_table(word);
+                merges |= is_keyword(word, Keyword::MERGE);
+                // Behind the INTO of other statements stands a list of the columns that they write.
+                names_table = precedes_table(word) || merges && is_keyword(word, Keyword::INTO);
                 if let Some(lists_tables) = lists_tables.last_mut()
                     && word.quote_style.is_none()
                 {
@@ -95,6 +105,10 @@ pub(crate) fn rewrite(
         index += 1;
     }
     Ok(())
+}
+
+fn is_keyword(word: &Word, keyword: Keyword) -> bool {
+    word.quote_style.is_none() && word.keyword == keyword
 }
 
 /// Whether a table may follow a word.

@@ -1,19 +1,17 @@
 //! MERGE.
 
 use crate::cursor::Cursor;
-use crate::dml::{assignment, returning, target, value, written_column};
+use crate::dml::{assignment, overriding, returning, target, value};
 use crate::error::SqlError;
+use crate::name::ColumnName;
 use crate::statement::{Hint, Merge, MergeAction, MergeClause, MergeRows};
-use crate::{query, sequence};
+use crate::{column_type, query, sequence};
 use sqlparser::tokenizer::Token;
 
 /// Reads on behind MERGE, which is token number `start`.
 pub(crate) fn parse(cursor: &mut Cursor<'_>, start: usize, hints: Vec<Hint>) -> Result<Merge, SqlError> {
     cursor.expect(&["INTO"])?;
     let (table, dynamic, alias) = target(cursor)?;
-    if let Some(dynamic) = dynamic {
-        return Err(SqlError::not_supported("dynamic columns of the table that a MERGE writes", dynamic.span));
-    }
     cursor.expect(&["USING"])?;
     query::check_words(cursor, cursor.token_count())?;
     let source = cursor.table_and_joins()?;
@@ -25,7 +23,7 @@ pub(crate) fn parse(cursor: &mut Cursor<'_>, start: usize, hints: Vec<Hint>) -> 
     }
     let returning = returning(cursor)?;
     let span = cursor.span_from(start);
-    Ok(Merge { table, alias, source, on, clauses, returning, hints, span })
+    Ok(Merge { table, dynamic, alias, source, on, clauses, returning, hints, span })
 }
 
 /// `WHEN .. [AND condition] THEN ..`.
@@ -63,6 +61,17 @@ fn clause(cursor: &mut Cursor<'_>) -> Result<MergeClause, SqlError> {
     Ok(MergeClause { rows, condition, action, has_sequences, span: cursor.span_from(start) })
 }
 
+/// A column of the INSERT. Dynamic ones are declared for all clauses at once.
+fn written_column(cursor: &mut Cursor<'_>) -> Result<ColumnName, SqlError> {
+    let column = cursor.column()?;
+    if cursor.word(0).is_some_and(column_type::is_type_name) {
+        let span = column.span().union(cursor.here());
+        return Err(SqlError::not_supported("a dynamic column that is declared in a clause of a MERGE", span)
+            .with_help("declare it behind the table: MERGE INTO t (extra VARCHAR) USING .."));
+    }
+    Ok(column)
+}
+
 fn action(cursor: &mut Cursor<'_>, rows: MergeRows) -> Result<MergeAction, SqlError> {
     let here = cursor.here();
     if cursor.eat(&["DO", "NOTHING"]) {
@@ -76,11 +85,12 @@ fn action(cursor: &mut Cursor<'_>, rows: MergeRows) -> Result<MergeAction, SqlEr
             true => Some(cursor.in_brackets(written_column)?),
             false => None,
         };
+        let overriding = overriding(cursor)?;
         if cursor.at(&["DEFAULT", "VALUES"]) {
             return Err(SqlError::not_supported("DEFAULT VALUES", cursor.here()));
         }
         cursor.expect(&["VALUES"])?;
-        return Ok(MergeAction::Insert { columns, values: cursor.in_brackets(value)? });
+        return Ok(MergeAction::Insert { columns, overriding, values: cursor.in_brackets(value)? });
     }
     if cursor.eat(&["DELETE"]) {
         return Ok(MergeAction::Delete);

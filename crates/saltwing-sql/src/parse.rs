@@ -240,6 +240,11 @@ fn statement(cursor: &mut Cursor<'_>, hints: Vec<Hint>) -> Result<Statement, Sql
         "DROP" => return drop(cursor),
         "ALTER" if cursor.eat(&["ALTER", "TABLE"]) => return alter_table::parse(cursor).map(Statement::AlterTable),
         "ALTER" if cursor.eat(&["ALTER", "SEQUENCE"]) => return sequence::alter(cursor).map(Statement::AlterSequence),
+        "ALTER" => {
+            if let Some(alter) = view::alter(cursor)? {
+                return Ok(Statement::AlterView(alter));
+            }
+        }
         _ => {}
     }
     if let Some(unsupported) = unsupported(cursor, &verb) {

@@ -8,6 +8,7 @@
 use saltwing_types::{Span, SqlType, table::SortOrder};
 use sqlparser::ast::{Expr, OrderBy, Query, SelectItem, TableWithJoins};
 
+use crate::dynamic::DynamicColumn;
 use crate::name::{ColumnName, Name, TableRef};
 
 /// One statement.
@@ -30,6 +31,8 @@ pub enum Statement {
     DropTable(DropObjects),
     /// `CREATE VIEW`.
     CreateView(Box<CreateView>),
+    /// `ALTER VIEW .. ADD ..`
+    AlterView(AlterView),
     /// `DROP VIEW`.
     DropView(DropObjects),
     /// `CREATE SEQUENCE`.
@@ -402,10 +405,23 @@ pub struct CreateView {
     pub name: TableRef,
     /// Names for the columns of the query, from the first on.
     pub columns: Option<Vec<Name>>,
+    /// Columns of its own, which come behind those of the query.
+    pub own: Vec<DynamicColumn>,
     /// The query. It has no parameters and no hints.
     pub query: QueryStatement,
     /// The query as it was written.
     pub text: String,
+}
+
+/// `ALTER VIEW v ADD [IF NOT EXISTS] column type, ..`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AlterView {
+    /// The view.
+    pub view: TableRef,
+    /// `IF NOT EXISTS`: a column that it has already is passed over.
+    pub if_not_exists: bool,
+    /// More columns of its own, at least one.
+    pub columns: Vec<DynamicColumn>,
 }
 
 /// `EXPORT table | SCHEMA schema | ALL AS PHOENIX`.
@@ -512,6 +528,8 @@ pub struct Upsert {
     pub columns: Option<Vec<ColumnName>>,
     /// Those of `columns` that are dynamic, by their places in it, with their types.
     pub dynamic: Vec<(usize, SqlType)>,
+    /// Dynamic columns that it knows beside those that it writes: the own columns of a view. The parser gives none.
+    pub known: Vec<DynamicColumn>,
     /// `OVERRIDING SYSTEM VALUE`: identity columns take the values that are given.
     pub overriding: bool,
     /// The rows.
@@ -640,6 +658,8 @@ pub struct Update {
 pub struct Merge {
     /// The table that is written.
     pub table: TableRef,
+    /// Its [dynamic columns](crate::dynamic_columns), as a list in brackets.
+    pub dynamic: Option<Name>,
     /// Another name for it in the expressions.
     pub alias: Option<Name>,
     /// The rows that it is compared with.
@@ -689,10 +709,12 @@ pub enum MergeAction {
     Update(Vec<Assignment>),
     /// `DELETE`.
     Delete,
-    /// `INSERT [(columns)] VALUES (..)`.
+    /// `INSERT [(columns)] [OVERRIDING SYSTEM VALUE] VALUES (..)`.
     Insert {
         /// The columns that are written; `None` is all of them, in their order.
         columns: Option<Vec<ColumnName>>,
+        /// `OVERRIDING SYSTEM VALUE`: identity columns take the values that are given.
+        overriding: bool,
         /// Their values.
         values: Vec<Expr>,
     },
@@ -807,6 +829,8 @@ pub struct CopyFrom {
     pub table: TableRef,
     /// The columns that the file has; `None` is all of them.
     pub columns: Option<Vec<ColumnName>>,
+    /// Those of `columns` that are dynamic, by their places in it, with their types.
+    pub dynamic: Vec<(usize, SqlType)>,
     /// The file.
     pub source: CopyTarget,
     /// How it is written.
@@ -851,6 +875,8 @@ pub enum CopySource {
         table: TableRef,
         /// The columns; `None` is all of them.
         columns: Option<Vec<ColumnName>>,
+        /// Those of `columns` that are dynamic, by their places in it, with their types.
+        dynamic: Vec<(usize, SqlType)>,
     },
     /// A query.
     Query(QueryStatement),

@@ -1,7 +1,8 @@
 //! Views.
 //!
 //! ```text
-//! CREATE [OR REPLACE] VIEW [IF NOT EXISTS] [schema.]v [(column, ..)] AS query
+//! CREATE [OR REPLACE] VIEW [IF NOT EXISTS] [schema.]v [(column, .. [, own type, ..])] AS query
+//! ALTER  VIEW [schema.]v ADD [IF NOT EXISTS] own type, ..
 //! DROP   VIEW [IF EXISTS] [schema.]v, .. [CASCADE | RESTRICT]
 //! ```
 
@@ -9,8 +10,10 @@ use saltwing_types::Span;
 use sqlparser::tokenizer::Token;
 
 use crate::cursor::Cursor;
+use crate::dynamic::DynamicColumn;
 use crate::error::SqlError;
-use crate::statement::{CreateView, DropObjects, Hint};
+use crate::name::Name;
+use crate::statement::{AlterView, CreateView, DropObjects, Hint};
 use crate::{column_type, query};
 
 /// Reads `CREATE [OR REPLACE] VIEW`, if it stands here; a materialized view and the like are other statements.
@@ -28,9 +31,9 @@ pub(crate) fn create(cursor: &mut Cursor<'_>, hints: &[Hint]) -> Result<Option<C
         return Err(SqlError::syntax("OR REPLACE and IF NOT EXISTS exclude each other", cursor.span_from(start)));
     }
     let name = cursor.table()?;
-    let columns = match cursor.peek(0) {
-        Token::LParen => Some(cursor.in_brackets(column)?),
-        _ => None,
+    let (columns, own) = match cursor.peek(0) {
+        Token::LParen => columns(cursor)?,
+        _ => (None, Vec::new()),
     };
     cursor.expect(&["AS"])?;
     if let Some(hint) = hints.first() {
@@ -44,17 +47,63 @@ pub(crate) fn create(cursor: &mut Cursor<'_>, hints: &[Hint]) -> Result<Option<C
     }
     let query = query::statement(cursor, Vec::new())?;
     let text = cursor.kept_text(from, &*query.query);
-    Ok(Some(CreateView { replaces, if_not_exists, name, columns, query, text }))
+    Ok(Some(CreateView { replaces, if_not_exists, name, columns, own, query, text }))
 }
 
-/// A column's name. One with a type would be a column of the view's own.
-fn column(cursor: &mut Cursor<'_>) -> Result<crate::Name, SqlError> {
-    let name = cursor.name("a column name")?;
-    match cursor.word(0).is_some_and(column_type::is_type_name) {
-        true => Err(SqlError::not_supported("a column of a view's own", name.span.union(cursor.here()))
-            .with_help("add the column to the table, or leave the type out to name a column of the query")),
-        false => Ok(name),
+/// Reads `ALTER VIEW v ADD ..`, if it stands here; other changes of a view are other statements.
+pub(crate) fn alter(cursor: &mut Cursor<'_>) -> Result<Option<AlterView>, SqlError> {
+    let verb = if *cursor.peek(3) == Token::Period { 5 } else { 3 };
+    if !cursor.at(&["ALTER", "VIEW"]) || !cursor.word_is(verb, "ADD") {
+        return Ok(None);
     }
+    cursor.eat(&["ALTER", "VIEW"]);
+    let view = cursor.table()?;
+    cursor.expect(&["ADD"])?;
+    let if_not_exists = cursor.eat(&["IF", "NOT", "EXISTS"]);
+    let columns = cursor.list(own_column)?;
+    Ok(Some(AlterView { view, if_not_exists, columns }))
+}
+
+/// A column of a view's own.
+fn own_column(cursor: &mut Cursor<'_>) -> Result<DynamicColumn, SqlError> {
+    let column = cursor.column()?;
+    let (ty, _) = column_type::parse(cursor, &column.to_string())?;
+    if ["PRIMARY", "NOT", "DEFAULT"].iter().any(|word| cursor.at(&[word])) {
+        let what = "a rule for a column of a view's own";
+        return Err(SqlError::not_supported(what, cursor.here()).with_help("tables have keys and rules"));
+    }
+    Ok(DynamicColumn { column, ty })
+}
+
+/// Names for the columns of the query, and columns of the view's own.
+type Columns = (Option<Vec<Name>>, Vec<DynamicColumn>);
+
+/// The columns in brackets. Those with a type are the view's own.
+fn columns(cursor: &mut Cursor<'_>) -> Result<Columns, SqlError> {
+    let (mut names, mut own) = (Vec::new(), Vec::new());
+    cursor.in_brackets(|cursor| {
+        let behind = if *cursor.peek(1) == Token::Period { 3 } else { 1 };
+        if cursor.word(behind).is_some_and(column_type::is_type_name) {
+            own.push(own_column(cursor)?);
+            return Ok(());
+        }
+        let column = cursor.column()?;
+        let span = column.span();
+        match (column.family, own.is_empty()) {
+            (Some(_), _) => Err(SqlError::syntax(
+                "a name for a column of the query has no family, and one of the view's own has a type",
+                span,
+            )),
+            (None, false) => {
+                Err(SqlError::syntax("columns of the view's own stand behind the names of the query's", span))
+            }
+            (None, true) => {
+                names.push(column.name);
+                Ok(())
+            }
+        }
+    })?;
+    Ok(((!names.is_empty()).then_some(names), own))
 }
 
 /// The place of the first parameter from token number `from` on.

@@ -231,6 +231,9 @@ fn statements_do_not_hide_in_queries() {
 fn what_phoenix_has_and_we_do_not_is_named() {
     let merge = "MERGE INTO t USING u ON t.k = u.k WHEN NOT MATCHED THEN INSERT (k, x VARCHAR) VALUES (1, 2)";
     refused(merge, ErrorCode::NotSupported, "x VARCHAR");
+    refused("CREATE VIEW v (x VARCHAR PRIMARY KEY) AS SELECT * FROM t", ErrorCode::NotSupported, "PRIMARY");
+    refused("CREATE VIEW v (x VARCHAR, y) AS SELECT * FROM t", ErrorCode::Syntax, "y");
+    refused("CREATE VIEW v (f.x) AS SELECT * FROM t", ErrorCode::Syntax, "f.x");
     refused("SELECT 1 ON DUPLICATE KEY IGNORE", ErrorCode::NotSupported, "DUPLICATE");
     refused("SELECT a FROM t ON CONFLICT DO NOTHING", ErrorCode::NotSupported, "ON");
     refused("UPDATE t SET a = 1 LIMIT 5", ErrorCode::NotSupported, "LIMIT");
@@ -241,7 +244,7 @@ fn what_phoenix_has_and_we_do_not_is_named() {
         ("CREATE LOCAL INDEX i ON t (a) INCLUDE (b) ASYNC", "CREATE LOCAL INDEX"),
         ("CREATE MATERIALIZED VIEW v AS SELECT * FROM t", "CREATE MATERIALIZED VIEW"),
         ("ALTER INDEX i ON t REBUILD", "ALTER INDEX"),
-        ("ALTER VIEW v ADD IF NOT EXISTS x VARCHAR", "ALTER VIEW"),
+        ("ALTER VIEW v DROP COLUMN x", "ALTER VIEW"),
         ("UPDATE STATISTICS t", "UPDATE STATISTICS"),
         ("GRANT 'RX' ON t TO 'u'", "GRANT"),
     ] {

@@ -9,6 +9,7 @@
 
 use std::fmt;
 
+use crate::dynamic::DYNAMIC_COLUMNS;
 use crate::function::Volatility;
 use crate::{ArithOp, CompareOp, Function, Span, SqlType, Value, text};
 
@@ -129,6 +130,24 @@ impl Expr {
             Expr::Not(inner) | Expr::Negate(inner, _) => inner.is_nullable(),
             Expr::Arith(_, a, b, _) => a.is_nullable() || b.is_nullable(),
             _ => true,
+        }
+    }
+
+    /// The name of the dynamic column of a table's row that this reads: a call of `DYNAMIC_COLUMN` stands for it.
+    pub fn dynamic_column(&self) -> Option<&str> {
+        let Expr::Call(function, args, _) = self else { return None };
+        match args.as_slice() {
+            [row, Expr::Literal(Value::Text(name), _), _] if *function == Function::DYNAMIC_COLUMN => {
+                let is_of_row = match row {
+                    Expr::Column(column) => column.name == DYNAMIC_COLUMNS,
+                    // A table without any.
+                    Expr::Cast(row, _) => matches!(**row, Expr::Literal(Value::Null, _)),
+                    Expr::Literal(Value::Null, _) => true,
+                    _ => false,
+                };
+                is_of_row.then_some(name)
+            }
+            _ => None,
         }
     }
 
@@ -406,6 +425,7 @@ impl fmt::Display for Expr {
                 [value, Expr::Literal(Value::Text(op), _), array] if *function == Function::ARRAY_ALL => {
                     write!(f, "{} {op} ALL({array})", Within(value, 5))
                 }
+                [_, Expr::Literal(Value::Text(name), _), _] if self.dynamic_column().is_some() => f.write_str(name),
                 [a, b] if *function == Function::CONCAT => write!(f, "{} || {}", Within(a, 5), Within(b, 6)),
                 _ => {
                     f.write_str(function.name)?;

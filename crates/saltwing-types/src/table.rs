@@ -421,6 +421,21 @@ impl TableDef {
         }
     }
 
+    /// Whether columns have this family.
+    pub fn has_family(&self, family: &str) -> bool {
+        self.families.iter().flatten().any(|name| is_same_name(name, family))
+    }
+
+    /// Its column families in a sentence, for errors about one that it does not have.
+    pub fn families_text(&self) -> String {
+        let named: Vec<&str> = self.families.iter().flatten().map(String::as_str).collect();
+        match named.as_slice() {
+            [] => format!("{} has no column families", self.name),
+            [family] => format!("{} has the column family {family}", self.name),
+            families => format!("{} has the column families {}", self.name, families.join(", ")),
+        }
+    }
+
     /// The sequences of its identity columns.
     pub fn own_sequences(&self) -> impl Iterator<Item = &TableName> {
         self.columns.iter().filter_map(|column| Some(&column.identity()?.sequence))

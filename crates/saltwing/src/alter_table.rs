@@ -3,23 +3,35 @@
 use std::sync::Arc;
 
 use saltwing_access::Table;
-use saltwing_bind::{RowChecks, alter_table, commented, resolve, unfit_last_column};
+use saltwing_bind::{RowChecks, alter_table, check_new_names, commented, resolve, unfit_last_column};
 use saltwing_catalog::CatalogError;
 use saltwing_exec::{ExecError, broken_row};
-use saltwing_sql::TableRef;
-use saltwing_sql::statement::{AlterTable, Comment};
+use saltwing_sql::statement::{AlterTable, Comment, TableChange};
+use saltwing_sql::{ColumnName, TableRef};
 use saltwing_types::TableDef;
 
 use crate::Error;
 use crate::outcome::{ExecResult, Outcome};
 use crate::session::Session;
 
+/// The names that columns are to have.
+fn new_names(change: &TableChange) -> Vec<ColumnName> {
+    match change {
+        TableChange::Add { columns, .. } => columns.iter().map(|column| column.name.clone()).collect(),
+        TableChange::RenameColumn { column, to } => {
+            vec![ColumnName { family: column.family.clone(), name: to.clone() }]
+        }
+        _ => Vec::new(),
+    }
+}
+
 impl Session {
     pub(crate) fn run_alter_table(&self, alter: &AlterTable) -> Result<Outcome, Error> {
         self.writable()?;
         let name = &alter.table;
         // Adds the position of the name to an error.
-        resolve(&*self.catalog(), name)?;
+        let table = resolve(&*self.catalog(), name)?;
+        check_new_names(table.def(), &new_names(&alter.change), &*self.catalog())?;
         let mut met: Option<String> = None;
         loop {
             let (mut notices, mut new_check, mut is_step) = (Vec::new(), None, false);

@@ -64,6 +64,10 @@ impl Appending {
             _ => return Err(Error::new(ErrorCode::BadArgument, format!("{table} is no name of a table"))),
         };
         let in_sql = |error: Error| error.in_sql(&statement.text);
+        if !copy.dynamic.is_empty() {
+            let text = "not supported yet: dynamic columns of an appender; COPY and UPSERT write them";
+            return Err(in_sql(Error::new(ErrorCode::NotSupported, text)));
+        }
         let name = copy.table.clone();
         let table = resolve(&*session.catalog(), &name).map_err(|error| in_sql(error.into()))?;
         let columns = target_columns(&table, copy.columns.as_deref()).map_err(|error| in_sql(error.into()))?;

@@ -38,6 +38,7 @@ impl Session {
             table: name.clone(),
             columns: None,
             dynamic: Vec::new(),
+            known: Vec::new(),
             overriding: false,
             source: RowSource::Query(query.query.clone()),
             conflict: None,

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use saltwing_bind::{
-    BoundQuery, BoundSource, ParameterTypes, Params, ResultColumn, Subquery, alter_table, candidates, commented,
-    computed_query, create_table, create_table_as, create_view, deleted_rows, merge, query, resolve, returning,
-    sequenced_query, through_view, update, upsert,
+    BoundQuery, BoundSource, ParameterTypes, Params, ResultColumn, Subquery, alter_table, altered_view, candidates,
+    commented, computed_query, create_table, create_table_as, create_view, deleted_rows, merge, query, resolve,
+    returning, sequenced_query, through_view, update, upsert,
 };
 use saltwing_planner::HintVerb;
 use saltwing_sql::Statement;
@@ -115,6 +115,7 @@ impl Describer<'_> {
                 let columns = session.columns_of(&view.query, 0, Purpose::Explain)?;
                 drop(view.into_def(create, &columns)?);
             }
+            Statement::AlterView(alter) => drop(altered_view(alter, &*catalog)?),
             Statement::AlterTable(alter) => drop(alter_table(alter, &resolve(&*catalog, &alter.table)?, None)?),
             Statement::Comment(comment) => drop(commented(comment, &*catalog)?),
             Statement::Set(set) => {

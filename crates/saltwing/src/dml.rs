@@ -11,8 +11,8 @@ use saltwing_bind::{
 use saltwing_catalog::CatalogReader;
 use saltwing_exec::{Attempt, CommitLimits, ExecError, Repeats, Returning, RowFailure, TargetRows};
 use saltwing_planner::{AccessRequest, Guard, HintVerb, TableAccess, plan, plan_select};
-use saltwing_sql::Statement;
 use saltwing_sql::statement::{Delete, Merge, QueryStatement, RowSource, Update, Upsert};
+use saltwing_sql::{Statement, TableRef};
 use saltwing_types::{ErrorCode, SqlType, Value};
 
 use crate::Error;
@@ -39,8 +39,8 @@ impl Session {
             let version = catalog.version();
             let through = through_view(statement, &*catalog, Params::Given(params))?;
             let statement = through.as_deref().unwrap_or(statement);
-            if let Statement::Upsert(upsert) | Statement::Insert(upsert) = statement
-                && self.adds_dynamic_columns(upsert, &*catalog, params)?
+            if let Some(table) = writes_dynamic_columns(statement, &*catalog, Params::Given(params))?
+                && self.adds_dynamic_columns(table)?
             {
                 continue;
             }
@@ -55,23 +55,13 @@ impl Session {
         }
     }
 
-    /// Gives the table of a statement that writes dynamic columns the hidden column for them, if it has none yet; whether it
-    /// did. Errors of the statement come first.
-    fn adds_dynamic_columns(
-        &self,
-        statement: &Upsert,
-        catalog: &dyn CatalogReader,
-        params: &[Value],
-    ) -> Result<bool, Error> {
-        if statement.dynamic.is_empty() {
-            return Ok(false);
-        }
-        let (name, span) = (&statement.table, statement.table.span());
-        let table = resolve(catalog, name)?;
+    /// Gives a table whose dynamic columns are written the hidden column for them, if it has none yet; whether it did.
+    pub(crate) fn adds_dynamic_columns(&self, name: &TableRef) -> Result<bool, Error> {
+        let span = name.span();
+        let table = resolve(&*self.catalog(), name)?;
         if with_dynamic_columns(table.def(), span)?.is_none() {
             return Ok(false);
         }
-        upsert(statement, false, catalog, Params::Given(params))?;
         if self.is_within_transaction() {
             let text = format!("the first dynamic column of table {name} cannot be written in a transaction");
             let help = "write one before BEGIN: the table gets a hidden column for them";
@@ -100,6 +90,33 @@ impl Session {
         let guard = Guard { verb: HintVerb::Delete, ..self.guard(&statement.hints) };
         Ok(Some(access.with_overrides(&guard)))
     }
+}
+
+/// The table of which a statement writes dynamic columns, if it does. What is wrong with such a statement comes first.
+fn writes_dynamic_columns<'s>(
+    statement: &'s Statement,
+    catalog: &dyn CatalogReader,
+    params: Params<'_>,
+) -> Result<Option<&'s TableRef>, Error> {
+    Ok(match statement {
+        Statement::Upsert(it) | Statement::Insert(it) if !it.dynamic.is_empty() || !it.known.is_empty() => {
+            let target = upsert(it, false, catalog, params)?.target;
+            let is_updated = target.update.as_ref().is_some_and(|update| !update.dynamic.is_empty());
+            (is_updated || !target.dynamic.is_empty()).then_some(&it.table)
+        }
+        Statement::Update(it) if it.dynamic.is_some() => {
+            (!update(it, catalog, params)?.dynamic.is_empty()).then_some(&it.table)
+        }
+        Statement::Merge(it) if it.dynamic.is_some() => {
+            let writes = |step: &MergeStep| match step {
+                MergeStep::Update(_, dynamic) => !dynamic.is_empty(),
+                MergeStep::Insert(target, _) => !target.dynamic.is_empty(),
+                MergeStep::Delete(_) => false,
+            };
+            merge(it, catalog, params)?.steps.iter().any(writes).then_some(&it.table)
+        }
+        _ => None,
+    })
 }
 
 /// The RETURNING of a statement, made ready.
@@ -254,7 +271,7 @@ impl Dml<'_> {
     /// An UPDATE: a query gives the rows as they will be.
     fn update(&self, statement: &Update) -> Result<Outcome, Error> {
         let bound = update(statement, &*self.catalog, Params::Given(self.params))?;
-        let BoundUpdate { table, query, moves_rows, is_joined, .. } = bound;
+        let BoundUpdate { table, query, dynamic, moves_rows, is_joined, .. } = bound;
         let (limits, now_ms) = (self.session.writer().limits, self.session.now_ms());
         // Whether a key is free is known when all rows are.
         let limits = if moves_rows { limits.in_one() } else { limits };
@@ -262,7 +279,7 @@ impl Dml<'_> {
         self.write(limits, |attempt| {
             let rows = self.start_query(attempt, &query, HintVerb::Update, now_ms)?;
             let mut targets = TargetRows::new(attempt, &table, repeats).obeying(RowRules::of(&table)?);
-            let result = each_batch(rows, |types, batch| targets.update(types, batch))?;
+            let result = each_batch(rows, |types, batch| targets.update(&dynamic, types, batch))?;
             Ok((Some(targets.end()?), result))
         })
     }
@@ -278,9 +295,9 @@ impl Dml<'_> {
             for step in &steps {
                 let attempt = targets.attempt();
                 let result = match step {
-                    MergeStep::Update(query) => {
+                    MergeStep::Update(query, dynamic) => {
                         let rows = start(attempt, query)?;
-                        each_batch(rows, |types, batch| targets.update(types, batch))?
+                        each_batch(rows, |types, batch| targets.update(dynamic, types, batch))?
                     }
                     MergeStep::Delete(query) => {
                         let rows = start(attempt, query)?;

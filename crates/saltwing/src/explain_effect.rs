@@ -133,6 +133,10 @@ fn change_of_catalog(statement: &Statement) -> Option<(String, &'static str)> {
         Statement::DropTable(drop) => (format!("drops table {}", tables(&drop.names)), REMOVED),
         Statement::Truncate(names) => (format!("empties table {}", tables(names)), REMOVED),
         Statement::CreateView(create) => (format!("creates view {}", create.name), NONE),
+        Statement::AlterView(alter) => {
+            let columns = alter.columns.iter().map(|column| column.column.to_string()).collect();
+            (format!("adds columns {} to view {}", listed(columns), alter.view), NONE)
+        }
         Statement::DropView(drop) => (format!("drops view {}", tables(&drop.names)), NONE),
         Statement::CreateSequence(create) => (format!("creates sequence {}", create.name), NONE),
         Statement::AlterSequence(alter) => (format!("changes sequence {}", alter.name), NONE),

@@ -15,12 +15,13 @@ use saltwing_sql::statement::{Export, ExportedObjects};
 use saltwing_sql::{Statement, parse_one};
 use saltwing_types::dynamic::{self, DYNAMIC_COLUMNS};
 use saltwing_types::table::{DefaultKind, SPLIT_KEYS, is_same_name};
-use saltwing_types::{ColumnDef, ErrorCode, SequenceDef, SortOrder, SqlType, TableDef, TableName, Value, ViewDef};
+use saltwing_types::{ColumnDef, ErrorCode, SequenceDef, SortOrder, SqlType, TableDef, TableName, Value};
 
 use crate::Error;
 use crate::outcome::{BatchSource, Outcome, RowsOutcome, Running};
 use crate::phoenix_literal::{phoenix_literal, phoenix_type};
 use crate::phoenix_name::{path, phoenix_column, phoenix_name, phoenix_path};
+use crate::phoenix_view::view_lines;
 use crate::session::Session;
 use crate::text_rows::text_columns;
 
@@ -99,9 +100,8 @@ impl Session {
                 }
             }
         }
-        let views = catalog.views();
-        let views = views.iter().filter(|view| is_in(&view.name)).map(|view| view_text(view));
-        parts.push_back(Part::Lines(views.collect()));
+        let views = view_lines(&*catalog, is_in, |table| refusal(table).is_none());
+        parts.push_back(Part::Lines(views));
     }
 }
 
@@ -315,14 +315,5 @@ fn sequence_text(sequence: &SequenceDef) -> String {
         "CREATE SEQUENCE IF NOT EXISTS {} START WITH {start} INCREMENT BY {increment} MINVALUE {min} MAXVALUE {max}{} CACHE {cache};",
         phoenix_path(&sequence.name),
         if *cycles { " CYCLE" } else { "" }
-    )
-}
-
-/// A comment: a view is stored with its columns written out, and Phoenix's views are `SELECT * FROM table WHERE ..` alone.
-fn view_text(view: &ViewDef) -> String {
-    let query = view.query.replace('\n', " ");
-    format!(
-        "-- view {} is left out: Phoenix's views are SELECT * FROM table WHERE ..: {query}",
-        phoenix_path(&view.name)
     )
 }

@@ -68,6 +68,7 @@ mod page_token;
 mod params;
 mod phoenix_literal;
 mod phoenix_name;
+mod phoenix_view;
 mod progress;
 #[cfg(feature = "datafusion")]
 mod registered;

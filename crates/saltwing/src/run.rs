@@ -70,6 +70,7 @@ impl Session {
             Statement::Comment(comment) => self.run_comment(comment),
             Statement::DropTable(drop) => self.run_drop_table(drop),
             Statement::CreateView(create) => self.run_create_view(create),
+            Statement::AlterView(alter) => self.run_alter_view(alter),
             Statement::DropView(drop) => self.run_drop_view(drop),
             Statement::Truncate(tables) => {
                 self.writable()?;

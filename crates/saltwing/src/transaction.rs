@@ -205,6 +205,7 @@ impl SessionTransaction {
             S::AlterSequence(_) => refused("ALTER SEQUENCE", definitions),
             S::DropSequence(_) => refused("DROP SEQUENCE", definitions),
             S::CreateView(_) => refused("CREATE VIEW", definitions),
+            S::AlterView(_) => refused("ALTER VIEW", definitions),
             S::DropView(_) => refused("DROP VIEW", definitions),
             S::Truncate(_) => refused("TRUNCATE", "DELETE FROM t deletes rows as a part of the transaction"),
             S::CreateSchema(_) => refused("CREATE SCHEMA", definitions),

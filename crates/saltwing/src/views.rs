@@ -1,8 +1,11 @@
 //! CREATE, DROP and SHOW of views.
 
-use saltwing_bind::create_view;
+use std::sync::Arc;
+
+use saltwing_bind::{altered_view, create_view};
 use saltwing_catalog::CatalogError;
-use saltwing_sql::statement::{CreateView, DropObjects, ShowTables};
+use saltwing_sql::statement::{AlterView, CreateView, DropObjects, ShowTables};
+use saltwing_types::ViewDef;
 
 use crate::Error;
 use crate::outcome::{ExecResult, Outcome};
@@ -18,6 +21,12 @@ impl Session {
         if create.if_not_exists && catalog.snapshot().view(schema, name).is_some() {
             return Ok(ExecResult::noticed(vec![format!("view {} exists already", create.name)]).into());
         }
+        if !create.own.is_empty()
+            && let Some(table) = create_view(create, &*catalog.snapshot())?.table
+        {
+            // So the first row written through the view may be one of a transaction.
+            self.adds_dynamic_columns(&table)?;
+        }
         let created = catalog.create_view(create.replaces, |catalog| {
             let view = create_view(create, catalog)?;
             let columns = self.columns_of(&view.query, 0, Purpose::Explain)?;
@@ -25,6 +34,18 @@ impl Session {
         });
         created.map_err(|error| error.at(Some(create.name.span())))?;
         Ok(ExecResult::default().into())
+    }
+
+    pub(crate) fn run_alter_view(&self, alter: &AlterView) -> Result<Outcome, Error> {
+        self.writable()?;
+        let catalog = &self.shared().catalog;
+        let altered = altered_view(alter, &*catalog.snapshot())?;
+        if let Some(table) = &altered.table {
+            self.adds_dynamic_columns(table)?;
+            let added = catalog.create_view(true, |catalog| Ok::<_, Error>(altered_view(alter, catalog)?.def));
+            added.map_err(|error| error.at(Some(alter.view.span())))?;
+        }
+        Ok(ExecResult::noticed(altered.notices).into())
     }
 
     pub(crate) fn run_drop_view(&self, drop: &DropObjects) -> Result<Outcome, Error> {
@@ -41,20 +62,23 @@ impl Session {
 
     /// The views, each behind those that it uses.
     pub(crate) fn show_views(&self, show: &ShowTables) -> Result<Vec<TextRow>, Error> {
-        let mut waiting = self.catalog().views();
-        let mut ready = Vec::with_capacity(waiting.len());
-        while !waiting.is_empty() {
-            let names: Vec<_> = waiting.iter().map(|view| view.name.clone()).collect();
-            let (now, later) =
-                waiting.into_iter().partition(|view| !view.uses.iter().any(|used| names.contains(&used.name)));
-            let now: Vec<_> = now;
-            debug_assert!(!now.is_empty(), "views use each other in a circle");
-            if now.is_empty() {
-                break;
-            }
-            ready.extend(now);
-            waiting = later;
-        }
-        self.names_shown(show, ready.iter().map(|view| &view.name))
+        self.names_shown(show, in_order_of_use(self.catalog().views()).iter().map(|view| &view.name))
     }
+}
+
+/// Views, each behind those that it uses.
+pub(crate) fn in_order_of_use(mut waiting: Vec<Arc<ViewDef>>) -> Vec<Arc<ViewDef>> {
+    let mut ready = Vec::with_capacity(waiting.len());
+    while !waiting.is_empty() {
+        let names: Vec<_> = waiting.iter().map(|view| view.name.clone()).collect();
+        let is_ready = |view: &Arc<ViewDef>| !view.uses.iter().any(|used| names.contains(&used.name));
+        let (now, later): (Vec<_>, Vec<_>) = waiting.into_iter().partition(is_ready);
+        debug_assert!(!now.is_empty(), "views use each other in a circle");
+        if now.is_empty() {
+            break;
+        }
+        ready.extend(now);
+        waiting = later;
+    }
+    ready
 }

@@ -2,16 +2,18 @@
 
 use std::sync::Arc;
 
-use saltwing_catalog::CatalogReader;
-use saltwing_sql::statement::{CreateView, QueryStatement};
-use saltwing_sql::{parse_query_at, quote_name};
+use saltwing_catalog::{CatalogError, CatalogReader};
+use saltwing_sql::statement::{AlterView, CreateView, QueryStatement};
+use saltwing_sql::{DynamicColumn, TableRef, parse_query_at, quote_name};
 use saltwing_types::table::is_same_name;
 use saltwing_types::{ViewColumn, ViewDef, ViewUse};
 
+use super::expanded::with_views;
 use super::fixed;
+use super::own_columns::{add_columns, declared_by, table_ref, with_columns};
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::output::ResultColumn;
-use crate::target::table_path;
+use crate::target::{resolve, table_path};
 
 /// How many views may stand on one another.
 pub const VIEW_DEPTH_MAX: usize = 16;
@@ -20,6 +22,8 @@ pub const VIEW_DEPTH_MAX: usize = 16;
 pub struct BoundView {
     /// The query, its names fixed.
     pub query: QueryStatement,
+    /// The table that keeps the columns of the view's own, if it has any.
+    pub table: Option<TableRef>,
     /// Its text.
     text: String,
     uses: Vec<ViewUse>,
@@ -37,6 +41,16 @@ pub fn create_view(create: &CreateView, catalog: &dyn CatalogReader) -> Result<B
         return Err(BindError::from(error).at(Some(create.query.span)));
     }
     let fixed::Fixed { query, uses, is_changed } = fixed::fixed(&create.query, catalog)?;
+    let (query, table) = match create.own.as_slice() {
+        [] => (query, None),
+        own => {
+            let mut rows = QueryStatement { query: Box::new(query), ..create.query.clone() };
+            add_columns(&mut rows, own, "columns of a view's own, whose query is more than rows of one table")?;
+            let table = declared_by(&rows, catalog)?.map(|(table, _)| table_ref(&table, create.query.span));
+            (*rows.query, table)
+        }
+    };
+    let is_changed = is_changed || !create.own.is_empty();
     let depth = uses.iter().filter_map(|used| catalog.view(used.name.schema.as_deref(), &used.name.name));
     if depth.map(|view| depth_of(&view, catalog)).max().unwrap_or(0) >= VIEW_DEPTH_MAX {
         let text = format!("views stand on one another at most {VIEW_DEPTH_MAX} deep");
@@ -45,12 +59,51 @@ pub fn create_view(create: &CreateView, catalog: &dyn CatalogReader) -> Result<B
     let (schema, name) = create.name.parts();
     let replaced = catalog.view(schema, name);
     match is_changed {
-        false => Ok(BoundView { query: create.query.clone(), text: create.text.clone(), uses, replaced }),
+        false => Ok(BoundView { query: create.query.clone(), table, text: create.text.clone(), uses, replaced }),
         true => {
             let text = saltwing_sql::tree_text(&query);
-            Ok(BoundView { query: parse_query_at(&text, create.query.span)?, text, uses, replaced })
+            Ok(BoundView { query: parse_query_at(&text, create.query.span)?, table, text, uses, replaced })
         }
     }
+}
+
+/// A view with more columns of its own.
+pub struct AlteredView {
+    /// Its definition.
+    pub def: ViewDef,
+    /// The table that keeps these columns; `None` if there are none.
+    pub table: Option<TableRef>,
+    /// Notices.
+    pub notices: Vec<String>,
+}
+
+/// Adds columns of its own to a view.
+///
+/// # Errors
+/// No such view; a name that it has already, or its table; a view that is more than rows of one table.
+pub fn altered_view(alter: &AlterView, catalog: &dyn CatalogReader) -> Result<AlteredView> {
+    let (schema, name) = alter.view.parts();
+    let Some(view) = catalog.view(schema, name) else {
+        let table = resolve(catalog, &alter.view)?;
+        let error = CatalogError::IsTable(table.def().name.to_string());
+        return Err(BindError::from(error).at(Some(alter.view.span())).help("ALTER TABLE adds columns to a table"));
+    };
+    let is_there = |column: &&DynamicColumn| view.column_index(&column.column.name.text).is_some();
+    let (there, new): (Vec<&DynamicColumn>, Vec<&DynamicColumn>) =
+        alter.columns.iter().partition(|column| alter.if_not_exists && is_there(column));
+    let notices = there.iter().map(|it| format!("column {} exists already", it.column)).collect();
+    let new: Vec<DynamicColumn> = new.into_iter().cloned().collect();
+    if new.is_empty() {
+        return Ok(AlteredView { def: ViewDef::clone(&view), table: None, notices });
+    }
+    let span = alter.view.span();
+    let mut query = parse_query_at(&view.query, span)?;
+    let mut def = with_columns(&view, &mut query, &new)?;
+    def.query = saltwing_sql::tree_text(&*query.query);
+    // Its table may have columns of these names.
+    with_views(&query, catalog)?;
+    let table = declared_by(&query, catalog)?.map(|(table, _)| table_ref(&table, span));
+    Ok(AlteredView { def, table, notices })
 }
 
 /// How many views stand on one another here.

@@ -3,6 +3,7 @@
 //! A query over one such table has [`DYNAMIC_COLUMN`](saltwing_types::dynamic) in the place of their names. In every other
 //! query the table becomes a subquery that gives its columns and them.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use saltwing_access::Table;
@@ -10,13 +11,16 @@ use saltwing_catalog::CatalogReader;
 use saltwing_sql::statement::QueryStatement;
 use saltwing_sql::{DynamicColumn, dynamic_columns, expr_span, parse_query_at, quote_name};
 use saltwing_types::dynamic::DYNAMIC_COLUMNS;
-use saltwing_types::table::{ColumnMatch, is_same_name};
-use saltwing_types::{Span, TableDef, ViewColumn, ViewDef};
-use sqlparser::ast::{Expr, Ident, Query, SetExpr, TableFactor, TableVersion};
+use saltwing_types::table::{ColumnMatch, ROW_ID_COLUMN, ROW_KEY_COLUMN, ROW_TIME_COLUMN, is_same_name};
+use saltwing_types::{ColumnDef, Span, SqlType, TableDef, ViewColumn, ViewDef};
+use sqlparser::ast::{
+    Expr, Ident, Query, Select, SelectItem, SetExpr, TableFactor, TableVersion, VisitMut, VisitorMut, visit_expressions,
+};
 
 use super::merged::{Shown, with_columns};
 use crate::computed::expr_of;
 use crate::error::{BindError, BindErrorKind, Result};
+use crate::scope::Scope;
 use crate::target::{column_path, table_path};
 
 /// A table with the dynamic columns that a statement declares for it.
@@ -50,11 +54,19 @@ impl ListedTable {
         with_columns(outer, &self.table, columns, catalog)
     }
 
-    /// The query that gives the table's columns and them, as that of a view.
-    pub(super) fn query(&self, version: Option<TableVersion>, span: Option<Span>) -> Result<(ViewDef, Query)> {
+    /// The query that gives the table's columns and them, as that of a view. Of the hidden columns it gives those of these
+    /// names.
+    pub(super) fn query(
+        &self,
+        version: Option<TableVersion>,
+        span: Option<Span>,
+        hidden: &[&'static str],
+    ) -> Result<(ViewDef, Query)> {
         let def = self.table.def();
-        let shown = || def.columns.iter().filter(|column| !column.hidden);
-        let own = shown().map(|column| column_path(def, column));
+        let is_shown = |column: &&ColumnDef| !column.hidden || hidden.contains(&column.name.as_str());
+        let shown = || def.columns.iter().filter(is_shown);
+        let of_row = || ROW_COLUMNS.into_iter().filter(|(name, ..)| hidden.contains(name));
+        let own = of_row().map(|(name, ..)| name.to_owned()).chain(shown().map(|column| column_path(def, column)));
         let items: Vec<String> = own.chain(self.columns.iter().map(|it| value_text(def, it, ""))).collect();
         let text = format!("SELECT {} FROM {}", items.join(", "), table_path(&def.name));
         let mut query = parse_query_at(&text, span.unwrap_or_else(|| Span::on_line(1, 1, 1)))?.query;
@@ -66,10 +78,86 @@ impl ListedTable {
         }
         let column = |name: String, ty, nullable| ViewColumn { name, ty, nullable, comment: None };
         let own = shown().map(|it| column(def.unique_name(it), it.ty, it.nullable));
+        let own = of_row().map(|(name, ty, nullable)| column(name.to_owned(), ty, nullable)).chain(own);
         let columns = own.chain(self.columns.iter().map(|it| column(it.column.name.text.clone(), it.ty, true)));
         let columns = columns.collect();
         let view = ViewDef { name: def.name.clone(), columns, query: text, uses: Vec::new(), comment: None };
         Ok((view, *query))
+    }
+}
+
+/// The hidden columns that each table has, with their types, and whether they can be NULL.
+const ROW_COLUMNS: [(&str, SqlType, bool); 2] =
+    [(ROW_KEY_COLUMN, SqlType::Varbinary, false), (ROW_TIME_COLUMN, SqlType::Date, true)];
+
+/// The hidden columns that a SELECT names; none if it has a wildcard, which does not show them.
+pub(super) fn named_hidden(select: &Select) -> Vec<&'static str> {
+    let is_wildcard = |item: &SelectItem| matches!(item, SelectItem::Wildcard(_) | SelectItem::QualifiedWildcard(..));
+    let mut named = Vec::new();
+    if select.projection.iter().any(is_wildcard) {
+        return named;
+    }
+    let _ = visit_expressions(select, |expr| {
+        let column = match expr {
+            Expr::Identifier(column) => Some(column),
+            Expr::CompoundIdentifier(parts) => parts.last(),
+            _ => None,
+        };
+        let hidden = [ROW_KEY_COLUMN, ROW_TIME_COLUMN, ROW_ID_COLUMN, DYNAMIC_COLUMNS].into_iter();
+        named.extend(column.and_then(|column| hidden.into_iter().find(|name| is_same_name(name, &column.value))));
+        ControlFlow::<()>::Continue(())
+    });
+    named
+}
+
+/// An expression over a row of a table, and the row `excluded`, with the values of dynamic columns in the places of their names.
+pub(crate) fn with_dynamic_values(expr: &Expr, table: &Arc<Table>, known: &[DynamicColumn]) -> Result<Expr> {
+    let mut expr = expr.clone();
+    if !known.is_empty() {
+        let rows = ["", "excluded."].map(|row| {
+            known.iter().map(|column| expr_of(&value_text(table.def(), column, row))).collect::<Result<Vec<_>>>()
+        });
+        let [of_row, of_excluded] = rows;
+        let scope = Scope::of(table.clone(), None).with_excluded();
+        let mut values = Values { scope: &scope, known, of_row: of_row?, of_excluded: of_excluded? };
+        let _ = VisitMut::visit(&mut expr, &mut values);
+    }
+    Ok(expr)
+}
+
+/// Puts values in the places of the names of dynamic columns.
+struct Values<'a> {
+    scope: &'a Scope,
+    known: &'a [DynamicColumn],
+    of_row: Vec<Expr>,
+    of_excluded: Vec<Expr>,
+}
+
+impl VisitorMut for Values<'_> {
+    type Break = ();
+
+    fn post_visit_expr(&mut self, expr: &mut Expr) -> ControlFlow<()> {
+        let parts: Vec<&str> = match expr {
+            Expr::Identifier(name) => vec![&name.value],
+            Expr::CompoundIdentifier(parts) => parts.iter().map(|part| part.value.as_str()).collect(),
+            _ => return ControlFlow::Continue(()),
+        };
+        let is_it = |DynamicColumn { column, .. }: &DynamicColumn, parts: &[&str]| match parts {
+            [name] => is_same_name(&column.name.text, name),
+            _ => is_same_name(&stored_name(column), &parts.join(".")),
+        };
+        // A column may have the name of the table before it, or that of the other row.
+        let qualifiers = (0..parts.len()).filter_map(|end| parts.split_at_checked(end));
+        let found = qualifiers.filter(|(qualifier, _)| qualifier.is_empty() || self.scope.is_row(qualifier));
+        let value = found.filter_map(|(qualifier, name)| {
+            let place = self.known.iter().position(|column| is_it(column, name))?;
+            let values = if self.scope.is_excluded_row(qualifier) { &self.of_excluded } else { &self.of_row };
+            values.get(place).cloned()
+        });
+        if let Some(value) = value.into_iter().next() {
+            *expr = value;
+        }
+        ControlFlow::Continue(())
     }
 }
 
@@ -111,8 +199,9 @@ fn value_text(def: &TableDef, DynamicColumn { column, ty }: &DynamicColumn, qual
         None => format!("CAST(NULL AS {ty})"),
     };
     let name = stored_name(column).replace('\'', "''");
-    match def.column_index(DYNAMIC_COLUMNS) {
-        Some(_) => format!("DYNAMIC_COLUMN({qualifier}{}, '{name}', {null})", quote_name(DYNAMIC_COLUMNS)),
-        None => null,
-    }
+    let row = match def.column_index(DYNAMIC_COLUMNS) {
+        Some(_) => format!("{qualifier}{}", quote_name(DYNAMIC_COLUMNS)),
+        None => format!("CAST(NULL AS {})", SqlType::Json),
+    };
+    format!("DYNAMIC_COLUMN({row}, '{name}', {null})")
 }

@@ -11,13 +11,14 @@ use saltwing_sql::{parse_query_at, without_dynamic_columns};
 use saltwing_types::table::is_same_name;
 use saltwing_types::{Span, ViewDef};
 use sqlparser::ast::{
-    Expr, Ident, ObjectName, ObjectNamePart, Query, TableAlias, TableAliasColumnDef, TableFactor, VisitMut, VisitorMut,
-    visit_relations,
+    Expr, Ident, ObjectName, ObjectNamePart, Query, Select, TableAlias, TableAliasColumnDef, TableFactor, VisitMut,
+    VisitorMut, visit_relations,
 };
 
-use super::dynamic::ListedTable;
+use super::dynamic::{ListedTable, named_hidden};
 use super::merged::merged;
 use super::name::{ident, span_of, table_name};
+use super::own_columns::{listed_behind, with_columns};
 use super::relations::Relations;
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::select::simple;
@@ -65,7 +66,8 @@ pub fn with_views<'a>(statement: &'a QueryStatement, catalog: &dyn CatalogReader
     // Each view may be as deep as a statement. So the tree needs a large stack until it is known to be no deeper.
     on_large_stack(|| {
         let relations = Relations { catalog, ctes: Vec::new() };
-        let mut expansion = Expansion { relations, open_ctes: Vec::new(), listed, count: 0, reads_past: false };
+        let mut expansion =
+            Expansion { relations, open_ctes: Vec::new(), listed, hidden: Vec::new(), count: 0, reads_past: false };
         let mut expanded = statement.clone();
         expansion.statement(&mut expanded)?;
         expanded.reads_past |= expansion.reads_past;
@@ -80,6 +82,8 @@ struct Expansion<'a> {
     open_ctes: Vec<usize>,
     /// The tables of the statement with dynamic columns.
     listed: Vec<ObjectName>,
+    /// For each open SELECT the hidden columns that it names.
+    hidden: Vec<Vec<&'static str>>,
     count: usize,
     /// Whether a view reads the past of a table.
     reads_past: bool,
@@ -97,7 +101,7 @@ impl Expansion<'_> {
             .and_then(|query| self.view_of(query.name).map(|view| (view, query.name.clone(), query.moment.is_some())));
         if let Some((view, name, has_moment)) = only {
             refuse_moment(has_moment, &name)?;
-            let inner = self.inner(&view, span_of(&name).unwrap_or(statement.span))?;
+            let (view, inner) = self.inner(&view, &name, statement.span)?;
             if let Some(merged) = merged(statement, &view, &inner, self.relations.catalog) {
                 *statement = merged;
                 // Its subqueries may name views.
@@ -119,18 +123,16 @@ impl Expansion<'_> {
         if self.relations.is_cte(schema, name) { None } else { self.relations.catalog.view(schema, name) }
     }
 
-    /// The table that a name with dynamic columns stands for.
+    /// The table that a name with dynamic columns stands for; `None` for a view.
     fn listed_table(&self, name: &ObjectName) -> Result<Option<ListedTable>> {
         let Some((_, list)) = without_dynamic_columns(name) else { return Ok(None) };
         let refused = |what: &str| {
             let error = BindErrorKind::NotSupported(format!("dynamic columns of {what}"));
-            BindError::from(error).at(span_of(name)).help("only tables have dynamic columns")
+            BindError::from(error).at(span_of(name)).help("tables and views have dynamic columns")
         };
         match table_name(name) {
             Some((schema, bare)) if self.relations.is_cte(schema, bare) => Err(refused(&format!("the query {bare}"))),
-            Some((schema, bare)) if self.relations.catalog.view(schema, bare).is_some() => {
-                Err(refused(&format!("the view {bare}")))
-            }
+            Some((schema, bare)) if self.relations.catalog.view(schema, bare).is_some() => Ok(None),
             Some((schema, bare)) => {
                 let span = span_of(name);
                 let table = self.relations.catalog.resolve(schema, bare);
@@ -145,13 +147,23 @@ impl Expansion<'_> {
         names.any(|(s, t)| is_same_name(t, &table.value) && s.is_some_and(|s| is_same_name(s, &schema.value)))
     }
 
-    /// The query of a view, without views.
-    fn inner(&mut self, view: &ViewDef, span: Span) -> Result<QueryStatement> {
+    /// The query of a view, without views, and the view with the dynamic columns behind its name.
+    fn inner<'v>(
+        &mut self,
+        view: &'v ViewDef,
+        name: &ObjectName,
+        statement: Span,
+    ) -> Result<(Cow<'v, ViewDef>, QueryStatement)> {
+        let span = span_of(name).unwrap_or(statement);
         self.count += 1;
         if self.count > VIEWS_MAX {
             return Err(BindError::from(BindErrorKind::TooManyViews(VIEWS_MAX)).at(Some(span)));
         }
         let mut inner = parse_query_at(&view.query, span)?;
+        let view = match listed_behind(name)? {
+            Some(columns) => Cow::Owned(with_columns(view, &mut inner, &columns)?),
+            None => Cow::Borrowed(view),
+        };
         self.listed.extend(listed_tables(&inner.query));
         self.reads_past |= inner.reads_past;
         let ctes = std::mem::take(&mut self.relations.ctes);
@@ -159,7 +171,7 @@ impl Expansion<'_> {
         self.relations.ctes = ctes;
         done?;
         keep_apart(&mut inner.query, &self.relations);
-        Ok(inner)
+        Ok((view, inner))
     }
 }
 
@@ -188,28 +200,43 @@ impl VisitorMut for Expansion<'_> {
         ControlFlow::Continue(())
     }
 
+    fn pre_visit_select(&mut self, select: &mut Select) -> ControlFlow<Self::Break> {
+        self.hidden.push(if self.listed.is_empty() { Vec::new() } else { named_hidden(select) });
+        ControlFlow::Continue(())
+    }
+
+    fn post_visit_select(&mut self, _: &mut Select) -> ControlFlow<Self::Break> {
+        self.hidden.pop();
+        ControlFlow::Continue(())
+    }
+
     fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<Self::Break> {
         if let TableFactor::Table { name, args: None, version, .. } = factor
             && without_dynamic_columns(name).is_some()
         {
             let query = self.listed_table(name).and_then(|table| match table {
-                Some(table) => table.query(version.take(), span_of(name)).map(Some),
+                Some(table) => {
+                    let hidden = self.hidden.last().map(Vec::as_slice).unwrap_or_default();
+                    table.query(version.take(), span_of(name), hidden).map(Some)
+                }
                 None => Ok(None),
             });
             match query {
-                Ok(Some((view, query))) => put_query(factor, &view, query),
+                Ok(Some((view, query))) => {
+                    put_query(factor, &view, query);
+                    return ControlFlow::Continue(());
+                }
                 Ok(None) => {}
                 Err(error) => return ControlFlow::Break(Box::new(error)),
             }
-            return ControlFlow::Continue(());
         }
         if let TableFactor::Table { name, args: None, version, .. } = factor
             && let Some(view) = self.view_of(name)
             && let Some(span) = span_of(name)
         {
-            let inner = refuse_moment(version.is_some(), name).and_then(|()| self.inner(&view, span)).map_err(Box::new);
-            match inner {
-                Ok(inner) => put_query(factor, &view, *inner.query),
+            let inner = refuse_moment(version.is_some(), name).and_then(|()| self.inner(&view, name, span));
+            match inner.map_err(Box::new) {
+                Ok((view, inner)) => put_query(factor, &view, *inner.query),
                 Err(error) => return ControlFlow::Break(error),
             }
         }

@@ -39,6 +39,8 @@ pub(super) fn merged(
     catalog: &dyn CatalogReader,
 ) -> Option<QueryStatement> {
     let Simple { name, alias, .. } = simple(&outer.query)?;
+    let listed = without_dynamic_columns(name).map(|(name, _)| name);
+    let name = listed.as_ref().unwrap_or(name);
     let alias = alias.map_or_else(|| last_ident(name).cloned(), |alias| Some(alias.name.clone()))?;
     let rows = rows_of(inner, catalog)?;
     let Simple { select: inner_select, name: inner_name, .. } = simple(&inner.query)?;
@@ -211,6 +213,20 @@ impl View {
         self.columns.iter().find(|shown| is_same_name(&shown.name, &column.value) && (is_own || of_family(shown)))
     }
 
+    /// What `family.*` stands for: the table's own columns of the family, and those that it has beside them.
+    fn items_of_family(&self, wildcard: &SelectItem, qualifier: &[Ident]) -> Vec<SelectItem> {
+        let Some((family, rest)) = qualifier.split_last() else { return vec![wildcard.clone()] };
+        let is_it = |shown: &&Shown| shown.family.as_ref().is_some_and(|name| is_same_name(name, &family.value));
+        let is_of_table = rest.is_empty() || self.is_named(rest);
+        let beside = self.columns.iter().filter(|shown| is_of_table && is_it(shown));
+        let mut items: Vec<SelectItem> = beside.map(|shown| named(shown.value.clone(), &shown.name)).collect();
+        // Without any column the name is an error, which is found with the table's own.
+        if items.is_empty() || self.table.def().has_family(&family.value) {
+            items.insert(0, wildcard.clone());
+        }
+        items
+    }
+
     /// What `*` stands for.
     fn items(&self) -> Vec<SelectItem> {
         let shown = self.columns.iter().map(|shown| named(shown.value.clone(), &shown.name));
@@ -287,6 +303,11 @@ impl Merging<'_> {
                     if is_plain(options) && self.view.is_named(&idents(name)) =>
                 {
                     projection.extend(self.view.items());
+                }
+                SelectItem::QualifiedWildcard(SelectItemQualifiedWildcardKind::ObjectName(name), options)
+                    if self.view.shows_table && is_plain(options) =>
+                {
+                    projection.extend(self.view.items_of_family(item, &idents(name)));
                 }
                 SelectItem::UnnamedExpr(expr) => {
                     let shown = self.view.column(expr);

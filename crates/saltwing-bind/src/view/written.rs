@@ -10,26 +10,22 @@
 //! values, so the view shows it.
 
 use std::ops::ControlFlow;
-use std::sync::Arc;
 
-use saltwing_access::Table;
 use saltwing_catalog::CatalogReader;
 use saltwing_sql::statement::{
-    Assignment, ConflictAction, ConflictClause, Delete, QueryStatement, Returning, RowSource, SourceText, Statement,
-    Update, Upsert,
+    Assignment, ConflictAction, ConflictClause, Delete, Merge, MergeAction, MergeRows, Returning, RowSource,
+    SourceText, Statement, Update, Upsert,
 };
-use saltwing_sql::{ColumnName, Name, TableRef, expr_span, parse_query_at};
+use saltwing_sql::{ColumnName, DynamicColumn, Name, TableRef, expr_span, parse_query_at};
 use saltwing_types::table::{ColumnMatch, is_same_name};
-use saltwing_types::{CompareOp, Expr, Span, SqlType, Value, ViewDef, number, text};
+use saltwing_types::{Span, SqlType};
 use sqlparser::ast::{self, Ident, SelectItem, SetExpr};
 
-use super::expanded::with_views;
-use super::merged::{both, condition_of, rows_of};
-use crate::computed::expr_of;
+use super::dynamic::stored_name;
+use super::merged::{both, condition_of};
+use super::updatable::{Constant, Place, WrittenView, type_of};
 use crate::error::{BindError, BindErrorKind, Result};
-use crate::lower::{Params, constant};
-use crate::output::OutputColumn;
-use crate::select::Output;
+use crate::lower::Params;
 
 /// The statement as one that writes the table of the view that it names; `None` if it names no view.
 ///
@@ -49,14 +45,10 @@ pub fn through_view(
         Statement::Upsert(it) | Statement::Insert(it) => written.upsert(it, params)?,
         Statement::Update(it) => written.update(it, params)?,
         Statement::Delete(it) => written.delete(it)?,
-        _ => return Err(written.refused("MERGE takes a table")),
+        Statement::Merge(it) => written.merge(it, params)?,
+        _ => {}
     }
     Ok(Some(statement))
-}
-
-/// Whether a view takes writes.
-pub fn is_updatable(view: &ViewDef, catalog: &dyn CatalogReader) -> bool {
-    WrittenView::of(view, Span::on_line(1, 1, 1), catalog).is_ok()
 }
 
 fn target(statement: &Statement) -> Option<&TableRef> {
@@ -69,127 +61,22 @@ fn target(statement: &Statement) -> Option<&TableRef> {
     }
 }
 
-/// A view that takes writes: columns of one table under their own names, whose conditions are columns with their values.
-struct WrittenView<'a> {
-    view: &'a ViewDef,
-    query: QueryStatement,
-    table: Arc<Table>,
-    /// The columns that the conditions name, by index, with the values.
-    constants: Vec<(usize, Value)>,
-    span: Span,
-}
-
-impl<'a> WrittenView<'a> {
-    fn of(view: &'a ViewDef, span: Span, catalog: &dyn CatalogReader) -> Result<Self> {
-        let query = with_views(&parse_query_at(&view.query, span)?, catalog)?.into_owned();
-        let refused = |why: String| read_only(view, span, why);
-        let bound = rows_of(&query, catalog).ok_or_else(|| refused("it is more than rows of one table".into()))?;
-        let Output::Rows(columns) = &bound.output else {
-            return Err(refused("it is more than rows of one table".into()));
-        };
-        let def = bound.table.def();
-        for (OutputColumn { expr, .. }, shown) in columns.iter().zip(&view.columns) {
-            let own = |name: &str| is_same_name(name, &shown.name);
-            if !matches!(expr, Expr::Column(column) if own(&column.name) && column.index < def.columns.len()) {
-                return Err(refused(format!(
-                    "its column {} is no column of {} under its own name",
-                    shown.name, def.name
-                )));
-            }
-        }
-        let mut constants: Vec<(usize, Value)> = Vec::new();
-        for condition in &bound.conditions {
-            let Some((column, value)) = equality(&condition.expr) else {
-                return Err(refused(format!("its condition {} is not of the form column = constant", condition.text)));
-            };
-            let ty = bound.table.column_type(column);
-            match number::assign(value.clone(), ty) {
-                Ok(value) if !value.is_null() && !constants.iter().any(|(known, _)| *known == column) => {
-                    constants.push((column, value));
-                }
-                _ => return Err(refused(format!("no row meets its condition {}", condition.text))),
-            }
-        }
-        Ok(Self { view, table: bound.table.clone(), query, constants, span })
-    }
-
-    fn refused(&self, why: &str) -> BindError {
-        read_only(self.view, self.span, why.to_owned())
-    }
-
-    fn table_ref(&self) -> TableRef {
-        let name = &self.table.def().name;
-        let quoted = |text: &String| Name { text: text.clone(), quoted: true, span: self.span };
-        TableRef { schema: name.schema.as_ref().map(quoted), name: quoted(&name.name) }
-    }
-
-    /// The name of the view, as the name of the table in the statement.
-    fn alias(&self, given: Option<Name>) -> Name {
-        given.unwrap_or_else(|| Name { text: self.view.name.name.clone(), quoted: true, span: self.span })
-    }
-
-    fn name_of(&self, column: usize) -> &str {
-        self.table.def().columns.get(column).map_or("", |column| &column.name)
-    }
-
-    fn column_name(&self, name: &str) -> ColumnName {
-        ColumnName { family: None, name: Name { text: name.to_owned(), quoted: true, span: self.span } }
-    }
-
-    /// The index of a column that the statement writes.
-    fn written(&self, column: &ColumnName) -> Result<Option<usize>> {
-        if self.view.column_index(&column.name.text).is_none() {
-            let (table, column_name) = (self.view.name.to_string(), column.to_string());
-            let error = BindErrorKind::NoSuchColumn { table, column: column_name };
-            return Err(BindError::from(error).at(Some(column.span())));
-        }
-        Ok(self.table.def().column_index(&column.name.text))
-    }
-
-    /// The value of a column that the conditions name.
-    fn constant_of(&self, column: &ColumnName) -> Result<Option<&(usize, Value)>> {
-        let index = self.written(column)?;
-        Ok(self.constants.iter().find(|(constant, _)| Some(*constant) == index))
-    }
-
-    /// # Errors
-    /// [`BindErrorKind::ViewCheck`] if an expression gives a column another value than the conditions do.
-    fn check(&self, (column, value): &(usize, Value), given: &ast::Expr, params: Params<'_>) -> Result<()> {
-        let ty = self.table.column_type(*column);
-        let known = constant(given, params);
-        let is_open =
-            matches!(params, Params::Open) && matches!(given, ast::Expr::Value(it) if is_placeholder(&it.value));
-        let is_it = |known: Value| number::assign(known, ty).is_ok_and(|known| known == *value);
-        match is_open || known.is_some_and(is_it) {
-            true => Ok(()),
-            false => {
-                let value = text::literal(value, ty);
-                let error = BindErrorKind::ViewCheck {
-                    view: self.view.name.to_string(),
-                    column: self.name_of(*column).into(),
-                    value,
-                };
-                Err(BindError::from(error).at(expr_span(given)))
-            }
-        }
-    }
-
-    fn literal(&self, (column, value): &(usize, Value)) -> Result<ast::Expr> {
-        let ty: SqlType = self.table.column_type(*column);
-        expr_of(&format!("CAST({} AS {ty})", text::literal(value, ty)))
-    }
-
+impl WrittenView<'_> {
     fn upsert(&self, statement: &mut Upsert, params: Params<'_>) -> Result<()> {
-        let is_given = |name: &str| {
-            let column = self.table.def().column_index(name).and_then(|index| self.table.def().columns.get(index));
-            column.is_none_or(|column| column.generated().is_none())
-        };
-        let shown = self.view.columns.iter().filter(|column| is_given(&column.name));
-        let all = || shown.map(|column| self.column_name(&column.name)).collect();
-        let mut columns: Vec<ColumnName> = statement.columns.take().unwrap_or_else(all);
-        let mut missing: Vec<&(usize, Value)> = self.constants.iter().collect();
-        for (place, column) in columns.iter().enumerate() {
-            let Some(constant) = self.constant_of(column)? else { continue };
+        let columns = statement.columns.take().unwrap_or_else(|| self.shown());
+        // The dynamic columns of the statement, and those of the view's own that it writes.
+        let mut dynamic = std::mem::take(&mut statement.dynamic);
+        let mut named = Vec::with_capacity(columns.len() + self.constants.len());
+        let mut missing: Vec<&Constant> = self.constants.iter().collect();
+        for (place, column) in columns.into_iter().enumerate() {
+            if dynamic.iter().any(|(dynamic, _)| *dynamic == place) {
+                self.check_not_shown(&column)?;
+                named.push(column);
+                continue;
+            }
+            let constant = self.constant_of(&column)?;
+            named.push(self.named(column, place, &mut dynamic)?);
+            let (Some(constant), Some(column)) = (constant, named.last()) else { continue };
             missing.retain(|it| it.0 != constant.0);
             match &mut statement.source {
                 RowSource::Values(rows) => {
@@ -209,7 +96,7 @@ impl<'a> WrittenView<'a> {
             }
         }
         for constant in missing {
-            columns.push(self.column_name(self.name_of(constant.0)));
+            named.push(self.named(self.column_name(constant.0), named.len(), &mut dynamic)?);
             let literal = self.literal(constant)?;
             match &mut statement.source {
                 RowSource::Values(rows) => rows.iter_mut().for_each(|row| {
@@ -222,7 +109,10 @@ impl<'a> WrittenView<'a> {
         if let Some(ConflictClause { action: ConflictAction::Update { assignments, .. }, span, .. }) =
             &statement.conflict
         {
-            let is_key = |(column, _): &(usize, Value)| self.table.def().key.position(*column).is_some();
+            let is_key = |(column, _): &Constant| match column {
+                Place::Table(column) => self.table.def().key.position(*column).is_some(),
+                Place::Own(_) => false,
+            };
             if !self.constants.iter().all(is_key) {
                 let what = "ON CONFLICT DO UPDATE in a view with a condition on a column outside the key";
                 return Err(BindError::from(BindErrorKind::NotSupported(what.into())).at(Some(*span)));
@@ -231,9 +121,40 @@ impl<'a> WrittenView<'a> {
         }
         self.take_names(statement);
         self.returning(&mut statement.returning);
-        statement.columns = Some(columns);
+        let is_written = |own: &DynamicColumn| {
+            let written = dynamic.iter().filter_map(|(place, _)| named.get(*place));
+            written.into_iter().any(|name| is_same_name(&stored_name(name), &stored_name(&own.column)))
+        };
+        statement.known = self.own.iter().filter(|own| !is_written(own)).cloned().collect();
+        (statement.columns, statement.dynamic) = (Some(named), dynamic);
         statement.table = self.table_ref();
         Ok(())
+    }
+
+    /// The columns that a statement without a list writes.
+    fn shown(&self) -> Vec<ColumnName> {
+        let places = self.view.columns.iter().filter_map(|column| self.place(&column.name));
+        let is_given = |place: &Place| match place {
+            Place::Table(index) => {
+                self.table.def().columns.get(*index).is_none_or(|column| column.generated().is_none())
+            }
+            Place::Own(_) => true,
+        };
+        places.filter(is_given).map(|place| self.column_name(place)).collect()
+    }
+
+    /// A column as a statement over the table names it. One of the view's own is dynamic there.
+    fn named(&self, column: ColumnName, place: usize, dynamic: &mut Vec<(usize, SqlType)>) -> Result<ColumnName> {
+        match self.written(&column)? {
+            Some(own @ Place::Own(_)) => {
+                dynamic.push((place, type_of(own, &self.own, &self.table)));
+                Ok(ColumnName {
+                    name: Name { span: column.name.span, ..self.column_name(own).name },
+                    ..self.column_name(own)
+                })
+            }
+            _ => Ok(column),
+        }
     }
 
     /// Takes the name of the view from before columns: an UPSERT has no other name for its table.
@@ -267,6 +188,7 @@ impl<'a> WrittenView<'a> {
         self.check_shown(&alias, values.chain(&statement.selection))?;
         statement.selection = self.selection(&alias, statement.selection.take());
         self.returning(&mut statement.returning);
+        statement.dynamic = self.list(statement.dynamic.as_ref())?;
         (statement.table, statement.alias) = (self.table_ref(), Some(alias));
         Ok(())
     }
@@ -280,16 +202,76 @@ impl<'a> WrittenView<'a> {
         self.check_shown(&alias, order.flatten().chain(&statement.selection))?;
         statement.selection = self.selection(&alias, statement.selection.take());
         self.returning(&mut statement.returning);
+        statement.dynamic = self.list(statement.dynamic.as_ref())?;
         (statement.table, statement.alias) = (self.table_ref(), Some(alias));
+        Ok(())
+    }
+
+    /// A row that the view does not show matches no row of the source.
+    fn merge(&self, statement: &mut Merge, params: Params<'_>) -> Result<()> {
+        let alias = self.alias(statement.alias.take());
+        // A name without a qualifier may be one of the source.
+        let mut hidden = Hidden { written: self, alias: &alias.text, queries: 1 };
+        self.check_exprs(std::iter::once(&statement.on), &mut hidden)?;
+        for clause in &mut statement.clauses {
+            self.check_exprs(clause.condition.iter(), &mut hidden)?;
+            match &mut clause.action {
+                MergeAction::Update(assignments) => {
+                    self.check_assignments(assignments, params)?;
+                    self.check_exprs(assignments.iter().map(|it| &it.value), &mut hidden)?;
+                }
+                MergeAction::Insert { columns, values, .. } => self.inserted(columns, values, params)?,
+                MergeAction::Delete | MergeAction::Nothing => {}
+            }
+            if clause.rows == MergeRows::NotInSource {
+                clause.condition = self.selection(&alias, clause.condition.take());
+            }
+        }
+        let on = std::mem::replace(&mut statement.on, ast::Expr::value(ast::Value::Null));
+        statement.on = self.selection(&alias, Some(on)).unwrap_or_else(|| ast::Expr::value(ast::Value::Boolean(true)));
+        self.returning(&mut statement.returning);
+        statement.dynamic = self.list(statement.dynamic.as_ref())?;
+        (statement.table, statement.alias) = (self.table_ref(), Some(alias));
+        Ok(())
+    }
+
+    /// Gives the row of a MERGE's INSERT the values of the conditions.
+    fn inserted(
+        &self,
+        columns: &mut Option<Vec<ColumnName>>,
+        values: &mut Vec<ast::Expr>,
+        params: Params<'_>,
+    ) -> Result<()> {
+        let mut named = columns.take().unwrap_or_else(|| self.shown());
+        let mut missing: Vec<&Constant> = self.constants.iter().collect();
+        for (column, given) in named.iter().zip(values.iter_mut()) {
+            let Some(constant) = self.constant_of(column)? else { continue };
+            missing.retain(|it| it.0 != constant.0);
+            match saltwing_sql::is_default(given) {
+                true => *given = self.literal(constant)?,
+                false => self.check(constant, given, params)?,
+            }
+        }
+        // Values without a column are an error, which the number of both shows.
+        if named.len() == values.len() {
+            for constant in missing {
+                named.push(self.column_name(constant.0));
+                values.push(self.literal(constant)?);
+            }
+        }
+        *columns = Some(named);
         Ok(())
     }
 
     /// # Errors
     /// A column of the table that the view does not show.
     fn check_shown<'e>(&self, alias: &Name, exprs: impl Iterator<Item = &'e ast::Expr>) -> Result<()> {
-        let mut hidden = Hidden { written: self, alias: &alias.text, queries: 0 };
+        self.check_exprs(exprs, &mut Hidden { written: self, alias: &alias.text, queries: 0 })
+    }
+
+    fn check_exprs<'e>(&self, exprs: impl Iterator<Item = &'e ast::Expr>, hidden: &mut Hidden<'_>) -> Result<()> {
         for expr in exprs {
-            if let ControlFlow::Break(name) = ast::Visit::visit(expr, &mut hidden) {
+            if let ControlFlow::Break(name) = ast::Visit::visit(expr, hidden) {
                 let span = expr_span(&ast::Expr::Identifier(name.clone()));
                 let error = BindErrorKind::NoSuchColumn { table: self.view.name.to_string(), column: name.value };
                 return Err(BindError::from(error).at(span));
@@ -372,25 +354,6 @@ impl ast::Visitor for Hidden<'_> {
             && self.written.view.column_index(&column.value).is_none();
         if is_hidden { ControlFlow::Break(column.clone()) } else { ControlFlow::Continue(()) }
     }
-}
-
-fn read_only(view: &ViewDef, span: Span, why: String) -> BindError {
-    BindError::from(BindErrorKind::ReadOnlyView { view: view.name.to_string(), why }).at(Some(span))
-}
-
-/// The column and the value of `column = constant`.
-fn equality(condition: &Expr) -> Option<(usize, &Value)> {
-    let Expr::Compare(CompareOp::Eq, left, right) = condition else { return None };
-    match (&**left, &**right) {
-        (Expr::Column(column), Expr::Literal(value, _)) | (Expr::Literal(value, _), Expr::Column(column)) => {
-            Some((column.index, value))
-        }
-        _ => None,
-    }
-}
-
-fn is_placeholder(value: &ast::Value) -> bool {
-    matches!(value, ast::Value::Placeholder(_))
 }
 
 /// One more column of a query.

@@ -6,7 +6,8 @@
 //! * **UNNEST** repeats the rows of its input. DataFusion keeps their keys.
 //!
 //! By such keys DataFusion's rules leave out columns of GROUP BY and of ORDER BY, and whole joins. DataFusion computes them again
-//! whenever a rule changes a node, so [`GroupKeys`] runs before each rule that relies on them.
+//! whenever a rule changes a node, so [`GroupKeys`] runs before each rule that relies on them. The planner of SQL relies on them,
+//! too ([`super::relation_keys`]).
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -28,24 +29,29 @@ impl OptimizerRule for GroupKeys {
     }
 
     fn rewrite(&self, plan: LogicalPlan, _: &dyn OptimizerConfig) -> Result<Transformed<LogicalPlan>> {
-        let is_corrected = Cell::new(false);
-        plan.transform_up(|node| {
-            // The nodes above a corrected one take their keys from it.
-            let node = if is_corrected.get() { node.recompute_schema()? } else { node };
-            let keys = match &node {
-                LogicalPlan::Aggregate(aggregate) => keys_of_groups(aggregate),
-                LogicalPlan::Unnest(unnest) if !unnest.schema.functional_dependencies().is_empty() => {
-                    Some(FunctionalDependencies::empty())
-                }
-                _ => None,
-            };
-            let Some(keys) = keys else {
-                return Ok(if is_corrected.get() { Transformed::yes(node) } else { Transformed::no(node) });
-            };
-            is_corrected.set(true);
-            with_keys(node, keys).map(Transformed::yes)
-        })
+        corrected(plan)
     }
+}
+
+/// The plan with the keys of its nodes corrected.
+pub(super) fn corrected(plan: LogicalPlan) -> Result<Transformed<LogicalPlan>> {
+    let is_corrected = Cell::new(false);
+    plan.transform_up(|node| {
+        // The nodes above a corrected one take their keys from it.
+        let node = if is_corrected.get() { node.recompute_schema()? } else { node };
+        let keys = match &node {
+            LogicalPlan::Aggregate(aggregate) => keys_of_groups(aggregate),
+            LogicalPlan::Unnest(unnest) if !unnest.schema.functional_dependencies().is_empty() => {
+                Some(FunctionalDependencies::empty())
+            }
+            _ => None,
+        };
+        let Some(keys) = keys else {
+            return Ok(if is_corrected.get() { Transformed::yes(node) } else { Transformed::no(node) });
+        };
+        is_corrected.set(true);
+        with_keys(node, keys).map(Transformed::yes)
+    })
 }
 
 fn with_keys(mut node: LogicalPlan, keys: FunctionalDependencies) -> Result<LogicalPlan> {

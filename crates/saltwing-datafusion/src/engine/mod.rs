@@ -7,6 +7,7 @@ mod names;
 mod optimizer;
 mod output;
 mod planned;
+mod relation_keys;
 mod reusable;
 mod spill_directory;
 mod template;
@@ -43,6 +44,7 @@ use self::names::Names;
 use self::optimizer::optimizer;
 use self::output::result_type;
 use self::planned::judged;
+use self::relation_keys::RelationKeys;
 use self::spill_directory::SpillDirectory;
 use self::template::{is_immutable, parameter_types, params_only_in_scan_filters};
 use crate::analyzer::Lowering;
@@ -280,6 +282,7 @@ impl Engine {
             with_hidden: names_hidden,
             past_tables,
             places: RefCell::new(places),
+            relation_planners: [Arc::new(RelationKeys::default())],
         };
         let statement = Statement::Query(Box::new(query));
         let logical = SqlToRel::new_with_options(&names, parser_options()).sql_statement_to_plan(statement)?;

@@ -11,7 +11,7 @@ use datafusion::common::config::ConfigOptions;
 use datafusion::common::{DFSchema, DataFusionError, Result, TableReference};
 use datafusion::datasource::provider_as_source;
 use datafusion::execution::SessionState;
-use datafusion::logical_expr::planner::{ContextProvider, ExprPlanner, TypePlanner};
+use datafusion::logical_expr::planner::{ContextProvider, ExprPlanner, RelationPlanner, TypePlanner};
 use datafusion::logical_expr::simplify::SimplifyContext;
 use datafusion::logical_expr::{
     AggregateUDF, Expr as PlanExpr, HigherOrderUDF, ScalarUDF, TableSource as Source, WindowUDF,
@@ -46,6 +46,7 @@ pub(crate) struct Names<'a> {
     pub(crate) past_tables: Vec<Arc<Table>>,
     /// Where each table is named: planned in the order of the text, but for subqueries among the items.
     pub(crate) places: RefCell<Places>,
+    pub(crate) relation_planners: [Arc<dyn RelationPlanner>; 1],
 }
 
 impl Names<'_> {
@@ -95,6 +96,10 @@ impl ContextProvider for Names<'_> {
 
     fn get_expr_planners(&self) -> &[Arc<dyn ExprPlanner>] {
         self.session.expr_planners()
+    }
+
+    fn get_relation_planners(&self) -> &[Arc<dyn RelationPlanner>] {
+        &self.relation_planners
     }
 
     fn get_type_planner(&self) -> Option<Arc<dyn TypePlanner>> {

@@ -23,6 +23,8 @@ use crate::expression::internal_name::field_name;
 pub(super) struct Scope {
     relations: Vec<Relation>,
     items: Vec<String>,
+    /// Whether there are tables whose names are not known here: those of functions.
+    has_others: bool,
     /// The names that columns of several families of a table have and none of its default family, in lower case.
     pub(super) ambiguous: HashSet<String>,
 }
@@ -53,7 +55,10 @@ impl Scope {
             if let TableFactor::NestedJoin { table_with_joins, .. } = factor {
                 self.add(table_with_joins, catalog, is_cte);
             }
-            let Some(name) = factor_name(factor) else { continue };
+            let Some(name) = factor_name(factor) else {
+                self.has_others |= !matches!(factor, TableFactor::NestedJoin { alias: None, .. });
+                continue;
+            };
             let table = match factor {
                 TableFactor::Table { name, args: None, .. } => table_of(name, catalog, is_cte),
                 _ => None,
@@ -71,7 +76,7 @@ impl Scope {
     }
 
     fn knows_family(&self, family: &str) -> bool {
-        self.tables().flat_map(|def| def.families.iter().flatten()).any(|name| is_same_name(name, family))
+        self.tables().any(|def| def.has_family(family))
     }
 
     /// The columns that `family.*` or `table.family.*` stands for, each with its table and family; `None` if these parts
@@ -94,6 +99,33 @@ impl Scope {
     }
 }
 
+impl Scope {
+    /// Checks a wildcard that is none of a [family](Scope::family_columns).
+    ///
+    /// # Errors
+    /// `name.*` of neither a table nor a family of one, `table.name.*` of no family of the table.
+    pub(super) fn check_wildcard(&self, parts: &[Ident]) -> Result<(), RelationalError> {
+        let Some((family, table)) = parts.split_last() else { return Ok(()) };
+        if self.has_others || self.named(&family.value).is_some() {
+            return Ok(());
+        }
+        let (kind, tables): (_, Vec<String>) = match table.last().and_then(|table| self.named(&table.value)) {
+            Some(relation) => {
+                let name = format!("{}.{}.*", relation.name.join("."), family.value);
+                let families = relation.table.iter().map(|table| table.def().families_text());
+                (RelationalErrorKind::NoSuchColumn(name), families.collect())
+            }
+            None => {
+                let name: Vec<&str> = parts.iter().map(|part| part.value.as_str()).collect();
+                let families = self.tables().map(TableDef::families_text);
+                (RelationalErrorKind::NoSuchTable(name.join(".")), families.collect())
+            }
+        };
+        let error = RelationalError::from(kind).at(saltwing_sql::expr_span(&Expr::CompoundIdentifier(parts.to_vec())));
+        Err(if tables.is_empty() { error } else { error.help(tables.join("; ")) })
+    }
+}
+
 impl Relation {
     /// The name in the plan of this family's column, in lower case.
     fn field(&self, family: &str, column: &str) -> Option<String> {
@@ -103,8 +135,7 @@ impl Relation {
     }
 
     fn has_family(&self, family: &str) -> bool {
-        let families = self.table.iter().flat_map(|table| table.def().families.iter().flatten());
-        families.into_iter().any(|name| is_same_name(name, family))
+        self.table.as_ref().is_some_and(|table| table.def().has_family(family))
     }
 }
 

@@ -22,7 +22,7 @@ impl Rewriter<'_> {
         let texts = is_result.then_some(self.items);
         let mut item_texts = Vec::with_capacity(select.projection.len());
         for (i, item) in std::mem::take(&mut select.projection).into_iter().enumerate() {
-            select.projection.extend(self.without_family_wildcard(item));
+            select.projection.extend(self.without_family_wildcard(item)?);
             item_texts.resize(select.projection.len(), texts.and_then(|texts| texts.get(i)));
         }
         let has_wildcard = select.projection.iter().any(is_wildcard);
@@ -88,22 +88,30 @@ impl Rewriter<'_> {
     }
 
     /// The items that an item stands for: those of a family, if it is a wildcard of one.
-    fn without_family_wildcard(&self, item: SelectItem) -> Vec<SelectItem> {
-        let columns = match &item {
-            SelectItem::QualifiedWildcard(ast::SelectItemQualifiedWildcardKind::ObjectName(name), options)
-                if *options == WildcardAdditionalOptions::default() =>
-            {
+    ///
+    /// # Errors
+    /// No such family.
+    fn without_family_wildcard(&self, item: SelectItem) -> Result<Vec<SelectItem>> {
+        let columns = match (&item, self.scopes.last()) {
+            (
+                SelectItem::QualifiedWildcard(ast::SelectItemQualifiedWildcardKind::ObjectName(name), options),
+                Some(scope),
+            ) if *options == WildcardAdditionalOptions::default() => {
                 let parts: Vec<Ident> = name.0.iter().filter_map(|part| part.as_ident()).cloned().collect();
-                self.scopes.last().and_then(|scope| scope.family_columns(&parts))
+                let columns = scope.family_columns(&parts);
+                if columns.is_none() {
+                    scope.check_wildcard(&parts)?;
+                }
+                columns
             }
             _ => None,
         };
-        match columns {
+        Ok(match columns {
             Some(columns) => {
                 columns.into_iter().map(|c| SelectItem::UnnamedExpr(Expr::CompoundIdentifier(c))).collect()
             }
             None => vec![item],
-        }
+        })
     }
 
     /// Keeps hidden columns out of a SELECT's wildcards.

@@ -69,8 +69,13 @@ pub fn placeless(mut statement: Statement) -> Statement {
         Statement::CreateView(it) => {
             table(&mut it.name);
             it.columns.iter_mut().flatten().for_each(name);
+            it.own.iter_mut().for_each(|own| column_name(&mut own.column));
             it.text = String::new();
             query(&mut it.query);
+        }
+        Statement::AlterView(it) => {
+            table(&mut it.view);
+            it.columns.iter_mut().for_each(|own| column_name(&mut own.column));
         }
         Statement::CreateSequence(it) => {
             table(&mut it.name);
@@ -106,6 +111,7 @@ pub fn placeless(mut statement: Statement) -> Statement {
         }
         Statement::Merge(it) => {
             table(&mut it.table);
+            it.dynamic.iter_mut().for_each(name);
             it.alias.iter_mut().for_each(name);
             for clause in &mut it.clauses {
                 clause.span = NOWHERE;
@@ -150,7 +156,7 @@ pub fn placeless(mut statement: Statement) -> Statement {
         }
         Statement::CopyTo(it) => {
             match &mut it.source {
-                CopySource::Table { table: of, columns } => {
+                CopySource::Table { table: of, columns, .. } => {
                     table(of);
                     columns.iter_mut().flatten().for_each(column_name);
                 }

@@ -112,6 +112,11 @@ impl Print for Statement {
             Self::DropTable(it) => drop_with(f, "TABLE", it),
             Self::DropView(it) => drop_with(f, "VIEW", it),
             Self::CreateView(it) => it.print(f),
+            Self::AlterView(it) => {
+                let if_not_exists = if it.if_not_exists { "IF NOT EXISTS " } else { "" };
+                write!(f, "ALTER VIEW {} ADD {if_not_exists}", it.view)?;
+                list(f, it.columns.iter().map(ToString::to_string))
+            }
             Self::CreateSequence(it) => it.print(f),
             Self::AlterSequence(it) => it.print(f),
             Self::DropSequence(DropSequence { if_exists, names }) => drop_objects(f, "SEQUENCE", *if_exists, names),
@@ -183,12 +188,13 @@ fn drop_with(f: &mut Formatter<'_>, what: &str, it: &DropObjects) -> fmt::Result
 
 impl Print for CreateView {
     fn print(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let Self { replaces, if_not_exists, name, columns, query, .. } = self;
+        let Self { replaces, if_not_exists, name, columns, own, query, .. } = self;
         write!(f, "CREATE {}VIEW ", if *replaces { "OR REPLACE " } else { "" })?;
         write!(f, "{}{name}", if *if_not_exists { "IF NOT EXISTS " } else { "" })?;
-        if let Some(columns) = columns {
+        if columns.is_some() || !own.is_empty() {
+            let named = columns.iter().flatten().map(ToString::to_string);
             f.write_str(" (")?;
-            list(f, columns)?;
+            list(f, named.chain(own.iter().map(ToString::to_string)))?;
             f.write_str(")")?;
         }
         f.write_str(" AS ")?;
@@ -410,16 +416,7 @@ fn upsert(f: &mut Formatter<'_>, verb: &str, it: &Upsert) -> fmt::Result {
     let replaces = it.conflict.as_ref().is_some_and(|clause| clause.action == ConflictAction::Replace);
     f.write_str(if replaces { " OR REPLACE" } else { "" })?;
     write!(f, " INTO {}", it.table)?;
-    if let Some(names) = &it.columns {
-        let types = |place: usize| it.dynamic.iter().find(|(dynamic, _)| *dynamic == place);
-        let written = names.iter().enumerate().map(|(place, name)| match types(place) {
-            Some((_, ty)) => format!("{name} {ty}"),
-            None => name.to_string(),
-        });
-        f.write_str(" (")?;
-        list(f, written)?;
-        f.write_str(")")?;
-    }
+    typed_columns(f, it.columns.as_deref(), &it.dynamic)?;
     f.write_str(if it.overriding { " OVERRIDING SYSTEM VALUE" } else { "" })?;
     match &it.source {
         RowSource::Values(rows) => {
@@ -455,6 +452,23 @@ impl Print for ConflictClause {
             }
         }
     }
+}
+
+/// Columns, of which those at some places have types.
+fn typed_columns(
+    f: &mut Formatter<'_>,
+    columns: Option<&[ColumnName]>,
+    types: &[(usize, saltwing_types::SqlType)],
+) -> fmt::Result {
+    let Some(columns) = columns else { return Ok(()) };
+    let ty = |place: usize| types.iter().find(|(typed, _)| *typed == place);
+    let written = columns.iter().enumerate().map(|(place, name)| match ty(place) {
+        Some((_, ty)) => format!("{name} {ty}"),
+        None => name.to_string(),
+    });
+    f.write_str(" (")?;
+    list(f, written)?;
+    f.write_str(")")
 }
 
 fn columns(f: &mut Formatter<'_>, columns: Option<&[ColumnName]>) -> fmt::Result {
@@ -513,6 +527,7 @@ impl Print for Merge {
         f.write_str("MERGE")?;
         hints(f, &self.hints)?;
         write!(f, " INTO {}", self.table)?;
+        self.dynamic.iter().try_for_each(|list| write!(f, " {}", list.text))?;
         alias(f, self.alias.as_ref())?;
         write!(f, " USING {} ON {}", tree_text(&self.source), tree_text(&self.on))?;
         for clause in &self.clauses {
@@ -530,9 +545,10 @@ impl Print for Merge {
                     f.write_str("UPDATE SET ")?;
                     list(f, assignments)?;
                 }
-                MergeAction::Insert { columns: names, values } => {
+                MergeAction::Insert { columns: names, overriding, values } => {
                     f.write_str("INSERT")?;
                     columns(f, names.as_deref())?;
+                    f.write_str(if *overriding { " OVERRIDING SYSTEM VALUE" } else { "" })?;
                     f.write_str(" VALUES (")?;
                     list(f, values.iter().map(tree_text))?;
                     f.write_str(")")?;
@@ -605,7 +621,7 @@ impl Print for Explain {
 impl Print for CopyFrom {
     fn print(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, "COPY {}", self.table)?;
-        columns(f, self.columns.as_deref())?;
+        typed_columns(f, self.columns.as_deref(), &self.dynamic)?;
         f.write_str(" FROM ")?;
         target(f, &self.source, "STDIN")?;
         self.options.print(f)
@@ -615,9 +631,9 @@ impl Print for CopyFrom {
 impl Print for CopyTo {
     fn print(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match &self.source {
-            CopySource::Table { table, columns: of } => {
+            CopySource::Table { table, columns: of, dynamic } => {
                 write!(f, "COPY {table}")?;
-                columns(f, of.as_deref())?;
+                typed_columns(f, of.as_deref(), dynamic)?;
             }
             CopySource::Query(query) => write!(f, "COPY ({})", Shown(query))?,
         }

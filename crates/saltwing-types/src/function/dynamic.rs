@@ -6,7 +6,7 @@ use crate::{Value, ValueError, dynamic, eval};
 
 pub(super) static ALL: &[&ScalarFunction] = &[&DYNAMIC_COLUMN];
 
-static DYNAMIC_COLUMN: ScalarFunction = ScalarFunction::new(
+pub(super) static DYNAMIC_COLUMN: ScalarFunction = ScalarFunction::new(
     "DYNAMIC_COLUMN",
     &[Signature::new(
         &[of_kind("row", ParameterKind::Json), text("name"), of_kind("like", ParameterKind::Any)],
@@ -36,4 +36,35 @@ fn compute(args: &Args<'_>) -> Result<Value, ValueError> {
             args.ty()
         ))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dynamic::DYNAMIC_COLUMNS;
+    use crate::{ColumnRef, Expr, Function, SqlType};
+
+    fn call(row: Expr, name: &str) -> Expr {
+        let text = Expr::Literal(Value::text(name), SqlType::Varchar(None));
+        let like = Expr::Literal(Value::Null, SqlType::Integer);
+        Expr::Call(Function::DYNAMIC_COLUMN, vec![row, text, like], SqlType::Integer)
+    }
+
+    fn column(name: &str) -> Expr {
+        let name = name.to_owned();
+        Expr::Column(ColumnRef { index: 3, name, ty: SqlType::Json, nullable: true, span: None })
+    }
+
+    #[test]
+    fn a_call_over_a_row_is_the_column_that_it_reads() {
+        let null = Expr::Literal(Value::Null, SqlType::Null);
+        for row in [column(DYNAMIC_COLUMNS), null.clone(), Expr::Cast(Box::new(null), SqlType::Json)] {
+            let call = call(row, "f.n");
+            assert_eq!(call.dynamic_column(), Some("f.n"));
+            assert_eq!(call.to_string(), "f.n");
+        }
+        let other = call(column("j"), "n");
+        assert_eq!(other.dynamic_column(), None);
+        assert_eq!(other.to_string(), "DYNAMIC_COLUMN(j, 'n', NULL)");
+    }
 }

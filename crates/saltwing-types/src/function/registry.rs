@@ -3,7 +3,8 @@
 use std::sync::LazyLock;
 
 use super::{
-    Function, ScalarFunction, array, conditional, datetime, hash, interval, json, phoenix, regexp, substring, text,
+    Function, ScalarFunction, array, conditional, datetime, dynamic, hash, interval, json, phoenix, regexp, substring,
+    text,
 };
 use crate::DateField;
 
@@ -55,6 +56,8 @@ impl Function {
     pub const ARRAY_PREPEND: Self = Self(&array::ARRAY_PREPEND);
     /// `array || array`.
     pub const ARRAY_CAT: Self = Self(&array::ARRAY_CAT);
+    /// A dynamic column of a row.
+    pub const DYNAMIC_COLUMN: Self = Self(&dynamic::DYNAMIC_COLUMN);
     /// `value = ANY(array)`.
     pub const ARRAY_ANY: Self = Self(&array::ARRAY_ANY);
     /// `value = ALL(array)`.

@@ -113,7 +113,7 @@ impl Loading<'_> {
 /// The columns of the file that have the names of the target's.
 fn listed(target: &UpsertTarget, schema: &SchemaRef, file: &str) -> Result<Vec<usize>, Error> {
     let def = target.table.def();
-    let wanted = target.columns.iter().filter_map(|&column| def.columns.get(column));
+    let wanted = target.columns.iter().filter_map(|&column| target.column(column));
     let place = |column: &ColumnDef| {
         let name = def.unique_name(column);
         let names = || schema.fields().iter().map(|field| field.name().as_str());

@@ -1,9 +1,10 @@
 //! COPY FROM.
 
 use std::io::{BufRead, BufReader, Read};
+use std::sync::Arc;
 
-use saltwing_access::ScanContext;
-use saltwing_bind::{OnConflict, UpsertTarget, resolve, target_columns};
+use saltwing_access::{ScanContext, Table};
+use saltwing_bind::{OnConflict, UpsertTarget, listed_columns, resolve};
 use saltwing_sql::statement::{CopyCompression, CopyFrom};
 
 use super::batch_reader::IpcReader;
@@ -45,10 +46,17 @@ impl Session {
     }
 
     fn load_of<'a>(&'a self, copy: &'a CopyFrom, context: &'a ScanContext) -> Result<Loading<'a>, Error> {
-        let table = resolve(&*self.catalog(), &copy.table)?;
-        let columns = target_columns(&table, copy.columns.as_deref())?;
+        let columns = |table: &Arc<Table>| listed_columns(table, copy.columns.as_deref(), &copy.dynamic);
+        let mut table = resolve(&*self.catalog(), &copy.table)?;
+        if !copy.dynamic.is_empty() {
+            columns(&table)?;
+            self.adds_dynamic_columns(&copy.table)?;
+            table = resolve(&*self.catalog(), &copy.table)?;
+        }
+        let (columns, dynamic) = columns(&table)?;
         let name = table.def().name.to_string();
         let target = UpsertTarget::new(table, columns, copy.options.on_conflict.unwrap_or(OnConflict::Replace))?;
+        let target = UpsertTarget { dynamic, ..target };
         Ok(Loading {
             loader: Loader::new(target, copy.table.clone()).counting_repeats(),
             limits: PartLimits::of(self),

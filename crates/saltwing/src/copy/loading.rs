@@ -53,7 +53,7 @@ impl Loading<'_> {
         let target = &self.loader.target;
         let (mut row, mut unset, mut bytes) = (Vec::with_capacity(target.columns.len()), Vec::new(), 0);
         for (place, &column) in target.columns.iter().enumerate() {
-            let Some(def) = target.table.def().columns.get(column) else { continue };
+            let Some(def) = target.column(column) else { continue };
             match cell(place, def) {
                 Ok((Value::Null, _)) if !def.nullable => match &def.default {
                     Some(default) if default.is_of_new_row() => {

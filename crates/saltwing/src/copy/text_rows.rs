@@ -3,6 +3,7 @@
 use std::io::BufRead;
 
 use saltwing_bind::UpsertTarget;
+use saltwing_types::table::is_same_name;
 use saltwing_types::{ColumnDef, ErrorCode, SqlType, Value, ValueError, text};
 
 use super::advice;
@@ -59,9 +60,12 @@ impl Loading<'_> {
 
     /// The columns whose values may be lists or objects, and their types.
     pub(super) fn nested_columns(&self) -> Vec<(String, SqlType)> {
-        let table = self.loader.target.table.def();
-        let nested = table.columns.iter().filter(|column| column.ty.element().is_some() || column.ty == SqlType::Json);
-        nested.map(|column| (table.unique_name(column), column.ty)).collect()
+        let target = &self.loader.target;
+        let table = target.table.def();
+        let is_nested = |column: &&ColumnDef| column.ty.element().is_some() || column.ty == SqlType::Json;
+        let of_table = table.columns.iter().filter(is_nested).map(|column| (table.unique_name(column), column.ty));
+        let dynamic = target.dynamic.iter().filter(is_nested).map(|column| (column.name.clone(), column.ty));
+        of_table.chain(dynamic).collect()
     }
 
     /// Loads the objects of a file of JSON lines.
@@ -128,14 +132,16 @@ impl Loading<'_> {
     /// The place of a key's column among those that are loaded.
     fn place(&self, key: &str) -> Option<usize> {
         let target = &self.loader.target;
-        let column = column_called(target.table.def(), key)?;
+        let def = target.table.def();
+        let dynamic = || target.dynamic.iter().position(|column| is_same_name(&column.name, key));
+        let column = column_called(def, key).or_else(|| Some(def.columns.len() + dynamic()?))?;
         target.columns.iter().position(|loaded| *loaded == column)
     }
 
     fn no_column(&self, line: u64, key: &str) -> Fault {
         let target = &self.loader.target;
         let def = target.table.def();
-        let names = target.columns.iter().filter_map(|&c| def.columns.get(c)).map(|c| c.name.as_str());
+        let names = target.columns.iter().filter_map(|&c| target.column(c)).map(|c| c.name.as_str());
         let advice = saltwing_types::suggest(key, names).map(|near| format!("there is {near}"));
         let fault = Fault::new(line, format!("{} has no column {key}", def.name), ErrorCode::NoSuchColumn);
         Fault { advice, ..fault }

@@ -7,7 +7,7 @@ use arrow::array::RecordBatch;
 use saltwing_bind::{ResultColumn, Scope, column_path};
 use saltwing_sql::statement::{CopyCompression, CopySource, CopyTo, QueryStatement};
 use saltwing_sql::{ColumnName, Statement, TableRef, parse_one, quote_name};
-use saltwing_types::{ErrorCode, Value};
+use saltwing_types::{ErrorCode, SqlType, Value};
 
 use super::batch_writer::IpcWriter;
 #[cfg(feature = "parquet")]
@@ -72,13 +72,16 @@ impl Session {
 
     /// The query for the rows.
     pub(crate) fn copied_query<'c>(&self, copy: &'c CopyTo) -> Result<Cow<'c, QueryStatement>, Error> {
-        let (table, columns) = match &copy.source {
+        let (table, columns, dynamic) = match &copy.source {
             CopySource::Query(query) => return Ok(Cow::Borrowed(query)),
-            CopySource::Table { table, columns } => (table, columns),
+            CopySource::Table { table, columns, dynamic } => (table, columns, dynamic),
         };
-        let list = self.copied_items(table, columns.as_deref())?;
+        let list = self.copied_items(table, columns.as_deref(), dynamic)?;
+        let types = dynamic.iter().filter_map(|(place, ty)| Some(format!("{} {ty}", columns.as_ref()?.get(*place)?)));
+        let types = types.collect::<Vec<_>>().join(", ");
+        let declared = if types.is_empty() { types } else { format!(" ({types})") };
         // COPY t TO names the whole table: there is nothing for the guard to ask.
-        match parse_one(&format!("SELECT /*+ FULL_SCAN */ {list} FROM {table}"))?.statement {
+        match parse_one(&format!("SELECT /*+ FULL_SCAN */ {list} FROM {table}{declared}"))?.statement {
             Statement::Query(query) => Ok(Cow::Owned(query)),
             _ => Err(Error::new(ErrorCode::Bug, "a SELECT was read as another statement")),
         }
@@ -86,7 +89,12 @@ impl Session {
 
     /// The items of the SELECT for a table's rows. A column that shares its name with another one is labelled with its
     /// family, so that COPY FROM finds it.
-    fn copied_items(&self, name: &TableRef, columns: Option<&[ColumnName]>) -> Result<String, Error> {
+    fn copied_items(
+        &self,
+        name: &TableRef,
+        columns: Option<&[ColumnName]>,
+        dynamic: &[(usize, SqlType)],
+    ) -> Result<String, Error> {
         let table = saltwing_bind::resolve(&*self.catalog(), name).ok();
         let items: Vec<String> = match (columns, table) {
             (None, None) => vec!["*".to_owned()],
@@ -99,11 +107,15 @@ impl Session {
             (Some(columns), None) => columns.iter().map(ToString::to_string).collect(),
             (Some(columns), Some(table)) => {
                 let scope = Scope::of(table, None);
-                let item = |column: &ColumnName| {
+                let is_dynamic = |place: usize| dynamic.iter().any(|(dynamic, _)| *dynamic == place);
+                let item = |(place, column): (usize, &ColumnName)| {
+                    if is_dynamic(place) {
+                        return Ok(format!("{column} AS {}", quote_name(&column.name.text)));
+                    }
                     let found = scope.resolve(&column.parts(), Some(column.span()))?;
                     Ok(format!("{column} AS {}", quote_name(&found.name)))
                 };
-                columns.iter().map(item).collect::<Result<_, Error>>()?
+                columns.iter().enumerate().map(item).collect::<Result<_, Error>>()?
             }
         };
         Ok(items.join(", "))

@@ -218,7 +218,11 @@ impl Loader {
         }
         let mut columns = Vec::with_capacity(self.target.columns.len());
         for &index in &self.target.columns {
-            let Some(known) = old.columns.get(index) else { continue };
+            let Some(known) = old.columns.get(index) else {
+                // Dynamic columns come behind those of the table.
+                columns.push(index - old.columns.len() + new.columns.len());
+                continue;
+            };
             // It may have another name now.
             let is_same = |(other, c): &(usize, &ColumnDef)| {
                 (c.family, c.slot) == (known.family, known.slot) && new.key.position(*other) == old.key.position(index)
@@ -230,7 +234,8 @@ impl Loader {
             };
             columns.push(column);
         }
-        self.target = UpsertTarget::new(table, columns, self.target.on_conflict)?;
+        let target = UpsertTarget::new(table, columns, self.target.on_conflict)?;
+        self.target = UpsertTarget { dynamic: std::mem::take(&mut self.target.dynamic), ..target };
         Ok(true)
     }
 }

@@ -77,6 +77,28 @@ fn words_of_phoenix_split_points_and_dynamic_columns_are_exported() {
     assert!(again.iter().zip(&script).all(|(again, first)| again.eq_ignore_ascii_case(first)), "{again:#?}");
 }
 
+#[test]
+fn views_are_exported_with_columns_of_their_own() {
+    let connection = Database::memory().unwrap().connect().blocking();
+    let tables = "CREATE TABLE t (k INTEGER PRIMARY KEY, kind VARCHAR, v INTEGER);
+        CREATE VIEW b (extra VARCHAR, j JSON) AS SELECT * FROM t WHERE kind = 'it''s';
+        CREATE VIEW a (n INTEGER) AS SELECT * FROM b WHERE v = 5 AND extra = 'x';
+        CREATE VIEW few AS SELECT k FROM t;
+        CREATE VIEW over_few (e VARCHAR) AS SELECT * FROM few";
+    connection.execute_batch(tables).unwrap();
+    let lines = texts(&connection, "EXPORT ALL AS PHOENIX").unwrap();
+    let views: Vec<&str> =
+        lines.iter().map(String::as_str).filter(|line| line.contains("VIEW") || line.contains("view")).collect();
+    let expected = [
+        "CREATE VIEW IF NOT EXISTS b (extra VARCHAR, j VARCHAR) AS SELECT * FROM t WHERE kind = 'it''s';",
+        "-- view few is left out: Phoenix's views are SELECT * FROM table WHERE ..: SELECT k FROM t",
+        "CREATE VIEW IF NOT EXISTS a (n INTEGER) AS SELECT * FROM b WHERE v = 5 AND extra = 'x';",
+        "-- view over_few is left out: Phoenix's views are SELECT * FROM table WHERE ..: SELECT k, e FROM few (e VARCHAR)",
+    ];
+    let views: Vec<&str> = views.into_iter().filter(|line| !line.contains("that views have")).collect();
+    assert_eq!(views, expected);
+}
+
 /// What is exported is read in the dialect, and gives the same rows.
 #[test]
 fn the_dialect_reads_what_is_exported() {

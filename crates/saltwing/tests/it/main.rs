@@ -18,6 +18,8 @@ mod derives;
 mod direct;
 mod durability;
 #[cfg(feature = "datafusion")]
+mod dynamic_columns;
+#[cfg(feature = "datafusion")]
 mod errors_as_data;
 mod export;
 #[cfg(feature = "datafusion")]

@@ -1,0 +1,189 @@
+//! Views with columns of their own: `CREATE VIEW v (extra VARCHAR) AS SELECT * FROM t WHERE kind = 'a'`.
+//!
+//! Such a column is a dynamic column of the table: the view is `SELECT k, kind, extra FROM t (extra VARCHAR) WHERE kind = 'a'`. A
+//! list behind the name of a view is one behind the name of its table, whose columns the view shows besides its own.
+
+use saltwing_catalog::CatalogReader;
+use saltwing_sql::statement::QueryStatement;
+use saltwing_sql::{ColumnName, DynamicColumn, TableRef, dynamic_columns, parse_query_at, without_dynamic_columns};
+use saltwing_types::table::is_same_name;
+use saltwing_types::{Span, TableDef, TableName, ViewColumn, ViewDef};
+use sqlparser::ast::{self, Expr, Ident, ObjectName, ObjectNamePart, SelectItem, SetExpr, TableFactor};
+
+use super::dynamic::stored_name;
+use super::name::{span_of, table_name};
+use crate::error::{BindError, BindErrorKind, Result};
+use crate::select::simple;
+
+/// The view with these columns behind its own.
+///
+/// # Errors
+/// A name that a column of the view has; as [`add_columns`].
+pub(super) fn with_columns(view: &ViewDef, query: &mut QueryStatement, columns: &[DynamicColumn]) -> Result<ViewDef> {
+    let what = format!("dynamic columns of the view {}, whose query is more than rows of one table", view.name);
+    add_columns(query, columns, &what)?;
+    let mut view = view.clone();
+    for DynamicColumn { column, ty } in columns {
+        if let Some(known) = view.column_index(&column.name.text) {
+            let known = view.columns.get(known).map_or_else(String::new, |known| known.name.clone());
+            let error = BindErrorKind::ColumnExists { table: view.name.to_string(), column: known };
+            return Err(BindError::from(error).at(Some(column.span())).help("name it without a type"));
+        }
+        view.columns.push(ViewColumn { name: column.name.text.clone(), ty: *ty, nullable: true, comment: None });
+    }
+    Ok(view)
+}
+
+/// Declares dynamic columns behind the table of a query, and gives them behind its columns.
+///
+/// # Errors
+/// [`BindErrorKind::NotSupported`], which says `what`, if the query is more than rows of one table as they come.
+pub(super) fn add_columns(query: &mut QueryStatement, columns: &[DynamicColumn], what: &str) -> Result<()> {
+    let refused = || {
+        let first = columns.first().map(|it| it.column.span());
+        BindError::from(BindErrorKind::NotSupported(what.to_owned()))
+            .at(first)
+            .help("such a query is SELECT .. FROM t WHERE ..")
+    };
+    if !gives_rows(&query.query) {
+        return Err(refused());
+    }
+    let SetExpr::Select(select) = query.query.body.as_mut() else { return Err(refused()) };
+    let [from] = select.from.as_mut_slice() else { return Err(refused()) };
+    let TableFactor::Table { name, .. } = &mut from.relation else { return Err(refused()) };
+    declare(name, columns)?;
+    select.projection.extend(columns.iter().map(|it| {
+        let idents = it.column.family.iter().chain([&it.column.name]).map(|part| super::quoted(&part.text));
+        SelectItem::UnnamedExpr(match idents.collect::<Vec<Ident>>() {
+            parts if parts.len() > 1 => Expr::CompoundIdentifier(parts),
+            parts => parts.into_iter().next().map_or_else(|| Expr::value(ast::Value::Null), Expr::Identifier),
+        })
+    }));
+    query.items = Vec::new();
+    Ok(())
+}
+
+/// Whether a query gives the rows of one table as they come.
+fn gives_rows(query: &ast::Query) -> bool {
+    let whole = query.order_by.is_none() && query.limit_clause.is_none();
+    let is_ungrouped = |select: &ast::Select| {
+        let keys = matches!(&select.group_by, ast::GroupByExpr::Expressions(keys, _) if keys.is_empty());
+        keys && select.distinct.is_none() && select.having.is_none()
+    };
+    whole && simple(query).is_some_and(|query| is_ungrouped(query.select))
+}
+
+/// Adds dynamic columns to the list behind a table.
+fn declare(name: &mut ObjectName, columns: &[DynamicColumn]) -> Result<()> {
+    let (table, mut list) = match without_dynamic_columns(name) {
+        Some((table, list)) => (table, listed(list)?),
+        None => (name.clone(), Vec::new()),
+    };
+    list.extend(columns.iter().cloned());
+    let list: Vec<String> = list.iter().map(ToString::to_string).collect();
+    let place =
+        name.0.last().and_then(|part| part.as_ident()).map_or_else(sqlparser::tokenizer::Span::empty, |it| it.span);
+    let list = Ident { value: format!("({})", list.join(", ")), quote_style: Some('"'), span: place };
+    *name = ObjectName(table.0.into_iter().chain([ObjectNamePart::Identifier(list)]).collect());
+    Ok(())
+}
+
+fn listed(list: &Ident) -> Result<Vec<DynamicColumn>> {
+    let span = saltwing_sql::expr_span(&Expr::Identifier(list.clone())).unwrap_or_else(|| Span::on_line(1, 1, 1));
+    Ok(dynamic_columns(&list.value, span)?)
+}
+
+/// The dynamic columns behind the name of a table or a view.
+pub(super) fn listed_behind(name: &ObjectName) -> Result<Option<Vec<DynamicColumn>>> {
+    without_dynamic_columns(name).map(|(_, list)| listed(list)).transpose()
+}
+
+/// The dynamic columns that a query of one table declares, those of the views below it among them, and its table; `None` for
+/// a query of several, or of what is no table.
+///
+/// # Errors
+/// A query that is none.
+pub(super) fn declared_by(
+    query: &QueryStatement,
+    catalog: &dyn CatalogReader,
+) -> Result<Option<(TableName, Vec<DynamicColumn>)>> {
+    let (mut columns, mut query) = (Vec::new(), std::borrow::Cow::Borrowed(query));
+    loop {
+        let Some(name) = simple(&query.query).map(|query| query.name) else { return Ok(None) };
+        columns.extend(listed_behind(name)?.unwrap_or_default());
+        let Some((schema, bare)) = table_name(name) else { return Ok(None) };
+        let Some(view) = catalog.view(schema, bare) else {
+            let table = catalog.resolve(schema, bare).ok();
+            return Ok(table.map(|table| (table.def().name.clone(), columns)));
+        };
+        let span = span_of(name).unwrap_or(query.span);
+        query = std::borrow::Cow::Owned(parse_query_at(&view.query, span)?);
+    }
+}
+
+/// Checks that no view declares a dynamic column of a name that a column of its table is to have.
+///
+/// # Errors
+/// [`BindErrorKind::ColumnOfView`].
+pub fn check_new_names<'n>(
+    def: &TableDef,
+    names: impl IntoIterator<Item = &'n ColumnName>,
+    catalog: &dyn CatalogReader,
+) -> Result<()> {
+    let mut names = names.into_iter().peekable();
+    if names.peek().is_none() || !catalog.has_views() {
+        return Ok(());
+    }
+    let mut declared: Vec<(TableName, DynamicColumn)> = Vec::new();
+    for view in catalog.views() {
+        let query = parse_query_at(&view.query, Span::on_line(1, 1, 1))?;
+        declared.extend(declared_in(&query, def, catalog)?.into_iter().map(|column| (view.name.clone(), column)));
+    }
+    for name in names {
+        let is_it = |it: &&(TableName, DynamicColumn)| hides(name, &it.1.column);
+        if let Some((view, column)) = declared.iter().find(is_it) {
+            let (view, column) = (view.to_string(), column.column.to_string());
+            let error = BindErrorKind::ColumnOfView { table: def.name.to_string(), column, view };
+            return Err(BindError::from(error).at(Some(name.span())));
+        }
+    }
+    Ok(())
+}
+
+/// The dynamic columns of a table that a view's query declares.
+fn declared_in(query: &QueryStatement, def: &TableDef, catalog: &dyn CatalogReader) -> Result<Vec<DynamicColumn>> {
+    let mut found = Vec::new();
+    let mut names = Vec::new();
+    let _ = ast::visit_relations(&*query.query, |name| {
+        names.extend(without_dynamic_columns(name).map(|_| name.clone()));
+        std::ops::ControlFlow::<()>::Continue(())
+    });
+    for name in names {
+        let Some((schema, bare)) = table_name(&name) else { continue };
+        let below = match catalog.view(schema, bare) {
+            Some(view) => {
+                let query = parse_query_at(&view.query, query.span)?;
+                declared_by(&query, catalog)?.map(|(table, _)| table)
+            }
+            None => catalog.resolve(schema, bare).ok().map(|table| table.def().name.clone()),
+        };
+        if below.as_ref() == Some(&def.name) {
+            found.extend(listed_behind(&name)?.unwrap_or_default());
+        }
+    }
+    Ok(found)
+}
+
+/// Whether a column of a table would take the name of a dynamic one.
+fn hides(column: &ColumnName, dynamic: &ColumnName) -> bool {
+    match &dynamic.family {
+        Some(_) => is_same_name(&stored_name(column), &stored_name(dynamic)),
+        None => is_same_name(&column.name.text, &dynamic.name.text),
+    }
+}
+
+/// A table's name as a statement writes it.
+pub(super) fn table_ref(name: &TableName, span: Span) -> TableRef {
+    let quoted = |text: &String| saltwing_sql::Name { text: text.clone(), quoted: true, span };
+    TableRef { schema: name.schema.as_ref().map(quoted), name: quoted(&name.name) }
+}

@@ -1,0 +1,63 @@
+//! Views that Phoenix can have.
+
+use std::sync::Arc;
+
+use saltwing_access::Table;
+use saltwing_catalog::CatalogReader;
+use saltwing_sql::{ColumnName, DynamicColumn, parse_query_at};
+use saltwing_types::{Span, SqlType, TableName, Value, ViewDef};
+
+use super::dynamic::stored_name;
+use super::name::table_name;
+use super::own_columns::listed_behind;
+use super::updatable::{Constant, WrittenView, type_of};
+use crate::select::simple;
+
+/// A view that is `SELECT * FROM table WHERE column = constant AND ..`, with columns of its own, as Phoenix's views are.
+pub struct PlainView {
+    /// The table or the view below it.
+    pub over: TableName,
+    /// Whether that is a view.
+    pub is_over_view: bool,
+    /// The table.
+    pub table: Arc<Table>,
+    /// The columns of its own, those of the views below it left out.
+    pub own: Vec<DynamicColumn>,
+    /// The columns of its conditions, with their types and values.
+    pub constants: Vec<(ColumnName, SqlType, Value)>,
+}
+
+/// The view as one of Phoenix's; `None` if it is none.
+pub fn plain_view(view: &ViewDef, catalog: &dyn CatalogReader) -> Option<PlainView> {
+    let nowhere = Span::on_line(1, 1, 1);
+    let written = WrittenView::of(view, nowhere, catalog).ok()?;
+    let query = parse_query_at(&view.query, nowhere).ok()?;
+    let name = simple(&query.query)?.name;
+    let own = listed_behind(name).ok()?.unwrap_or_default();
+    let (schema, bare) = table_name(name)?;
+    let below = catalog.view(schema, bare);
+    let (over, mut shown, known): (_, Vec<String>, Vec<String>) = match &below {
+        Some(below) => {
+            let written = WrittenView::of(below, nowhere, catalog).ok()?;
+            let known = written.constants.iter().map(|(place, _)| stored_name(&written.column_name(*place)));
+            let known = known.collect();
+            (below.name.clone(), below.columns.iter().map(|column| column.name.clone()).collect(), known)
+        }
+        None => {
+            let def = written.table.def();
+            let shown = def.columns.iter().filter(|column| !column.hidden).map(|column| column.name.clone());
+            (def.name.clone(), shown.collect(), Vec::new())
+        }
+    };
+    shown.extend(own.iter().map(|column| column.column.name.text.clone()));
+    if !shown.iter().eq(view.columns.iter().map(|column| &column.name)) {
+        return None;
+    }
+    let constant = |(place, value): &Constant| {
+        let name = written.column_name(*place);
+        let is_new = !known.contains(&stored_name(&name));
+        is_new.then(|| (name, type_of(*place, &written.own, &written.table), value.clone()))
+    };
+    let constants = written.constants.iter().filter_map(constant).collect();
+    Some(PlainView { over, is_over_view: below.is_some(), table: written.table.clone(), own, constants })
+}
