@@ -61,5 +61,8 @@ fn written(column: &ColumnName) -> String {
 /// A comment on a view that is none of Phoenix's.
 fn left_out(view: &ViewDef) -> String {
     let query = view.query.replace('\n', " ");
-    format!("-- view {} is left out: Phoenix's views are SELECT * FROM table WHERE ..: {query}", phoenix_path(&view.name))
+    format!(
+        "-- view {} is left out: Phoenix's views are SELECT * FROM table WHERE ..: {query}",
+        phoenix_path(&view.name)
+    )
 }
