@@ -137,6 +137,8 @@ pub enum Rewrite {
     Moved(ArithOp),
     /// `CASE WHEN n > 0 THEN 1 WHEN n < 0 THEN -1 WHEN n = 0 THEN 0 END`.
     Sign,
+    /// `CASE WHEN a IS NOT DISTINCT FROM b THEN c .. ELSE d END`.
+    Decode,
 }
 
 /// How the result depends on the arguments, for conditions on keys.

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::Rewrite;
 use crate::calendar::{Bins, DateUnit};
 use crate::date_pattern::DatePattern;
 use crate::number_pattern::NumberPattern;
@@ -20,6 +21,8 @@ pub struct Signature {
     pub repeats: bool,
     /// The type of the call.
     pub result: ResultType,
+    /// The expression that a call of this kind becomes, if it is computed in another way than the function's others.
+    pub rewritten: Option<Rewrite>,
 }
 
 /// A parameter: its name and what it takes.
@@ -164,7 +167,7 @@ pub(super) const fn of_kind(name: &'static str, kind: ParameterKind) -> Paramete
 impl Signature {
     /// A signature whose parameters are all required.
     pub(super) const fn new(parameters: &'static [Parameter], result: ResultType) -> Self {
-        Self { parameters, required: parameters.len(), repeats: false, result }
+        Self { parameters, required: parameters.len(), repeats: false, result, rewritten: None }
     }
 
     /// With the last `count` parameters left out at will.
@@ -176,6 +179,12 @@ impl Signature {
     /// With the last parameter any number of times, at least once.
     pub(super) const fn repeated(mut self) -> Self {
         self.repeats = true;
+        self
+    }
+
+    /// Of calls that become another expression.
+    pub(super) const fn rewritten(mut self, rewrite: Rewrite) -> Self {
+        self.rewritten = Some(rewrite);
         self
     }
 
