@@ -47,10 +47,8 @@ fn known(names: &ExactNames, catalog: &dyn CatalogReader) -> Vec<Known> {
         let schema = schema.as_deref();
         if let Ok(table) = catalog.resolve(schema, name) {
             known.push(other(&table.def().name.name));
-            for of_table in &table.def().columns {
-                known.push(column(&of_table.name));
-                known.extend(of_table.family.as_deref().map(other));
-            }
+            known.extend(table.def().columns.iter().map(|of_table| column(&of_table.name)));
+            known.extend(table.def().families.iter().flatten().map(|family| other(family)));
         }
         if let Some(view) = catalog.view(schema, name) {
             known.push(other(&view.name.name));

@@ -31,7 +31,6 @@ use datafusion::logical_expr::{
 };
 use saltwing_expr::arrow_type;
 use saltwing_expr::sum::SumKind;
-use saltwing_types::SqlType;
 
 use self::extreme::Extreme;
 use self::percentile::PercentileDisc;

@@ -179,7 +179,7 @@ impl DistinctIntervals {
     }
 
     fn values(&self) -> ArrayRef {
-        Arc::new(self.seen.iter().copied().collect::<IntervalMonthDayNanoArray>())
+        Arc::new(IntervalMonthDayNanoArray::from_iter_values(self.seen.iter().copied()))
     }
 }
 
