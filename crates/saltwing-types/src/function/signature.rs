@@ -2,13 +2,12 @@
 
 use std::fmt;
 
-use super::Rewrite;
 use crate::calendar::{Bins, DateUnit};
 use crate::date_pattern::DatePattern;
 use crate::number_pattern::NumberPattern;
 use crate::time_zone::TimeZone;
 use crate::value::Timestamp;
-use crate::{SqlType, ValueError, json};
+use crate::{ArithOp, SqlType, ValueError, json};
 
 /// One way to call a function.
 #[derive(Clone, Copy, Debug)]
@@ -128,6 +127,21 @@ impl ParameterKind {
             _ => "instant",
         }
     }
+}
+
+/// The expression that a call becomes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rewrite {
+    /// `CASE WHEN a = b THEN NULL ELSE a END`.
+    NullIf,
+    /// `a % b`.
+    Remainder,
+    /// `at + length` or `at - length`.
+    Moved(ArithOp),
+    /// `CASE WHEN n > 0 THEN 1 WHEN n < 0 THEN -1 WHEN n = 0 THEN 0 END`.
+    Sign,
+    /// `CASE WHEN a IS NOT DISTINCT FROM b THEN c .. ELSE d END`.
+    Decode,
 }
 
 /// The type of a call, by those of its arguments.
