@@ -78,6 +78,8 @@ pub enum AggregateFunction {
     Count,
     /// `SUM`.
     Sum,
+    /// `WRAPPING_SUM`: a sum of integers beyond 64 bits wraps, as in Phoenix.
+    WrappingSum,
     /// `MIN`.
     Min,
     /// `MAX`.
@@ -88,7 +90,7 @@ pub enum AggregateFunction {
 
 impl AggregateFunction {
     /// All of them.
-    pub const ALL: [Self; 5] = [Self::Count, Self::Sum, Self::Min, Self::Max, Self::Avg];
+    pub const ALL: [Self; 6] = [Self::Count, Self::Sum, Self::WrappingSum, Self::Min, Self::Max, Self::Avg];
 
     pub(crate) fn by_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|function| function.name().eq_ignore_ascii_case(name))
@@ -99,6 +101,7 @@ impl AggregateFunction {
         match self {
             Self::Count => "COUNT",
             Self::Sum => "SUM",
+            Self::WrappingSum => "WRAPPING_SUM",
             Self::Min => "MIN",
             Self::Max => "MAX",
             Self::Avg => "AVG",
@@ -106,17 +109,18 @@ impl AggregateFunction {
     }
 
     /// The type of the result over values of `ty`: sums of integers are BIGINT, those of decimals and
-    /// their averages bare DECIMAL, other averages DOUBLE.
+    /// their averages bare DECIMAL, both of intervals INTERVAL, other averages DOUBLE.
     pub(crate) fn result_type(self, argument: &Expr, ty: SqlType) -> Result<SqlType, ValueError> {
         let is_number = ty.family() == TypeFamily::Number;
         Ok(match (self, ty) {
             (Self::Count, _) => SqlType::BigInt,
             (Self::Min | Self::Max, _) => ty,
-            (Self::Sum | Self::Avg, SqlType::Decimal(_)) => SqlType::Decimal(None),
-            (Self::Sum, _) if ty.is_integer() => SqlType::BigInt,
-            (Self::Sum | Self::Avg, _) if is_number => SqlType::Double,
+            (_, SqlType::Decimal(_)) => SqlType::Decimal(None),
+            (_, SqlType::Interval) => SqlType::Interval,
+            (Self::Sum | Self::WrappingSum, _) if ty.is_integer() => SqlType::BigInt,
+            _ if is_number => SqlType::Double,
             (function, _) => {
-                let text = format!("{} takes numbers, and {argument} is {ty}", function.name());
+                let text = format!("{} takes numbers or intervals, and {argument} is {ty}", function.name());
                 return Err(ValueError::TypeMismatch(text));
             }
         })

@@ -43,6 +43,16 @@ pub enum BindErrorKind {
         /// As written.
         column: String,
     },
+    /// A quoted name in Phoenix's dialect, where something of another case is meant.
+    #[error("there is no {name}, but {known}")]
+    OtherCase {
+        /// As written.
+        name: String,
+        /// As it is called.
+        known: String,
+        /// Whether that is a column.
+        is_column: bool,
+    },
     /// A name that columns of several families have.
     #[error("column {column} is ambiguous: {candidates}")]
     AmbiguousColumn {
@@ -183,6 +193,8 @@ impl BindError {
             BindErrorKind::Catalog(error) => error.code(),
             BindErrorKind::Value { source, .. } => source.code(),
             BindErrorKind::NoSuchColumn { .. } | BindErrorKind::ColumnInConstant { .. } => ErrorCode::NoSuchColumn,
+            BindErrorKind::OtherCase { is_column: true, .. } => ErrorCode::NoSuchColumn,
+            BindErrorKind::OtherCase { is_column: false, .. } => ErrorCode::NoSuchTable,
             BindErrorKind::AmbiguousColumn { .. } => ErrorCode::AmbiguousColumn,
             BindErrorKind::NoSuchQualifier(_) => ErrorCode::NoSuchTable,
             BindErrorKind::DuplicateConstraint { .. } => ErrorCode::DuplicateConstraint,

@@ -19,6 +19,7 @@ mod create_table;
 mod create_table_as;
 mod dml;
 mod error;
+mod exact;
 mod file_name;
 mod generated;
 mod hint;
@@ -60,6 +61,7 @@ pub use dml::{
     BoundDelete, BoundSource, BoundUpsert, ComputedValue, SequencedRow, UpsertTarget, delete, deleted_rows, upsert,
 };
 pub use error::{BindError, BindErrorKind, Result};
+pub use exact::check_exact;
 pub use file_name::{FileName, file_names};
 pub use hint::{FULL_SCAN, PHOENIX_HINTS, check_hints};
 pub use identity::{OwnSequence, identity_definition, identity_text};

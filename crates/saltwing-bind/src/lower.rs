@@ -435,9 +435,6 @@ impl Lowerer<'_> {
             None => SqlType::BigInt,
             Some(argument) => match argument.sql_type() {
                 None | Some(SqlType::Null) => return Err(foreign()),
-                Some(SqlType::Array(..) | SqlType::Interval) if function != AggregateFunction::Count => {
-                    return Err(foreign());
-                }
                 Some(ty) => function.result_type(argument, ty)?,
             },
         };

@@ -123,6 +123,7 @@ pub(crate) fn assigned_value(
 
 /// `CAST(value AS ty)`.
 fn cast(value: ast::Expr, ty: SqlType) -> Result<ast::Expr> {
+    // The text of every type is a type of CAST.
     let mut cast = expr_of(&format!("CAST(NULL AS {ty})"))?;
     if let ast::Expr::Cast { expr, .. } = &mut cast {
         **expr = value;

@@ -2,7 +2,7 @@
 
 use saltwing_access::{RowSource, Total, Totals};
 use saltwing_expr::RowValues;
-use saltwing_expr::sum::{average_of_integers, sum_of_integers};
+use saltwing_expr::sum::{average_of_integers, sum_of_integers, wrapped};
 use saltwing_planner::TotalOutput;
 use saltwing_types::{Value, ValueError};
 
@@ -20,6 +20,7 @@ fn value(output: TotalOutput, totals: &Totals) -> Result<Value, ValueError> {
         TotalOutput::Rows => Ok(Value::Int(totals.rows as i64)),
         TotalOutput::Known(place) => Ok(Value::Int(of(place).known as i64)),
         TotalOutput::Sum(place) => of_some(of(place), |sum, _| sum_of_integers(sum).map(Value::Int)),
+        TotalOutput::WrappingSum(place) => of_some(of(place), |sum, _| Ok(Value::Int(wrapped(sum)))),
         TotalOutput::Average(place) => {
             of_some(of(place), |sum, known| Ok(Value::Double(average_of_integers(sum, known))))
         }

@@ -1,7 +1,7 @@
 //! SUM and AVG, as every path computes them.
 //!
-//! Integers are summed in 128 bits, decimals in 256 bits at the scale of their column, floats as DOUBLE. The final sum is
-//! checked against its type: it is an error exactly if it does not fit, in any order of the rows. A sum of finite floats that
+//! Integers are summed in 128 bits, decimals in 256 bits at the scale of their column, floats as DOUBLE, intervals part by
+//! part in 128 bits. The final sum is checked against its type: it is an error exactly if it does not fit, in any order of the rows. A sum of finite floats that
 //! overflows is an error too; a sum with an infinity among its values is not.
 
 use std::fmt::Debug;
@@ -9,13 +9,15 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use arrow::array::{
-    Array, ArrayRef, ArrowPrimitiveType, AsArray, Decimal128Array, Decimal256Array, Float64Array, Int64Array,
+    Array, ArrayRef, ArrowPrimitiveType, AsArray, Decimal128Array, Decimal256Array, FixedSizeBinaryBuilder,
+    Float64Array, Int64Array,
 };
 use arrow::datatypes::{
     DECIMAL128_MAX_PRECISION, DECIMAL256_MAX_PRECISION, DataType, Decimal32Type, Decimal64Type, Decimal128Type,
-    Decimal256Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, UInt64Type, i256,
+    Decimal256Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type, IntervalMonthDayNano,
+    IntervalMonthDayNanoType, IntervalUnit, UInt64Type, i256,
 };
-use saltwing_types::{Decimal, SqlType, Value, ValueError};
+use saltwing_types::{Decimal, Interval, SqlType, Value, ValueError};
 
 use crate::known_values::{each_slice, each_value};
 use crate::{ColumnBuilder, arrow_type};
@@ -25,10 +27,14 @@ use crate::{ColumnBuilder, arrow_type};
 pub enum SumKind {
     /// In 128 bits ([`i128`]): no number of rows goes beyond them.
     Integers,
+    /// The same; a sum beyond BIGINT wraps.
+    WrappingIntegers,
     /// In 256 bits ([`i256`]), at this scale.
     Decimals(i8),
     /// As DOUBLE ([`FloatTotal`]).
     Floats,
+    /// Part by part ([`IntervalTotal`]).
+    Intervals,
 }
 
 impl SumKind {
@@ -41,25 +47,33 @@ impl SumKind {
                 Some(Self::Decimals(*scale))
             }
             Float32 | Float64 => Some(Self::Floats),
+            Interval(IntervalUnit::MonthDayNano) => Some(Self::Intervals),
             _ => None,
         }
+    }
+
+    /// The same, but that integers wrap.
+    pub fn wrapping(self) -> Self {
+        if self == Self::Integers { Self::WrappingIntegers } else { self }
     }
 
     /// The type of SUM.
     pub fn sql_type(self) -> SqlType {
         match self {
-            Self::Integers => SqlType::BigInt,
+            Self::Integers | Self::WrappingIntegers => SqlType::BigInt,
             Self::Decimals(_) => SqlType::Decimal(None),
             Self::Floats => SqlType::Double,
+            Self::Intervals => SqlType::Interval,
         }
     }
 
     /// The Arrow type of columns of partial sums.
     pub fn partial_type(self) -> DataType {
         match self {
-            Self::Integers => DataType::Decimal128(DECIMAL128_MAX_PRECISION, 0),
+            Self::Integers | Self::WrappingIntegers => DataType::Decimal128(DECIMAL128_MAX_PRECISION, 0),
             Self::Decimals(scale) => DataType::Decimal256(DECIMAL256_MAX_PRECISION, scale),
             Self::Floats => DataType::Float64,
+            Self::Intervals => DataType::FixedSizeBinary(INTERVAL_SUM_BYTES),
         }
     }
 }
@@ -122,6 +136,11 @@ fn wrong_array(array: &dyn Array) -> ValueError {
 /// [`ValueError::OutOfRange`] beyond BIGINT.
 pub fn sum_of_integers(total: i128) -> Result<i64, ValueError> {
     i64::try_from(total).map_err(|_| too_large(total, SqlType::BigInt))
+}
+
+/// The lowest 64 bits of a total of integers.
+pub fn wrapped(total: i128) -> i64 {
+    total as i64
 }
 
 /// AVG of `count` integers, one at least.
@@ -197,8 +216,11 @@ impl SumTotal for i128 {
         -self
     }
 
-    fn sums(sums: impl Iterator<Item = Option<Self>>, _: SumKind) -> Result<ArrayRef, ValueError> {
-        let narrow = |sum: Option<Self>| sum.map(sum_of_integers).transpose();
+    fn sums(sums: impl Iterator<Item = Option<Self>>, kind: SumKind) -> Result<ArrayRef, ValueError> {
+        let wraps = kind == SumKind::WrappingIntegers;
+        let narrow = |sum: Option<Self>| {
+            sum.map(|total| if wraps { Ok(wrapped(total)) } else { sum_of_integers(total) }).transpose()
+        };
         Ok(Arc::new(sums.map(narrow).collect::<Result<Int64Array, _>>()?))
     }
 
@@ -301,6 +323,102 @@ impl SumTotal for FloatTotal {
     fn partial_sums(sums: impl Iterator<Item = Option<Self>>, kind: SumKind) -> Result<ArrayRef, ValueError> {
         Self::sums(sums, kind)
     }
+}
+
+/// The sums of the months, the days and the nanoseconds of intervals.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct IntervalTotal([i128; 3]);
+
+/// A partial sum of intervals: the three parts.
+const INTERVAL_SUM_BYTES: i32 = 3 * size_of::<i128>() as i32;
+
+impl IntervalTotal {
+    fn add(&mut self, other: Self) {
+        self.0.iter_mut().zip(other.0).for_each(|(part, other)| *part += other);
+    }
+
+    fn to_bytes(self) -> Vec<u8> {
+        self.0.iter().flat_map(|part| part.to_le_bytes()).collect()
+    }
+
+    /// A partial sum.
+    fn from_bytes(bytes: &[u8]) -> Self {
+        let (parts, _) = bytes.as_chunks();
+        let part = |index: usize| parts.get(index).copied().map_or(0, i128::from_le_bytes);
+        Self([part(0), part(1), part(2)])
+    }
+}
+
+impl From<IntervalMonthDayNano> for IntervalTotal {
+    fn from(interval: IntervalMonthDayNano) -> Self {
+        Self([interval.months.into(), interval.days.into(), interval.nanoseconds.into()])
+    }
+}
+
+impl SumTotal for IntervalTotal {
+    fn add_run(&mut self, values: &dyn Array, rows: Range<usize>) -> Result<u64, ValueError> {
+        let (values, mut count) = (values.slice(rows.start, rows.len()), 0);
+        Self::each(&values, &vec![(); rows.len()], |(), value| {
+            self.add(value);
+            count += 1;
+        })?;
+        Ok(count)
+    }
+
+    fn each<G: Copy>(values: &dyn Array, groups: &[G], mut each: impl FnMut(G, Self)) -> Result<(), ValueError> {
+        match values.data_type() {
+            DataType::Interval(IntervalUnit::MonthDayNano) => {
+                each_value(values.as_primitive::<IntervalMonthDayNanoType>(), groups, |g, v| each(g, v.into()));
+            }
+            DataType::FixedSizeBinary(INTERVAL_SUM_BYTES) => {
+                let sums = values.as_fixed_size_binary().iter();
+                let known = groups.iter().zip(sums).filter_map(|(group, sum)| Some((*group, sum?)));
+                known.for_each(|(group, sum)| each(group, Self::from_bytes(sum)));
+            }
+            _ => return Err(wrong_array(values)),
+        }
+        Ok(())
+    }
+
+    /// No number of intervals goes beyond 128 bits.
+    fn plus(mut self, other: Self) -> Option<Self> {
+        self.add(other);
+        Some(self)
+    }
+
+    fn negated(self) -> Self {
+        Self(self.0.map(|part| -part))
+    }
+
+    fn sums(sums: impl Iterator<Item = Option<Self>>, _: SumKind) -> Result<ArrayRef, ValueError> {
+        interval_column(sums.map(|sum| sum.map(|Self([months, days, nanos])| Interval::new(months, days, nanos))))
+    }
+
+    fn averages(sums: impl Iterator<Item = (Self, u64)>, _: SumKind) -> Result<ArrayRef, ValueError> {
+        interval_column(sums.map(|(sum, count)| (count > 0).then(|| Interval::average(sum.0, count))))
+    }
+
+    fn partial_sums(sums: impl Iterator<Item = Option<Self>>, _: SumKind) -> Result<ArrayRef, ValueError> {
+        let mut column = FixedSizeBinaryBuilder::new(INTERVAL_SUM_BYTES);
+        for sum in sums {
+            match sum {
+                None => column.append_null(),
+                Some(sum) => column.append_value(sum.to_bytes()).map_err(|e| ValueError::Internal(e.to_string()))?,
+            }
+        }
+        Ok(Arc::new(column.finish()))
+    }
+}
+
+fn interval_column(values: impl Iterator<Item = Option<Result<Interval, ValueError>>>) -> Result<ArrayRef, ValueError> {
+    let mut column = ColumnBuilder::new(SqlType::Interval, values.size_hint().0);
+    for value in values {
+        match value {
+            None => column.append_null()?,
+            Some(interval) => column.append_value(&Value::Interval(interval?))?,
+        }
+    }
+    Ok(column.finish())
 }
 
 /// The sum of [`SMALL_ROWS`] decimals of at most this many digits fits into 128 bits.

@@ -95,6 +95,8 @@ pub enum TotalOutput {
     Known(usize),
     /// `SUM(x)` of a column of integers.
     Sum(usize),
+    /// `WRAPPING_SUM(x)` of one.
+    WrappingSum(usize),
     /// `AVG(x)` of one.
     Average(usize),
 }

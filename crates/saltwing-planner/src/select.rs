@@ -183,6 +183,7 @@ fn total(call: &AggregateCall, scanned: &[usize]) -> Option<TotalOutput> {
     match call.function {
         AggregateFunction::Count => Some(TotalOutput::Known(place)),
         AggregateFunction::Sum if column.ty.is_integer() => Some(TotalOutput::Sum(place)),
+        AggregateFunction::WrappingSum if column.ty.is_integer() => Some(TotalOutput::WrappingSum(place)),
         AggregateFunction::Avg if column.ty.is_integer() => Some(TotalOutput::Average(place)),
         _ => None,
     }

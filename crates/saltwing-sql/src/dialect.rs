@@ -6,8 +6,8 @@
 //!   which is faster than sqlparser's trial of a type at every operand, and a
 //!   reserved word where an operand should stand is refused.
 //! * **infix**: chains of AND and of OR are gathered into balanced trees, so that
-//!   a hundred thousand terms are seventeen levels. `IS DISTINCT FROM` and LIKE
-//!   are read here because sqlparser lets the first swallow the ANDs behind it,
+//!   a hundred thousand terms are seventeen levels. `::` is read here for arrays of
+//!   a type, as CAST is. `IS DISTINCT FROM` and LIKE are read here because sqlparser lets the first swallow the ANDs behind it,
 //!   and does not take our strings after ESCAPE.
 //! * **precedence**: `NOT NULL` after a DEFAULT belongs to the column.
 //!
@@ -17,7 +17,8 @@
 use std::cell::Cell;
 
 use sqlparser::ast::{
-    BinaryOperator, DataType, Expr, Ident, ObjectName, TimezoneInfo, TypedString, UnaryOperator, Value,
+    ArrayElemTypeDef, BinaryOperator, CastKind, DataType, Expr, Ident, ObjectName, TimezoneInfo, TypedString,
+    UnaryOperator, Value,
 };
 use sqlparser::dialect::{Dialect, Precedence};
 use sqlparser::keywords::Keyword;
@@ -180,6 +181,9 @@ impl Dialect for SaltwingDialect {
     }
 
     fn parse_infix(&self, parser: &mut Parser, left: &Expr, precedence: u8) -> Option<Result<Expr, ParserError>> {
+        if parser.peek_token_ref().token == Token::DoubleColon {
+            return Some(double_colon_cast(parser, left));
+        }
         match word_at(parser, 0) {
             Some(Keyword::AND) => Some(gather(parser, left, BinaryOperator::And, Keyword::AND, precedence)),
             Some(Keyword::OR) => Some(gather(parser, left, BinaryOperator::Or, Keyword::OR, precedence)),
@@ -280,7 +284,6 @@ fn word_prefix(parser: &mut Parser, keyword: Keyword) -> Option<Result<Expr, Par
         Keyword::NoKeyword => Some(name_or_call(parser)),
         // These start an expression of their own.
         Keyword::CASE
-        | Keyword::CAST
         | Keyword::EXISTS
         | Keyword::FALSE
         | Keyword::NOT
@@ -289,6 +292,7 @@ fn word_prefix(parser: &mut Parser, keyword: Keyword) -> Option<Result<Expr, Par
         | Keyword::CURRENT_DATE
         | Keyword::CURRENT_TIME
         | Keyword::CURRENT_TIMESTAMP => None,
+        Keyword::CAST if call => Some(cast(parser)),
         Keyword::EXTRACT
         | Keyword::OVERLAY
         | Keyword::POSITION
@@ -326,6 +330,38 @@ fn name_or_call(parser: &mut Parser) -> Result<Expr, ParserError> {
         Token::LParen => parser.parse_function(ObjectName::from(vec![name])),
         _ => Ok(Expr::Identifier(name)),
     }
+}
+
+/// `CAST(e AS type)`.
+fn cast(parser: &mut Parser) -> Result<Expr, ParserError> {
+    parser.advance_token();
+    parser.expect_token(&Token::LParen)?;
+    let expr = Box::new(parser.parse_expr()?);
+    parser.expect_keyword_is(Keyword::AS)?;
+    let data_type = type_of_cast(parser)?;
+    parser.expect_token(&Token::RParen)?;
+    Ok(Expr::Cast { kind: CastKind::Cast, expr, data_type, array: false, format: None })
+}
+
+/// `e::type`, behind `e`.
+fn double_colon_cast(parser: &mut Parser, left: &Expr) -> Result<Expr, ParserError> {
+    parser.advance_token();
+    let (expr, data_type) = (Box::new(left.clone()), type_of_cast(parser)?);
+    Ok(Expr::Cast { kind: CastKind::DoubleColon, expr, data_type, array: false, format: None })
+}
+
+/// A type, and perhaps ARRAY or `ARRAY[n]` behind it, which sqlparser takes for no part of the type.
+fn type_of_cast(parser: &mut Parser) -> Result<DataType, ParserError> {
+    let element = parser.parse_data_type()?;
+    if !parser.parse_keyword(Keyword::ARRAY) {
+        return Ok(element);
+    }
+    let mut length = None;
+    if parser.consume_token(&Token::LBracket) {
+        length = Some(parser.parse_literal_uint()?);
+        parser.expect_token(&Token::RBracket)?;
+    }
+    Ok(DataType::Array(ArrayElemTypeDef::SquareBracket(Box::new(element), length)))
 }
 
 /// `DATE '..'`, `JSON '..'`, `TIME '..'`, `TIMESTAMP '..'`, `UUID '..'`.

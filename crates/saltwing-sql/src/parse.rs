@@ -8,6 +8,7 @@ use sqlparser::tokenizer::{Location, Span as TokenSpan, Token};
 use crate::cursor::Cursor;
 use crate::dialect::SaltwingDialect;
 use crate::error::SqlError;
+use crate::exact::ExactNames;
 use crate::large_stack::on_large_stack;
 use crate::lexer::{self, Lexed};
 use crate::parameter::{self, Parameter};
@@ -37,6 +38,8 @@ pub struct Parsed {
     pub range: Range<usize>,
     /// The same as lines and columns.
     pub span: Span,
+    /// The names in quotes that it refers to, if its language takes them exactly.
+    pub exact: Option<Box<ExactNames>>,
 }
 
 /// Parses all statements of `sql`, which are separated by `;`.
@@ -155,6 +158,7 @@ fn parse_text(
     let parse_kb = guard::check(&tokens)?.parse_kb;
     let hints = hint::collect(sql, &hints, &tokens);
     let parameters = parameter::number(&mut tokens)?;
+    let exact = if language == Dialect::Phoenix { ExactNames::of(&tokens) } else { None };
     query::rewrite_table(&mut tokens, &mut ranges);
     as_of::rewrite(&mut tokens, &mut ranges);
     row_time::rewrite(&mut tokens, &mut ranges);
@@ -175,7 +179,7 @@ fn parse_text(
             false => Err(cursor.expected("the end of the statement")),
         }
     })?;
-    Ok(Some(Parsed { statement, parameters, range, span }))
+    Ok(Some(Parsed { statement, parameters, range, span, exact }))
 }
 
 /// Stack that parsing may take on the caller's thread.

@@ -8,10 +8,12 @@
 //! | Phoenix | becomes |
 //! |---|---|
 //! | a name without quotes | the name in upper case (by the lexer) |
+//! | a name in quotes | itself; it is compared before the statement is bound (`exact.rs`) |
 //! | `\'`, `\n`, `\\` in a string | the character (by the lexer) |
 //! | `''` | NULL |
 //! | `a \|\| b` | `PHOENIX_CONCAT(a, b)`: NULL is no text, and no text is NULL |
-//! | `a + b`, `a - b`, `a * b` | `WRAPPING_ADD(a, b)` and so on, except in a side of a comparison, which is exact |
+//! | `a + b`, `a - b`, `a * b`, `a / b` | `WRAPPING_ADD(a, b)` and so on, except in a side of a comparison, which is exact |
+//! | `SUM(a)` | `WRAPPING_SUM(a)` |
 //! | `MD5(a)` | `CAST(DECODE(MD5(a), 'HEX') AS BINARY(16))` |
 //! | a function whose result is a text | `EMPTY_AS_NULL(..)` around it, except as a side of a comparison: key columns are bounded by it |
 //!
@@ -23,7 +25,8 @@ use saltwing_types::Function;
 use saltwing_types::SqlType;
 use saltwing_types::function::ResultType;
 use sqlparser::ast::{
-    BinaryOperator, CastKind, DataType, Expr, Ident, Select, SelectItem, Value, Visit, VisitMut, Visitor, VisitorMut,
+    self, BinaryOperator, CastKind, DataType, Expr, Ident, ObjectName, Select, SelectItem, Value, Visit, VisitMut,
+    Visitor, VisitorMut,
 };
 
 use crate::call::{function_call, function_of};
@@ -95,6 +98,7 @@ impl VisitorMut for Translation {
                     *expr = call(name, vec![*left, *right]);
                 }
             }
+            Expr::Function(call) if is_sum(call) => call.name = ObjectName::from(vec![Ident::new("WRAPPING_SUM")]),
             call if is_md5(call) => take(call, |digest| {
                 let bytes = self::call("DECODE", vec![digest, Expr::value(Value::SingleQuotedString("HEX".into()))]);
                 Expr::Cast {
@@ -122,6 +126,7 @@ impl Visitor for Changes {
         let changes = match expr {
             Expr::BinaryOp { op, .. } => *op == BinaryOperator::StringConcat || wrapping(op).is_some(),
             Expr::Value(value) => value.value == Value::SingleQuotedString(String::new()),
+            Expr::Function(call) if is_sum(call) => true,
             call => is_md5(call) || gives_text(call),
         };
         if changes { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
@@ -144,8 +149,13 @@ fn wrapping(op: &BinaryOperator) -> Option<&'static str> {
         BinaryOperator::Plus => Some("WRAPPING_ADD"),
         BinaryOperator::Minus => Some("WRAPPING_SUBTRACT"),
         BinaryOperator::Multiply => Some("WRAPPING_MULTIPLY"),
+        BinaryOperator::Divide => Some("WRAPPING_DIVIDE"),
         _ => None,
     }
+}
+
+fn is_sum(call: &ast::Function) -> bool {
+    matches!(call.name.0.as_slice(), [part] if part.as_ident().is_some_and(|name| name.value == "SUM"))
 }
 
 fn is_md5(expr: &Expr) -> bool {
@@ -221,6 +231,11 @@ mod tests {
             ("select k, \"low\" from t where v = ''", "SELECT K, \"low\" FROM T WHERE V = NULL"),
             (r"SELECT 'it\'s; \n', 'a\_b' FROM t", "SELECT 'it''s; \n', 'a\\_b' FROM T"),
             ("SELECT a + b * 2 AS c FROM t", "SELECT WRAPPING_ADD(A, WRAPPING_MULTIPLY(B, 2)) AS C FROM T"),
+            ("SELECT sum(a / 2) AS c FROM t", "SELECT WRAPPING_SUM(WRAPPING_DIVIDE(A, 2)) AS C FROM T"),
+            (
+                "SELECT sum(a) FROM t HAVING sum(a) > 1",
+                "SELECT WRAPPING_SUM(A) AS \"SUM(A)\" FROM T HAVING WRAPPING_SUM(A) > 1",
+            ),
             ("SELECT k FROM t WHERE a + 1 > b", "SELECT K FROM T WHERE A + 1 > B"),
             ("SELECT k FROM t WHERE UPPER(v) LIKE 'A%'", "SELECT K FROM T WHERE UPPER(V) LIKE 'A%'"),
             ("SELECT k FROM t ORDER BY TRIM(v)", "SELECT K FROM T ORDER BY EMPTY_AS_NULL(TRIM(V))"),

@@ -56,6 +56,14 @@ fn nothing_is_dropped_behind_a_statement() {
 }
 
 #[test]
+fn an_array_is_a_type_of_a_cast() {
+    let sql = "SELECT CAST(a AS INTEGER ARRAY), CAST(a AS CHAR(2) ARRAY[4]), b::VARCHAR(5) ARRAY[3], c::INTEGER ARRAY = d FROM t";
+    reads_as(sql, "SELECT CAST(a AS INTEGER[]), CAST(a AS CHAR(2)[4]), b::VARCHAR(5)[3], c::INTEGER[] = d FROM t");
+    refused("SELECT CAST(a AS INTEGER ARRAY[x]) FROM t", ErrorCode::Syntax, "x");
+    refused("SELECT CAST(a AS INTEGER ARRAY ARRAY) FROM t", ErrorCode::Syntax, "ARRAY");
+}
+
+#[test]
 fn reserved_words_are_no_names() {
     refused("SELECT * FROM WHERE", ErrorCode::Syntax, "WHERE");
     refused("SELECT * FROM t, WHERE a = 1", ErrorCode::Syntax, "WHERE");

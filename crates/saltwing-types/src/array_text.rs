@@ -51,11 +51,12 @@ pub(crate) fn parse(text: &str, element: SqlType, ty: SqlType) -> Result<Value, 
     let inside = |open, close| text.trim().strip_prefix(open)?.strip_suffix(close);
     let mut rest = inside('[', ']').or_else(|| inside('{', '}')).ok_or_else(bad)?.trim_start();
     let mut elements = Vec::new();
+    let parse = |text: &str, index| text::parse(text, element).map_err(|error| error.in_element(index));
     while !(rest.is_empty() && elements.is_empty()) {
         let behind = match rest.strip_prefix('"') {
             Some(quoted) => {
                 let (unquoted, behind) = unquoted(quoted).ok_or_else(bad)?;
-                elements.push(text::parse(&unquoted, element)?);
+                elements.push(parse(&unquoted, elements.len())?);
                 behind.trim_start()
             }
             None => {
@@ -63,7 +64,7 @@ pub(crate) fn parse(text: &str, element: SqlType, ty: SqlType) -> Result<Value, 
                 match bare.trim() {
                     bare if bare.is_empty() || bare.contains(['"', '[', ']', '{', '}']) => return Err(bad()),
                     bare if bare.eq_ignore_ascii_case("null") => elements.push(Value::Null),
-                    bare => elements.push(text::parse(bare, element)?),
+                    bare => elements.push(parse(bare, elements.len())?),
                 }
                 behind
             }
@@ -163,6 +164,7 @@ mod tests {
         {
             assert_eq!(text::parse(bad, of(TEXT)).unwrap_err().code().as_str(), "bad_text", "{bad}");
         }
-        assert_eq!(text::parse("[1,x]", of(SqlType::Integer)).unwrap_err().to_string(), "'x' is not a valid INTEGER");
+        let error = text::parse("[1,x]", of(SqlType::Integer)).unwrap_err();
+        assert_eq!(error.to_string(), "element 2: 'x' is not a valid INTEGER");
     }
 }

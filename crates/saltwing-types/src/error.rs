@@ -230,15 +230,29 @@ pub enum ValueError {
     /// No function of this name with these arguments.
     #[error("no function {0}")]
     NoSuchFunction(String),
+    /// An element of an array that fails.
+    #[error("element {place}: {error}")]
+    InElement {
+        /// Its place, from 1.
+        place: usize,
+        /// What is wrong with it.
+        error: Box<ValueError>,
+    },
     /// A broken invariant.
     #[error("{0}")]
     Internal(String),
 }
 
 impl ValueError {
+    /// The error of the element at an index of an array.
+    pub(crate) fn in_element(self, index: usize) -> Self {
+        Self::InElement { place: index + 1, error: Box::new(self) }
+    }
+
     /// The stable code.
     pub fn code(&self) -> ErrorCode {
         match self {
+            Self::InElement { error, .. } => error.code(),
             Self::OutOfRange { .. } => ErrorCode::OutOfRange,
             Self::TooLong { .. } => ErrorCode::TooLong,
             Self::ValueTooLarge { .. } => ErrorCode::StatementTooLarge,

@@ -203,7 +203,8 @@ pub fn cast(value: Value, from: SqlType, ty: SqlType) -> Computed {
         (Value::Text(text), _) => number::assign(Value::Text(text), ty),
         (Value::Array(elements), TypeFamily::Array) => {
             let [from, ty] = [from, ty].map(|ty| ty.element().unwrap_or(SqlType::Null));
-            elements.into_iter().map(|value| cast(value, from, ty)).collect::<Result<_, _>>().map(Value::Array)
+            let cast = |(index, value)| cast(value, from, ty).map_err(|error| error.in_element(index));
+            elements.into_iter().enumerate().map(cast).collect::<Result<_, _>>().map(Value::Array)
         }
         (value, TypeFamily::Text) => {
             let text = text::format(&value, from).map_or(Value::Null, Value::Text);

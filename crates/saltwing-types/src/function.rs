@@ -36,10 +36,8 @@ pub mod syntax;
 mod text;
 
 pub use args::Args;
-pub use entry::{
-    Check, Evaluation, Function, KeyPart, KeyProperty, NullRule, Rewrite, ScalarFunction, SizeBound, Volatility,
-};
-pub use signature::{Parameter, ParameterKind, ResultType, Signature};
+pub use entry::{Check, Evaluation, Function, KeyPart, KeyProperty, NullRule, ScalarFunction, SizeBound, Volatility};
+pub use signature::{Parameter, ParameterKind, ResultType, Rewrite, Signature};
 
 #[cfg(test)]
 mod tests;

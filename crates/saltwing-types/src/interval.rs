@@ -55,8 +55,8 @@ impl Interval {
         Decimal::new(self.span(), 9)
     }
 
-    /// The three parts, wide enough to compute with.
-    fn parts(self) -> [i128; 3] {
+    /// The three parts, wide enough to compute with: months, days, nanoseconds.
+    pub fn parts(self) -> [i128; 3] {
         [self.months.into(), self.days.into(), self.nanos.into()]
     }
 
@@ -84,16 +84,32 @@ impl Interval {
     /// # Errors
     /// [`ValueError::OutOfRange`]; those of `scale`.
     pub fn scaled(self, scale: impl Fn(Decimal) -> Result<Decimal, ValueError>) -> Result<Self, ValueError> {
+        Self::of_scaled(self.parts(), scale)
+    }
+
+    /// The average of `count` intervals, of which these are the sums of the parts.
+    ///
+    /// # Errors
+    /// As [`Interval::scaled`].
+    pub fn average(sums: [i128; 3], count: u64) -> Result<Self, ValueError> {
+        let count = Decimal::new(count.into(), 0)?;
+        Self::of_scaled(sums, |part| part.checked_div(count))
+    }
+
+    fn of_scaled(
+        [months, days, nanos]: [i128; 3],
+        scale: impl Fn(Decimal) -> Result<Decimal, ValueError>,
+    ) -> Result<Self, ValueError> {
         // A third of a month is 10 days: the digits that a quotient lacks must not count.
-        let scale = |part: i64| scale(part.into())?.round(SCALED_PLACES);
-        let months = scale(self.months.into())?;
+        let scale = |part: i128| scale(Decimal::new(part, 0)?)?.round(SCALED_PLACES);
+        let months = scale(months)?;
         let whole_months = months.truncate(0);
         let more_days =
             months.checked_sub(whole_months)?.checked_mul(DAYS_PER_MONTH.into())?.round(SCALED_PLACES - 2)?;
-        let days = scale(self.days.into())?;
+        let days = scale(days)?;
         let (whole_days, whole_more) = (days.truncate(0), more_days.truncate(0));
         let rest = days.checked_sub(whole_days)?.checked_add(more_days.checked_sub(whole_more)?)?;
-        let time = scale(self.nanos)?.checked_add(rest.checked_mul(Decimal::new(NANOS_PER_DAY, 0)?)?)?;
+        let time = scale(nanos)?.checked_add(rest.checked_mul(Decimal::new(NANOS_PER_DAY, 0)?)?)?;
         let whole = |number: Decimal| {
             let beyond = || ValueError::OutOfRange { value: number.to_string(), target: "INTERVAL".into() };
             number.unscaled_at(0).ok_or_else(beyond)

@@ -3,7 +3,7 @@
 //! A JSON value is kept as it was written, so a part of it is a slice of its text: numbers keep all their digits, and objects
 //! the order of their members. Nothing here recurses: a text may be as deep as it is long.
 
-use crate::array_text::unquoted;
+use crate::array_text::{push_quoted, unquoted};
 use crate::error::shorten;
 use crate::{SqlType, ValueError};
 
@@ -63,6 +63,36 @@ pub(crate) fn part<'a>(json: &'a str, steps: &[Step]) -> Result<Option<&'a str>,
         part = below;
     }
     Ok(Some(part))
+}
+
+/// A JSON value with `new` in the place of the part at a path. The last step may be a member that its object does not have.
+///
+/// # Errors
+/// [`ValueError::BadArgument`] if the path leads nowhere; as [`path`] and [`part`].
+pub(crate) fn with_part(json: &str, path: &str, new: &str) -> Result<String, ValueError> {
+    let (steps, new) = (self::path(path)?, new.trim());
+    if let Some(old) = part(json, &steps)? {
+        return spliced(json, old, &[new]);
+    }
+    if let Some((Step::Member(name), parents)) = steps.split_last()
+        && let Some(object) = part(json, parents)?
+        && let Some(inside) = object.strip_prefix('{').and_then(|inside| inside.strip_suffix('}'))
+    {
+        let mut member = String::from(if inside.trim().is_empty() { "" } else { ", " });
+        push_quoted(&mut member, name);
+        member.push_str(": ");
+        let end = inside.trim_end().len();
+        return spliced(json, inside.get(end..end).unwrap_or_default(), &[&member, new]);
+    }
+    Err(ValueError::BadArgument(format!("there is nothing at {} in {}", shorten(path), shorten(json))))
+}
+
+/// `json` with other text in the place of `part`, a slice of it.
+fn spliced(json: &str, part: &str, new: &[&str]) -> Result<String, ValueError> {
+    let start = (part.as_ptr() as usize).wrapping_sub(json.as_ptr() as usize);
+    let around = json.get(..start).zip(json.get(start.saturating_add(part.len())..));
+    let (first, last) = around.ok_or_else(|| ValueError::Internal("a part is not within its JSON value".to_owned()))?;
+    Ok([first, &new.concat(), last].concat())
 }
 
 /// A JSON value as text: a string without its quotes and escapes; `None` for null.
@@ -423,6 +453,24 @@ mod tests {
     }
 
     #[test]
+    fn parts_are_replaced_in_place() {
+        let json = r#" {"a" : {"b c":[10, 2.50 ,[3]] }, "d": 1, "e": {} } "#;
+        for (path, expected) in [
+            ("$", " null "),
+            ("$.a.\"b c\"[1]", r#" {"a" : {"b c":[10, null ,[3]] }, "d": 1, "e": {} } "#),
+            ("$.d", r#" {"a" : {"b c":[10, 2.50 ,[3]] }, "d": null, "e": {} } "#),
+            ("$.e.\"q\\\"r\"", r#" {"a" : {"b c":[10, 2.50 ,[3]] }, "d": 1, "e": {"q\"r": null} } "#),
+            ("$.a.x", r#" {"a" : {"b c":[10, 2.50 ,[3]], "x": null }, "d": 1, "e": {} } "#),
+        ] {
+            let with_part = with_part(json, path, " null ").unwrap();
+            assert_eq!((with_part.as_str(), check(&with_part)), (expected, Ok(())), "{path}");
+        }
+        for path in ["$.x.y", "$.d.x", "$[0]", "$.a.\"b c\"[3]", "$.a[0]"] {
+            assert_eq!(with_part(json, path, "1").unwrap_err().code().as_str(), "bad_argument", "{path}");
+        }
+    }
+
+    #[test]
     fn paths_of_other_languages() {
         for text in ["", "a", "$.", "$.*", "$[*]", "$[-1]", "$[a]", "$[1", "$..a", "$a", "strict $.a", "$.a b", "$.\"a"]
         {
@@ -435,7 +483,7 @@ mod tests {
         fn no_text_makes_it_panic(text in r#"[\[\]{}:,"\\u0-9a-c.e+ -]{0,16}"#, name in "[ab]?", index in -2i64..3) {
             let _ = check(&text);
             let _ = part(&text, &[Step::Member(name.clone()), Step::Element(index), Step::Either(name)]);
-            let _ = (path(&text), plain_text(&text));
+            let _ = (path(&text), plain_text(&text), with_part("{\"a\": [{}]}", &text, "1"), with_part(&text, "$.a", "1"));
         }
 
         /// Each element is found at its index, and together they are the array.

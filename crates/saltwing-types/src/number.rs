@@ -31,8 +31,9 @@ pub fn assign(value: Value, ty: SqlType) -> Result<Value, ValueError> {
         (Value::Bytes(bytes), SqlType::Uuid) if bytes.len() == 16 => Ok(Value::Bytes(bytes)),
         (value @ Value::Interval(_), SqlType::Interval) => Ok(value),
         (Value::Array(elements), SqlType::Array(element, _)) => {
-            let assigned = elements.into_iter().map(|value| assign(value, element.sql_type()));
-            assigned.collect::<Result<_, _>>().map(Value::Array)
+            let assign =
+                |(index, value)| assign(value, element.sql_type()).map_err(|error: ValueError| error.in_element(index));
+            elements.into_iter().enumerate().map(assign).collect::<Result<_, _>>().map(Value::Array)
         }
         (value @ (Value::Date(_) | Value::Timestamp(_)), ty) => match (text::instant(&value), ty) {
             (Some(at), _) if ty.is_unsigned() && at.ms < 0 => Err(out_of_range(&value)),

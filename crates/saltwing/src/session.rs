@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
 use saltwing_access::{Budget, ScanContext, Snapshot};
-use saltwing_bind::view_places;
+use saltwing_bind::{check_exact, view_places};
 use saltwing_catalog::CatalogReader;
 use saltwing_exec::{CommitLimits, Writer};
 use saltwing_planner::{Guard, HintVerb};
@@ -312,6 +312,7 @@ impl Session {
 
     fn run_cached(&self, statement: &CachedStatement, params: Params) -> Result<Outcome, Error> {
         let parsed = &statement.parsed;
+        self.check_names(statement)?;
         let values = match &parsed.statement {
             // Explained as far as it is known without them.
             Statement::Explain(explain) if !explain.analyze && params.is_empty() => Vec::new(),
@@ -321,6 +322,14 @@ impl Session {
         match &parsed.statement {
             Statement::Query(query) => self.run_known_query(query, &values, statement).map(Outcome::Rows),
             other => self.run_statement(other, &values),
+        }
+    }
+
+    /// Names that are exact in the statement's language.
+    pub(crate) fn check_names(&self, statement: &CachedStatement) -> Result<(), Error> {
+        match &statement.parsed.exact {
+            Some(names) => Ok(check_exact(names, &*self.catalog())?),
+            None => Ok(()),
         }
     }
 
@@ -356,7 +365,9 @@ impl Session {
         let statement = self.shared.statements.get(sql, self.dialect())?;
         let session = self.transaction.current().map(|transaction| self.within(&transaction));
         let describing = session.as_ref().unwrap_or(self);
-        let described = describing.describe_statement(&statement.parsed.statement, statement.parameter_count);
+        let checked = describing.check_names(&statement);
+        let described = checked
+            .and_then(|()| describing.describe_statement(&statement.parsed.statement, statement.parameter_count));
         let description = described.map_err(|error| error.in_sql(&statement.text))?;
         Ok(Prepared { session: self.clone(), statement, description: Arc::new(description) })
     }

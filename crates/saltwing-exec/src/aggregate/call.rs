@@ -7,7 +7,7 @@ use arrow::compute::{filter, take};
 use arrow::datatypes::{DataType, i256};
 use saltwing_access::Memory;
 use saltwing_bind::{AggregateCall, AggregateFunction};
-use saltwing_expr::sum::{FloatTotal, SumKind};
+use saltwing_expr::sum::{FloatTotal, IntervalTotal, SumKind};
 use saltwing_expr::{Columns, Filter, arrow_type};
 use saltwing_types::{SqlType, ValueError};
 
@@ -145,11 +145,16 @@ pub(crate) fn accumulator(call: &AggregateCall) -> Result<Box<dyn Accumulator>, 
         (AggregateFunction::Count, _) => Box::new(Counts::new(Counted::Values)),
         (AggregateFunction::Min, data_type) => extreme::accumulator(End::Min, ty, &data_type)?,
         (AggregateFunction::Max, data_type) => extreme::accumulator(End::Max, ty, &data_type)?,
-        (_, data_type) => match SumKind::of(&data_type) {
-            Some(kind @ SumKind::Integers) => Box::new(Sums::<i128>::new(kind, output)),
+        (function, data_type) => match SumKind::of(&data_type).map(|kind| kind_of(function, kind)) {
+            Some(kind @ (SumKind::Integers | SumKind::WrappingIntegers)) => Box::new(Sums::<i128>::new(kind, output)),
             Some(kind @ SumKind::Decimals(_)) => Box::new(Sums::<i256>::new(kind, output)),
             Some(kind @ SumKind::Floats) => Box::new(Sums::<FloatTotal>::new(kind, output)),
+            Some(kind @ SumKind::Intervals) => Box::new(Sums::<IntervalTotal>::new(kind, output)),
             None => return Err(unexpected(ty)),
         },
     })
+}
+
+fn kind_of(function: AggregateFunction, kind: SumKind) -> SumKind {
+    if function == AggregateFunction::WrappingSum { kind.wrapping() } else { kind }
 }

@@ -13,7 +13,8 @@ use arrow::datatypes::{
     Int32Type, Int64Type, TimeUnit, TimestampMillisecondType, TimestampNanosecondType, Utf8Type,
 };
 use saltwing_expr::known_values::{each_slice, each_value};
-use saltwing_types::{SqlType, ValueError};
+use saltwing_expr::{ColumnBuilder, value_at};
+use saltwing_types::{SqlType, Value, ValueError};
 
 use super::accumulator::{Accumulator, unexpected, wrong_array};
 
@@ -45,6 +46,7 @@ pub(crate) fn accumulator(end: End, ty: SqlType, data_type: &DataType) -> Result
         DataType::Boolean => Box::new(BooleanExtremes { end, found: Vec::new() }),
         DataType::Utf8 => Box::new(ByteExtremes::new(end, Bytes::of(ty))),
         DataType::Binary => Box::new(ByteExtremes::new(end, Bytes::Binary)),
+        DataType::Interval(_) | DataType::List(_) => Box::new(ValueExtremes { end, ty, found: Vec::new(), held: 0 }),
         _ => return Err(unexpected(ty)),
     })
 }
@@ -179,6 +181,61 @@ impl Accumulator for BooleanExtremes {
 
     fn bytes(&self) -> usize {
         self.found.capacity() * size_of::<Option<bool>>()
+    }
+}
+
+/// Of types that are ordered by their values alone: intervals by their length, arrays element by element.
+struct ValueExtremes {
+    end: End,
+    ty: SqlType,
+    found: Vec<Option<Value>>,
+    /// Bytes of all that is found.
+    held: usize,
+}
+
+impl ValueExtremes {
+    fn see(&mut self, group: usize, value: Value) {
+        let wanted = if self.end == End::Min { Ordering::Less } else { Ordering::Greater };
+        let Some(place) = self.found.get_mut(group) else { return };
+        if !value.is_null() && place.as_ref().is_none_or(|known| value.compare(known) == Some(wanted)) {
+            self.held = self.held + value.heap_bytes() - place.as_ref().map_or(0, Value::heap_bytes);
+            *place = Some(value);
+        }
+    }
+}
+
+impl Accumulator for ValueExtremes {
+    fn resize(&mut self, groups: usize) {
+        self.found.resize(groups, None);
+    }
+
+    fn add_run(&mut self, group: usize, values: &dyn Array, rows: Range<usize>) -> Result<(), ValueError> {
+        for row in rows {
+            self.see(group, value_at(values, row, self.ty)?);
+        }
+        Ok(())
+    }
+
+    fn add_rows(&mut self, groups: &[u32], values: &dyn Array) -> Result<(), ValueError> {
+        for (row, group) in groups.iter().enumerate() {
+            self.see(*group as usize, value_at(values, row, self.ty)?);
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, groups: usize) -> Result<ArrayRef, ValueError> {
+        let taken = self.found.drain(..groups.min(self.found.len()));
+        let mut column = ColumnBuilder::new(self.ty, taken.len());
+        for value in taken {
+            let value = value.unwrap_or(Value::Null);
+            self.held -= value.heap_bytes();
+            column.append_value(&value)?;
+        }
+        Ok(column.finish())
+    }
+
+    fn bytes(&self) -> usize {
+        self.found.capacity() * size_of::<Option<Value>>() + self.held
     }
 }
 

@@ -7,27 +7,29 @@ use arrow::array::{Array, ArrayRef, Float64Array};
 use proptest::prelude::*;
 use saltwing_bind::{AggregateCall, AggregateFunction};
 use saltwing_expr::{ColumnBuilder, arrow_type, value_at};
-use saltwing_types::{ColumnRef, Decimal, Expr, SqlType, Value};
+use saltwing_types::{ColumnRef, Decimal, Expr, Interval, SqlType, Value};
 
 use super::call::accumulator;
 use super::group_table::GroupTable;
 use super::grouping::{Assigned, Groups, canonical};
 
-const FUNCTIONS: [AggregateFunction; 5] = [
+const FUNCTIONS: [AggregateFunction; 6] = [
     AggregateFunction::Count,
     AggregateFunction::Sum,
+    AggregateFunction::WrappingSum,
     AggregateFunction::Min,
     AggregateFunction::Max,
     AggregateFunction::Avg,
 ];
 
-const TYPES: [SqlType; 6] = [
+const TYPES: [SqlType; 7] = [
     SqlType::TinyInt,
     SqlType::Integer,
     SqlType::BigInt,
     SqlType::Double,
     SqlType::Decimal(Some((38, 3))),
     SqlType::Decimal(None),
+    SqlType::Interval,
 ];
 
 fn value(ty: SqlType, n: i64) -> Value {
@@ -35,6 +37,8 @@ fn value(ty: SqlType, n: i64) -> Value {
         // Halves add without rounding.
         SqlType::Double => Value::Double(n as f64 / 2.0),
         SqlType::Decimal(_) => Value::Decimal(Decimal::new(n.into(), 2).unwrap()),
+        // Each value has another length.
+        SqlType::Interval => Value::Interval(Interval { months: n as i32, days: -(n as i32) * 7, nanos: n << 50 }),
         SqlType::BigInt => Value::Int(n * (i64::MAX / 1000)),
         _ => Value::Int(n),
     }
@@ -71,15 +75,25 @@ fn expected(function: AggregateFunction, ty: SqlType, values: &[Value]) -> Resul
     let found = match function {
         AggregateFunction::Min => (*known.iter().min_by(|a, b| a.sort_cmp(b)).unwrap()).clone(),
         AggregateFunction::Max => (*known.iter().max_by(|a, b| a.sort_cmp(b)).unwrap()).clone(),
+        _ if ty == SqlType::Interval => {
+            let parts = known.iter().map(|value| if let Value::Interval(i) = value { i.parts() } else { [0; 3] });
+            let sum = parts.fold([0; 3], |[a, b, c], [x, y, z]| [a + x, b + y, c + z]);
+            let average = Interval::average(sum, known.len() as u64);
+            let is_sum = function != AggregateFunction::Avg;
+            let [months, days, nanos] = sum;
+            let found = if is_sum { Interval::new(months, days, nanos) } else { average };
+            Value::Interval(found.map_err(drop)?)
+        }
         _ if ty == SqlType::Double => {
             let sum: f64 = known.iter().map(|value| if let Value::Double(d) = value { *d } else { 0.0 }).sum();
-            Value::Double(if function == AggregateFunction::Sum { sum } else { sum / known.len() as f64 })
+            Value::Double(if function == AggregateFunction::Avg { sum / known.len() as f64 } else { sum })
         }
         _ => {
             let sum = known.iter().fold(Decimal::from(0), |sum, value| sum.checked_add(number(value)).unwrap());
             let is_decimal = matches!(ty, SqlType::Decimal(_));
             match (function, is_decimal) {
-                (AggregateFunction::Sum, true) => Value::Decimal(sum),
+                (AggregateFunction::Sum | AggregateFunction::WrappingSum, true) => Value::Decimal(sum),
+                (AggregateFunction::WrappingSum, false) => Value::Int(sum.unscaled_at(0).unwrap() as i64),
                 (AggregateFunction::Sum, false) => Value::Int(sum.to_i64().ok_or(())?),
                 (_, true) => Value::Decimal(sum.checked_div(Decimal::from(known.len() as i64)).unwrap()),
                 (_, false) => Value::Double(sum.to_f64() / known.len() as f64),
@@ -95,8 +109,8 @@ proptest! {
     fn accumulators_agree_with_a_scalar_loop(
         rows in prop::collection::vec((0usize..4, prop::option::of(-100i64..100)), 0..60),
         cut in 0usize..60,
-        which in 0usize..5,
-        ty in 0usize..6,
+        which in 0usize..FUNCTIONS.len(),
+        ty in 0usize..TYPES.len(),
     ) {
         let (function, ty) = (FUNCTIONS[which], TYPES[ty]);
         let mut rows = rows;

@@ -5,7 +5,7 @@ use base64::engine::DecodePaddingMode;
 use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
 
 use super::signature::{VARCHAR, integer, of_kind, text};
-use super::{Args, Parameter, ParameterKind, ResultType, ScalarFunction, Signature};
+use super::{Args, Parameter, ParameterKind, ResultType, Rewrite, ScalarFunction, Signature};
 use crate::error::shorten;
 use crate::text::{hex, unhex};
 use crate::{SqlType, Value, ValueError};
@@ -55,21 +55,41 @@ static ENCODE: ScalarFunction = ScalarFunction::new(
 .gives("The binary value or text as text in HEX or BASE64, or the number in BASE62.")
 .example("ENCODE(1000000, 'BASE62')", "4C92");
 
-static DECODE: ScalarFunction =
-    ScalarFunction::new("DECODE", &[Signature::new(&[text("text"), text("format")], VARBINARY)], |args| {
-        let (encoded, format) = (args.text(0)?, args.text(1)?);
-        let decoded = match format.to_ascii_uppercase().as_str() {
-            "HEX" => unhex(encoded),
-            "BASE64" => BASE64.decode(encoded).ok(),
-            _ => {
-                return Err(args.refused(format!("text is decoded from HEX or BASE64, not from '{}'", shorten(format))));
-            }
-        };
-        let refused = || args.refused(format!("'{}' is no {}", shorten(encoded), format.to_ascii_uppercase()));
-        decoded.map(Value::Bytes).ok_or_else(refused)
-    })
-    .gives("The bytes that a text in HEX or BASE64 stands for.")
-    .example("DECODE('0aff', 'HEX')", "0aff");
+static DECODE: ScalarFunction = ScalarFunction::new(
+    "DECODE",
+    &[
+        Signature::new(&[text("text"), text("format")], VARBINARY),
+        Signature::new(
+            &[
+                of_kind("value", ParameterKind::Any),
+                of_kind("search", ParameterKind::Any),
+                of_kind("result", ParameterKind::Any),
+            ],
+            ResultType::Common,
+        )
+        .repeated()
+        .rewritten(Rewrite::Decode),
+    ],
+    decode,
+)
+.gives(
+    "The bytes that a text in HEX or BASE64 stands for; with pairs the result behind the first search that is the value, NULL \
+     being NULL, else the last argument if it has no pair.",
+)
+.example("DECODE('0aff', 'HEX')", "0aff");
+
+fn decode(args: &Args<'_>) -> Result<Value, ValueError> {
+    let (encoded, format) = (args.text(0)?, args.text(1)?);
+    let decoded = match format.to_ascii_uppercase().as_str() {
+        "HEX" => unhex(encoded),
+        "BASE64" => BASE64.decode(encoded).ok(),
+        _ => {
+            return Err(args.refused(format!("text is decoded from HEX or BASE64, not from '{}'", shorten(format))));
+        }
+    };
+    let refused = || args.refused(format!("'{}' is no {}", shorten(encoded), format.to_ascii_uppercase()));
+    decoded.map(Value::Bytes).ok_or_else(refused)
+}
 
 /// The digits and the sign of a number to base 62.
 fn base62(number: i64) -> String {

@@ -4,8 +4,8 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::ops::Deref;
 
-use super::{Args, Signature};
-use crate::{ArithOp, DateField, SqlType, VALUE_BYTES_MAX, Value, ValueError};
+use super::{Args, Rewrite, Signature};
+use crate::{DateField, SqlType, VALUE_BYTES_MAX, Value, ValueError};
 
 /// Looks at the arguments of a call that are literals; the others are `None`.
 pub type Check = fn(&[Option<&Value>]) -> Result<(), ValueError>;
@@ -124,19 +124,6 @@ pub enum Evaluation {
     FirstNotNull,
     /// Typing makes another expression of it, so that no tree holds a call of it.
     Rewritten(Rewrite),
-}
-
-/// The expression that a call becomes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rewrite {
-    /// `CASE WHEN a = b THEN NULL ELSE a END`.
-    NullIf,
-    /// `a % b`.
-    Remainder,
-    /// `at + length` or `at - length`.
-    Moved(ArithOp),
-    /// `CASE WHEN n > 0 THEN 1 WHEN n < 0 THEN -1 WHEN n = 0 THEN 0 END`.
-    Sign,
 }
 
 /// How the result depends on the arguments, for conditions on keys.

@@ -5,8 +5,16 @@ use super::{Args, Parameter, ParameterKind, ResultType, ScalarFunction, Signatur
 use crate::json::{self, Step};
 use crate::{SqlType, Value, ValueError};
 
-pub(super) static ALL: &[&ScalarFunction] =
-    &[&JSON_EXISTS, &JSON_GET, &JSON_GET_PATH, &JSON_GET_PATH_TEXT, &JSON_GET_TEXT, &JSON_QUERY, &JSON_VALUE];
+pub(super) static ALL: &[&ScalarFunction] = &[
+    &JSON_EXISTS,
+    &JSON_GET,
+    &JSON_GET_PATH,
+    &JSON_GET_PATH_TEXT,
+    &JSON_GET_TEXT,
+    &JSON_MODIFY,
+    &JSON_QUERY,
+    &JSON_VALUE,
+];
 
 const PART: ResultType = ResultType::Is(SqlType::Json);
 const OF_JSON: Parameter = of_kind("json", ParameterKind::Json);
@@ -44,6 +52,14 @@ pub(super) static JSON_GET_TEXT: ScalarFunction =
     })
     .gives("As JSON_GET, but text, as json ->> key: a string without its quotes, and NULL for null.")
     .example("JSON_GET_TEXT('[\"x\", \"y\"]', -1)", "y");
+
+static JSON_MODIFY: ScalarFunction = ScalarFunction::new(
+    "JSON_MODIFY",
+    &[Signature::new(&[OF_JSON, PATH, of_kind("new", ParameterKind::Json)], PART)],
+    |args| Ok(Value::Text(json::with_part(args.text(0)?, args.text(1)?, args.text(2)?)?)),
+)
+.gives("The value with another part at the path; the last member of a path may be a new one.")
+.example("JSON_MODIFY('{\"a\": [1, 2]}', '$.a[1]', '\"x\"')", "{\"a\": [1, \"x\"]}");
 
 static JSON_QUERY: ScalarFunction =
     ScalarFunction::new("JSON_QUERY", &[Signature::new(&[OF_JSON, PATH], PART)], |args| as_json(part_at(args)?))

@@ -72,6 +72,8 @@ impl Function {
     pub const WRAPPING_ADD: Self = Self(&phoenix::WRAPPING_ADD);
     /// Phoenix's `a - b`.
     pub const WRAPPING_SUBTRACT: Self = Self(&phoenix::WRAPPING_SUBTRACT);
+    /// Phoenix's `a / b`.
+    pub const WRAPPING_DIVIDE: Self = Self(&phoenix::WRAPPING_DIVIDE);
     /// Phoenix's `a * b`.
     pub const WRAPPING_MULTIPLY: Self = Self(&phoenix::WRAPPING_MULTIPLY);
     /// `json -> key`.

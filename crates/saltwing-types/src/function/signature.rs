@@ -7,7 +7,7 @@ use crate::date_pattern::DatePattern;
 use crate::number_pattern::NumberPattern;
 use crate::time_zone::TimeZone;
 use crate::value::Timestamp;
-use crate::{SqlType, ValueError, json};
+use crate::{ArithOp, SqlType, ValueError, json};
 
 /// One way to call a function.
 #[derive(Clone, Copy, Debug)]
@@ -20,6 +20,8 @@ pub struct Signature {
     pub repeats: bool,
     /// The type of the call.
     pub result: ResultType,
+    /// The expression that a call of this kind becomes, if it is computed in another way than the function's others.
+    pub rewritten: Option<Rewrite>,
 }
 
 /// A parameter: its name and what it takes.
@@ -127,6 +129,21 @@ impl ParameterKind {
     }
 }
 
+/// The expression that a call becomes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rewrite {
+    /// `CASE WHEN a = b THEN NULL ELSE a END`.
+    NullIf,
+    /// `a % b`.
+    Remainder,
+    /// `at + length` or `at - length`.
+    Moved(ArithOp),
+    /// `CASE WHEN n > 0 THEN 1 WHEN n < 0 THEN -1 WHEN n = 0 THEN 0 END`.
+    Sign,
+    /// `CASE WHEN a IS NOT DISTINCT FROM b THEN c .. ELSE d END`.
+    Decode,
+}
+
 /// The type of a call, by those of its arguments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResultType {
@@ -164,7 +181,7 @@ pub(super) const fn of_kind(name: &'static str, kind: ParameterKind) -> Paramete
 impl Signature {
     /// A signature whose parameters are all required.
     pub(super) const fn new(parameters: &'static [Parameter], result: ResultType) -> Self {
-        Self { parameters, required: parameters.len(), repeats: false, result }
+        Self { parameters, required: parameters.len(), repeats: false, result, rewritten: None }
     }
 
     /// With the last `count` parameters left out at will.
@@ -176,6 +193,12 @@ impl Signature {
     /// With the last parameter any number of times, at least once.
     pub(super) const fn repeated(mut self) -> Self {
         self.repeats = true;
+        self
+    }
+
+    /// Of calls that become another expression.
+    pub(super) const fn rewritten(mut self, rewrite: Rewrite) -> Self {
+        self.rewritten = Some(rewrite);
         self
     }
 

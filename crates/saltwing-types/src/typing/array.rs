@@ -20,6 +20,7 @@ pub(super) fn another(function: Function, args: &[Expr]) -> Option<Typed> {
         function if [Function::CONCAT, Function::PHOENIX_CONCAT].contains(&function) => joined(args),
         function if function == Function::WRAPPING_ADD => not_of_integers(ArithOp::Add, args),
         function if function == Function::WRAPPING_SUBTRACT => not_of_integers(ArithOp::Sub, args),
+        function if function == Function::WRAPPING_DIVIDE => not_of_integers(ArithOp::Div, args),
         function if function == Function::WRAPPING_MULTIPLY => not_of_integers(ArithOp::Mul, args),
         function => membership(function, args),
     }

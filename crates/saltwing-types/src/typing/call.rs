@@ -17,7 +17,11 @@ pub fn call(function: Function, args: Vec<Expr>) -> Typed {
     if let Some(another) = array::another(function, &args) {
         return another;
     }
-    if let Evaluation::Rewritten(rewrite) = function.evaluation {
+    let rewritten = match function.evaluation {
+        Evaluation::Rewritten(rewrite) => Some(rewrite),
+        _ => signature.rewritten,
+    };
+    if let Some(rewrite) = rewritten {
         return rewrite::rewrite(function, rewrite, args);
     }
     let kind = |index: usize| signature.kind(index).unwrap_or(ParameterKind::Any);

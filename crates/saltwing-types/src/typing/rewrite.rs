@@ -13,6 +13,7 @@ pub(super) fn rewrite(function: Function, rewrite: Rewrite, args: Vec<Expr>) -> 
         (Rewrite::Remainder, Some(a), Some(b)) => arith(ArithOp::Rem, a, b),
         (Rewrite::Moved(op), Some(at), Some(length)) => moved(function, op, at, length),
         (Rewrite::Sign, Some(number), None) => sign(number),
+        (Rewrite::Decode, Some(value), Some(search)) => decode(value, search, args),
         _ => Err(ValueError::Internal(format!("a call of {function:?} with too few arguments"))),
     }
 }
@@ -44,6 +45,17 @@ fn moved(function: Function, op: ArithOp, at: Expr, length: Expr) -> Typed {
         return Err(ValueError::TypeMismatch(text));
     }
     arith(op, at, length)
+}
+
+/// `CASE WHEN value IS NOT DISTINCT FROM search THEN result .. ELSE default END`: a search without a result is the default.
+fn decode(value: Expr, search: Expr, mut rest: impl Iterator<Item = Expr>) -> Typed {
+    let (mut whens, mut next) = (Vec::new(), Some(search));
+    while let Some(search) = next {
+        let Some(result) = rest.next() else { return case(None, whens, Some(search)) };
+        whens.push((compare(CompareOp::NotDistinct, repeated(&value)?, search)?, result));
+        next = rest.next();
+    }
+    case(None, whens, None)
 }
 
 /// `CASE WHEN n > 0 THEN 1 WHEN n < 0 THEN -1 WHEN n = 0 THEN 0 END`, an INTEGER.

@@ -1,15 +1,19 @@
 //! Aggregates of DataFusion's with our types, and without wrapping.
 //!
-//! * SUM of integers is a BIGINT, that of decimals a DECIMAL without precision (`sum.rs`).
+//! * SUM of integers is a BIGINT, that of decimals a DECIMAL without precision (`sum.rs`). WRAPPING_SUM is Phoenix's SUM.
 //! * AVG of decimals is exact (`sum.rs`); of all other numbers it is DataFusion's, and a DOUBLE.
-//! * MIN and MAX have the SQL type of their argument: the minimum of a CHAR(5) is a CHAR(5).
+//! * SUM and AVG of intervals are intervals (`sum.rs`).
+//! * MIN and MAX have the SQL type of their argument: the minimum of a CHAR(5) is a CHAR(5). Intervals and arrays are
+//!   compared as SQL does (`extreme.rs`).
 //! * PERCENTILE_DISC is ours (`percentile.rs`); APPROX_COUNT_DISTINCT and VARIANCE are other names of DataFusion's.
 //! * [`SingleValue`] stands for a subquery of one row.
 
+mod extreme;
 mod percentile;
 mod single_value;
 mod sum;
 
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 use arrow::datatypes::{DataType, Field, FieldRef};
@@ -22,41 +26,64 @@ use datafusion::functions_aggregate::variance::var_samp_udaf;
 use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
 use datafusion::logical_expr::utils::{AggregateOrderSensitivity, format_state_name};
 use datafusion::logical_expr::{
-    Accumulator, AggregateUDF, AggregateUDFImpl, GroupsAccumulator, ReversedUDAF, SetMonotonicity, Signature,
+    Accumulator, AggregateUDF, AggregateUDFImpl, Coercion, GroupsAccumulator, ReversedUDAF, SetMonotonicity, Signature,
+    TypeSignature, TypeSignatureClass,
 };
 use saltwing_expr::arrow_type;
 use saltwing_expr::sum::SumKind;
 
+use self::extreme::Extreme;
 use self::percentile::PercentileDisc;
-use self::sum::{DistinctSum, accumulator, groups_accumulator};
+use self::sum::{DistinctIntervals, DistinctSum, accumulator, groups_accumulator};
 use crate::RelationalError;
+use crate::expression::sql_field::field_type;
 
 pub(crate) use self::single_value::SingleValue;
 
 /// The aggregates that take the place of DataFusion's of the same name.
 pub(crate) fn functions() -> Vec<Arc<AggregateUDF>> {
-    let of_ours = [(sum_udaf(), Kind::Sum), (avg_udaf(), Kind::Average)];
-    let extremes = [min_udaf(), max_udaf()].map(|native| (native, Kind::Extreme));
-    let of_ours = of_ours.into_iter().chain(extremes);
-    let of_ours = of_ours.map(|(native, kind)| AggregateUDF::new_from_impl(TypedAggregate { native, kind }));
+    let sums = [("sum", Kind::Sum), ("wrapping_sum", Kind::WrappingSum)].map(|(name, kind)| (name, sum_udaf(), kind));
+    let others = [
+        ("avg", avg_udaf(), Kind::Average),
+        ("min", min_udaf(), Kind::Extreme(Ordering::Less)),
+        ("max", max_udaf(), Kind::Extreme(Ordering::Greater)),
+    ];
+    let of_ours = sums.into_iter().chain(others).map(|(name, native, kind)| {
+        let signature = with_intervals(native.signature(), kind);
+        AggregateUDF::new_from_impl(TypedAggregate { name, native, kind, signature })
+    });
     let renamed = [(approx_distinct_udaf(), "approx_count_distinct"), (var_samp_udaf(), "variance")];
     let renamed = renamed.map(|(native, alias)| native.as_ref().clone().with_aliases([alias]));
     let new = [AggregateUDF::from(PercentileDisc::default()), AggregateUDF::from(SingleValue::default())];
     of_ours.chain(renamed).chain(new).map(Arc::new).collect()
 }
 
+/// The arguments that DataFusion's function takes; of AVG intervals, too.
+fn with_intervals(native: &Signature, kind: Kind) -> Signature {
+    let mut signature = native.clone();
+    if let (Kind::Average, TypeSignature::OneOf(forms)) = (kind, &mut signature.type_signature) {
+        forms.push(TypeSignature::Coercible(vec![Coercion::new_exact(TypeSignatureClass::Interval)]));
+    }
+    signature
+}
+
 /// An aggregate of DataFusion's, but for the types that it has a way of its own for.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct TypedAggregate {
+    name: &'static str,
     native: Arc<AggregateUDF>,
     kind: Kind,
+    signature: Signature,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Kind {
     Sum,
+    /// Integers wrap.
+    WrappingSum,
     Average,
-    Extreme,
+    /// How the extreme compares with all other values.
+    Extreme(Ordering),
 }
 
 impl TypedAggregate {
@@ -64,12 +91,20 @@ impl TypedAggregate {
     fn summed(&self, ty: Option<&DataType>, is_distinct: bool) -> Option<SumKind> {
         let summed = SumKind::of(ty?)?;
         let is_ours = match (self.kind, summed) {
-            (Kind::Sum, SumKind::Floats) => !is_distinct,
-            (Kind::Sum, _) => true,
+            (Kind::Sum | Kind::WrappingSum, SumKind::Floats) => !is_distinct,
+            (Kind::Sum | Kind::WrappingSum, _) => true,
             (Kind::Average, SumKind::Decimals(_)) => !is_distinct,
-            (Kind::Average | Kind::Extreme, _) => false,
+            (Kind::Average, SumKind::Intervals) => true,
+            (Kind::Average | Kind::Extreme(_), _) => false,
         };
-        is_ours.then_some(summed)
+        is_ours.then_some(if self.kind == Kind::WrappingSum { summed.wrapping() } else { summed })
+    }
+
+    /// The extreme of values whose order is not DataFusion's.
+    fn extreme(&self, args: &AccumulatorArgs<'_>, is_moving: bool) -> Option<Box<dyn Accumulator>> {
+        let (Kind::Extreme(wanted), argument) = (self.kind, args.expr_fields.first()?) else { return None };
+        let ty = if has_own_order(argument.data_type()) { field_type(argument)? } else { return None };
+        Some(Box::new(Extreme::new(wanted, ty, is_moving)))
     }
 
     fn summed_of(&self, args: &AccumulatorArgs<'_>) -> Option<SumKind> {
@@ -79,11 +114,11 @@ impl TypedAggregate {
 
 impl AggregateUDFImpl for TypedAggregate {
     fn name(&self) -> &str {
-        self.native.name()
+        self.name
     }
 
     fn signature(&self) -> &Signature {
-        self.native.signature()
+        &self.signature
     }
 
     fn coerce_types(&self, arg_types: &[DataType]) -> Result<Vec<DataType>> {
@@ -101,22 +136,30 @@ impl AggregateUDFImpl for TypedAggregate {
         let types: Vec<DataType> = arg_fields.iter().map(|field| field.data_type().clone()).collect();
         let field = Field::new(self.name(), self.return_type(&types)?, true);
         Ok(Arc::new(match arg_fields.first() {
-            Some(argument) if self.kind == Kind::Extreme => field.with_metadata(argument.metadata().clone()),
+            Some(argument) if matches!(self.kind, Kind::Extreme(_)) => field.with_metadata(argument.metadata().clone()),
             _ => field,
         }))
     }
 
     fn accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
+        if let Some(extreme) = self.extreme(&args, false) {
+            return Ok(extreme);
+        }
+        let is_average = self.kind == Kind::Average;
         match self.summed_of(&args) {
             None => self.native.accumulator(args),
+            Some(SumKind::Intervals) if args.is_distinct => Ok(Box::new(DistinctIntervals::new(is_average))),
             Some(summed) if args.is_distinct => Ok(Box::new(DistinctSum::new(summed, &self.native, args)?)),
-            Some(summed) => Ok(accumulator(summed, self.kind == Kind::Average)),
+            Some(summed) => Ok(accumulator(summed, is_average)),
         }
     }
 
     fn state_fields(&self, args: StateFieldsArgs<'_>) -> Result<Vec<FieldRef>> {
         let argument = args.input_fields.first().map(|field| field.data_type());
         let Some(summed) = self.summed(argument, args.is_distinct) else { return self.native.state_fields(args) };
+        if args.is_distinct && summed == SumKind::Intervals {
+            return Ok(vec![Arc::new(Field::new(args.name, DistinctIntervals::state_type(), false))]);
+        }
         let sum = match args.is_distinct {
             true => {
                 let item = Field::new_list_field(summed.partial_type(), true);
@@ -131,8 +174,8 @@ impl AggregateUDFImpl for TypedAggregate {
 
     fn groups_accumulator_supported(&self, args: AccumulatorArgs<'_>) -> bool {
         match self.summed_of(&args) {
-            Some(_) => self.kind == Kind::Sum && !args.is_distinct,
-            None => self.native.groups_accumulator_supported(args),
+            Some(_) => self.kind != Kind::Average && !args.is_distinct,
+            None => self.extreme(&args, false).is_none() && self.native.groups_accumulator_supported(args),
         }
     }
 
@@ -144,11 +187,15 @@ impl AggregateUDFImpl for TypedAggregate {
     }
 
     fn create_sliding_accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn Accumulator>> {
+        if let Some(extreme) = self.extreme(&args, true) {
+            return Ok(extreme);
+        }
         match self.summed_of(&args) {
             // What was added as floats is not taken off again exactly.
             Some(SumKind::Floats) | None => self.native.create_sliding_accumulator(args),
             Some(_) if args.is_distinct => {
-                Err(RelationalError::not_supported("SUM(DISTINCT ..) over a moving window").into())
+                let name = self.name.to_uppercase();
+                Err(RelationalError::not_supported(format!("{name}(DISTINCT ..) over a moving window")).into())
             }
             Some(_) => self.accumulator(args),
         }
@@ -168,8 +215,13 @@ impl AggregateUDFImpl for TypedAggregate {
 
     fn set_monotonicity(&self, data_type: &DataType) -> SetMonotonicity {
         match self.kind {
-            Kind::Extreme => self.native.inner().set_monotonicity(data_type),
-            Kind::Sum | Kind::Average => SetMonotonicity::NotMonotonic,
+            Kind::Extreme(_) if !has_own_order(data_type) => self.native.inner().set_monotonicity(data_type),
+            _ => SetMonotonicity::NotMonotonic,
         }
     }
+}
+
+/// Whether values of a type have another order in SQL than in Arrow.
+fn has_own_order(ty: &DataType) -> bool {
+    matches!(ty, DataType::Interval(_) | DataType::List(_))
 }

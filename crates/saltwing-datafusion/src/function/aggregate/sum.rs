@@ -1,40 +1,45 @@
-//! SUM without wrapping, and the exact AVG of decimals: [`saltwing_expr::sum`], as accumulators of DataFusion's.
+//! SUM without wrapping, the exact AVG of decimals, and both of intervals: [`saltwing_expr::sum`], as accumulators of DataFusion's.
 //!
 //! The sum of decimals is kept in 256 bits. AVG divides it at the end by the rules of `/`, and is a DECIMAL without
 //! precision.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, BooleanArray};
+use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, IntervalMonthDayNanoArray};
 use arrow::compute::{cast, not, nullif, prep_null_mask_filter};
-use arrow::datatypes::{Field, UInt64Type, i256};
+use arrow::datatypes::{DataType, Field, IntervalMonthDayNano, IntervalMonthDayNanoType, UInt64Type, i256};
+use datafusion::common::utils::SingleRowListArrayBuilder;
 use datafusion::common::{DataFusionError, Result, ScalarValue};
 use datafusion::logical_expr::function::AccumulatorArgs;
 use datafusion::logical_expr::{Accumulator, AggregateUDF, EmitTo, GroupsAccumulator};
-use saltwing_expr::sum::{FloatTotal, SumKind, SumTotal, beyond_sums};
-use saltwing_types::ValueError;
+use saltwing_expr::arrow_type;
+use saltwing_expr::sum::{FloatTotal, IntervalTotal, SumKind, SumTotal, beyond_sums};
+use saltwing_types::{SqlType, ValueError};
 
 use crate::RelationalError;
 
 /// The sum or average of one group, also of a moving window.
 pub(super) fn accumulator(kind: SumKind, is_average: bool) -> Box<dyn Accumulator> {
     match kind {
-        SumKind::Integers => Box::new(OneSum::<i128>::new(kind, is_average)),
+        SumKind::Integers | SumKind::WrappingIntegers => Box::new(OneSum::<i128>::new(kind, is_average)),
         SumKind::Decimals(_) => Box::new(OneSum::<i256>::new(kind, is_average)),
         SumKind::Floats => Box::new(OneSum::<FloatTotal>::new(kind, is_average)),
+        SumKind::Intervals => Box::new(OneSum::<IntervalTotal>::new(kind, is_average)),
     }
 }
 
 /// The sums of many groups.
 pub(super) fn groups_accumulator(kind: SumKind) -> Box<dyn GroupsAccumulator> {
     match kind {
-        SumKind::Integers => Box::new(GroupSums::<i128>::new(kind)),
+        SumKind::Integers | SumKind::WrappingIntegers => Box::new(GroupSums::<i128>::new(kind)),
         SumKind::Decimals(_) => Box::new(GroupSums::<i256>::new(kind)),
         SumKind::Floats => Box::new(GroupSums::<FloatTotal>::new(kind)),
+        SumKind::Intervals => Box::new(GroupSums::<IntervalTotal>::new(kind)),
     }
 }
 
-fn of_values(error: ValueError) -> DataFusionError {
+pub(super) fn of_values(error: ValueError) -> DataFusionError {
     RelationalError::from(error).into()
 }
 
@@ -42,12 +47,12 @@ fn sum_overflow(kind: SumKind) -> DataFusionError {
     of_values(beyond_sums(kind))
 }
 
-fn argument(values: &[ArrayRef]) -> Result<&ArrayRef> {
+pub(super) fn argument(values: &[ArrayRef]) -> Result<&ArrayRef> {
     values.first().ok_or_else(|| RelationalError::bug("SUM without a column").into())
 }
 
 /// One value of a column of one row.
-fn only(column: std::result::Result<ArrayRef, ValueError>) -> Result<ScalarValue> {
+pub(super) fn only(column: std::result::Result<ArrayRef, ValueError>) -> Result<ScalarValue> {
     ScalarValue::try_from_array(&column.map_err(of_values)?, 0)
 }
 
@@ -153,6 +158,55 @@ impl Accumulator for DistinctSum {
 
     fn size(&self) -> usize {
         size_of_val(self) + self.collected.size()
+    }
+}
+
+/// The sum or the average of the different intervals of one group: `1 day` and `24 hours` are two.
+#[derive(Debug)]
+pub(super) struct DistinctIntervals {
+    seen: HashSet<IntervalMonthDayNano>,
+    is_average: bool,
+}
+
+impl DistinctIntervals {
+    pub(super) fn new(is_average: bool) -> Self {
+        Self { seen: HashSet::new(), is_average }
+    }
+
+    /// The type of a list of intervals.
+    pub(super) fn state_type() -> DataType {
+        DataType::List(Arc::new(Field::new_list_field(arrow_type(SqlType::Interval), true)))
+    }
+
+    fn values(&self) -> ArrayRef {
+        Arc::new(IntervalMonthDayNanoArray::from_iter_values(self.seen.iter().copied()))
+    }
+}
+
+impl Accumulator for DistinctIntervals {
+    fn update_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
+        let values = argument(values)?.as_primitive::<IntervalMonthDayNanoType>();
+        self.seen.extend(values.iter().flatten());
+        Ok(())
+    }
+
+    fn merge_batch(&mut self, states: &[ArrayRef]) -> Result<()> {
+        let lists = argument(states)?.as_list::<i32>();
+        lists.iter().flatten().try_for_each(|list| self.update_batch(&[list]))
+    }
+
+    fn evaluate(&mut self) -> Result<ScalarValue> {
+        let mut sum = accumulator(SumKind::Intervals, self.is_average);
+        sum.update_batch(&[self.values()])?;
+        sum.evaluate()
+    }
+
+    fn state(&mut self) -> Result<Vec<ScalarValue>> {
+        Ok(vec![SingleRowListArrayBuilder::new(self.values()).build_list_scalar()])
+    }
+
+    fn size(&self) -> usize {
+        size_of_val(self) + self.seen.capacity() * size_of::<IntervalMonthDayNano>()
     }
 }
 
