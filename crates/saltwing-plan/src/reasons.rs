@@ -201,12 +201,16 @@ fn side(e: &Expr) -> Side {
     }
 }
 
-/// The name of the first column that an expression names.
+/// The name of the first column that an expression names. A dynamic one stands for the column that keeps it.
 pub(crate) fn first_column(expr: &Expr) -> Option<String> {
     let mut name = None;
     expr.walk(&mut |e| {
-        if let (Expr::Column(column), None) = (e, &name) {
-            name = Some(column.name.clone());
+        let named = match e {
+            Expr::Column(column) => Some(column.name.as_str()),
+            other => other.dynamic_column(),
+        };
+        if name.is_none() {
+            name = named.map(str::to_owned);
         }
     });
     name

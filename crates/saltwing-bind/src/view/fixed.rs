@@ -94,6 +94,13 @@ impl VisitorMut for Fixing<'_> {
                 projection.push(item.clone());
                 continue;
             }
+            if let Some(columns) = self.relations.of_family(item, select, self.qualifies) {
+                projection.extend(
+                    columns.into_iter().map(|column| SelectItem::UnnamedExpr(Expr::CompoundIdentifier(column))),
+                );
+                self.is_changed = true;
+                continue;
+            }
             let Some(columns) = self.relations.of_wildcard(item, select) else {
                 return refused(&format!("{item} in this view"), "write the columns one by one");
             };

@@ -3,6 +3,8 @@
 //! Such a column is a dynamic column of the table: the view is `SELECT k, kind, extra FROM t (extra VARCHAR) WHERE kind = 'a'`. A
 //! list behind the name of a view is one behind the name of its table, whose columns the view shows besides its own.
 
+use std::ops::ControlFlow;
+
 use saltwing_catalog::CatalogReader;
 use saltwing_sql::statement::QueryStatement;
 use saltwing_sql::{ColumnName, DynamicColumn, TableRef, dynamic_columns, parse_query_at, without_dynamic_columns};
@@ -12,6 +14,7 @@ use sqlparser::ast::{self, Expr, Ident, ObjectName, ObjectNamePart, SelectItem, 
 
 use super::dynamic::stored_name;
 use super::name::{span_of, table_name};
+use crate::aggregate::AggregateFunction;
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::select::simple;
 
@@ -68,9 +71,18 @@ fn gives_rows(query: &ast::Query) -> bool {
     let whole = query.order_by.is_none() && query.limit_clause.is_none();
     let is_ungrouped = |select: &ast::Select| {
         let keys = matches!(&select.group_by, ast::GroupByExpr::Expressions(keys, _) if keys.is_empty());
-        keys && select.distinct.is_none() && select.having.is_none()
+        let calls = ast::visit_expressions(&select.projection, |expr| match expr {
+            Expr::Function(call) if is_aggregate(&call.name) => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
+        });
+        keys && select.distinct.is_none() && select.having.is_none() && calls.is_continue()
     };
     whole && simple(query).is_some_and(|query| is_ungrouped(query.select))
+}
+
+fn is_aggregate(function: &ObjectName) -> bool {
+    let name = function.0.last().and_then(|part| part.as_ident());
+    name.is_some_and(|name| AggregateFunction::by_name(&name.value).is_some())
 }
 
 /// Adds dynamic columns to the list behind a table.
@@ -156,7 +168,7 @@ fn declared_in(query: &QueryStatement, def: &TableDef, catalog: &dyn CatalogRead
     let mut names = Vec::new();
     let _ = ast::visit_relations(&*query.query, |name| {
         names.extend(without_dynamic_columns(name).map(|_| name.clone()));
-        std::ops::ControlFlow::<()>::Continue(())
+        ControlFlow::<()>::Continue(())
     });
     for name in names {
         let Some((schema, bare)) = table_name(&name) else { continue };

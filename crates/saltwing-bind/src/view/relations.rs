@@ -9,7 +9,7 @@ use sqlparser::ast::{
     SetExpr, TableAlias, TableFactor, With,
 };
 
-use super::name::table_name;
+use super::name::{quoted, table_name};
 
 /// The columns of a table or query in order; `None` if they are known only when it is planned.
 pub(super) type Columns = Option<Vec<String>>;
@@ -145,6 +145,51 @@ impl Relations<'_> {
             }
             _ => None,
         }
+    }
+
+    /// The columns that `family.*` or `table.family.*` stands for, each with its family, and with its table if it `qualifies`.
+    pub(super) fn of_family(&self, item: &SelectItem, select: &Select, qualifies: bool) -> Option<Vec<Vec<Ident>>> {
+        let SelectItem::QualifiedWildcard(SelectItemQualifiedWildcardKind::ObjectName(name), _) = item else {
+            return None;
+        };
+        let parts: Vec<Ident> = name.0.iter().filter_map(|part| part.as_ident()).cloned().collect();
+        let (family, qualifier) = parts.split_last()?;
+        if self.of_select(select).iter().any(|relation| relation.is_named(&parts)) {
+            return None;
+        }
+        let factors = select
+            .from
+            .iter()
+            .flat_map(|from| std::iter::once(&from.relation).chain(from.joins.iter().map(|join| &join.relation)));
+        factors.into_iter().find_map(|factor| {
+            let columns = self.family_of(factor, &family.value)?;
+            let mut relations = Vec::new();
+            self.add_factor(factor, &mut relations);
+            let relation = relations.pop().filter(|it| qualifier.is_empty() || it.is_named(qualifier))?;
+            let table = if qualifies { relation.name } else { Vec::new() };
+            let column = |column: String| table.iter().cloned().chain([family.clone(), quoted(&column)]).collect();
+            Some(columns.into_iter().map(column).collect())
+        })
+    }
+
+    /// The columns of a family of a table, dynamic ones too; `None` if it has none.
+    fn family_of(&self, factor: &TableFactor, family: &str) -> Option<Vec<String>> {
+        let TableFactor::Table { name, args: None, .. } = factor else { return None };
+        let (schema, bare) = table_name(name)?;
+        if self.is_cte(schema, bare) || self.catalog.view(schema, bare).is_some() {
+            return None;
+        }
+        let table = self.catalog.resolve(schema, bare).ok()?;
+        let def = table.def();
+        let is_it = |name: &str| is_same_name(name, family);
+        let own = def.columns.iter().filter(|column| !column.hidden && def.family_name(column).is_some_and(is_it));
+        let mut columns: Vec<String> = own.map(|column| column.name.clone()).collect();
+        if let Some((_, list)) = without_dynamic_columns(name) {
+            let dynamic = dynamic_columns(&list.value, Span::on_line(1, 1, 1)).ok()?.into_iter();
+            let of_family = dynamic.filter(|it| it.column.family.as_ref().is_some_and(|family| is_it(&family.text)));
+            columns.extend(of_family.map(|it| it.column.name.text));
+        }
+        (!columns.is_empty()).then_some(columns)
     }
 
     /// The columns that `*` or `t.*` stands for, each with the name of its table.

@@ -96,7 +96,11 @@ impl WrittenView<'_> {
             }
         }
         for constant in missing {
-            named.push(self.named(self.column_name(constant.0), named.len(), &mut dynamic)?);
+            // The view need not show it.
+            if let Place::Own(_) = constant.0 {
+                dynamic.push((named.len(), type_of(constant.0, &self.own, &self.table)));
+            }
+            named.push(self.column_name(constant.0));
             let literal = self.literal(constant)?;
             match &mut statement.source {
                 RowSource::Values(rows) => rows.iter_mut().for_each(|row| {

@@ -88,7 +88,7 @@ impl Session {
     }
 
     /// The items of the SELECT for a table's rows. A column that shares its name with another one is labelled with its
-    /// family, so that COPY FROM finds it.
+    /// family, so that COPY FROM finds it, and so is each dynamic column that has one.
     fn copied_items(
         &self,
         name: &TableRef,
@@ -110,7 +110,7 @@ impl Session {
                 let is_dynamic = |place: usize| dynamic.iter().any(|(dynamic, _)| *dynamic == place);
                 let item = |(place, column): (usize, &ColumnName)| {
                     if is_dynamic(place) {
-                        return Ok(format!("{column} AS {}", quote_name(&column.name.text)));
+                        return Ok(format!("{column} AS {}", quote_name(&column.parts().join("."))));
                     }
                     let found = scope.resolve(&column.parts(), Some(column.span()))?;
                     Ok(format!("{column} AS {}", quote_name(&found.name)))
