@@ -9,7 +9,7 @@ use saltwing_catalog::CatalogReader;
 use saltwing_sql::statement::QueryStatement;
 use saltwing_sql::{ColumnName, DynamicColumn, Name, TableRef, expr_span, parse_query_at};
 use saltwing_types::table::is_same_name;
-use saltwing_types::{CompareOp, Expr, Span, SqlType, TableDef, Value, ViewDef, number, text};
+use saltwing_types::{CompareOp, Expr, Span, SqlType, TableDef, Value, ViewDef, eval, number, text};
 use sqlparser::ast;
 
 use super::dynamic::stored_name;
@@ -83,9 +83,11 @@ impl<'a> WrittenView<'a> {
                 return Err(refused(format!("its condition {} is not of the form column = constant", condition.text)));
             };
             let ty = type_of(column, &own, &bound.table);
+            // A column may hold the value of the constant, or one near it: 1.56 for 1.555.
+            let is_equal = |kept: &Value| eval::compare(CompareOp::Eq, &value, kept, ty) == Some(true);
             match number::assign(value.clone(), ty) {
-                Ok(value) if !value.is_null() && !constants.iter().any(|(known, _)| *known == column) => {
-                    constants.push((column, value));
+                Ok(kept) if is_equal(&kept) && !constants.iter().any(|(known, _)| *known == column) => {
+                    constants.push((column, kept));
                 }
                 _ => return Err(refused(format!("no row meets its condition {}", condition.text))),
             }
