@@ -3,6 +3,8 @@
 use saltwing_access::TableError;
 use saltwing_types::ErrorCode;
 
+use crate::definitions::TEMPORARY_SCHEMA;
+
 /// An error of this crate.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -204,6 +206,9 @@ impl CatalogError {
             }
             Self::NoSuchSequence { .. } => Some("SHOW SEQUENCES lists them".into()),
             Self::SequenceLimit { .. } => Some("ALTER SEQUENCE can restart it, move its limit, or let it CYCLE".into()),
+            Self::ReservedName(name) if name.eq_ignore_ascii_case(TEMPORARY_SCHEMA) => {
+                Some("CREATE TEMPORARY TABLE t makes the table temp.t of this session".into())
+            }
             Self::NewerFormat { .. } | Self::NewerRecord { .. } => {
                 Some("open it with the version that wrote it, or a later one".into())
             }

@@ -61,6 +61,8 @@ fn span_of(qualifier: Option<&Name>, name: &Name) -> Span {
 }
 
 fn write_name(f: &mut fmt::Formatter<'_>, qualifier: Option<&Name>, name: &Name) -> fmt::Result {
+    // The default schema has no name in texts.
+    let qualifier = qualifier.filter(|qualifier| !qualifier.text.is_empty());
     qualifier.map_or(Ok(()), |qualifier| write!(f, "{qualifier}."))?;
     write!(f, "{name}")
 }

@@ -328,15 +328,13 @@ fn explain_option(cursor: &mut Cursor<'_>, analyze: &mut bool, format: &mut Expl
 /// What CREATE, DROP and ALTER make or change, and we don't.
 const OBJECTS: &str = "INDEX, LOCAL INDEX, UNIQUE INDEX, UNCOVERED INDEX, GLOBAL INDEX, MATERIALIZED VIEW, VIEW, \
     FUNCTION, TEMPORARY FUNCTION, TABLE, TEMPORARY TABLE, TEMP TABLE, LOCAL TEMPORARY TABLE, \
-    GLOBAL TEMPORARY TABLE, EXTERNAL TABLE, UNLOGGED TABLE, VIRTUAL TABLE, DATABASE, ROLE, USER, TYPE, TRIGGER, CDC, \
+    LOCAL TEMP TABLE, GLOBAL TEMPORARY TABLE, GLOBAL TEMP TABLE, TEMPORARY VIEW, TEMP VIEW, LOCAL TEMPORARY VIEW, \
+    LOCAL TEMP VIEW, TEMPORARY SEQUENCE, TEMP SEQUENCE, LOCAL TEMPORARY SEQUENCE, LOCAL TEMP SEQUENCE, EXTERNAL TABLE, UNLOGGED TABLE, VIRTUAL TABLE, DATABASE, ROLE, USER, TYPE, TRIGGER, CDC, \
     PROCEDURE, SCHEMA";
 
 fn create(cursor: &mut Cursor<'_>, hints: Vec<Hint>) -> Result<Statement, SqlError> {
-    if cursor.eat(&["CREATE", "TABLE"]) {
-        return create_table::parse(cursor, false, hints);
-    }
-    if cursor.eat(&["CREATE", "IMMUTABLE", "TABLE"]) {
-        return create_table::parse(cursor, true, hints);
+    if let Some(kind) = create_table::kind(cursor) {
+        return create_table::parse(cursor, kind, hints);
     }
     if cursor.eat(&["CREATE", "SCHEMA"]) {
         return session::create_schema(cursor).map(Statement::CreateSchema);
@@ -396,8 +394,20 @@ fn reason(object: &str) -> Option<&'static str> {
             Some("functions are closures of the program: Connection::register_function adds one")
         }
         "PROCEDURE" => Some(NO_PROCEDURES),
+        _ if object.contains("TEMP") => temporary_reason(object),
         _ => None,
     }
+}
+
+fn temporary_reason(object: &str) -> Option<&'static str> {
+    Some(match object.rsplit(' ').next()? {
+        "VIEW" => "only tables are temporary: write the query as WITH v AS (..), or CREATE VIEW over tables that stay",
+        "SEQUENCE" => "only tables are temporary: a sequence counts for all sessions",
+        _ if object.starts_with("GLOBAL") => {
+            "CREATE TEMPORARY TABLE makes a table of this session; one for all sessions is a plain TABLE"
+        }
+        _ => "CREATE TEMPORARY TABLE makes one, and DROP TABLE drops the temporary one first",
+    })
 }
 
 const NO_PROCEDURES: &str = "there is no procedural language: the program runs the statements, Connection::transaction \

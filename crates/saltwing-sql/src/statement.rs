@@ -109,9 +109,11 @@ pub enum Statement {
     Unsupported(Unsupported),
 }
 
-/// `CREATE [IMMUTABLE] TABLE`.
+/// `CREATE [TEMPORARY | IMMUTABLE] TABLE`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CreateTable {
+    /// `TEMPORARY`: it is a table of the session.
+    pub temporary: bool,
     /// `IMMUTABLE`.
     pub immutable: bool,
     /// `IF NOT EXISTS`.

@@ -79,9 +79,7 @@ impl Session {
                     context.check()?;
                     // Adds the position of the name to an error.
                     resolve(&*self.catalog(), name)?;
-                    let schema = name.schema.as_ref().map(|s| s.text.as_str());
-                    let truncated = catalog.truncate_table(schema, &name.name.text);
-                    let is_freed = truncated.map_err(|e| Error::from(e).at(Some(name.span())))?;
+                    let is_freed = self.truncate_table(name).map_err(|e| Error::from(e).at(Some(name.span())))?;
                     notices.extend((!is_freed).then(|| space_comes_later(name)));
                 }
                 Ok(ExecResult::noticed(notices).into())
@@ -308,9 +306,7 @@ impl Session {
 
     fn run_create_table(&self, create: &CreateTable) -> Result<Outcome, Error> {
         self.writable()?;
-        let shared = self.shared();
-        let exists = resolve(&*shared.catalog.snapshot(), &create.table).is_ok();
-        if exists && create.if_not_exists {
+        if create.if_not_exists && self.is_there(create) {
             let notices = vec![format!("table {} exists already", create.table)];
             return Ok(ExecResult::noticed(notices).into());
         }
@@ -323,20 +319,18 @@ impl Session {
         let bound = create_table(create, shared.options.default_salt)?.with_free_names(&*shared.catalog.snapshot());
         self.check_defaults(&bound.def).map_err(|error| error.at(Some(create.table.span())))?;
         let sequences = bound.sequences.into_iter().map(|sequence| sequence.def).collect();
-        match shared.catalog.create_table_with(bound.def, sequences) {
+        match self.add_table(create, bound.def, sequences) {
             Err(saltwing_catalog::CatalogError::DuplicateTable { .. }) if create.if_not_exists => {}
-            created => drop(created.map_err(|e| Error::from(e).at(Some(create.table.span())))?),
+            created => created.map_err(|e| Error::from(e).at(Some(create.table.span())))?,
         }
         Ok(bound.notices)
     }
 
     fn run_drop_table(&self, drop: &DropObjects) -> Result<Outcome, Error> {
         self.writable()?;
-        let catalog = &self.shared().catalog;
         let mut notices = Vec::new();
         for it in &drop.names {
-            let (schema, name) = it.parts();
-            match catalog.drop_table(schema, name, dependents(drop)) {
+            match self.drop_table(it, dependents(drop)) {
                 Err(
                     saltwing_catalog::CatalogError::NoSuchTable { .. }
                     | saltwing_catalog::CatalogError::NoSuchSchema(_),

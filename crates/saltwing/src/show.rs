@@ -308,7 +308,11 @@ fn create_table_text(def: &TableDef, catalog: &dyn CatalogReader) -> String {
     let options = if options.is_empty() { String::new() } else { format!(" {}", options.join(", ")) };
     let split_on =
         def.option(SPLIT_ON).map(|points| format!(" {SPLIT_ON} {}", option_text(points))).unwrap_or_default();
-    format!("CREATE TABLE {} (\n{}\n){options}{split_on}", table_path(&def.name), lines.join(",\n"))
+    let create = match catalog.is_temporary(def.id) {
+        true => format!("CREATE TEMPORARY TABLE {}", quote_name(&def.name.name)),
+        false => format!("CREATE TABLE {}", table_path(&def.name)),
+    };
+    format!("{create} (\n{}\n){options}{split_on}", lines.join(",\n"))
 }
 
 fn column_text(def: &TableDef, (index, column): (usize, &ColumnDef), catalog: &dyn CatalogReader) -> String {

@@ -18,8 +18,9 @@ impl Session {
         if create.if_not_exists && catalog.snapshot().view(schema, name).is_some() {
             return Ok(ExecResult::noticed(vec![format!("view {} exists already", create.name)]).into());
         }
-        let created = catalog.create_view(create.replaces, |catalog| {
-            let view = create_view(create, catalog)?;
+        let created = catalog.create_view(create.replaces, |_| {
+            // That of this session, which tells whether the view would read a temporary table.
+            let view = create_view(create, &*self.catalog())?;
             let columns = self.columns_of(&view.query, 0, Purpose::Explain)?;
             Ok::<_, Error>(view.into_def(create, &columns)?)
         });

@@ -6,7 +6,7 @@ use saltwing_catalog::CatalogReader;
 use saltwing_sql::statement::{CreateView, QueryStatement};
 use saltwing_sql::{parse_query_at, quote_name};
 use saltwing_types::table::is_same_name;
-use saltwing_types::{ViewColumn, ViewDef, ViewUse};
+use saltwing_types::{TableName, ViewColumn, ViewDef, ViewUse};
 
 use super::fixed;
 use crate::error::{BindError, BindErrorKind, Result};
@@ -37,6 +37,11 @@ pub fn create_view(create: &CreateView, catalog: &dyn CatalogReader) -> Result<B
         return Err(BindError::from(error).at(Some(create.query.span)));
     }
     let fixed::Fixed { query, uses, is_changed } = fixed::fixed(&create.query, catalog)?;
+    if let Some(used) = uses.iter().find(|used| is_temporary(&used.name, catalog)) {
+        let text =
+            format!("view {} would read the temporary table {}, which ends with its session", create.name, used.name);
+        return Err(BindError::from(BindErrorKind::InvalidDefinition(text)).at(Some(create.query.span)));
+    }
     let depth = uses.iter().filter_map(|used| catalog.view(used.name.schema.as_deref(), &used.name.name));
     if depth.map(|view| depth_of(&view, catalog)).max().unwrap_or(0) >= VIEW_DEPTH_MAX {
         let text = format!("views stand on one another at most {VIEW_DEPTH_MAX} deep");
@@ -51,6 +56,10 @@ pub fn create_view(create: &CreateView, catalog: &dyn CatalogReader) -> Result<B
             Ok(BoundView { query: parse_query_at(&text, create.query.span)?, text, uses, replaced })
         }
     }
+}
+
+fn is_temporary(name: &TableName, catalog: &dyn CatalogReader) -> bool {
+    catalog.resolve(name.schema.as_deref(), &name.name).is_ok_and(|table| catalog.is_temporary(table.def().id))
 }
 
 /// How many views stand on one another here.

@@ -23,7 +23,7 @@ use saltwing_types::table::{ColumnMatch, is_same_name};
 use saltwing_types::{CompareOp, Expr, Span, SqlType, Value, ViewDef, number, text};
 use sqlparser::ast::{self, Ident, SelectItem, SetExpr};
 
-use super::expanded::with_views;
+use super::expanded::{query_of_view, with_views};
 use super::merged::{both, condition_of, rows_of};
 use crate::computed::expr_of;
 use crate::error::{BindError, BindErrorKind, Result};
@@ -81,13 +81,16 @@ struct WrittenView<'a> {
 
 impl<'a> WrittenView<'a> {
     fn of(view: &'a ViewDef, span: Span, catalog: &dyn CatalogReader) -> Result<Self> {
-        let query = with_views(&parse_query_at(&view.query, span)?, catalog)?.into_owned();
+        let query = with_views(&query_of_view(view, span, catalog)?, catalog)?.into_owned();
         let refused = |why: String| read_only(view, span, why);
         let bound = rows_of(&query, catalog).ok_or_else(|| refused("it is more than rows of one table".into()))?;
         let Output::Rows(columns) = &bound.output else {
             return Err(refused("it is more than rows of one table".into()));
         };
         let def = bound.table.def();
+        if def.name.schema.is_none() && catalog.hides(&def.name.name) {
+            return Err(refused(format!("a temporary table of this session hides its table {}", def.name)));
+        }
         for (OutputColumn { expr, .. }, shown) in columns.iter().zip(&view.columns) {
             let own = |name: &str| is_same_name(name, &shown.name);
             if !matches!(expr, Expr::Column(column) if own(&column.name) && column.index < def.columns.len()) {

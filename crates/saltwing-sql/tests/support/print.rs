@@ -240,9 +240,17 @@ impl Print for SequenceOptions {
     }
 }
 
+fn create_words(table: &CreateTable) -> &'static str {
+    match (table.temporary, table.immutable) {
+        (true, _) => "CREATE TEMPORARY TABLE ",
+        (false, true) => "CREATE IMMUTABLE TABLE ",
+        (false, false) => "CREATE TABLE ",
+    }
+}
+
 impl Print for CreateTable {
     fn print(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.immutable { "CREATE IMMUTABLE TABLE " } else { "CREATE TABLE " })?;
+        f.write_str(create_words(self))?;
         f.write_str(if self.if_not_exists { "IF NOT EXISTS " } else { "" })?;
         write!(f, "{} (", self.table)?;
         let key = self.primary_key.as_ref().map(|key| key as &dyn Print);
@@ -268,7 +276,7 @@ impl Print for CreateTable {
 impl Print for CreateTableAs {
     fn print(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let Self { table, names, query } = self;
-        f.write_str(if table.immutable { "CREATE IMMUTABLE TABLE " } else { "CREATE TABLE " })?;
+        f.write_str(create_words(table))?;
         f.write_str(if table.if_not_exists { "IF NOT EXISTS " } else { "" })?;
         write!(f, "{}", table.table)?;
         if !names.is_empty() {

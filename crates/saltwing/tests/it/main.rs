@@ -73,6 +73,7 @@ mod storage;
 mod subqueries;
 #[cfg(feature = "datafusion")]
 mod subqueries_as_sqlite;
+mod temporary_tables;
 mod threads;
 mod tidy;
 mod transactions;
