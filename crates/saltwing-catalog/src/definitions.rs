@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use saltwing_access::Table;
-use saltwing_types::{SequenceDef, TableId, TableName, ViewDef};
+use saltwing_types::{SequenceDef, TableDef, TableName, ViewDef};
 
 use crate::CatalogError;
 use crate::arrow_table::ArrowTable;
@@ -67,8 +67,19 @@ pub trait CatalogReader: Send + Sync {
     }
 
     /// Whether this is a temporary table.
-    fn is_temporary(&self, table: TableId) -> bool {
+    fn is_temporary(&self, table: &TableDef) -> bool {
         let _ = table;
+        false
+    }
+
+    /// The tables of attached databases.
+    fn attached_tables(&self) -> Vec<Arc<Table>> {
+        Vec::new()
+    }
+
+    /// Whether a schema is an attached database, or a schema of one: `other`, `other.s`.
+    fn is_attached(&self, schema: &str) -> bool {
+        let _ = schema;
         false
     }
 }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use saltwing_access::{Durability, Projection, SystemClock, Table, TableStore};
-use saltwing_catalog::{CATALOG_FORMAT, Catalog, CatalogError, Dependents, TemporaryTables};
+use saltwing_catalog::{CATALOG_FORMAT, Catalog, CatalogError, Dependents, SessionCatalog};
 use saltwing_store::conformance::fault::{Fault, FaultStore};
 use saltwing_store::{Direction, KeyBounds, MemoryStore, OrderedKv, Space};
 use saltwing_table::EmbeddedTables;
@@ -213,19 +213,23 @@ fn temporary_tables_lie_over_the_catalog_of_a_session() {
     // An earlier version may have made a schema with the name that stands before them.
     plant(&kv, 2, vec![Value::text("Temp")]);
     let catalog = Arc::new(boot(&kv));
-    let stored = catalog.create_table(def(None, "t")).unwrap().def().id;
+    let stored_table = catalog.create_table(def(None, "t")).unwrap();
+    let stored = stored_table.def().id;
     let in_schema = catalog.create_table(def(Some("temp"), "u")).unwrap().def().id;
-    let (one, other) = (TemporaryTables::new(catalog.clone()), TemporaryTables::new(catalog.clone()));
+    let (one, other) = (SessionCatalog::new(catalog.clone()), SessionCatalog::new(catalog.clone()));
     assert!(one.is_empty() && one.snapshot().version() == catalog.snapshot().version());
     [&one, &other].iter().for_each(|session| session.create_table(def(None, "T")).unwrap());
     one.create_table(def(None, "u")).unwrap();
-    let id = |session: &TemporaryTables, schema, name| session.snapshot().resolve(schema, name).unwrap().def().id;
+    let id = |session: &SessionCatalog, schema, name| session.snapshot().resolve(schema, name).unwrap().def().id;
     let own = id(&one, None, "t");
     assert!(own != stored && own != id(&other, None, "t") && own == id(&one, Some("TEMP"), "T"));
     assert_eq!(id(&one, Some(""), "t"), stored);
     assert_eq!((id(&other, Some("temp"), "u"), id(&one, Some("temp"), "u") == in_schema), (in_schema, false));
     let snapshot = one.snapshot();
-    assert!(snapshot.hides("t") && snapshot.is_temporary(own) && !snapshot.is_temporary(stored));
+    let own_table = snapshot.resolve(None, "t").unwrap();
+    assert!(
+        snapshot.hides("t") && snapshot.is_temporary(own_table.def()) && !snapshot.is_temporary(stored_table.def())
+    );
     assert_eq!(snapshot.tables().len(), 4);
     let versions = || [catalog.snapshot(), one.snapshot(), other.snapshot()].map(|catalog| catalog.version());
     let before = versions();
@@ -252,7 +256,7 @@ fn temporary_tables_end_with_their_session_or_process() {
         let kv = memory();
         let store = tables(&kv);
         let catalog = Arc::new(Catalog::boot(store.clone(), false).unwrap());
-        let session = TemporaryTables::new(catalog.clone());
+        let session = SessionCatalog::new(catalog.clone());
         session.create_table(def(None, "t")).unwrap();
         let table = session.snapshot().resolve(None, "t").unwrap();
         let stored = || {

@@ -190,7 +190,7 @@ fn with_stack<T: Send>(parse_kb: usize, parse: impl FnOnce() -> Result<T, SqlErr
 }
 
 /// First words of statements, for advice.
-const VERBS: [&str; 32] = [
+const VERBS: [&str; 34] = [
     "SELECT",
     "WITH",
     "VALUES",
@@ -206,6 +206,8 @@ const VERBS: [&str; 32] = [
     "COMMENT",
     "COMPACT",
     "BACKUP",
+    "ATTACH",
+    "DETACH",
     "SHOW",
     "DESCRIBE",
     "EXPLAIN",
@@ -256,7 +258,7 @@ fn statement(cursor: &mut Cursor<'_>, hints: Vec<Hint>) -> Result<Statement, Sql
         "SHOW" => session::show(cursor),
         "DESCRIBE" | "DESC" => {
             cursor.eat(&["TABLE"]);
-            cursor.table().map(Statement::Describe)
+            cursor.existing_table().map(Statement::Describe)
         }
         "SET" => session::set(cursor).map(Statement::Set),
         "USE" => cursor.name("a schema name").map(Statement::Use),
@@ -264,6 +266,8 @@ fn statement(cursor: &mut Cursor<'_>, hints: Vec<Hint>) -> Result<Statement, Sql
         "COMPACT" => session::tables(cursor).map(Statement::Compact),
         "EXPORT" => session::export(cursor).map(Statement::Export),
         "COMMENT" => comment::parse(cursor).map(Statement::Comment),
+        "ATTACH" => session::attach(cursor).map(Statement::Attach),
+        "DETACH" => session::detach(cursor).map(Statement::Detach),
         "BACKUP" => session::backup(cursor, start).map(Statement::Backup),
         "BEGIN" => transaction::begin(cursor),
         "COMMIT" | "END" => transaction::commit(cursor),
@@ -422,8 +426,8 @@ fn unsupported(cursor: &mut Cursor<'_>, verb: &str) -> Option<Unsupported> {
         "REPLACE" => (1, Some("UPSERT INTO writes rows whether their keys exist or not")),
         "DELETE" if ["JAR"].iter().any(|word| cursor.word_is(1, word)) => (2, None),
         "GRANT" | "REVOKE" | "ANALYZE" | "VACUUM" | "EXECUTE" | "PREPARE" | "DEALLOCATE" | "DECLARE" | "FETCH"
-        | "CLOSE" | "LOCK" | "LISTEN" | "NOTIFY" | "REINDEX" | "CLUSTER" | "REFRESH" | "ATTACH" | "DETACH"
-        | "PRAGMA" | "OPTIMIZE" | "IMPORT" | "LOAD" | "RESET" | "DISCARD" => (1, None),
+        | "CLOSE" | "LOCK" | "LISTEN" | "NOTIFY" | "REINDEX" | "CLUSTER" | "REFRESH" | "PRAGMA" | "OPTIMIZE"
+        | "IMPORT" | "LOAD" | "RESET" | "DISCARD" => (1, None),
         "ADD" | "LIST" if cursor.word_is(1, "JARS") || cursor.word_is(1, "JAR") => (2, None),
         "UPDATE" if cursor.at(&["UPDATE", "STATISTICS"]) => (2, None),
         "SHOW" if cursor.word_is(1, "INDEX") || cursor.word_is(1, "INDEXES") => (2, Some("use DESCRIBE table")),

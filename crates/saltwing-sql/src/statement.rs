@@ -78,6 +78,12 @@ pub enum Statement {
     Compact(Vec<TableRef>),
     /// `BACKUP TO`.
     Backup(Backup),
+    /// `ATTACH`.
+    Attach(Attach),
+    /// `DETACH`.
+    Detach(Name),
+    /// `SHOW ATTACHED`.
+    ShowAttached,
     /// `DESCRIBE`.
     Describe(TableRef),
     /// `SHOW name`; `None` is `SHOW ALL`.
@@ -503,6 +509,17 @@ pub struct Backup {
     pub path: String,
     /// The place of the whole statement.
     pub span: Span,
+}
+
+/// `ATTACH 'directory' AS alias`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Attach {
+    /// The directory of the database.
+    pub path: String,
+    /// The place of the directory.
+    pub path_span: Span,
+    /// The name that stands before its tables.
+    pub alias: Name,
 }
 
 /// `UPSERT INTO` and `INSERT INTO`.

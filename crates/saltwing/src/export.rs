@@ -88,7 +88,7 @@ impl Session {
         }
         parts.push_back(Part::Lines(lines));
         // The tables of a session alone are exported if they are named.
-        let is_left_out = |table: &TableDef| schema.is_none() && catalog.is_temporary(table.id);
+        let is_left_out = |table: &TableDef| schema.is_none() && catalog.is_temporary(table);
         let tables = catalog.tables();
         for table in tables.iter().filter(|table| is_in(&table.def().name) && !is_left_out(table.def())) {
             match refusal(table.def()) {

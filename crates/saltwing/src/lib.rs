@@ -40,6 +40,7 @@ mod appending;
 mod arrow_column;
 #[cfg(feature = "ffi")]
 mod arrow_stream;
+mod attached;
 pub mod blocking;
 mod builder;
 mod computed;
@@ -83,6 +84,7 @@ mod sequences;
 #[cfg(feature = "serde")]
 mod serde;
 mod session;
+mod session_tables;
 mod settings;
 mod shared;
 mod show;
@@ -91,7 +93,6 @@ mod statement_cache;
 mod storage;
 mod subqueries;
 mod sweeper;
-mod temporary;
 mod text_rows;
 mod transaction;
 mod transaction_guard;

@@ -53,6 +53,7 @@ pub(crate) enum Purpose {
 
 impl Session {
     pub(crate) fn run_statement(&self, statement: &Statement, params: &[Value]) -> Result<Outcome, Error> {
+        self.check_written(statement)?;
         let catalog = &self.shared().catalog;
         let shown =
             |rows: Vec<TextRow>| text_rows(columns_shown(statement).unwrap_or_default(), &rows).map(Outcome::Rows);
@@ -117,6 +118,9 @@ impl Session {
             Statement::ShowStorage(name) => self.show_storage(name.as_ref()).map(Outcome::Rows),
             Statement::Compact(tables) => self.run_compact(tables),
             Statement::Backup(backup) => self.run_backup(&backup.path).map_err(|error| error.at(Some(backup.span))),
+            Statement::Attach(attach) => self.run_attach(attach),
+            Statement::Detach(alias) => self.run_detach(alias),
+            Statement::ShowAttached => shown(self.show_attached()),
             Statement::Describe(name) => shown(self.describe(name)?),
             Statement::ShowSetting(name) => shown(self.show_setting(name.as_ref())?),
             Statement::Set(set) => self.set(set).map(|()| ExecResult::default().into()),
@@ -208,6 +212,7 @@ impl Session {
         if let Some(row_key) = plan.point_key(part.as_ref())
             && self.read_settings(Settings::allows_unmetered_get)
             && !self.is_within_transaction()
+            && !plan.access().table().is_attached()
         {
             // It is read at once, so it needs no cancellation and has no notice at its end.
             return match plan.point(&*self.shared().tables, row_key).map_err(Error::from) {

@@ -19,10 +19,10 @@ use crate::description::Description;
 use crate::outcome::{ExecResult, Outcome, RowsOutcome, Warnings};
 use crate::params::Params;
 use crate::progress::CopyProgress;
+use crate::session_tables::SessionTables;
 use crate::settings::{Setting, Settings};
 use crate::shared::Shared;
 use crate::statement_cache::{CachedStatement, StatementCache};
-use crate::temporary::SessionTables;
 use crate::transaction::{SessionTransaction, TransactionSlot};
 
 /// A connection's state, shared by its clones.
@@ -37,7 +37,7 @@ pub(crate) struct Session {
     progress: Arc<Mutex<Option<ProgressReport>>>,
     pub(crate) transaction: TransactionSlot,
     pub(crate) current_values: CurrentValues,
-    pub(crate) temporary: Arc<SessionTables>,
+    pub(crate) own: Arc<SessionTables>,
     /// The transaction that this session runs a statement of.
     within: Option<Arc<SessionTransaction>>,
 }
@@ -100,7 +100,7 @@ impl Session {
         let slots = Slots::default();
         let slot = slots.add();
         Self {
-            temporary: Arc::new(SessionTables::new(shared.clone())),
+            own: Arc::new(SessionTables::new(shared.clone())),
             shared,
             settings: Arc::new(Mutex::new(settings)),
             slot,
@@ -124,20 +124,20 @@ impl Session {
         Self { within: Some(transaction.clone()), ..self.clone() }
     }
 
-    /// The definitions of the moment; inside a transaction, of its beginning. Temporary tables of the connection are among them.
+    /// The definitions of the moment; inside a transaction, of its beginning. What the connection has of its own is among them.
     pub(crate) fn catalog(&self) -> Arc<dyn CatalogReader> {
         match &self.within {
             Some(transaction) => transaction.catalog.clone(),
-            None if self.temporary.tables.is_empty() => self.shared.catalog.snapshot(),
-            None => self.temporary.tables.snapshot(),
+            None if self.own.catalog.is_empty() => self.shared.catalog.snapshot(),
+            None => self.own.catalog.snapshot(),
         }
     }
 
-    /// The statements that are kept. Those of a connection with temporary tables have plans of their own.
+    /// The statements that are kept. Those of a connection with tables of its own have plans of their own.
     fn statements(&self) -> &StatementCache {
-        match self.temporary.tables.is_empty() {
+        match self.own.catalog.is_empty() {
             true => &self.shared.statements,
-            false => &self.temporary.statements,
+            false => &self.own.statements,
         }
     }
 

@@ -42,6 +42,11 @@ pub fn create_view(create: &CreateView, catalog: &dyn CatalogReader) -> Result<B
             format!("view {} would read the temporary table {}, which ends with its session", create.name, used.name);
         return Err(BindError::from(BindErrorKind::InvalidDefinition(text)).at(Some(create.query.span)));
     }
+    let is_attached = |name: &TableName| name.schema.as_deref().is_some_and(|schema| catalog.is_attached(schema));
+    if let Some(used) = uses.iter().find(|used| is_attached(&used.name)) {
+        let text = format!("view {} would read {}, a table of an attached database", create.name, used.name);
+        return Err(BindError::from(BindErrorKind::InvalidDefinition(text)).at(Some(create.query.span)));
+    }
     let depth = uses.iter().filter_map(|used| catalog.view(used.name.schema.as_deref(), &used.name.name));
     if depth.map(|view| depth_of(&view, catalog)).max().unwrap_or(0) >= VIEW_DEPTH_MAX {
         let text = format!("views stand on one another at most {VIEW_DEPTH_MAX} deep");
@@ -59,7 +64,7 @@ pub fn create_view(create: &CreateView, catalog: &dyn CatalogReader) -> Result<B
 }
 
 fn is_temporary(name: &TableName, catalog: &dyn CatalogReader) -> bool {
-    catalog.resolve(name.schema.as_deref(), &name.name).is_ok_and(|table| catalog.is_temporary(table.def().id))
+    catalog.resolve(name.schema.as_deref(), &name.name).is_ok_and(|table| catalog.is_temporary(table.def()))
 }
 
 /// How many views stand on one another here.

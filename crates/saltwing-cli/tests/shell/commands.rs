@@ -99,7 +99,13 @@ fn a_dump_leaves_temporary_tables_out() {
     assert_eq!(all.err, "");
     assert!(all.out.contains("CREATE TABLE t (") && !all.out.contains("TEMP"), "{}", all.out);
     let one = run(&["-c", make, "-c", ".dump temp.t"]);
-    assert!(one.out.contains("CREATE TEMPORARY TABLE t (\n") && one.out.contains("UPSERT INTO temp.t (k, v) VALUES\n(1, 'a');"), "{}{}", one.out, one.err);
+    assert!(
+        one.out.contains("CREATE TEMPORARY TABLE t (\n")
+            && one.out.contains("UPSERT INTO temp.t (k, v) VALUES\n(1, 'a');"),
+        "{}{}",
+        one.out,
+        one.err
+    );
     let phoenix = run(&["-c", make, "-c", ".phoenix"]);
     assert!(phoenix.out.contains("EXISTS t (") && !phoenix.out.contains("temp"), "{}{}", phoenix.out, phoenix.err);
 }

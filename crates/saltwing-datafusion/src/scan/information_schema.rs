@@ -84,7 +84,7 @@ fn tables(catalog: &dyn CatalogReader) -> Vec<Vec<Value>> {
         row(schema_name(name.schema.as_ref()), &name.name, kind, comment)
     };
     let own = catalog.tables();
-    let kind = |table: &TableDef| if catalog.is_temporary(table.id) { "LOCAL TEMPORARY" } else { "BASE TABLE" };
+    let kind = |table: &TableDef| if catalog.is_temporary(table) { "LOCAL TEMPORARY" } else { "BASE TABLE" };
     let own = own.iter().map(|t| stored(&t.def().name, kind(t.def()), t.def().comment.as_ref()));
     let defined = catalog.views();
     let defined = defined.iter().map(|it| stored(&it.name, "VIEW", it.comment.as_ref()));

@@ -123,6 +123,9 @@ impl Print for Statement {
                 f.write_str("COMPACT ")?;
                 list(f, tables)
             }
+            Self::Attach(it) => write!(f, "ATTACH {} AS {}", quoted(&it.path), it.alias),
+            Self::Detach(alias) => write!(f, "DETACH {alias}"),
+            Self::ShowAttached => f.write_str("SHOW ATTACHED"),
             Self::Backup(it) => write!(f, "BACKUP TO {}", quoted(&it.path)),
             Self::Upsert(it) => upsert(f, "UPSERT", it),
             Self::Insert(it) => upsert(f, "INSERT", it),

@@ -17,7 +17,7 @@ use saltwing_catalog::{
 };
 use saltwing_expr::arrow_type;
 use saltwing_sql::statement::{CopyOptions, QueryStatement};
-use saltwing_types::{ErrorCode, SequenceDef, SqlType, TableId, ViewDef};
+use saltwing_types::{ErrorCode, SequenceDef, SqlType, TableDef, ViewDef};
 
 use super::batch_reader::{
     BatchError, BatchReader, IpcReader, Lines, TextColumn, TextReader, plain, text_schema, type_of_field,
@@ -376,7 +376,15 @@ impl CatalogReader for WithFiles {
         self.catalog.hides(name)
     }
 
-    fn is_temporary(&self, table: TableId) -> bool {
+    fn is_temporary(&self, table: &TableDef) -> bool {
         self.catalog.is_temporary(table)
+    }
+
+    fn attached_tables(&self) -> Vec<Arc<Table>> {
+        self.catalog.attached_tables()
+    }
+
+    fn is_attached(&self, schema: &str) -> bool {
+        self.catalog.is_attached(schema)
     }
 }

@@ -45,7 +45,9 @@ impl Session {
     }
 
     fn load_of<'a>(&'a self, copy: &'a CopyFrom, context: &'a ScanContext) -> Result<Loading<'a>, Error> {
-        let table = resolve(&*self.catalog(), &copy.table)?;
+        let name = &copy.table;
+        self.check_own(name.schema.as_ref(), &name.name)?;
+        let table = resolve(&*self.catalog(), name)?;
         let columns = target_columns(&table, copy.columns.as_deref())?;
         let name = table.def().name.to_string();
         let target = UpsertTarget::new(table, columns, copy.options.on_conflict.unwrap_or(OnConflict::Replace))?;

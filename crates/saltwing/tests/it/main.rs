@@ -8,6 +8,7 @@ mod appender;
 mod arrays;
 #[cfg(feature = "ffi")]
 mod arrow_streams;
+mod attached;
 mod copy_advice;
 mod copy_columns;
 mod copy_conflicts;

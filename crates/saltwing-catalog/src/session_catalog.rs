@@ -1,6 +1,6 @@
-//! Temporary tables: those of one session, over the tables of all sessions.
+//! The catalog of one session: its temporary tables and the databases that it has attached, over the definitions of all sessions.
 //!
-//! Their rows lie in the store as those of any table, under ids of their own. Their definitions are kept in memory alone. With a
+//! The rows of temporary tables lie in the store as those of any table, under ids of their own. Their definitions are kept in memory alone. With a
 //! table comes the note that its rows are to be deleted (`_dropped`), and [`Catalog::finish_drops`] leaves out the tables that
 //! sessions have. So what a killed process leaves is deleted after the next opening.
 
@@ -14,14 +14,15 @@ use saltwing_types::table::is_same_name;
 use saltwing_types::{SequenceDef, TableDef, TableId, TableName, ViewDef};
 
 use crate::arrow_table::ArrowTable;
+use crate::attached::AttachedTables;
 use crate::boot::{Catalog, check_definition};
 use crate::definitions::{Definitions, TEMPORARY_SCHEMA};
-use crate::{CatalogError, CatalogReader};
+use crate::{CatalogError, CatalogReader, INFORMATION_SCHEMA};
 
-/// The temporary tables of a session. They end with it: see [`TemporaryTables::end`].
-pub struct TemporaryTables {
+/// The temporary tables and the attached databases of a session. They end with it: see [`SessionCatalog::end`].
+pub struct SessionCatalog {
     catalog: Arc<Catalog>,
-    /// Whether there are any: every statement asks, and takes no lock for it.
+    /// Whether there is something: every statement asks, and takes no lock for it.
     is_any: AtomicBool,
     state: Mutex<State>,
 }
@@ -32,26 +33,27 @@ type Tables = BTreeMap<String, Arc<Table>>;
 #[derive(Default)]
 struct State {
     tables: Tables,
+    attached: Vec<Arc<AttachedTables>>,
     /// The catalog of the session, as it was last asked for.
     overlaid: Option<Arc<Overlaid>>,
 }
 
-impl TemporaryTables {
-    /// No tables yet.
+impl SessionCatalog {
+    /// Nothing of the session's own yet.
     pub fn new(catalog: Arc<Catalog>) -> Self {
         Self { catalog, is_any: AtomicBool::new(false), state: Mutex::default() }
     }
 
-    /// Whether there is none.
+    /// Whether it is the catalog of all sessions.
     pub fn is_empty(&self) -> bool {
         !self.is_any.load(Ordering::Acquire)
     }
 
-    /// The catalog as it is now, with these tables before those of all sessions.
+    /// The catalog as it is now, with what the session has before what all sessions have.
     pub fn snapshot(&self) -> Arc<dyn CatalogReader> {
         let mut state = self.state.lock();
         let stored = self.catalog.definitions();
-        if state.tables.is_empty() {
+        if state.is_empty() {
             return stored;
         }
         let known = state.overlaid.as_ref().filter(|known| known.stored.version == stored.version);
@@ -59,7 +61,8 @@ impl TemporaryTables {
             return known.clone();
         }
         let version = self.catalog.held.lock().next_version();
-        let overlaid = Arc::new(Overlaid { version, stored, tables: state.tables.clone() });
+        let (tables, attached) = (state.tables.clone(), state.attached.clone());
+        let overlaid = Arc::new(Overlaid { version, stored, tables, attached });
         state.overlaid = Some(overlaid.clone());
         overlaid
     }
@@ -138,19 +141,67 @@ impl TemporaryTables {
         let table = self.existing(name)?;
         let mut state = self.state.lock();
         state.tables.remove(&name.to_lowercase());
-        state.overlaid = None;
-        self.is_any.store(!state.tables.is_empty(), Ordering::Release);
+        self.changed(&mut state);
         drop(state);
         Ok(self.let_go(table.def().id))
     }
 
-    /// Drops all tables. [`Catalog::finish_drops`] deletes their rows. Returns whether there were any.
+    /// Attaches the tables of a database. `before` gives them; nobody changes the catalog meanwhile.
+    ///
+    /// # Errors
+    /// [`CatalogError::DuplicateSchema`] for an alias that a schema or another such database has; [`CatalogError::ReservedName`].
+    pub fn attach<E: From<CatalogError>>(
+        &self,
+        alias: &str,
+        open: impl FnOnce() -> Result<AttachedTables, E>,
+    ) -> Result<(), E> {
+        let _one_by_one = self.catalog.changing.lock();
+        if is_own(Some(alias)) || is_same_name(alias, INFORMATION_SCHEMA) {
+            return Err(CatalogError::ReservedName(alias.to_owned()).into());
+        }
+        if alias.contains('.') {
+            return Err(CatalogError::AliasWithDot(alias.to_owned()).into());
+        }
+        if self.snapshot().has_schema(alias) {
+            return Err(CatalogError::DuplicateSchema(alias.to_owned()).into());
+        }
+        let tables = Arc::new(open()?);
+        let mut state = self.state.lock();
+        state.attached.push(tables);
+        self.changed(&mut state);
+        Ok(())
+    }
+
+    /// Detaches a database.
+    ///
+    /// # Errors
+    /// [`CatalogError::NotAttached`].
+    pub fn detach(&self, alias: &str) -> Result<(), CatalogError> {
+        let mut state = self.state.lock();
+        let place = state.attached.iter().position(|attached| is_same_name(attached.alias(), alias));
+        let Some(place) = place else { return Err(CatalogError::NotAttached(alias.to_owned())) };
+        state.attached.remove(place);
+        self.changed(&mut state);
+        Ok(())
+    }
+
+    /// Whether a schema is an attached database, or a schema of one.
+    pub fn is_attached(&self, schema: &str) -> bool {
+        !self.is_empty() && self.state.lock().attached.iter().any(|attached| attached.has(schema))
+    }
+
+    fn changed(&self, state: &mut State) {
+        state.overlaid = None;
+        self.is_any.store(!state.is_empty(), Ordering::Release);
+    }
+
+    /// Drops all tables, and detaches all databases. [`Catalog::finish_drops`] deletes the rows. Returns whether there were tables.
     pub fn end(&self) -> bool {
         let mut state = self.state.lock();
         let mut held = self.catalog.held.lock();
-        self.is_any.store(false, Ordering::Release);
-        state.overlaid = None;
+        state.attached.clear();
         let ended = std::mem::take(&mut state.tables);
+        self.changed(&mut state);
         for table in ended.values() {
             held.ids.remove(&table.def().id);
         }
@@ -169,8 +220,9 @@ impl TemporaryTables {
             self.catalog.held.lock().ids.remove(&id);
             return Err(error.into());
         }
-        self.state.lock().insert(table);
-        self.is_any.store(true, Ordering::Release);
+        let mut state = self.state.lock();
+        state.insert(table);
+        self.changed(&mut state);
         Ok(())
     }
 
@@ -200,6 +252,10 @@ impl State {
         self.tables.insert(table.def().name.name.to_lowercase(), table);
         self.overlaid = None;
     }
+
+    fn is_empty(&self) -> bool {
+        self.tables.is_empty() && self.attached.is_empty()
+    }
 }
 
 /// Whether a name with this schema may be that of a temporary table.
@@ -220,11 +276,17 @@ struct Overlaid {
     version: u64,
     stored: Arc<Definitions>,
     tables: Tables,
+    attached: Vec<Arc<AttachedTables>>,
 }
 
 impl Overlaid {
     fn own(&self, schema: Option<&str>, name: &str) -> Option<&Arc<Table>> {
         is_own(schema).then(|| self.tables.get(&name.to_lowercase())).flatten()
+    }
+
+    fn attached_of(&self, schema: Option<&str>) -> Option<&AttachedTables> {
+        let schema = schema?;
+        self.attached.iter().find(|attached| attached.has(schema)).map(|attached| &**attached)
     }
 }
 
@@ -234,9 +296,12 @@ impl CatalogReader for Overlaid {
     }
 
     fn resolve(&self, schema: Option<&str>, name: &str) -> Result<Arc<Table>, CatalogError> {
+        if let (Some(attached), Some(schema)) = (self.attached_of(schema), schema) {
+            return attached.resolve(schema, name);
+        }
         match (self.own(schema, name), schema) {
             (Some(table), _) => Ok(table.clone()),
-            (None, Some(written)) if is_own(schema) && !self.stored.has_schema(written) => {
+            (None, Some(written)) if is_own(schema) && !self.tables.is_empty() && !self.stored.has_schema(written) => {
                 Err(no_such_table(&self.tables, name))
             }
             (None, _) => self.stored.resolve(schema, name),
@@ -248,7 +313,8 @@ impl CatalogReader for Overlaid {
     }
 
     fn has_schema(&self, schema: &str) -> bool {
-        is_own(Some(schema)) || self.stored.has_schema(schema)
+        let is_temporary = is_own(Some(schema)) && !self.tables.is_empty();
+        is_temporary || self.attached_of(Some(schema)).is_some() || self.stored.has_schema(schema)
     }
 
     fn tables(&self) -> Vec<Arc<Table>> {
@@ -264,7 +330,8 @@ impl CatalogReader for Overlaid {
     }
 
     fn view(&self, schema: Option<&str>, name: &str) -> Option<Arc<ViewDef>> {
-        self.stored.view(schema, name).filter(|_| self.own(schema, name).is_none())
+        let is_other = self.own(schema, name).is_some() || self.attached_of(schema).is_some();
+        self.stored.view(schema, name).filter(|_| !is_other)
     }
 
     fn views(&self) -> Vec<Arc<ViewDef>> {
@@ -283,7 +350,16 @@ impl CatalogReader for Overlaid {
         self.own(None, name).is_some()
     }
 
-    fn is_temporary(&self, table: TableId) -> bool {
-        self.tables.values().any(|own| own.def().id == table)
+    fn is_temporary(&self, table: &TableDef) -> bool {
+        let own = self.own(table.name.schema.as_deref(), &table.name.name);
+        own.is_some_and(|own| own.def().name == table.name && own.def().id == table.id)
+    }
+
+    fn attached_tables(&self) -> Vec<Arc<Table>> {
+        self.attached.iter().flat_map(|attached| attached.tables()).cloned().collect()
+    }
+
+    fn is_attached(&self, schema: &str) -> bool {
+        self.attached_of(Some(schema)).is_some()
     }
 }

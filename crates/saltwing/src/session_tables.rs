@@ -1,22 +1,25 @@
-//! Temporary tables: those of a connection, which end with it.
+//! What a connection has of its own, and what ends with it: temporary tables and attached databases.
 
 use std::sync::Arc;
 
+use parking_lot::Mutex;
 use saltwing_access::Table;
 use saltwing_bind::resolve;
-use saltwing_catalog::{CatalogError, Dependents, TemporaryTables};
+use saltwing_catalog::{CatalogError, Dependents, SessionCatalog};
 use saltwing_sql::statement::CreateTable;
 use saltwing_sql::{Name, TableRef};
 use saltwing_types::{SequenceDef, TableDef};
 
 use crate::Error;
+use crate::attached::Attachments;
 use crate::session::Session;
 use crate::shared::Shared;
 use crate::statement_cache::StatementCache;
 
-/// The temporary tables of a connection, which its clones and its transactions share.
+/// The temporary tables and the attached databases of a connection, which its clones and its transactions share.
 pub(crate) struct SessionTables {
-    pub(crate) tables: TemporaryTables,
+    pub(crate) catalog: SessionCatalog,
+    pub(crate) attachments: Mutex<Attachments>,
     /// The connection's statements while it has such tables: their plans serve no other connection.
     pub(crate) statements: StatementCache,
     shared: Arc<Shared>,
@@ -24,14 +27,14 @@ pub(crate) struct SessionTables {
 
 impl SessionTables {
     pub(crate) fn new(shared: Arc<Shared>) -> Self {
-        let tables = TemporaryTables::new(shared.catalog.clone());
-        Self { tables, statements: StatementCache::default(), shared }
+        let catalog = SessionCatalog::new(shared.catalog.clone());
+        Self { catalog, attachments: Mutex::default(), statements: StatementCache::default(), shared }
     }
 }
 
 impl Drop for SessionTables {
     fn drop(&mut self) {
-        if self.tables.end() {
+        if self.catalog.end() {
             self.shared.finish_drops_soon();
         }
     }
@@ -39,9 +42,9 @@ impl Drop for SessionTables {
 
 impl Session {
     /// The temporary tables, if the name is that of one of them.
-    fn temporary_named(&self, name: &TableRef) -> Option<&TemporaryTables> {
+    fn temporary_named(&self, name: &TableRef) -> Option<&SessionCatalog> {
         let (schema, bare) = name.parts();
-        let tables = &self.temporary.tables;
+        let tables = &self.own.catalog;
         tables.find(schema, bare).map(|_| tables)
     }
 
@@ -61,7 +64,7 @@ impl Session {
         sequences: Vec<SequenceDef>,
     ) -> Result<(), CatalogError> {
         match create.temporary {
-            true => self.temporary.tables.create_table(def),
+            true => self.own.catalog.create_table(def),
             false => self.shared().catalog.create_table_with(def, sequences).map(drop),
         }
     }
@@ -79,7 +82,7 @@ impl Session {
     pub(crate) fn take_back(&self, create: &CreateTable) -> Result<bool, CatalogError> {
         let (schema, name) = create.table.parts();
         match create.temporary {
-            true => self.temporary.tables.drop_table(name),
+            true => self.own.catalog.drop_table(name),
             false => self.shared().catalog.drop_table(schema, name, Dependents::Drop),
         }
     }
