@@ -33,7 +33,7 @@ pub use estimate::{ColumnEstimate, Estimate, RangeSample};
 pub use keys::{KeyRanges, KeySet, RangeIter};
 pub use memory::{Memory, Reservation};
 pub use scan::{ScanOrder, ScanRoute, SplitTarget};
-pub use snapshot::{RowSource, Snapshot, snapshot_of};
+pub use snapshot::{RowSource, Snapshot, attached_table, snapshot_of};
 pub use spec::{Compiled, Projection, ScanSpec};
 pub use store::{AtomicScope, Capabilities, PointRow, SnapshotScope, TableStore};
 pub use table::{NO_TIME_MS, Table};

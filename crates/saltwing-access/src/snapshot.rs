@@ -6,7 +6,7 @@ use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::SchemaRef;
 use saltwing_expr::RowValues;
 use saltwing_rowkey::KeyRange;
-use saltwing_types::Value;
+use saltwing_types::{TableName, Value};
 
 use crate::{
     ColumnEstimate, Estimate, KeySet, Projection, ScanContext, ScanRoute, ScanSpec, SplitTarget, Table, TableError,
@@ -85,15 +85,25 @@ pub trait Snapshot: Send + Sync {
     }
 }
 
-/// The snapshot from which a statement that sees `snapshot` reads a table: another one if it reads the table as it was.
+/// The snapshot from which a statement that sees `snapshot` reads a table: another one if it reads the table as it was, or if
+/// the table is one of an attached database.
 ///
 /// # Errors
 /// As [`Snapshot::as_of`].
 pub fn snapshot_of(table: &Table, snapshot: Arc<dyn Snapshot>) -> Result<Arc<dyn Snapshot>, TableError> {
+    let snapshot = table.rows::<AttachedRows>().map_or(snapshot, |rows| rows.0.clone());
     match table.as_of_ms() {
         None => Ok(snapshot),
         Some(at_ms) => snapshot.as_of(table, at_ms),
     }
+}
+
+/// The rows of an attached database.
+struct AttachedRows(Arc<dyn Snapshot>);
+
+/// A table of an attached database under the name that it has here: each statement reads its rows from this snapshot.
+pub fn attached_table(table: &Table, name: TableName, rows: Arc<dyn Snapshot>) -> Table {
+    table.with_rows(name, Arc::new(AttachedRows(rows)))
 }
 
 /// Rows as they are read. Of the three ways to read them, a caller takes one from the first row to the last.

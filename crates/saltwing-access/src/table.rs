@@ -1,12 +1,16 @@
 //! A table as statements know it.
 
+use std::any::Any;
+use std::fmt;
 use std::sync::Arc;
 
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use saltwing_expr::arrow_type;
 use saltwing_rowkey::{KEY_BYTES_EXPECTED, RowKeyCodec, RowKeyError};
 use saltwing_types::table::{ROW_KEY_COLUMN, ROW_TIME_COLUMN, SPLIT_KEYS, TimeColumn};
-use saltwing_types::{ColumnDef, ColumnRef, KeyColumn, Span, SqlType, TableDef, Value, ValueError, eval, text};
+use saltwing_types::{
+    ColumnDef, ColumnRef, KeyColumn, Span, SqlType, TableDef, TableName, Value, ValueError, eval, text,
+};
 
 use crate::TableError;
 
@@ -25,6 +29,17 @@ pub struct Table {
     time_column: Option<TimeColumn>,
     split_keys: Vec<Vec<u8>>,
     as_of_ms: Option<i64>,
+    /// The snapshot of an attached database that has its rows. A snapshot knows tables, so its type is not known here.
+    attached: Option<Attached>,
+}
+
+#[derive(Clone)]
+struct Attached(Arc<dyn Any + Send + Sync>);
+
+impl fmt::Debug for Attached {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Attached")
+    }
 }
 
 impl Table {
@@ -46,7 +61,7 @@ impl Table {
         };
         let has_generated = def.columns.iter().any(is_generated);
         let (time_column, split_keys) = (def.time_column(), split_keys(&def));
-        Ok(Self { def, codec, schema, absent, has_generated, time_column, split_keys, as_of_ms: None })
+        Ok(Self { def, codec, schema, absent, has_generated, time_column, split_keys, as_of_ms: None, attached: None })
     }
 
     /// The table as a statement reads it at a moment, in milliseconds since 1970.
@@ -58,6 +73,22 @@ impl Table {
     /// The moment at which a statement reads it, in milliseconds since 1970; `None` is now.
     pub fn as_of_ms(&self) -> Option<i64> {
         self.as_of_ms
+    }
+
+    /// A table of an attached database under the name that it has here. Its rows are those of a snapshot.
+    #[must_use]
+    pub(crate) fn with_rows(&self, name: TableName, rows: Arc<dyn Any + Send + Sync>) -> Self {
+        let def = Arc::new(TableDef { name, ..TableDef::clone(&self.def) });
+        Self { def, attached: Some(Attached(rows)), ..self.clone() }
+    }
+
+    pub(crate) fn rows<T: 'static>(&self) -> Option<&T> {
+        self.attached.as_ref()?.0.downcast_ref()
+    }
+
+    /// Whether its rows are in an attached database. They are read and never written, and its number means nothing here.
+    pub fn is_attached(&self) -> bool {
+        self.attached.is_some()
     }
 
     /// The value of a column, by index, in rows that are older than it: its DEFAULT, or NULL.

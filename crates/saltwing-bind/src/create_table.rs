@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 
-use saltwing_catalog::CatalogReader;
+use saltwing_catalog::{CatalogReader, TEMPORARY_SCHEMA};
 use saltwing_sql::Name;
 use saltwing_sql::statement::{ColumnSpec, CreateTable, KeyPart, OptionSpec, OptionValue};
 use saltwing_types::dynamic::DYNAMIC_COLUMNS;
@@ -64,6 +64,7 @@ pub fn create_table(statement: &CreateTable, default_salt: Option<u16>) -> Resul
         return Err(BindError::from(BindErrorKind::TooManyColumns { count, limit: COLUMNS_MAX }).at(first_beyond));
     }
     statement.columns.iter().try_for_each(|column| check_not_hidden(&column.name.name))?;
+    check_temporary(statement)?;
     let parts = builder.key_parts(statement)?;
     let named: Vec<&NamedPart> = parts.iter().filter_map(Part::named).collect();
     let mut columns = builder.columns(&statement.columns, &named)?;
@@ -117,9 +118,33 @@ pub fn create_table(statement: &CreateTable, default_salt: Option<u16>) -> Resul
 }
 
 fn table_name(statement: &CreateTable) -> TableName {
-    TableName {
-        schema: statement.table.schema.as_ref().map(|s| s.text.clone()),
-        name: statement.table.name.text.clone(),
+    match statement.temporary {
+        true => TableName { schema: Some(TEMPORARY_SCHEMA.into()), name: statement.table.name.text.clone() },
+        false => statement.table.to_name(),
+    }
+}
+
+/// # Errors
+/// A temporary table in a schema, or with a column that needs a sequence, which would stay when the table ends.
+fn check_temporary(statement: &CreateTable) -> Result<()> {
+    if !statement.temporary {
+        return Ok(());
+    }
+    if let Some(schema) = statement.table.schema.as_ref().filter(|schema| !is_same_name(&schema.text, TEMPORARY_SCHEMA))
+    {
+        let text = format!("a temporary table is in no schema, and {} has schema {schema}", statement.table);
+        return Err(invalid(text)
+            .at(Some(schema.span))
+            .help(format!("CREATE TEMPORARY TABLE {}", statement.table.name)));
+    }
+    match statement.columns.iter().find_map(|column| column.identity.as_ref()) {
+        Some(identity) => {
+            let what = "an identity column of a temporary table, whose sequence would stay when the table ends,";
+            Err(BindError::from(BindErrorKind::NotSupported(what.into()))
+                .at(Some(identity.span))
+                .help("CREATE SEQUENCE s, and write NEXT VALUE FOR s into the column"))
+        }
+        None => Ok(()),
     }
 }
 

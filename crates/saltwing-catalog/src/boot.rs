@@ -1,7 +1,7 @@
 //! Reading the catalog at open, and changing it.
 
-use std::collections::HashMap;
 use std::collections::btree_map::Entry;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use parking_lot::{Mutex, RwLock};
@@ -14,7 +14,7 @@ use saltwing_types::{
     TableName, Value,
 };
 
-use crate::definitions::{Definitions, Dependents, key};
+use crate::definitions::{Definitions, Dependents, TEMPORARY_SCHEMA, key};
 use crate::row::{check_name, defined_sequence, defined_view, name_values, text};
 use crate::{CatalogError, CatalogReader, INFORMATION_SCHEMA, record};
 
@@ -63,6 +63,22 @@ pub struct Catalog {
     /// Of each sequence the reserved values that were not given out. The lock of a block is held while more values are
     /// reserved, so that the others wait for these.
     pub(crate) blocks: Mutex<HashMap<TableId, Arc<Mutex<SequenceBlock>>>>,
+    pub(crate) held: Mutex<Held>,
+}
+
+/// The temporary tables that sessions have now.
+#[derive(Default)]
+pub(crate) struct Held {
+    pub(crate) ids: HashSet<TableId>,
+    versions: u64,
+}
+
+impl Held {
+    /// The version of another catalog with temporary tables. Catalogs without them count from 1 on, and never come so far.
+    pub(crate) fn next_version(&mut self) -> u64 {
+        self.versions += 1;
+        (1 << 63) | self.versions
+    }
 }
 
 pub(crate) struct OwnTables {
@@ -84,8 +100,14 @@ impl Catalog {
     /// [`CatalogError::NewerFormat`], [`CatalogError::Corrupt`]; the store's.
     pub fn boot(store: Arc<dyn TableStore>, readonly: bool) -> Result<Self, CatalogError> {
         let own = OwnTables::register(&*store)?;
-        let catalog =
-            Self { store, own, view: RwLock::default(), changing: Mutex::default(), blocks: Mutex::default() };
+        let catalog = Self {
+            store,
+            own,
+            view: RwLock::default(),
+            changing: Mutex::default(),
+            blocks: Mutex::default(),
+            held: Mutex::default(),
+        };
         catalog.check_format(readonly)?;
         let mut view = Definitions { version: 1, ..Definitions::default() };
         for row in catalog.rows(&catalog.own.schemas)? {
@@ -105,7 +127,8 @@ impl Catalog {
         Ok(catalog)
     }
 
-    /// Deletes the rows of tables whose drop did not come to its end, which takes time: nobody can see them meanwhile.
+    /// Deletes the rows of tables whose drop did not come to its end, which takes time: nobody can see them meanwhile. Temporary
+    /// tables of sessions that have ended are among them.
     ///
     /// # Errors
     /// The store's. What is left then is left to the next call.
@@ -113,7 +136,10 @@ impl Catalog {
         for row in self.rows(&self.own.dropped)? {
             // A drop that goes on meanwhile does this itself.
             let _one_by_one = self.changing.lock();
-            self.purge(&row)?;
+            let id = dropped_id(&row)?;
+            if !self.held.lock().ids.contains(&id) {
+                self.purge(id)?;
+            }
         }
         Ok(())
     }
@@ -235,10 +261,11 @@ impl Catalog {
         let (old, id) = (table.def().id, self.take_id(&mut *writes)?);
         let next = Table::new(Arc::new(TableDef { id, ..TableDef::clone(table.def()) }))?;
         self.put_definition(&mut *writes, next.def())?;
-        let dropped = self.put_dropped(&mut *writes, old)?;
+        self.put_dropped(&mut *writes, old)?;
+        writes.free_space();
         writes.commit(Durability::Synced)?;
         self.redefine(table.def(), next, |_| {});
-        Ok(self.purge(&dropped).is_ok())
+        Ok(self.purge(old).is_ok())
     }
 
     /// Drops a table, then deletes its rows. Returns whether the space was freed. The drop stands even if that failed;
@@ -256,11 +283,12 @@ impl Catalog {
         writes.delete(&self.own.tables, self.table_key(&def.name)?)?;
         self.drop_dependents(&mut view, &mut *writes, &def.name, views)?;
         self.drop_sequences(&mut view, &mut *writes, def.own_sequences())?;
-        let dropped = self.put_dropped(&mut *writes, def.id)?;
+        self.put_dropped(&mut *writes, def.id)?;
+        writes.free_space();
         writes.commit(Durability::Synced)?;
         view.tables.remove(&key(def.name.schema.as_deref(), &def.name.name));
         self.publish(view);
-        Ok(self.purge(&dropped).is_ok())
+        Ok(self.purge(def.id).is_ok())
     }
 
     /// Adds a schema.
@@ -310,6 +338,10 @@ impl Catalog {
             return Err(CatalogError::ReservedName(name.into()));
         }
         if let Entry::Vacant(free) = view.schemas.entry(lower) {
+            // A schema of an earlier version may have this name.
+            if free.key() == TEMPORARY_SCHEMA {
+                return Err(CatalogError::ReservedName(name.into()));
+            }
             writes.put(&self.own.schemas, vec![Value::text(name)])?;
             free.insert(name.into());
         }
@@ -335,24 +367,17 @@ impl Catalog {
         *self.view.write() = Arc::new(view);
     }
 
-    /// Notes that the rows of a table are to be deleted, and gives the note.
-    fn put_dropped(&self, writes: &mut dyn WriteBatch, id: TableId) -> Result<Vec<Value>, CatalogError> {
-        let dropped = vec![Value::Int(id.0.into())];
-        writes.put(&self.own.dropped, dropped.clone())?;
-        writes.free_space();
-        Ok(dropped)
+    /// Notes that the rows of a table are to be deleted.
+    pub(crate) fn put_dropped(&self, writes: &mut dyn WriteBatch, id: TableId) -> Result<(), CatalogError> {
+        Ok(writes.put(&self.own.dropped, vec![Value::Int(id.0.into())])?)
     }
 
     /// Deletes the rows of a dropped table, then the note that they are to be deleted.
-    fn purge(&self, dropped: &[Value]) -> Result<(), CatalogError> {
-        let Some(Value::Int(id)) = dropped.first() else {
-            return Err(CatalogError::Corrupt("a dropped table has no id".into()));
-        };
-        let id = TableId(u32::try_from(*id).map_err(|_| CatalogError::Corrupt(format!("{id} is no table id")))?);
+    pub(crate) fn purge(&self, id: TableId) -> Result<(), CatalogError> {
         self.store.close_table(id);
         self.store.purge(id)?;
         let mut writes = self.store.batch();
-        let row_key = self.own.dropped.codec().encode(dropped).map_err(TableError::from)?;
+        let row_key = self.own.dropped.codec().encode(&[Value::Int(id.0.into())]).map_err(TableError::from)?;
         writes.delete(&self.own.dropped, row_key)?;
         writes.commit(Durability::Buffered)?;
         Ok(())
@@ -442,8 +467,16 @@ impl Catalog {
     }
 }
 
+/// The id in a note that rows are to be deleted.
+fn dropped_id(row: &[Value]) -> Result<TableId, CatalogError> {
+    let Some(Value::Int(id)) = row.first() else {
+        return Err(CatalogError::Corrupt("a dropped table has no id".into()));
+    };
+    Ok(TableId(u32::try_from(*id).map_err(|_| CatalogError::Corrupt(format!("{id} is no table id")))?))
+}
+
 /// Indexes of a definition that point nowhere would be trouble later.
-fn check_definition(def: &TableDef) -> Result<(), CatalogError> {
+pub(crate) fn check_definition(def: &TableDef) -> Result<(), CatalogError> {
     let keys = def.key.columns.iter().enumerate().all(|(position, key)| match &key.source {
         KeySource::Column(column) => *column < def.columns.len(),
         KeySource::Computed(expr) => {

@@ -4,11 +4,14 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use saltwing_access::Table;
-use saltwing_types::{SequenceDef, TableName, ViewDef};
+use saltwing_types::{SequenceDef, TableDef, TableName, ViewDef};
 
 use crate::CatalogError;
 use crate::arrow_table::ArrowTable;
 use crate::information_schema::{INFORMATION_SCHEMA, catalog_view};
+
+/// The schema that stands before the names of temporary tables. No schema can be created with this name.
+pub const TEMPORARY_SCHEMA: &str = "temp";
 
 /// A catalog at one moment: later changes leave it alone. Statements are bound by it.
 ///
@@ -56,6 +59,29 @@ pub trait CatalogReader: Send + Sync {
 
     /// All schemas but the default one, as spelt.
     fn schemas(&self) -> Vec<String>;
+
+    /// Whether a temporary table hides the stored table or view of this name.
+    fn hides(&self, name: &str) -> bool {
+        let _ = name;
+        false
+    }
+
+    /// Whether this is a temporary table.
+    fn is_temporary(&self, table: &TableDef) -> bool {
+        let _ = table;
+        false
+    }
+
+    /// The tables of attached databases.
+    fn attached_tables(&self) -> Vec<Arc<Table>> {
+        Vec::new()
+    }
+
+    /// Whether a schema is an attached database, or a schema of one: `other`, `other.s`.
+    fn is_attached(&self, schema: &str) -> bool {
+        let _ = schema;
+        false
+    }
 }
 
 /// What becomes of the views that use a dropped table or view.

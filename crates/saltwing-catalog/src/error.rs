@@ -3,6 +3,8 @@
 use saltwing_access::TableError;
 use saltwing_types::ErrorCode;
 
+use crate::definitions::TEMPORARY_SCHEMA;
+
 /// An error of this crate.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -99,6 +101,18 @@ pub enum CatalogError {
     /// The schema exists.
     #[error("schema {0} exists already")]
     DuplicateSchema(String),
+    /// A view of an attached database.
+    #[error("{0} is a view of an attached database, of which only tables are read")]
+    AttachedView(String),
+    /// A write to an attached database.
+    #[error("{0} is in an attached database, which is read and not written")]
+    Attached(String),
+    /// A name for an attached database that would be read as that of one of its schemas.
+    #[error("a dot parts the name of an attached database from its schemas, and \"{0}\" has one itself")]
+    AliasWithDot(String),
+    /// No database is attached under this name.
+    #[error("no database is attached as {0}")]
+    NotAttached(String),
     /// The schema still has tables, sequences or views.
     #[error("schema {name} still has {}", counted(&[(*.tables, "tables"), (*.sequences, "sequences"), (*.views, "views")]))]
     SchemaNotEmpty {
@@ -164,15 +178,16 @@ impl CatalogError {
             Self::NoSuchTable { .. } | Self::NoSuchView { .. } => ErrorCode::NoSuchTable,
             Self::IsView(_) | Self::IsTable(_) => ErrorCode::WrongObject,
             Self::Used { .. } => ErrorCode::Dependents,
-            Self::View(_) => ErrorCode::ReadOnly,
-            Self::NoSuchSchema(_) => ErrorCode::NoSuchSchema,
+            Self::View(_) | Self::Attached(_) => ErrorCode::ReadOnly,
+            Self::AttachedView(_) => ErrorCode::NotSupported,
+            Self::NoSuchSchema(_) | Self::NotAttached(_) => ErrorCode::NoSuchSchema,
             Self::DuplicateTable { .. } | Self::DuplicateView { .. } => ErrorCode::DuplicateTable,
             Self::RecursiveView(_) | Self::ViewColumnChanged { .. } => ErrorCode::InvalidDefinition,
             Self::NoSuchSequence { .. } => ErrorCode::NoSuchSequence,
             Self::DuplicateSequence { .. } => ErrorCode::DuplicateSequence,
             Self::SequenceLimit { .. } => ErrorCode::SequenceLimit,
             Self::DuplicateSchema(_) => ErrorCode::DuplicateSchema,
-            Self::SchemaNotEmpty { .. } | Self::ReservedName(_) => ErrorCode::InvalidDefinition,
+            Self::SchemaNotEmpty { .. } | Self::ReservedName(_) | Self::AliasWithDot(_) => ErrorCode::InvalidDefinition,
             Self::NewerFormat { .. } | Self::NewerRecord { .. } => ErrorCode::NotSupported,
             Self::UnreadableDefinition { .. } | Self::Corrupt(_) => ErrorCode::Corrupt,
             Self::Table(error) => error.code(),
@@ -197,6 +212,7 @@ impl CatalogError {
                 Some(format!("there is {nearest}"))
             }
             Self::NoSuchView { .. } => Some("SHOW VIEWS lists them".into()),
+            Self::NotAttached(_) => Some("SHOW ATTACHED lists them".into()),
             Self::IsTable(name) => Some(format!("DROP TABLE {name}")),
             Self::Used { .. } => Some("drop the view first; DROP TABLE and DROP VIEW do so with CASCADE".into()),
             Self::ViewColumnChanged { view, .. } => {
@@ -204,6 +220,9 @@ impl CatalogError {
             }
             Self::NoSuchSequence { .. } => Some("SHOW SEQUENCES lists them".into()),
             Self::SequenceLimit { .. } => Some("ALTER SEQUENCE can restart it, move its limit, or let it CYCLE".into()),
+            Self::ReservedName(name) if name.eq_ignore_ascii_case(TEMPORARY_SCHEMA) => {
+                Some("CREATE TEMPORARY TABLE t makes the table temp.t of this session".into())
+            }
             Self::NewerFormat { .. } | Self::NewerRecord { .. } => {
                 Some("open it with the version that wrote it, or a later one".into())
             }

@@ -3,7 +3,7 @@
 //! ```text
 //! _tables    (schema, name)  -> definition as a record in JSON (`record.rs`)
 //! _schemas   (name)
-//! _dropped   (id)            tables whose rows are still to be deleted
+//! _dropped   (id)            tables whose rows are still to be deleted, temporary ones among them (`session_catalog.rs`)
 //! _settings  (name)          -> value: format version, next table id
 //! _sequences (schema, name)  -> definition and position as a record in JSON (`record/sequence.rs`)
 //! _views     (schema, name)  -> definition as a record in JSON (`record/view.rs`)
@@ -21,6 +21,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
 
 mod arrow_table;
+mod attached;
 mod boot;
 mod definitions;
 mod error;
@@ -30,11 +31,14 @@ mod record;
 mod registration;
 mod row;
 mod sequences;
+mod session_catalog;
 mod views;
 
 pub use arrow_table::{ArrowBatches, ArrowRows, ArrowSource, ArrowSourceError, ArrowTable};
+pub use attached::AttachedTables;
 pub use boot::{CATALOG_FORMAT, Catalog};
-pub use definitions::{CatalogReader, Dependents};
+pub use definitions::{CatalogReader, Dependents, TEMPORARY_SCHEMA};
 pub use error::CatalogError;
 pub use information_schema::{CatalogViewDef, INFORMATION_SCHEMA, VIEWS, catalog_view};
 pub use readable::ReadableCatalog;
+pub use session_catalog::SessionCatalog;

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use saltwing_access::{Durability, Projection, SystemClock, Table, TableStore};
-use saltwing_catalog::{CATALOG_FORMAT, Catalog, CatalogError, Dependents};
+use saltwing_catalog::{CATALOG_FORMAT, Catalog, CatalogError, Dependents, SessionCatalog};
 use saltwing_store::conformance::fault::{Fault, FaultStore};
 use saltwing_store::{Direction, KeyBounds, MemoryStore, OrderedKv, Space};
 use saltwing_table::EmbeddedTables;
@@ -204,6 +204,84 @@ fn a_drop_that_was_cut_short_is_finished() {
     again.finish_drops().unwrap();
     assert_eq!(keys(id), 0);
     again.finish_drops().unwrap();
+}
+
+/// A temporary table is before the stored one of its name, and no two catalogs have one version.
+#[test]
+fn temporary_tables_lie_over_the_catalog_of_a_session() {
+    let kv = memory();
+    // An earlier version may have made a schema with the name that stands before them.
+    plant(&kv, 2, vec![Value::text("Temp")]);
+    let catalog = Arc::new(boot(&kv));
+    let stored_table = catalog.create_table(def(None, "t")).unwrap();
+    let stored = stored_table.def().id;
+    let in_schema = catalog.create_table(def(Some("temp"), "u")).unwrap().def().id;
+    let (one, other) = (SessionCatalog::new(catalog.clone()), SessionCatalog::new(catalog.clone()));
+    assert!(one.is_empty() && one.snapshot().version() == catalog.snapshot().version());
+    [&one, &other].iter().for_each(|session| session.create_table(def(None, "T")).unwrap());
+    one.create_table(def(None, "u")).unwrap();
+    let id = |session: &SessionCatalog, schema, name| session.snapshot().resolve(schema, name).unwrap().def().id;
+    let own = id(&one, None, "t");
+    assert!(own != stored && own != id(&other, None, "t") && own == id(&one, Some("TEMP"), "T"));
+    assert_eq!(id(&one, Some(""), "t"), stored);
+    assert_eq!((id(&other, Some("temp"), "u"), id(&one, Some("temp"), "u") == in_schema), (in_schema, false));
+    let snapshot = one.snapshot();
+    let own_table = snapshot.resolve(None, "t").unwrap();
+    assert!(
+        snapshot.hides("t") && snapshot.is_temporary(own_table.def()) && !snapshot.is_temporary(stored_table.def())
+    );
+    assert_eq!(snapshot.tables().len(), 4);
+    let versions = || [catalog.snapshot(), one.snapshot(), other.snapshot()].map(|catalog| catalog.version());
+    let before = versions();
+    assert_eq!(before, versions());
+    one.alter_table("t", |table| {
+        Ok::<_, CatalogError>(Some(TableDef { ttl_s: Some(5), ..TableDef::clone(table.def()) }))
+    })
+    .unwrap();
+    assert_eq!((versions()[1] != before[1], versions()[2] == before[2]), (true, true));
+    catalog.create_schema("s").unwrap();
+    let after = versions();
+    assert!(after.iter().all(|version| !before.contains(version)) && after[0] < after[1] && after[1] != after[2]);
+    assert_eq!(one.create_table(def(None, "t")).unwrap_err().code().as_str(), "duplicate_table");
+    assert_eq!(one.drop_table("x").unwrap_err().to_string(), "no table temp.x");
+    assert!(one.truncate_table("t").unwrap());
+    assert!(id(&one, None, "t") != own && other.drop_table("t").unwrap() && other.is_empty());
+    assert_eq!(id(&other, None, "t"), stored);
+}
+
+/// Their rows are noted as to be deleted, and deleted when the session has ended, or by the next process.
+#[test]
+fn temporary_tables_end_with_their_session_or_process() {
+    for is_killed in [false, true] {
+        let kv = memory();
+        let store = tables(&kv);
+        let catalog = Arc::new(Catalog::boot(store.clone(), false).unwrap());
+        let session = SessionCatalog::new(catalog.clone());
+        session.create_table(def(None, "t")).unwrap();
+        let table = session.snapshot().resolve(None, "t").unwrap();
+        let stored = || {
+            let bounds = KeyBounds::prefix(&table.def().id.0.to_be_bytes());
+            (0..=255).any(|space| {
+                let cursor = kv.cursor(Space::new(space), bounds.clone(), Direction::Forward);
+                cursor.unwrap().next().unwrap().is_some()
+            })
+        };
+        let mut writes = store.batch();
+        writes.put(&table, vec![Value::Int(1)]).unwrap();
+        writes.commit(Durability::Synced).unwrap();
+        catalog.finish_drops().unwrap();
+        assert!(stored(), "the session has it");
+        let next = match is_killed {
+            true => Arc::new(boot(&kv)),
+            false => {
+                assert!(session.end() && session.is_empty() && !session.end());
+                catalog.clone()
+            }
+        };
+        next.finish_drops().unwrap();
+        assert!(!stored(), "{is_killed}");
+        assert_eq!(names(&boot(&kv)), [""; 0]);
+    }
 }
 
 /// The format that the catalog has.

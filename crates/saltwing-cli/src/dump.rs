@@ -39,7 +39,12 @@ impl Runner<'_> {
         let (tables, views) = match table {
             Some(name) if self.is_view(name)? => (Vec::new(), vec![name.to_owned()]),
             Some(name) => (vec![name.to_owned()], Vec::new()),
-            None => self.tables_and_views()?,
+            None => {
+                let (mut tables, views) = self.tables_and_views()?;
+                let temporary = self.temporary_among(&tables)?;
+                tables.retain(|table| !temporary.contains(table));
+                (tables, views)
+            }
         };
         let own = self.sequences_of(&tables)?;
         if table.is_none() {
@@ -106,6 +111,18 @@ impl Runner<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Those of the tables that this session alone has.
+    fn temporary_among(&self, tables: &[String]) -> Result<Vec<String>, Failure> {
+        let mut temporary = Vec::new();
+        for table in tables.iter().filter(|table| table.starts_with("temp.")) {
+            let mut create = self.connection.query(&format!("SHOW CREATE TABLE {table}"), ())?;
+            let create = create.next().transpose()?.map(|row| row.get::<String>(0)).transpose()?;
+            let is_temporary = create.is_some_and(|create| create.starts_with("CREATE TEMPORARY "));
+            temporary.extend(is_temporary.then(|| table.clone()));
+        }
+        Ok(temporary)
     }
 
     /// A restored sequence goes on behind the values that were given out, and has none if there are no more.

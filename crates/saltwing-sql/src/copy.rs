@@ -40,7 +40,7 @@ pub(crate) fn parse(cursor: &mut Cursor<'_>, start: usize, hints: Vec<Hint>) -> 
     let source = match *cursor.peek(0) == Token::LParen {
         true => CopySource::Query(query::in_brackets(cursor, hints)?),
         false => {
-            let table = cursor.table()?;
+            let table = cursor.existing_table()?;
             let (columns, dynamic) = match *cursor.peek(0) == Token::LParen {
                 true => {
                     let (columns, dynamic) = columns_or_dynamic(cursor)?;

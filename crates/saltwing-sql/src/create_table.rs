@@ -1,13 +1,13 @@
 //! CREATE TABLE, as Phoenix and as standard SQL write it.
 //!
 //! ```text
-//! CREATE [IMMUTABLE] TABLE [IF NOT EXISTS] [schema.]table (
+//! CREATE [[LOCAL] TEMPORARY | IMMUTABLE] TABLE [IF NOT EXISTS] [schema.]table (
 //!     [family.]column type [NOT NULL | NULL] [DEFAULT expression] [PRIMARY KEY [ASC | DESC]]
 //!         [[CONSTRAINT name] CHECK (condition)] [[GENERATED ALWAYS] AS (expression) [STORED]]
 //!         [GENERATED {ALWAYS | BY DEFAULT} AS IDENTITY [(option ..)]], ..
 //!     [,] [CONSTRAINT [name]] PRIMARY KEY (part [ASC | DESC], ..)
 //!     [,] [CONSTRAINT name] CHECK (condition)
-//! ) [[WITH] option = value [,] ..] [SPLIT ON (value, ..)]
+//! ) [[WITH] option = value [,] ..] [SPLIT ON (value, ..)] [ON COMMIT PRESERVE ROWS]
 //! ```
 //!
 //! Whether the pieces make a table (columns twice, parts that name no column) is
@@ -27,16 +27,41 @@ use crate::statement::{
     Statement,
 };
 
-/// Reads on behind `CREATE [IMMUTABLE] TABLE`.
-pub(crate) fn parse(cursor: &mut Cursor<'_>, immutable: bool, hints: Vec<Hint>) -> Result<Statement, SqlError> {
+/// The kind of a table, by the word before TABLE.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Plain,
+    Immutable,
+    Temporary,
+}
+
+/// The first words of a CREATE TABLE.
+const BEGINNINGS: [(&[&str], Kind); 6] = [
+    (&["CREATE", "TABLE"], Kind::Plain),
+    (&["CREATE", "IMMUTABLE", "TABLE"], Kind::Immutable),
+    (&["CREATE", "TEMPORARY", "TABLE"], Kind::Temporary),
+    (&["CREATE", "TEMP", "TABLE"], Kind::Temporary),
+    (&["CREATE", "LOCAL", "TEMPORARY", "TABLE"], Kind::Temporary),
+    (&["CREATE", "LOCAL", "TEMP", "TABLE"], Kind::Temporary),
+];
+
+/// Reads `CREATE .. TABLE`, if it stands here.
+pub(crate) fn kind(cursor: &mut Cursor<'_>) -> Option<Kind> {
+    BEGINNINGS.iter().find(|(words, _)| cursor.eat(words)).map(|(_, kind)| *kind)
+}
+
+/// Reads on behind `CREATE .. TABLE`.
+pub(crate) fn parse(cursor: &mut Cursor<'_>, kind: Kind, hints: Vec<Hint>) -> Result<Statement, SqlError> {
     let if_not_exists = cursor.eat(&["IF", "NOT", "EXISTS"]);
     let table = cursor.table()?;
     if cursor.at(&["LIKE"]) {
         return Err(SqlError::not_supported("CREATE TABLE .. LIKE", cursor.here())
             .with_help("SHOW CREATE TABLE gives the statement of a table"));
     }
+    let temporary = kind == Kind::Temporary;
     let create = CreateTable {
-        immutable,
+        temporary,
+        immutable: kind == Kind::Immutable,
         if_not_exists,
         table,
         columns: Vec::new(),
@@ -51,7 +76,7 @@ pub(crate) fn parse(cursor: &mut Cursor<'_>, immutable: bool, hints: Vec<Hint>) 
     }
     let mut elements = Elements { columns: Vec::new(), primary_key: None, checks: Vec::new() };
     elements.parse(cursor)?;
-    let (options, split_on) = table_options(cursor)?;
+    let (options, split_on) = table_options(cursor, temporary)?;
     let Elements { columns, primary_key, checks } = elements;
     Ok(Statement::CreateTable(CreateTable { columns, primary_key, checks, options, split_on, ..create }))
 }
@@ -319,11 +344,14 @@ fn refuse_column_option(cursor: &Cursor<'_>) -> Result<(), SqlError> {
 }
 
 /// The options after the closing bracket, up to the end or a query.
-pub(crate) fn table_options(cursor: &mut Cursor<'_>) -> Result<(Vec<OptionSpec>, Vec<sqlparser::ast::Expr>), SqlError> {
+pub(crate) fn table_options(
+    cursor: &mut Cursor<'_>,
+    temporary: bool,
+) -> Result<(Vec<OptionSpec>, Vec<sqlparser::ast::Expr>), SqlError> {
     let (mut options, mut split_on) = (Vec::new(), Vec::new());
     cursor.eat(&["WITH"]);
     let bracketed = cursor.eat_symbol(&Token::LParen);
-    while !cursor.is_at_end() && !cursor.at(&["AS"]) {
+    while !cursor.is_at_end() && !cursor.at(&["AS"]) && !cursor.at(&["ON", "COMMIT"]) {
         if bracketed && cursor.eat_symbol(&Token::RParen) {
             break;
         }
@@ -342,7 +370,25 @@ pub(crate) fn table_options(cursor: &mut Cursor<'_>) -> Result<(Vec<OptionSpec>,
     if cursor.at(&["SPLIT", "ON"]) {
         split_points(cursor, &mut split_on)?;
     }
+    on_commit(cursor, temporary)?;
     Ok((options, split_on))
+}
+
+/// `ON COMMIT PRESERVE ROWS`: rows of a temporary table stay until the session ends, with or without the clause.
+fn on_commit(cursor: &mut Cursor<'_>, temporary: bool) -> Result<(), SqlError> {
+    let start = cursor.index();
+    if !cursor.eat(&["ON", "COMMIT"]) {
+        return Ok(());
+    }
+    if !temporary {
+        return Err(SqlError::invalid("ON COMMIT is for temporary tables", cursor.span_from(start)));
+    }
+    let is_other = cursor.eat(&["DELETE", "ROWS"]) || cursor.eat(&["DROP"]);
+    if is_other {
+        return Err(SqlError::not_supported(cursor.text_from(start).to_uppercase(), cursor.span_from(start))
+            .with_help("a temporary table keeps its rows until its session ends: ON COMMIT PRESERVE ROWS"));
+    }
+    cursor.expect(&["PRESERVE", "ROWS"])
 }
 
 /// Refuses an option that is said for the second time.

@@ -1,7 +1,7 @@
 //! CREATE TABLE whose columns and rows come from a query.
 //!
 //! ```text
-//! CREATE [IMMUTABLE] TABLE [IF NOT EXISTS] [schema.]table [(column, .. [,] [PRIMARY KEY (column, ..)])]
+//! CREATE [[LOCAL] TEMPORARY | IMMUTABLE] TABLE [IF NOT EXISTS] [schema.]table [(column, .. [,] [PRIMARY KEY (column, ..)])]
 //!     [PRIMARY KEY (column, ..)] [[WITH] option = value [,] ..] AS query
 //! ```
 
@@ -52,7 +52,7 @@ pub(crate) fn parse(
     if key_constraint(cursor).is_some() {
         key(cursor, &mut table)?;
     }
-    (table.options, table.split_on) = table_options(cursor)?;
+    (table.options, table.split_on) = table_options(cursor, table.temporary)?;
     cursor.expect(&["AS"])?;
     Ok(CreateTableAs { table, names, query: query::statement(cursor, hints)? })
 }

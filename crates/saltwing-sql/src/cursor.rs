@@ -6,17 +6,17 @@
 //! Words are compared as text, because many of ours (UPSERT,
 //! SALT_BUCKETS) are no keywords of sqlparser's.
 
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 
 use saltwing_types::Span;
-use sqlparser::ast::{Expr, OrderBy, Query, SelectItem, TableWithJoins, Value, Visit, VisitMut};
+use sqlparser::ast::{Expr, OrderBy, Query, SelectItem, TableWithJoins, Value, Visit, VisitMut, visit_relations_mut};
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::Parser;
 use sqlparser::tokenizer::{Token, TokenWithSpan, Word};
 
 use crate::dialect::SaltwingDialect;
 use crate::error::SqlError;
-use crate::name::{ColumnName, Name, TableRef, is_list};
+use crate::name::{ColumnName, Name, TableRef, is_list, join_database, schema_of};
 use crate::phoenix::{self, Dialect};
 use crate::place;
 use crate::print::tree_text;
@@ -35,6 +35,8 @@ pub(crate) struct Cursor<'a> {
     pub(crate) parser: Parser<'a>,
     /// Just behind the last token.
     end: Span,
+    /// Whether there may be names of three parts.
+    has_long_names: bool,
 }
 
 impl<'a> Cursor<'a> {
@@ -49,8 +51,10 @@ impl<'a> Cursor<'a> {
             at.column += 1;
             Span { start: at, end: at }
         });
+        let is_period = |token: Option<&TokenWithSpan>| token.is_some_and(|token| token.token == Token::Period);
+        let has_long_names = tokens.windows(4).any(|four| is_period(four.get(1)) && is_period(four.get(3)));
         let parser = Parser::new(dialect).with_recursion_limit(RECURSION_MAX).with_tokens_with_locations(tokens);
-        Self { sql, ranges, dialect, language, parser, end }
+        Self { sql, ranges, dialect, language, parser, end, has_long_names }
     }
 
     // ---- looking ----
@@ -127,6 +131,12 @@ impl<'a> Cursor<'a> {
     fn in_ours<T: VisitMut>(&self, mut tree: T) -> T {
         if self.language == Dialect::Phoenix {
             phoenix::translate(&mut tree);
+        }
+        if self.has_long_names {
+            let _ = visit_relations_mut(&mut tree, |name| {
+                join_database(name);
+                ControlFlow::<()>::Continue(())
+            });
         }
         tree
     }
@@ -217,6 +227,29 @@ impl<'a> Cursor<'a> {
         self.qualified("a table name", too_many).map(|(schema, name)| TableRef { schema, name })
     }
 
+    /// Takes the name of a table that is there: `t`, `schema.t`, or `database.schema.t` of an attached database.
+    pub(crate) fn existing_table(&mut self) -> Result<TableRef, SqlError> {
+        let mut parts = vec![self.name("a table name")?];
+        while self.eat_symbol(&Token::Period) {
+            parts.push(self.name_part("a table name")?);
+        }
+        self.table_of(parts)
+    }
+
+    fn table_of(&self, mut parts: Vec<Name>) -> Result<TableRef, SqlError> {
+        let name = parts.pop().ok_or_else(|| self.expected("a table name"))?;
+        let schema = match (parts.pop(), parts.pop(), parts.first()) {
+            (schema, None, _) => schema,
+            (Some(schema), Some(database), None) => Some(schema_of(&database, &schema)),
+            (.., Some(first)) => {
+                let text = "a table name has at most three parts: attached database, schema and table";
+                return Err(SqlError::syntax(text, first.span));
+            }
+            (None, Some(database), None) => Some(database),
+        };
+        Ok(TableRef { schema, name })
+    }
+
     /// Takes a table, and the list of dynamic columns behind it, which is a part of its name.
     pub(crate) fn table_with_list(&mut self) -> Result<(TableRef, Option<Name>), SqlError> {
         let mut parts = vec![self.name("a table name")?];
@@ -224,12 +257,7 @@ impl<'a> Cursor<'a> {
             parts.push(self.name_part("a table name")?);
         }
         let list = if parts.len() > 1 { parts.pop_if(|last| is_list(&last.text)) } else { None };
-        let too_many = |span| SqlError::syntax("a table name has at most two parts: schema and table", span);
-        match (parts.pop(), parts.pop(), parts.first()) {
-            (Some(name), schema, None) => Ok((TableRef { schema, name }, list)),
-            (_, _, Some(first)) => Err(too_many(first.span)),
-            (None, ..) => Err(self.expected("a table name")),
-        }
+        Ok((self.table_of(parts)?, list))
     }
 
     /// Takes `c` or `family.c`.

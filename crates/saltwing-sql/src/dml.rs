@@ -26,7 +26,7 @@ pub fn is_default(expr: &Expr) -> bool {
 pub(crate) fn upsert(cursor: &mut Cursor<'_>, start: usize, hints: Vec<Hint>) -> Result<Upsert, SqlError> {
     let or = insert_or(cursor)?;
     cursor.expect(&["INTO"])?;
-    let table = cursor.table()?;
+    let table = cursor.existing_table()?;
     if cursor.at(&["AS"]) {
         return Err(SqlError::not_supported("an alias behind INTO", cursor.here()));
     }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use saltwing_types::{Span, TableName};
-use sqlparser::ast::{Ident, ObjectName};
+use sqlparser::ast::{Ident, ObjectName, ObjectNamePart};
 
 use crate::words;
 
@@ -61,6 +61,8 @@ fn span_of(qualifier: Option<&Name>, name: &Name) -> Span {
 }
 
 fn write_name(f: &mut fmt::Formatter<'_>, qualifier: Option<&Name>, name: &Name) -> fmt::Result {
+    // The default schema has no name in texts.
+    let qualifier = qualifier.filter(|qualifier| !qualifier.text.is_empty());
     qualifier.map_or(Ok(()), |qualifier| write!(f, "{qualifier}."))?;
     write!(f, "{name}")
 }
@@ -134,4 +136,24 @@ pub fn without_dynamic_columns(name: &ObjectName) -> Option<(ObjectName, &Ident)
     let (last, table) = name.0.split_last()?;
     let list = last.as_ident().filter(|list| is_list(&list.value) && !table.is_empty())?;
     Some((ObjectName(table.to_vec()), list))
+}
+
+/// The schema of an attached database as one name: `other.s`.
+pub(crate) fn schema_of(database: &Name, schema: &Name) -> Name {
+    let text = format!("{}.{}", database.text, schema.text);
+    Name { text, quoted: true, span: database.span.union(schema.span) }
+}
+
+/// Makes one name of the first two parts of `database.schema.t`, as [`schema_of`] does.
+pub(crate) fn join_database(name: &mut ObjectName) {
+    let has_list = name.0.last().and_then(|last| last.as_ident()).is_some_and(|last| is_list(&last.value));
+    if name.0.len() - usize::from(has_list) != 3 {
+        return;
+    }
+    let parts = (name.0.first().and_then(|part| part.as_ident()), name.0.get(1).and_then(|part| part.as_ident()));
+    if let (Some(database), Some(schema)) = parts {
+        let value = format!("{}.{}", database.value, schema.value);
+        let joined = Ident { value, quote_style: Some('"'), span: database.span.union(&schema.span) };
+        name.0.splice(..2, [ObjectNamePart::Identifier(joined)]);
+    }
 }

@@ -194,7 +194,7 @@ fn with_stack<T: Send>(parse_kb: usize, parse: impl FnOnce() -> Result<T, SqlErr
 }
 
 /// First words of statements, for advice.
-const VERBS: [&str; 32] = [
+const VERBS: [&str; 34] = [
     "SELECT",
     "WITH",
     "VALUES",
@@ -210,6 +210,8 @@ const VERBS: [&str; 32] = [
     "COMMENT",
     "COMPACT",
     "BACKUP",
+    "ATTACH",
+    "DETACH",
     "SHOW",
     "DESCRIBE",
     "EXPLAIN",
@@ -265,7 +267,7 @@ fn statement(cursor: &mut Cursor<'_>, hints: Vec<Hint>) -> Result<Statement, Sql
         "SHOW" => session::show(cursor),
         "DESCRIBE" | "DESC" => {
             cursor.eat(&["TABLE"]);
-            cursor.table().map(Statement::Describe)
+            cursor.existing_table().map(Statement::Describe)
         }
         "SET" => session::set(cursor).map(Statement::Set),
         "USE" => cursor.name("a schema name").map(Statement::Use),
@@ -273,6 +275,8 @@ fn statement(cursor: &mut Cursor<'_>, hints: Vec<Hint>) -> Result<Statement, Sql
         "COMPACT" => session::tables(cursor).map(Statement::Compact),
         "EXPORT" => session::export(cursor).map(Statement::Export),
         "COMMENT" => comment::parse(cursor).map(Statement::Comment),
+        "ATTACH" => session::attach(cursor).map(Statement::Attach),
+        "DETACH" => session::detach(cursor).map(Statement::Detach),
         "BACKUP" => session::backup(cursor, start).map(Statement::Backup),
         "BEGIN" => transaction::begin(cursor),
         "COMMIT" | "END" => transaction::commit(cursor),
@@ -337,15 +341,13 @@ fn explain_option(cursor: &mut Cursor<'_>, analyze: &mut bool, format: &mut Expl
 /// What CREATE, DROP and ALTER make or change, and we don't.
 const OBJECTS: &str = "INDEX, LOCAL INDEX, UNIQUE INDEX, UNCOVERED INDEX, GLOBAL INDEX, MATERIALIZED VIEW, VIEW, \
     FUNCTION, TEMPORARY FUNCTION, TABLE, TEMPORARY TABLE, TEMP TABLE, LOCAL TEMPORARY TABLE, \
-    GLOBAL TEMPORARY TABLE, EXTERNAL TABLE, UNLOGGED TABLE, VIRTUAL TABLE, DATABASE, ROLE, USER, TYPE, TRIGGER, CDC, \
+    LOCAL TEMP TABLE, GLOBAL TEMPORARY TABLE, GLOBAL TEMP TABLE, TEMPORARY VIEW, TEMP VIEW, LOCAL TEMPORARY VIEW, \
+    LOCAL TEMP VIEW, TEMPORARY SEQUENCE, TEMP SEQUENCE, LOCAL TEMPORARY SEQUENCE, LOCAL TEMP SEQUENCE, EXTERNAL TABLE, UNLOGGED TABLE, VIRTUAL TABLE, DATABASE, ROLE, USER, TYPE, TRIGGER, CDC, \
     PROCEDURE, SCHEMA";
 
 fn create(cursor: &mut Cursor<'_>, hints: Vec<Hint>) -> Result<Statement, SqlError> {
-    if cursor.eat(&["CREATE", "TABLE"]) {
-        return create_table::parse(cursor, false, hints);
-    }
-    if cursor.eat(&["CREATE", "IMMUTABLE", "TABLE"]) {
-        return create_table::parse(cursor, true, hints);
+    if let Some(kind) = create_table::kind(cursor) {
+        return create_table::parse(cursor, kind, hints);
     }
     if cursor.eat(&["CREATE", "SCHEMA"]) {
         return session::create_schema(cursor).map(Statement::CreateSchema);
@@ -405,8 +407,20 @@ fn reason(object: &str) -> Option<&'static str> {
             Some("functions are closures of the program: Connection::register_function adds one")
         }
         "PROCEDURE" => Some(NO_PROCEDURES),
+        _ if object.contains("TEMP") => temporary_reason(object),
         _ => None,
     }
+}
+
+fn temporary_reason(object: &str) -> Option<&'static str> {
+    Some(match object.rsplit(' ').next()? {
+        "VIEW" => "only tables are temporary: write the query as WITH v AS (..), or CREATE VIEW over tables that stay",
+        "SEQUENCE" => "only tables are temporary: a sequence counts for all sessions",
+        _ if object.starts_with("GLOBAL") => {
+            "CREATE TEMPORARY TABLE makes a table of this session; one for all sessions is a plain TABLE"
+        }
+        _ => "CREATE TEMPORARY TABLE makes one, and DROP TABLE drops the temporary one first",
+    })
 }
 
 const NO_PROCEDURES: &str = "there is no procedural language: the program runs the statements, Connection::transaction \
@@ -421,8 +435,8 @@ fn unsupported(cursor: &mut Cursor<'_>, verb: &str) -> Option<Unsupported> {
         "REPLACE" => (1, Some("UPSERT INTO writes rows whether their keys exist or not")),
         "DELETE" if ["JAR"].iter().any(|word| cursor.word_is(1, word)) => (2, None),
         "GRANT" | "REVOKE" | "ANALYZE" | "VACUUM" | "EXECUTE" | "PREPARE" | "DEALLOCATE" | "DECLARE" | "FETCH"
-        | "CLOSE" | "LOCK" | "LISTEN" | "NOTIFY" | "REINDEX" | "CLUSTER" | "REFRESH" | "ATTACH" | "DETACH"
-        | "PRAGMA" | "OPTIMIZE" | "IMPORT" | "LOAD" | "RESET" | "DISCARD" => (1, None),
+        | "CLOSE" | "LOCK" | "LISTEN" | "NOTIFY" | "REINDEX" | "CLUSTER" | "REFRESH" | "PRAGMA" | "OPTIMIZE"
+        | "IMPORT" | "LOAD" | "RESET" | "DISCARD" => (1, None),
         "ADD" | "LIST" if cursor.word_is(1, "JARS") || cursor.word_is(1, "JAR") => (2, None),
         "UPDATE" if cursor.at(&["UPDATE", "STATISTICS"]) => (2, None),
         "SHOW" if cursor.word_is(1, "INDEX") || cursor.word_is(1, "INDEXES") => (2, Some("use DESCRIBE table")),

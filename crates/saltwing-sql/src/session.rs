@@ -1,4 +1,4 @@
-//! The small statements: SHOW, DESCRIBE, SET, USE, schemas, DROP, TRUNCATE, COMPACT, BACKUP, EXPORT.
+//! The small statements: SHOW, DESCRIBE, SET, USE, schemas, DROP, TRUNCATE, COMPACT, BACKUP, EXPORT, ATTACH, DETACH.
 
 use sqlparser::tokenizer::Token;
 
@@ -7,13 +7,13 @@ use crate::cursor::Cursor;
 use crate::error::SqlError;
 use crate::name::{Name, TableRef};
 use crate::statement::{
-    Backup, CreateSchema, DropSchema, Export, ExportedObjects, Set, SettingName, ShowTables, Statement,
+    Attach, Backup, CreateSchema, DropSchema, Export, ExportedObjects, Set, SettingName, ShowTables, Statement,
 };
 
 /// Reads on behind SHOW.
 pub(crate) fn show(cursor: &mut Cursor<'_>) -> Result<Statement, SqlError> {
     if cursor.eat(&["CREATE", "TABLE"]) || cursor.eat(&["CREATE", "VIEW"]) {
-        return cursor.table().map(Statement::ShowCreateTable);
+        return cursor.existing_table().map(Statement::ShowCreateTable);
     }
     if cursor.eat(&["CREATE", "SEQUENCE"]) {
         return cursor.table().map(Statement::ShowCreateSequence);
@@ -37,7 +37,7 @@ pub(crate) fn show(cursor: &mut Cursor<'_>) -> Result<Statement, SqlError> {
         if !cursor.eat(&["FROM"]) {
             cursor.eat(&["IN"]);
         }
-        return cursor.table().map(Statement::Describe);
+        return cursor.existing_table().map(Statement::Describe);
     }
     if cursor.eat(&["STORAGE"]) {
         let table = match cursor.eat(&["FOR"]) {
@@ -48,6 +48,10 @@ pub(crate) fn show(cursor: &mut Cursor<'_>) -> Result<Statement, SqlError> {
     }
     if cursor.eat(&["TRANSACTIONS"]) {
         return Ok(Statement::ShowTransactions);
+    }
+    if cursor.eat(&["ATTACHED"]) {
+        cursor.eat(&["DATABASES"]);
+        return Ok(Statement::ShowAttached);
     }
     if cursor.eat(&["ALL"]) {
         return Ok(Statement::ShowSetting(None));
@@ -140,6 +144,29 @@ fn skip_cascade(cursor: &mut Cursor<'_>) {
 pub(crate) fn tables(cursor: &mut Cursor<'_>) -> Result<Vec<TableRef>, SqlError> {
     cursor.eat(&["TABLE"]);
     cursor.list(Cursor::table)
+}
+
+/// Reads on behind ATTACH: `[DATABASE] 'directory' AS alias [READ ONLY | (READ_ONLY)]`.
+pub(crate) fn attach(cursor: &mut Cursor<'_>) -> Result<Attach, SqlError> {
+    cursor.eat(&["DATABASE"]);
+    let start = cursor.index();
+    let path = cursor.string("the directory of a database in ''")?;
+    let path_span = cursor.span_from(start);
+    cursor.expect(&["AS"])?;
+    let alias = cursor.name("a name for the database")?;
+    if cursor.eat_symbol(&Token::LParen) {
+        cursor.expect(&["READ_ONLY"])?;
+        cursor.expect_symbol(&Token::RParen)?;
+    } else if cursor.eat(&["READ"]) {
+        cursor.expect(&["ONLY"])?;
+    }
+    Ok(Attach { path, path_span, alias })
+}
+
+/// Reads on behind DETACH.
+pub(crate) fn detach(cursor: &mut Cursor<'_>) -> Result<Name, SqlError> {
+    cursor.eat(&["DATABASE"]);
+    cursor.name("the name of an attached database")
 }
 
 /// Reads on behind BACKUP.

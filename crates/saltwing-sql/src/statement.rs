@@ -81,6 +81,12 @@ pub enum Statement {
     Compact(Vec<TableRef>),
     /// `BACKUP TO`.
     Backup(Backup),
+    /// `ATTACH`.
+    Attach(Attach),
+    /// `DETACH`.
+    Detach(Name),
+    /// `SHOW ATTACHED`.
+    ShowAttached,
     /// `DESCRIBE`.
     Describe(TableRef),
     /// `SHOW name`; `None` is `SHOW ALL`.
@@ -112,9 +118,11 @@ pub enum Statement {
     Unsupported(Unsupported),
 }
 
-/// `CREATE [IMMUTABLE] TABLE`.
+/// `CREATE [TEMPORARY | IMMUTABLE] TABLE`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CreateTable {
+    /// `TEMPORARY`: it is a table of the session.
+    pub temporary: bool,
     /// `IMMUTABLE`.
     pub immutable: bool,
     /// `IF NOT EXISTS`.
@@ -517,6 +525,17 @@ pub struct Backup {
     pub path: String,
     /// The place of the whole statement.
     pub span: Span,
+}
+
+/// `ATTACH 'directory' AS alias`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Attach {
+    /// The directory of the database.
+    pub path: String,
+    /// The place of the directory.
+    pub path_span: Span,
+    /// The name that stands before its tables.
+    pub alias: Name,
 }
 
 /// `UPSERT INTO` and `INSERT INTO`.

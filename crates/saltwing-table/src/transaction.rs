@@ -117,8 +117,11 @@ impl Committer {
     fn check_definitions(&self, writes: &WriteSet) -> Result<(), TableError> {
         let tables = self.packed.tables.read();
         for table in writes.tables() {
+            // A number of an attached database may be that of another table here.
+            let is_ours = !table.is_attached();
+            debug_assert!(is_ours, "{} is a table of an attached database", table.def().name);
             // One that is not open was dropped, or has another number since it was truncated.
-            if tables.get(&table.def().id).is_none_or(|newest| newest.version() != table.version()) {
+            if !is_ours || tables.get(&table.def().id).is_none_or(|newest| newest.version() != table.version()) {
                 return Err(TableError::DefinitionChanged { table: table.def().name.to_string() });
             }
         }

@@ -40,9 +40,7 @@ impl Session {
                 (notices, new_check, is_step) = (altered.notices, altered.new_check, altered.is_step);
                 Ok(altered.def)
             };
-            let (schema, bare) = name.parts();
-            let altered = self.shared().catalog.alter_table(schema, bare, change);
-            altered.map_err(|error| error.at(Some(name.span())))?;
+            self.change_definition(name, change).map_err(|error| error.at(Some(name.span())))?;
             if let Some(check) = &new_check {
                 self.check_stored_rows(name, check, is_step)?;
             }
@@ -74,8 +72,7 @@ impl Session {
             Ok(Some(broken)) => Error::from(broken),
             Err(error) => error,
         };
-        let (schema, bare) = name.parts();
-        self.shared().catalog.alter_table(schema, bare, |table| -> Result<_, Error> {
+        self.change_definition(name, |table| {
             let mut def = TableDef::clone(table.def());
             def.checks.retain(|other| other.name != check.name);
             Ok(Some(def))
@@ -86,7 +83,7 @@ impl Session {
     pub(crate) fn run_comment(&self, comment: &Comment) -> Result<Outcome, Error> {
         self.writable()?;
         let (catalog, text) = (&self.shared().catalog, comment.text.as_ref());
-        let commented = commented(comment, &*catalog.snapshot())?;
+        let commented = commented(comment, &*self.catalog())?;
         let (schema, name) = commented.name.parts();
         let no_view = || CatalogError::NoSuchView { name: name.to_owned(), nearest: None };
         let done = match commented.is_view {
@@ -94,7 +91,7 @@ impl Session {
                 let view = catalog.view(schema, name).ok_or_else(no_view)?;
                 Ok(commented.view(&view, text)?)
             }),
-            false => catalog.alter_table(schema, name, |table| -> Result<_, Error> {
+            false => self.change_definition(&commented.name, |table| {
                 Ok(Some(commented.table(table, text)?).filter(|def| *def != **table.def()))
             }),
         };

@@ -69,6 +69,7 @@ impl Appending {
             return Err(in_sql(Error::new(ErrorCode::NotSupported, text)));
         }
         let name = copy.table.clone();
+        session.check_own(name.schema.as_ref(), &name.name).map_err(in_sql)?;
         let table = resolve(&*session.catalog(), &name).map_err(|error| in_sql(error.into()))?;
         let columns = target_columns(&table, copy.columns.as_deref()).map_err(|error| in_sql(error.into()))?;
         let target = UpsertTarget::new(table.clone(), columns.clone(), OnConflict::Replace)?;

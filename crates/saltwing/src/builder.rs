@@ -271,6 +271,11 @@ impl Builder {
         Self { clock, ..self }
     }
 
+    /// The options for reading the database in another directory beside this one.
+    pub(crate) fn of_other(self, path: &Path) -> Self {
+        Self { path: Some(path.to_owned()), store: None, readonly: true, create: false, ..self }
+    }
+
     pub(crate) fn open_store(&self) -> Result<Arc<dyn OrderedKv>, Error> {
         self.open_store_for(match (self.readonly, self.create) {
             (true, _) => directory::Access::ReadOnly,

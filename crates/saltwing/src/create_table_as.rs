@@ -3,8 +3,7 @@
 use std::collections::HashSet;
 
 use arrow::array::{Array, RecordBatch};
-use saltwing_bind::{ResultColumn, create_table_as, file_names, resolve};
-use saltwing_catalog::Dependents;
+use saltwing_bind::{ResultColumn, create_table_as, file_names};
 use saltwing_expr::write_text;
 use saltwing_sql::statement::{CreateTable, CreateTableAs, RowSource, Upsert};
 use saltwing_sql::{Statement, quote_name};
@@ -25,7 +24,7 @@ impl Session {
     pub(crate) fn run_create_table_as(&self, create: &CreateTableAs, params: &[Value]) -> Result<Outcome, Error> {
         self.writable()?;
         let name = &create.table.table;
-        if create.table.if_not_exists && resolve(&*self.catalog(), name).is_ok() {
+        if create.table.if_not_exists && self.is_there(&create.table) {
             return Ok(ExecResult::noticed(vec![format!("table {name} exists already")]).into());
         }
         let columns = self.columns_of(&create.query, params.len(), Purpose::Judge)?;
@@ -35,7 +34,7 @@ impl Session {
         let notices = self.create_table(&CreateTable { if_not_exists: false, ..table })?;
         let query = &create.query;
         let insert = Upsert {
-            table: name.clone(),
+            table: self.name_of_new(&create.table),
             columns: None,
             dynamic: Vec::new(),
             known: Vec::new(),
@@ -54,10 +53,8 @@ impl Session {
             }
             Ok(rows) => Ok(rows),
             Err(error) => {
-                let (schema, name) = name.parts();
-                // The table was made by this statement, so nothing can use it but a view that came meanwhile.
-                if let Err(failed) = self.shared().catalog.drop_table(schema, name, Dependents::Drop) {
-                    tracing::warn!(table = name, error = %failed, "the table of a failed CREATE TABLE AS is still there");
+                if let Err(failed) = self.take_back(&create.table) {
+                    tracing::warn!(table = %name, error = %failed, "the table of a failed CREATE TABLE AS is still there");
                 }
                 Err(error)
             }

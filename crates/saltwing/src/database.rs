@@ -273,6 +273,42 @@ mod tests {
         }
     }
 
+    /// The rows of temporary tables go with the connection: in the background, or at once if nothing works there.
+    #[test]
+    fn the_end_of_a_connection_frees_its_tables() {
+        for every in [None, Some(std::time::Duration::from_secs(3600))] {
+            let kv = FaultStore::new(MemoryStore::new(), Fault::None);
+            let builder = Database::memory_builder().tiny_layout().sweep_every(every);
+            let database = Database::start(Arc::new(kv.clone()), builder).unwrap();
+            let stored = |id: u32| {
+                (1..=9).any(|space| {
+                    let bounds = saltwing_store::KeyBounds::prefix(&id.to_be_bytes());
+                    let space = saltwing_store::Space::new(space);
+                    let cursor = kv.cursor(space, bounds, saltwing_store::Direction::Forward);
+                    cursor.unwrap().next().unwrap().is_some()
+                })
+            };
+            let connection = database.connect().blocking();
+            for name in ["a", "b"] {
+                connection.execute(&format!("CREATE TEMP TABLE {name} (k BIGINT PRIMARY KEY)"), ()).unwrap();
+                (0..40)
+                    .for_each(|k| drop(connection.execute(&format!("UPSERT INTO {name} VALUES ({k})"), ()).unwrap()));
+            }
+            connection.execute("DROP TABLE a", ()).unwrap();
+            database.sweep().unwrap();
+            assert_eq!([stored(100), stored(101)], [false, true], "{every:?}");
+            let prepared = connection.prepare("SELECT k FROM b WHERE k = ?").unwrap();
+            drop(connection);
+            assert!(stored(101), "a prepared statement has the connection");
+            drop(prepared);
+            let began = std::time::Instant::now();
+            while every.is_some() && stored(101) && began.elapsed().as_secs() < 20 {
+                std::thread::sleep(std::time::Duration::from_millis(2));
+            }
+            assert!(!stored(101), "{every:?}");
+        }
+    }
+
     /// Its cost is linear in the blocks, not in the rows.
     #[test]
     fn a_truncate_writes_little() {

@@ -67,9 +67,7 @@ impl Session {
             let help = "write one before BEGIN: the table gets a hidden column for them";
             return Err(Error::new(ErrorCode::ActiveTransaction, text).with_help(Some(help)).at(Some(span)));
         }
-        let (schema, bare) = name.parts();
-        let change = |table: &Arc<Table>| Ok::<_, Error>(with_dynamic_columns(table.def(), span)?);
-        self.shared().catalog.alter_table(schema, bare, change)?;
+        self.change_definition(name, |table: &Arc<Table>| Ok(with_dynamic_columns(table.def(), span)?))?;
         Ok(true)
     }
 

@@ -94,6 +94,7 @@ fn shown(statement: &Statement) -> Option<String> {
         Statement::ShowStorage(Some(name)) => format!("what is stored of table {name}"),
         Statement::ShowSetting(None) => "all settings".into(),
         Statement::ShowSetting(Some(name)) => format!("the setting {}", name.text),
+        Statement::ShowAttached => "attached databases".into(),
         Statement::ShowTransactions => "open transactions".into(),
         _ => return None,
     })
@@ -103,6 +104,8 @@ fn shown(statement: &Statement) -> Option<String> {
 fn change_of_session(statement: &Statement) -> Option<String> {
     Some(match statement {
         Statement::Set(set) => format!("sets {}", set.name.text),
+        Statement::Attach(attach) => format!("attaches the database in '{}'", attach.path),
+        Statement::Detach(alias) => format!("detaches {alias}"),
         Statement::Begin { read_only: false } => "begins a transaction".into(),
         Statement::Begin { read_only: true } => "begins a transaction that only reads".into(),
         Statement::Commit => "ends the transaction: its rows are committed".into(),

@@ -89,7 +89,10 @@ impl Session {
             lines.push(sequence_text(sequence));
         }
         parts.push_back(Part::Lines(lines));
-        for table in catalog.tables().iter().filter(|table| is_in(&table.def().name)) {
+        // The tables of a session alone are exported if they are named.
+        let is_left_out = |table: &TableDef| schema.is_none() && catalog.is_temporary(table);
+        let tables = catalog.tables();
+        for table in tables.iter().filter(|table| is_in(&table.def().name) && !is_left_out(table.def())) {
             match refusal(table.def()) {
                 Some(reason) => {
                     parts.push_back(Part::Lines(vec![format!("-- {} is left out: {reason}", table.def().name)]));

@@ -40,6 +40,7 @@ mod appending;
 mod arrow_column;
 #[cfg(feature = "ffi")]
 mod arrow_stream;
+mod attached;
 pub mod blocking;
 mod builder;
 mod computed;
@@ -85,6 +86,7 @@ mod sequences;
 #[cfg(feature = "serde")]
 mod serde;
 mod session;
+mod session_tables;
 mod settings;
 mod shared;
 mod show;

@@ -53,6 +53,7 @@ pub(crate) enum Purpose {
 
 impl Session {
     pub(crate) fn run_statement(&self, statement: &Statement, params: &[Value]) -> Result<Outcome, Error> {
+        self.check_written(statement)?;
         let catalog = &self.shared().catalog;
         let shown =
             |rows: Vec<TextRow>| text_rows(columns_shown(statement).unwrap_or_default(), &rows).map(Outcome::Rows);
@@ -80,9 +81,7 @@ impl Session {
                     context.check()?;
                     // Adds the position of the name to an error.
                     resolve(&*self.catalog(), name)?;
-                    let schema = name.schema.as_ref().map(|s| s.text.as_str());
-                    let truncated = catalog.truncate_table(schema, &name.name.text);
-                    let is_freed = truncated.map_err(|e| Error::from(e).at(Some(name.span())))?;
+                    let is_freed = self.truncate_table(name).map_err(|e| Error::from(e).at(Some(name.span())))?;
                     notices.extend((!is_freed).then(|| space_comes_later(name)));
                 }
                 Ok(ExecResult::noticed(notices).into())
@@ -120,6 +119,9 @@ impl Session {
             Statement::ShowStorage(name) => self.show_storage(name.as_ref()).map(Outcome::Rows),
             Statement::Compact(tables) => self.run_compact(tables),
             Statement::Backup(backup) => self.run_backup(&backup.path).map_err(|error| error.at(Some(backup.span))),
+            Statement::Attach(attach) => self.run_attach(attach),
+            Statement::Detach(alias) => self.run_detach(alias),
+            Statement::ShowAttached => shown(self.show_attached()),
             Statement::Describe(name) => shown(self.describe(name)?),
             Statement::ShowSetting(name) => shown(self.show_setting(name.as_ref())?),
             Statement::Set(set) => self.set(set).map(|()| ExecResult::default().into()),
@@ -211,6 +213,7 @@ impl Session {
         if let Some(row_key) = plan.point_key(part.as_ref())
             && self.read_settings(Settings::allows_unmetered_get)
             && !self.is_within_transaction()
+            && !plan.access().table().is_attached()
         {
             // It is read at once, so it needs no cancellation and has no notice at its end.
             return match plan.point(&*self.shared().tables, row_key).map_err(Error::from) {
@@ -309,9 +312,7 @@ impl Session {
 
     fn run_create_table(&self, create: &CreateTable) -> Result<Outcome, Error> {
         self.writable()?;
-        let shared = self.shared();
-        let exists = resolve(&*shared.catalog.snapshot(), &create.table).is_ok();
-        if exists && create.if_not_exists {
+        if create.if_not_exists && self.is_there(create) {
             let notices = vec![format!("table {} exists already", create.table)];
             return Ok(ExecResult::noticed(notices).into());
         }
@@ -324,20 +325,18 @@ impl Session {
         let bound = create_table(create, shared.options.default_salt)?.with_free_names(&*shared.catalog.snapshot());
         self.check_defaults(&bound.def).map_err(|error| error.at(Some(create.table.span())))?;
         let sequences = bound.sequences.into_iter().map(|sequence| sequence.def).collect();
-        match shared.catalog.create_table_with(bound.def, sequences) {
+        match self.add_table(create, bound.def, sequences) {
             Err(saltwing_catalog::CatalogError::DuplicateTable { .. }) if create.if_not_exists => {}
-            created => drop(created.map_err(|e| Error::from(e).at(Some(create.table.span())))?),
+            created => created.map_err(|e| Error::from(e).at(Some(create.table.span())))?,
         }
         Ok(bound.notices)
     }
 
     fn run_drop_table(&self, drop: &DropObjects) -> Result<Outcome, Error> {
         self.writable()?;
-        let catalog = &self.shared().catalog;
         let mut notices = Vec::new();
         for it in &drop.names {
-            let (schema, name) = it.parts();
-            match catalog.drop_table(schema, name, dependents(drop)) {
+            match self.drop_table(it, dependents(drop)) {
                 Err(
                     saltwing_catalog::CatalogError::NoSuchTable { .. }
                     | saltwing_catalog::CatalogError::NoSuchSchema(_),

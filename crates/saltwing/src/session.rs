@@ -19,9 +19,10 @@ use crate::description::Description;
 use crate::outcome::{ExecResult, Outcome, RowsOutcome, Warnings};
 use crate::params::Params;
 use crate::progress::CopyProgress;
+use crate::session_tables::SessionTables;
 use crate::settings::{Setting, Settings};
 use crate::shared::Shared;
-use crate::statement_cache::CachedStatement;
+use crate::statement_cache::{CachedStatement, StatementCache};
 use crate::transaction::{SessionTransaction, TransactionSlot};
 
 /// A connection's state, shared by its clones.
@@ -36,6 +37,7 @@ pub(crate) struct Session {
     progress: Arc<Mutex<Option<ProgressReport>>>,
     pub(crate) transaction: TransactionSlot,
     pub(crate) current_values: CurrentValues,
+    pub(crate) own: Arc<SessionTables>,
     /// The transaction that this session runs a statement of.
     within: Option<Arc<SessionTransaction>>,
 }
@@ -98,6 +100,7 @@ impl Session {
         let slots = Slots::default();
         let slot = slots.add();
         Self {
+            own: Arc::new(SessionTables::new(shared.clone())),
             shared,
             settings: Arc::new(Mutex::new(settings)),
             slot,
@@ -121,11 +124,20 @@ impl Session {
         Self { within: Some(transaction.clone()), ..self.clone() }
     }
 
-    /// The definitions of the moment; inside a transaction, of its beginning.
+    /// The definitions of the moment; inside a transaction, of its beginning. What the connection has of its own is among them.
     pub(crate) fn catalog(&self) -> Arc<dyn CatalogReader> {
         match &self.within {
             Some(transaction) => transaction.catalog.clone(),
-            None => self.shared.catalog.snapshot(),
+            None if self.own.catalog.is_empty() => self.shared.catalog.snapshot(),
+            None => self.own.catalog.snapshot(),
+        }
+    }
+
+    /// The statements that are kept. Those of a connection with tables of its own have plans of their own.
+    fn statements(&self) -> &StatementCache {
+        match self.own.catalog.is_empty() {
+            true => &self.shared.statements,
+            false => &self.own.statements,
         }
     }
 
@@ -268,7 +280,7 @@ impl Session {
 
     /// The statement of this text.
     pub(crate) fn cached(&self, sql: &str) -> Result<Arc<CachedStatement>, Error> {
-        self.shared.statements.get(sql, self.dialect()).inspect_err(|error| self.transaction.fail(error))
+        self.statements().get(sql, self.dialect()).inspect_err(|error| self.transaction.fail(error))
     }
 
     /// Runs a statement, as a part of the transaction if one is open.
@@ -362,7 +374,7 @@ impl Session {
     }
 
     pub(crate) fn prepare(&self, sql: &str) -> Result<Prepared, Error> {
-        let statement = self.shared.statements.get(sql, self.dialect())?;
+        let statement = self.statements().get(sql, self.dialect())?;
         let session = self.transaction.current().map(|transaction| self.within(&transaction));
         let describing = session.as_ref().unwrap_or(self);
         let checked = describing.check_names(&statement);

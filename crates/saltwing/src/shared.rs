@@ -96,6 +96,18 @@ impl Shared {
         self.runtime.get().ok_or_else(|| Error::new(ErrorCode::Bug, "the library's threads are gone"))
     }
 
+    /// Lets the rows of dropped tables be deleted in the background; here, if nothing works there.
+    pub(crate) fn finish_drops_soon(&self) {
+        match &self.sweeper {
+            Some(sweeper) => sweeper.wake(),
+            None => {
+                if let Err(error) = self.catalog.finish_drops() {
+                    tracing::warn!(%error, "the rows of temporary tables are still stored: the next opening deletes them");
+                }
+            }
+        }
+    }
+
     pub(crate) fn spawn_blocking(&self, work: impl FnOnce() + Send + 'static) -> Result<(), Error> {
         drop(self.runtime()?.spawn_blocking(work));
         Ok(())

@@ -25,6 +25,7 @@ pub(crate) fn columns_shown(statement: &Statement) -> Option<Vec<ResultColumn>> 
         Statement::Explain(_) => &["plan"],
         Statement::ShowTables(_) => &["table_schema", "table_name"],
         Statement::ShowSchemas(_) => &["schema_name"],
+        Statement::ShowAttached => &["database_name", "path"],
         Statement::ShowFunctions(_) => &["name", "kind", "signature", "volatility", "description"],
         Statement::ShowViews(_) => &["table_schema", "table_name"],
         Statement::ShowSequences(_) => &["sequence_schema", "sequence_name"],
@@ -53,7 +54,10 @@ pub(crate) fn columns_shown(statement: &Statement) -> Option<Vec<ResultColumn>> 
 
 impl Session {
     pub(crate) fn show_tables(&self, show: &ShowTables) -> Result<Vec<TextRow>, Error> {
-        let (tables, views) = (self.catalog().tables(), self.catalog().views());
+        let (mut tables, views) = (self.catalog().tables(), self.catalog().views());
+        if show.schema.is_some() {
+            tables.extend(self.catalog().attached_tables());
+        }
         let tables = tables.iter().map(|table| &table.def().name);
         let mut names: Vec<&TableName> = tables.chain(views.iter().map(|view| &view.name)).collect();
         names.sort_by_key(|name| (name.schema.as_ref().map(|schema| schema.to_lowercase()), name.name.to_lowercase()));
@@ -308,7 +312,11 @@ fn create_table_text(def: &TableDef, catalog: &dyn CatalogReader) -> String {
     let options = if options.is_empty() { String::new() } else { format!(" {}", options.join(", ")) };
     let split_on =
         def.option(SPLIT_ON).map(|points| format!(" {SPLIT_ON} {}", option_text(points))).unwrap_or_default();
-    format!("CREATE TABLE {} (\n{}\n){options}{split_on}", table_path(&def.name), lines.join(",\n"))
+    let create = match catalog.is_temporary(def) {
+        true => format!("CREATE TEMPORARY TABLE {}", quote_name(&def.name.name)),
+        false => format!("CREATE TABLE {}", table_path(&def.name)),
+    };
+    format!("{create} (\n{}\n){options}{split_on}", lines.join(",\n"))
 }
 
 fn column_text(def: &TableDef, (index, column): (usize, &ColumnDef), catalog: &dyn CatalogReader) -> String {

@@ -158,6 +158,12 @@ struct Entry {
 }
 
 impl StatementCache {
+    /// Forgets all statements, with the tables that their plans have.
+    pub(crate) fn clear(&self) {
+        *self.entries.lock() = Entries::default();
+        *self.phoenix.lock() = Entries::default();
+    }
+
     /// The statement of this text, parsed if it is not known.
     ///
     /// # Errors

@@ -80,7 +80,11 @@ impl Session {
     pub(crate) fn show_storage(&self, name: Option<&TableRef>) -> Result<RowsOutcome, Error> {
         let catalog = self.catalog();
         let tables: Vec<Arc<Table>> = match name {
-            Some(name) => vec![resolve(&*catalog, name)?],
+            Some(name) => {
+                // Its number is that of another table here.
+                self.check_own(name.schema.as_ref(), &name.name)?;
+                vec![resolve(&*catalog, name)?]
+            }
             None => catalog.tables(),
         };
         let stats = self.shared().storage("SHOW STORAGE")?.storage_stats();

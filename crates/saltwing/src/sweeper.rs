@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use saltwing_catalog::Catalog;
 use saltwing_table::EmbeddedTables;
@@ -11,15 +11,15 @@ use saltwing_types::ErrorCode;
 
 use crate::Error;
 
-/// A thread that finishes drops, and from time to time sweeps and does so again, until it is dropped.
+/// A thread that finishes drops, also when it is woken, and from time to time sweeps and does so again, until it is dropped.
 pub(crate) struct Sweeper {
-    stop: Option<Sender<()>>,
+    wake: Option<Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Sweeper {
     pub(crate) fn start(tables: Arc<EmbeddedTables>, catalog: Arc<Catalog>, every: Duration) -> Result<Self, Error> {
-        let (stop, stopped) = channel();
+        let (wake, woken) = channel();
         let sweep = move || {
             // The next round deletes what this one could not. Readers never see such rows.
             let finish_drops = || {
@@ -28,9 +28,17 @@ impl Sweeper {
                 }
             };
             finish_drops();
-            while stopped.recv_timeout(every) == Err(RecvTimeoutError::Timeout) {
-                if let Err(error) = tables.sweep() {
-                    tables.note_failure("sweep", &error);
+            let mut swept = Instant::now();
+            loop {
+                match woken.recv_timeout(every.saturating_sub(swept.elapsed())) {
+                    Err(RecvTimeoutError::Disconnected) => return,
+                    Err(RecvTimeoutError::Timeout) => {
+                        if let Err(error) = tables.sweep() {
+                            tables.note_failure("sweep", &error);
+                        }
+                        swept = Instant::now();
+                    }
+                    Ok(()) => {}
                 }
                 finish_drops();
             }
@@ -39,13 +47,21 @@ impl Sweeper {
             .name("saltwing-sweep".into())
             .spawn(sweep)
             .map_err(|error| Error::new(ErrorCode::Io, format!("the sweeping thread cannot be started: {error}")))?;
-        Ok(Self { stop: Some(stop), thread: Some(thread) })
+        Ok(Self { wake: Some(wake), thread: Some(thread) })
+    }
+
+    /// Finishes drops now.
+    pub(crate) fn wake(&self) {
+        if let Some(wake) = &self.wake {
+            // A thread that is gone has panicked, which is logged.
+            let _ = wake.send(());
+        }
     }
 }
 
 impl Drop for Sweeper {
     fn drop(&mut self) {
-        self.stop = None;
+        self.wake = None;
         if let Some(thread) = self.thread.take()
             && thread.join().is_err()
         {

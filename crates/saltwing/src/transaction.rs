@@ -195,6 +195,7 @@ impl SessionTransaction {
         };
         let definitions = "COMMIT or ROLLBACK first: definitions take effect at once, and cannot be rolled back";
         let storage = "COMMIT or ROLLBACK first: it works on stored rows, and a transaction's own are not stored yet";
+        let attached = "COMMIT or ROLLBACK first: a transaction has the databases that were attached at its beginning";
         match statement {
             S::CreateTable(_) => refused("CREATE TABLE", definitions),
             S::CreateTableAs(_) => refused("CREATE TABLE", definitions),
@@ -212,6 +213,8 @@ impl SessionTransaction {
             S::DropSchema(_) => refused("DROP SCHEMA", definitions),
             S::Compact(_) => refused("COMPACT", storage),
             S::Backup(_) => refused("BACKUP", storage),
+            S::Attach(_) => refused("ATTACH", attached),
+            S::Detach(_) => refused("DETACH", attached),
             S::Set(set) if set.name.text.eq_ignore_ascii_case("autocommit_rows") => {
                 refused("SET autocommit_rows", "a transaction is one commit: set it before BEGIN or after COMMIT")
             }

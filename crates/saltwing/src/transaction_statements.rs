@@ -88,7 +88,7 @@ impl Session {
         }
         self.transaction.open(|| {
             let rows = OpenTransaction::begin(&*shared.tables, &shared.memory)?;
-            let (number, catalog) = (shared.transactions.next_number(), shared.catalog.snapshot());
+            let (number, catalog) = (shared.transactions.next_number(), self.catalog());
             let transaction = Arc::new(SessionTransaction::new(number, is_read_only, rows, catalog));
             shared.transactions.add(&transaction);
             if let Some(limit) = settings.transaction_timeout {

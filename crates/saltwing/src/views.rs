@@ -22,13 +22,14 @@ impl Session {
             return Ok(ExecResult::noticed(vec![format!("view {} exists already", create.name)]).into());
         }
         if !create.own.is_empty()
-            && let Some(table) = create_view(create, &*catalog.snapshot())?.table
+            && let Some(table) = create_view(create, &*self.catalog())?.table
         {
             // So the first row written through the view may be one of a transaction.
             self.adds_dynamic_columns(&table)?;
         }
-        let created = catalog.create_view(create.replaces, |catalog| {
-            let view = create_view(create, catalog)?;
+        let created = catalog.create_view(create.replaces, |_| {
+            // That of this session, which tells whether the view would read a temporary table.
+            let view = create_view(create, &*self.catalog())?;
             let columns = self.columns_of(&view.query, 0, Purpose::Explain)?;
             Ok::<_, Error>(view.into_def(create, &columns)?)
         });

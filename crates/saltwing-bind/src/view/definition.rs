@@ -6,7 +6,7 @@ use saltwing_catalog::{CatalogError, CatalogReader};
 use saltwing_sql::statement::{AlterView, CreateView, QueryStatement};
 use saltwing_sql::{DynamicColumn, TableRef, parse_query_at, quote_name};
 use saltwing_types::table::is_same_name;
-use saltwing_types::{ViewColumn, ViewDef, ViewUse};
+use saltwing_types::{TableName, ViewColumn, ViewDef, ViewUse};
 
 use super::expanded::with_views;
 use super::fixed;
@@ -51,6 +51,16 @@ pub fn create_view(create: &CreateView, catalog: &dyn CatalogReader) -> Result<B
         }
     };
     let is_changed = is_changed || !create.own.is_empty();
+    if let Some(used) = uses.iter().find(|used| is_temporary(&used.name, catalog)) {
+        let text =
+            format!("view {} would read the temporary table {}, which ends with its session", create.name, used.name);
+        return Err(BindError::from(BindErrorKind::InvalidDefinition(text)).at(Some(create.query.span)));
+    }
+    let is_attached = |name: &TableName| name.schema.as_deref().is_some_and(|schema| catalog.is_attached(schema));
+    if let Some(used) = uses.iter().find(|used| is_attached(&used.name)) {
+        let text = format!("view {} would read {}, a table of an attached database", create.name, used.name);
+        return Err(BindError::from(BindErrorKind::InvalidDefinition(text)).at(Some(create.query.span)));
+    }
     let depth = uses.iter().filter_map(|used| catalog.view(used.name.schema.as_deref(), &used.name.name));
     if depth.map(|view| depth_of(&view, catalog)).max().unwrap_or(0) >= VIEW_DEPTH_MAX {
         let text = format!("views stand on one another at most {VIEW_DEPTH_MAX} deep");
@@ -104,6 +114,10 @@ pub fn altered_view(alter: &AlterView, catalog: &dyn CatalogReader) -> Result<Al
     with_views(&query, catalog)?;
     let table = declared_by(&query, catalog)?.map(|(table, _)| table_ref(&table, span));
     Ok(AlteredView { def, table, notices })
+}
+
+fn is_temporary(name: &TableName, catalog: &dyn CatalogReader) -> bool {
+    catalog.resolve(name.schema.as_deref(), &name.name).is_ok_and(|table| catalog.is_temporary(table.def()))
 }
 
 /// How many views stand on one another here.

@@ -9,15 +9,17 @@ use std::sync::Arc;
 use saltwing_access::Table;
 use saltwing_catalog::CatalogReader;
 use saltwing_sql::statement::QueryStatement;
-use saltwing_sql::{DynamicColumn, dynamic_columns, expr_span, parse_query_at, quote_name};
+use saltwing_sql::{DynamicColumn, dynamic_columns, expr_span, parse_query_at, quote_name, without_dynamic_columns};
 use saltwing_types::dynamic::DYNAMIC_COLUMNS;
 use saltwing_types::table::{ColumnMatch, ROW_ID_COLUMN, ROW_KEY_COLUMN, ROW_TIME_COLUMN, is_same_name};
 use saltwing_types::{ColumnDef, Span, SqlType, TableDef, ViewColumn, ViewDef};
 use sqlparser::ast::{
-    Expr, Ident, Query, Select, SelectItem, SetExpr, TableFactor, TableVersion, VisitMut, VisitorMut, visit_expressions,
+    Expr, Ident, ObjectName, Query, Select, SelectItem, SetExpr, TableFactor, TableVersion, VisitMut, VisitorMut,
+    visit_expressions,
 };
 
 use super::merged::{Shown, with_columns};
+use super::name::span_of;
 use crate::computed::expr_of;
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::scope::Scope;
@@ -43,7 +45,7 @@ impl ListedTable {
     pub(super) fn merged(&self, outer: &QueryStatement, catalog: &dyn CatalogReader) -> Option<QueryStatement> {
         let qualifier = crate::select::simple(&outer.query).and_then(|query| match query.alias {
             Some(alias) => Some(alias.name.to_string()),
-            None => saltwing_sql::without_dynamic_columns(query.name).map(|(name, _)| name.to_string()),
+            None => without_dynamic_columns(query.name).map(|(name, _)| name.to_string()),
         })?;
         let mut columns = Vec::with_capacity(self.columns.len());
         for dynamic in &self.columns {
@@ -54,12 +56,12 @@ impl ListedTable {
         with_columns(outer, &self.table, columns, catalog)
     }
 
-    /// The query that gives the table's columns and them, as that of a view. Of the hidden columns it gives those of these
-    /// names.
+    /// The query that gives the table's columns and them, as that of a view; `name` stands for the table with them. Of the hidden
+    /// columns it gives those of these names.
     pub(super) fn query(
         &self,
+        name: &ObjectName,
         version: Option<TableVersion>,
-        span: Option<Span>,
         hidden: &[&'static str],
     ) -> Result<(ViewDef, Query)> {
         let def = self.table.def();
@@ -69,12 +71,14 @@ impl ListedTable {
         let own = of_row().map(|(name, ..)| name.to_owned()).chain(shown().map(|column| column_path(def, column)));
         let items: Vec<String> = own.chain(self.columns.iter().map(|it| value_text(def, it, ""))).collect();
         let text = format!("SELECT {} FROM {}", items.join(", "), table_path(&def.name));
-        let mut query = parse_query_at(&text, span.unwrap_or_else(|| Span::on_line(1, 1, 1)))?.query;
+        let mut query = parse_query_at(&text, span_of(name).unwrap_or_else(|| Span::on_line(1, 1, 1)))?.query;
         if let SetExpr::Select(select) = query.body.as_mut()
             && let [from] = select.from.as_mut_slice()
-            && let TableFactor::Table { version: place, .. } = &mut from.relation
+            && let TableFactor::Table { version: place, name: written, .. } = &mut from.relation
         {
             *place = version;
+            // The name as it was written: the definition's own may be hidden by a temporary table.
+            written.clone_from(&without_dynamic_columns(name).map_or_else(|| name.clone(), |(table, _)| table));
         }
         let column = |name: String, ty, nullable| ViewColumn { name, ty, nullable, comment: None };
         let own = shown().map(|it| column(def.unique_name(it), it.ty, it.nullable));

@@ -159,7 +159,7 @@ impl Expansion<'_> {
         if self.count > VIEWS_MAX {
             return Err(BindError::from(BindErrorKind::TooManyViews(VIEWS_MAX)).at(Some(span)));
         }
-        let mut inner = parse_query_at(&view.query, span)?;
+        let mut inner = query_of_view(view, span, self.relations.catalog)?;
         let view = match listed_behind(name)? {
             Some(columns) => Cow::Owned(with_columns(view, &mut inner, &columns)?),
             None => Cow::Borrowed(view),
@@ -217,7 +217,7 @@ impl VisitorMut for Expansion<'_> {
             let query = self.listed_table(name).and_then(|table| match table {
                 Some(table) => {
                     let hidden = self.hidden.last().map(Vec::as_slice).unwrap_or_default();
-                    table.query(version.take(), span_of(name), hidden).map(Some)
+                    table.query(name, version.take(), hidden).map(Some)
                 }
                 None => Ok(None),
             });
@@ -289,16 +289,25 @@ fn put_query(factor: &mut TableFactor, view: &ViewDef, query: Query) {
     *factor = TableFactor::Derived { lateral: false, subquery: Box::new(query), alias, sample: sample.take() };
 }
 
+/// The query of a view. It never reads a temporary table, though one may have the name of its table.
+pub(super) fn query_of_view(view: &ViewDef, span: Span, catalog: &dyn CatalogReader) -> Result<QueryStatement> {
+    let mut query = parse_query_at(&view.query, span)?;
+    let mut apart = KeptApart { is_taken: &|name| catalog.hides(name), own: Vec::new() };
+    let _ = VisitMut::visit(&mut query.query, &mut apart);
+    Ok(query)
+}
+
 /// Writes the tables of a view so that they are none of the WITH queries around it, which may have the same names.
 fn keep_apart(query: &mut Query, around: &Relations<'_>) {
     if !around.ctes.is_empty() {
-        let mut apart = KeptApart { around, own: Vec::new() };
+        let mut apart = KeptApart { is_taken: &|name| around.is_cte(None, name), own: Vec::new() };
         let _ = VisitMut::visit(query, &mut apart);
     }
 }
 
+/// Puts the default schema before the names of tables that stand for something else where the view is read.
 struct KeptApart<'a> {
-    around: &'a Relations<'a>,
+    is_taken: &'a dyn Fn(&str) -> bool,
     /// The view's own WITH queries.
     own: Vec<String>,
 }
@@ -314,8 +323,9 @@ impl VisitorMut for KeptApart<'_> {
 
     fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<()> {
         if let TableFactor::Table { name, alias, args: None, .. } = factor
-            && let [ObjectNamePart::Identifier(table)] = name.0.as_slice()
-            && self.around.is_cte(None, &table.value)
+            && let Some((None, _)) = table_name(name)
+            && let Some(ObjectNamePart::Identifier(table)) = name.0.first()
+            && (self.is_taken)(&table.value)
             && !self.own.iter().any(|own| is_same_name(own, &table.value))
         {
             let table = table.clone();
@@ -326,7 +336,7 @@ impl VisitorMut for KeptApart<'_> {
                 columns: Vec::new(),
                 at: None,
             });
-            *name = ObjectName::from(vec![default_schema, table]);
+            name.0.insert(0, ObjectNamePart::Identifier(default_schema));
         }
         ControlFlow::Continue(())
     }

@@ -13,7 +13,7 @@ use saltwing_types::{CompareOp, Expr, Span, SqlType, TableDef, Value, ViewDef, e
 use sqlparser::ast;
 
 use super::dynamic::stored_name;
-use super::expanded::with_views;
+use super::expanded::{query_of_view, with_views};
 use super::merged::rows_of;
 use super::own_columns::{declared_by, table_ref};
 use crate::computed::expr_of;
@@ -54,7 +54,7 @@ pub(super) type Constant = (Place, Value);
 
 impl<'a> WrittenView<'a> {
     pub(super) fn of(view: &'a ViewDef, span: Span, catalog: &dyn CatalogReader) -> Result<Self> {
-        let written = parse_query_at(&view.query, span)?;
+        let written = query_of_view(view, span, catalog)?;
         let own = declared_by(&written, catalog)?.map(|(_, own)| own).unwrap_or_default();
         let query = with_views(&written, catalog)?.into_owned();
         let refused = |why: String| read_only(view, span, why);
@@ -63,6 +63,9 @@ impl<'a> WrittenView<'a> {
             return Err(refused("it is more than rows of one table".into()));
         };
         let def = bound.table.def();
+        if def.name.schema.is_none() && catalog.hides(&def.name.name) {
+            return Err(refused(format!("a temporary table of this session hides its table {}", def.name)));
+        }
         for (OutputColumn { expr, .. }, shown) in columns.iter().zip(&view.columns) {
             let name = match place_of(expr, &own, def) {
                 Some(Place::Table(index)) => def.columns.get(index).map(|column| &column.name),

@@ -123,6 +123,26 @@ fn a_dump_has_families_and_ended_sequences() {
     }
 }
 
+/// A temporary table is dumped if it is named.
+#[test]
+fn a_dump_leaves_temporary_tables_out() {
+    let make = "CREATE TABLE t (k INTEGER PRIMARY KEY); CREATE TEMP TABLE t (k INTEGER PRIMARY KEY, v VARCHAR);
+                UPSERT INTO t VALUES (1, 'a'); COMMENT ON TABLE t IS 'mine'";
+    let all = run(&["-c", make, "-c", ".dump"]);
+    assert_eq!(all.err, "");
+    assert!(all.out.contains("CREATE TABLE t (") && !all.out.contains("TEMP"), "{}", all.out);
+    let one = run(&["-c", make, "-c", ".dump temp.t"]);
+    assert!(
+        one.out.contains("CREATE TEMPORARY TABLE t (\n")
+            && one.out.contains("UPSERT INTO temp.t (k, v) VALUES\n(1, 'a');"),
+        "{}{}",
+        one.out,
+        one.err
+    );
+    let phoenix = run(&["-c", make, "-c", ".phoenix"]);
+    assert!(phoenix.out.contains("EXISTS t (") && !phoenix.out.contains("temp"), "{}{}", phoenix.out, phoenix.err);
+}
+
 #[test]
 fn the_index_of_a_table_is_its_key() {
     let make = "CREATE TABLE k (a VARCHAR NOT NULL, \"B\" INTEGER NOT NULL, v INTEGER, CONSTRAINT pk PRIMARY KEY (\"B\" DESC, a));

@@ -314,7 +314,7 @@ impl Engine {
         let mut planned =
             Planned { columns, parameters, one_type, reads, warnings, physical, task, context, template: None };
         if is_kept {
-            planned.template = Template::new(&planned, &reading)?;
+            planned.template = Template::new(&planned)?;
         }
         Ok(planned)
     }

@@ -18,7 +18,7 @@ use datafusion::common::Result;
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::{Expr as PlanExpr, LogicalPlan, Volatility};
 use datafusion::physical_plan::ExecutionPlan;
-use saltwing_access::{Budget, KeySet, ScanContext, Snapshot, Table};
+use saltwing_access::{Budget, KeySet, ScanContext, Snapshot, Table, snapshot_of};
 use saltwing_bind::ParameterTypes;
 use saltwing_planner::{Guard, has_parameter, is_bindable};
 use saltwing_types::Value;
@@ -50,15 +50,15 @@ pub struct Binding<'a> {
 
 impl Template {
     /// The template of a plan that was made without values; `None` of one that cannot run twice.
-    pub(crate) fn new(planned: &Planned, reading: &QueryContext) -> Result<Option<Self>, RelationalError> {
+    pub(crate) fn new(planned: &Planned) -> Result<Option<Self>, RelationalError> {
         if !can_run_again(&planned.physical)? {
             return Ok(None);
         }
         let mut sizes = Vec::new();
         for node in scans(&planned.physical)? {
             let Some(scan) = node.downcast_ref::<TableScanExec>() else { continue };
-            let table = scan.table_use().table.clone();
-            sizes.push((table.clone(), rows_of(reading.snapshot()?, &table)?));
+            let (table, snapshot) = (scan.table_use().table.clone(), scan.table_use().snapshot()?);
+            sizes.push((table.clone(), rows_of(&*snapshot, &table)?));
         }
         let nothing = Arc::new(QueryContext {
             snapshot: None,
@@ -79,7 +79,7 @@ impl Template {
     pub fn bind(&self, binding: Binding<'_>) -> Result<Option<Planned>, RelationalError> {
         let Binding { values, snapshot, context, guard } = binding;
         for (table, then) in &self.sizes {
-            let now = rows_of(&*snapshot, table)?;
+            let now = rows_of(&*snapshot_of(table, snapshot.clone())?, table)?;
             if now > then.saturating_mul(GROWTH_MAX) || *then > now.saturating_mul(GROWTH_MAX) {
                 return Ok(None);
             }

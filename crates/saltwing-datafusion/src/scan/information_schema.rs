@@ -9,7 +9,7 @@ use datafusion::common::Result;
 use saltwing_bind::is_updatable;
 use saltwing_catalog::{CatalogError, CatalogReader, INFORMATION_SCHEMA, VIEWS, catalog_view};
 use saltwing_expr::ColumnBuilder;
-use saltwing_types::{SequenceDef, SqlType, TableName, Value, ViewDef};
+use saltwing_types::{SequenceDef, SqlType, TableDef, TableName, Value, ViewDef};
 
 use crate::RelationalError;
 use crate::expression::sql_field::column_field;
@@ -84,7 +84,8 @@ fn tables(catalog: &dyn CatalogReader) -> Vec<Vec<Value>> {
         row(schema_name(name.schema.as_ref()), &name.name, kind, comment)
     };
     let own = catalog.tables();
-    let own = own.iter().map(|t| stored(&t.def().name, "BASE TABLE", t.def().comment.as_ref()));
+    let kind = |table: &TableDef| if catalog.is_temporary(table) { "LOCAL TEMPORARY" } else { "BASE TABLE" };
+    let own = own.iter().map(|t| stored(&t.def().name, kind(t.def()), t.def().comment.as_ref()));
     let defined = catalog.views();
     let defined = defined.iter().map(|it| stored(&it.name, "VIEW", it.comment.as_ref()));
     let views = VIEWS.iter().map(|view| row(Value::text(INFORMATION_SCHEMA), view.name, "VIEW", None));

@@ -28,13 +28,6 @@ pub(crate) struct QueryContext {
     pub(crate) limit_open: bool,
 }
 
-impl QueryContext {
-    /// The statement's snapshot.
-    pub(crate) fn snapshot(&self) -> Result<&dyn Snapshot, RelationalError> {
-        self.snapshot.as_deref().ok_or_else(|| RelationalError::bug("a template was run without a snapshot"))
-    }
-}
-
 impl fmt::Debug for QueryContext {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("QueryContext")

@@ -91,6 +91,11 @@ pub fn placeless(mut statement: Statement) -> Statement {
         Statement::DropSequence(it) => it.names.iter_mut().for_each(table),
         Statement::Truncate(it) | Statement::Compact(it) => it.iter_mut().for_each(table),
         Statement::Backup(it) => it.span = NOWHERE,
+        Statement::Attach(it) => {
+            it.path_span = NOWHERE;
+            name(&mut it.alias);
+        }
+        Statement::Detach(it) => name(it),
         Statement::ShowStorage(it) => it.iter_mut().for_each(table),
         Statement::Upsert(it) | Statement::Insert(it) => {
             table(&mut it.table);
@@ -184,6 +189,7 @@ pub fn placeless(mut statement: Statement) -> Statement {
         },
         Statement::ShowFunctions(_)
         | Statement::ShowSchemas(_)
+        | Statement::ShowAttached
         | Statement::ShowTransactions
         | Statement::Begin { .. }
         | Statement::Commit

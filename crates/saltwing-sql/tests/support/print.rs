@@ -128,6 +128,9 @@ impl Print for Statement {
                 f.write_str("COMPACT ")?;
                 list(f, tables)
             }
+            Self::Attach(it) => write!(f, "ATTACH {} AS {}", quoted(&it.path), it.alias),
+            Self::Detach(alias) => write!(f, "DETACH {alias}"),
+            Self::ShowAttached => f.write_str("SHOW ATTACHED"),
             Self::Backup(it) => write!(f, "BACKUP TO {}", quoted(&it.path)),
             Self::Upsert(it) => upsert(f, "UPSERT", it),
             Self::Insert(it) => upsert(f, "INSERT", it),
@@ -246,9 +249,17 @@ impl Print for SequenceOptions {
     }
 }
 
+fn create_words(table: &CreateTable) -> &'static str {
+    match (table.temporary, table.immutable) {
+        (true, _) => "CREATE TEMPORARY TABLE ",
+        (false, true) => "CREATE IMMUTABLE TABLE ",
+        (false, false) => "CREATE TABLE ",
+    }
+}
+
 impl Print for CreateTable {
     fn print(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.immutable { "CREATE IMMUTABLE TABLE " } else { "CREATE TABLE " })?;
+        f.write_str(create_words(self))?;
         f.write_str(if self.if_not_exists { "IF NOT EXISTS " } else { "" })?;
         write!(f, "{} (", self.table)?;
         let key = self.primary_key.as_ref().map(|key| key as &dyn Print);
@@ -274,7 +285,7 @@ impl Print for CreateTable {
 impl Print for CreateTableAs {
     fn print(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let Self { table, names, query } = self;
-        f.write_str(if table.immutable { "CREATE IMMUTABLE TABLE " } else { "CREATE TABLE " })?;
+        f.write_str(create_words(table))?;
         f.write_str(if table.if_not_exists { "IF NOT EXISTS " } else { "" })?;
         write!(f, "{}", table.table)?;
         if !names.is_empty() {

@@ -17,7 +17,7 @@ use saltwing_catalog::{
 };
 use saltwing_expr::arrow_type;
 use saltwing_sql::statement::{CopyOptions, QueryStatement};
-use saltwing_types::{ErrorCode, SequenceDef, SqlType, ViewDef};
+use saltwing_types::{ErrorCode, SequenceDef, SqlType, TableDef, ViewDef};
 
 use super::batch_reader::{
     BatchError, BatchReader, IpcReader, Lines, TextColumn, TextReader, plain, text_schema, type_of_field,
@@ -370,5 +370,21 @@ impl CatalogReader for WithFiles {
 
     fn schemas(&self) -> Vec<String> {
         self.catalog.schemas()
+    }
+
+    fn hides(&self, name: &str) -> bool {
+        self.catalog.hides(name)
+    }
+
+    fn is_temporary(&self, table: &TableDef) -> bool {
+        self.catalog.is_temporary(table)
+    }
+
+    fn attached_tables(&self) -> Vec<Arc<Table>> {
+        self.catalog.attached_tables()
+    }
+
+    fn is_attached(&self, schema: &str) -> bool {
+        self.catalog.is_attached(schema)
     }
 }

@@ -46,12 +46,14 @@ impl Session {
     }
 
     fn load_of<'a>(&'a self, copy: &'a CopyFrom, context: &'a ScanContext) -> Result<Loading<'a>, Error> {
+        let name = &copy.table;
+        self.check_own(name.schema.as_ref(), &name.name)?;
         let columns = |table: &Arc<Table>| listed_columns(table, copy.columns.as_deref(), &copy.dynamic);
-        let mut table = resolve(&*self.catalog(), &copy.table)?;
+        let mut table = resolve(&*self.catalog(), name)?;
         if !copy.dynamic.is_empty() {
             columns(&table)?;
-            self.adds_dynamic_columns(&copy.table)?;
-            table = resolve(&*self.catalog(), &copy.table)?;
+            self.adds_dynamic_columns(name)?;
+            table = resolve(&*self.catalog(), name)?;
         }
         let (columns, dynamic) = columns(&table)?;
         let name = table.def().name.to_string();

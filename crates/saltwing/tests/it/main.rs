@@ -8,6 +8,7 @@ mod appender;
 mod arrays;
 #[cfg(feature = "ffi")]
 mod arrow_streams;
+mod attached;
 mod copy_advice;
 mod copy_columns;
 mod copy_conflicts;
@@ -75,6 +76,7 @@ mod storage;
 mod subqueries;
 #[cfg(feature = "datafusion")]
 mod subqueries_as_sqlite;
+mod temporary_tables;
 mod threads;
 mod tidy;
 mod transactions;

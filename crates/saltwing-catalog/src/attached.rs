@@ -1,0 +1,75 @@
+//! The tables of another database, which a session has attached under an alias.
+//!
+//! ```text
+//! ATTACH 'dir' AS other      other.t     the table t
+//!                            other.s.t   the table t of the schema s; names carry "other.s" as one schema
+//! ```
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use saltwing_access::{Snapshot, Table, attached_table};
+use saltwing_types::TableName;
+use saltwing_types::table::is_same_name;
+
+use crate::definitions::key;
+use crate::{CatalogError, CatalogReader};
+
+/// Tables of another database at one moment, under names that begin with its alias.
+pub struct AttachedTables {
+    alias: String,
+    /// By lower-case schema, the alias before it, and name.
+    tables: BTreeMap<(String, String), Arc<Table>>,
+    /// The names of its views, by the same keys: they are not read.
+    views: BTreeMap<(String, String), String>,
+}
+
+impl AttachedTables {
+    /// The tables of `catalog`, whose rows `rows` has.
+    pub fn new(alias: &str, catalog: &dyn CatalogReader, rows: &Arc<dyn Snapshot>) -> Self {
+        let named = |name: &TableName| {
+            let schema = match &name.schema {
+                None => alias.to_owned(),
+                Some(schema) => format!("{alias}.{schema}"),
+            };
+            TableName { schema: Some(schema), name: name.name.clone() }
+        };
+        let key_of = |name: &TableName| key(name.schema.as_deref(), &name.name);
+        let table = |table: &Arc<Table>| {
+            let name = named(&table.def().name);
+            (key_of(&name), Arc::new(attached_table(table, name, rows.clone())))
+        };
+        let tables = catalog.tables().iter().map(table).collect();
+        let views = catalog.views();
+        let views = views.iter().map(|view| named(&view.name)).map(|name| (key_of(&name), name.to_string())).collect();
+        Self { alias: alias.to_owned(), tables, views }
+    }
+
+    /// The name that stands before those of the tables.
+    pub fn alias(&self) -> &str {
+        &self.alias
+    }
+
+    /// Whether a schema, as a statement writes it, is this database or one of its schemas.
+    pub(crate) fn has(&self, schema: &str) -> bool {
+        is_same_name(schema.split_once('.').map_or(schema, |(alias, _)| alias), &self.alias)
+    }
+
+    pub(crate) fn resolve(&self, schema: &str, name: &str) -> Result<Arc<Table>, CatalogError> {
+        let wanted = key(Some(schema), name);
+        if let Some(table) = self.tables.get(&wanted) {
+            return Ok(table.clone());
+        }
+        if let Some(view) = self.views.get(&wanted) {
+            return Err(CatalogError::AttachedView(view.clone()));
+        }
+        let asked = TableName { schema: Some(schema.to_owned()), name: name.to_owned() }.to_string();
+        let names: Vec<String> = self.tables().map(|table| table.def().name.to_string()).collect();
+        let nearest = saltwing_types::suggest(&asked, names.iter().map(String::as_str)).map(str::to_owned);
+        Err(CatalogError::NoSuchTable { name: asked, nearest })
+    }
+
+    pub(crate) fn tables(&self) -> impl Iterator<Item = &Arc<Table>> {
+        self.tables.values()
+    }
+}

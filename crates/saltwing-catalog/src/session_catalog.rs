@@ -1,0 +1,365 @@
+//! The catalog of one session: its temporary tables and the databases that it has attached, over the definitions of all sessions.
+//!
+//! The rows of temporary tables lie in the store as those of any table, under ids of their own. Their definitions are kept in memory alone. With a
+//! table comes the note that its rows are to be deleted (`_dropped`), and [`Catalog::finish_drops`] leaves out the tables that
+//! sessions have. So what a killed process leaves is deleted after the next opening.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use parking_lot::Mutex;
+use saltwing_access::{Durability, Table, WriteBatch};
+use saltwing_types::table::is_same_name;
+use saltwing_types::{SequenceDef, TableDef, TableId, TableName, ViewDef};
+
+use crate::arrow_table::ArrowTable;
+use crate::attached::AttachedTables;
+use crate::boot::{Catalog, check_definition};
+use crate::definitions::{Definitions, TEMPORARY_SCHEMA};
+use crate::{CatalogError, CatalogReader, INFORMATION_SCHEMA};
+
+/// The temporary tables and the attached databases of a session. They end with it: see [`SessionCatalog::end`].
+pub struct SessionCatalog {
+    catalog: Arc<Catalog>,
+    /// Whether there is something: every statement asks, and takes no lock for it.
+    is_any: AtomicBool,
+    state: Mutex<State>,
+}
+
+/// By lower-case name.
+type Tables = BTreeMap<String, Arc<Table>>;
+
+#[derive(Default)]
+struct State {
+    tables: Tables,
+    attached: Vec<Arc<AttachedTables>>,
+    /// The catalog of the session, as it was last asked for.
+    overlaid: Option<Arc<Overlaid>>,
+}
+
+impl SessionCatalog {
+    /// Nothing of the session's own yet.
+    pub fn new(catalog: Arc<Catalog>) -> Self {
+        Self { catalog, is_any: AtomicBool::new(false), state: Mutex::default() }
+    }
+
+    /// Whether it is the catalog of all sessions.
+    pub fn is_empty(&self) -> bool {
+        !self.is_any.load(Ordering::Acquire)
+    }
+
+    /// The catalog as it is now, with what the session has before what all sessions have.
+    pub fn snapshot(&self) -> Arc<dyn CatalogReader> {
+        let mut state = self.state.lock();
+        let stored = self.catalog.definitions();
+        if state.is_empty() {
+            return stored;
+        }
+        let known = state.overlaid.as_ref().filter(|known| known.stored.version == stored.version);
+        if let Some(known) = known {
+            return known.clone();
+        }
+        let version = self.catalog.held.lock().next_version();
+        let (tables, attached) = (state.tables.clone(), state.attached.clone());
+        let overlaid = Arc::new(Overlaid { version, stored, tables, attached });
+        state.overlaid = Some(overlaid.clone());
+        overlaid
+    }
+
+    /// The temporary table that a statement means by this name.
+    pub fn find(&self, schema: Option<&str>, name: &str) -> Option<Arc<Table>> {
+        if self.is_empty() || !is_own(schema) {
+            return None;
+        }
+        self.state.lock().tables.get(&name.to_lowercase()).cloned()
+    }
+
+    /// Adds a table. The definition's id and schema are given here.
+    ///
+    /// # Errors
+    /// [`CatalogError::DuplicateTable`]; the store's.
+    pub fn create_table(&self, mut def: TableDef) -> Result<(), CatalogError> {
+        let _one_by_one = self.catalog.changing.lock();
+        def.name.schema = Some(TEMPORARY_SCHEMA.to_owned());
+        self.check_free(&def.name)?;
+        let mut writes = self.catalog.store.batch();
+        def.id = self.catalog.take_id(&mut *writes)?;
+        check_definition(&def)?;
+        let table = Table::new(Arc::new(def))?;
+        self.put(table, writes)
+    }
+
+    /// Gives a table another definition: the one that `change` makes of the one it has, or none.
+    ///
+    /// # Errors
+    /// [`CatalogError::NoSuchTable`]; [`CatalogError::DuplicateTable`] if the new name is taken; what `change` fails with.
+    pub fn alter_table<E: From<CatalogError>>(
+        &self,
+        name: &str,
+        change: impl FnOnce(&Arc<Table>) -> Result<Option<TableDef>, E>,
+    ) -> Result<(), E> {
+        let _one_by_one = self.catalog.changing.lock();
+        let old = self.existing(name)?;
+        let Some(mut def) = change(&old)? else { return Ok(()) };
+        if !is_same_name(&old.def().name.name, &def.name.name) {
+            self.check_free(&def.name)?;
+        }
+        def.history.version = old.def().history.version.saturating_add(1);
+        check_definition(&def)?;
+        let table = Table::new(Arc::new(def)).map_err(CatalogError::from)?;
+        // Held while the table changes, so that a writer refused for its old definition waits here for the new one.
+        let mut state = self.state.lock();
+        let table = self.catalog.store.open_table(table);
+        state.tables.remove(&old.def().name.name.to_lowercase());
+        state.insert(table);
+        Ok(())
+    }
+
+    /// Removes all rows of a table at once: it gets a new id. Returns whether their space was given back; else
+    /// [`Catalog::finish_drops`] does it.
+    ///
+    /// # Errors
+    /// [`CatalogError::NoSuchTable`]; the store's.
+    pub fn truncate_table(&self, name: &str) -> Result<bool, CatalogError> {
+        let _one_by_one = self.catalog.changing.lock();
+        let old = self.existing(name)?;
+        let mut writes = self.catalog.store.batch();
+        let id = self.catalog.take_id(&mut *writes)?;
+        writes.free_space();
+        let next = Table::new(Arc::new(TableDef { id, ..TableDef::clone(old.def()) }))?;
+        self.put(next, writes)?;
+        Ok(self.let_go(old.def().id))
+    }
+
+    /// Drops a table, then deletes its rows. Returns whether the space was freed; else [`Catalog::finish_drops`] does it.
+    ///
+    /// # Errors
+    /// [`CatalogError::NoSuchTable`].
+    pub fn drop_table(&self, name: &str) -> Result<bool, CatalogError> {
+        let _one_by_one = self.catalog.changing.lock();
+        let table = self.existing(name)?;
+        let mut state = self.state.lock();
+        state.tables.remove(&name.to_lowercase());
+        self.changed(&mut state);
+        drop(state);
+        Ok(self.let_go(table.def().id))
+    }
+
+    /// Attaches the tables of a database. `before` gives them; nobody changes the catalog meanwhile.
+    ///
+    /// # Errors
+    /// [`CatalogError::DuplicateSchema`] for an alias that a schema or another such database has; [`CatalogError::ReservedName`].
+    pub fn attach<E: From<CatalogError>>(
+        &self,
+        alias: &str,
+        open: impl FnOnce() -> Result<AttachedTables, E>,
+    ) -> Result<(), E> {
+        let _one_by_one = self.catalog.changing.lock();
+        if is_own(Some(alias)) || is_same_name(alias, INFORMATION_SCHEMA) {
+            return Err(CatalogError::ReservedName(alias.to_owned()).into());
+        }
+        if alias.contains('.') {
+            return Err(CatalogError::AliasWithDot(alias.to_owned()).into());
+        }
+        if self.snapshot().has_schema(alias) {
+            return Err(CatalogError::DuplicateSchema(alias.to_owned()).into());
+        }
+        let tables = Arc::new(open()?);
+        let mut state = self.state.lock();
+        state.attached.push(tables);
+        self.changed(&mut state);
+        Ok(())
+    }
+
+    /// Detaches a database.
+    ///
+    /// # Errors
+    /// [`CatalogError::NotAttached`].
+    pub fn detach(&self, alias: &str) -> Result<(), CatalogError> {
+        let mut state = self.state.lock();
+        let place = state.attached.iter().position(|attached| is_same_name(attached.alias(), alias));
+        let Some(place) = place else { return Err(CatalogError::NotAttached(alias.to_owned())) };
+        state.attached.remove(place);
+        self.changed(&mut state);
+        Ok(())
+    }
+
+    /// Whether a schema is an attached database, or a schema of one.
+    pub fn is_attached(&self, schema: &str) -> bool {
+        !self.is_empty() && self.state.lock().attached.iter().any(|attached| attached.has(schema))
+    }
+
+    fn changed(&self, state: &mut State) {
+        state.overlaid = None;
+        self.is_any.store(!state.is_empty(), Ordering::Release);
+    }
+
+    /// Drops all tables, and detaches all databases. [`Catalog::finish_drops`] deletes the rows. Returns whether there were tables.
+    pub fn end(&self) -> bool {
+        let mut state = self.state.lock();
+        let mut held = self.catalog.held.lock();
+        state.attached.clear();
+        let ended = std::mem::take(&mut state.tables);
+        self.changed(&mut state);
+        for table in ended.values() {
+            held.ids.remove(&table.def().id);
+        }
+        !ended.is_empty()
+    }
+
+    /// Stores the note that the rows of a table are to be deleted, and adds it.
+    fn put(&self, table: Table, mut writes: Box<dyn WriteBatch + '_>) -> Result<(), CatalogError> {
+        let id = table.def().id;
+        self.catalog.put_dropped(&mut *writes, id)?;
+        // Before the note is there: who finds it finds that a session has the table.
+        self.catalog.held.lock().ids.insert(id);
+        let table = self.catalog.store.open_table(table);
+        if let Err(error) = writes.commit(Durability::Synced) {
+            self.catalog.store.close_table(id);
+            self.catalog.held.lock().ids.remove(&id);
+            return Err(error.into());
+        }
+        let mut state = self.state.lock();
+        state.insert(table);
+        self.changed(&mut state);
+        Ok(())
+    }
+
+    /// Deletes the rows of a table that the session no longer has; whether that came to its end.
+    fn let_go(&self, id: TableId) -> bool {
+        self.catalog.held.lock().ids.remove(&id);
+        self.catalog.purge(id).is_ok()
+    }
+
+    fn existing(&self, name: &str) -> Result<Arc<Table>, CatalogError> {
+        self.find(None, name).ok_or_else(|| no_such_table(&self.state.lock().tables, name))
+    }
+
+    fn check_free(&self, name: &TableName) -> Result<(), CatalogError> {
+        match self.find(None, &name.name) {
+            None => Ok(()),
+            Some(table) => {
+                let existing = Some(table.def().name.to_string()).filter(|existing| *existing != name.to_string());
+                Err(CatalogError::DuplicateTable { name: name.to_string(), existing })
+            }
+        }
+    }
+}
+
+impl State {
+    fn insert(&mut self, table: Arc<Table>) {
+        self.tables.insert(table.def().name.name.to_lowercase(), table);
+        self.overlaid = None;
+    }
+
+    fn is_empty(&self) -> bool {
+        self.tables.is_empty() && self.attached.is_empty()
+    }
+}
+
+/// Whether a name with this schema may be that of a temporary table.
+fn is_own(schema: Option<&str>) -> bool {
+    schema.is_none_or(|schema| is_same_name(schema, TEMPORARY_SCHEMA))
+}
+
+fn no_such_table(tables: &Tables, name: &str) -> CatalogError {
+    let names: Vec<String> = tables.values().map(|table| table.def().name.to_string()).collect();
+    let name = format!("{TEMPORARY_SCHEMA}.{name}");
+    let nearest = saltwing_types::suggest(&name, names.iter().map(String::as_str)).map(str::to_owned);
+    CatalogError::NoSuchTable { name, nearest }
+}
+
+/// The catalog of a session with temporary tables at one moment.
+struct Overlaid {
+    /// No other catalog of the database has this number.
+    version: u64,
+    stored: Arc<Definitions>,
+    tables: Tables,
+    attached: Vec<Arc<AttachedTables>>,
+}
+
+impl Overlaid {
+    fn own(&self, schema: Option<&str>, name: &str) -> Option<&Arc<Table>> {
+        is_own(schema).then(|| self.tables.get(&name.to_lowercase())).flatten()
+    }
+
+    fn attached_of(&self, schema: Option<&str>) -> Option<&AttachedTables> {
+        let schema = schema?;
+        self.attached.iter().find(|attached| attached.has(schema)).map(|attached| &**attached)
+    }
+}
+
+impl CatalogReader for Overlaid {
+    fn version(&self) -> u64 {
+        self.version
+    }
+
+    fn resolve(&self, schema: Option<&str>, name: &str) -> Result<Arc<Table>, CatalogError> {
+        if let (Some(attached), Some(schema)) = (self.attached_of(schema), schema) {
+            return attached.resolve(schema, name);
+        }
+        match (self.own(schema, name), schema) {
+            (Some(table), _) => Ok(table.clone()),
+            (None, Some(written)) if is_own(schema) && !self.tables.is_empty() && !self.stored.has_schema(written) => {
+                Err(no_such_table(&self.tables, name))
+            }
+            (None, _) => self.stored.resolve(schema, name),
+        }
+    }
+
+    fn arrow_table(&self, name: &str) -> Option<Arc<ArrowTable>> {
+        self.stored.arrow_table(name).filter(|_| !self.hides(name))
+    }
+
+    fn has_schema(&self, schema: &str) -> bool {
+        let is_temporary = is_own(Some(schema)) && !self.tables.is_empty();
+        is_temporary || self.attached_of(Some(schema)).is_some() || self.stored.has_schema(schema)
+    }
+
+    fn tables(&self) -> Vec<Arc<Table>> {
+        self.stored.tables.values().chain(self.tables.values()).cloned().collect()
+    }
+
+    fn sequence(&self, schema: Option<&str>, name: &str) -> Result<Arc<SequenceDef>, CatalogError> {
+        self.stored.sequence(schema, name)
+    }
+
+    fn sequences(&self) -> Vec<Arc<SequenceDef>> {
+        self.stored.sequences()
+    }
+
+    fn view(&self, schema: Option<&str>, name: &str) -> Option<Arc<ViewDef>> {
+        let is_other = self.own(schema, name).is_some() || self.attached_of(schema).is_some();
+        self.stored.view(schema, name).filter(|_| !is_other)
+    }
+
+    fn views(&self) -> Vec<Arc<ViewDef>> {
+        self.stored.views()
+    }
+
+    fn has_views(&self) -> bool {
+        self.stored.has_views()
+    }
+
+    fn schemas(&self) -> Vec<String> {
+        self.stored.schemas()
+    }
+
+    fn hides(&self, name: &str) -> bool {
+        self.own(None, name).is_some()
+    }
+
+    fn is_temporary(&self, table: &TableDef) -> bool {
+        let own = self.own(table.name.schema.as_deref(), &table.name.name);
+        own.is_some_and(|own| own.def().name == table.name && own.def().id == table.id)
+    }
+
+    fn attached_tables(&self) -> Vec<Arc<Table>> {
+        self.attached.iter().flat_map(|attached| attached.tables()).cloned().collect()
+    }
+
+    fn is_attached(&self, schema: &str) -> bool {
+        self.attached_of(Some(schema)).is_some()
+    }
+}

@@ -1,0 +1,188 @@
+//! ATTACH and DETACH: other databases in the queries of a connection.
+//!
+//! An attached database is open for reading, so no process can write it meanwhile. Its rows are read from one snapshot, that of
+//! ATTACH: every statement and every transaction sees the same.
+
+use std::path::Path;
+
+use saltwing_catalog::{AttachedTables, CatalogError};
+use saltwing_sql::statement::{Attach, CommentObject};
+use saltwing_sql::{Dialect, Name, Statement, TableRef, quote_name};
+use saltwing_types::ErrorCode;
+
+use crate::file_access::FileAccess;
+use crate::outcome::{ExecResult, Outcome};
+use crate::session::Session;
+use crate::text_rows::TextRow;
+use crate::{Connection, Error, blocking};
+
+/// The databases that a connection has attached, by alias, with their directories.
+pub(crate) type Attachments = Vec<(String, String)>;
+
+impl Session {
+    pub(crate) fn run_attach(&self, attach: &Attach) -> Result<Outcome, Error> {
+        let path = Path::new(&attach.path);
+        let notices = self.attach(path, &attach.alias.text).map_err(|error| match error.code() {
+            ErrorCode::DuplicateSchema | ErrorCode::InvalidDefinition => error.at(Some(attach.alias.span)),
+            _ => error.at(Some(attach.path_span)),
+        })?;
+        Ok(ExecResult::noticed(notices).into())
+    }
+
+    /// Attaches the database in a directory; what its opening noticed.
+    fn attach(&self, path: &Path, alias: &str) -> Result<Vec<String>, Error> {
+        self.check_access(path)?;
+        let mut notices = Vec::new();
+        self.own.catalog.attach(alias, || -> Result<_, Error> {
+            let options = self.shared().options.clone();
+            let database = options.of_other(path).open()?;
+            notices.extend(database.notices().iter().cloned());
+            // The rows are known by the definitions of the same moment: nobody writes.
+            let (rows, catalog) = (database.shared.tables.snapshot()?, database.shared.catalog.snapshot());
+            Ok(AttachedTables::new(alias, &*catalog, &rows))
+        })?;
+        let mut attachments = self.own.attachments.lock();
+        attachments.retain(|(known, _)| !known.eq_ignore_ascii_case(alias));
+        attachments.push((alias.to_owned(), path.display().to_string()));
+        Ok(notices)
+    }
+
+    /// A database that may use files below one directory alone reaches no database outside of it.
+    fn check_access(&self, path: &Path) -> Result<(), Error> {
+        let refused = |text: String| Err(Error::new(ErrorCode::FileAccessRefused, text));
+        match &self.shared().options.file_access {
+            FileAccess::All => Ok(()),
+            FileAccess::None => {
+                refused(format!("{} cannot be attached: the database may use no files", path.display()))
+            }
+            FileAccess::Below(directory) => {
+                let is_below = std::fs::canonicalize(directory)
+                    .is_ok_and(|directory| std::fs::canonicalize(path).is_ok_and(|path| path.starts_with(directory)));
+                match is_below {
+                    true => Ok(()),
+                    false => refused(format!("{} does not lie below {}", path.display(), directory.display())),
+                }
+            }
+        }
+    }
+
+    pub(crate) fn run_detach(&self, alias: &Name) -> Result<Outcome, Error> {
+        let detached = self.own.catalog.detach(&alias.text);
+        detached.map_err(|error| Error::from(error).at(Some(alias.span)))?;
+        self.own.attachments.lock().retain(|(known, _)| !known.eq_ignore_ascii_case(&alias.text));
+        // Their plans have its tables, and its files would stay open with them.
+        self.own.statements.clear();
+        Ok(ExecResult::default().into())
+    }
+
+    pub(crate) fn show_attached(&self) -> Vec<TextRow> {
+        let attachments = self.own.attachments.lock();
+        attachments.iter().map(|(alias, path)| vec![Some(alias.clone()), Some(path.clone())]).collect()
+    }
+
+    /// # Errors
+    /// [`ErrorCode::ReadOnly`] for a statement that would write to an attached database, or make something in it.
+    pub(crate) fn check_written(&self, statement: &Statement) -> Result<(), Error> {
+        if self.own.catalog.is_empty() {
+            return Ok(());
+        }
+        match statement {
+            Statement::CreateSchema(create) => self.check_own(Some(&create.name), &create.name),
+            Statement::Explain(explain) => self.check_written(&explain.statement),
+            other => written(other).into_iter().try_for_each(|name| self.check_own(name.schema.as_ref(), &name.name)),
+        }
+    }
+
+    /// # Errors
+    /// As [`Session::check_written`].
+    pub(crate) fn check_own(&self, schema: Option<&Name>, name: &Name) -> Result<(), Error> {
+        match schema.filter(|schema| self.own.catalog.is_attached(&schema.text)) {
+            None => Ok(()),
+            Some(schema) => {
+                let named = TableRef { schema: Some(schema.clone()), name: name.clone() };
+                let text = if schema == name { schema.text.clone() } else { named.to_name().to_string() };
+                Err(Error::from(CatalogError::Attached(text)).at(Some(named.span())))
+            }
+        }
+    }
+}
+
+/// The tables, views and sequences that a statement writes, makes or drops.
+fn written(statement: &Statement) -> Vec<&TableRef> {
+    match statement {
+        Statement::Upsert(it) | Statement::Insert(it) => vec![&it.table],
+        Statement::Update(it) => vec![&it.table],
+        Statement::Delete(it) => vec![&it.table],
+        Statement::Merge(it) => vec![&it.table],
+        Statement::CreateTable(it) => vec![&it.table],
+        Statement::CreateTableAs(it) => vec![&it.table.table],
+        Statement::AlterTable(it) => vec![&it.table],
+        Statement::CopyFrom(it) => vec![&it.table],
+        Statement::CreateView(it) => vec![&it.name],
+        Statement::CreateSequence(it) => vec![&it.name],
+        Statement::AlterSequence(it) => vec![&it.name],
+        Statement::DropTable(it) | Statement::DropView(it) => it.names.iter().collect(),
+        Statement::DropSequence(it) => it.names.iter().collect(),
+        Statement::Truncate(tables) | Statement::Compact(tables) => tables.iter().collect(),
+        Statement::Comment(it) => match &it.object {
+            CommentObject::Table(name) | CommentObject::View(name) => vec![name],
+            CommentObject::Column(_) => Vec::new(),
+        },
+        _ => Vec::new(),
+    }
+}
+
+impl Session {
+    /// The ATTACH of a directory.
+    fn attach_text(&self, path: &Path, alias: &str) -> Result<String, Error> {
+        let Some(path) = path.to_str() else {
+            return Err(Error::new(ErrorCode::BadArgument, format!("{} is no UTF-8", path.display())));
+        };
+        let mut quoted = path.replace('\'', "''");
+        if self.dialect() == Dialect::Phoenix {
+            quoted = quoted.replace('\\', "\\\\");
+        }
+        Ok(format!("ATTACH '{quoted}' AS {}", quote_name(alias)))
+    }
+}
+
+impl blocking::Connection {
+    /// Attaches the database in a directory, for reading, as `ATTACH 'path' AS alias` does: queries of this connection read its table `t` as
+    /// `alias.t`.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), saltwing::Error> {
+    /// # let folder = std::env::temp_dir().join(format!("saltwing-attach-{}", std::process::id()));
+    /// # let path = folder.join("old.db");
+    /// # std::fs::create_dir_all(&folder).expect("a folder");
+    /// let old = saltwing::Database::open(&path)?;
+    /// old.connect().blocking().execute("CREATE TABLE t (k BIGINT PRIMARY KEY, v VARCHAR)", ())?;
+    /// old.connect().blocking().execute("UPSERT INTO t VALUES (1, 'one')", ())?;
+    /// drop(old);
+    /// let connection = saltwing::Database::memory()?.connect().blocking();
+    /// connection.attach(&path, "old")?;
+    /// assert_eq!(connection.query_one::<(String,)>("SELECT v FROM old.t WHERE k = 1", ())?.0, "one");
+    /// # drop(connection);
+    /// # let _ = std::fs::remove_dir_all(&folder);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// Those of opening it for reading, such as `locked` while another process has it open for writing; `duplicate_schema` for an alias
+    /// that is the name of a schema.
+    pub fn attach(&self, path: impl AsRef<Path>, alias: &str) -> Result<(), Error> {
+        self.execute(&self.session.attach_text(path.as_ref(), alias)?, ()).map(drop)
+    }
+}
+
+impl Connection {
+    /// As [`blocking::Connection::attach`].
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn attach(&self, path: impl AsRef<Path>, alias: &str) -> Result<(), Error> {
+        let sql = self.session.attach_text(path.as_ref(), alias)?;
+        self.execute(&sql, ()).await.map(drop)
+    }
+}
