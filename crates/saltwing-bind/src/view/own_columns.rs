@@ -13,6 +13,7 @@ use saltwing_types::{Span, TableDef, TableName, ViewColumn, ViewDef};
 use sqlparser::ast::{self, Expr, Ident, ObjectName, ObjectNamePart, SelectItem, SetExpr, TableFactor};
 
 use super::dynamic::stored_name;
+use super::expanded::query_of_view;
 use super::name::{span_of, table_name};
 use crate::aggregate::AggregateFunction;
 use crate::error::{BindError, BindErrorKind, Result};
@@ -129,7 +130,7 @@ pub(super) fn declared_by(
             return Ok(table.map(|table| (table.def().name.clone(), columns)));
         };
         let span = span_of(name).unwrap_or(query.span);
-        query = std::borrow::Cow::Owned(parse_query_at(&view.query, span)?);
+        query = std::borrow::Cow::Owned(query_of_view(&view, span, catalog)?);
     }
 }
 
@@ -174,7 +175,7 @@ fn declared_in(query: &QueryStatement, def: &TableDef, catalog: &dyn CatalogRead
         let Some((schema, bare)) = table_name(&name) else { continue };
         let below = match catalog.view(schema, bare) {
             Some(view) => {
-                let query = parse_query_at(&view.query, query.span)?;
+                let query = query_of_view(&view, query.span, catalog)?;
                 declared_by(&query, catalog)?.map(|(table, _)| table)
             }
             None => catalog.resolve(schema, bare).ok().map(|table| table.def().name.clone()),

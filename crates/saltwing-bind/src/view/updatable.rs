@@ -7,7 +7,7 @@ use std::sync::Arc;
 use saltwing_access::Table;
 use saltwing_catalog::CatalogReader;
 use saltwing_sql::statement::QueryStatement;
-use saltwing_sql::{ColumnName, DynamicColumn, Name, TableRef, expr_span, parse_query_at};
+use saltwing_sql::{ColumnName, DynamicColumn, Name, TableRef, expr_span};
 use saltwing_types::table::is_same_name;
 use saltwing_types::{CompareOp, Expr, Span, SqlType, TableDef, Value, ViewDef, eval, number, text};
 use sqlparser::ast;
