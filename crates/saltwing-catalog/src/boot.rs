@@ -14,9 +14,9 @@ use saltwing_types::{
     TableName, Value,
 };
 
-use crate::definitions::{Definitions, Dependents, TEMPORARY_SCHEMA, key};
+use crate::definitions::{Definitions, Dependents, key};
 use crate::row::{check_name, defined_sequence, defined_view, name_values, text};
-use crate::{CatalogError, CatalogReader, INFORMATION_SCHEMA, record};
+use crate::{CatalogError, CatalogReader, INFORMATION_SCHEMA, TEMPORARY_SCHEMA, record};
 
 /// The newest format of the catalog's rows that this version reads and writes.
 ///

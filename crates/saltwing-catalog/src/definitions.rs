@@ -10,9 +10,6 @@ use crate::CatalogError;
 use crate::arrow_table::ArrowTable;
 use crate::information_schema::{INFORMATION_SCHEMA, catalog_view};
 
-/// The schema that stands before the names of temporary tables. No schema can be created with this name.
-pub const TEMPORARY_SCHEMA: &str = "temp";
-
 /// A catalog at one moment: later changes leave it alone. Statements are bound by it.
 ///
 /// A trait, as the catalog of another system can stand here.

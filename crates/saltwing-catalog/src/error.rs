@@ -3,7 +3,7 @@
 use saltwing_access::TableError;
 use saltwing_types::ErrorCode;
 
-use crate::definitions::TEMPORARY_SCHEMA;
+use crate::information_schema::TEMPORARY_SCHEMA;
 
 /// An error of this crate.
 #[derive(Debug, thiserror::Error)]

@@ -1,9 +1,12 @@
-//! The catalog's own views: their names and columns.
+//! The catalog's own views, with their columns, and the names of schemas that it has for itself.
 
 use saltwing_types::SqlType;
 
 /// The schema of the catalog's own views.
 pub const INFORMATION_SCHEMA: &str = "information_schema";
+
+/// The schema that stands before the names of temporary tables. No schema can be created with this name.
+pub const TEMPORARY_SCHEMA: &str = "temp";
 
 const TEXT: SqlType = SqlType::Varchar(None);
 

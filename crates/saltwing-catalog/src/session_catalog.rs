@@ -16,8 +16,8 @@ use saltwing_types::{SequenceDef, TableDef, TableId, TableName, ViewDef};
 use crate::arrow_table::ArrowTable;
 use crate::attached::AttachedTables;
 use crate::boot::{Catalog, check_definition};
-use crate::definitions::{Definitions, TEMPORARY_SCHEMA};
-use crate::{CatalogError, CatalogReader, INFORMATION_SCHEMA};
+use crate::definitions::Definitions;
+use crate::{CatalogError, CatalogReader, INFORMATION_SCHEMA, TEMPORARY_SCHEMA};
 
 /// The temporary tables and the attached databases of a session. They end with it: see [`SessionCatalog::end`].
 pub struct SessionCatalog {

@@ -16,9 +16,6 @@ use crate::session::Session;
 use crate::text_rows::TextRow;
 use crate::{Connection, Error, blocking};
 
-/// The databases that a connection has attached, by alias, with their directories.
-pub(crate) type Attachments = Vec<(String, String)>;
-
 impl Session {
     pub(crate) fn run_attach(&self, attach: &Attach) -> Result<Outcome, Error> {
         let path = Path::new(&attach.path);

@@ -95,6 +95,7 @@ mod statement_cache;
 mod storage;
 mod subqueries;
 mod sweeper;
+mod temporary;
 mod text_rows;
 mod transaction;
 mod transaction_guard;

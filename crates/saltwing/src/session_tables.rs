@@ -3,23 +3,16 @@
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use saltwing_access::Table;
-use saltwing_bind::resolve;
-use saltwing_catalog::{CatalogError, Dependents, SessionCatalog};
-use saltwing_sql::statement::CreateTable;
-use saltwing_sql::{Name, TableRef};
-use saltwing_types::{SequenceDef, TableDef};
+use saltwing_catalog::SessionCatalog;
 
-use crate::Error;
-use crate::attached::Attachments;
-use crate::session::Session;
 use crate::shared::Shared;
 use crate::statement_cache::StatementCache;
 
 /// The temporary tables and the attached databases of a connection, which its clones and its transactions share.
 pub(crate) struct SessionTables {
     pub(crate) catalog: SessionCatalog,
-    pub(crate) attachments: Mutex<Attachments>,
+    /// The attached databases by alias, with their directories.
+    pub(crate) attachments: Mutex<Vec<(String, String)>>,
     /// The connection's statements while it has such tables: their plans serve no other connection.
     pub(crate) statements: StatementCache,
     shared: Arc<Shared>,
@@ -36,85 +29,6 @@ impl Drop for SessionTables {
     fn drop(&mut self) {
         if self.catalog.end() {
             self.shared.finish_drops_soon();
-        }
-    }
-}
-
-impl Session {
-    /// The temporary tables, if the name is that of one of them.
-    fn temporary_named(&self, name: &TableRef) -> Option<&SessionCatalog> {
-        let (schema, bare) = name.parts();
-        let tables = &self.own.catalog;
-        tables.find(schema, bare).map(|_| tables)
-    }
-
-    /// Whether the table of a CREATE TABLE is there: a temporary one, or a stored one that temporary ones may hide.
-    pub(crate) fn is_there(&self, create: &CreateTable) -> bool {
-        match create.temporary {
-            true => self.temporary_named(&create.table).is_some(),
-            false => resolve(&*self.shared().catalog.snapshot(), &create.table).is_ok(),
-        }
-    }
-
-    /// Adds the table of a CREATE TABLE.
-    pub(crate) fn add_table(
-        &self,
-        create: &CreateTable,
-        def: TableDef,
-        sequences: Vec<SequenceDef>,
-    ) -> Result<(), CatalogError> {
-        match create.temporary {
-            true => self.own.catalog.create_table(def),
-            false => self.shared().catalog.create_table_with(def, sequences).map(drop),
-        }
-    }
-
-    /// The name by which statements find the table that a CREATE TABLE has made, though a temporary one may hide it.
-    pub(crate) fn name_of_new(&self, create: &CreateTable) -> TableRef {
-        let mut name = create.table.clone();
-        if !create.temporary && name.schema.is_none() && self.catalog().hides(&name.name.text) {
-            name.schema = Some(Name { text: String::new(), quoted: true, span: name.name.span });
-        }
-        name
-    }
-
-    /// Takes back the table that a CREATE TABLE has made. Nothing can use it but a view that came meanwhile.
-    pub(crate) fn take_back(&self, create: &CreateTable) -> Result<bool, CatalogError> {
-        let (schema, name) = create.table.parts();
-        match create.temporary {
-            true => self.own.catalog.drop_table(name),
-            false => self.shared().catalog.drop_table(schema, name, Dependents::Drop),
-        }
-    }
-
-    /// Gives a table another definition, as [`Catalog::alter_table`](saltwing_catalog::Catalog::alter_table).
-    pub(crate) fn change_definition(
-        &self,
-        name: &TableRef,
-        change: impl FnOnce(&Arc<Table>) -> Result<Option<TableDef>, Error>,
-    ) -> Result<(), Error> {
-        let (schema, bare) = name.parts();
-        match self.temporary_named(name) {
-            Some(tables) => tables.alter_table(bare, change),
-            None => self.shared().catalog.alter_table(schema, bare, change),
-        }
-    }
-
-    /// Drops a table, a temporary one first; whether its space was freed.
-    pub(crate) fn drop_table(&self, name: &TableRef, views: Dependents) -> Result<bool, CatalogError> {
-        let (schema, bare) = name.parts();
-        match self.temporary_named(name) {
-            Some(tables) => tables.drop_table(bare),
-            None => self.shared().catalog.drop_table(schema, bare, views),
-        }
-    }
-
-    /// Removes all rows of a table; whether their space was freed.
-    pub(crate) fn truncate_table(&self, name: &TableRef) -> Result<bool, CatalogError> {
-        let (schema, bare) = name.parts();
-        match self.temporary_named(name) {
-            Some(tables) => tables.truncate_table(bare),
-            None => self.shared().catalog.truncate_table(schema, bare),
         }
     }
 }
