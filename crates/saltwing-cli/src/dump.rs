@@ -43,6 +43,10 @@ impl Runner<'_> {
                 let (mut tables, views) = self.tables_and_views()?;
                 let temporary = self.temporary_among(&tables)?;
                 tables.retain(|table| !temporary.contains(table));
+                if let Some(hidden) = tables.iter().find(|table| temporary.contains(&format!("temp.{table}"))) {
+                    let text = format!("the temporary table temp.{hidden} hides table {hidden}: drop it first");
+                    return Err(Failure::Usage(text));
+                }
                 (tables, views)
             }
         };

@@ -91,9 +91,14 @@ impl Session {
         parts.push_back(Part::Lines(lines));
         // The tables of a session alone are exported if they are named.
         let is_left_out = |table: &TableDef| schema.is_none() && catalog.is_temporary(table);
+        let is_hidden = |of: &TableDef| of.name.schema.is_none() && catalog.hides(&of.name.name);
+        let reason = |table: &TableDef| match is_hidden(table) && !catalog.is_temporary(table) {
+            true => Some("a temporary table of the connection hides it".to_owned()),
+            false => refusal(table),
+        };
         let tables = catalog.tables();
         for table in tables.iter().filter(|table| is_in(&table.def().name) && !is_left_out(table.def())) {
-            match refusal(table.def()) {
+            match reason(table.def()) {
                 Some(reason) => {
                     parts.push_back(Part::Lines(vec![format!("-- {} is left out: {reason}", table.def().name)]));
                 }
@@ -103,7 +108,7 @@ impl Session {
                 }
             }
         }
-        let views = view_lines(&*catalog, is_in, |table| refusal(table).is_none());
+        let views = view_lines(&*catalog, is_in, |table| reason(table).is_none());
         parts.push_back(Part::Lines(views));
     }
 }

@@ -13,6 +13,7 @@
 //! 2. The names of a statement and those of a view never meet: what a view names is its own.
 //! 3. All parts of a view stand where the statement names the view. So errors, and the guard, find the place.
 
+mod apart;
 mod definition;
 mod dynamic;
 mod expanded;

@@ -12,8 +12,8 @@ use saltwing_types::table::is_same_name;
 use saltwing_types::{Span, TableDef, TableName, ViewColumn, ViewDef};
 use sqlparser::ast::{self, Expr, Ident, ObjectName, ObjectNamePart, SelectItem, SetExpr, TableFactor};
 
+use super::apart::query_of_view;
 use super::dynamic::stored_name;
-use super::expanded::query_of_view;
 use super::name::{span_of, table_name};
 use crate::aggregate::AggregateFunction;
 use crate::error::{BindError, BindErrorKind, Result};

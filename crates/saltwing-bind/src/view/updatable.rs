@@ -12,8 +12,9 @@ use saltwing_types::table::is_same_name;
 use saltwing_types::{CompareOp, Expr, Span, SqlType, TableDef, Value, ViewDef, eval, number, text};
 use sqlparser::ast;
 
+use super::apart::query_of_view;
 use super::dynamic::stored_name;
-use super::expanded::{query_of_view, with_views};
+use super::expanded::with_views;
 use super::merged::rows_of;
 use super::own_columns::{declared_by, table_ref};
 use crate::computed::expr_of;
@@ -87,7 +88,7 @@ impl<'a> WrittenView<'a> {
             };
             let ty = type_of(column, &own, &bound.table);
             // A column may hold the value of the constant, or one near it: 1.56 for 1.555.
-            let is_equal = |kept: &Value| eval::compare(CompareOp::Eq, &value, kept, ty) == Some(true);
+            let is_equal = |kept: &Value| eval::compare(CompareOp::Eq, value, kept, ty) == Some(true);
             match number::assign(value.clone(), ty) {
                 Ok(kept) if is_equal(&kept) && !constants.iter().any(|(known, _)| *known == column) => {
                     constants.push((column, kept));

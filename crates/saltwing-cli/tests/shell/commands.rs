@@ -97,7 +97,7 @@ fn a_dump_has_columns_that_fill_themselves() {
 #[test]
 fn a_dump_of_a_view_is_its_definition() {
     let make = "CREATE TABLE t (k INTEGER PRIMARY KEY, v VARCHAR); UPSERT INTO t VALUES (1, 'a'); CREATE VIEW w AS SELECT k FROM t WHERE v = 'a'";
-    assert_eq!(run(&["-c", make, "-c", ".dump w"]).out, "CREATE VIEW w AS SELECT k FROM t WHERE v = 'a';\n");
+    assert_eq!(run(&["-c", make, "-c", ".dump w"]).out, "CREATE VIEW w (k) AS SELECT k FROM t WHERE v = 'a';\n");
 }
 
 /// Families with one name, and sequences that have given out all values: no value comes twice.
@@ -128,8 +128,17 @@ fn a_dump_has_families_and_ended_sequences() {
 fn a_dump_leaves_temporary_tables_out() {
     let make = "CREATE TABLE t (k INTEGER PRIMARY KEY); CREATE TEMP TABLE t (k INTEGER PRIMARY KEY, v VARCHAR);
                 UPSERT INTO t VALUES (1, 'a'); COMMENT ON TABLE t IS 'mine'";
-    let all = run(&["-c", make, "-c", ".dump"]);
-    assert!(all.out.contains("CREATE TABLE t (") && !all.out.contains("TEMP"), "{}{}", all.out, all.err);
+    // The stored table has no other name.
+    let hidden = run(&["-c", make, "-c", ".dump"]);
+    assert!(
+        hidden.err.contains("temp.t hides table t") && !hidden.out.contains("TABLE"),
+        "{}{}",
+        hidden.out,
+        hidden.err
+    );
+    let others = "CREATE TABLE s (k INTEGER PRIMARY KEY); CREATE TEMP TABLE u (k INTEGER PRIMARY KEY)";
+    let all = run(&["-c", others, "-c", ".dump"]);
+    assert!(all.out.contains("CREATE TABLE s (") && !all.out.contains("TEMP"), "{}{}", all.out, all.err);
     let one = run(&["-c", make, "-c", ".dump temp.t"]);
     assert!(
         one.out.contains("CREATE TEMPORARY TABLE t (\n")
@@ -139,7 +148,8 @@ fn a_dump_leaves_temporary_tables_out() {
         one.err
     );
     let phoenix = run(&["-c", make, "-c", ".phoenix"]);
-    assert!(phoenix.out.contains("EXISTS t (") && !phoenix.out.contains("temp"), "{}{}", phoenix.out, phoenix.err);
+    assert!(phoenix.out.contains("-- t is left out: a temporary table"), "{}{}", phoenix.out, phoenix.err);
+    assert!(!phoenix.out.contains("EXISTS t"), "{}", phoenix.out);
 }
 
 #[test]

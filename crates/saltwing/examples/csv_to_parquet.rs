@@ -1,6 +1,6 @@
-//! CSV to compressed JSON lines, by way of a table: what a query keeps of a file, in another format.
+//! CSV to Parquet, by way of a table: what a query keeps of a file, in another format.
 //!
-//! `cargo run --release -p saltwing --example csv_to_jsonl`
+//! `cargo run --release -p saltwing --example csv_to_parquet`
 
 use std::fmt::Write;
 use std::fs;
@@ -12,7 +12,7 @@ const FLIGHTS: usize = 5000;
 const CARRIERS: [&str; 4] = ["AA", "DL", "UA", "WN"];
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let directory = std::env::temp_dir().join(format!("saltwing-csv-to-jsonl-{}", std::process::id()));
+    let directory = std::env::temp_dir().join(format!("saltwing-csv-to-parquet-{}", std::process::id()));
     fs::create_dir_all(&directory)?;
     let done = convert(&directory);
     fs::remove_dir_all(&directory)?;
@@ -33,21 +33,21 @@ fn convert(directory: &Path) -> Result<(), Box<dyn std::error::Error>> {
     let loaded = connection.execute(&format!("COPY flight FROM '{}' WITH (HEADER, NULL 'NA')", csv.display()), ())?;
     assert_eq!(loaded.rows_affected, FLIGHTS as u64);
 
-    // The names of the file say format and compression.
-    let jsonl = directory.join("late.jsonl.zst");
+    // The file's name says the format, an option the compression.
+    let parquet = directory.join("late.parquet");
     let late = "SELECT carrier, number, day, delay FROM flight WHERE carrier IN ('AA', 'UA') AND delay > 30";
-    let written = connection.execute(&format!("COPY ({late}) TO '{}'", jsonl.display()), ())?;
+    let written = connection.execute(&format!("COPY ({late}) TO '{}' (COMPRESSION zstd)", parquet.display()), ())?;
     assert_eq!(written.rows_affected as usize, expected());
     println!(
-        "{} flights in {} bytes of CSV; {} late ones in {} bytes of compressed JSON lines",
+        "{} flights in {} bytes of CSV; {} late ones in {} bytes of Parquet",
         loaded.rows_affected,
         fs::metadata(&csv)?.len(),
         written.rows_affected,
-        fs::metadata(&jsonl)?.len(),
+        fs::metadata(&parquet)?.len(),
     );
 
     // The other way round: what was written is read as it was.
-    check(&jsonl)?;
+    check(&parquet)?;
     Ok(())
 }
 
@@ -68,11 +68,11 @@ fn expected() -> usize {
     (0..FLIGHTS).filter(|number| number % 2 == 0 && number % 10 != 0 && number % 60 > 30).count()
 }
 
-fn check(jsonl: &Path) -> Result<(), Error> {
+fn check(parquet: &Path) -> Result<(), Error> {
     let connection = Database::memory()?.connect().blocking();
     connection
         .execute("CREATE TABLE late (number INTEGER PRIMARY KEY, carrier VARCHAR, day DATE, delay INTEGER)", ())?;
-    let loaded = connection.execute(&format!("COPY late FROM '{}'", jsonl.display()), ())?;
+    let loaded = connection.execute(&format!("COPY late FROM '{}'", parquet.display()), ())?;
     assert_eq!(loaded.rows_affected as usize, expected());
     let (carrier, day): (String, String) =
         connection.query_one("SELECT carrier, TO_CHAR(day, 'yyyy-MM-dd') FROM late WHERE number = 32", ())?;
