@@ -62,7 +62,8 @@ fn row_keys_stay() {
                 // A row that is there is replaced, not doubled.
                 run(&connection, &["UPSERT INTO t (a, b, v) VALUES ('a3', 12, 12)"]);
                 run(&connection, &["UPSERT INTO t (a, b, c, v) VALUES ('a3', 12, 'x', 13)"]);
-                let found = texts(&connection, "SELECT v, c FROM t WHERE a = 'a3' AND b = 12 ORDER BY a, b, c").unwrap();
+                let found =
+                    texts(&connection, "SELECT v, c FROM t WHERE a = 'a3' AND b = 12 ORDER BY a, b, c").unwrap();
                 assert_eq!(found, ["12|NULL", "13|x"], "{name} {reopened}");
                 assert_eq!(texts(&connection, "SELECT count(*) FROM t WHERE a >= 'a'").unwrap(), ["41"]);
                 run(&connection, &["COMPACT t"]);
