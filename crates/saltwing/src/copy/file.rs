@@ -20,7 +20,7 @@ use saltwing_sql::statement::CopyOptions;
 use saltwing_types::ErrorCode;
 
 use crate::Error;
-use crate::file_access::FileAccess;
+use crate::file_access::{FileAccess, refused};
 
 /// How long an operation on a pipe or a device waits before it is tried again: at first, and at most.
 pub(super) const PAUSE_MIN: Duration = Duration::from_micros(50);
@@ -88,18 +88,13 @@ impl FileRules<'_> {
 
     /// Refuses a pattern that would look for files in a directory that may not be used.
     fn check_pattern(&self, path: &str) -> Result<(), Error> {
-        let FileAccess::Below(directory) = self.access else { return Ok(()) };
+        if !matches!(self.access, FileAccess::Below(_)) {
+            return Ok(());
+        }
         let fixed = path.split(['*', '?', '[']).next().and_then(|fixed| fixed.rsplit_once('/'));
         let fixed = fixed.map_or(".", |(fixed, _)| if fixed.is_empty() { "/" } else { fixed });
-        let is_below = fs::canonicalize(directory).is_ok_and(|directory| {
-            fs::canonicalize(fixed).is_ok_and(|fixed| fixed.starts_with(directory))
-                && !path.split('/').any(|part| part == "..")
-        });
-        match is_below {
-            true => Ok(()),
-            false => Err(refused(format!("{path} does not lie below {}", directory.display()))
-                .with_help(Some("the database may use the files below it alone"))),
-        }
+        let fixed = fs::canonicalize(fixed).ok().filter(|_| !path.split('/').any(|part| part == ".."));
+        self.access.check_place(path, fixed.as_deref())
     }
 
     /// Checks the name that a statement gives. Opens and changes nothing.
@@ -108,37 +103,37 @@ impl FileRules<'_> {
     /// [`ErrorCode::FileAccessRefused`] for a file that may not be used, or not without OVERWRITE or SPECIAL;
     /// [`ErrorCode::Io`] if it is not there or cannot be looked at.
     pub(super) fn check(&self, path: &str, options: &CopyOptions) -> Result<AllowedFile, Error> {
-        let (path_without_links, metadata) = self.check_place(path)?;
-        let kind = metadata.map(|metadata| metadata.file_type());
-        if let Some(kind) = kind {
-            self.check_kind(path, kind, options)?;
-        }
-        Ok(AllowedFile { path: path_without_links, kind, purpose: self.purpose })
-    }
-
-    /// The path without links, and what is there, if a file or a directory may be used at this place.
-    ///
-    /// # Errors
-    /// [`ErrorCode::FileAccessRefused`]; [`ErrorCode::Io`] if it cannot be looked at.
-    pub(crate) fn check_place(&self, path: &str) -> Result<(PathBuf, Option<Metadata>), Error> {
-        if *self.access == FileAccess::None {
-            let error = refused(format!("{path} cannot be {}: the database may use no files", self.purpose.verb()));
-            return Err(error.with_help(Some("use STDIN or STDOUT, or open the database with access to files")));
-        }
+        let without_files = "use STDIN or STDOUT, or open the database with access to files";
+        let allowed = self.access.check_any(path, self.purpose.verb());
+        allowed.map_err(|error| error.with_help(Some(without_files)))?;
         let unusable = |error| unusable(path, self.purpose, &error);
         let (resolved, metadata) = self.resolve(Path::new(path)).map_err(unusable)?;
         if self.is_own(&resolved, metadata.as_ref()).map_err(unusable)? {
             let error = refused(format!("{path} belongs to the database's own directory"));
-            return Err(error.with_help(Some("statements use files outside of it")));
+            return Err(error.with_help(Some("COPY uses files outside of it")));
         }
-        if let FileAccess::Below(directory) = self.access {
-            let is_below = fs::canonicalize(directory).is_ok_and(|directory| resolved.starts_with(directory));
-            if !is_below {
-                let text = format!("{path} does not lie below {}", directory.display());
-                return Err(refused(text).with_help(Some("the database may use the files below it alone")));
+        self.access.check_place(path, Some(&resolved))?;
+        let kind = metadata.map(|metadata| metadata.file_type());
+        if let Some(kind) = kind {
+            self.check_kind(path, kind, options)?;
+        }
+        Ok(AllowedFile { path: resolved, kind, purpose: self.purpose })
+    }
+
+    /// Checks the file or directory that a statement other than COPY names. Opens and changes nothing, and says nothing of what is
+    /// outside of the directory that files may be used in.
+    ///
+    /// # Errors
+    /// [`ErrorCode::FileAccessRefused`].
+    pub(crate) fn check_named(&self, path: &str, used: &str) -> Result<(), Error> {
+        self.access.check_any(path, used)?;
+        match self.access {
+            FileAccess::Below(_) => {
+                let resolved = self.resolve(Path::new(path)).ok();
+                self.access.check_place(path, resolved.as_ref().map(|(resolved, _)| resolved.as_path()))
             }
+            FileAccess::None | FileAccess::All => Ok(()),
         }
-        Ok((resolved, metadata))
     }
 
     /// The path without links, and the file there. A file to be written may be missing.
@@ -309,10 +304,6 @@ fn has_no_reader(error: &io::Error) -> bool {
 pub(super) fn wait(pause: &mut Duration) {
     std::thread::sleep(*pause);
     *pause = (*pause * 2).min(PAUSE_MAX);
-}
-
-fn refused(text: String) -> Error {
-    Error::new(ErrorCode::FileAccessRefused, text)
 }
 
 fn unusable(path: &str, purpose: Purpose, error: &io::Error) -> Error {

@@ -89,7 +89,7 @@ impl Session {
     pub(crate) fn run_backup(&self, path: &str) -> Result<Outcome, Error> {
         // It writes files, which a read-only database must not.
         self.writable()?;
-        self.file_rules(Purpose::Write).check_place(path)?;
+        self.file_rules(Purpose::Write).check_named(path, "written")?;
         let database = Database { shared: self.shared().clone() };
         let report = database.write_backup(Path::new(path), &self.begin())?;
         let notice = format!("{} bytes are in {path}", report.bytes);
