@@ -18,6 +18,8 @@ use crate::{CatalogError, CatalogReader};
 /// Tables of another database at one moment, under names that begin with its alias.
 pub struct AttachedTables {
     alias: String,
+    /// Its directory, as ATTACH was given it.
+    path: String,
     /// By lower-case schema, the alias before it, and name.
     tables: BTreeMap<(String, String), Arc<Table>>,
     /// The names of its views, by the same keys: they are not read.
@@ -25,8 +27,8 @@ pub struct AttachedTables {
 }
 
 impl AttachedTables {
-    /// The tables of `catalog`, whose rows `rows` has.
-    pub fn new(alias: &str, catalog: &dyn CatalogReader, rows: &Arc<dyn Snapshot>) -> Self {
+    /// The tables of `catalog`, whose rows `rows` has, of the database in a directory.
+    pub fn new(alias: &str, path: String, catalog: &dyn CatalogReader, rows: &Arc<dyn Snapshot>) -> Self {
         let named = |name: &TableName| {
             let schema = match &name.schema {
                 None => alias.to_owned(),
@@ -42,12 +44,17 @@ impl AttachedTables {
         let tables = catalog.tables().iter().map(table).collect();
         let views = catalog.views();
         let views = views.iter().map(|view| named(&view.name)).map(|name| (key_of(&name), name.to_string())).collect();
-        Self { alias: alias.to_owned(), tables, views }
+        Self { alias: alias.to_owned(), path, tables, views }
     }
 
     /// The name that stands before those of the tables.
     pub fn alias(&self) -> &str {
         &self.alias
+    }
+
+    /// The directory of the database, as ATTACH was given it.
+    pub fn path(&self) -> &str {
+        &self.path
     }
 
     /// Whether a schema, as a statement writes it, is this database or one of its schemas.

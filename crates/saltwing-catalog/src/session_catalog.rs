@@ -146,7 +146,7 @@ impl SessionCatalog {
         Ok(self.let_go(table.def().id))
     }
 
-    /// Attaches the tables of a database. `before` gives them; nobody changes the catalog meanwhile.
+    /// Attaches the tables of a database. `open` gives them; nobody changes the catalog meanwhile.
     ///
     /// # Errors
     /// [`CatalogError::DuplicateSchema`] for an alias that a schema or another such database has; [`CatalogError::ReservedName`].
@@ -183,6 +183,11 @@ impl SessionCatalog {
         state.attached.remove(place);
         self.changed(&mut state);
         Ok(())
+    }
+
+    /// The attached databases, in the order of ATTACH.
+    pub fn attached(&self) -> Vec<Arc<AttachedTables>> {
+        self.state.lock().attached.clone()
     }
 
     /// Whether a schema is an attached database, or a schema of one.

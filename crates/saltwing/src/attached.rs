@@ -10,7 +10,7 @@ use saltwing_sql::statement::{Attach, CommentObject};
 use saltwing_sql::{Dialect, Name, Statement, TableRef, quote_name};
 use saltwing_types::ErrorCode;
 
-use crate::file_access::FileAccess;
+use crate::copy::Purpose;
 use crate::outcome::{ExecResult, Outcome};
 use crate::session::Session;
 use crate::text_rows::TextRow;
@@ -28,7 +28,8 @@ impl Session {
 
     /// Attaches the database in a directory; what its opening noticed.
     fn attach(&self, path: &Path, alias: &str) -> Result<Vec<String>, Error> {
-        self.check_access(path)?;
+        let shown = path.display().to_string();
+        self.file_rules(Purpose::Read).check_named(&shown, "attached")?;
         let mut notices = Vec::new();
         self.own.catalog.attach(alias, || -> Result<_, Error> {
             let options = self.shared().options.clone();
@@ -36,45 +37,22 @@ impl Session {
             notices.extend(database.notices().iter().cloned());
             // The rows are known by the definitions of the same moment: nobody writes.
             let (rows, catalog) = (database.shared.tables.snapshot()?, database.shared.catalog.snapshot());
-            Ok(AttachedTables::new(alias, &*catalog, &rows))
+            Ok(AttachedTables::new(alias, shown, &*catalog, &rows))
         })?;
-        let mut attachments = self.own.attachments.lock();
-        attachments.retain(|(known, _)| !known.eq_ignore_ascii_case(alias));
-        attachments.push((alias.to_owned(), path.display().to_string()));
         Ok(notices)
-    }
-
-    /// A database that may use files below one directory alone reaches no database outside of it.
-    fn check_access(&self, path: &Path) -> Result<(), Error> {
-        let refused = |text: String| Err(Error::new(ErrorCode::FileAccessRefused, text));
-        match &self.shared().options.file_access {
-            FileAccess::All => Ok(()),
-            FileAccess::None => {
-                refused(format!("{} cannot be attached: the database may use no files", path.display()))
-            }
-            FileAccess::Below(directory) => {
-                let is_below = std::fs::canonicalize(directory)
-                    .is_ok_and(|directory| std::fs::canonicalize(path).is_ok_and(|path| path.starts_with(directory)));
-                match is_below {
-                    true => Ok(()),
-                    false => refused(format!("{} does not lie below {}", path.display(), directory.display())),
-                }
-            }
-        }
     }
 
     pub(crate) fn run_detach(&self, alias: &Name) -> Result<Outcome, Error> {
         let detached = self.own.catalog.detach(&alias.text);
         detached.map_err(|error| Error::from(error).at(Some(alias.span)))?;
-        self.own.attachments.lock().retain(|(known, _)| !known.eq_ignore_ascii_case(&alias.text));
         // Their plans have its tables, and its files would stay open with them.
         self.own.statements.clear();
         Ok(ExecResult::default().into())
     }
 
     pub(crate) fn show_attached(&self) -> Vec<TextRow> {
-        let attachments = self.own.attachments.lock();
-        attachments.iter().map(|(alias, path)| vec![Some(alias.clone()), Some(path.clone())]).collect()
+        let attached = self.own.catalog.attached();
+        attached.iter().map(|it| vec![Some(it.alias().to_owned()), Some(it.path().to_owned())]).collect()
     }
 
     /// # Errors

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use parking_lot::Mutex;
 use saltwing_catalog::SessionCatalog;
 
 use crate::shared::Shared;
@@ -11,8 +10,6 @@ use crate::statement_cache::StatementCache;
 /// The temporary tables and the attached databases of a connection, which its clones and its transactions share.
 pub(crate) struct SessionTables {
     pub(crate) catalog: SessionCatalog,
-    /// The attached databases by alias, with their directories.
-    pub(crate) attachments: Mutex<Vec<(String, String)>>,
     /// The connection's statements while it has such tables: their plans serve no other connection.
     pub(crate) statements: StatementCache,
     shared: Arc<Shared>,
@@ -21,7 +18,7 @@ pub(crate) struct SessionTables {
 impl SessionTables {
     pub(crate) fn new(shared: Arc<Shared>) -> Self {
         let catalog = SessionCatalog::new(shared.catalog.clone());
-        Self { catalog, attachments: Mutex::default(), statements: StatementCache::default(), shared }
+        Self { catalog, statements: StatementCache::default(), shared }
     }
 }
 
