@@ -44,7 +44,7 @@ impl Runner<'_> {
                 for sequence in self.names("SEQUENCES")?.into_iter().filter(|sequence| !own.contains(sequence)) {
                     self.definition("SEQUENCE", &sequence)?;
                 }
-                for table in tables.into_iter().chain(self.in_order_of_use(views)?) {
+                for table in tables.into_iter().chain(views) {
                     self.definition("TABLE", &table)?;
                 }
             }
@@ -124,7 +124,7 @@ impl Runner<'_> {
         }
     }
 
-    /// The names of all tables, and of all views.
+    /// The names of all tables, and of all views, each behind those that it uses: so SHOW VIEWS has them.
     pub(crate) fn tables_and_views(&self) -> Result<(Vec<String>, Vec<String>), Failure> {
         let (mut tables, views) = (self.names("TABLES")?, self.names("VIEWS")?);
         tables.retain(|table| !views.contains(table));

@@ -66,10 +66,7 @@ impl Runner<'_> {
             self.definition("TABLE", table)?;
             self.dump_rows(table)
         });
-        let done = done.and_then(|()| {
-            let views = self.in_order_of_use(views)?;
-            views.iter().try_for_each(|view| self.definition("TABLE", view))
-        });
+        let done = done.and_then(|()| views.iter().try_for_each(|view| self.definition("TABLE", view)));
         if is_alone {
             self.connection.execute("ROLLBACK", ())?;
         }
@@ -203,31 +200,6 @@ impl Runner<'_> {
             }
         }
         Ok(values)
-    }
-
-    /// Views behind the views that they use.
-    pub(crate) fn in_order_of_use(&self, views: Vec<String>) -> Result<Vec<String>, Failure> {
-        let mut waiting = Vec::with_capacity(views.len());
-        for view in views {
-            let uses = self.properties(&view, "USES")?;
-            waiting.push((view, uses));
-        }
-        let mut ordered = Vec::with_capacity(waiting.len());
-        while !waiting.is_empty() {
-            let names: Vec<String> = waiting.iter().map(|(view, _)| view.clone()).collect();
-            let is_free = |uses: &[String]| !uses.iter().any(|name| names.contains(name));
-            let (free, rest): (Vec<_>, Vec<_>) = waiting.into_iter().partition(|(_, uses)| is_free(uses));
-            // A view cannot use itself by way of others.
-            let stuck = free.is_empty();
-            debug_assert!(!stuck, "views use each other: {names:?}");
-            ordered.extend(free.into_iter().map(|(view, _)| view));
-            if stuck {
-                ordered.extend(rest.into_iter().map(|(view, _)| view));
-                break;
-            }
-            waiting = rest;
-        }
-        Ok(ordered)
     }
 
     fn dump_rows(&mut self, table: &str) -> Result<(), Failure> {
