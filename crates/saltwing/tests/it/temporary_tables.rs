@@ -18,6 +18,16 @@ use crate::{code, texts};
 const CHILD: &str = "SALTWING_TEST_TEMPORARY_IN";
 const STORES: [StoreKind; 2] = [StoreKind::Redb, StoreKind::Fjall];
 
+/// A stored table, and a temporary one that hides it: with rows in blocks, and recent ones.
+const STORED_AND_HIDDEN: [&str; 6] = [
+    "CREATE TABLE t (k INTEGER PRIMARY KEY, v VARCHAR)",
+    "UPSERT INTO t VALUES (1, 'stored')",
+    "CREATE TEMP TABLE t (k INTEGER PRIMARY KEY, v VARCHAR)",
+    "UPSERT INTO t VALUES (1, 'temporary'), (2, 'temporary')",
+    "COMPACT t",
+    "UPSERT INTO t VALUES (3, 'recent')",
+];
+
 fn run(connection: &Connection, statements: &[&str]) {
     for sql in statements {
         connection.execute(sql, ()).unwrap_or_else(|error| panic!("{sql}: {error}"));
@@ -154,17 +164,7 @@ fn a_closed_database_has_nothing_left() {
         let path = folder.path().join("db");
         let database = Database::builder(&path).store(kind).open().unwrap();
         let connection = database.connect().blocking();
-        run(
-            &connection,
-            &[
-                "CREATE TABLE t (k INTEGER PRIMARY KEY, v VARCHAR)",
-                "UPSERT INTO t VALUES (1, 'stored')",
-                "CREATE TEMP TABLE t (k INTEGER PRIMARY KEY, v VARCHAR)",
-                "UPSERT INTO t VALUES (1, 'temporary'), (2, 'temporary')",
-                "COMPACT t",
-                "UPSERT INTO t VALUES (3, 'recent')",
-            ],
-        );
+        run(&connection, &STORED_AND_HIDDEN);
         drop((connection, database));
         assert_eq!(leftovers(kind, &path), (0, 0), "{kind:?}");
         let readonly = Database::builder(&path).readonly(true).open().unwrap().connect().blocking();
@@ -180,15 +180,10 @@ fn has_temporary_tables_until_it_is_killed() {
     let (kind, path) = target.split_once(':').unwrap();
     let database = Database::builder(path).store(StoreKind::by_name(kind).unwrap()).open().unwrap();
     let connection = database.connect().blocking();
+    run(&connection, &STORED_AND_HIDDEN);
     run(
         &connection,
         &[
-            "CREATE TABLE t (k INTEGER PRIMARY KEY, v VARCHAR)",
-            "UPSERT INTO t VALUES (1, 'stored')",
-            "CREATE TEMP TABLE t (k INTEGER PRIMARY KEY, v VARCHAR)",
-            "UPSERT INTO t VALUES (1, 'temporary'), (2, 'temporary')",
-            "COMPACT t",
-            "UPSERT INTO t VALUES (3, 'recent')",
             "CREATE TEMP TABLE u (k INTEGER PRIMARY KEY)",
             "UPSERT INTO u VALUES (1)",
             "TRUNCATE TABLE u",
