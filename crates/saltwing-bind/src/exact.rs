@@ -14,7 +14,8 @@ struct Known {
     is_column: bool,
 }
 
-/// Checks that no quoted name means what is there in another case alone. What is not there at all the binder finds.
+/// Checks that each quoted name is spelt as the table, column or other object that it means. The binder refuses a name that means
+/// nothing in any case.
 ///
 /// # Errors
 /// [`BindErrorKind::OtherCase`], with the place.

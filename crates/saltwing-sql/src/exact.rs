@@ -1,8 +1,8 @@
 //! Quoted names in Phoenix's dialect: there they are exact.
 //!
-//! In our own language every name matches in any case, and no part behind the parser knows another rule. So the names by
-//! which a statement of the dialect refers to something are told apart from those that it gives, and are compared before it
-//! is bound.
+//! In our own language every name matches in any case, and no part behind the parser knows another rule. So the parser collects
+//! the quoted names that refer to objects, and those that the statement gives to new ones. The binder compares the former with
+//! the catalog before it binds the statement.
 
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan, Word};
