@@ -99,8 +99,7 @@ fn assigned(
                 .at(Some(assignment.column.span()))
                 .help("UPDATE can change the key of a row"));
         }
-        let dynamic = column.checked_sub(def.columns.len()).and_then(|place| dynamic.get(place));
-        let Some(target) = def.columns.get(column).or(dynamic) else { continue };
+        let Some(target) = def.written_column(dynamic, column) else { continue };
         if is_generated(def, target, &assignment.value)? {
             continue;
         }

@@ -112,8 +112,7 @@ impl UpsertTarget {
 
     /// A column that is written, by its index in [`UpsertTarget::columns`].
     pub fn column(&self, index: usize) -> Option<&ColumnDef> {
-        let columns = &self.table.def().columns;
-        columns.get(index).or_else(|| self.dynamic.get(index.checked_sub(columns.len())?))
+        self.table.def().written_column(&self.dynamic, index)
     }
 
     /// Sets the handling of rows whose keys already exist.

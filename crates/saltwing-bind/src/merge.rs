@@ -164,8 +164,7 @@ impl NewRow<'_> {
         let (mut items, mut written) = (Vec::with_capacity(values.len()), Vec::with_capacity(values.len()));
         let def = table.def();
         for (value, &column) in values.iter().zip(&columns) {
-            let of_table = def.columns.get(column);
-            if let Some(target) = of_table {
+            if let Some(target) = def.columns.get(column) {
                 if is_generated(def, target, value)? {
                     continue;
                 }
@@ -173,8 +172,7 @@ impl NewRow<'_> {
                     check_identity(def, target, Some(value), None)?;
                 }
             }
-            let target = of_table.or_else(|| dynamic.get(column.checked_sub(def.columns.len())?));
-            let Some(target) = target else { continue };
+            let Some(target) = def.written_column(&dynamic, column) else { continue };
             written.push(column);
             items.push(SelectItem::UnnamedExpr(assigned_value(value, target, params, open)?));
         }

@@ -76,7 +76,7 @@ impl AssignedRows {
         for (assignment, &column) in assignments.iter().zip(&columns) {
             let Some(target) = def.columns.get(column) else {
                 // Dynamic columns have no items yet, and come in this order.
-                if let Some(target) = column.checked_sub(def.columns.len()).and_then(|place| dynamic.get(place)) {
+                if let Some(target) = def.dynamic_column(&dynamic, column) {
                     let value = assigned_value(&assignment.value, target, params, &mut open)?;
                     projection.push(SelectItem::UnnamedExpr(value));
                 }

@@ -25,8 +25,7 @@ pub(crate) fn row_of_batch(
     let def = table.def();
     let mut values = Vec::with_capacity(columns.len());
     for (place, &column) in (first..).zip(columns) {
-        let target = def.columns.get(column).or_else(|| dynamic.get(column.checked_sub(def.columns.len())?));
-        let (Some(target), Some(ty)) = (target, types.get(place)) else {
+        let (Some(target), Some(ty)) = (def.written_column(dynamic, column), types.get(place)) else {
             return Err(ExecError::Bug("a row to be written has fewer columns than the statement names"));
         };
         let named = |source| ExecError::Value { column: Some(format!("{}.{}", def.name, target.name)), source };

@@ -280,9 +280,7 @@ fn updated(
     }
     let (mut new, mut dynamic) = (old.to_vec(), Vec::with_capacity(update.dynamic.len()));
     for (column, value) in &update.assignments {
-        let of_table = def.columns.get(*column);
-        let target = of_table.or_else(|| update.dynamic.get(column.checked_sub(def.columns.len())?));
-        let Some(target) = target else {
+        let Some(target) = def.written_column(&update.dynamic, *column) else {
             return Err(ExecError::Bug("a column is assigned that the table does not have"));
         };
         let named = |source| ExecError::Value { column: Some(format!("{}.{}", def.name, target.name)), source };
@@ -336,7 +334,7 @@ fn put_written_dynamic(row: &mut [Value], target: &UpsertTarget, values: &[Value
         .columns
         .iter()
         .zip(values)
-        .filter_map(|(&column, value)| Some((target.dynamic.get(column.checked_sub(def.columns.len())?)?, value)));
+        .filter_map(|(&column, value)| Some((def.dynamic_column(&target.dynamic, column)?, value)));
     put_dynamic(def, row, written)
 }
 

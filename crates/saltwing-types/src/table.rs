@@ -401,6 +401,16 @@ impl TableDef {
         }
     }
 
+    /// The column of this index among those that a statement writes: one of the table, or one of the statement's dynamic columns.
+    pub fn written_column<'c>(&'c self, dynamic: &'c [ColumnDef], index: usize) -> Option<&'c ColumnDef> {
+        self.columns.get(index).or_else(|| self.dynamic_column(dynamic, index))
+    }
+
+    /// The dynamic column of this index: those of a statement come behind the columns of the table.
+    pub fn dynamic_column<'c>(&self, dynamic: &'c [ColumnDef], index: usize) -> Option<&'c ColumnDef> {
+        dynamic.get(index.checked_sub(self.columns.len())?)
+    }
+
     /// The name of a column's family; `None` for a key column and in the default family.
     pub fn family_name(&self, column: &ColumnDef) -> Option<&str> {
         self.families.get(column.family?)?.as_deref()
