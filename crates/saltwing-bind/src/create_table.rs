@@ -6,11 +6,10 @@ use std::ops::ControlFlow;
 use saltwing_catalog::{CatalogReader, TEMPORARY_SCHEMA};
 use saltwing_sql::Name;
 use saltwing_sql::statement::{ColumnSpec, CreateTable, KeyPart, OptionSpec, OptionValue};
-use saltwing_types::dynamic::DYNAMIC_COLUMNS;
 use saltwing_types::suggest;
 use saltwing_types::table::{
-    BUCKETS_MAX, COLUMNS_MAX, DefaultDef, DefaultKind, ROW_ID_COLUMN, ROW_KEY_COLUMN, ROW_TIME_COLUMN, TTL_COLUMN,
-    TableHistory, TableOption, is_same_name,
+    BUCKETS_MAX, COLUMNS_MAX, DefaultDef, DefaultKind, HIDDEN_COLUMNS, ROW_ID_COLUMN, TTL_COLUMN, TableHistory,
+    TableOption, is_same_name,
 };
 use saltwing_types::{
     ColumnDef, Expr, KeyColumn, KeySchema, KeySource, Salt, SortOrder, Span, SqlType, TableDef, TableId, TableName,
@@ -179,7 +178,7 @@ pub(crate) fn exists(def: &TableDef, column: &ColumnDef, name: &Name) -> BindErr
 
 /// Hidden columns have their names to themselves.
 pub(crate) fn check_not_hidden(name: &Name) -> Result<()> {
-    if [ROW_KEY_COLUMN, ROW_TIME_COLUMN, ROW_ID_COLUMN, DYNAMIC_COLUMNS].contains(&name.text.to_lowercase().as_str()) {
+    if HIDDEN_COLUMNS.contains(&name.text.to_lowercase().as_str()) {
         return Err(invalid(format!("{} is the name of a hidden column", name.text)).at(Some(name.span)));
     }
     Ok(())

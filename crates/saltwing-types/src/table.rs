@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::dynamic::DYNAMIC_COLUMNS;
 use crate::{Expr, SqlType, Value, ValueError, eval, number};
 
 /// Most columns of a table.
@@ -16,6 +17,10 @@ pub const ROW_KEY_COLUMN: &str = "_row_key";
 pub const ROW_TIME_COLUMN: &str = "_row_time";
 /// The hidden key column of a table that declares no primary key.
 pub const ROW_ID_COLUMN: &str = "_row_id";
+
+/// The names of the hidden columns, which statements may read: [`ROW_KEY_COLUMN`] and [`ROW_TIME_COLUMN`] of every table,
+/// [`ROW_ID_COLUMN`] and [`DYNAMIC_COLUMNS`] of some.
+pub const HIDDEN_COLUMNS: [&str; 4] = [ROW_KEY_COLUMN, ROW_TIME_COLUMN, ROW_ID_COLUMN, DYNAMIC_COLUMNS];
 
 /// A table's number in its database: never reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

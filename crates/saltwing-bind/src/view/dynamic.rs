@@ -11,7 +11,7 @@ use saltwing_catalog::CatalogReader;
 use saltwing_sql::statement::QueryStatement;
 use saltwing_sql::{DynamicColumn, dynamic_columns, expr_span, parse_query_at, quote_name, without_dynamic_columns};
 use saltwing_types::dynamic::DYNAMIC_COLUMNS;
-use saltwing_types::table::{ColumnMatch, ROW_ID_COLUMN, ROW_KEY_COLUMN, ROW_TIME_COLUMN, is_same_name};
+use saltwing_types::table::{ColumnMatch, HIDDEN_COLUMNS, ROW_KEY_COLUMN, ROW_TIME_COLUMN, is_same_name};
 use saltwing_types::{ColumnDef, Span, SqlType, TableDef, ViewColumn, ViewDef};
 use sqlparser::ast::{
     Expr, Ident, ObjectName, Query, Select, SelectItem, SetExpr, TableFactor, TableVersion, VisitMut, VisitorMut,
@@ -107,8 +107,8 @@ pub(super) fn named_hidden(select: &Select) -> Vec<&'static str> {
             Expr::CompoundIdentifier(parts) => parts.last(),
             _ => None,
         };
-        let hidden = [ROW_KEY_COLUMN, ROW_TIME_COLUMN, ROW_ID_COLUMN, DYNAMIC_COLUMNS].into_iter();
-        named.extend(column.and_then(|column| hidden.into_iter().find(|name| is_same_name(name, &column.value))));
+        let hidden = |column: &Ident| HIDDEN_COLUMNS.into_iter().find(|name| is_same_name(name, &column.value));
+        named.extend(column.and_then(hidden));
         ControlFlow::<()>::Continue(())
     });
     named

@@ -30,8 +30,7 @@ use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 use saltwing_sql::expr_span;
-use saltwing_types::dynamic::DYNAMIC_COLUMNS;
-use saltwing_types::table::{ROW_ID_COLUMN, ROW_KEY_COLUMN, ROW_TIME_COLUMN};
+use saltwing_types::table::HIDDEN_COLUMNS;
 use sqlparser::ast::{Expr, Query, Visit, VisitMut, Visitor};
 
 use self::result_select::ResultSelect;
@@ -118,7 +117,5 @@ impl Visitor for Look {
 }
 
 fn is_hidden(name: &str) -> bool {
-    [ROW_KEY_COLUMN, ROW_TIME_COLUMN, ROW_ID_COLUMN, DYNAMIC_COLUMNS]
-        .iter()
-        .any(|hidden| name.eq_ignore_ascii_case(hidden))
+    HIDDEN_COLUMNS.iter().any(|hidden| name.eq_ignore_ascii_case(hidden))
 }
