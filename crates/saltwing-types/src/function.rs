@@ -16,6 +16,7 @@ mod args;
 mod array;
 mod binary;
 mod characters;
+mod collation;
 mod conditional;
 mod datetime;
 mod dynamic;

@@ -11,10 +11,6 @@ use crate::{RelationalError, RelationalErrorKind};
 /// Functions that DataFusion's planner knows by name alone.
 const PLANNER_FUNCTIONS: [&str; 3] = ["make_map", "unnest", "unnest_outer"];
 
-/// Functions of Phoenix's that are missing for a reason.
-const MISSING: [(&str, &str); 1] =
-    [("collation_key", "the order of a language needs the tables of a locale library; store a column to sort by")];
-
 /// Functions by name.
 pub(crate) struct FunctionNames<'a>(pub(crate) &'a Arc<SessionState>);
 
@@ -32,9 +28,8 @@ impl FunctionNames<'_> {
             return Ok(());
         }
         let error = RelationalError::from(RelationalErrorKind::NoSuchFunction(name.to_owned())).at(span);
-        let reason = MISSING.iter().find(|(missing, _)| *missing == name).map(|(_, reason)| (*reason).to_owned());
-        Err(match reason.or_else(|| self.near(name).map(|near| format!("there is {near}"))) {
-            Some(help) => error.help(help),
+        Err(match self.near(name) {
+            Some(near) => error.help(format!("there is {near}")),
             None => error,
         })
     }

@@ -9,10 +9,11 @@ use super::{
 use crate::DateField;
 
 /// The lists of all subjects.
-static SUBJECTS: [&[&ScalarFunction]; 17] = [
+static SUBJECTS: [&[&ScalarFunction]; 18] = [
     super::array::ALL,
     super::binary::ALL,
     super::characters::ALL,
+    super::collation::ALL,
     super::conditional::ALL,
     super::datetime::ALL,
     super::dynamic::ALL,

@@ -50,6 +50,8 @@ pub enum ParameterKind {
     Array,
     /// An array of values of any type, as their texts.
     ArrayAsTexts,
+    /// TRUE or FALSE.
+    Boolean,
     /// An integer.
     Integer,
     /// A number, as it is.
@@ -85,6 +87,7 @@ impl ParameterKind {
             kind if kind.is_text() => "text",
             Self::Bytes => "binary",
             Self::AnyAsText | Self::Any | Self::Common => "a value",
+            Self::Boolean => "a truth value",
             Self::Integer => "an integer",
             Self::Number | Self::Double => "a number",
             Self::Array | Self::ArrayAsTexts => "an array",
@@ -118,6 +121,7 @@ impl ParameterKind {
             kind if kind.is_text() => "VARCHAR",
             Self::Bytes => "VARBINARY",
             Self::AnyAsText | Self::Any | Self::Common => "any",
+            Self::Boolean => "BOOLEAN",
             Self::Integer => "BIGINT",
             Self::Number => "number",
             Self::Double => "DOUBLE",

@@ -26,8 +26,17 @@ fn entries_are_whole_and_names_are_unique() {
         assert!(function.example.0.starts_with(function.name), "{function:?}: {}", function.example.0);
         assert!(function.description.ends_with('.'), "{function:?}: {}", function.description);
     }
-    let texts =
-        [array::ALL, binary::ALL, characters::ALL, format::ALL, padding::ALL, regexp::ALL, substring::ALL, text::ALL];
+    let texts = [
+        array::ALL,
+        binary::ALL,
+        characters::ALL,
+        collation::ALL,
+        format::ALL,
+        padding::ALL,
+        regexp::ALL,
+        substring::ALL,
+        text::ALL,
+    ];
     for list in [conditional::ALL, datetime::ALL, dynamic::ALL, hash::ALL, json::ALL, numeric::ALL, power::ALL]
         .into_iter()
         .chain(texts)

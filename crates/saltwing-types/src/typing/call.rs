@@ -120,6 +120,7 @@ fn takes(kind: ParameterKind, arg: &Expr) -> bool {
     match kind {
         kind if kind.is_text() || kind == Json => family == TypeFamily::Text,
         Bytes => family == TypeFamily::Bytes,
+        Boolean => family == TypeFamily::Boolean,
         Integer | Number | Double => family == TypeFamily::Number,
         Instant => family == TypeFamily::Instant,
         Array | ArrayAsTexts => family == TypeFamily::Array || matches!(arg, Expr::Literal(Value::Text(_), _)),
@@ -158,6 +159,7 @@ fn typed(arg: Expr, kind: ParameterKind, common: SqlType, name: &str) -> Typed {
             Err(ValueError::TypeMismatch(format!("{name} counts in integers, and {count} is none")))
         }
         ParameterKind::Number if family.is_none() => meet_type(arg, SqlType::Decimal(None)),
+        ParameterKind::Boolean if takes(kind, &arg) => meet_type(arg, SqlType::Boolean),
         ParameterKind::Json if takes(kind, &arg) => as_type(arg, SqlType::Json),
         ParameterKind::Double if takes(kind, &arg) => as_type(arg, SqlType::Double),
         ParameterKind::Interval if takes(kind, &arg) => meet_type(arg, SqlType::Interval),
