@@ -23,6 +23,8 @@ const TIMES_SQLITE: &[(&str, f64)] = &[
     ("load", 12.0),
     ("load_random", 8.0),
     ("upsert1", 1.0),
+    ("counter", 0.8),
+    ("counter8", 2.0),
     ("upsert8", 3.0),
     ("transaction1", 0.8),
     ("transaction8", 2.0),

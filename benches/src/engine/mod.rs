@@ -49,6 +49,9 @@ pub trait Engine {
     /// Something that writes durable single rows, on a thread of its own.
     fn writer(&self) -> Result<Worker<LogRow>>;
 
+    /// Something that counts durably as [`Engine::count_up`] does, on a thread of its own. `None` without SQL.
+    fn counter(&self) -> Result<Option<Worker<i64>>>;
+
     /// Something that runs durable transactions, on a thread of its own. `None` without SQL.
     fn transactor(&self) -> Result<Option<Worker<Transaction>>>;
 }

@@ -258,6 +258,10 @@ impl Engine for Redb {
         Ok(Box::new(move |row| write(&database, std::slice::from_ref(row))))
     }
 
+    fn counter(&self) -> Result<Option<Worker<i64>>> {
+        Ok(None)
+    }
+
     fn transactor(&self) -> Result<Option<Worker<Transaction>>> {
         Ok(None)
     }

@@ -12,6 +12,8 @@ use crate::Result;
 use crate::read::{Argument, Arguments, Dialect, Read, SIDE_TABLES};
 use crate::rows::LogRow;
 
+const COUNT_UP: &str = "UPSERT INTO counter VALUES (?, 1) ON DUPLICATE KEY UPDATE n = n + 1 RETURNING n";
+
 /// Saltwing on one of its stores.
 pub struct Saltwing {
     database: Database,
@@ -55,8 +57,7 @@ impl Saltwing {
             statements: HashMap::new(),
             upserts: HashMap::new(),
             delete: connection.prepare("DELETE FROM log WHERE phone = ? AND ts = ?")?,
-            counter: connection
-                .prepare("UPSERT INTO counter VALUES (?, 1) ON DUPLICATE KEY UPDATE n = n + 1 RETURNING n")?,
+            counter: connection.prepare(COUNT_UP)?,
             connection,
             database,
         })
@@ -229,6 +230,14 @@ impl Engine for Saltwing {
     fn settle(&mut self) -> Result<()> {
         self.connection.execute("COMPACT log, item, counter", ())?;
         Ok(())
+    }
+
+    fn counter(&self) -> Result<Option<Worker<i64>>> {
+        let counter = self.database.connect().blocking().prepare(COUNT_UP)?;
+        Ok(Some(Box::new(move |id| {
+            let (_,): (i64,) = counter.query_one(saltwing::params![*id])?;
+            Ok(())
+        })))
     }
 
     fn transactor(&self) -> Result<Option<Worker<Transaction>>> {

@@ -24,6 +24,7 @@ CREATE TABLE IF NOT EXISTS log (
     phone TEXT NOT NULL, ts INTEGER NOT NULL, a INTEGER, b INTEGER, c INTEGER, d INTEGER, url TEXT,
     PRIMARY KEY (phone, ts DESC)
 ) WITHOUT ROWID";
+const COUNT_UP: &str = "INSERT INTO counter VALUES (?, 1) ON CONFLICT DO UPDATE SET n = n + 1 RETURNING n";
 const UPSERT: &str = "INSERT OR REPLACE INTO log VALUES (?, ?, ?, ?, ?, ?, ?)";
 /// Lines of a CSV file that are one transaction, as many as Saltwing's COPY takes.
 const CSV_BATCH_ROWS: usize = 5000;
@@ -173,7 +174,6 @@ impl Engine for Sqlite {
     }
 
     fn count_up(&mut self, id: i64) -> Result<Option<i64>> {
-        const COUNT_UP: &str = "INSERT INTO counter VALUES (?, 1) ON CONFLICT DO UPDATE SET n = n + 1 RETURNING n";
         Ok(Some(self.connection.prepare_cached(COUNT_UP)?.query_row([id], |row| row.get(0))?))
     }
 
@@ -184,6 +184,14 @@ impl Engine for Sqlite {
 
     fn settle(&mut self) -> Result<()> {
         Ok(self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", (), |_| Ok(()))?)
+    }
+
+    fn counter(&self) -> Result<Option<Worker<i64>>> {
+        let connection = connect(&self.file, self.cache_bytes)?;
+        Ok(Some(Box::new(move |id| {
+            let _: i64 = connection.prepare_cached(COUNT_UP)?.query_row([id], |row| row.get(0))?;
+            Ok(())
+        })))
     }
 
     fn transactor(&self) -> Result<Option<Worker<Transaction>>> {

@@ -13,7 +13,7 @@ const WRITERS: u64 = 8;
 const COUNTERS: u64 = 100;
 
 pub fn names() -> Vec<String> {
-    super::owned(["upsert1", "delete1", "counter", "upsert8", "transaction1", "transaction8"])
+    super::owned(["upsert1", "delete1", "counter8", "counter", "upsert8", "transaction1", "transaction8"])
 }
 
 pub fn run(bench: &mut Bench) -> Result<()> {
@@ -25,6 +25,10 @@ pub fn run(bench: &mut Bench) -> Result<()> {
     if bench.wants("delete1") {
         run_delete(bench)?;
     }
+    if bench.wants("counter8") {
+        run_counter8(bench)?;
+    }
+    // It also compares what the threads before it have counted.
     if bench.wants("counter") {
         let ids: Vec<i64> = (0..writes(bench)).map(|_| bench.mix.below(COUNTERS) as i64).collect();
         in_turns(bench, "counter", |peer, i| peer.engine.count_up(ids.get(i as usize).copied().unwrap_or_default()))?;
@@ -107,6 +111,25 @@ fn run_upsert8(bench: &mut Bench) -> Result<()> {
     }
     super::load::same_rows("upsert8", &mut bench.peers)?;
     bench.report.work("upsert8", bench.log.rows, figures)
+}
+
+/// Eight threads count up the same counters.
+fn run_counter8(bench: &mut Bench) -> Result<()> {
+    let each = bench.effort.of(100);
+    let ids: Vec<i64> = (0..WRITERS as usize * each).map(|_| bench.mix.below(COUNTERS) as i64).collect();
+    let mut figures = Vec::new();
+    for peer in &mut bench.peers {
+        let mut workers = Vec::new();
+        for ids in ids.chunks(each) {
+            let Some(worker) = peer.engine.counter()? else { break };
+            workers.push((worker, ids.to_vec()));
+        }
+        if !workers.is_empty() {
+            let (times, spent) = at_once(workers)?;
+            figures.push((peer.kind, Figures::of_times(times).with_rate(ids.len() as u64, spent)));
+        }
+    }
+    bench.report.work("counter8", bench.log.rows, figures)
 }
 
 /// Transactions of ten points and two writes, on threads with a connection and rows of their own.
