@@ -46,7 +46,7 @@ impl Session {
             hints: query.hints.clone(),
             span: query.span,
         };
-        match self.run_dml(&Statement::Insert(insert), params) {
+        match self.run_dml(&Statement::Insert(insert), params, None) {
             Ok(Outcome::Done(mut result)) => {
                 result.notices.splice(0..0, notices);
                 Ok(result.into())

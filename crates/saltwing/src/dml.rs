@@ -5,18 +5,19 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 use saltwing_access::{ScanContext, Table};
 use saltwing_bind::{
-    BoundMerge, BoundSource, BoundUpdate, BoundUpsert, MergeStep, Params, RowRules, UpsertTarget, delete, deleted_rows,
-    merge, resolve, returning, through_view, update, upsert, with_dynamic_columns,
+    BoundMerge, BoundSelect, BoundSource, BoundUpdate, BoundUpsert, MergeStep, Params, RowRules, UpsertTarget, delete,
+    deleted_rows, merge, resolve, returning, through_view, update, upsert, with_dynamic_columns,
 };
 use saltwing_catalog::CatalogReader;
 use saltwing_exec::{Attempt, CommitLimits, ExecError, Repeats, Returning, RowFailure, TargetRows};
-use saltwing_planner::{AccessRequest, Guard, HintVerb, TableAccess, plan, plan_select};
+use saltwing_planner::{AccessRequest, Guard, HintVerb, TableAccess, has_parameter, plan, plan_select};
 use saltwing_sql::statement::{Delete, Merge, QueryStatement, RowSource, Update, Upsert};
 use saltwing_sql::{Statement, TableRef};
 use saltwing_types::{ErrorCode, SqlType, Value};
 
 use crate::Error;
 use crate::computed::Computing;
+use crate::kept_returning::KeptReturning;
 use crate::outcome::{ExecResult, Outcome, RowsOutcome, Running, Stats};
 use crate::session::Session;
 use crate::settings::ExecutorChoice;
@@ -27,12 +28,18 @@ struct Dml<'a> {
     catalog: Arc<dyn CatalogReader>,
     params: &'a [Value],
     context: ScanContext,
-    returning: Option<Box<Returning>>,
+    returning: Option<Arc<Returning>>,
 }
 
 impl Session {
-    /// Runs a statement that writes rows, and again, from name resolution on, if a table's definition changed meanwhile.
-    pub(crate) fn run_dml(&self, statement: &Statement, params: &[Value]) -> Result<Outcome, Error> {
+    /// Runs a statement that writes rows, and again, from name resolution on, if a table's definition changed meanwhile. `kept`
+    /// is the place for its RETURNING if it may run again.
+    pub(crate) fn run_dml(
+        &self,
+        statement: &Statement,
+        params: &[Value],
+        kept: Option<&KeptReturning>,
+    ) -> Result<Outcome, Error> {
         self.writable()?;
         loop {
             let catalog = self.catalog();
@@ -44,7 +51,8 @@ impl Session {
             {
                 continue;
             }
-            let returning = planned_returning(statement, &*catalog, Params::Given(params))?;
+            let kept = kept.filter(|_| through.is_none());
+            let returning = returning_of(statement, &*catalog, params, kept)?;
             match (Dml { session: self, catalog, params, context: self.begin(), returning }).run(statement) {
                 Err(error)
                     if error.code() == ErrorCode::Conflict
@@ -122,10 +130,40 @@ pub(crate) fn planned_returning(
     statement: &Statement,
     catalog: &dyn CatalogReader,
     params: Params<'_>,
-) -> Result<Option<Box<Returning>>, Error> {
-    let Some(bound) = returning(statement, catalog, params)? else { return Ok(None) };
-    let planned = plan_select(*bound)?.ok_or_else(|| Error::new(ErrorCode::Bug, "a RETURNING has no plan"))?;
-    Ok(Some(Box::new(Returning::new(planned)?)))
+) -> Result<Option<Returning>, Error> {
+    returning(statement, catalog, params)?.map(|bound| planned(*bound)).transpose()
+}
+
+fn planned(bound: BoundSelect) -> Result<Returning, Error> {
+    let planned = plan_select(bound)?.ok_or_else(|| Error::new(ErrorCode::Bug, "a RETURNING has no plan"))?;
+    Ok(Returning::new(planned)?)
+}
+
+/// The RETURNING of a statement, made ready for these values, or taken from `kept`. One without parameters is kept there.
+fn returning_of(
+    statement: &Statement,
+    catalog: &dyn CatalogReader,
+    params: &[Value],
+    kept: Option<&KeptReturning>,
+) -> Result<Option<Arc<Returning>>, Error> {
+    let version = catalog.version();
+    if let Some(known) = kept.and_then(|kept| kept.of(version)) {
+        return Ok(known);
+    }
+    // An error is that of the statement with its values, below.
+    let open = kept.map_or(Ok(None), |_| returning(statement, catalog, Params::Open)).ok().flatten();
+    if let (Some(kept), Some(open)) = (kept, open)
+        && !open.output.columns().iter().any(|column| has_parameter(&column.expr))
+    {
+        let returning = Some(Arc::new(planned(*open)?));
+        kept.put(version, returning.clone());
+        return Ok(returning);
+    }
+    let returning = planned_returning(statement, catalog, Params::Given(params))?.map(Arc::new);
+    if let (Some(kept), None) = (kept, &returning) {
+        kept.put(version, None);
+    }
+    Ok(returning)
 }
 
 /// The rows that a statement has written, if it counts them itself, and what it has read and noticed.

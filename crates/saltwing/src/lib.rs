@@ -59,6 +59,7 @@ mod explain_effect;
 mod export;
 mod file_access;
 mod kept_plan;
+mod kept_returning;
 mod load;
 mod machine_memory;
 mod maintenance;

@@ -13,6 +13,7 @@ use saltwing_sql::{Statement, TableRef};
 use saltwing_types::{ErrorCode, Span, Value};
 
 use crate::Error;
+use crate::kept_returning::KeptReturning;
 use crate::outcome::{BatchSource, ExecResult, Outcome, RowsOutcome, Running, Values};
 use crate::session::Session;
 use crate::settings::{ExecutorChoice, Settings};
@@ -53,6 +54,16 @@ pub(crate) enum Purpose {
 
 impl Session {
     pub(crate) fn run_statement(&self, statement: &Statement, params: &[Value]) -> Result<Outcome, Error> {
+        self.run_statement_of(statement, params, None)
+    }
+
+    /// As [`Session::run_statement`]; `kept` is the place for the RETURNING of a statement that may run again.
+    pub(crate) fn run_statement_of(
+        &self,
+        statement: &Statement,
+        params: &[Value],
+        kept: Option<&KeptReturning>,
+    ) -> Result<Outcome, Error> {
         self.check_written(statement)?;
         let catalog = &self.shared().catalog;
         let shown =
@@ -63,7 +74,7 @@ impl Session {
             | Statement::Insert(_)
             | Statement::Delete(_)
             | Statement::Update(_)
-            | Statement::Merge(_) => self.run_dml(statement, params),
+            | Statement::Merge(_) => self.run_dml(statement, params, kept),
             Statement::Explain(explain) => shown(self.run_explain(explain, params)?),
             Statement::CreateTable(create) => self.run_create_table(create),
             Statement::CreateTableAs(create) => self.run_create_table_as(create, params),

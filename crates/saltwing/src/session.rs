@@ -333,7 +333,7 @@ impl Session {
         let values = if statement.dialect == Dialect::Phoenix { without_empty_texts(values) } else { values };
         match &parsed.statement {
             Statement::Query(query) => self.run_known_query(query, &values, statement).map(Outcome::Rows),
-            other => self.run_statement(other, &values),
+            other => self.run_statement_of(other, &values, Some(&statement.returning)),
         }
     }
 

@@ -19,6 +19,7 @@ use saltwing_types::Value;
 
 use crate::Error;
 use crate::kept_plan::KeptPlan;
+use crate::kept_returning::KeptReturning;
 
 /// Most statements.
 const STATEMENTS_MAX: usize = 256;
@@ -39,6 +40,8 @@ pub(crate) struct CachedStatement {
     plan: Mutex<Option<Arc<CachedPlan>>>,
     /// How the relational engine runs it.
     pub(crate) kept: KeptPlan,
+    /// Its RETURNING, if it writes.
+    pub(crate) returning: KeptReturning,
 }
 
 /// A plan made on one version of the catalog.
@@ -71,8 +74,8 @@ impl CachedStatement {
     pub(crate) fn new(parsed: Parsed, text: &Arc<str>, dialect: Dialect) -> Result<Self, Error> {
         check_hints(&parsed.statement).map_err(|error| Error::from(error).in_sql(text))?;
         let parameter_count = parameter_count(&parsed.parameters);
-        let (plan, kept) = (Mutex::new(None), KeptPlan::default());
-        Ok(Self { parsed, text: text.clone(), parameter_count, dialect, plan, kept })
+        let (plan, kept, returning) = (Mutex::new(None), KeptPlan::default(), KeptReturning::default());
+        Ok(Self { parsed, text: text.clone(), parameter_count, dialect, plan, kept, returning })
     }
 
     /// The plan of a query with these values; `None` where it must be made from the text.
