@@ -3,10 +3,10 @@
 use crate::error::{commit_error, storage_error};
 use crate::journal::ROUND_BYTES_MAX;
 use crate::opening::commit_durably;
-use crate::space::{SpaceTables, TableNames, apply};
+use crate::space::{SpaceTables, TableNames};
 use crate::writer::Writer;
 use parking_lot::{Mutex, RwLock};
-use redb::{CompactionError, Database, ReadTransaction};
+use redb::{CompactionError, Database, ReadTransaction, ReadableDatabase};
 use saltwing_store::device::{self, Device};
 use saltwing_store::directory::Directory;
 use saltwing_store::group_sync::GroupSync;
@@ -17,7 +17,7 @@ use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// The file is compacted when it exceeds twice the live bytes by this much. Compacting writes at most the live bytes,
 /// so it never writes more than it frees.
@@ -47,6 +47,8 @@ pub(crate) struct Inner {
     /// `None` for a reader.
     pub(crate) watermark: Option<Watermark>,
     pub(crate) device: Device,
+    /// Whether the journal has batches that redb does not have: [`Writer::unapplied`].
+    pub(crate) has_unapplied: AtomicBool,
     /// Bytes of batches that redb has not brought to the disk.
     pub(crate) waiting_bytes: AtomicU64,
     /// The damage that was met first. redb takes no call after it, and says no more about it.
@@ -108,22 +110,46 @@ impl Inner {
         }
     }
 
-    /// Writes a batch to the journal and to redb. It is on the disk after the next sync of the journal.
+    /// Writes a batch to the journal. It is on the disk after the next sync of the journal, and in redb before the next
+    /// read of redb.
     pub(crate) fn commit(&self, batch: WriteBatch) -> Result<(), StoreError> {
         let mut writer = self.writer.lock();
-        let Writer { journal, live, .. } = &mut *writer;
-        self.write(|| {
-            journal.append(&batch, self.watermark.as_ref().map_or(0, Watermark::acknowledged))?;
-            let mut transaction = self.database.read().begin_write()?;
-            transaction.set_durability(redb::Durability::None)?;
-            apply(&self.names, &transaction, batch, live)?;
-            Ok(transaction.commit()?)
-        })?;
-        self.waiting_bytes.store(journal.bytes(), Ordering::Relaxed);
-        match journal.bytes() >= self.round_bytes_max() {
-            true => self.end_round(&mut writer),
-            false => Ok(()),
+        let before = writer.journal.bytes();
+        let acknowledged = self.watermark.as_ref().map_or(0, Watermark::acknowledged);
+        self.write(|| Ok(writer.journal.append(&batch, acknowledged)?))?;
+        let bytes = writer.journal.bytes();
+        writer.unapplied.push(batch, usize::try_from(bytes - before).unwrap_or(usize::MAX));
+        self.has_unapplied.store(true, Ordering::Release);
+        self.waiting_bytes.store(bytes, Ordering::Relaxed);
+        if bytes >= self.round_bytes_max() {
+            return self.end_round(&mut writer);
         }
+        if writer.unapplied.is_full() { self.write(|| self.apply_all(&mut writer)) } else { Ok(()) }
+    }
+
+    /// Brings the batches into redb that only the journal has, in memory.
+    pub(crate) fn apply_all(&self, writer: &mut Writer) -> Result<(), redb::Error> {
+        if writer.unapplied.is_empty() {
+            return Ok(());
+        }
+        let mut transaction = self.database.read().begin_write()?;
+        transaction.set_durability(redb::Durability::None)?;
+        writer.apply_all(&self.names, &transaction, &self.has_unapplied)?;
+        Ok(transaction.commit()?)
+    }
+
+    /// A transaction of redb that sees all batches that were written before this call.
+    ///
+    /// # Errors
+    /// As [`Inner::read`]; after an error of a batch nothing more is written.
+    pub(crate) fn begin_read(&self) -> Result<ReadTransaction, StoreError> {
+        if self.has_unapplied.load(Ordering::Acquire) {
+            let mut writer = self.writer.lock();
+            let applied =
+                self.guarded(|| self.apply_all(&mut writer), |error| storage_error("write", self.path(), error));
+            applied.inspect_err(|error| self.group.give_up(error))?;
+        }
+        self.read(|| Ok(self.database.read().begin_read()?))
     }
 
     /// The batch bytes after which redb commits durably and the journal restarts: fewer if there is little space for a
@@ -161,7 +187,9 @@ impl Inner {
     /// Makes redb write all batches to the disk, so that the journal can restart.
     pub(crate) fn end_round(&self, writer: &mut Writer) -> Result<(), StoreError> {
         self.write(|| {
-            commit_durably(self.database.read().begin_write()?, writer)?;
+            let transaction = self.database.read().begin_write()?;
+            writer.apply_all(&self.names, &transaction, &self.has_unapplied)?;
+            commit_durably(transaction, writer)?;
             Ok(writer.journal.begin_round(self.round_bytes_max())?)
         })?;
         self.waiting_bytes.store(0, Ordering::Relaxed);

@@ -36,6 +36,9 @@ pub(crate) const FILE: &str = "journal";
 /// A round ends when it has this many bytes: redb commits durably, and the journal starts again.
 pub(crate) const ROUND_BYTES_MAX: u64 = 64 << 20;
 
+/// The file grows by so much more than a record needs. These bytes take no space before they are written.
+const RESERVED_BYTES: u64 = 4 << 20;
+
 const HEADER: usize = 32;
 /// Bytes that are looked through at once for records behind a bad one.
 const SEARCHED: usize = 1 << 20;
@@ -48,6 +51,8 @@ pub(crate) struct Journal {
     /// The number of the next batch.
     next: u64,
     at: u64,
+    /// The file has at least this many bytes.
+    reserved: u64,
     buffer: Vec<u8>,
 }
 
@@ -106,7 +111,7 @@ impl Journal {
             ErrorKind::NotFound => damaged(format!("the file data/{FILE} is missing")),
             _ => error,
         })?;
-        Ok(Self { file, base, next: base, at: 0, buffer: Vec::new() })
+        Ok(Self { file, base, next: base, at: 0, reserved: 0, buffer: Vec::new() })
     }
 
     /// The handle that syncs the file while others write.
@@ -162,10 +167,26 @@ impl Journal {
         self.buffer[24..32].copy_from_slice(&synced.to_le_bytes());
         let sum = crc32fast::hash(&self.buffer[4..]);
         self.buffer[..4].copy_from_slice(&sum.to_le_bytes());
+        let end = self.at + self.buffer.len() as u64;
+        self.reserve(end)?;
         positioned::write(&self.file, self.at, &self.buffer)?;
-        self.at += self.buffer.len() as u64;
+        self.at = end;
         self.next += 1;
         self.buffer.shrink_to(1 << 20);
+        Ok(())
+    }
+
+    /// Makes the file longer than a record that ends at `end`, if it is shorter. A sync of a file that has grown also
+    /// writes its new length: where each record would make it longer, each sync would take a quarter more time.
+    fn reserve(&mut self, end: u64) -> Result<()> {
+        if end <= self.reserved {
+            return Ok(());
+        }
+        self.reserved = self.file.metadata()?.len();
+        if end > self.reserved {
+            self.reserved = end + RESERVED_BYTES;
+            self.file.set_len(self.reserved)?;
+        }
         Ok(())
     }
 
@@ -175,13 +196,18 @@ impl Journal {
         self.at = 0;
         if self.file.metadata()?.len() > 2 * round_bytes {
             self.file.set_len(2 * round_bytes)?;
+            self.reserved = 0;
         }
         Ok(())
     }
 
     /// Frees the space of a journal without records.
-    pub(crate) fn shrink(&self) -> Result<()> {
-        if self.is_empty() { self.file.set_len(0) } else { Ok(()) }
+    pub(crate) fn shrink(&mut self) -> Result<()> {
+        if !self.is_empty() {
+            return Ok(());
+        }
+        self.reserved = 0;
+        self.file.set_len(0)
     }
 
     /// Returns the batches since the base, and continues after them: before a torn end, which is to be cut off. Batches

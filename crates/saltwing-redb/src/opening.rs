@@ -13,7 +13,7 @@ use crate::journal::{self, Journal, ROUND_BYTES_MAX, Torn};
 use crate::page_file::PageFile;
 use crate::read_pages::ReadPages;
 use crate::space::{LiveBytes, TableNames, apply};
-use crate::writer::Writer;
+use crate::writer::{Unapplied, Writer};
 
 /// The file in the directory's `data`.
 const PAGES: &str = "pages";
@@ -110,7 +110,8 @@ fn writer_at_opening(directory: &Directory, readonly: bool, database: &Database)
     if is_new {
         sync_names(&folder)?;
     }
-    Ok(Writer { journal, live: LiveBytes::load(&transaction)?, compacted: u64::MAX })
+    let (unapplied, live) = (Unapplied::default(), LiveBytes::load(&transaction)?);
+    Ok(Writer { journal, unapplied, live, compacted: u64::MAX })
 }
 
 /// Cuts a torn end off, or leaves it out for a reader; the notice.

@@ -1,11 +1,11 @@
 //! The store.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::{Mutex, RwLock};
-use redb::{ReadTransaction, ReadableDatabase};
+use redb::ReadTransaction;
 use saltwing_store::device::Device;
 use saltwing_store::directory::Directory;
 use saltwing_store::group_sync::GroupSync;
@@ -78,6 +78,7 @@ pub fn open(path: impl AsRef<Path>, options: OpenOptions) -> Result<RedbStore, S
         group: GroupSync::new(options.trace),
         watermark,
         device: Device::with_batches_of(BATCH_BYTES),
+        has_unapplied: AtomicBool::new(false),
         waiting_bytes: AtomicU64::new(0),
         damage: OnceLock::new(),
         readonly,
@@ -103,18 +104,19 @@ impl OrderedKv for RedbStore {
 
     fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
         let inner = &self.inner;
-        inner.read(|| inner.get(&inner.database.read().begin_read()?, space, key))
+        let transaction = inner.begin_read()?;
+        inner.read(|| inner.get(&transaction, space, key))
     }
 
     fn cursor(&self, space: Space, bounds: KeyBounds, direction: Direction) -> Result<Box<dyn Cursor>, StoreError> {
         let inner = &self.inner;
-        let tables = inner.read(|| SpaceTables::open(&inner.names, &inner.database.read().begin_read()?, space))?;
+        let transaction = inner.begin_read()?;
+        let tables = inner.read(|| SpaceTables::open(&inner.names, &transaction, space))?;
         Ok(Box::new(RangeCursor::new(TableRange::new(inner.clone(), tables), bounds, direction)))
     }
 
     fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError> {
-        let transaction = self.inner.read(|| Ok(self.inner.database.read().begin_read()?))?;
-        Ok(Box::new(RedbSnapshot { transaction, inner: self.inner.clone() }))
+        Ok(Box::new(RedbSnapshot { transaction: self.inner.begin_read()?, inner: self.inner.clone() }))
     }
 
     fn write(&self, batch: WriteBatch, durability: Durability) -> Result<(), StoreError> {
@@ -149,6 +151,8 @@ impl OrderedKv for RedbStore {
         let inner = &self.inner;
         inner.refuse_writes()?;
         let mut writer = inner.writer.lock();
+        // So that the live bytes are known.
+        inner.write(|| inner.apply_all(&mut writer))?;
         let is_worth = inner.is_worth_compacting(&writer);
         if !is_worth.map_err(|error| StoreError::io("reclaim", inner.path(), error))? {
             return Ok(());

@@ -154,6 +154,9 @@ fn torn(image: &Path) -> usize {
     ["first", "second"].into_iter().for_each(|key| put(&store, key, Durability::Buffered));
     copy(&live, image);
     let mut journal = fs::read(image.join(JOURNAL)).unwrap();
+    // The file is longer than its records.
+    let end = journal.iter().rposition(|byte| *byte != 0).unwrap() + 1;
+    journal.truncate(end);
     journal[..32].fill(0);
     fs::write(image.join(JOURNAL), &journal).unwrap();
     journal.len()

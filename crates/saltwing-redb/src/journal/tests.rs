@@ -62,6 +62,13 @@ fn records_of_earlier_rounds_are_not_read() {
     assert_eq!(replayed(home.path(), 21, 20).unwrap(), ((21..25).collect(), None));
 }
 
+/// The bytes of a journal's records: the file may be longer.
+fn records(journal: &Journal, path: &Path) -> Vec<u8> {
+    let mut bytes = fs::read(path).unwrap();
+    bytes.truncate(usize::try_from(journal.at).unwrap());
+    bytes
+}
+
 /// Every bit of every record: a synced batch is reported missing, wherever its number is known from.
 #[test]
 fn a_damaged_record_is_an_error_if_it_was_synced_and_an_end_if_not() {
@@ -70,7 +77,7 @@ fn a_damaged_record_is_an_error_if_it_was_synced_and_an_end_if_not() {
     write(&mut journal, 1..4, 0);
     write(&mut journal, 4..6, 3);
     let (path, bytes) = (home.path().join(FILE), journal.at as usize / 5);
-    let good = fs::read(&path).unwrap();
+    let good = records(&journal, &path);
     for (acknowledged, by) in [(3, "the watermark"), (0, "a record behind")] {
         for place in 0..good.len() {
             let mut bad = good.clone();
@@ -98,7 +105,7 @@ fn a_salvage_reads_on_behind_a_damaged_record() {
     let mut journal = Journal::open(home.path(), true, 1).unwrap();
     write(&mut journal, 1..6, 0);
     let (path, bytes) = (home.path().join(FILE), journal.at as usize / 5);
-    let good = fs::read(&path).unwrap();
+    let good = records(&journal, &path);
     assert_eq!(salvaged(home.path(), 1, 5), ((1..6).collect(), vec![]));
     for place in 0..good.len() {
         let mut bad = good.clone();
@@ -124,7 +131,7 @@ fn a_torn_last_record_is_an_end_and_told() {
     let mut journal = Journal::open(home.path(), true, 1).unwrap();
     write(&mut journal, 1..4, 0);
     let path = home.path().join(FILE);
-    let good = fs::read(&path).unwrap();
+    let good = records(&journal, &path);
     let third = good.len() / 3 * 2;
     for cut in third..good.len() {
         fs::write(&path, &good[..cut]).unwrap();
