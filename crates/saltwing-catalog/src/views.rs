@@ -51,28 +51,6 @@ impl Catalog {
         Ok(())
     }
 
-    /// Drops a view.
-    ///
-    /// # Errors
-    /// [`CatalogError::NoSuchView`], [`CatalogError::IsTable`], [`CatalogError::Used`]; the store's.
-    pub fn drop_view(&self, schema: Option<&str>, name: &str, views: Dependents) -> Result<(), CatalogError> {
-        let _one_by_one = self.changing.lock();
-        let mut view = Definitions::clone(&self.definitions());
-        let Some(def) = view.view(schema, name) else {
-            if let Ok(table) = view.resolve(schema, name) {
-                return Err(CatalogError::IsTable(table.def().name.to_string()));
-            }
-            let (name, nearest) = view.nearest(schema, name, view.views.values().map(|view| &view.name))?;
-            return Err(CatalogError::NoSuchView { name, nearest });
-        };
-        let mut writes = self.store.batch();
-        self.drop_dependents(&mut view, &mut *writes, &def.name, views)?;
-        self.delete_view(&mut view, &mut *writes, &def.name)?;
-        writes.commit(Durability::Synced)?;
-        self.publish(view);
-        Ok(())
-    }
-
     /// Drops the views that use a table or view.
     ///
     /// # Errors
@@ -95,7 +73,7 @@ impl Catalog {
         Ok(())
     }
 
-    fn delete_view(
+    pub(crate) fn delete_view(
         &self,
         view: &mut Definitions,
         writes: &mut dyn WriteBatch,

@@ -80,6 +80,7 @@ mod relational;
 mod relational;
 #[cfg(feature = "datafusion")]
 mod relational_engine;
+mod removal;
 mod rows;
 mod run;
 mod sequences;
