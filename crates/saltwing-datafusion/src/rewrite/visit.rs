@@ -86,6 +86,7 @@ impl VisitorMut for Rewriter<'_> {
                 parts.iter_mut().for_each(lower);
                 let span = expr_span(&Expr::CompoundIdentifier(parts.clone()));
                 let replaced = families::without_family(parts, &self.scopes);
+                families::mark_outer(parts, &self.scopes);
                 return broken(replaced.map_err(|error| error.at(span)));
             }
             Expr::QualifiedWildcard(name, _) => lower_object(name),
