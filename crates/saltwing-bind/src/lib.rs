@@ -82,7 +82,7 @@ pub use sequence::{
 };
 pub use subquery::{Candidate, Subquery, candidates, placed, with_placeholders};
 pub use target::{column_path, resolve, table_path, target_columns};
-pub use update::{BoundUpdate, update};
+pub use update::{BoundUpdate, ChangedColumns, update};
 pub use view::{
     AlteredView, BoundView, PlainView, VIEW_DEPTH_MAX, VIEWS_MAX, ViewPlace, altered_view, check_new_names,
     create_view, is_updatable, plain_view, through_view, view_places, with_views,

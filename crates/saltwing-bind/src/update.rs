@@ -25,14 +25,24 @@ pub struct BoundUpdate {
     /// The rows: first the physical key of the row as it is, then the new value of each column of the table, hidden ones too,
     /// then those of dynamic columns. A value is of the column's type only where the column is not assigned.
     pub query: QueryStatement,
-    /// The dynamic columns that are assigned.
-    pub dynamic: Vec<ColumnDef>,
+    /// What the rows have beside the values of the query.
+    pub changed: ChangedColumns,
     /// Whether a column of the key is assigned, so that a row may move.
     pub moves_rows: bool,
     /// Whether the query has further tables, so that a row may come several times.
     pub is_joined: bool,
     /// The parameters that are assigned, with the types that these get.
     pub open: Vec<Expr>,
+}
+
+/// The columns of changed rows that are not those of the table with the values of the query.
+#[derive(Debug, Default)]
+pub struct ChangedColumns {
+    /// The dynamic columns that are assigned.
+    pub dynamic: Vec<ColumnDef>,
+    /// The `ROW_TIMESTAMP` of the key, by index, if its DEFAULT is assigned: the query gives NULL, and the row takes the time of
+    /// the write.
+    pub row_timestamp: Option<usize>,
 }
 
 /// Binds an UPDATE.
@@ -48,14 +58,14 @@ pub fn update(statement: &Update, catalog: &dyn CatalogReader, params: Params<'_
     select.from.extend(from.iter().cloned());
     select.selection.clone_from(selection);
     assigned.query.has_sequences |= statement.has_sequences;
-    let AssignedRows { query, dynamic, moves_rows, open } = assigned;
-    Ok(BoundUpdate { table, query, dynamic, moves_rows, is_joined: !from.is_empty(), open })
+    let AssignedRows { query, changed, moves_rows, open } = assigned;
+    Ok(BoundUpdate { table, query, changed, moves_rows, is_joined: !from.is_empty(), open })
 }
 
 /// All rows of a table with new values, as in [`BoundUpdate`].
 pub(crate) struct AssignedRows {
     pub(crate) query: QueryStatement,
-    pub(crate) dynamic: Vec<ColumnDef>,
+    pub(crate) changed: ChangedColumns,
     pub(crate) moves_rows: bool,
     pub(crate) open: Vec<Expr>,
 }
@@ -92,7 +102,11 @@ impl AssignedRows {
             }
         }
         let moves_rows = columns.iter().any(|&column| def.key.position(column).is_some());
-        Ok(Self { query, dynamic, moves_rows, open })
+        let time = table.time_column().filter(|time| time.is_row_timestamp).map(|time| time.column);
+        let takes_time =
+            |time: &usize| assignments.iter().zip(&columns).any(|(it, column)| column == time && is_default(&it.value));
+        let changed = ChangedColumns { dynamic, row_timestamp: time.filter(takes_time) };
+        Ok(Self { query, changed, moves_rows, open })
     }
 }
 
