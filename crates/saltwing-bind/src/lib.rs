@@ -75,7 +75,7 @@ pub use returning::returning;
 pub use row_rules::RowRules;
 pub use saltwing_sql::statement::OnConflict;
 pub use scope::Scope;
-pub use select::{BoundQuery, BoundSelect, OrderColumn, Output, query, row_count};
+pub use select::{BoundQuery, BoundSelect, Output, query, row_count};
 pub use sequence::{
     SequenceAction, SequenceUse, SequenceUses, SequencedQuery, alter_sequence, create_sequence, create_sequence_text,
     sequenced_query,
