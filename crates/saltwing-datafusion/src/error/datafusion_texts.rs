@@ -30,7 +30,7 @@ struct Line {
     error: fn(&str) -> RelationalError,
 }
 
-const LINES: [Line; 16] = [
+const LINES: [Line; 17] = [
     // `x.*`: the planner looks tables of wildcards up without a typed error.
     line(Variant::Plan, "Invalid qualifier ", no_such_table),
     // Signatures of native functions are checked against types that only the planner knows.
@@ -38,6 +38,7 @@ const LINES: [Line; 16] = [
     // Aggregate calls and their arguments are known only after the planner has resolved names.
     line(Variant::Plan, "HAVING clause references", having),
     line(Variant::Plan, "must appear in the GROUP BY clause", not_grouped),
+    line(Variant::Plan, "to grouping function is not in grouping columns", not_a_key),
     // A condition may be a column, and its type is known to the planner alone.
     line(Variant::Plan, "non-boolean predicate", type_mismatch),
     // AND and OR stay DataFusion's, as do comparisons of INTERSECT.
@@ -102,6 +103,11 @@ fn not_grouped(text: &str) -> RelationalError {
     RelationalErrorKind::Syntax(text).into()
 }
 
+/// The names of the plan say nothing to the user.
+fn not_a_key(_: &str) -> RelationalError {
+    RelationalErrorKind::Syntax("GROUPING takes expressions of GROUP BY, and this one is none".into()).into()
+}
+
 fn type_mismatch(text: &str) -> RelationalError {
     RelationalErrorKind::TypeMismatch(in_sql_types(text)).into()
 }
@@ -150,6 +156,10 @@ mod tests {
             "HAVING names column t.a, which stands neither in GROUP BY nor in an aggregate",
         ),
         ("SELECT a, b FROM (VALUES (1, 2)) t (a, b) GROUP BY a", "t.b stands neither in GROUP BY nor in an aggregate"),
+        (
+            "SELECT GROUPING(a + 1) FROM (VALUES (1)) t (a) GROUP BY ROLLUP (a)",
+            "GROUPING takes expressions of GROUP BY, and this one is none",
+        ),
         (
             "SELECT 1 FROM (SELECT 1 AS a) t WHERE a",
             "Cannot create filter with non-boolean predicate 't.a' returning BIGINT",

@@ -8,6 +8,7 @@
 //!   them.
 //! * Clauses that DataFusion would ignore silently are refused, and so are functions that do not exist.
 
+mod arguments;
 mod families;
 mod grouping;
 mod items;
