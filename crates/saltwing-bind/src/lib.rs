@@ -20,6 +20,7 @@ mod create_table_as;
 mod dml;
 mod error;
 mod exact;
+mod exists;
 mod file_name;
 mod generated;
 mod hint;
