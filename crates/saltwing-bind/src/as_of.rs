@@ -6,7 +6,7 @@ use saltwing_access::Table;
 use saltwing_sql::expr_span;
 use saltwing_types::value::Timestamp;
 use saltwing_types::{SqlType, Value, eval, number};
-use sqlparser::ast::TableVersion;
+use sqlparser::ast::{self, TableVersion};
 
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::lower::{Lowerer, Params};
@@ -29,6 +29,10 @@ pub fn table_as_of(
     let place = |error: BindError| error.at(expr_span(moment));
     let wrong =
         |what: &str| place(BindErrorKind::Syntax(format!("AS OF TIMESTAMP takes an instant, and {what}")).into());
+    if let ast::Expr::Subquery(_) = moment {
+        // A moment that is computed runs first: this one could not.
+        return Err(wrong("this one cannot be computed before the statement runs: it names columns, or is wrong"));
+    }
     let lowerer = Lowerer { scope: &Scope::empty(), params, subqueries, operands: &[], collector: None };
     let lowered = lowerer.lower(moment).map_err(|error| place(error.into_error()))?;
     if !lowered.is_constant() {

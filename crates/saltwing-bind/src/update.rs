@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use saltwing_access::Table;
 use saltwing_catalog::CatalogReader;
-use saltwing_sql::is_default;
 use saltwing_sql::statement::{Assignment, QueryStatement, Update};
-use saltwing_types::{ColumnDef, Expr, SqlType};
+use saltwing_sql::{expr_span, is_default};
+use saltwing_types::{ColumnDef, Expr, SqlType, TableDef, Value, number};
 use sqlparser::ast::{self, SelectItem};
 
+use crate::aggregate::AggregateFunction;
 use crate::computed::expr_of;
-use crate::error::Result;
+use crate::error::{BindError, BindErrorKind, Result};
 use crate::generated::is_generated;
 use crate::identity::check_identity;
 use crate::lower::Params;
@@ -98,6 +99,7 @@ impl AssignedRows {
                     continue;
                 }
                 check_identity(def, target, Some(&assignment.value), None)?;
+                check_value(def, target, &assignment.value)?;
                 *item = SelectItem::UnnamedExpr(assigned_value(&assignment.value, target, params, &mut open)?);
             }
         }
@@ -108,6 +110,25 @@ impl AssignedRows {
         let changed = ChangedColumns { dynamic, row_timestamp: time.filter(takes_time) };
         Ok(Self { query, changed, moves_rows, open })
     }
+}
+
+/// # Errors
+/// A literal that is no value of the column; an aggregate, which is no value of a row.
+fn check_value(def: &TableDef, target: &ColumnDef, value: &ast::Expr) -> Result<()> {
+    let place = |error: BindError| error.at(expr_span(value));
+    if let ast::Expr::Value(ast::ValueWithSpan { value: ast::Value::SingleQuotedString(text), .. }) = value {
+        let column = Some(format!("{}.{}", def.name, target.name));
+        let assigned = number::assign(Value::text(text.as_str()), target.ty);
+        assigned.map_err(|source| place(BindErrorKind::Value { column, source }.into()))?;
+    }
+    if let ast::Expr::Function(call) = value
+        && call.over.is_none()
+        && AggregateFunction::by_name(&call.name.to_string()).is_some()
+    {
+        let error = BindError::from(BindErrorKind::Syntax("aggregate functions are not allowed in UPDATE".into()));
+        return Err(place(error).help("a subquery gives one value: SET c = (SELECT SUM(x) FROM ..)"));
+    }
+    Ok(())
 }
 
 /// Whether a value is the DEFAULT of a column that is computed for each row: it may be a value of a sequence.

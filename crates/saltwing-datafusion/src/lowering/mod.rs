@@ -23,6 +23,7 @@ use saltwing_types::Expr;
 
 use crate::error::span_of;
 use crate::expression::expr_function::{ExprFunction, argument};
+use crate::expression::literal::to_literal;
 use crate::expression::operation::compare_op;
 use crate::expression::operation_function::{OperationFunction, row_of};
 use crate::expression::operation_text;
@@ -317,9 +318,14 @@ fn column_text(expr: &PlanExpr) -> String {
     match expr {
         PlanExpr::Column(Column { name, .. }) | PlanExpr::OuterReferenceColumn(_, Column { name, .. }) => name.clone(),
         PlanExpr::ScalarSubquery(_) => "(subquery)".to_owned(),
-        PlanExpr::ScalarFunction(call) => match ExprFunction::of(call) {
-            Some(own) => own.to_string(),
-            None => operation_text::shown(&expr.schema_name().to_string()),
+        PlanExpr::Literal(value, _) if let Some(literal) = to_literal(value) => literal.to_string(),
+        PlanExpr::ScalarFunction(call) => match (ExprFunction::of(call), OperationFunction::of(call)) {
+            (Some(own), _) => own.to_string(),
+            (None, Some((operation, _))) => {
+                let operands: Vec<String> = call.args.iter().map(column_text).collect();
+                operation_text::text(operation, &operands)
+            }
+            (None, None) => operation_text::shown(&expr.schema_name().to_string()),
         },
         other => operation_text::shown(&other.schema_name().to_string()),
     }

@@ -14,7 +14,7 @@ use sqlparser::ast::{
 use super::families::Scope;
 use super::rewriter::Rewriter;
 use super::tree::{Result, broken, lower, lower_object};
-use super::{families, grouping, items, rows, unnest, windows};
+use super::{clauses, families, grouping, items, rows, unnest, windows};
 use crate::expression::internal_name::PREFIX;
 use crate::{RelationalError, RelationalErrorKind};
 
@@ -126,6 +126,7 @@ impl Rewriter<'_> {
         for cte in query.with.iter_mut().flat_map(|with| &mut with.cte_tables) {
             self.alias(&mut cte.alias)?;
         }
+        clauses::check_order(query)?;
         for (present, clause) in [
             (query.fetch.is_some(), "FETCH beside LIMIT"),
             (!query.locks.is_empty(), "FOR UPDATE"),
@@ -195,6 +196,7 @@ impl Rewriter<'_> {
                 lower_object(name);
             }
         }
+        self.check_clauses(select)?;
         windows::resolve_windows(select, None)?;
         self.name_items(select, is_result)?;
         Ok(())
