@@ -191,7 +191,7 @@ impl Catalog {
 impl Definitions {
     /// # Errors
     /// [`CatalogError::IsTable`], [`CatalogError::NoSuchView`].
-    fn existing_view(&self, schema: Option<&str>, name: &str) -> Result<Arc<ViewDef>, CatalogError> {
+    pub(crate) fn existing_view(&self, schema: Option<&str>, name: &str) -> Result<Arc<ViewDef>, CatalogError> {
         if let Some(def) = self.view(schema, name) {
             return Ok(def);
         }

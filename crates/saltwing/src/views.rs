@@ -42,9 +42,9 @@ impl Session {
         let altered = altered_view(alter, &*catalog.snapshot())?;
         if let Some(table) = &altered.table {
             self.adds_dynamic_columns(table)?;
-            let added = catalog.create_view(true, |catalog| Ok::<_, Error>(altered_view(alter, catalog)?.def));
-            added.map_err(|error| error.at(Some(alter.view.span())))?;
         }
+        let changed = catalog.alter_view(|catalog| Ok::<_, Error>(altered_view(alter, catalog)?.def));
+        changed.map_err(|error| error.at(Some(alter.view.span())))?;
         Ok(ExecResult::noticed(altered.notices).into())
     }
 
