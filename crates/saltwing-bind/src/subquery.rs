@@ -151,21 +151,18 @@ impl VisitorMut for Replacer<'_> {
     type Break = ();
 
     fn pre_visit_expr(&mut self, expr: &mut ast::Expr) -> ControlFlow<()> {
-        match expr {
-            ast::Expr::Subquery(query) => {
-                if let Some(value) = self.placeholder(query, Spanned::span(&*expr))
-                    && let ast::Expr::Subquery(query) = std::mem::replace(expr, value)
-                {
-                    self.last = Some(query);
-                }
-            }
+        let value = match &*expr {
+            ast::Expr::Subquery(query) => self.placeholder(query, expr),
             ast::Expr::Exists { subquery, negated } => {
-                let value = first_of_all(subquery).and_then(|first| self.placeholder(&first, Spanned::span(&*expr)));
-                if let Some(value) = value.map(Box::new) {
-                    *expr = if *negated { ast::Expr::IsNull(value) } else { ast::Expr::IsNotNull(value) };
-                }
+                let value = first_of_all(subquery).and_then(|first| self.placeholder(&first, expr)).map(Box::new);
+                value.map(|value| if *negated { ast::Expr::IsNull(value) } else { ast::Expr::IsNotNull(value) })
             }
-            _ => {}
+            _ => None,
+        };
+        if let Some(value) = value
+            && let ast::Expr::Subquery(query) = std::mem::replace(expr, value)
+        {
+            self.last = Some(query);
         }
         ControlFlow::Continue(())
     }
@@ -186,10 +183,10 @@ impl VisitorMut for Replacer<'_> {
 }
 
 impl Replacer<'_> {
-    /// The placeholder of a query, if it is one of those that run first.
-    fn placeholder(&self, query: &Query, span: sqlparser::tokenizer::Span) -> Option<ast::Expr> {
+    /// The placeholder of a query, if it is one of those that run first, in the place of an expression.
+    fn placeholder(&self, query: &Query, replaced: &ast::Expr) -> Option<ast::Expr> {
         let number = self.subqueries.iter().position(|known| *known.query == *query)?;
-        let value = ast::Value::Placeholder(format!("{PLACEHOLDER}{number}"));
+        let (value, span) = (ast::Value::Placeholder(format!("{PLACEHOLDER}{number}")), Spanned::span(replaced));
         Some(ast::Expr::Value(ast::ValueWithSpan { value, span }))
     }
 }

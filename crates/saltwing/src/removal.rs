@@ -1,7 +1,7 @@
 //! DROP and TRUNCATE: the objects of a list go in one change of the catalog, or none of them does.
 
 use saltwing_bind::resolve;
-use saltwing_catalog::{CatalogReader, Dependents, DropList, GivenName, ListError};
+use saltwing_catalog::{Dependents, DropList, GivenName, ListError};
 use saltwing_sql::TableRef;
 use saltwing_sql::statement::{DropObjects, DropSchema, DropSequence};
 use saltwing_types::{ErrorCode, Span};

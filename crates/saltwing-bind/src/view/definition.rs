@@ -102,7 +102,7 @@ pub fn altered_view(alter: &AlterView, catalog: &dyn CatalogReader) -> Result<Al
     };
     match &alter.change {
         ViewChange::Add { if_not_exists, columns } => {
-            with_more(&view, (columns, *if_not_exists), alter.view.span(), catalog)
+            with_more(&view, (columns.as_slice(), *if_not_exists), alter.view.span(), catalog)
         }
         ViewChange::Drop { if_exists, columns } => {
             let mut query = parse_query_at(&view.query, alter.view.span())?;

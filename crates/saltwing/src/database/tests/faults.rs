@@ -369,7 +369,7 @@ fn lists_are_dropped_and_emptied_by_one_commit() {
         // The commit is there, and the rows stay: the next opening deletes them.
         lost(Call::Write, 1);
         let done = connection.execute(statement, ()).unwrap();
-        assert_eq!(done.notices().len(), 3, "{:?}", done.notices());
+        assert_eq!(done.notices.len(), 3, "{:?}", done.notices);
         faults.set(Fault::None);
         assert_eq!(counts(&connection), [left; 3], "{statement}");
         drop((connection, database));
