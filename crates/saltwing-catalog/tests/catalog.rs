@@ -83,7 +83,10 @@ fn names_match_in_any_case_and_clash_in_any_case() {
     assert_eq!(snapshot.resolve(Some("nowhere"), "t").unwrap_err().code().as_str(), "no_such_schema");
     assert!(catalog.create_schema("sales").is_err());
     assert!(catalog.create_schema("information_schema").is_err());
-    assert_eq!(catalog.drop_schema("sales").unwrap_err().code().as_str(), "invalid_definition");
+    assert_eq!(
+        catalog.drop_schemas(&list(&[(None, "sales")])).unwrap_err().error.code().as_str(),
+        "invalid_definition"
+    );
 }
 
 #[test]
@@ -245,9 +248,9 @@ fn temporary_tables_lie_over_the_catalog_of_a_session() {
     let after = versions();
     assert!(after.iter().all(|version| !before.contains(version)) && after[0] < after[1] && after[1] != after[2]);
     assert_eq!(one.create_table(def(None, "t")).unwrap_err().code().as_str(), "duplicate_table");
-    assert_eq!(one.truncate_tables(&[(None, "t")]).unwrap(), []);
+    assert!(one.truncate_tables(&[(None, "t")]).unwrap().is_empty());
     assert!(id(&one, None, "t") != own);
-    assert_eq!(other.drop_tables(&list(&[(None, "t"), (None, "T")])).unwrap(), []);
+    assert!(other.drop_tables(&list(&[(None, "t"), (None, "T")])).unwrap().is_empty());
     assert!(other.is_empty());
     assert_eq!(id(&other, None, "t"), stored);
 }
@@ -395,11 +398,11 @@ fn the_objects_of_a_list_go_together_or_not_at_all() {
     // Views of one list may use each other, in any order.
     catalog.drop_views(&list(&[(None, "v"), (None, "w")])).unwrap();
     let some = DropList { if_exists: true, ..list(&nope) };
-    assert_eq!(session.drop_tables(&some).unwrap(), []);
+    assert!(session.drop_tables(&some).unwrap().is_empty());
     assert_eq!((names(&catalog), session.is_empty()), (vec!["b".to_owned(), "c".to_owned()], true));
     let ids = |table: &str| catalog.snapshot().resolve(None, table).unwrap().def().id;
     let old = [ids("b"), ids("c")];
-    assert_eq!(session.truncate_tables(&[(None, "b"), (None, "c"), (None, "B")]).unwrap(), []);
+    assert!(session.truncate_tables(&[(None, "b"), (None, "c"), (None, "B")]).unwrap().is_empty());
     let new = [ids("b"), ids("c")];
     assert!(new[0] != new[1] && !old.contains(&new[0]) && !old.contains(&new[1]));
     drop((session, catalog));

@@ -338,7 +338,7 @@ impl Choices<'_> {
                 let length = typing::string(text);
                 if self.pick(3) == 0 { length } else { typing::cast(length, SqlType::Interval).unwrap_or(Expr::NULL) }
             }
-            ParameterKind::Boolean => self.of_kind(Kind::Boolean, depth),
+            ParameterKind::Boolean => self.of_kind(Kind::Condition, depth),
             ParameterKind::Integer => match self.pick(8) {
                 0 => self.of_kind(Kind::Number, depth),
                 n => Expr::Literal(Value::Int(n as i64 - 3), SqlType::BigInt),
