@@ -30,7 +30,7 @@ struct Line {
     error: fn(&str) -> RelationalError,
 }
 
-const LINES: [Line; 22] = [
+const LINES: [Line; 23] = [
     // `x.*`: the planner looks tables of wildcards up without a typed error.
     line(Variant::Plan, "Invalid qualifier ", no_such_table),
     // Signatures of native functions are checked against types that only the planner knows.
@@ -54,6 +54,7 @@ const LINES: [Line; 22] = [
     // Whether a subquery stands for one value the planner knows.
     line(Variant::Plan, "Too many columns! ", several_columns),
     line(Variant::Plan, "Arguments must be literals", no_literals),
+    line(Variant::Plan, "Argument #", no_literals),
     // DataFusion runs uncorrelated subqueries of one value itself.
     line(Variant::Execution, "Scalar subquery returned more than one row", several_rows),
     // Native functions of regular expressions compile them while they run.
@@ -219,6 +220,7 @@ mod tests {
             "SELECT (SELECT a, b FROM (VALUES (1, 2)) t (a, b))",
             "a subquery that stands for one value has several columns: t.a, t.b",
         ),
+        ("SELECT * FROM generate_series(1 + random())", "GENERATE_SERIES and RANGE take whole numbers as literals"),
         ("SELECT * FROM generate_series(1, 1 + random())", "GENERATE_SERIES and RANGE take whole numbers as literals"),
         ("SELECT (SELECT column1 FROM (VALUES (1), (2)) v)", "a subquery that stands for one value has several rows"),
         (
