@@ -69,13 +69,8 @@ pub(crate) fn served(items: &[OrderItem], cover: &Cover, space: &KeySpace) -> Se
             // The whole key has gone before: no two rows are left to be ordered.
             break;
         }
-        // The bytes of arrays, and of a computed CHAR without its padding, are not in the order of their values.
-        let is_by_bytes = match space.domain(at).ty() {
-            SqlType::Array(..) => false,
-            SqlType::Char(_) => !space.domain(at).is_unpadded(),
-            _ => true,
-        };
-        if position != Some(at) || !is_by_bytes {
+        // The bytes of arrays are not in the order of their values.
+        if position != Some(at) || matches!(space.domain(at).ty(), SqlType::Array(..)) {
             return Served::NOT;
         }
         let reverse = (item.order == SortOrder::Desc) == space.domain(at).is_ascending();

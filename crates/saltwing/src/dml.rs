@@ -62,7 +62,8 @@ impl Session {
         if with_dynamic_columns(table.def(), span)?.is_none() {
             return Ok(false);
         }
-        if self.is_within_transaction() {
+        // An appender is made between the statements of a transaction.
+        if self.is_within_transaction() || self.transaction.current().is_some() {
             let text = format!("the first dynamic column of table {name} cannot be written in a transaction");
             let help = "write one before BEGIN: the table gets a hidden column for them";
             return Err(Error::new(ErrorCode::ActiveTransaction, text).with_help(Some(help)).at(Some(span)));

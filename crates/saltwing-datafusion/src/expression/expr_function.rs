@@ -78,6 +78,12 @@ impl ExprFunction {
 }
 
 impl ExprFunction {
+    /// The expression that a call in a physical plan runs, and its arguments, if it is one of ours.
+    pub(crate) fn of_physical(expr: &Arc<dyn PhysicalExpr>) -> Option<(&Expr, &[Arc<dyn PhysicalExpr>])> {
+        let call = expr.downcast_ref::<ScalarFunctionExpr>()?;
+        Some((call.fun().inner().downcast_ref::<ExprFunction>()?.evaluator.expr(), call.args()))
+    }
+
     /// The values, whose bytes count as memory of the statement while the array lives, if they are large.
     fn evaluate_counted(
         &self,

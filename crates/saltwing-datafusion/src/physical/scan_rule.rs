@@ -112,7 +112,10 @@ fn without_sort(sort: &SortExec) -> Result<Option<Arc<dyn ExecutionPlan>>> {
         .iter()
         .map(|item| {
             let order = if item.options.descending { SortOrder::Desc } else { SortOrder::Asc };
-            let by = OrderBy::Column(path.table_column(&item.expr)?);
+            let by = match path.table_column(&item.expr) {
+                Some(column) => OrderBy::Column(column),
+                None => OrderBy::KeyPart(path.key_part(&item.expr)?),
+            };
             Some(OrderItem { by, order, nulls_first: item.options.nulls_first })
         })
         .collect();

@@ -31,7 +31,7 @@ pub(super) fn check(call: &Function, operations: &Operations) -> Result<()> {
             refused(format!("{name} takes a number of rows, and '{text}' is none"))
         }
         ("PERCENTILE_CONT" | "PERCENTILE_DISC", share) if !is_share(share) => {
-            refused(format!("{name} takes a share from 0 to 1, and {} is none", number::to_f64(share)))
+            refused(format!("{name} takes a constant from 0 to 1, and {} is none", number::to_f64(share)))
         }
         _ => Ok(()),
     }

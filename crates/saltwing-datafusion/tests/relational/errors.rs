@@ -62,8 +62,8 @@ fn errors_of_clauses_and_arguments_have_a_place() {
         ("SELECT 1 FROM log GROUP BY sum(up)", "sum"),
         ("SELECT 1 FROM log, log AS b, LOG", "LOG"),
         ("SELECT ts + 1 FROM log a ORDER BY 2", "2"),
-        ("SELECT lag(ts, 'x') OVER (ORDER BY ts) FROM log", "'x'"),
-        ("SELECT nth_value(ts, -7) OVER (ORDER BY ts) FROM log", "-7"),
+        ("SELECT lag(ts, 'x') OVER (ORDER BY ts) FROM log", "lag"),
+        ("SELECT nth_value(ts, -7) OVER (ORDER BY ts) FROM log", "nth_value"),
     ] {
         let error = db.try_with(sql, &[]).unwrap_err();
         let column = error.span.map(|span| span.start.column as usize - 1);
