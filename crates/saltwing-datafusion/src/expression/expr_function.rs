@@ -177,9 +177,11 @@ impl ScalarUDFImpl for ExprFunction {
     }
 
     fn schema_name(&self, args: &[PlanExpr]) -> Result<String> {
-        // Texts of different expressions may be the same (2.5 and 2.5e0): names must not.
         let args: Vec<String> = args.iter().map(|arg| arg.schema_name().to_string()).collect();
-        Ok(format!("{:?}({})", without_places(self.evaluator.expr()), args.join(", ")))
+        let mut expr = without_places(self.evaluator.expr());
+        expr.map_columns(&mut |column| column.name = format!("${}", column.index + 1));
+        // Texts of different expressions may be the same (2.5 and 2.5e0): names must not.
+        Ok(format!("{expr} #{:08x}({})", digest(self.evaluator.expr()), args.join(", ")))
     }
 
     fn signature(&self) -> &Signature {
