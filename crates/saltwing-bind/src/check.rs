@@ -50,10 +50,10 @@ impl RowChecks {
     /// The first constraint whose condition is FALSE for a row of all columns. A condition that is NULL is met.
     ///
     /// # Errors
-    /// Those of the conditions: such a row cannot be written.
-    pub fn broken_by(&self, row: &[Value]) -> std::result::Result<Option<&str>, ValueError> {
+    /// Those of a condition, with the name of its constraint: such a row cannot be written.
+    pub fn broken_by(&self, row: &[Value]) -> std::result::Result<Option<&str>, (&str, ValueError)> {
         for RowCheck { name, condition } in &self.0 {
-            if eval::eval(condition, row)? == Value::Bool(false) {
+            if eval::eval(condition, row).map_err(|error| (name.as_str(), error))? == Value::Bool(false) {
                 return Ok(Some(name));
             }
         }

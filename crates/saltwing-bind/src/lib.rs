@@ -20,6 +20,7 @@ mod create_table_as;
 mod dml;
 mod error;
 mod exact;
+mod exists;
 mod file_name;
 mod generated;
 mod hint;
@@ -75,14 +76,14 @@ pub use returning::returning;
 pub use row_rules::RowRules;
 pub use saltwing_sql::statement::OnConflict;
 pub use scope::Scope;
-pub use select::{BoundQuery, BoundSelect, OrderColumn, Output, query, row_count};
+pub use select::{BoundQuery, BoundSelect, Output, query, row_count};
 pub use sequence::{
     SequenceAction, SequenceUse, SequenceUses, SequencedQuery, alter_sequence, create_sequence, create_sequence_text,
     sequenced_query,
 };
 pub use subquery::{Candidate, Subquery, candidates, placed, with_placeholders};
 pub use target::{column_path, resolve, table_path, target_columns};
-pub use update::{BoundUpdate, update};
+pub use update::{BoundUpdate, ChangedColumns, update};
 pub use view::{
     AlteredView, BoundView, PlainView, VIEW_DEPTH_MAX, VIEWS_MAX, ViewPlace, altered_view, check_new_names,
     create_view, is_updatable, plain_view, through_view, view_places, with_views,

@@ -6,7 +6,7 @@ use saltwing_access::Table;
 use saltwing_catalog::CatalogReader;
 use saltwing_sql::statement::{Merge, MergeAction, MergeClause, MergeRows, OnConflict, QueryStatement};
 use saltwing_sql::{ColumnName, DynamicColumn};
-use saltwing_types::{ColumnDef, Expr};
+use saltwing_types::Expr;
 use sqlparser::ast::{self, BinaryOperator, SelectItem};
 
 use crate::dml::{UpsertTarget, check_not_null};
@@ -15,7 +15,7 @@ use crate::generated::is_generated;
 use crate::identity::check_identity;
 use crate::lower::Params;
 use crate::target::{NamedTable, column_names, declared, resolve, select_of, target_columns};
-use crate::update::{AssignedRows, assigned_value, has_computed_default};
+use crate::update::{AssignedRows, ChangedColumns, assigned_value, has_computed_default};
 use crate::written_columns::declared_columns;
 
 /// A MERGE, clause by clause.
@@ -30,9 +30,8 @@ pub struct BoundMerge {
 
 /// The action of a clause, and the query for its rows. No row is in the queries of two clauses.
 pub enum MergeStep {
-    /// Rows of the table get new values: as [`BoundUpdate::query`](crate::BoundUpdate::query), with the dynamic columns among
-    /// them.
-    Update(QueryStatement, Vec<ColumnDef>),
+    /// Rows of the table get new values: as [`BoundUpdate::query`](crate::BoundUpdate::query).
+    Update(QueryStatement, ChangedColumns),
     /// Rows of the table are deleted: as [`deleted_rows`](crate::deleted_rows).
     Delete(QueryStatement),
     /// New rows: a value for each of the target's columns.
@@ -69,7 +68,7 @@ pub fn merge(statement: &Merge, catalog: &dyn CatalogReader, params: Params<'_>)
                 rows.query.has_sequences |= clause.has_sequences;
                 read_target(&mut rows.query, statement, clause.rows, condition)?;
                 open.append(&mut rows.open);
-                MergeStep::Update(rows.query, rows.dynamic)
+                MergeStep::Update(rows.query, rows.changed)
             }
             MergeAction::Delete => {
                 let columns = if statement.returning.is_some() { column_names(&table) } else { Vec::new() };

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use saltwing_access::Table;
 use saltwing_catalog::CatalogReader;
-use saltwing_plan::Condition;
+use saltwing_plan::{Condition, OrderBy, OrderItem};
 use saltwing_sql::expr_span;
 use saltwing_sql::statement::QueryStatement;
 use saltwing_types::table::is_same_name;
-use saltwing_types::{ColumnDef, ColumnRef, Expr, SortOrder, Span, SqlType, Value, eval, typing};
+use saltwing_types::{ColumnDef, ColumnRef, Expr, KeySchema, SortOrder, Span, SqlType, Value, eval, typing};
 use sqlparser::ast::{self, GroupByExpr, LimitClause, OrderByKind, Query, SelectItem, SetExpr, TableFactor};
 
 use crate::aggregate::{Collector, GroupOrder, Grouping};
@@ -33,8 +33,8 @@ pub struct BoundSelect {
     pub output: Output,
     /// The conditions.
     pub conditions: Vec<Condition>,
-    /// ORDER BY of rows: columns only. That of groups is [`Grouping::order`].
-    pub order: Vec<OrderColumn>,
+    /// ORDER BY of rows: columns and parts of the key only. That of groups is [`Grouping::order`].
+    pub order: Vec<OrderItem>,
     /// LIMIT; `None` is none.
     pub limit: Option<u64>,
     /// OFFSET.
@@ -62,17 +62,6 @@ impl Output {
             Output::Groups(grouping) => &grouping.outputs,
         }
     }
-}
-
-/// One column of an ORDER BY.
-#[derive(Clone, Debug)]
-pub struct OrderColumn {
-    /// The column.
-    pub column: ColumnRef,
-    /// The direction.
-    pub order: SortOrder,
-    /// Whether NULLs come first.
-    pub nulls_first: bool,
 }
 
 /// A query, bound.
@@ -215,11 +204,12 @@ impl Parts {
     fn bound(mut self, collector: Collector) -> Bound<BoundSelect> {
         let is_grouped = !self.keys.is_empty() || !self.having.is_empty() || !collector.is_empty();
         if !is_grouped && !self.is_distinct {
-            let column = |item: GroupOrder| match item.expr {
-                Expr::Column(column) => Ok(OrderColumn { column, order: item.order, nulls_first: item.nulls_first }),
-                _ => foreign("ORDER BY an expression"),
+            let key = &self.select.table.def().key;
+            let item = |item: GroupOrder| match order_by(item.expr, key) {
+                Some(by) => Ok(OrderItem { by, order: item.order, nulls_first: item.nulls_first }),
+                None => foreign("ORDER BY an expression"),
             };
-            self.select.order = self.order.into_iter().map(column).collect::<Bound<_>>()?;
+            self.select.order = self.order.into_iter().map(item).collect::<Bound<_>>()?;
             self.select.output = Output::Rows(self.items);
             return Ok(self.select);
         }
@@ -250,6 +240,14 @@ impl Parts {
         let calls = collector.into_calls();
         self.select.output = Output::Groups(Grouping { keys, calls, having, outputs, order });
         Ok(self.select)
+    }
+}
+
+/// The column or the computed part of the key that an expression is.
+fn order_by(expr: Expr, key: &KeySchema) -> Option<OrderBy> {
+    match expr {
+        Expr::Column(column) => Some(OrderBy::Column(column.index)),
+        expr => key.columns.iter().position(|part| part.computed() == Some(&expr)).map(OrderBy::KeyPart),
     }
 }
 

@@ -7,7 +7,8 @@
 //!
 //! Both executors get the value, and a condition with it becomes ranges like one with a constant. A subquery is
 //! uncorrelated if it can be planned on its own: names resolve in the innermost query first, so it then references
-//! nothing outside, and its value does not depend on its position.
+//! nothing outside, and its value does not depend on its position. `EXISTS` over a whole table is such a value, too
+//! (`exists.rs`).
 
 use std::ops::ControlFlow;
 
@@ -15,10 +16,12 @@ use saltwing_sql::statement::QueryStatement;
 use saltwing_types::{SqlType, Value};
 use sqlparser::ast::{self, Query, Spanned, Visit, VisitMut, Visitor, VisitorMut, With, visit_relations};
 
+use crate::exists::first_of_all;
+
 /// An uncorrelated scalar subquery.
 #[derive(Clone, Debug)]
 pub struct Subquery {
-    /// Its text in the statement, which may occur several times.
+    /// Its text in the statement, which may occur several times; of an EXISTS the query that stands for it.
     pub query: Box<Query>,
     /// The type of its value.
     pub ty: SqlType,
@@ -28,7 +31,7 @@ pub struct Subquery {
 
 /// A scalar subquery that may be uncorrelated.
 pub struct Candidate {
-    /// As it stands in the statement.
+    /// As it stands in the statement, or the query that stands for an EXISTS.
     pub query: Box<Query>,
     /// As a statement of its own.
     pub statement: QueryStatement,
@@ -100,7 +103,7 @@ impl Visitor for Look {
     }
 
     fn pre_visit_expr(&mut self, expr: &ast::Expr) -> ControlFlow<()> {
-        self.has_subquery |= matches!(expr, ast::Expr::Subquery(_));
+        self.has_subquery |= matches!(expr, ast::Expr::Subquery(_) | ast::Expr::Exists { .. });
         ControlFlow::Continue(())
     }
 }
@@ -125,6 +128,7 @@ impl Visitor for OfOneValue {
     fn post_visit_expr(&mut self, expr: &ast::Expr) -> ControlFlow<()> {
         match expr {
             ast::Expr::Subquery(query) => self.found.push(query.as_ref().clone()),
+            ast::Expr::Exists { subquery, .. } => self.found.extend(first_of_all(subquery)),
             // The subquery behind ANY or ALL stands for a list. It is the last part of the expression, so it was found last.
             ast::Expr::AnyOp { right, .. } | ast::Expr::AllOp { right, .. }
                 if matches!(right.as_ref(), ast::Expr::Subquery(_)) =>
@@ -147,14 +151,18 @@ impl VisitorMut for Replacer<'_> {
     type Break = ();
 
     fn pre_visit_expr(&mut self, expr: &mut ast::Expr) -> ControlFlow<()> {
-        if let ast::Expr::Subquery(query) = expr
-            && let Some(number) = self.subqueries.iter().position(|known| *known.query == **query)
-        {
-            let value = ast::Value::Placeholder(format!("{PLACEHOLDER}{number}"));
-            let value = ast::Expr::Value(ast::ValueWithSpan { value, span: Spanned::span(&*expr) });
-            if let ast::Expr::Subquery(query) = std::mem::replace(expr, value) {
-                self.last = Some(query);
+        let value = match &*expr {
+            ast::Expr::Subquery(query) => self.placeholder(query, expr),
+            ast::Expr::Exists { subquery, negated } => {
+                let value = first_of_all(subquery).and_then(|first| self.placeholder(&first, expr)).map(Box::new);
+                value.map(|value| if *negated { ast::Expr::IsNull(value) } else { ast::Expr::IsNotNull(value) })
             }
+            _ => None,
+        };
+        if let Some(value) = value
+            && let ast::Expr::Subquery(query) = std::mem::replace(expr, value)
+        {
+            self.last = Some(query);
         }
         ControlFlow::Continue(())
     }
@@ -171,6 +179,15 @@ impl VisitorMut for Replacer<'_> {
             **right = ast::Expr::Subquery(list);
         }
         ControlFlow::Continue(())
+    }
+}
+
+impl Replacer<'_> {
+    /// The placeholder of a query, if it is one of those that run first, in the place of an expression.
+    fn placeholder(&self, query: &Query, replaced: &ast::Expr) -> Option<ast::Expr> {
+        let number = self.subqueries.iter().position(|known| *known.query == *query)?;
+        let (value, span) = (ast::Value::Placeholder(format!("{PLACEHOLDER}{number}")), Spanned::span(replaced));
+        Some(ast::Expr::Value(ast::ValueWithSpan { value, span }))
     }
 }
 

@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use saltwing_access::Table;
 use saltwing_catalog::CatalogReader;
-use saltwing_sql::is_default;
 use saltwing_sql::statement::{Assignment, QueryStatement, Update};
-use saltwing_types::{ColumnDef, Expr, SqlType};
+use saltwing_sql::{expr_span, is_default};
+use saltwing_types::{ColumnDef, Expr, SqlType, TableDef, Value, number};
 use sqlparser::ast::{self, SelectItem};
 
+use crate::aggregate::AggregateFunction;
 use crate::computed::expr_of;
-use crate::error::Result;
+use crate::error::{BindError, BindErrorKind, Result};
 use crate::generated::is_generated;
 use crate::identity::check_identity;
 use crate::lower::Params;
@@ -25,14 +26,24 @@ pub struct BoundUpdate {
     /// The rows: first the physical key of the row as it is, then the new value of each column of the table, hidden ones too,
     /// then those of dynamic columns. A value is of the column's type only where the column is not assigned.
     pub query: QueryStatement,
-    /// The dynamic columns that are assigned.
-    pub dynamic: Vec<ColumnDef>,
+    /// What the rows have beside the values of the query.
+    pub changed: ChangedColumns,
     /// Whether a column of the key is assigned, so that a row may move.
     pub moves_rows: bool,
     /// Whether the query has further tables, so that a row may come several times.
     pub is_joined: bool,
     /// The parameters that are assigned, with the types that these get.
     pub open: Vec<Expr>,
+}
+
+/// The columns of changed rows that are not those of the table with the values of the query.
+#[derive(Debug, Default)]
+pub struct ChangedColumns {
+    /// The dynamic columns that are assigned.
+    pub dynamic: Vec<ColumnDef>,
+    /// The `ROW_TIMESTAMP` of the key, by index, if its DEFAULT is assigned: the query gives NULL, and the row takes the time of
+    /// the write.
+    pub row_timestamp: Option<usize>,
 }
 
 /// Binds an UPDATE.
@@ -48,14 +59,14 @@ pub fn update(statement: &Update, catalog: &dyn CatalogReader, params: Params<'_
     select.from.extend(from.iter().cloned());
     select.selection.clone_from(selection);
     assigned.query.has_sequences |= statement.has_sequences;
-    let AssignedRows { query, dynamic, moves_rows, open } = assigned;
-    Ok(BoundUpdate { table, query, dynamic, moves_rows, is_joined: !from.is_empty(), open })
+    let AssignedRows { query, changed, moves_rows, open } = assigned;
+    Ok(BoundUpdate { table, query, changed, moves_rows, is_joined: !from.is_empty(), open })
 }
 
 /// All rows of a table with new values, as in [`BoundUpdate`].
 pub(crate) struct AssignedRows {
     pub(crate) query: QueryStatement,
-    pub(crate) dynamic: Vec<ColumnDef>,
+    pub(crate) changed: ChangedColumns,
     pub(crate) moves_rows: bool,
     pub(crate) open: Vec<Expr>,
 }
@@ -88,12 +99,36 @@ impl AssignedRows {
                     continue;
                 }
                 check_identity(def, target, Some(&assignment.value), None)?;
+                check_value(def, target, &assignment.value)?;
                 *item = SelectItem::UnnamedExpr(assigned_value(&assignment.value, target, params, &mut open)?);
             }
         }
         let moves_rows = columns.iter().any(|&column| def.key.position(column).is_some());
-        Ok(Self { query, dynamic, moves_rows, open })
+        let time = table.time_column().filter(|time| time.is_row_timestamp).map(|time| time.column);
+        let takes_time =
+            |time: &usize| assignments.iter().zip(&columns).any(|(it, column)| column == time && is_default(&it.value));
+        let changed = ChangedColumns { dynamic, row_timestamp: time.filter(takes_time) };
+        Ok(Self { query, changed, moves_rows, open })
     }
+}
+
+/// # Errors
+/// A literal that is no value of the column; an aggregate, which is no value of a row.
+fn check_value(def: &TableDef, target: &ColumnDef, value: &ast::Expr) -> Result<()> {
+    let place = |error: BindError| error.at(expr_span(value));
+    if let ast::Expr::Value(ast::ValueWithSpan { value: ast::Value::SingleQuotedString(text), .. }) = value {
+        let column = Some(format!("{}.{}", def.name, target.name));
+        let assigned = number::assign(Value::text(text.as_str()), target.ty);
+        assigned.map_err(|source| place(BindErrorKind::Value { column, source }.into()))?;
+    }
+    if let ast::Expr::Function(call) = value
+        && call.over.is_none()
+        && AggregateFunction::by_name(&call.name.to_string()).is_some()
+    {
+        let error = BindError::from(BindErrorKind::Syntax("aggregate functions are not allowed in UPDATE".into()));
+        return Err(place(error).help("a subquery gives one value: SET c = (SELECT SUM(x) FROM ..)"));
+    }
+    Ok(())
 }
 
 /// Whether a value is the DEFAULT of a column that is computed for each row: it may be a value of a sequence.

@@ -14,7 +14,7 @@ use saltwing_types::{
     TableName, Value,
 };
 
-use crate::definitions::{Definitions, Dependents, key};
+use crate::definitions::{Definitions, key};
 use crate::row::{check_name, defined_sequence, defined_view, name_values, text};
 use crate::{CatalogError, CatalogReader, INFORMATION_SCHEMA, TEMPORARY_SCHEMA, record};
 
@@ -223,72 +223,33 @@ impl Catalog {
         self.put_definition(&mut *writes, table.def())?;
         let mut view = Definitions::clone(&self.definitions());
         let gone = old.own_sequences().filter(|sequence| !table.def().own_sequences().any(|kept| kept == *sequence));
-        self.drop_sequences(&mut view, &mut *writes, gone)?;
+        self.delete_sequences(&mut view, &mut *writes, gone)?;
         writes.commit(Durability::Synced)?;
         let sequences = view.sequences;
-        self.redefine(old, table, |view| view.sequences = sequences);
+        self.redefine([(old, table)], |view| view.sequences = sequences);
         Ok(())
     }
 
-    /// Publishes another definition of a table, which may have another name and another id.
-    fn redefine(&self, old: &TableDef, table: Table, change: impl FnOnce(&mut Definitions)) {
-        // Held while the table changes, so that a writer refused for its old definition waits here for the new one.
+    /// Publishes other definitions of tables, which may have other names and other ids.
+    pub(crate) fn redefine<'t>(
+        &self,
+        tables: impl IntoIterator<Item = (&'t TableDef, Table)>,
+        change: impl FnOnce(&mut Definitions),
+    ) {
+        // Held while the tables change, so that a writer refused for its old definition waits here for the new one.
         let mut current = self.view.write();
         let mut view = Definitions::clone(&current);
-        view.tables.remove(&key(old.name.schema.as_deref(), &old.name.name));
-        let id = table.def().id;
-        view.insert(self.store.open_table(table));
-        if old.id != id {
-            self.store.close_table(old.id);
+        for (old, table) in tables {
+            view.tables.remove(&key(old.name.schema.as_deref(), &old.name.name));
+            let id = table.def().id;
+            view.insert(self.store.open_table(table));
+            if old.id != id {
+                self.store.close_table(old.id);
+            }
         }
         change(&mut view);
         view.version += 1;
         *current = Arc::new(view);
-    }
-
-    /// Removes all rows of a table at once, in constant time: the table gets a new id. Readers see all rows or none,
-    /// and writers that use the earlier definition are retried.
-    ///
-    /// Returns whether the space of the rows was given back; else [`Catalog::finish_drops`] does it.
-    ///
-    /// # Errors
-    /// [`CatalogError::NoSuchTable`]; the store's: then the rows are there, unless nobody knows whether the store has
-    /// the change ([`saltwing_types::ErrorCode::CommitUnknown`]).
-    pub fn truncate_table(&self, schema: Option<&str>, name: &str) -> Result<bool, CatalogError> {
-        let _one_by_one = self.changing.lock();
-        let table = self.snapshot().resolve(schema, name)?;
-        let mut writes = self.store.batch();
-        let (old, id) = (table.def().id, self.take_id(&mut *writes)?);
-        let next = Table::new(Arc::new(TableDef { id, ..TableDef::clone(table.def()) }))?;
-        self.put_definition(&mut *writes, next.def())?;
-        self.put_dropped(&mut *writes, old)?;
-        writes.free_space();
-        writes.commit(Durability::Synced)?;
-        self.redefine(table.def(), next, |_| {});
-        Ok(self.purge(old).is_ok())
-    }
-
-    /// Drops a table, then deletes its rows. Returns whether the space was freed. The drop stands even if that failed;
-    /// [`Catalog::finish_drops`] then frees the space.
-    ///
-    /// # Errors
-    /// [`CatalogError::NoSuchTable`]; [`CatalogError::Used`]; the store's: then the table is there, unless nobody knows whether
-    /// the store has the change ([`saltwing_types::ErrorCode::CommitUnknown`]).
-    pub fn drop_table(&self, schema: Option<&str>, name: &str, views: Dependents) -> Result<bool, CatalogError> {
-        let _one_by_one = self.changing.lock();
-        let mut view = Definitions::clone(&self.definitions());
-        let table = view.resolve(schema, name)?;
-        let def = table.def();
-        let mut writes = self.store.batch();
-        writes.delete(&self.own.tables, self.table_key(&def.name)?)?;
-        self.drop_dependents(&mut view, &mut *writes, &def.name, views)?;
-        self.drop_sequences(&mut view, &mut *writes, def.own_sequences())?;
-        self.put_dropped(&mut *writes, def.id)?;
-        writes.free_space();
-        writes.commit(Durability::Synced)?;
-        view.tables.remove(&key(def.name.schema.as_deref(), &def.name.name));
-        self.publish(view);
-        Ok(self.purge(def.id).is_ok())
     }
 
     /// Adds a schema.
@@ -303,30 +264,6 @@ impl Catalog {
         }
         let mut writes = self.store.batch();
         self.put_schema(&mut view, &mut *writes, name)?;
-        writes.commit(Durability::Synced)?;
-        self.publish(view);
-        Ok(())
-    }
-
-    /// Takes an empty schema away.
-    ///
-    /// # Errors
-    /// [`CatalogError::NoSuchSchema`], [`CatalogError::SchemaNotEmpty`]; the store's.
-    pub fn drop_schema(&self, name: &str) -> Result<(), CatalogError> {
-        let _one_by_one = self.changing.lock();
-        let mut view = Definitions::clone(&self.definitions());
-        let lower = name.to_lowercase();
-        let Some(spelt) = view.schemas.remove(&lower) else { return Err(CatalogError::NoSuchSchema(name.into())) };
-        let is_in = |(schema, _): &&(String, String)| *schema == lower;
-        let tables = view.tables.keys().filter(is_in).count();
-        let sequences = view.sequences.keys().filter(is_in).count();
-        let views = view.views.keys().filter(is_in).count();
-        if tables + sequences + views > 0 {
-            return Err(CatalogError::SchemaNotEmpty { name: spelt, tables, sequences, views });
-        }
-        let mut writes = self.store.batch();
-        let row_key = self.own.schemas.codec().encode(&[Value::Text(spelt)]).map_err(TableError::from)?;
-        writes.delete(&self.own.schemas, row_key)?;
         writes.commit(Durability::Synced)?;
         self.publish(view);
         Ok(())
@@ -389,7 +326,7 @@ impl Catalog {
     }
 
     /// The first of this many ids, which follow each other. A write takes ids once.
-    fn take_ids(&self, writes: &mut dyn WriteBatch, count: usize) -> Result<TableId, CatalogError> {
+    pub(crate) fn take_ids(&self, writes: &mut dyn WriteBatch, count: usize) -> Result<TableId, CatalogError> {
         let id = match self.setting(NEXT_ID_SETTING)? {
             None => FIRST_USER_TABLE,
             Some(text) => text.parse().map_err(|_| CatalogError::Corrupt(format!("the next table id is '{text}'")))?,
@@ -408,12 +345,12 @@ impl Catalog {
             .transpose()
     }
 
-    fn table_key(&self, name: &TableName) -> Result<Vec<u8>, CatalogError> {
+    pub(crate) fn table_key(&self, name: &TableName) -> Result<Vec<u8>, CatalogError> {
         Ok(self.own.tables.codec().encode(&name_values(name)).map_err(TableError::from)?)
     }
 
     /// Writes the definition of a table, and the format that its record needs.
-    fn put_definition(&self, writes: &mut dyn WriteBatch, def: &TableDef) -> Result<(), CatalogError> {
+    pub(crate) fn put_definition(&self, writes: &mut dyn WriteBatch, def: &TableDef) -> Result<(), CatalogError> {
         let [schema, name] = name_values(&def.name);
         writes.put(&self.own.tables, vec![schema, name, Value::Text(record::write(def)?)])?;
         self.put_format(writes, RECORDS_FORMAT)

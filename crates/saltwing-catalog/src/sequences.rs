@@ -71,23 +71,6 @@ impl Catalog {
         Ok(())
     }
 
-    /// Drops a sequence.
-    ///
-    /// # Errors
-    /// [`CatalogError::NoSuchSequence`]; the store's.
-    pub fn drop_sequence(&self, schema: Option<&str>, name: &str) -> Result<(), CatalogError> {
-        let _one_by_one = self.changing.lock();
-        let mut view = Definitions::clone(&self.definitions());
-        let def = view.sequence(schema, name)?;
-        let mut writes = self.store.batch();
-        writes.delete(&self.own.sequences, self.sequence_key(&def.name)?)?;
-        writes.commit(Durability::Synced)?;
-        view.sequences.remove(&key(def.name.schema.as_deref(), &def.name.name));
-        self.blocks.lock().remove(&def.id);
-        self.publish(view);
-        Ok(())
-    }
-
     /// Adds the sequences of a new table's identity columns to a change of the catalog.
     pub(crate) fn put_new_sequences(
         &self,
@@ -109,7 +92,7 @@ impl Catalog {
     }
 
     /// Takes sequences away in a change of the catalog. One that is gone already is no error.
-    pub(crate) fn drop_sequences<'s>(
+    pub(crate) fn delete_sequences<'s>(
         &self,
         view: &mut Definitions,
         writes: &mut dyn WriteBatch,

@@ -16,7 +16,8 @@ use saltwing_types::{SequenceDef, TableDef, TableId, TableName, ViewDef};
 use crate::arrow_table::ArrowTable;
 use crate::attached::AttachedTables;
 use crate::boot::{Catalog, check_definition};
-use crate::definitions::Definitions;
+use crate::definitions::{Definitions, Dependents};
+use crate::removal::{DropList, GivenName, ListError, Listed};
 use crate::{CatalogError, CatalogReader, INFORMATION_SCHEMA, TEMPORARY_SCHEMA};
 
 /// The temporary tables and the attached databases of a session. They end with it: see [`SessionCatalog::end`].
@@ -87,7 +88,7 @@ impl SessionCatalog {
         def.id = self.catalog.take_id(&mut *writes)?;
         check_definition(&def)?;
         let table = Table::new(Arc::new(def))?;
-        self.put(table, writes)
+        self.put(vec![table], writes)
     }
 
     /// Gives a table another definition: the one that `change` makes of the one it has, or none.
@@ -116,34 +117,57 @@ impl SessionCatalog {
         Ok(())
     }
 
-    /// Removes all rows of a table at once: it gets a new id. Returns whether their space was given back; else
+    /// Removes all rows of tables at once, in constant time: each gets a new id. Readers see all rows of a table or none, and
+    /// writers that use the earlier definition are retried.
+    ///
+    /// Returns the places of those whose space was not given back; [`Catalog::finish_drops`] does it.
+    ///
+    /// # Errors
+    /// [`CatalogError::NoSuchTable`]; the store's: then the rows are there, unless nobody knows whether the store has
+    /// the change ([`saltwing_types::ErrorCode::CommitUnknown`]).
+    pub fn truncate_tables(&self, names: &[GivenName<'_>]) -> Result<Vec<usize>, ListError> {
+        let _one_by_one = self.catalog.changing.lock();
+        let listed = self.listed(&DropList { names, if_exists: false, dependents: Dependents::Refuse })?;
+        let mut writes = self.catalog.store.batch();
+        let first = self.catalog.take_ids(&mut *writes, listed.own.len() + listed.stored.len())?;
+        let mut own = Vec::new();
+        for ((_, old), id) in listed.own.iter().chain(&listed.stored).zip(first.0..) {
+            own.push(Table::new(Arc::new(TableDef { id: TableId(id), ..TableDef::clone(old.def()) }))?);
+        }
+        let stored = own.split_off(listed.own.len());
+        for (table, (_, old)) in stored.iter().zip(&listed.stored) {
+            self.catalog.put_definition(&mut *writes, table.def())?;
+            self.catalog.put_dropped(&mut *writes, old.def().id)?;
+        }
+        writes.free_space();
+        self.put(own, writes)?;
+        if !stored.is_empty() {
+            let old = listed.stored.iter().map(|(_, old)| &**old.def());
+            self.catalog.redefine(old.zip(stored), |_| {});
+        }
+        Ok(self.delete_rows(&listed))
+    }
+
+    /// Drops tables, temporary ones first, then deletes their rows. Returns the places of those whose space was not freed;
     /// [`Catalog::finish_drops`] does it.
     ///
     /// # Errors
-    /// [`CatalogError::NoSuchTable`]; the store's.
-    pub fn truncate_table(&self, name: &str) -> Result<bool, CatalogError> {
+    /// [`CatalogError::NoSuchTable`]; [`CatalogError::Used`]; the store's: then the tables are there, unless nobody knows whether
+    /// the store has the change ([`saltwing_types::ErrorCode::CommitUnknown`]).
+    pub fn drop_tables(&self, list: &DropList<'_>) -> Result<Vec<usize>, ListError> {
         let _one_by_one = self.catalog.changing.lock();
-        let old = self.existing(name)?;
-        let mut writes = self.catalog.store.batch();
-        let id = self.catalog.take_id(&mut *writes)?;
-        writes.free_space();
-        let next = Table::new(Arc::new(TableDef { id, ..TableDef::clone(old.def()) }))?;
-        self.put(next, writes)?;
-        Ok(self.let_go(old.def().id))
-    }
-
-    /// Drops a table, then deletes its rows. Returns whether the space was freed; else [`Catalog::finish_drops`] does it.
-    ///
-    /// # Errors
-    /// [`CatalogError::NoSuchTable`].
-    pub fn drop_table(&self, name: &str) -> Result<bool, CatalogError> {
-        let _one_by_one = self.catalog.changing.lock();
-        let table = self.existing(name)?;
-        let mut state = self.state.lock();
-        state.tables.remove(&name.to_lowercase());
-        self.changed(&mut state);
-        drop(state);
-        Ok(self.let_go(table.def().id))
+        let listed = self.listed(list)?;
+        if !listed.stored.is_empty() {
+            self.catalog.drop_definitions(&listed.stored, list.dependents)?;
+        }
+        if !listed.own.is_empty() {
+            let mut state = self.state.lock();
+            for (_, table) in &listed.own {
+                state.tables.remove(&table.def().name.name.to_lowercase());
+            }
+            self.changed(&mut state);
+        }
+        Ok(self.delete_rows(&listed))
     }
 
     /// Attaches the tables of a database. `open` gives them; nobody changes the catalog meanwhile.
@@ -213,28 +237,49 @@ impl SessionCatalog {
         !ended.is_empty()
     }
 
-    /// Stores the note that the rows of a table are to be deleted, and adds it.
-    fn put(&self, table: Table, mut writes: Box<dyn WriteBatch + '_>) -> Result<(), CatalogError> {
-        let id = table.def().id;
-        self.catalog.put_dropped(&mut *writes, id)?;
-        // Before the note is there: who finds it finds that a session has the table.
-        self.catalog.held.lock().ids.insert(id);
-        let table = self.catalog.store.open_table(table);
+    /// Commits a change, with the notes that the rows of temporary tables are to be deleted, and adds these tables.
+    fn put(&self, tables: Vec<Table>, mut writes: Box<dyn WriteBatch + '_>) -> Result<(), CatalogError> {
+        let ids: Vec<TableId> = tables.iter().map(|table| table.def().id).collect();
+        for id in &ids {
+            self.catalog.put_dropped(&mut *writes, *id)?;
+        }
+        // Before the notes are there: who finds one finds that a session has the table.
+        self.catalog.held.lock().ids.extend(&ids);
         if let Err(error) = writes.commit(Durability::Synced) {
-            self.catalog.store.close_table(id);
-            self.catalog.held.lock().ids.remove(&id);
+            self.catalog.held.lock().ids.retain(|held| !ids.contains(held));
             return Err(error.into());
         }
         let mut state = self.state.lock();
-        state.insert(table);
+        for table in tables {
+            state.insert(self.catalog.store.open_table(table));
+        }
         self.changed(&mut state);
         Ok(())
     }
 
-    /// Deletes the rows of a table that the session no longer has; whether that came to its end.
-    fn let_go(&self, id: TableId) -> bool {
-        self.catalog.held.lock().ids.remove(&id);
-        self.catalog.purge(id).is_ok()
+    /// The tables of a list: those of the session, and the others.
+    fn listed(&self, list: &DropList<'_>) -> Result<ListedTables, ListError> {
+        let stored = self.catalog.definitions();
+        let find = |schema: Option<&str>, name: &str| match self.find(schema, name) {
+            Some(own) => Ok(own),
+            None => stored.resolve(schema, name),
+        };
+        let found = list.found(find, |table: &Table| &table.def().name)?;
+        let is_own = |listed: &Listed<Table>| self.catalog.held.lock().ids.contains(&listed.1.def().id);
+        let (own, stored) = found.into_iter().partition(is_own);
+        Ok(ListedTables { own, stored })
+    }
+
+    /// Deletes the rows of dropped or emptied tables; the places of those for which that did not come to its end.
+    fn delete_rows(&self, listed: &ListedTables) -> Vec<usize> {
+        let left = |(place, table): &Listed<Table>| {
+            let id = table.def().id;
+            self.catalog.held.lock().ids.remove(&id);
+            self.catalog.purge(id).is_err().then_some(*place)
+        };
+        let mut places: Vec<usize> = listed.own.iter().chain(&listed.stored).filter_map(left).collect();
+        places.sort_unstable();
+        places
     }
 
     fn existing(&self, name: &str) -> Result<Arc<Table>, CatalogError> {
@@ -250,6 +295,13 @@ impl SessionCatalog {
             }
         }
     }
+}
+
+/// The tables of a statement's list.
+struct ListedTables {
+    /// The temporary ones of the session.
+    own: Vec<Listed<Table>>,
+    stored: Vec<Listed<Table>>,
 }
 
 impl State {

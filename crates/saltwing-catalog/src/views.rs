@@ -31,7 +31,27 @@ impl Catalog {
         Ok(self.put_view(Definitions::clone(&view), def, replaces)?)
     }
 
-    fn put_view(&self, mut view: Definitions, mut def: ViewDef, replaces: bool) -> Result<(), CatalogError> {
+    /// Gives a view another definition, with more columns or fewer: the one that `define` makes of the catalog, or none. Nobody changes the
+    /// catalog meanwhile.
+    ///
+    /// # Errors
+    /// Those of `define`; [`CatalogError::NoSuchView`]; [`CatalogError::Used`] if another view uses a column that is gone
+    /// then; the store's.
+    pub fn alter_view<E: From<CatalogError>>(
+        &self,
+        define: impl FnOnce(&dyn CatalogReader) -> Result<Option<ViewDef>, E>,
+    ) -> Result<(), E> {
+        let _one_by_one = self.changing.lock();
+        let view = self.definitions();
+        let Some(def) = define(&*view)? else { return Ok(()) };
+        let old = view.existing_view(def.name.schema.as_deref(), &def.name.name)?;
+        for column in old.columns.iter().filter(|column| def.column_index(&column.name).is_none()) {
+            view.check_unused(&old.name, &column.name)?;
+        }
+        Ok(self.store_view(Definitions::clone(&view), def)?)
+    }
+
+    fn put_view(&self, view: Definitions, mut def: ViewDef, replaces: bool) -> Result<(), CatalogError> {
         match view.view(def.name.schema.as_deref(), &def.name.name).filter(|_| replaces) {
             Some(replaced) => {
                 def.name = replaced.name.clone();
@@ -40,6 +60,10 @@ impl Catalog {
             None => view.check_free(&def.name)?,
         }
         view.check_uses(&def)?;
+        self.store_view(view, def)
+    }
+
+    fn store_view(&self, mut view: Definitions, mut def: ViewDef) -> Result<(), CatalogError> {
         let mut writes = self.store.batch();
         self.put_schema_of(&mut view, &mut *writes, &mut def.name)?;
         let [schema, name] = name_values(&def.name);
@@ -47,28 +71,6 @@ impl Catalog {
         self.put_format(&mut *writes, VIEWS_FORMAT)?;
         writes.commit(Durability::Synced)?;
         view.insert_view(def);
-        self.publish(view);
-        Ok(())
-    }
-
-    /// Drops a view.
-    ///
-    /// # Errors
-    /// [`CatalogError::NoSuchView`], [`CatalogError::IsTable`], [`CatalogError::Used`]; the store's.
-    pub fn drop_view(&self, schema: Option<&str>, name: &str, views: Dependents) -> Result<(), CatalogError> {
-        let _one_by_one = self.changing.lock();
-        let mut view = Definitions::clone(&self.definitions());
-        let Some(def) = view.view(schema, name) else {
-            if let Ok(table) = view.resolve(schema, name) {
-                return Err(CatalogError::IsTable(table.def().name.to_string()));
-            }
-            let (name, nearest) = view.nearest(schema, name, view.views.values().map(|view| &view.name))?;
-            return Err(CatalogError::NoSuchView { name, nearest });
-        };
-        let mut writes = self.store.batch();
-        self.drop_dependents(&mut view, &mut *writes, &def.name, views)?;
-        self.delete_view(&mut view, &mut *writes, &def.name)?;
-        writes.commit(Durability::Synced)?;
         self.publish(view);
         Ok(())
     }
@@ -95,7 +97,7 @@ impl Catalog {
         Ok(())
     }
 
-    fn delete_view(
+    pub(crate) fn delete_view(
         &self,
         view: &mut Definitions,
         writes: &mut dyn WriteBatch,
@@ -158,15 +160,21 @@ impl Definitions {
             !new.columns.iter().any(is_same)
         };
         for column in old.columns.iter().filter(is_gone) {
-            let uses_it = |view: &&std::sync::Arc<ViewDef>| {
-                view.use_of(&old.name).is_some_and(|used| used.columns.contains(&column.name))
-            };
-            if let Some(view) = self.views.values().find(uses_it) {
-                let used = format!("{}.{}", old.name, column.name);
-                return Err(CatalogError::Used { used, view: view.name.to_string() });
-            }
+            self.check_unused(&old.name, &column.name)?;
         }
         Ok(())
+    }
+
+    /// # Errors
+    /// [`CatalogError::Used`] if a view uses a column of a table or view.
+    fn check_unused(&self, of: &TableName, column: &str) -> Result<(), CatalogError> {
+        let uses_it = |view: &&std::sync::Arc<ViewDef>| {
+            view.use_of(of).is_some_and(|used| used.columns.iter().any(|known| known == column))
+        };
+        match self.views.values().find(uses_it) {
+            None => Ok(()),
+            Some(view) => Err(CatalogError::Used { used: format!("{of}.{column}"), view: view.name.to_string() }),
+        }
     }
 }
 

@@ -4,7 +4,9 @@
 use std::sync::Arc;
 
 use saltwing_access::{Durability, Projection, SystemClock, Table, TableStore};
-use saltwing_catalog::{CATALOG_FORMAT, Catalog, CatalogError, Dependents, SessionCatalog};
+use saltwing_catalog::{
+    CATALOG_FORMAT, Catalog, CatalogError, Dependents, DropList, GivenName, ListError, SessionCatalog,
+};
 use saltwing_store::conformance::fault::{Fault, FaultStore};
 use saltwing_store::{Direction, KeyBounds, MemoryStore, OrderedKv, Space};
 use saltwing_table::EmbeddedTables;
@@ -81,7 +83,10 @@ fn names_match_in_any_case_and_clash_in_any_case() {
     assert_eq!(snapshot.resolve(Some("nowhere"), "t").unwrap_err().code().as_str(), "no_such_schema");
     assert!(catalog.create_schema("sales").is_err());
     assert!(catalog.create_schema("information_schema").is_err());
-    assert_eq!(catalog.drop_schema("sales").unwrap_err().code().as_str(), "invalid_definition");
+    assert_eq!(
+        catalog.drop_schemas(&list(&[(None, "sales")])).unwrap_err().error.code().as_str(),
+        "invalid_definition"
+    );
 }
 
 #[test]
@@ -243,9 +248,10 @@ fn temporary_tables_lie_over_the_catalog_of_a_session() {
     let after = versions();
     assert!(after.iter().all(|version| !before.contains(version)) && after[0] < after[1] && after[1] != after[2]);
     assert_eq!(one.create_table(def(None, "t")).unwrap_err().code().as_str(), "duplicate_table");
-    assert_eq!(one.drop_table("x").unwrap_err().to_string(), "no table temp.x");
-    assert!(one.truncate_table("t").unwrap());
-    assert!(id(&one, None, "t") != own && other.drop_table("t").unwrap() && other.is_empty());
+    assert!(one.truncate_tables(&[(None, "t")]).unwrap().is_empty());
+    assert!(id(&one, None, "t") != own);
+    assert!(other.drop_tables(&list(&[(None, "t"), (None, "T")])).unwrap().is_empty());
+    assert!(other.is_empty());
     assert_eq!(id(&other, None, "t"), stored);
 }
 
@@ -346,7 +352,7 @@ fn the_catalog_keeps_what_views_use() {
     let catalog = boot(&kv);
     assert_eq!(catalog.snapshot().view(None, "v").unwrap().columns.len(), 2);
     assert_eq!(code(catalog.drop_table(None, "t", Dependents::Refuse).map(drop)), "dependents");
-    assert_eq!(code(catalog.drop_view(None, "v", Dependents::Refuse)), "dependents");
+    assert_eq!(code(catalog.drop_views(&list(&[(None, "v")])).map_err(|listed| listed.error)), "dependents");
     let without_k = |table: &Arc<Table>| {
         let mut def = TableDef::clone(table.def());
         def.columns[0].name = "l".into();
@@ -355,6 +361,52 @@ fn the_catalog_keeps_what_views_use() {
     assert_eq!(code(catalog.alter_table(None, "t", without_k)), "dependents");
     catalog.drop_table(None, "t", Dependents::Drop).unwrap();
     assert!(boot(&kv).snapshot().views().is_empty());
+}
+
+fn list<'n>(names: &'n [GivenName<'n>]) -> DropList<'n> {
+    DropList { names, if_exists: false, dependents: Dependents::Refuse }
+}
+
+#[test]
+fn the_objects_of_a_list_go_together_or_not_at_all() {
+    let kv = memory();
+    let catalog = Arc::new(boot(&kv));
+    let session = SessionCatalog::new(catalog.clone());
+    for table in ["a", "b", "c"] {
+        catalog.create_table(def(None, table)).unwrap();
+    }
+    session.create_table(def(None, "own")).unwrap();
+    create(&catalog, view("v", "c", &["k"]), false).unwrap();
+    create(&catalog, view("w", "v", &["k"]), false).unwrap();
+    catalog.create_schema("s").unwrap();
+    let all = || (names(&catalog), session.snapshot().tables().len(), catalog.snapshot().views().len());
+    let before = all();
+
+    let nope = [(None, "own"), (None, "a"), (None, "nope")];
+    let place = |failed: ListError, code: &str| {
+        assert_eq!(failed.error.code().as_str(), code);
+        failed.place
+    };
+    assert_eq!(place(session.drop_tables(&list(&nope)).unwrap_err(), "no_such_table"), Some(2));
+    assert_eq!(place(session.truncate_tables(&nope).unwrap_err(), "no_such_table"), Some(2));
+    let used = [(None, "own"), (None, "a"), (None, "c")];
+    assert_eq!(place(session.drop_tables(&list(&used)).unwrap_err(), "dependents"), Some(2));
+    assert_eq!(place(catalog.drop_views(&list(&[(None, "w"), (None, "a")])).unwrap_err(), "wrong_object"), Some(1));
+    assert_eq!(place(catalog.drop_schemas(&list(&[(None, "s"), (None, "z")])).unwrap_err(), "no_such_schema"), Some(1));
+    assert_eq!(all(), before);
+
+    // Views of one list may use each other, in any order.
+    catalog.drop_views(&list(&[(None, "v"), (None, "w")])).unwrap();
+    let some = DropList { if_exists: true, ..list(&nope) };
+    assert!(session.drop_tables(&some).unwrap().is_empty());
+    assert_eq!((names(&catalog), session.is_empty()), (vec!["b".to_owned(), "c".to_owned()], true));
+    let ids = |table: &str| catalog.snapshot().resolve(None, table).unwrap().def().id;
+    let old = [ids("b"), ids("c")];
+    assert!(session.truncate_tables(&[(None, "b"), (None, "c"), (None, "B")]).unwrap().is_empty());
+    let new = [ids("b"), ids("c")];
+    assert!(new[0] != new[1] && !old.contains(&new[0]) && !old.contains(&new[1]));
+    drop((session, catalog));
+    assert_eq!(names(&boot(&kv)), ["b", "c"]);
 }
 
 fn sequence() -> SequenceDef {

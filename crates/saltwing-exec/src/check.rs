@@ -27,7 +27,11 @@ pub(crate) fn complete_row<'r>(
 /// Checks a complete row that is to be written.
 pub(crate) fn check_row(rules: Option<&RowRules>, table: &Table, row: &[Value]) -> Result<(), ExecError> {
     let Some(checks) = rules.and_then(RowRules::checks) else { return Ok(()) };
-    match checks.broken_by(row)? {
+    let failed = |(constraint, source): (&str, _)| ExecError::Value {
+        column: Some(format!("CHECK {constraint} of {}", table.def().name)),
+        source,
+    };
+    match checks.broken_by(row).map_err(failed)? {
         None => Ok(()),
         Some(constraint) => Err(broken(table, constraint, row)),
     }

@@ -7,15 +7,15 @@ use std::sync::Arc;
 use arrow::array::{AsArray, BinaryArray, RecordBatch};
 use arrow::datatypes::BinaryType;
 use saltwing_access::{OldRow, Reservation, RowChange, ScanContext, Table, TableError};
-use saltwing_bind::RowRules;
+use saltwing_bind::{ChangedColumns, RowRules};
 use saltwing_planner::TableAccess;
-use saltwing_types::{ColumnDef, SqlType, Value, text};
+use saltwing_types::{SqlType, Value, text};
 
 use crate::ExecError;
 use crate::check::{check_row, complete_row};
 use crate::row_values::{key_text, row_of_batch};
 use crate::transaction::Attempt;
-use crate::write::put_dynamic;
+use crate::write::{put_dynamic, put_time_of_write};
 
 /// How often a statement's query may give the same row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,14 +103,20 @@ impl<'s, 'a> TargetRows<'s, 'a> {
         Ok(())
     }
 
-    /// Replaces the rows of a batch by those that it has behind the keys, and the values of these dynamic columns behind them;
-    /// their values are of these types.
+    /// Replaces the rows of a batch by those that it has behind the keys, with the values of dynamic columns behind them; the
+    /// values are of these types.
     ///
     /// Keys that change are judged by [`TargetRows::end`], when all rows are known: `SET k = k + 1` moves every row.
     ///
     /// # Errors
     /// [`ExecError::ChangedTwice`]; those of rows and keys.
-    pub fn update(&mut self, dynamic: &[ColumnDef], types: &[SqlType], batch: &RecordBatch) -> Result<(), ExecError> {
+    pub fn update(
+        &mut self,
+        changed: &ChangedColumns,
+        types: &[SqlType],
+        batch: &RecordBatch,
+    ) -> Result<(), ExecError> {
+        let ChangedColumns { dynamic, row_timestamp } = changed;
         let (of_table, keys) = (self.table.def().columns.len(), keys_of(batch)?);
         let columns: Vec<usize> = (0..of_table + dynamic.len()).collect();
         for row in 0..batch.num_rows() {
@@ -118,6 +124,10 @@ impl<'s, 'a> TargetRows<'s, 'a> {
             let mut new = row_of_batch(self.table, (&columns, dynamic), types, batch, (row, 1))?;
             let values = new.split_off(of_table.min(new.len()));
             put_dynamic(self.table.def(), &mut new, dynamic.iter().zip(&values))?;
+            if let Some(column) = *row_timestamp {
+                let now_ms = self.attempt.snapshot().now_ms();
+                put_time_of_write(self.table, &mut new, column, || now_ms)?;
+            }
             if !self.is_first(old, || Ok(Some(new.clone())))? {
                 continue;
             }

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use arrow::array::RecordBatch;
-use saltwing_access::{OldRow, Projection, RowChange, TableStore};
+use saltwing_access::{OldRow, Projection, RowChange, Table, TableStore};
 use saltwing_bind::{ConflictUpdate, OnConflict, UpsertTarget};
 use saltwing_types::dynamic::DYNAMIC_COLUMNS;
 use saltwing_types::{ColumnDef, SqlType, TableDef, Value, dynamic, eval, number};
@@ -316,12 +316,23 @@ fn fresh_row<'v>(
     }
     set_columns(&mut row, target.columns.iter().chain(&target.computed_defaults), values);
     put_written_dynamic(&mut row, target, values)?;
-    if let Some(place) = target.row_timestamp.and_then(|column| row.get_mut(column)).filter(|value| value.is_null())
-        && let Some(ty) = target.row_timestamp.map(|column| target.table.column_type(column))
-    {
-        *place = eval::cast(Value::Date(now_ms()), SqlType::Date, ty)?;
+    if let Some(column) = target.row_timestamp {
+        put_time_of_write(&target.table, &mut row, column, now_ms)?;
     }
     Ok(row.into())
+}
+
+/// Gives a row without a value for its `ROW_TIMESTAMP` the time of the write.
+pub(crate) fn put_time_of_write(
+    table: &Table,
+    row: &mut [Value],
+    column: usize,
+    now_ms: impl FnOnce() -> i64,
+) -> Result<(), ExecError> {
+    if let Some(place) = row.get_mut(column).filter(|value| value.is_null()) {
+        *place = eval::cast(Value::Date(now_ms()), SqlType::Date, table.column_type(column))?;
+    }
+    Ok(())
 }
 
 /// Puts the dynamic columns that a statement writes among those that the row has; `values` has theirs among others.

@@ -77,6 +77,6 @@ pub use error::PlanError;
 pub use order::OrderKind;
 pub use ranges::{RangeIter, Ranges, ScanRange};
 pub use refusal::Refusal;
-pub use request::{CandidateKey, Condition, LIMITED_ROWS_MAX, OrderItem, Request, RowLimit};
+pub use request::{CandidateKey, Condition, LIMITED_ROWS_MAX, OrderBy, OrderItem, Request, RowLimit};
 pub use skip::{KeyRegion, KeyRegions, Skip};
 pub use verdict::{OverrideLadder, Policy, Rule, Verdict, resolve};

@@ -2,9 +2,9 @@
 
 use saltwing_types::{SortOrder, SqlType};
 
-use crate::OrderItem;
 use crate::cover::Cover;
 use crate::key_space::KeySpace;
+use crate::{OrderBy, OrderItem};
 
 /// Whether a scan gives the order that was asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +55,10 @@ pub(crate) fn served(items: &[OrderItem], cover: &Cover, space: &KeySpace) -> Se
     let is_fixed = |position: usize| sets.get(position).is_some_and(|s| s.as_single(space.domain(position)).is_some());
     let (mut direction, mut at, mut apart) = (None, 0, None);
     for item in items {
-        let position = space.schema().position(item.column);
+        let position = match item.by {
+            OrderBy::Column(column) => space.schema().position(column),
+            OrderBy::KeyPart(position) => Some(position),
+        };
         if position.is_some_and(is_fixed) {
             continue;
         }

@@ -33,11 +33,20 @@ pub struct CandidateKey<'a> {
     pub codec: &'a Arc<RowKeyCodec>,
 }
 
-/// One item of ORDER BY that is a column.
+/// What an item of ORDER BY may be for its order to be that of a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OrderBy {
+    /// A column of the table, by index.
+    Column(usize),
+    /// The expression of a computed part of the table's own key, by its position there.
+    KeyPart(usize),
+}
+
+/// One item of ORDER BY that is a column, or a part of the key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OrderItem {
-    /// Index of the table column.
-    pub column: usize,
+    /// The values that are ordered.
+    pub by: OrderBy,
     /// Direction.
     pub order: SortOrder,
     /// Whether NULLs come first: the default in both directions.

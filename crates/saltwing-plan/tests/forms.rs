@@ -20,7 +20,7 @@ mod support;
 
 use std::fmt::Write;
 
-use saltwing_plan::{Access, AccessKind, Buckets, Condition, OrderItem, OrderKind, Request, RowLimit, choose};
+use saltwing_plan::{Access, AccessKind, Buckets, Condition, OrderBy, OrderItem, OrderKind, Request, RowLimit, choose};
 use saltwing_types::{Expr, Salt, SortOrder, SqlType, Value, number};
 
 use support::brute_force::{Stored, check_rows};
@@ -94,7 +94,7 @@ impl<'t> Case<'t> {
             .order
             .iter()
             .map(|(name, desc, nulls_last)| OrderItem {
-                column: table.column_index(name).unwrap(),
+                by: OrderBy::Column(table.column_index(name).unwrap()),
                 order: if *desc { SortOrder::Desc } else { SortOrder::Asc },
                 nulls_first: !nulls_last,
             })

@@ -1,6 +1,6 @@
 //! Plans, text in and text out: `testdata/*.txt`. `UPDATE_GOLDEN=1` writes them anew.
 //!
-//! A case is a key, conditions, optionally `order by ..`, `limit ..` and lines `at (..)`, a line `----`,
+//! A case is a key, conditions, optionally `order by ..` (`part0` is the computed part at that place of the key), `limit ..` and lines `at (..)`, a line `----`,
 //! and what comes of it. At the row key of a row, and back from there, the stretch is told that it lies in:
 //!
 //! ```text
@@ -18,7 +18,9 @@ mod support;
 
 use std::fmt::Write;
 
-use saltwing_plan::{AccessKind, Buckets, Condition, KeyRegion, OrderItem, OrderKind, Request, RowLimit, choose};
+use saltwing_plan::{
+    AccessKind, Buckets, Condition, KeyRegion, OrderBy, OrderItem, OrderKind, Request, RowLimit, choose,
+};
 use saltwing_types::text::hex;
 use saltwing_types::{Direction, Expr, SortOrder, Value};
 
@@ -131,10 +133,14 @@ fn stretch(stretch: KeyRegion<'_>) -> String {
 
 fn order_item(text: &str, table: &Table) -> Result<OrderItem, String> {
     let mut words = text.split_whitespace();
-    let column = words.next().and_then(|name| table.column_index(name)).ok_or("no such column")?;
+    let name = words.next().ok_or("nothing to order by")?;
+    let by = match name.strip_prefix("part") {
+        Some(position) => OrderBy::KeyPart(position.parse().map_err(|_| "part")?),
+        None => OrderBy::Column(table.column_index(name).ok_or("no such column")?),
+    };
     let rest: Vec<&str> = words.collect();
     let order = if rest.contains(&"desc") { SortOrder::Desc } else { SortOrder::Asc };
-    Ok(OrderItem { column, order, nulls_first: !rest.contains(&"last") })
+    Ok(OrderItem { by, order, nulls_first: !rest.contains(&"last") })
 }
 
 /// The file with each case's outcome as it is now.

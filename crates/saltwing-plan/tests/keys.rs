@@ -5,7 +5,9 @@ mod support;
 
 use std::sync::Arc;
 
-use saltwing_plan::{AccessKind, CandidateKey, Condition, OrderItem, PlanError, Request, RowLimit, Rule, choose};
+use saltwing_plan::{
+    AccessKind, CandidateKey, Condition, OrderBy, OrderItem, PlanError, Request, RowLimit, Rule, choose,
+};
 use saltwing_rowkey::RowKeyCodec;
 use saltwing_types::{KeyColumn, KeySchema, KeySource, Position, SortOrder, Span, SqlType};
 
@@ -83,7 +85,7 @@ fn what_the_statement_does_decides_too() {
     assert_eq!(rule(&min_max(0)), (Some(true), Rule::MinMax));
     assert_eq!(rule(&min_max(1)), refused);
     assert_eq!(rule(&|r| r.catalog = true), (Some(true), Rule::Catalog));
-    let by = |column, order| vec![OrderItem { column, order, nulls_first: true }];
+    let by = |column, order| vec![OrderItem { by: OrderBy::Column(column), order, nulls_first: true }];
     let (a_desc, b_asc) = (by(0, SortOrder::Desc), by(1, SortOrder::Asc));
     assert_eq!(
         choose(Request { order: &a_desc, limit: RowLimit::Rows(9), ..Request::new("t", &keys, Vec::new()) })

@@ -7,7 +7,7 @@ mod support;
 use std::cmp::Ordering;
 
 use proptest::prelude::*;
-use saltwing_plan::{Access, AccessKind, Condition, OrderItem, OrderKind, Request, ScanRange, choose};
+use saltwing_plan::{Access, AccessKind, Condition, OrderBy, OrderItem, OrderKind, Request, ScanRange, choose};
 use saltwing_rowkey::KeyRange;
 use saltwing_types::{Direction, SortOrder, Value};
 
@@ -73,7 +73,13 @@ fn check_ranges(access: &Access, keys: &[&[u8]]) -> Result<(), TestCaseError> {
 /// Order of two rows as ORDER BY has it.
 fn compare(table: &Table, items: &[OrderItem], a: &[Value], b: &[Value]) -> Ordering {
     let one = |item: &OrderItem| {
-        let (a, b) = (&a[item.column], &b[item.column]);
+        let (a, b, ty) = match item.by {
+            OrderBy::Column(column) => (a[column].clone(), b[column].clone(), table.columns[column].ty),
+            OrderBy::KeyPart(position) => {
+                let part = &table.schema.columns[position];
+                (part.value(a).unwrap(), part.value(b).unwrap(), part.ty)
+            }
+        };
         match (a.is_null(), b.is_null()) {
             (true, true) => Ordering::Equal,
             (true, false) => {
@@ -91,7 +97,7 @@ fn compare(table: &Table, items: &[OrderItem], a: &[Value], b: &[Value]) -> Orde
                 }
             }
             (false, false) => {
-                let order = a.compare_as(b, table.columns[item.column].ty).unwrap();
+                let order = a.compare_as(&b, ty).unwrap();
                 if item.order == SortOrder::Desc { order.reverse() } else { order }
             }
         }

@@ -1,7 +1,7 @@
 //! Groups whose rows follow each other, because they share leading key columns.
 
 use saltwing_bind::BoundSelect;
-use saltwing_plan::OrderItem;
+use saltwing_plan::{OrderBy, OrderItem};
 use saltwing_types::{CompareOp, Expr, KeySchema, SortOrder};
 
 use crate::access::TableAccess;
@@ -71,15 +71,19 @@ impl Prefix {
     /// The order wanted, then the open columns that it does not name, the same way.
     fn order(&self, key: &KeySchema, wanted: &[OrderItem]) -> Vec<OrderItem> {
         let direction = |column: usize| key.position(column).and_then(|p| key.columns.get(p)).map(|part| part.order);
-        let first = wanted.iter().find(|item| self.open.contains(&item.column));
-        let reverse = first.is_some_and(|item| direction(item.column) != Some(item.order));
-        let rest = self.open.iter().filter(|column| wanted.iter().all(|item| item.column != **column));
+        let is_open = |item: &OrderItem| match item.by {
+            OrderBy::Column(column) => self.open.contains(&column).then_some((column, item.order)),
+            OrderBy::KeyPart(_) => None,
+        };
+        let first = wanted.iter().find_map(is_open);
+        let reverse = first.is_some_and(|(column, order)| direction(column) != Some(order));
+        let rest = self.open.iter().filter(|column| wanted.iter().all(|item| item.by != OrderBy::Column(**column)));
         let rest = rest.filter_map(|&column| {
             let order = match (direction(column)?, reverse) {
                 (SortOrder::Asc, false) | (SortOrder::Desc, true) => SortOrder::Asc,
                 _ => SortOrder::Desc,
             };
-            Some(OrderItem { column, order, nulls_first: !reverse })
+            Some(OrderItem { by: OrderBy::Column(column), order, nulls_first: !reverse })
         });
         wanted.iter().copied().chain(rest).collect()
     }

@@ -1,9 +1,7 @@
 //! Choosing the plan of a SELECT over one table.
 
-use saltwing_bind::{
-    AggregateCall, AggregateFunction, BoundSelect, Grouping, OrderColumn, Output, OutputColumn, ResultColumn,
-};
-use saltwing_plan::{AccessKind, Condition, OrderItem, RowLimit};
+use saltwing_bind::{AggregateCall, AggregateFunction, BoundSelect, Grouping, Output, OutputColumn, ResultColumn};
+use saltwing_plan::{AccessKind, Condition, OrderBy, OrderItem, RowLimit};
 use saltwing_types::{Expr, SortOrder, typing};
 
 use crate::access::TableAccess;
@@ -62,20 +60,14 @@ fn scanned_columns(output: &Output) -> Vec<usize> {
 
 /// The access of a SELECT of rows; `None` if they would have to be sorted.
 fn ordered_rows(bound: &BoundSelect) -> Result<Option<TableAccess>> {
-    let item = |column: &OrderColumn| OrderItem {
-        column: column.column.index,
-        order: column.order,
-        nulls_first: column.nulls_first,
-    };
-    let order: Vec<OrderItem> = bound.order.iter().map(item).collect();
     let limit = match (bound.limit, bound.limit_open) {
         (_, true) => RowLimit::Unknown,
         (Some(rows), false) => RowLimit::Rows(rows),
         (None, false) => RowLimit::None,
     };
-    let request = SelectRequest { order: &order, nulls_apart: true, limit, ..SelectRequest::of_rows() };
+    let request = SelectRequest { order: &bound.order, nulls_apart: true, limit, ..SelectRequest::of_rows() };
     let access = request.plan(bound)?;
-    Ok((order.is_empty() || access.is_ordered()).then_some(access))
+    Ok((bound.order.is_empty() || access.is_ordered()).then_some(access))
 }
 
 fn row_output(outputs: &[OutputColumn], scanned: &[usize]) -> RowOutput {
@@ -217,7 +209,7 @@ fn ends(bound: &BoundSelect, calls: &[AggregateCall]) -> Result<Option<Choice>> 
         };
         let known = typing::not(typing::is_null(Expr::Column(column.clone())))?;
         let condition = column.nullable.then(|| Condition::new(known));
-        let order = [OrderItem { column: column.index, order, nulls_first: true }];
+        let order = [OrderItem { by: OrderBy::Column(column.index), order, nulls_first: true }];
         let end = SelectRequest { condition, order: &order, limit: RowLimit::Rows(1), ..SelectRequest::of_rows() };
         let access = end.plan(bound)?;
         if !access.is_ordered() {
@@ -247,7 +239,7 @@ fn groups(bound: &BoundSelect, grouping: &Grouping) -> Result<Choice> {
             .map(|item| match &item.expr {
                 Expr::Column(c) => {
                     let column = *columns.get(c.index)?;
-                    Some(OrderItem { column, order: item.order, nulls_first: item.nulls_first })
+                    Some(OrderItem { by: OrderBy::Column(column), order: item.order, nulls_first: item.nulls_first })
                 }
                 _ => None,
             })

@@ -212,7 +212,12 @@ impl<'a> Cursor<'a> {
         let span = self.here();
         let (text, quoted) = match self.peek(0) {
             Token::Word(Word { quote_style: None, keyword, value }) if words::is_reserved(*keyword) => {
-                return Err(SqlError::reserved(value, what, span));
+                if self.text(self.index(), self.index() + 1).eq_ignore_ascii_case(value) {
+                    return Err(SqlError::reserved(value, what, span));
+                }
+                // The words of AS OF TIMESTAMP are others in the tree.
+                let text = "AS OF TIMESTAMP stands behind a table in FROM, and nowhere else";
+                return Err(SqlError::syntax(text, span).with_help("a statement writes the table as it is now"));
             }
             Token::Word(Word { value, quote_style, .. }) => (value.clone(), quote_style.is_some()),
             _ => return Err(self.expected(what)),

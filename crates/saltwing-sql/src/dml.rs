@@ -126,6 +126,12 @@ fn conflict_clause(cursor: &mut Cursor<'_>) -> Result<Option<ConflictClause>, Sq
             true => Some(cursor.in_brackets(Cursor::column)?),
             false => None,
         };
+        if cursor.eat(&["ON", "CONSTRAINT"]) {
+            let error = SqlError::not_supported("ON CONFLICT ON CONSTRAINT", cursor.span_from(start));
+            return Err(
+                error.with_help("write the columns of the key: ON CONFLICT (k) DO .., or none: ON CONFLICT DO ..")
+            );
+        }
         cursor.expect(&["DO"])?;
         let action = match cursor.eat(&["NOTHING"]) {
             true => ConflictAction::Ignore,

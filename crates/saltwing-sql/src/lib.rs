@@ -72,6 +72,7 @@ mod place;
 mod print;
 mod query;
 mod row_time;
+mod row_value;
 mod scanner;
 mod sequence;
 mod session;

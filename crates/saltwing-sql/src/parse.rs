@@ -17,7 +17,7 @@ use crate::split::{self, StatementText};
 use crate::statement::{Explain, ExplainFormat, Hint, QueryStatement, Statement, Unsupported};
 use crate::{
     alter_table, as_of, comment, copy, create_table, dml, dynamic, guard, hint, merge, place, query, row_time,
-    sequence, session, transaction, view,
+    row_value, sequence, session, transaction, view,
 };
 
 /// The largest statement in bytes.
@@ -162,6 +162,7 @@ fn parse_text(
     query::rewrite_table(&mut tokens, &mut ranges);
     as_of::rewrite(&mut tokens, &mut ranges);
     row_time::rewrite(&mut tokens, &mut ranges);
+    row_value::rewrite(&mut tokens, &mut ranges);
     dynamic::rewrite(sql, &mut tokens, &mut ranges)?;
     let range = match (ranges.first(), ranges.last()) {
         (Some(first), Some(last)) => first.start..last.end,

@@ -138,11 +138,22 @@ pub(crate) fn rewrite_table(tokens: &mut Vec<TokenWithSpan>, ranges: &mut Vec<Ra
     let mut index = 0;
     while index < tokens.len() {
         let previous = index.checked_sub(1);
+        let first_word = match tokens.first().map(|token| &token.token) {
+            Some(Token::Word(word)) if word.quote_style.is_none() => word.value.to_uppercase(),
+            _ => String::new(),
+        };
+        // INSERT INTO t TABLE u.
+        let is_behind_target = matches!(first_word.as_str(), "INSERT" | "UPSERT")
+            && matches!(
+                previous.and_then(|previous| tokens.get(previous)).map(|token| &token.token),
+                Some(Token::Word(_))
+            )
+            && keyword(tokens, previous) != Keyword::INTO;
         // CREATE VIEW v AS TABLE t.
         let is_behind_as = keyword(tokens, previous) == Keyword::AS && keyword(tokens, Some(0)) == Keyword::CREATE;
         let starts_query = match previous.and_then(|previous| tokens.get(previous)).map(|token| &token.token) {
             None | Some(Token::LParen | Token::RParen) => true,
-            Some(_) if is_behind_as => true,
+            Some(_) if is_behind_as || is_behind_target => true,
             Some(_) => matches!(
                 keyword(tokens, previous),
                 Keyword::UNION | Keyword::EXCEPT | Keyword::INTERSECT | Keyword::ALL | Keyword::DISTINCT

@@ -31,7 +31,7 @@ pub enum Statement {
     DropTable(DropObjects),
     /// `CREATE VIEW`.
     CreateView(Box<CreateView>),
-    /// `ALTER VIEW .. ADD ..`
+    /// `ALTER VIEW`.
     AlterView(AlterView),
     /// `DROP VIEW`.
     DropView(DropObjects),
@@ -421,15 +421,32 @@ pub struct CreateView {
     pub text: String,
 }
 
-/// `ALTER VIEW v ADD [IF NOT EXISTS] column type, ..`.
+/// `ALTER VIEW v ..`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AlterView {
     /// The view.
     pub view: TableRef,
-    /// `IF NOT EXISTS`: a column that it has already is passed over.
-    pub if_not_exists: bool,
-    /// More columns of its own, at least one.
-    pub columns: Vec<DynamicColumn>,
+    /// What becomes of its own columns.
+    pub change: ViewChange,
+}
+
+/// A change of the columns of a view's own.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ViewChange {
+    /// `ADD [IF NOT EXISTS] column type, ..`.
+    Add {
+        /// `IF NOT EXISTS`: a column that the view has already is passed over.
+        if_not_exists: bool,
+        /// More columns, at least one.
+        columns: Vec<DynamicColumn>,
+    },
+    /// `DROP [COLUMN] [IF EXISTS] column, ..`.
+    Drop {
+        /// `IF EXISTS`: a column that the view does not have is passed over.
+        if_exists: bool,
+        /// The columns, at least one.
+        columns: Vec<ColumnName>,
+    },
 }
 
 /// `EXPORT table | SCHEMA schema | ALL AS PHOENIX`.

@@ -3,6 +3,7 @@
 //! ```text
 //! CREATE [OR REPLACE] VIEW [IF NOT EXISTS] [schema.]v [(column, .. [, own type, ..])] AS query
 //! ALTER  VIEW [schema.]v ADD [IF NOT EXISTS] own type, ..
+//!                      | DROP [COLUMN] [IF EXISTS] own, ..
 //! DROP   VIEW [IF EXISTS] [schema.]v, .. [CASCADE | RESTRICT]
 //! ```
 
@@ -13,7 +14,7 @@ use crate::cursor::Cursor;
 use crate::dynamic::DynamicColumn;
 use crate::error::SqlError;
 use crate::name::Name;
-use crate::statement::{AlterView, CreateView, DropObjects, Hint};
+use crate::statement::{AlterView, CreateView, DropObjects, Hint, ViewChange};
 use crate::{column_type, query};
 
 /// Reads `CREATE [OR REPLACE] VIEW`, if it stands here; a materialized view and the like are other statements.
@@ -50,18 +51,24 @@ pub(crate) fn create(cursor: &mut Cursor<'_>, hints: &[Hint]) -> Result<Option<C
     Ok(Some(CreateView { replaces, if_not_exists, name, columns, own, query, text }))
 }
 
-/// Reads `ALTER VIEW v ADD ..`, if it stands here; other changes of a view are other statements.
+/// Reads `ALTER VIEW v ADD ..` and `DROP ..`, if one stands here; other changes of a view are other statements.
 pub(crate) fn alter(cursor: &mut Cursor<'_>) -> Result<Option<AlterView>, SqlError> {
     let verb = if *cursor.peek(3) == Token::Period { 5 } else { 3 };
-    if !cursor.at(&["ALTER", "VIEW"]) || !cursor.word_is(verb, "ADD") {
+    if !cursor.at(&["ALTER", "VIEW"]) || !["ADD", "DROP"].iter().any(|word| cursor.word_is(verb, word)) {
         return Ok(None);
     }
     cursor.eat(&["ALTER", "VIEW"]);
     let view = cursor.table()?;
-    cursor.expect(&["ADD"])?;
-    let if_not_exists = cursor.eat(&["IF", "NOT", "EXISTS"]);
-    let columns = cursor.list(own_column)?;
-    Ok(Some(AlterView { view, if_not_exists, columns }))
+    let change = if cursor.eat(&["ADD"]) {
+        let if_not_exists = cursor.eat(&["IF", "NOT", "EXISTS"]);
+        ViewChange::Add { if_not_exists, columns: cursor.list(own_column)? }
+    } else {
+        cursor.expect(&["DROP"])?;
+        cursor.eat(&["COLUMN"]);
+        let if_exists = cursor.eat(&["IF", "EXISTS"]);
+        ViewChange::Drop { if_exists, columns: cursor.list(Cursor::column)? }
+    };
+    Ok(Some(AlterView { view, change }))
 }
 
 /// A column of a view's own.

@@ -252,7 +252,7 @@ fn what_phoenix_has_and_we_do_not_is_named() {
         ("CREATE LOCAL INDEX i ON t (a) INCLUDE (b) ASYNC", "CREATE LOCAL INDEX"),
         ("CREATE MATERIALIZED VIEW v AS SELECT * FROM t", "CREATE MATERIALIZED VIEW"),
         ("ALTER INDEX i ON t REBUILD", "ALTER INDEX"),
-        ("ALTER VIEW v DROP COLUMN x", "ALTER VIEW"),
+        ("ALTER VIEW v SET x = 1", "ALTER VIEW"),
         ("UPDATE STATISTICS t", "UPDATE STATISTICS"),
         ("GRANT 'RX' ON t TO 'u'", "GRANT"),
     ] {

@@ -193,6 +193,11 @@ pub fn literal(value: &Value, ty: SqlType) -> String {
                 Value::Double(v) => v.is_finite(),
                 _ => true,
             };
+            let ty = match (number, ty) {
+                (Value::Float(_), SqlType::Null) => SqlType::Float,
+                (_, SqlType::Null) => SqlType::Double,
+                _ => ty,
+            };
             if is_finite { text } else { format!("CAST('{text}' AS {ty})") }
         }
     }

@@ -136,7 +136,8 @@ impl blocking::Connection {
         self.appender_columns(table, &[] as &[&str])
     }
 
-    /// An appender for these columns, written as in SQL. The others get their DEFAULTs, or keep their values.
+    /// An appender for these columns, written as in SQL. The others get their DEFAULTs, or keep their values. A name with a type behind it is a
+    /// dynamic column: `["k", "extra VARCHAR"]`.
     ///
     /// # Errors
     /// As [`Connection::appender`](blocking::Connection::appender); `no_such_column`, `duplicate_column`.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 use async_channel::{Receiver, RecvError};
 use saltwing_access::Table;
-use saltwing_bind::{OnConflict, UpsertTarget, resolve, target_columns};
+use saltwing_bind::OnConflict;
 use saltwing_expr::{sql_type, value_at};
 use saltwing_sql::Statement;
 use saltwing_types::{ColumnDef, ErrorCode, SqlType, Value};
@@ -32,8 +32,8 @@ pub(crate) struct Appending {
     /// The transaction that the rows are a part of.
     transaction: Option<Arc<SessionTransaction>>,
     table: Arc<Table>,
-    /// The columns of the rows, by index.
-    columns: Vec<usize>,
+    /// The columns of the rows.
+    columns: Vec<ColumnDef>,
     limits: PartLimits,
     part: Part,
     rows_taken: u64,
@@ -64,19 +64,14 @@ impl Appending {
             _ => return Err(Error::new(ErrorCode::BadArgument, format!("{table} is no name of a table"))),
         };
         let in_sql = |error: Error| error.in_sql(&statement.text);
-        if !copy.dynamic.is_empty() {
-            let text = "not supported yet: dynamic columns of an appender; COPY and UPSERT write them";
-            return Err(in_sql(Error::new(ErrorCode::NotSupported, text)));
-        }
         let name = copy.table.clone();
-        session.check_own(name.schema.as_ref(), &name.name).map_err(in_sql)?;
-        let table = resolve(&*session.catalog(), &name).map_err(|error| in_sql(error.into()))?;
-        let columns = target_columns(&table, copy.columns.as_deref()).map_err(|error| in_sql(error.into()))?;
-        let target = UpsertTarget::new(table.clone(), columns.clone(), OnConflict::Replace)?;
+        let target = session.load_target(copy, OnConflict::Replace).map_err(in_sql)?;
+        let column = |&column: &usize| Some(target.column(column)?.clone());
+        let columns = target.columns.iter().filter_map(column).collect();
         Ok(Self {
             session: session.clone(),
             transaction: session.transaction.current(),
-            table,
+            table: target.table.clone(),
             columns,
             limits: PartLimits::of(session),
             part: Part::default(),
@@ -102,11 +97,6 @@ impl Appending {
         self.transaction.is_some()
     }
 
-    /// The definitions of the columns.
-    fn column_defs(&self) -> impl Iterator<Item = &ColumnDef> {
-        self.columns.iter().filter_map(|&column| self.table.def().columns.get(column))
-    }
-
     /// Adds a row to the part.
     pub(crate) fn add(&mut self, row: Params) -> Result<(), Error> {
         self.check()?;
@@ -125,7 +115,7 @@ impl Appending {
     fn in_order(&self, mut named: Vec<(String, Value)>) -> Result<Vec<Value>, Error> {
         let wrong = |text: String| Error::new(ErrorCode::BadParameter, text);
         let mut row = Vec::with_capacity(self.columns.len());
-        for column in self.column_defs() {
+        for column in &self.columns {
             let place = place_of(&column.name, named.iter().map(|(name, _)| name));
             let place = place.ok_or_else(|| wrong(format!("it has no value for the column {}", column.name)))?;
             row.push(named.swap_remove(place).1);
@@ -149,7 +139,7 @@ impl Appending {
             let ty = ty.ok_or_else(|| wrong(format!("column {}: {data_type} is no SQL type", column.name)))?;
             Ok((place, ty))
         };
-        let places = self.column_defs().map(place).collect::<Result<Vec<_>, Error>>()?;
+        let places = self.columns.iter().map(place).collect::<Result<Vec<_>, Error>>()?;
         let is_known = |index: &usize| places.iter().any(|(place, _)| place == index);
         match (0..schema.fields().len()).find(|index| !is_known(index)) {
             Some(index) => Err(wrong(format!("the appender has no column {}", schema.field(index).name()))),
@@ -171,7 +161,7 @@ impl Appending {
 
     fn add_values(&mut self, values: impl Iterator<Item = Value>) -> Result<(), Error> {
         let def = self.table.def();
-        let columns = values.zip(self.column_defs());
+        let columns = values.zip(&self.columns);
         let row = columns.map(|(value, column)| assigned(value, column, def)).collect::<Result<Vec<_>, _>>();
         let row = row.map_err(|error| self.refused(error))?;
         let text_bytes = row.iter().map(Value::heap_bytes).sum();

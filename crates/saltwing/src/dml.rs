@@ -70,7 +70,8 @@ impl Session {
         if with_dynamic_columns(table.def(), span)?.is_none() {
             return Ok(false);
         }
-        if self.is_within_transaction() {
+        // An appender is made between the statements of a transaction.
+        if self.is_within_transaction() || self.transaction.current().is_some() {
             let text = format!("the first dynamic column of table {name} cannot be written in a transaction");
             let help = "write one before BEGIN: the table gets a hidden column for them";
             return Err(Error::new(ErrorCode::ActiveTransaction, text).with_help(Some(help)).at(Some(span)));
@@ -111,11 +112,11 @@ fn writes_dynamic_columns<'s>(
             (is_updated || !target.dynamic.is_empty()).then_some(&it.table)
         }
         Statement::Update(it) if it.dynamic.is_some() => {
-            (!update(it, catalog, params)?.dynamic.is_empty()).then_some(&it.table)
+            (!update(it, catalog, params)?.changed.dynamic.is_empty()).then_some(&it.table)
         }
         Statement::Merge(it) if it.dynamic.is_some() => {
             let writes = |step: &MergeStep| match step {
-                MergeStep::Update(_, dynamic) => !dynamic.is_empty(),
+                MergeStep::Update(_, changed) => !changed.dynamic.is_empty(),
                 MergeStep::Insert(target, _) => !target.dynamic.is_empty(),
                 MergeStep::Delete(_) => false,
             };
@@ -307,7 +308,7 @@ impl Dml<'_> {
     /// An UPDATE: a query gives the rows as they will be.
     fn update(&self, statement: &Update) -> Result<Outcome, Error> {
         let bound = update(statement, &*self.catalog, Params::Given(self.params))?;
-        let BoundUpdate { table, query, dynamic, moves_rows, is_joined, .. } = bound;
+        let BoundUpdate { table, query, changed, moves_rows, is_joined, .. } = bound;
         let (limits, now_ms) = (self.session.writer().limits, self.session.now_ms());
         // Whether a key is free is known when all rows are.
         let limits = if moves_rows { limits.in_one() } else { limits };
@@ -315,7 +316,7 @@ impl Dml<'_> {
         self.write(limits, |attempt| {
             let rows = self.start_query(attempt, &query, HintVerb::Update, now_ms)?;
             let mut targets = TargetRows::new(attempt, &table, repeats).obeying(RowRules::of(&table)?);
-            let result = each_batch(rows, |types, batch| targets.update(&dynamic, types, batch))?;
+            let result = each_batch(rows, |types, batch| targets.update(&changed, types, batch))?;
             Ok((Some(targets.end()?), result))
         })
     }
@@ -331,9 +332,9 @@ impl Dml<'_> {
             for step in &steps {
                 let attempt = targets.attempt();
                 let result = match step {
-                    MergeStep::Update(query, dynamic) => {
+                    MergeStep::Update(query, changed) => {
                         let rows = start(attempt, query)?;
-                        each_batch(rows, |types, batch| targets.update(dynamic, types, batch))?
+                        each_batch(rows, |types, batch| targets.update(changed, types, batch))?
                     }
                     MergeStep::Delete(query) => {
                         let rows = start(attempt, query)?;

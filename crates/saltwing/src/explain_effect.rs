@@ -1,7 +1,9 @@
 //! What statements do beside reading rows by keys: the last lines of EXPLAIN, and `effects` in its JSON.
 
 use saltwing_bind::table_path;
-use saltwing_sql::statement::{AlterTable, CommentObject, CopySource, ExportedObjects, RowSource, TableChange};
+use saltwing_sql::statement::{
+    AlterTable, CommentObject, CopySource, ExportedObjects, RowSource, TableChange, ViewChange,
+};
 use saltwing_sql::{Statement, TableRef};
 
 /// A line: what is affected, and how.
@@ -137,8 +139,17 @@ fn change_of_catalog(statement: &Statement) -> Option<(String, &'static str)> {
         Statement::Truncate(names) => (format!("empties table {}", tables(names)), REMOVED),
         Statement::CreateView(create) => (format!("creates view {}", create.name), NONE),
         Statement::AlterView(alter) => {
-            let columns = alter.columns.iter().map(|column| column.column.to_string()).collect();
-            (format!("adds columns {} to view {}", listed(columns), alter.view), NONE)
+            let effect = match &alter.change {
+                ViewChange::Add { columns, .. } => {
+                    let columns = columns.iter().map(|column| column.column.to_string()).collect();
+                    format!("adds columns {} to view {}", listed(columns), alter.view)
+                }
+                ViewChange::Drop { columns, .. } => {
+                    let columns = columns.iter().map(ToString::to_string).collect();
+                    format!("drops columns {} of view {}", listed(columns), alter.view)
+                }
+            };
+            (effect, NONE)
         }
         Statement::DropView(drop) => (format!("drops view {}", tables(&drop.names)), NONE),
         Statement::CreateSequence(create) => (format!("creates sequence {}", create.name), NONE),

@@ -81,6 +81,7 @@ mod relational;
 mod relational;
 #[cfg(feature = "datafusion")]
 mod relational_engine;
+mod removal;
 mod rows;
 mod run;
 mod sequences;

@@ -4,12 +4,12 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use saltwing_access::{ScanContext, Snapshot};
-use saltwing_bind::{BoundQuery, Params, Subquery, create_table, query, resolve, with_views};
-use saltwing_catalog::{CatalogReader, Dependents};
+use saltwing_bind::{BoundQuery, Params, Subquery, create_table, query, with_views};
+use saltwing_catalog::CatalogReader;
 use saltwing_exec::{RunningSelect, SelectPlan};
 use saltwing_planner::{Guard, KeyAccess, PlannedSelect, plan_select};
-use saltwing_sql::statement::{CreateTable, DropObjects, QueryStatement};
-use saltwing_sql::{Statement, TableRef};
+use saltwing_sql::Statement;
+use saltwing_sql::statement::{CreateTable, QueryStatement};
 use saltwing_types::{ErrorCode, Span, Value};
 
 use crate::Error;
@@ -84,19 +84,7 @@ impl Session {
             Statement::CreateView(create) => self.run_create_view(create),
             Statement::AlterView(alter) => self.run_alter_view(alter),
             Statement::DropView(drop) => self.run_drop_view(drop),
-            Statement::Truncate(tables) => {
-                self.writable()?;
-                let context = self.begin();
-                let mut notices = Vec::new();
-                for name in tables {
-                    context.check()?;
-                    // Adds the position of the name to an error.
-                    resolve(&*self.catalog(), name)?;
-                    let is_freed = self.truncate_table(name).map_err(|e| Error::from(e).at(Some(name.span())))?;
-                    notices.extend((!is_freed).then(|| space_comes_later(name)));
-                }
-                Ok(ExecResult::noticed(notices).into())
-            }
+            Statement::Truncate(tables) => self.run_truncate(tables),
             Statement::CreateSequence(create) => self.run_create_sequence(create),
             Statement::AlterSequence(alter) => self.run_alter_sequence(alter),
             Statement::DropSequence(drop) => self.run_drop_sequence(drop),
@@ -108,16 +96,7 @@ impl Session {
                 }
                 Ok(ExecResult::default().into())
             }
-            Statement::DropSchema(drop) => {
-                self.writable()?;
-                for name in &drop.names {
-                    let known = catalog.snapshot().has_schema(&name.text);
-                    if known || !drop.if_exists {
-                        catalog.drop_schema(&name.text).map_err(|e| Error::from(e).at(Some(name.span)))?;
-                    }
-                }
-                Ok(ExecResult::default().into())
-            }
+            Statement::DropSchema(drop) => self.run_drop_schema(drop),
             Statement::CopyFrom(copy) => self.copy_from(copy, None).map(Outcome::Done),
             Statement::CopyTo(copy) => self.copy_to(copy, params, None).map(Outcome::Done),
             Statement::ShowTables(show) => shown(self.show_tables(show)?),
@@ -343,39 +322,12 @@ impl Session {
         Ok(bound.notices)
     }
 
-    fn run_drop_table(&self, drop: &DropObjects) -> Result<Outcome, Error> {
-        self.writable()?;
-        let mut notices = Vec::new();
-        for it in &drop.names {
-            match self.drop_table(it, dependents(drop)) {
-                Err(
-                    saltwing_catalog::CatalogError::NoSuchTable { .. }
-                    | saltwing_catalog::CatalogError::NoSuchSchema(_),
-                ) if drop.if_exists => {}
-                dropped => {
-                    let is_freed = dropped.map_err(|e| Error::from(e).at(Some(it.span())))?;
-                    notices.extend((!is_freed).then(|| space_comes_later(it)));
-                }
-            }
-        }
-        Ok(ExecResult::noticed(notices).into())
-    }
-
     pub(crate) fn writable(&self) -> Result<(), Error> {
         if self.shared().options.readonly {
             return Err(Error::new(ErrorCode::ReadOnly, "the database is open for reading only"));
         }
         Ok(())
     }
-}
-
-/// What becomes of the views that use what is dropped.
-pub(crate) fn dependents(drop: &DropObjects) -> Dependents {
-    if drop.cascade { Dependents::Drop } else { Dependents::Refuse }
-}
-
-fn space_comes_later(name: &TableRef) -> String {
-    format!("the rows of {name} are gone; their space could not be given back yet, and comes back in the background")
 }
 
 /// The error of a statement that is read and not run; `None` of one that is.

@@ -14,7 +14,7 @@ use saltwing_catalog::{Catalog, CatalogError};
 use saltwing_exec::select::result_schema;
 use saltwing_expr::Evaluator;
 use saltwing_sql::TableRef;
-use saltwing_sql::statement::{AlterSequence, CreateSequence, DropSequence, ShowTables};
+use saltwing_sql::statement::{AlterSequence, CreateSequence, ShowTables};
 use saltwing_types::sequence::stepped;
 use saltwing_types::{ErrorCode, Expr, SequenceDef, SequencePosition, Span, Value, eval};
 
@@ -141,7 +141,7 @@ impl Session {
         let mut draws = Vec::new();
         for it in uses.iter() {
             let span = it.name.span();
-            let (schema, name) = parts(&it.name);
+            let (schema, name) = it.name.parts();
             let def = snapshot.sequence(schema, name).map_err(|error| Error::from(error).at(Some(span)))?;
             let action = it.action(params)?;
             if action != SequenceAction::Repeat {
@@ -229,7 +229,7 @@ impl Session {
 
     pub(crate) fn run_alter_sequence(&self, alter: &AlterSequence) -> Result<Outcome, Error> {
         self.writable()?;
-        let (schema, name) = parts(&alter.name);
+        let (schema, name) = alter.name.parts();
         let change = |def, position| alter_sequence(alter, def, position).map_err(Error::from);
         let altered = self.shared().catalog.alter_sequence(schema, name, change);
         if !(alter.if_exists && altered.as_ref().is_err_and(is_missing)) {
@@ -238,27 +238,8 @@ impl Session {
         Ok(ExecResult::default().into())
     }
 
-    pub(crate) fn run_drop_sequence(&self, drop: &DropSequence) -> Result<Outcome, Error> {
-        self.writable()?;
-        let catalog = &self.shared().catalog;
-        for it in &drop.names {
-            let (schema, name) = parts(it);
-            if let Ok(def) = catalog.snapshot().sequence(schema, name)
-                && let Some(column) = self.default_that_uses(&def)?
-            {
-                let text = format!("the DEFAULT of {column} takes values of sequence {}", def.name);
-                return Err(Error::new(ErrorCode::InvalidDefinition, text).at(Some(it.span())));
-            }
-            let dropped = catalog.drop_sequence(schema, name).map_err(Error::from);
-            if !(drop.if_exists && dropped.as_ref().is_err_and(is_missing)) {
-                dropped.map_err(|error| error.at(Some(it.span())))?;
-            }
-        }
-        Ok(ExecResult::default().into())
-    }
-
     /// A column whose DEFAULT takes values of a sequence.
-    fn default_that_uses(&self, def: &SequenceDef) -> Result<Option<String>, Error> {
+    pub(crate) fn default_that_uses(&self, def: &SequenceDef) -> Result<Option<String>, Error> {
         let catalog = self.catalog();
         for table in catalog.tables() {
             for column in &table.def().columns {
@@ -266,7 +247,7 @@ impl Session {
                 let mut uses = SequenceUses::default();
                 uses.of_row(&expr_of(&default.text)?, Params::Given(&[]))?;
                 let is_it = |it: &SequenceUse| {
-                    let (schema, name) = parts(&it.name);
+                    let (schema, name) = it.name.parts();
                     catalog.sequence(schema, name).is_ok_and(|used| used.id == def.id)
                 };
                 if uses.iter().any(is_it) {
@@ -283,7 +264,7 @@ impl Session {
     }
 
     pub(crate) fn show_create_sequence(&self, it: &TableRef) -> Result<Vec<TextRow>, Error> {
-        let (schema, name) = parts(it);
+        let (schema, name) = it.parts();
         let def = self.catalog().sequence(schema, name).map_err(|error| Error::from(error).at(Some(it.span())))?;
         Ok(vec![vec![Some(create_sequence_text(&def))]])
     }
@@ -304,10 +285,6 @@ fn one_row(sequenced: &SequencedQuery) -> Result<RowsOutcome, Error> {
     let zeros = columns.iter().map(|_| Arc::new(Int64Array::from(vec![0])) as ArrayRef).collect();
     let batch = RecordBatch::try_new(result_schema(&columns), zeros).map_err(TableError::from)?;
     Ok(RowsOutcome::ready(columns.into(), batch))
-}
-
-fn parts(name: &TableRef) -> (Option<&str>, &str) {
-    (name.schema.as_ref().map(|schema| schema.text.as_str()), &name.name.text)
 }
 
 fn is_missing(error: &Error) -> bool {

@@ -1,10 +1,10 @@
-//! CREATE, ALTER, TRUNCATE and DROP of tables: a temporary one of the connection comes before the stored one of its name.
+//! CREATE and ALTER of tables: a temporary one of the connection comes before the stored one of its name.
 
 use std::sync::Arc;
 
 use saltwing_access::Table;
 use saltwing_bind::resolve;
-use saltwing_catalog::{CatalogError, Dependents, SessionCatalog};
+use saltwing_catalog::{CatalogError, Dependents, DropList, SessionCatalog};
 use saltwing_sql::statement::CreateTable;
 use saltwing_sql::{Name, TableRef};
 use saltwing_types::{SequenceDef, TableDef};
@@ -54,7 +54,11 @@ impl Session {
     pub(crate) fn take_back(&self, create: &CreateTable) -> Result<bool, CatalogError> {
         let (schema, name) = create.table.parts();
         match create.temporary {
-            true => self.own.catalog.drop_table(name),
+            true => {
+                let names = [(schema, name)];
+                let list = DropList { names: &names, if_exists: false, dependents: Dependents::Drop };
+                self.own.catalog.drop_tables(&list).map(|left| left.is_empty()).map_err(|listed| listed.error)
+            }
             false => self.shared().catalog.drop_table(schema, name, Dependents::Drop),
         }
     }
@@ -69,24 +73,6 @@ impl Session {
         match self.temporary_named(name) {
             Some(tables) => tables.alter_table(bare, change),
             None => self.shared().catalog.alter_table(schema, bare, change),
-        }
-    }
-
-    /// Drops a table, a temporary one first; whether its space was freed.
-    pub(crate) fn drop_table(&self, name: &TableRef, views: Dependents) -> Result<bool, CatalogError> {
-        let (schema, bare) = name.parts();
-        match self.temporary_named(name) {
-            Some(tables) => tables.drop_table(bare),
-            None => self.shared().catalog.drop_table(schema, bare, views),
-        }
-    }
-
-    /// Removes all rows of a table; whether their space was freed.
-    pub(crate) fn truncate_table(&self, name: &TableRef) -> Result<bool, CatalogError> {
-        let (schema, bare) = name.parts();
-        match self.temporary_named(name) {
-            Some(tables) => tables.truncate_table(bare),
-            None => self.shared().catalog.truncate_table(schema, bare),
         }
     }
 }

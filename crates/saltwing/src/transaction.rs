@@ -144,8 +144,13 @@ impl RowStream {
     /// Takes note of an error of a later row.
     pub(crate) fn failed(&self, error: Error) -> Error {
         if self.has_ended.load(SeqCst) {
-            return Error::new(ErrorCode::NoTransaction, "the transaction in which these rows are read has ended")
-                .with_help(Some("read the rows to the end before COMMIT or ROLLBACK"));
+            let text = "the transaction in which these rows are read has ended";
+            let expired = self.transaction.upgrade().filter(|transaction| transaction.has_expired());
+            return match expired.and_then(|transaction| transaction.failure()) {
+                Some(why) => Error::new(ErrorCode::NoTransaction, format!("{text}: {}", why.text)),
+                None => Error::new(ErrorCode::NoTransaction, text)
+                    .with_help(Some("read the rows to the end before COMMIT or ROLLBACK")),
+            };
         }
         self.transaction.upgrade().iter().for_each(|transaction| transaction.fail(&error));
         error

@@ -1,15 +1,14 @@
-//! CREATE, DROP and SHOW of views.
+//! CREATE, ALTER and SHOW of views.
 
 use std::sync::Arc;
 
 use saltwing_bind::{altered_view, create_view};
-use saltwing_catalog::CatalogError;
-use saltwing_sql::statement::{AlterView, CreateView, DropObjects, ShowTables};
+use saltwing_sql::statement::{AlterView, CreateView, ShowTables};
 use saltwing_types::ViewDef;
 
 use crate::Error;
 use crate::outcome::{ExecResult, Outcome};
-use crate::run::{Purpose, dependents};
+use crate::run::Purpose;
 use crate::session::Session;
 use crate::text_rows::TextRow;
 
@@ -43,22 +42,10 @@ impl Session {
         let altered = altered_view(alter, &*catalog.snapshot())?;
         if let Some(table) = &altered.table {
             self.adds_dynamic_columns(table)?;
-            let added = catalog.create_view(true, |catalog| Ok::<_, Error>(altered_view(alter, catalog)?.def));
-            added.map_err(|error| error.at(Some(alter.view.span())))?;
         }
+        let changed = catalog.alter_view(|catalog| Ok::<_, Error>(altered_view(alter, catalog)?.def));
+        changed.map_err(|error| error.at(Some(alter.view.span())))?;
         Ok(ExecResult::noticed(altered.notices).into())
-    }
-
-    pub(crate) fn run_drop_view(&self, drop: &DropObjects) -> Result<Outcome, Error> {
-        self.writable()?;
-        for it in &drop.names {
-            let (schema, name) = it.parts();
-            match self.shared().catalog.drop_view(schema, name, dependents(drop)) {
-                Err(CatalogError::NoSuchView { .. } | CatalogError::NoSuchSchema(_)) if drop.if_exists => {}
-                dropped => dropped.map_err(|error| Error::from(error).at(Some(it.span())))?,
-            }
-        }
-        Ok(ExecResult::default().into())
     }
 
     /// The views, each behind those that it uses.

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use saltwing_catalog::{CatalogError, CatalogReader};
-use saltwing_sql::statement::{AlterView, CreateView, QueryStatement};
+use saltwing_sql::statement::{AlterView, CreateView, QueryStatement, ViewChange};
 use saltwing_sql::{DynamicColumn, TableRef, parse_query_at, quote_name};
 use saltwing_types::table::is_same_name;
-use saltwing_types::{TableName, ViewColumn, ViewDef, ViewUse};
+use saltwing_types::{Span, TableName, ViewColumn, ViewDef, ViewUse};
 
 use super::expanded::with_views;
 use super::fixed;
-use super::own_columns::{add_columns, declared_by, table_ref, with_columns};
+use super::own_columns::{add_columns, declared_by, table_ref, with_columns, without_columns};
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::output::ResultColumn;
 use crate::target::{resolve, table_path};
@@ -77,43 +77,63 @@ pub fn create_view(create: &CreateView, catalog: &dyn CatalogReader) -> Result<B
     }
 }
 
-/// A view with more columns of its own.
+/// A view with other columns of its own.
 pub struct AlteredView {
-    /// Its definition.
-    pub def: ViewDef,
-    /// The table that keeps these columns; `None` if there are none.
+    /// Its definition; `None` if nothing changes.
+    pub def: Option<ViewDef>,
+    /// The table that keeps the columns that are new, if there are some.
     pub table: Option<TableRef>,
     /// Notices.
     pub notices: Vec<String>,
 }
 
-/// Adds columns of its own to a view.
+/// Adds columns of its own to a view, or takes them away.
 ///
 /// # Errors
-/// No such view; a name that it has already, or its table; a view that is more than rows of one table.
+/// No such view; a name that it has already, or its table; a view that is more than rows of one table; no such column of its own.
 pub fn altered_view(alter: &AlterView, catalog: &dyn CatalogReader) -> Result<AlteredView> {
     let (schema, name) = alter.view.parts();
     let Some(view) = catalog.view(schema, name) else {
         let table = resolve(catalog, &alter.view)?;
         let error = CatalogError::IsTable(table.def().name.to_string());
-        return Err(BindError::from(error).at(Some(alter.view.span())).help("ALTER TABLE adds columns to a table"));
+        return Err(BindError::from(error)
+            .at(Some(alter.view.span()))
+            .help("ALTER TABLE changes the columns of a table"));
     };
+    match &alter.change {
+        ViewChange::Add { if_not_exists, columns } => {
+            with_more(&view, (columns.as_slice(), *if_not_exists), alter.view.span(), catalog)
+        }
+        ViewChange::Drop { if_exists, columns } => {
+            let mut query = parse_query_at(&view.query, alter.view.span())?;
+            let (def, notices) = without_columns(&view, &mut query, columns, *if_exists)?;
+            Ok(AlteredView { def, table: None, notices })
+        }
+    }
+}
+
+/// A view with more columns, but for those that it has if these are passed over.
+fn with_more(
+    view: &ViewDef,
+    (columns, if_not_exists): (&[DynamicColumn], bool),
+    span: Span,
+    catalog: &dyn CatalogReader,
+) -> Result<AlteredView> {
     let is_there = |column: &&DynamicColumn| view.column_index(&column.column.name.text).is_some();
     let (there, new): (Vec<&DynamicColumn>, Vec<&DynamicColumn>) =
-        alter.columns.iter().partition(|column| alter.if_not_exists && is_there(column));
+        columns.iter().partition(|column| if_not_exists && is_there(column));
     let notices = there.iter().map(|it| format!("column {} exists already", it.column)).collect();
     let new: Vec<DynamicColumn> = new.into_iter().cloned().collect();
     if new.is_empty() {
-        return Ok(AlteredView { def: ViewDef::clone(&view), table: None, notices });
+        return Ok(AlteredView { def: None, table: None, notices });
     }
-    let span = alter.view.span();
     let mut query = parse_query_at(&view.query, span)?;
-    let mut def = with_columns(&view, &mut query, &new)?;
+    let mut def = with_columns(view, &mut query, &new)?;
     def.query = saltwing_sql::tree_text(&*query.query);
     // Its table may have columns of these names.
     with_views(&query, catalog)?;
     let table = declared_by(&query, catalog)?.map(|(table, _)| table_ref(&table, span));
-    Ok(AlteredView { def, table, notices })
+    Ok(AlteredView { def: Some(def), table, notices })
 }
 
 fn is_temporary(name: &TableName, catalog: &dyn CatalogReader) -> bool {

@@ -102,6 +102,9 @@ impl VisitorMut for Fixing<'_> {
                 continue;
             }
             let Some(columns) = self.relations.of_wildcard(item, select) else {
+                if let Some(missing) = self.relations.missing(select) {
+                    return ControlFlow::Break(Box::new(missing));
+                }
                 return refused(&format!("{item} in this view"), "write the columns one by one");
             };
             let is_one = columns.iter().all(|(table, _)| columns.first().is_some_and(|(first, _)| first == table));

@@ -16,7 +16,7 @@ use super::apart::query_of_view;
 use super::dynamic::stored_name;
 use super::name::{span_of, table_name};
 use crate::aggregate::AggregateFunction;
-use crate::error::{BindError, BindErrorKind, Result};
+use crate::error::{BindError, BindErrorKind, Result, invalid};
 use crate::select::simple;
 
 /// The view with these columns behind its own.
@@ -36,6 +36,81 @@ pub(super) fn with_columns(view: &ViewDef, query: &mut QueryStatement, columns: 
         view.columns.push(ViewColumn { name: column.name.text.clone(), ty: *ty, nullable: true, comment: None });
     }
     Ok(view)
+}
+
+/// The view without some columns of its own, and notices of those that it does not have; `None` if it stays as it is.
+///
+/// # Errors
+/// No such column, unless it `may_be_missing`; one that the view has from its query, or that its query names elsewhere; its last
+/// column.
+pub(super) fn without_columns(
+    view: &ViewDef,
+    query: &mut QueryStatement,
+    names: &[ColumnName],
+    may_be_missing: bool,
+) -> Result<(Option<ViewDef>, Vec<String>)> {
+    let (mut changed, mut notices) = (view.clone(), Vec::new());
+    for name in names {
+        let place = |error: BindError| error.at(Some(name.span()));
+        match changed.column_index(&name.name.text) {
+            Some(column) => {
+                drop_item(&view.name, query, (column, name)).map_err(place)?;
+                changed.columns.remove(column);
+            }
+            None if may_be_missing => notices.push(format!("there is no column {name}")),
+            None => {
+                let (table, column) = (view.name.to_string(), name.to_string());
+                return Err(place(BindErrorKind::NoSuchColumn { table, column }.into()));
+            }
+        }
+    }
+    if changed.columns.is_empty() {
+        return Err(invalid(format!("view {} would have no column", view.name)));
+    }
+    let is_changed = changed.columns.len() < view.columns.len();
+    changed.query = saltwing_sql::tree_text(&*query.query);
+    Ok((is_changed.then_some(changed), notices))
+}
+
+/// Takes the item at a place out of a view's query, and its declaration behind the table.
+fn drop_item(view: &TableName, query: &mut QueryStatement, (place, column): (usize, &ColumnName)) -> Result<()> {
+    let inherited = || {
+        let text =
+            format!("column {column} of view {view} comes from its query: a view drops columns of its own alone");
+        invalid(text).help("CREATE VIEW with another query")
+    };
+    let SetExpr::Select(select) = query.query.body.as_mut() else { return Err(inherited()) };
+    let [from] = select.from.as_mut_slice() else { return Err(inherited()) };
+    let TableFactor::Table { name, .. } = &mut from.relation else { return Err(inherited()) };
+    let mut list = listed_behind(name)?.unwrap_or_default();
+    let item = match select.projection.get(place) {
+        Some(SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. }) => expr,
+        _ => return Err(inherited()),
+    };
+    let Some(declared) = list.iter().position(|own| is_it(item, &own.column)) else { return Err(inherited()) };
+    let own = list.remove(declared);
+    put_list(name, &list);
+    select.projection.remove(place);
+    let is_named = ast::visit_expressions(&query.query, |expr| match is_it(expr, &own.column) {
+        true => ControlFlow::Break(()),
+        false => ControlFlow::Continue(()),
+    });
+    match is_named.is_break() {
+        true => Err(invalid(format!("the query of view {view} names its column {column} elsewhere, too"))),
+        false => Ok(()),
+    }
+}
+
+/// Whether an expression is a dynamic column, perhaps behind the name of its table.
+fn is_it(expr: &Expr, column: &ColumnName) -> bool {
+    let parts: &[Ident] = match expr {
+        Expr::Identifier(name) => std::slice::from_ref(name),
+        Expr::CompoundIdentifier(parts) => parts,
+        _ => return false,
+    };
+    let wanted = column.parts();
+    let same = parts.iter().rev().zip(wanted.iter().rev()).all(|(part, wanted)| is_same_name(&part.value, wanted));
+    same && parts.len() >= wanted.len()
 }
 
 /// Declares dynamic columns behind the table of a query, and gives them behind its columns.
@@ -88,17 +163,21 @@ fn is_aggregate(function: &ObjectName) -> bool {
 
 /// Adds dynamic columns to the list behind a table.
 fn declare(name: &mut ObjectName, columns: &[DynamicColumn]) -> Result<()> {
-    let (table, mut list) = match without_dynamic_columns(name) {
-        Some((table, list)) => (table, listed(list)?),
-        None => (name.clone(), Vec::new()),
-    };
+    let mut list = listed_behind(name)?.unwrap_or_default();
     list.extend(columns.iter().cloned());
-    let list: Vec<String> = list.iter().map(ToString::to_string).collect();
+    put_list(name, &list);
+    Ok(())
+}
+
+/// Puts these dynamic columns behind a table, in the place of those that stand there.
+fn put_list(name: &mut ObjectName, list: &[DynamicColumn]) {
     let place =
         name.0.last().and_then(|part| part.as_ident()).map_or_else(sqlparser::tokenizer::Span::empty, |it| it.span);
+    let table = without_dynamic_columns(name).map_or_else(|| name.clone(), |(table, _)| table);
+    let list: Vec<String> = list.iter().map(ToString::to_string).collect();
     let list = Ident { value: format!("({})", list.join(", ")), quote_style: Some('"'), span: place };
-    *name = ObjectName(table.0.into_iter().chain([ObjectNamePart::Identifier(list)]).collect());
-    Ok(())
+    let list = (list.value != "()").then_some(ObjectNamePart::Identifier(list));
+    *name = ObjectName(table.0.into_iter().chain(list).collect());
 }
 
 fn listed(list: &Ident) -> Result<Vec<DynamicColumn>> {

@@ -9,7 +9,8 @@ use sqlparser::ast::{
     SetExpr, TableAlias, TableFactor, With,
 };
 
-use super::name::{quoted, table_name};
+use super::name::{quoted, span_of, table_name};
+use crate::error::BindError;
 
 /// The columns of a table or query in order; `None` if they are known only when it is planned.
 pub(super) type Columns = Option<Vec<String>>;
@@ -157,11 +158,7 @@ impl Relations<'_> {
         if self.of_select(select).iter().any(|relation| relation.is_named(&parts)) {
             return None;
         }
-        let factors = select
-            .from
-            .iter()
-            .flat_map(|from| std::iter::once(&from.relation).chain(from.joins.iter().map(|join| &join.relation)));
-        factors.into_iter().find_map(|factor| {
+        factors_of(select).find_map(|factor| {
             let columns = self.family_of(factor, &family.value)?;
             let mut relations = Vec::new();
             self.add_factor(factor, &mut relations);
@@ -169,6 +166,20 @@ impl Relations<'_> {
             let table = if qualifies { relation.name } else { Vec::new() };
             let column = |column: String| table.iter().cloned().chain([family.clone(), quoted(&column)]).collect();
             Some(columns.into_iter().map(column).collect())
+        })
+    }
+
+    /// The error of the first table of a FROM clause that is not there.
+    pub(super) fn missing(&self, select: &Select) -> Option<BindError> {
+        factors_of(select).find_map(|factor| {
+            let TableFactor::Table { name, args: None, .. } = factor else { return None };
+            let (schema, bare) = table_name(name)?;
+            let is_known = self.is_cte(schema, bare)
+                || self.catalog.view(schema, bare).is_some()
+                || self.catalog.arrow_table(bare).is_some()
+                || catalog_view(schema, bare).is_some();
+            let missing = if is_known { None } else { self.catalog.resolve(schema, bare).err() };
+            missing.map(|error| BindError::from(error).at(span_of(name)))
         })
     }
 
@@ -215,6 +226,14 @@ impl Relations<'_> {
 /// Whether a join makes one column of two.
 fn merges_columns(select: &Select) -> bool {
     joins_of(select).any(|join| !matches!(constraint(join), None | Some(JoinConstraint::On(_) | JoinConstraint::None)))
+}
+
+/// The tables of a FROM clause, but for those in brackets.
+fn factors_of(select: &Select) -> impl Iterator<Item = &TableFactor> {
+    select
+        .from
+        .iter()
+        .flat_map(|from| std::iter::once(&from.relation).chain(from.joins.iter().map(|join| &join.relation)))
 }
 
 /// The joins of a FROM clause, but for those in brackets.

@@ -56,6 +56,7 @@ use crate::function::native::functions as native_functions;
 use crate::function::registered::RegisteredFunction;
 use crate::physical::constants::HideConstants;
 use crate::physical::join_order::for_lookups;
+use crate::physical::large_limits::SpillLargeLimits;
 use crate::physical::order_columns::DropOrderColumns;
 use crate::physical::recursion::limited;
 use crate::physical::scan_rule::ScanRule;
@@ -157,6 +158,7 @@ impl Engine {
         let placed = rules.iter().position(|rule| rule.name() == "EnsureCooperative");
         let placed = placed.ok_or_else(|| RelationalError::bug("no rule of the engine makes scans cooperate"))?;
         rules.insert(placed, Arc::new(DropOrderColumns));
+        rules.insert(placed, Arc::new(SpillLargeLimits));
         rules.insert(0, Arc::new(ScanRule));
         let rules = rules.into_iter().map(|rule| Arc::new(CancellableRule(rule)) as _).collect();
         let native = SessionStateDefaults::default_aggregate_functions();

@@ -30,7 +30,7 @@ struct Line {
     error: fn(&str) -> RelationalError,
 }
 
-const LINES: [Line; 16] = [
+const LINES: [Line; 23] = [
     // `x.*`: the planner looks tables of wildcards up without a typed error.
     line(Variant::Plan, "Invalid qualifier ", no_such_table),
     // Signatures of native functions are checked against types that only the planner knows.
@@ -38,14 +38,23 @@ const LINES: [Line; 16] = [
     // Aggregate calls and their arguments are known only after the planner has resolved names.
     line(Variant::Plan, "HAVING clause references", having),
     line(Variant::Plan, "must appear in the GROUP BY clause", not_grouped),
+    line(Variant::Plan, "to grouping function is not in grouping columns", not_a_key),
     // A condition may be a column, and its type is known to the planner alone.
-    line(Variant::Plan, "non-boolean predicate", type_mismatch),
+    line(Variant::Plan, "non-boolean predicate", no_condition),
     // AND and OR stay DataFusion's, as do comparisons of INTERSECT.
+    line(Variant::Plan, "for logical boolean operation ", no_conditions),
     line(Variant::Plan, "Cannot infer common argument type", type_mismatch),
     // Lists and intervals have no types of ours: DataFusion compares, chooses and adds them.
     line(Variant::Plan, "Cannot automatically convert", type_mismatch),
     line(Variant::Plan, "Failed to coerce", type_mismatch),
     line(Variant::Plan, "common type to coerce", type_mismatch),
+    // Behind a `*` the planner alone knows how many items there are.
+    line(Variant::Plan, "Order by column out of bounds", no_item),
+    line(Variant::Plan, "Cannot find column with position", no_item),
+    // Whether a subquery stands for one value the planner knows.
+    line(Variant::Plan, "Too many columns! ", several_columns),
+    line(Variant::Plan, "Arguments must be literals", no_literals),
+    line(Variant::Plan, "Argument #", no_literals),
     // DataFusion runs uncorrelated subqueries of one value itself.
     line(Variant::Execution, "Scalar subquery returned more than one row", several_rows),
     // Native functions of regular expressions compile them while they run.
@@ -102,6 +111,42 @@ fn not_grouped(text: &str) -> RelationalError {
     RelationalErrorKind::Syntax(text).into()
 }
 
+/// The names of the plan say nothing to the user.
+fn not_a_key(_: &str) -> RelationalError {
+    RelationalErrorKind::Syntax("GROUPING takes expressions of GROUP BY, and this one is none".into()).into()
+}
+
+/// `Cannot create filter with non-boolean predicate 't.a' returning Int64`.
+fn no_condition(text: &str) -> RelationalError {
+    let text = in_sql_types(text);
+    let value = text.split('\'').nth(1).unwrap_or("a value");
+    let ty = text.split(" returning ").nth(1).unwrap_or("of another type");
+    RelationalErrorKind::TypeMismatch(format!("a condition is expected, and {value} is {ty}")).into()
+}
+
+/// `.. for logical boolean operation Int64 AND Boolean`.
+fn no_conditions(text: &str) -> RelationalError {
+    let text = in_sql_types(text);
+    let mut words = text.rsplit(' ');
+    let (right, op, left) = (words.next(), words.next().unwrap_or("AND"), words.next());
+    let other = [left, right].into_iter().flatten().find(|ty| *ty != "Boolean").unwrap_or("a value");
+    RelationalErrorKind::TypeMismatch(format!("{op} takes conditions, and {other} is none")).into()
+}
+
+fn no_item(_: &str) -> RelationalError {
+    let text = "a number in ORDER BY or GROUP BY is that of no column of the query".to_owned();
+    RelationalError::from(RelationalErrorKind::Syntax(text)).help("columns count from 1")
+}
+
+fn several_columns(text: &str) -> RelationalError {
+    let columns = first_line(text).split(": ").nth(1).map(|columns| format!(": {columns}")).unwrap_or_default();
+    RelationalErrorKind::Syntax(format!("a subquery that stands for one value has several columns{columns}")).into()
+}
+
+fn no_literals(_: &str) -> RelationalError {
+    RelationalErrorKind::Syntax("GENERATE_SERIES and RANGE take whole numbers as literals".into()).into()
+}
+
 fn type_mismatch(text: &str) -> RelationalError {
     RelationalErrorKind::TypeMismatch(in_sql_types(text)).into()
 }
@@ -151,19 +196,32 @@ mod tests {
         ),
         ("SELECT a, b FROM (VALUES (1, 2)) t (a, b) GROUP BY a", "t.b stands neither in GROUP BY nor in an aggregate"),
         (
-            "SELECT 1 FROM (SELECT 1 AS a) t WHERE a",
-            "Cannot create filter with non-boolean predicate 't.a' returning BIGINT",
+            "SELECT GROUPING(a + 1) FROM (VALUES (1)) t (a) GROUP BY ROLLUP (a)",
+            "GROUPING takes expressions of GROUP BY, and this one is none",
         ),
-        (
-            "SELECT a AND a FROM (VALUES (1)) t (a)",
-            "Cannot infer common argument type for logical boolean operation BIGINT AND BIGINT",
-        ),
+        ("SELECT 1 FROM (SELECT 1 AS a) t WHERE a", "a condition is expected, and t.a is BIGINT"),
+        ("SELECT a AND a FROM (VALUES (1)) t (a)", "AND takes conditions, and BIGINT is none"),
+        ("SELECT [1] = true", "Cannot infer common argument type for comparison operation ARRAY = Boolean"),
         ("SELECT CASE WHEN [1] THEN 1 END", "Cannot automatically convert ARRAY to Boolean"),
         (
             "SELECT CASE WHEN true THEN [1] ELSE 2 END",
             "Failed to coerce then (ARRAY) and else (BIGINT) to common types in CASE WHEN expression",
         ),
         ("SELECT [1] LIKE 'x'", "There isn't a common type to coerce ARRAY and VARCHAR in LIKE expression"),
+        (
+            "SELECT * FROM (VALUES (1)) t (a) ORDER BY 2",
+            "a number in ORDER BY or GROUP BY is that of no column of the query",
+        ),
+        (
+            "SELECT * FROM (VALUES (1)) t (a) GROUP BY 2",
+            "a number in ORDER BY or GROUP BY is that of no column of the query",
+        ),
+        (
+            "SELECT (SELECT a, b FROM (VALUES (1, 2)) t (a, b))",
+            "a subquery that stands for one value has several columns: t.a, t.b",
+        ),
+        ("SELECT * FROM generate_series(1 + random())", "GENERATE_SERIES and RANGE take whole numbers as literals"),
+        ("SELECT * FROM generate_series(1, 1 + random())", "GENERATE_SERIES and RANGE take whole numbers as literals"),
         ("SELECT (SELECT column1 FROM (VALUES (1), (2)) v)", "a subquery that stands for one value has several rows"),
         (
             "SELECT regexp_match(a, '(a{1000}){1000}') FROM (VALUES ('a')) v (a)",

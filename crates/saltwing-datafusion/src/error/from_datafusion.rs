@@ -8,6 +8,9 @@ use super::datafusion_texts::{Variant, cause_in};
 use super::message::first_line;
 use super::{MEMORY_HELP, RelationalError, RelationalErrorKind};
 
+/// Stands before the name of an outer query's table, as a schema would: no column of an inner table has this name.
+pub(crate) const OUTER_MARKER: &str = "__saltwing_outer";
+
 impl From<DataFusionError> for RelationalError {
     fn from(error: DataFusionError) -> Self {
         translate(&error)
@@ -106,14 +109,14 @@ fn translate_schema(error: &SchemaError) -> RelationalError {
 }
 
 fn no_such_column(field: &Column, valid: &[Column]) -> RelationalError {
-    let written = match &field.relation {
-        Some(relation) => format!("{relation}.{}", field.name),
-        None => field.name.clone(),
-    };
-    let known = valid.iter().any(|c| field.relation.is_none() || c.relation == field.relation);
-    let kind = match &field.relation {
-        Some(relation) if !known => RelationalErrorKind::NoSuchTable(relation.to_string()),
-        _ => RelationalErrorKind::NoSuchColumn(written),
+    let named = field.relation.as_ref().map(ToString::to_string);
+    // A table of an outer query is there, though its columns are not listed.
+    let outer = named.as_deref().and_then(|named| named.strip_prefix(OUTER_MARKER)?.strip_prefix('.'));
+    let known = outer.is_some() || valid.iter().any(|c| field.relation.is_none() || c.relation == field.relation);
+    let kind = match outer.or(named.as_deref()) {
+        Some(relation) if known => RelationalErrorKind::NoSuchColumn(format!("{relation}.{}", field.name)),
+        Some(relation) => RelationalErrorKind::NoSuchTable(relation.to_owned()),
+        None => RelationalErrorKind::NoSuchColumn(field.name.clone()),
     };
     let error = RelationalError::from(kind).at(span_of(field));
     match saltwing_types::suggest(&field.name, valid.iter().map(|c| c.name.as_str())) {

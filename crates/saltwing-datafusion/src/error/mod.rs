@@ -13,7 +13,7 @@ use saltwing_catalog::{ArrowSourceError, CatalogError};
 use saltwing_planner::PlannerError;
 use saltwing_types::{ErrorCode, Span, ValueError};
 
-pub(crate) use self::from_datafusion::span_of;
+pub(crate) use self::from_datafusion::{OUTER_MARKER, span_of};
 pub(crate) use self::message::in_sql_types;
 
 /// What to do about a statement that needs more memory than it may use.

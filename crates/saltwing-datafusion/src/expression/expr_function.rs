@@ -78,6 +78,12 @@ impl ExprFunction {
 }
 
 impl ExprFunction {
+    /// The expression that a call in a physical plan runs, and its arguments, if it is one of ours.
+    pub(crate) fn of_physical(expr: &Arc<dyn PhysicalExpr>) -> Option<(&Expr, &[Arc<dyn PhysicalExpr>])> {
+        let call = expr.downcast_ref::<ScalarFunctionExpr>()?;
+        Some((call.fun().inner().downcast_ref::<ExprFunction>()?.evaluator.expr(), call.args()))
+    }
+
     /// The values, whose bytes count as memory of the statement while the array lives, if they are large.
     fn evaluate_counted(
         &self,
@@ -171,9 +177,11 @@ impl ScalarUDFImpl for ExprFunction {
     }
 
     fn schema_name(&self, args: &[PlanExpr]) -> Result<String> {
-        // Texts of different expressions may be the same (2.5 and 2.5e0): names must not.
         let args: Vec<String> = args.iter().map(|arg| arg.schema_name().to_string()).collect();
-        Ok(format!("{:?}({})", without_places(self.evaluator.expr()), args.join(", ")))
+        let mut expr = without_places(self.evaluator.expr());
+        expr.map_columns(&mut |column| column.name = format!("${}", column.index + 1));
+        // Texts of different expressions may be the same (2.5 and 2.5e0): names must not.
+        Ok(format!("{expr} #{:08x}({})", digest(self.evaluator.expr()), args.join(", ")))
     }
 
     fn signature(&self) -> &Signature {

@@ -34,6 +34,11 @@ impl FunctionNames<'_> {
         })
     }
 
+    /// Whether a name, in lower case, is that of an aggregate.
+    pub(crate) fn is_aggregate(&self, name: &str) -> bool {
+        self.0.aggregate_functions().contains_key(name)
+    }
+
     /// The function that a name is a slip of.
     fn near(&self, name: &str) -> Option<String> {
         let scalar = self.0.scalar_functions().keys();

@@ -23,6 +23,7 @@ use saltwing_types::Expr;
 
 use crate::error::span_of;
 use crate::expression::expr_function::{ExprFunction, argument};
+use crate::expression::literal::to_literal;
 use crate::expression::operation::compare_op;
 use crate::expression::operation_function::{OperationFunction, row_of};
 use crate::expression::operation_text;
@@ -46,6 +47,9 @@ mod volatile;
 pub(crate) use self::null_safe::null_safe;
 use self::outer_join::without_extra_rows;
 use self::sources::Sources;
+
+/// The function that tells which keys a row of a grouping set is grouped by.
+const GROUPING: &str = "grouping";
 
 /// Most conditions of one statement that stay apart; beyond, those over the same columns go together.
 const SEPARATE_CONDITIONS_MAX: usize = 64;
@@ -125,6 +129,11 @@ impl Lowerer<'_> {
                 Ok(PlanExpr::Alias(alias))
             }
             PlanExpr::GroupingSet(set) => self.grouping_set(set),
+            // Its arguments are found among the keys of the groups, which keep their names.
+            PlanExpr::AggregateFunction(mut call) if call.func.name() == GROUPING => {
+                call.params.args = self.named(call.params.args)?;
+                Ok(PlanExpr::AggregateFunction(call))
+            }
             PlanExpr::InSubquery(test) => self.parts(PlanExpr::InSubquery(self.in_subquery(test)?)),
             // A row is taken apart where it is compared.
             row if row_of(&row).is_some() => Ok(row.map_children(|part| Ok(Transformed::yes(self.lower(part)?)))?.data),
@@ -148,7 +157,8 @@ impl Lowerer<'_> {
             });
         }
         let lowered = expr.map_children(|part| Ok(Transformed::yes(self.lower(part)?)))?.data;
-        let lowered = frame::of_peers(aggregate::without_idle_order(lowered), self.schema)?;
+        let lowered = aggregate::of_typed_values(aggregate::without_idle_order(lowered), self.schema)?;
+        let lowered = frame::of_peers(lowered, self.schema)?;
         interval_order::called_by_length(lowered, self.schema)
     }
 
@@ -165,18 +175,22 @@ impl Lowerer<'_> {
     }
 
     fn grouping_set(&self, set: GroupingSet) -> Result<PlanExpr> {
-        let named = |expr: PlanExpr| -> Result<PlanExpr> {
+        Ok(PlanExpr::GroupingSet(match set {
+            GroupingSet::Rollup(list) => GroupingSet::Rollup(self.named(list)?),
+            GroupingSet::Cube(list) => GroupingSet::Cube(self.named(list)?),
+            GroupingSet::GroupingSets(sets) => {
+                GroupingSet::GroupingSets(sets.into_iter().map(|set| self.named(set)).collect::<Result<_>>()?)
+            }
+        }))
+    }
+
+    /// Expressions lowered, under the names that they had.
+    fn named(&self, exprs: Vec<PlanExpr>) -> Result<Vec<PlanExpr>> {
+        let named = |expr: PlanExpr| {
             let name = NamePreserver::new_for_projection().save(&expr);
             Ok(name.restore(self.lower(expr)?))
         };
-        let all = |list: Vec<PlanExpr>| list.into_iter().map(named).collect::<Result<Vec<_>>>();
-        Ok(PlanExpr::GroupingSet(match set {
-            GroupingSet::Rollup(list) => GroupingSet::Rollup(all(list)?),
-            GroupingSet::Cube(list) => GroupingSet::Cube(all(list)?),
-            GroupingSet::GroupingSets(sets) => {
-                GroupingSet::GroupingSets(sets.into_iter().map(all).collect::<Result<_>>()?)
-            }
-        }))
+        exprs.into_iter().map(named).collect()
     }
 
     /// A condition of WHERE, HAVING or ON, taken apart.
@@ -304,9 +318,14 @@ fn column_text(expr: &PlanExpr) -> String {
     match expr {
         PlanExpr::Column(Column { name, .. }) | PlanExpr::OuterReferenceColumn(_, Column { name, .. }) => name.clone(),
         PlanExpr::ScalarSubquery(_) => "(subquery)".to_owned(),
-        PlanExpr::ScalarFunction(call) => match ExprFunction::of(call) {
-            Some(own) => own.to_string(),
-            None => operation_text::shown(&expr.schema_name().to_string()),
+        PlanExpr::Literal(value, _) if let Some(literal) = to_literal(value) => literal.to_string(),
+        PlanExpr::ScalarFunction(call) => match (ExprFunction::of(call), OperationFunction::of(call)) {
+            (Some(own), _) => own.to_string(),
+            (None, Some((operation, _))) => {
+                let operands: Vec<String> = call.args.iter().map(column_text).collect();
+                operation_text::text(operation, &operands)
+            }
+            (None, None) => operation_text::shown(&expr.schema_name().to_string()),
         },
         other => operation_text::shown(&other.schema_name().to_string()),
     }

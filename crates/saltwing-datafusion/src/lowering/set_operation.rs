@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use arrow::datatypes::FieldRef;
-use datafusion::common::{Column, JoinType, NullEquality, Result};
+use datafusion::common::{Column, JoinType, NullEquality, Result, ScalarValue};
 use datafusion::functions_window::expr_fn::row_number;
 use datafusion::logical_expr::{
     Distinct, Expr as PlanExpr, ExprFunctionExt, Join, LogicalPlan, LogicalPlanBuilder, Projection, RecursiveQuery,
@@ -15,6 +15,7 @@ use saltwing_types::{Expr, Function, SqlType, typing};
 
 use crate::RelationalError;
 use crate::expression::expr_function::{ExprFunction, argument};
+use crate::expression::literal::to_literal;
 use crate::expression::sql_field::field_type;
 use crate::function::row_bytes::row_bytes;
 use crate::rewrite::label::plain;
@@ -31,6 +32,9 @@ pub(super) fn brought_together(mut union: Union) -> Result<Union> {
     for place in 0..union.schema.fields().len() {
         let column = |input: &Arc<LogicalPlan>| {
             let field = input.schema().fields().get(place)?;
+            if let Some(text) = literal_text(input, place) {
+                return Some(text);
+            }
             Some(argument(place, plain(field.name()), field_type(field)?, field.is_nullable()))
         };
         let columns: Option<Vec<Expr>> = union.inputs.iter().map(column).collect();
@@ -42,6 +46,18 @@ pub(super) fn brought_together(mut union: Union) -> Result<Union> {
     }
     // As the planner built it, over the current branches.
     Union::try_new_with_loose_types(union.inputs)
+}
+
+/// The literal of a text that a column of a plan is in all rows: it takes the type of what stands beside it.
+fn literal_text(plan: &LogicalPlan, place: usize) -> Option<Expr> {
+    let LogicalPlan::Projection(projection) = plan else { return None };
+    match projection.expr.get(place)?.clone().unalias() {
+        PlanExpr::Literal(value @ ScalarValue::Utf8(Some(_)), _) => to_literal(&value),
+        PlanExpr::Column(column) => {
+            literal_text(&projection.input, projection.input.schema().maybe_index_of_column(&column)?)
+        }
+        _ => None,
+    }
 }
 
 /// A plan with its columns as our tables have those of their types: ranks are BIGINT, but not as our columns are.

@@ -9,10 +9,11 @@ use datafusion::physical_plan::filter::FilterExec;
 use datafusion::physical_plan::joins::HashJoinExec;
 use datafusion::physical_plan::projection::ProjectionExec;
 
+use crate::expression::expr_function::text_of;
 use crate::physical::lookup_join::LookupJoinExec;
 use crate::scan::table_scan::TableScanExec;
 
-/// The name of a plan's column in the statement, `table.column`; `None` for a computed column.
+/// The name of a plan's column in the statement, `table.column`, or the text of a computed one; `None` where it is not known.
 pub(crate) fn origin(plan: &Arc<dyn ExecutionPlan>, index: usize) -> Option<String> {
     if let Some(scan) = plan.downcast_ref::<TableScanExec>() {
         let (of, column) = (scan.table_use(), *scan.asked().columns.get(index)?);
@@ -20,8 +21,11 @@ pub(crate) fn origin(plan: &Arc<dyn ExecutionPlan>, index: usize) -> Option<Stri
         return Some(format!("{table}.{}", of.table.schema().field(column).name()));
     }
     if let Some(projection) = plan.downcast_ref::<ProjectionExec>() {
-        let column = projection.expr().get(index)?.expr.downcast_ref::<Column>()?;
-        return origin(projection.input(), column.index());
+        let item = &projection.expr().get(index)?.expr;
+        return match item.downcast_ref::<Column>() {
+            Some(column) => origin(projection.input(), column.index()),
+            None => Some(text_of(item)),
+        };
     }
     if let Some(filter) = plan.downcast_ref::<FilterExec>() {
         let below = filter.projection().as_ref().map_or(Some(index), |kept| kept.get(index).copied())?;

@@ -21,7 +21,7 @@ use datafusion::physical_plan::filter::FilterExec;
 use datafusion::physical_plan::joins::HashJoinExec;
 use datafusion::physical_plan::limit::GlobalLimitExec;
 use datafusion::physical_plan::sorts::sort::SortExec;
-use saltwing_plan::OrderItem;
+use saltwing_plan::{OrderBy, OrderItem};
 use saltwing_types::SortOrder;
 
 use crate::expression::expr_function::text_of;
@@ -112,7 +112,11 @@ fn without_sort(sort: &SortExec) -> Result<Option<Arc<dyn ExecutionPlan>>> {
         .iter()
         .map(|item| {
             let order = if item.options.descending { SortOrder::Desc } else { SortOrder::Asc };
-            Some(OrderItem { column: path.table_column(&item.expr)?, order, nulls_first: item.options.nulls_first })
+            let by = match path.table_column(&item.expr) {
+                Some(column) => OrderBy::Column(column),
+                None => OrderBy::KeyPart(path.key_part(&item.expr)?),
+            };
+            Some(OrderItem { by, order, nulls_first: item.options.nulls_first })
         })
         .collect();
     let (Some(order), Some(scan)) = (order, path.scan()) else { return Ok(None) };

@@ -15,7 +15,7 @@ use sqlparser::ast::{Expr, Ident, ObjectName, Select, SelectItem, TableFactor, T
 
 use super::tree::{column_name, factor_name};
 use crate::RelationalError;
-use crate::error::RelationalErrorKind;
+use crate::error::{OUTER_MARKER, RelationalErrorKind};
 use crate::expression::internal_name::field_name;
 
 /// The tables of one FROM, and the names of the SELECT's items.
@@ -199,6 +199,24 @@ pub(super) fn without_family(name: &mut Vec<Ident>, scopes: &[Scope]) -> Result<
         *name = relation.name.iter().map(|part| Ident::with_quote('"', part)).chain([column]).collect();
     }
     Ok(())
+}
+
+/// Marks a column of an outer query's table as such. DataFusion looks `z.x` up in the inner query first, and would take it for
+/// the field x of a column z there.
+pub(super) fn mark_outer(name: &mut Vec<Ident>, scopes: &[Scope]) {
+    let (Some((_, written)), Some((inner, outer))) = (name.split_last(), scopes.split_last()) else { return };
+    let Some(table) = written.last() else { return };
+    if inner.has_others || inner.named(&table.value).is_some() {
+        return;
+    }
+    let Some(relation) = outer.iter().rev().find_map(|scope| scope.named(&table.value)) else { return };
+    let Some(left_out) = relation.name.len().checked_sub(written.len()) else { return };
+    let (before, same) = relation.name.split_at(left_out);
+    if same.iter().zip(written).all(|(part, written)| *part == written.value) {
+        let marker = std::iter::once(OUTER_MARKER).chain(before.iter().map(String::as_str));
+        let marker: Vec<Ident> = marker.map(|part| Ident::with_quote('"', part)).collect();
+        name.splice(..0, marker);
+    }
 }
 
 /// The table of the catalog that a name in FROM stands for; `None` for a WITH table, and if there is no such table.

@@ -8,6 +8,8 @@
 //!   them.
 //! * Clauses that DataFusion would ignore silently are refused, and so are functions that do not exist.
 
+mod arguments;
+mod clauses;
 mod families;
 mod grouping;
 mod items;

@@ -12,9 +12,9 @@ use sqlparser::ast::{
 };
 
 use super::rewriter::Rewriter;
-use super::similar;
 use super::tree::{Result, function_call};
 use super::windows::with_literal_bounds;
+use super::{arguments, similar};
 use crate::RelationalError;
 use crate::expression::internal_name::is_internal;
 use crate::expression::operation::{Operation, comparison};
@@ -64,6 +64,7 @@ impl Rewriter<'_> {
             },
             Expr::Function(mut function) => {
                 with_literal_bounds(&mut function, &self.found.operations);
+                arguments::check(&function, &self.found.operations)?;
                 let bounds = self.values_of_group(&mut function)?;
                 let function = self.within_group(function, span)?;
                 self.native_call(&function, span)?;

@@ -14,7 +14,7 @@ use sqlparser::ast::{
 use super::families::Scope;
 use super::rewriter::Rewriter;
 use super::tree::{Result, broken, lower, lower_object};
-use super::{families, grouping, items, rows, unnest, windows};
+use super::{clauses, families, grouping, items, rows, unnest, windows};
 use crate::expression::internal_name::PREFIX;
 use crate::{RelationalError, RelationalErrorKind};
 
@@ -86,6 +86,7 @@ impl VisitorMut for Rewriter<'_> {
                 parts.iter_mut().for_each(lower);
                 let span = expr_span(&Expr::CompoundIdentifier(parts.clone()));
                 let replaced = families::without_family(parts, &self.scopes);
+                families::mark_outer(parts, &self.scopes);
                 return broken(replaced.map_err(|error| error.at(span)));
             }
             Expr::QualifiedWildcard(name, _) => lower_object(name),
@@ -125,6 +126,7 @@ impl Rewriter<'_> {
         for cte in query.with.iter_mut().flat_map(|with| &mut with.cte_tables) {
             self.alias(&mut cte.alias)?;
         }
+        clauses::check_order(query)?;
         for (present, clause) in [
             (query.fetch.is_some(), "FETCH beside LIMIT"),
             (!query.locks.is_empty(), "FOR UPDATE"),
@@ -194,6 +196,7 @@ impl Rewriter<'_> {
                 lower_object(name);
             }
         }
+        self.check_clauses(select)?;
         windows::resolve_windows(select, None)?;
         self.name_items(select, is_result)?;
         Ok(())

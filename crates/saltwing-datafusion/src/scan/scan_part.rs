@@ -1,7 +1,7 @@
 //! The division of a scan among partitions.
 
 use saltwing_access::{ScanRoute, SplitTarget};
-use saltwing_plan::{Condition, OrderItem};
+use saltwing_plan::{Condition, OrderBy, OrderItem};
 use saltwing_planner::{TableAccess, plan};
 use saltwing_rowkey::KeyRange;
 use saltwing_types::{ColumnRef, Expr, SortOrder, typing};
@@ -64,7 +64,7 @@ fn ends_of(of: &TableUse, asked: &ScanRequest, ends: Ends) -> Result<Vec<Part>, 
     let mut parts = Vec::new();
     for (wanted, order) in [(ends.min, SortOrder::Asc), (ends.max, SortOrder::Desc)] {
         if wanted {
-            let order = vec![OrderItem { column: ends.column, order, nulls_first: true }];
+            let order = vec![OrderItem { by: OrderBy::Column(ends.column), order, nulls_first: true }];
             let asked =
                 ScanRequest { conditions: vec![known.clone()], order, limit: Some(1), ends: None, ..asked.clone() };
             let access = plan(request(of, &asked))?;

@@ -10,7 +10,9 @@ use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
 use datafusion::physical_plan::expressions::Column;
 use datafusion::physical_plan::filter::FilterExec;
 use datafusion::physical_plan::projection::ProjectionExec;
+use saltwing_types::Expr;
 
+use crate::expression::expr_function::ExprFunction;
 use crate::scan::table_scan::TableScanExec;
 
 /// The nodes from below an operator down to a scan; none of them changes the order of rows except by grouping.
@@ -87,6 +89,36 @@ impl Path {
             }
         }
         self.scan()?.asked().columns.get(index).copied()
+    }
+
+    /// The part of the table's key that an expression over the path's output is, by its position: a computed one.
+    pub(crate) fn key_part(&self, expr: &Arc<dyn PhysicalExpr>) -> Option<usize> {
+        let computed = self.computed(expr, 0)?;
+        let key = &self.scan()?.table_use().table.def().key;
+        key.columns.iter().position(|part| part.computed() == Some(&computed))
+    }
+
+    /// The expression over the table's columns that one over the output of a node is; `None` for a column.
+    fn computed(&self, expr: &Arc<dyn PhysicalExpr>, depth: usize) -> Option<Expr> {
+        if let Some(column) = expr.downcast_ref::<Column>() {
+            let (below, node) =
+                self.nodes.iter().enumerate().skip(depth).find(|(_, node)| node.is::<ProjectionExec>())?;
+            let is_plain = |node: &Arc<dyn ExecutionPlan>| node.is::<CoalescePartitionsExec>();
+            let projection = node.downcast_ref::<ProjectionExec>()?;
+            let item = &projection.expr().get(column.index())?.expr;
+            return self.nodes.get(depth..below)?.iter().all(is_plain).then(|| self.computed(item, below + 1))?;
+        }
+        let (call, args) = ExprFunction::of_physical(expr)?;
+        let path = Self { nodes: self.nodes.get(depth..)?.to_vec(), ..self.clone() };
+        let table = &self.scan()?.table_use().table;
+        let columns: Vec<usize> = args.iter().map(|arg| path.table_column(arg)).collect::<Option<_>>()?;
+        let mut computed = call.clone();
+        computed.map_columns(&mut |column| {
+            if let Some(&index) = columns.get(column.index) {
+                (column.index, column.ty) = (index, table.column_type(index));
+            }
+        });
+        Some(computed)
     }
 
     /// The same nodes over another scan.

@@ -20,7 +20,7 @@ use datafusion::physical_plan::{
 };
 use futures::Stream;
 use saltwing_access::{RowSource, ScanContext, ScanRoute};
-use saltwing_plan::Use;
+use saltwing_plan::{OrderBy, Use};
 use saltwing_planner::{TableAccess, has_parameter, keys_of_rows, plan};
 use saltwing_types::{SortOrder, SqlType, Value};
 
@@ -206,7 +206,8 @@ fn ordering(of: &TableUse, asked: &ScanRequest, is_ordered: bool, schema: &Schem
         Some(PhysicalSortExpr::new(Arc::new(Column::new(schema.field(index).name(), index)), options))
     };
     let items: Vec<PhysicalSortExpr> = if is_ordered {
-        asked.order.iter().map_while(|o| item(o.column, o.order, o.nulls_first)).collect()
+        let column = |by| if let OrderBy::Column(column) = by { Some(column) } else { None };
+        asked.order.iter().map_while(|o| item(column(o.by)?, o.order, o.nulls_first)).collect()
     } else if of.table.def().key.salt.is_none() && asked.ends.is_none() {
         // CHAR sorts as if padded, and Arrow does not pad.
         let keys = of.table.def().key.columns.iter().take_while(|k| !matches!(k.ty, SqlType::Char(_)));

@@ -54,6 +54,24 @@ fn errors_have_a_place_and_advice() {
 }
 
 #[test]
+fn errors_of_clauses_and_arguments_have_a_place() {
+    let db = database();
+    for (sql, place) in [
+        ("SELECT ts FROM log WHERE row_number() OVER () = 1", "row_number"),
+        ("SELECT ts FROM log WHERE ts > 0 AND stddev(up) > 1", "stddev"),
+        ("SELECT 1 FROM log GROUP BY sum(up)", "sum"),
+        ("SELECT 1 FROM log, log AS b, LOG", "LOG"),
+        ("SELECT ts + 1 FROM log a ORDER BY 2", "2"),
+        ("SELECT lag(ts, 'x') OVER (ORDER BY ts) FROM log", "lag"),
+        ("SELECT nth_value(ts, -7) OVER (ORDER BY ts) FROM log", "nth_value"),
+    ] {
+        let error = db.try_with(sql, &[]).unwrap_err();
+        let column = error.span.map(|span| span.start.column as usize - 1);
+        assert_eq!(column, sql.find(place), "{sql}: {error}");
+    }
+}
+
+#[test]
 fn what_would_pass_in_silence_is_refused() {
     let db = database();
     db.refuses("SELECT (phone, ts) > ANY (SELECT phone, ts FROM log) FROM log", "0A000");

@@ -157,3 +157,13 @@ fn many_outer_rows_are_looked_up_in_groups() {
     let sql = "SELECT count(*) FROM log l WHERE EXISTS (SELECT 1 FROM visit v WHERE v.day = 7 AND v.phone = l.phone)";
     assert_eq!(db.value(sql), "200");
 }
+
+/// EXPLAIN shows what a computed key is equal to as it was written.
+#[test]
+fn computed_keys_are_told_in_sql() {
+    let db = database(0);
+    let sql = "SELECT v.nr FROM visit v JOIN person k ON k.phone = v.phone || 'x' WHERE v.day = 1";
+    let plan = db.plan_with(sql, Params::Given(&[]), Mode::Execute).unwrap().plan_text();
+    assert!(plan.contains("keys=[phone = phone || 'x']"), "{plan}");
+    assert!(!plan.contains("Call("), "{plan}");
+}

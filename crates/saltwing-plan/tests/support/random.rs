@@ -3,7 +3,7 @@
 //! A tape shrinks well: zeros mean the simplest choice everywhere.
 
 use proptest::prelude::*;
-use saltwing_plan::{Condition, OrderItem};
+use saltwing_plan::{Condition, OrderBy, OrderItem};
 use saltwing_types::datetime::CALENDAR_MS;
 use saltwing_types::sql_type::TypeFamily;
 use saltwing_types::value::Timestamp;
@@ -671,9 +671,14 @@ pub fn order(table: &Table, tape: &mut Tape) -> Vec<OrderItem> {
     };
     (0..tape.below(4))
         .map(|i| {
+            let part = table.schema.columns.get(i).filter(|part| part.computed().is_some());
+            if let Some(part) = part.filter(|_| !tape.one_in(4)) {
+                let order = if (part.order == SortOrder::Desc) != flip { SortOrder::Desc } else { SortOrder::Asc };
+                return OrderItem { by: OrderBy::KeyPart(i), order, nulls_first: !tape.one_in(3) };
+            }
             let column = if tape.one_in(5) { tape.below(table.columns.len()) } else { i % table.columns.len() };
             let order = direction(column, flip != tape.one_in(8));
-            OrderItem { column, order, nulls_first: !tape.one_in(3) }
+            OrderItem { by: OrderBy::Column(column), order, nulls_first: !tape.one_in(3) }
         })
         .collect()
 }

@@ -6,7 +6,7 @@ pub mod print;
 
 use saltwing_sql::statement::{
     CheckSpec, ColumnSpec, CommentObject, ConflictAction, CopySource, ExportedObjects, Hint, MergeAction, OptionSpec,
-    OptionValue, QueryStatement, Restart, Returning, RowSource, SequenceOptions, Statement, TableChange,
+    OptionValue, QueryStatement, Restart, Returning, RowSource, SequenceOptions, Statement, TableChange, ViewChange,
 };
 use saltwing_sql::{ColumnName, Name, TableRef};
 use saltwing_types::Span;
@@ -75,7 +75,10 @@ pub fn placeless(mut statement: Statement) -> Statement {
         }
         Statement::AlterView(it) => {
             table(&mut it.view);
-            it.columns.iter_mut().for_each(|own| column_name(&mut own.column));
+            match &mut it.change {
+                ViewChange::Add { columns, .. } => columns.iter_mut().for_each(|own| column_name(&mut own.column)),
+                ViewChange::Drop { columns, .. } => columns.iter_mut().for_each(column_name),
+            }
         }
         Statement::CreateSequence(it) => {
             table(&mut it.name);

@@ -11,7 +11,7 @@ use saltwing_sql::statement::{
     CreateSequence, CreateTable, CreateTableAs, CreateView, Delete, DropObjects, DropSchema, DropSequence, Explain,
     ExplainFormat, Export, ExportedObjects, Hint, KeyPart, Merge, MergeAction, MergeRows, OnConflict, OnError,
     OptionSpec, OptionValue, PrimaryKeySpec, QueryStatement, Restart, Returning, RowSource, SequenceNumber,
-    SequenceOptions, Set, ShowTables, Statement, TableChange, Unsupported, Update, Upsert, ValuesRow,
+    SequenceOptions, Set, ShowTables, Statement, TableChange, Unsupported, Update, Upsert, ValuesRow, ViewChange,
 };
 use saltwing_sql::{ColumnName, Lexeme, Name, TableRef, lexemes, tree_text};
 use saltwing_types::table::SortOrder;
@@ -113,9 +113,17 @@ impl Print for Statement {
             Self::DropView(it) => drop_with(f, "VIEW", it),
             Self::CreateView(it) => it.print(f),
             Self::AlterView(it) => {
-                let if_not_exists = if it.if_not_exists { "IF NOT EXISTS " } else { "" };
-                write!(f, "ALTER VIEW {} ADD {if_not_exists}", it.view)?;
-                list(f, it.columns.iter().map(ToString::to_string))
+                write!(f, "ALTER VIEW {} ", it.view)?;
+                match &it.change {
+                    ViewChange::Add { if_not_exists, columns } => {
+                        f.write_str(if *if_not_exists { "ADD IF NOT EXISTS " } else { "ADD " })?;
+                        list(f, columns.iter().map(ToString::to_string))
+                    }
+                    ViewChange::Drop { if_exists, columns } => {
+                        f.write_str(if *if_exists { "DROP COLUMN IF EXISTS " } else { "DROP COLUMN " })?;
+                        list(f, columns.iter().map(ToString::to_string))
+                    }
+                }
             }
             Self::CreateSequence(it) => it.print(f),
             Self::AlterSequence(it) => it.print(f),

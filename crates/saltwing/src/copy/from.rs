@@ -1,10 +1,9 @@
 //! COPY FROM.
 
 use std::io::{BufRead, BufReader, Read};
-use std::sync::Arc;
 
-use saltwing_access::{ScanContext, Table};
-use saltwing_bind::{OnConflict, UpsertTarget, listed_columns, resolve};
+use saltwing_access::ScanContext;
+use saltwing_bind::OnConflict;
 use saltwing_sql::statement::{CopyCompression, CopyFrom};
 
 use super::batch_reader::IpcReader;
@@ -46,19 +45,8 @@ impl Session {
     }
 
     fn load_of<'a>(&'a self, copy: &'a CopyFrom, context: &'a ScanContext) -> Result<Loading<'a>, Error> {
-        let name = &copy.table;
-        self.check_own(name.schema.as_ref(), &name.name)?;
-        let columns = |table: &Arc<Table>| listed_columns(table, copy.columns.as_deref(), &copy.dynamic);
-        let mut table = resolve(&*self.catalog(), name)?;
-        if !copy.dynamic.is_empty() {
-            columns(&table)?;
-            self.adds_dynamic_columns(name)?;
-            table = resolve(&*self.catalog(), name)?;
-        }
-        let (columns, dynamic) = columns(&table)?;
-        let name = table.def().name.to_string();
-        let target = UpsertTarget::new(table, columns, copy.options.on_conflict.unwrap_or(OnConflict::Replace))?;
-        let target = UpsertTarget { dynamic, ..target };
+        let target = self.load_target(copy, copy.options.on_conflict.unwrap_or(OnConflict::Replace))?;
+        let name = target.table.def().name.to_string();
         Ok(Loading {
             loader: Loader::new(target, copy.table.clone()).counting_repeats(),
             limits: PartLimits::of(self),

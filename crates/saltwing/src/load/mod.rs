@@ -2,9 +2,13 @@
 
 mod keys_seen;
 
-use saltwing_bind::{OnConflict, UpsertTarget, resolve};
+use std::sync::Arc;
+
+use saltwing_access::Table;
+use saltwing_bind::{OnConflict, UpsertTarget, listed_columns, resolve};
 use saltwing_exec::{ExecError, RowFailure};
 use saltwing_sql::TableRef;
+use saltwing_sql::statement::CopyFrom;
 use saltwing_types::{ColumnDef, ErrorCode, Value};
 
 use self::keys_seen::KeysSeen;
@@ -77,6 +81,23 @@ impl Part {
 
     pub(crate) fn is_full(&self, limits: PartLimits) -> bool {
         self.rows.len() >= limits.rows || self.bytes >= limits.bytes
+    }
+}
+
+impl Session {
+    /// Where the rows of a COPY FROM go. A table of which it loads dynamic columns gets the hidden column for them.
+    pub(crate) fn load_target(&self, copy: &CopyFrom, on_conflict: OnConflict) -> Result<UpsertTarget, Error> {
+        let name = &copy.table;
+        self.check_own(name.schema.as_ref(), &name.name)?;
+        let columns = |table: &Arc<Table>| listed_columns(table, copy.columns.as_deref(), &copy.dynamic);
+        let mut table = resolve(&*self.catalog(), name)?;
+        if !copy.dynamic.is_empty() {
+            columns(&table)?;
+            self.adds_dynamic_columns(name)?;
+            table = resolve(&*self.catalog(), name)?;
+        }
+        let (columns, dynamic) = columns(&table)?;
+        Ok(UpsertTarget { dynamic, ..UpsertTarget::new(table, columns, on_conflict)? })
     }
 }
 

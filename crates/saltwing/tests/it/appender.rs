@@ -164,6 +164,32 @@ fn structs_give_their_columns_by_name() {
     assert_eq!(rows(&connection), ["3|NULL", "4|x"]);
 }
 
+#[test]
+fn columns_with_types_are_dynamic_ones() {
+    let connection = table();
+    connection.execute("UPSERT INTO t VALUES (1, 'one')", ()).unwrap();
+    let mut appender = connection.appender_columns("t", &["k", "extra VARCHAR", "f.n INTEGER"]).unwrap();
+    appender.append_row((1, "x", 7)).unwrap();
+    appender.append_row((2, None::<&str>, 8)).unwrap();
+    let columns: Vec<(&str, ArrayRef)> = vec![
+        ("f.n", Arc::new(Int32Array::from(vec![9]))),
+        ("K", Arc::new(Int64Array::from(vec![3]))),
+        ("Extra", Arc::new(StringArray::from(vec!["z"]))),
+    ];
+    appender.append_batch(&batch(columns)).unwrap();
+    let error = appender.append_row((4, "x", "seven")).unwrap_err();
+    assert_eq!(error.to_string(), "row 4: t.f.n: 'seven' is not a valid INTEGER");
+    assert_eq!(appender.close().unwrap(), 3);
+    let all = "SELECT k, v, extra, f.n FROM t (extra VARCHAR, f.n INTEGER) WHERE k > 0";
+    assert_eq!(texts(&connection, all).unwrap(), ["1|one|x|7", "2|NULL|NULL|8", "3|NULL|z|9"]);
+    assert_eq!(code(connection.appender_columns("t", &["k", "v INTEGER"])), "duplicate_column");
+
+    // The first dynamic column of a table changes its definition.
+    connection.execute("CREATE TABLE u (k BIGINT PRIMARY KEY)", ()).unwrap();
+    connection.execute("BEGIN", ()).unwrap();
+    assert_eq!(code(connection.appender_columns("u", &["k", "extra VARCHAR"])), "active_transaction");
+}
+
 fn batch(columns: Vec<(&str, ArrayRef)>) -> RecordBatch {
     RecordBatch::try_from_iter(columns).unwrap()
 }

@@ -52,6 +52,9 @@ fn a_sort_spills_into_the_directory_and_leaves_nothing() {
     assert_eq!(expected, ROWS);
     let groups = "SELECT count(*), min(n) FROM (SELECT v, count(*) AS n FROM t WHERE k >= 0 GROUP BY v)";
     assert_eq!(connection.query_one::<(i64, i64)>(groups, ()).unwrap(), (ROWS, 1));
+    // What OFFSET passes over is not held in memory.
+    let last = "SELECT v FROM t WHERE k >= 0 ORDER BY v LIMIT 1 OFFSET 190000";
+    assert!(connection.query_one::<(String,)>(last, ()).unwrap().0.starts_with("0000190000 "));
     // A statement that is given up leaves nothing, either.
     drop(connection.query(sql, ()).unwrap().next());
     drop(connection);

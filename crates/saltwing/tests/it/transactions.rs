@@ -326,15 +326,24 @@ fn an_error_of_a_later_row_fails_the_transaction() {
 fn a_transaction_that_is_open_for_too_long_is_rolled_back() {
     let database = memory();
     let (connection, beside) = (accounts(&database), database.connect().blocking());
+    run(&connection, "CREATE TABLE many (k INTEGER PRIMARY KEY)");
+    let mut appender = connection.appender("many").unwrap();
+    (0..20_000).for_each(|k| appender.append_row((k,)).unwrap());
+    appender.close().unwrap();
     run(&connection, "SET transaction_timeout = '50ms'");
     run(&connection, "BEGIN");
     set_amount(&connection, 1, 1).unwrap();
+    let read = connection.query("SELECT k FROM many WHERE k >= 0", ()).unwrap();
     let state = || texts(&beside, "SHOW TRANSACTIONS").unwrap();
     let began = Instant::now();
     while !state().iter().any(|row| row.contains("failed")) {
         assert!(began.elapsed() < Duration::from_secs(20), "{:?}", state());
         std::thread::sleep(Duration::from_millis(5));
     }
+    // Rows that are still read end with it, and say why.
+    let error = read.into_iter().find_map(Result::err).unwrap();
+    assert_eq!(error.code(), ErrorCode::NoTransaction);
+    assert!(error.to_string().contains("transaction_timeout"), "{error}");
     let error = amount(&connection, 1).unwrap_err();
     assert_eq!(error.code(), ErrorCode::FailedTransaction);
     assert!(error.to_string().contains("transaction_timeout"), "{error}");

@@ -31,6 +31,7 @@ use datafusion::logical_expr::{
 };
 use saltwing_expr::arrow_type;
 use saltwing_expr::sum::SumKind;
+use saltwing_types::SqlType;
 
 use self::extreme::Extreme;
 use self::percentile::PercentileDisc;
@@ -126,8 +127,13 @@ impl AggregateUDFImpl for TypedAggregate {
     }
 
     fn return_type(&self, arg_types: &[DataType]) -> Result<DataType> {
+        let is_average = self.kind == Kind::Average;
         match self.summed(arg_types.first(), false) {
             Some(summed) => Ok(arrow_type(summed.sql_type())),
+            // As of a BIGINT, which it is cast to when the plan is lowered.
+            None if arg_types == [DataType::Null] && !matches!(self.kind, Kind::Extreme(_)) => {
+                Ok(arrow_type(if is_average { SqlType::Double } else { SqlType::BigInt }))
+            }
             None => self.native.return_type(arg_types),
         }
     }

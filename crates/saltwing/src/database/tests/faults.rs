@@ -44,6 +44,9 @@ enum Step {
     Compact(&'static str),
     Drop(&'static str),
     Truncate(&'static str),
+    /// All tables in one statement.
+    DropAll,
+    TruncateAll,
     Sweep,
     Wait(i64),
     Reopen,
@@ -85,6 +88,8 @@ fn step() -> impl Strategy<Value = Step> {
         3 => name().prop_map(Step::Compact),
         3 => name().prop_map(Step::Drop),
         2 => name().prop_map(Step::Truncate),
+        2 => Just(Step::DropAll),
+        2 => Just(Step::TruncateAll),
         2 => Just(Step::Sweep),
         2 => (1i64..40).prop_map(Step::Wait),
         2 => Just(Step::Reopen),
@@ -124,6 +129,16 @@ fn applied(tables: &Tables, step: &Step, now_ms: i64) -> Option<Tables> {
         Step::Compact(name) => drop(tables.get(name)?),
         Step::Drop(name) => drop(tables.remove(name)?),
         Step::Truncate(name) => tables.get_mut(name)?.rows.clear(),
+        Step::DropAll => {
+            let is_there = tables.len() == NAMES.len();
+            tables.clear();
+            return is_there.then_some(tables);
+        }
+        Step::TruncateAll => {
+            let is_there = tables.len() == NAMES.len();
+            tables.values_mut().for_each(|table| table.rows.clear());
+            return is_there.then_some(tables);
+        }
         Step::Sweep | Step::Set(_) | Step::Wait(_) | Step::Reopen => {}
     }
     Some(tables)
@@ -212,6 +227,8 @@ impl Bed {
             Step::Compact(name) => format!("COMPACT {name}"),
             Step::Drop(name) => format!("DROP TABLE {name}"),
             Step::Truncate(name) => format!("TRUNCATE TABLE {name}"),
+            Step::DropAll => format!("DROP TABLE {}", NAMES.join(", ")),
+            Step::TruncateAll => format!("TRUNCATE TABLE {}", NAMES.join(", ")),
             Step::Sweep => return self.database().sweep().map(drop),
             Step::Set(_) | Step::Wait(_) | Step::Reopen => return Ok(()),
         };
@@ -319,6 +336,56 @@ fn holds(faults: Faults, open: Open, steps: Vec<Step>) {
     bed.database = Some(bed.start().unwrap());
     steps.into_iter().for_each(|step| bed.take(step));
     bed.finish();
+}
+
+fn rows(connection: &Connection, sql: &str) -> usize {
+    connection.query(sql, ()).map_or(0, |rows| rows.map(Result::unwrap).count())
+}
+
+/// The one commit of a list is lost, or what comes behind it.
+#[test]
+fn lists_are_dropped_and_emptied_by_one_commit() {
+    for (statement, left) in [("DROP TABLE own, a, b", 0), ("TRUNCATE own, a, b", 0)] {
+        let faults = Faults::new(Fault::None);
+        let store = MemoryStore::new();
+        let open = || {
+            let builder = Database::memory_builder().tiny_layout().sweep_every(None);
+            Database::start(Arc::new(faults.store(store.clone())), builder).unwrap()
+        };
+        let database = open();
+        let connection = database.connect().blocking();
+        for (table, is_temporary) in [("own", true), ("a", false), ("b", false)] {
+            let temporary = if is_temporary { "TEMP" } else { "" };
+            connection.execute(&format!("CREATE {temporary} TABLE {table} (k INTEGER PRIMARY KEY)"), ()).unwrap();
+            connection.execute(&format!("UPSERT INTO {table} VALUES (1), (2)"), ()).unwrap();
+        }
+        let counts = |connection: &Connection| {
+            ["own", "a", "b"].map(|table| rows(connection, &format!("SELECT k FROM {table} WHERE k > 0")))
+        };
+        let lost = |call, number| {
+            faults.set(Fault::Fail(Failure { call, number, lasting: Lasting::UntilSet, outcome: Outcome::Refused }));
+        };
+        lost(Call::Write, 0);
+        connection.execute(statement, ()).unwrap_err();
+        faults.set(Fault::None);
+        assert_eq!(counts(&connection), [2, 2, 2], "{statement}");
+
+        // The commit is there, and the rows stay: the next opening deletes them.
+        lost(Call::Write, 1);
+        let done = connection.execute(statement, ()).unwrap();
+        assert_eq!(done.notices.len(), 3, "{:?}", done.notices);
+        faults.set(Fault::None);
+        assert_eq!(counts(&connection), [left; 3], "{statement}");
+        drop((connection, database));
+        let database = open();
+        database.sweep().unwrap();
+        let connection = database.connect().blocking();
+        assert_eq!(counts(&connection), [left; 3], "{statement}");
+        let report = database.check().unwrap();
+        assert!(report.is_sound(), "{:#?}", report.faults);
+        let dropped = rows(&connection, "SHOW TABLES");
+        assert_eq!(dropped, if statement.starts_with("DROP") { 0 } else { 2 });
+    }
 }
 
 #[test]

@@ -1,0 +1,45 @@
+//! Sorts of which many rows are wanted: LIMIT and OFFSET together are large.
+//!
+//! DataFusion keeps the rows that a limited sort is asked for in memory, those that OFFSET passes over among them, and spills none.
+//! A sort of all rows spills.
+
+use std::sync::Arc;
+
+use datafusion::common::Result;
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::limit::LocalLimitExec;
+use datafusion::physical_plan::sorts::sort::SortExec;
+
+/// Most rows that a sort keeps in memory.
+const ROWS_KEPT_MAX: usize = 10_000;
+
+/// The rule: a sort of which more rows are wanted sorts all, and a limit stands above it. It runs once limits are where they
+/// stay.
+#[derive(Debug)]
+pub(crate) struct SpillLargeLimits;
+
+impl PhysicalOptimizerRule for SpillLargeLimits {
+    fn name(&self) -> &str {
+        "saltwing_large_limits"
+    }
+
+    fn schema_check(&self) -> bool {
+        true
+    }
+
+    fn optimize(&self, plan: Arc<dyn ExecutionPlan>, _: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
+        let told = plan.transform_up(|node| {
+            let limited = node.downcast_ref::<SortExec>().and_then(|sort| Some((sort, sort.fetch()?)));
+            Ok(match limited.filter(|(_, rows)| *rows > ROWS_KEPT_MAX) {
+                Some((sort, rows)) => {
+                    Transformed::yes(Arc::new(LocalLimitExec::new(Arc::new(sort.with_fetch(None)), rows)) as _)
+                }
+                None => Transformed::no(node),
+            })
+        })?;
+        Ok(told.data)
+    }
+}
