@@ -36,7 +36,7 @@ const BYTES_PER_WAITING: u64 = 4;
 pub(crate) struct Inner {
     /// Locked alone while its file is compacted.
     pub(crate) database: RwLock<Database>,
-    /// Locked while a batch goes into the journal and into redb, so that both have the same order.
+    /// Locked while a batch goes into the journal, and while batches are applied to redb, so that both have the same order.
     pub(crate) writer: Mutex<Writer>,
     /// The file of pages, for its size.
     pub(crate) pages: File,
@@ -148,6 +148,10 @@ impl Inner {
             let applied =
                 self.guarded(|| self.apply_all(&mut writer), |error| storage_error("write", self.path(), error));
             applied.inspect_err(|error| self.group.give_up(error))?;
+            // Batches that failed to be applied are in the journal alone until the database is opened again.
+            if self.has_unapplied.load(Ordering::Acquire) {
+                self.group.refuse_failed(self.path())?;
+            }
         }
         self.read(|| Ok(self.database.read().begin_read()?))
     }

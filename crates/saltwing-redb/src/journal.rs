@@ -177,7 +177,7 @@ impl Journal {
     }
 
     /// Makes the file longer than a record that ends at `end`, if it is shorter. A sync of a file that has grown also
-    /// writes its new length: where each record would make it longer, each sync would take a quarter more time.
+    /// writes its new length: if each record made the file longer, each sync would wait for that.
     fn reserve(&mut self, end: u64) -> Result<()> {
         if end <= self.reserved {
             return Ok(());

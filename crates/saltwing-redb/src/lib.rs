@@ -10,7 +10,8 @@
 //! atomic transactions over tables, snapshots, both directions. What this crate adds:
 //!
 //! * **Durability.** A durable commit of redb's writes some 50 KB and syncs twice. So a batch goes into a journal,
-//!   and into redb as a commit that redb keeps in memory; a synced write waits for one sync of the journal, which the
+//!   and later, with others, into redb as a commit that redb keeps in memory: at the latest before the next read of redb
+//!   (module `writer`). A synced write waits for one sync of the journal, which the
 //!   writers of a [`GroupSync`](saltwing_store::group_sync::GroupSync) round share. After 64 MiB of batches, and at a
 //!   close, redb commits durably, and the journal begins anew. That commit has two phases: pages, then the header
 //!   that names them, each behind a sync of its own, so that no torn page can be reached. It records which pages are

@@ -201,3 +201,31 @@ impl Snapshot for RedbSnapshot {
         Ok(Box::new(RangeCursor::new(TableRange::new(self.inner.clone(), tables), bounds, direction)))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::Ordering;
+
+    use saltwing_store::Access;
+
+    use super::*;
+
+    /// A batch that could not be applied is acknowledged all the same: no read may pass over it.
+    #[test]
+    fn reads_are_refused_once_batches_failed_to_be_applied() {
+        let home = tempfile::tempdir().unwrap();
+        let options = OpenOptions { access: Access::Create, cache_bytes: 1 << 20, trace: None };
+        let store = open(home.path().join("db"), options).unwrap();
+        let space = Space::new(7);
+        let mut batch = WriteBatch::new();
+        batch.put(space, b"k", b"v");
+        store.write(batch, Durability::Buffered).unwrap();
+        assert!(store.inner.has_unapplied.load(Ordering::Acquire));
+        assert_eq!(store.get(space, b"k").unwrap().as_deref(), Some(&b"v"[..]));
+        assert!(!store.inner.has_unapplied.load(Ordering::Acquire), "the read has applied it");
+        store.inner.has_unapplied.store(true, Ordering::Release);
+        store.inner.group.give_up(&std::io::Error::other("the device is gone"));
+        let refused = |error: Option<StoreError>| matches!(error, Some(StoreError::Poisoned { .. }));
+        assert!(refused(store.get(space, b"k").err()) && refused(store.snapshot().err()));
+    }
+}
