@@ -135,15 +135,17 @@ pub(crate) fn rewrite_table(tokens: &mut Vec<TokenWithSpan>, ranges: &mut Vec<Ra
         Some(TokenWithSpan { token: Token::Word(word), .. }) => word.keyword,
         _ => Keyword::NoKeyword,
     };
+    let writes = match tokens.first().map(|token| &token.token) {
+        Some(Token::Word(word)) if word.quote_style.is_none() => {
+            ["INSERT", "UPSERT"].iter().any(|verb| word.value.eq_ignore_ascii_case(verb))
+        }
+        _ => false,
+    };
     let mut index = 0;
     while index < tokens.len() {
         let previous = index.checked_sub(1);
-        let first_word = match tokens.first().map(|token| &token.token) {
-            Some(Token::Word(word)) if word.quote_style.is_none() => word.value.to_uppercase(),
-            _ => String::new(),
-        };
         // INSERT INTO t TABLE u.
-        let is_behind_target = matches!(first_word.as_str(), "INSERT" | "UPSERT")
+        let is_behind_target = writes
             && matches!(
                 previous.and_then(|previous| tokens.get(previous)).map(|token| &token.token),
                 Some(Token::Word(_))
