@@ -17,7 +17,7 @@ use saltwing_types::{ErrorCode, SqlType, Value};
 
 use crate::Error;
 use crate::computed::Computing;
-use crate::kept_returning::KeptReturning;
+use crate::kept::KeptReturning;
 use crate::outcome::{ExecResult, Outcome, RowsOutcome, Running, Stats};
 use crate::session::Session;
 use crate::settings::ExecutorChoice;
@@ -151,20 +151,17 @@ fn returning_of(
     if let Some(known) = kept.and_then(|kept| kept.of(version)) {
         return Ok(known);
     }
-    // An error is that of the statement with its values, below.
-    let open = kept.map_or(Ok(None), |_| returning(statement, catalog, Params::Open)).ok().flatten();
-    if let (Some(kept), Some(open)) = (kept, open)
-        && !open.output.columns().iter().any(|column| has_parameter(&column.expr))
+    let names_parameter = |bound: &BoundSelect| bound.output.columns().iter().any(|column| has_parameter(&column.expr));
+    // An error without values is reported as that of the statement with its values, below.
+    if let Some(kept) = kept
+        && let Ok(open) = returning(statement, catalog, Params::Open)
+        && !open.as_deref().is_some_and(names_parameter)
     {
-        let returning = Some(Arc::new(planned(*open)?));
+        let returning = open.map(|bound| planned(*bound).map(Arc::new)).transpose()?;
         kept.put(version, returning.clone());
         return Ok(returning);
     }
-    let returning = planned_returning(statement, catalog, Params::Given(params))?.map(Arc::new);
-    if let (Some(kept), None) = (kept, &returning) {
-        kept.put(version, None);
-    }
-    Ok(returning)
+    Ok(planned_returning(statement, catalog, Params::Given(params))?.map(Arc::new))
 }
 
 /// The rows that a statement has written, if it counts them itself, and what it has read and noticed.

@@ -61,13 +61,13 @@ impl Session {
         let catalog = self.catalog();
         let version = catalog.version();
         let template = match kept.of(version) {
-            PlanSlot::Template(template) => template,
-            PlanSlot::Never => return Ok(None),
-            PlanSlot::New if !values.is_empty() => {
+            Some(PlanSlot::Template(template)) => template,
+            Some(PlanSlot::Never) => return Ok(None),
+            None if !values.is_empty() => {
                 kept.put(version, PlanSlot::SeenOnce);
                 return Ok(None);
             }
-            PlanSlot::New | PlanSlot::SeenOnce => {
+            None | Some(PlanSlot::SeenOnce) => {
                 let run = self.query_run_on(snapshot.clone(), statement, Params::Open)?;
                 let version = run.catalog.version();
                 let Some(template) = self.template(&run, values, context.clone()) else {

@@ -83,7 +83,7 @@ fn placed_at(listed: ListError, span: impl Fn(usize) -> Option<Span>) -> Error {
     Error::from(listed.error).at(listed.place.and_then(span))
 }
 
-/// What the user is told of the tables whose space was not given back.
+/// The result of the statement, with a notice for each table whose space was not given back yet; `left` has their places.
 fn spaces_come_later(names: &[TableRef], left: &[usize]) -> Outcome {
     let notice = |name: &TableRef| {
         format!(

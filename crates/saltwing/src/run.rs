@@ -13,7 +13,7 @@ use saltwing_sql::statement::{CreateTable, QueryStatement};
 use saltwing_types::{ErrorCode, Span, Value};
 
 use crate::Error;
-use crate::kept_returning::KeptReturning;
+use crate::kept::KeptReturning;
 use crate::outcome::{BatchSource, ExecResult, Outcome, RowsOutcome, Running, Values};
 use crate::session::Session;
 use crate::settings::{ExecutorChoice, Settings};

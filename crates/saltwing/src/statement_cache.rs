@@ -18,8 +18,8 @@ use saltwing_sql::{Dialect, Parsed, Statement, parameter_count, parse_one_in};
 use saltwing_types::Value;
 
 use crate::Error;
+use crate::kept::KeptReturning;
 use crate::kept_plan::KeptPlan;
-use crate::kept_returning::KeptReturning;
 
 /// Most statements.
 const STATEMENTS_MAX: usize = 256;
