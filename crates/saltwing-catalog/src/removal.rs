@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use saltwing_access::{Durability, Table, TableError};
+use saltwing_access::{Durability, Table, TableError, WriteBatch};
 use saltwing_types::{SequenceDef, TableDef, TableName, Value, ViewDef};
 
 use crate::boot::Catalog;
@@ -127,23 +127,21 @@ impl Catalog {
     /// # Errors
     /// [`CatalogError::NoSuchView`], [`CatalogError::IsTable`], [`CatalogError::Used`]; the store's.
     pub fn drop_views(&self, list: &DropList<'_>) -> Result<(), ListError> {
-        let _one_by_one = self.changing.lock();
-        let mut view = Definitions::clone(&self.definitions());
-        let found = list.found(|schema, name| view.existing_view(schema, name), |view| &view.name)?;
-        if found.is_empty() {
-            return Ok(());
-        }
-        let mut writes = self.store.batch();
-        for (_, def) in &found {
-            self.delete_view(&mut view, &mut *writes, &def.name)?;
-        }
-        // Those of the list are no longer among them.
-        for (place, def) in &found {
-            self.drop_dependents(&mut view, &mut *writes, &def.name, list.dependents).map_err(at(*place))?;
-        }
-        writes.commit(Durability::Synced)?;
-        self.publish(view);
-        Ok(())
+        self.drop_listed(
+            list,
+            Definitions::existing_view,
+            |view| &view.name,
+            |view, writes, found| {
+                for (_, def) in found {
+                    self.delete_view(view, writes, &def.name)?;
+                }
+                // Those of the list are no longer among them.
+                for (place, def) in found {
+                    self.drop_dependents(view, writes, &def.name, list.dependents).map_err(at(*place))?;
+                }
+                Ok(())
+            },
+        )
     }
 
     /// Drops sequences.
@@ -151,17 +149,12 @@ impl Catalog {
     /// # Errors
     /// [`CatalogError::NoSuchSequence`]; the store's.
     pub fn drop_sequences(&self, list: &DropList<'_>) -> Result<(), ListError> {
-        let _one_by_one = self.changing.lock();
-        let mut view = Definitions::clone(&self.definitions());
-        let found = list.found(|schema, name| view.sequence(schema, name), |sequence: &SequenceDef| &sequence.name)?;
-        if found.is_empty() {
-            return Ok(());
-        }
-        let mut writes = self.store.batch();
-        self.delete_sequences(&mut view, &mut *writes, found.iter().map(|(_, def)| &def.name))?;
-        writes.commit(Durability::Synced)?;
-        self.publish(view);
-        Ok(())
+        self.drop_listed(
+            list,
+            Definitions::sequence,
+            |sequence: &SequenceDef| &sequence.name,
+            |view, writes, found| Ok(self.delete_sequences(view, writes, found.iter().map(|(_, def)| &def.name))?),
+        )
     }
 
     /// Drops empty schemas: their names have no schema of their own.
@@ -169,19 +162,39 @@ impl Catalog {
     /// # Errors
     /// [`CatalogError::NoSuchSchema`], [`CatalogError::SchemaNotEmpty`]; the store's.
     pub fn drop_schemas(&self, list: &DropList<'_>) -> Result<(), ListError> {
+        let find = |view: &Definitions, _: Option<&str>, name: &str| view.empty_schema(name);
+        self.drop_listed(
+            list,
+            find,
+            |name| name,
+            |view, writes, found| {
+                for (_, schema) in found {
+                    let values = [Value::Text(schema.name.clone())];
+                    let row_key = self.own.schemas.codec().encode(&values).map_err(TableError::from)?;
+                    writes.delete(&self.own.schemas, row_key)?;
+                    view.schemas.remove(&schema.name.to_lowercase());
+                }
+                Ok(())
+            },
+        )
+    }
+
+    /// Takes the objects of a list out of the catalog, as `delete` does it, in one commit.
+    fn drop_listed<T>(
+        &self,
+        list: &DropList<'_>,
+        find: impl Fn(&Definitions, Option<&str>, &str) -> Result<Arc<T>, CatalogError>,
+        name_of: impl Fn(&T) -> &TableName,
+        delete: impl FnOnce(&mut Definitions, &mut dyn WriteBatch, &[Listed<T>]) -> Result<(), ListError>,
+    ) -> Result<(), ListError> {
         let _one_by_one = self.changing.lock();
         let mut view = Definitions::clone(&self.definitions());
-        let found = list.found(|_, name| view.empty_schema(name), |name| name)?;
+        let found = list.found(|schema, name| find(&view, schema, name), name_of)?;
         if found.is_empty() {
             return Ok(());
         }
         let mut writes = self.store.batch();
-        for (_, schema) in &found {
-            let values = [Value::Text(schema.name.clone())];
-            let row_key = self.own.schemas.codec().encode(&values).map_err(TableError::from)?;
-            writes.delete(&self.own.schemas, row_key)?;
-            view.schemas.remove(&schema.name.to_lowercase());
-        }
+        delete(&mut view, &mut *writes, &found)?;
         writes.commit(Durability::Synced)?;
         self.publish(view);
         Ok(())
