@@ -10,7 +10,7 @@ use sqlparser::ast::{
 };
 
 use super::rewriter::Rewriter;
-use super::tree::{Result, constraint_of, factor_name, visited};
+use super::tree::{Result, constraint_of, factor_name, factors, visited};
 use crate::function::function_names::FunctionNames;
 use crate::{RelationalError, RelationalErrorKind};
 
@@ -120,16 +120,13 @@ fn check_number(expr: &Expr, select: &Select, clause: &str) -> Result<()> {
 /// A name that two tables of FROM have.
 fn check_names(select: &Select) -> Result<()> {
     let mut known = HashSet::new();
-    for from in &select.from {
-        for factor in std::iter::once(&from.relation).chain(from.joins.iter().map(|join| &join.relation)) {
-            let Some(name) = factor_name(factor) else { continue };
-            let parts: Vec<_> = name.0.iter().filter_map(|part| part.as_ident()).cloned().collect();
-            if !known.insert(parts.iter().map(|part| part.value.clone()).collect::<Vec<_>>()) {
-                let shown = parts.iter().map(|part| part.value.as_str()).collect::<Vec<_>>().join(".");
-                let span = expr_span(&Expr::CompoundIdentifier(parts));
-                let text = format!("table name {shown} stands twice in FROM");
-                return Err(syntax(text, span).help("an alias tells them apart: FROM t AS a, t AS b"));
-            }
+    for name in select.from.iter().flat_map(factors).filter_map(factor_name) {
+        let parts: Vec<_> = name.0.iter().filter_map(|part| part.as_ident()).cloned().collect();
+        if !known.insert(parts.iter().map(|part| part.value.clone()).collect::<Vec<_>>()) {
+            let shown = parts.iter().map(|part| part.value.as_str()).collect::<Vec<_>>().join(".");
+            let span = expr_span(&Expr::CompoundIdentifier(parts));
+            let text = format!("table name {shown} stands twice in FROM");
+            return Err(syntax(text, span).help("an alias tells them apart: FROM t AS a, t AS b"));
         }
     }
     Ok(())

@@ -13,7 +13,7 @@ use saltwing_types::table::{ColumnMatch, is_same_name};
 use saltwing_types::{ColumnDef, TableDef};
 use sqlparser::ast::{Expr, Ident, ObjectName, Select, SelectItem, TableFactor, TableWithJoins};
 
-use super::tree::{column_name, factor_name};
+use super::tree::{column_name, factor_name, factors};
 use crate::RelationalError;
 use crate::error::{OUTER_MARKER, RelationalErrorKind};
 use crate::expression::internal_name::field_name;
@@ -51,7 +51,7 @@ impl Scope {
     }
 
     fn add(&mut self, table: &TableWithJoins, catalog: &dyn CatalogReader, is_cte: &dyn Fn(&str) -> bool) {
-        for factor in std::iter::once(&table.relation).chain(table.joins.iter().map(|join| &join.relation)) {
+        for factor in factors(table) {
             if let TableFactor::NestedJoin { table_with_joins, .. } = factor {
                 self.add(table_with_joins, catalog, is_cte);
             }

@@ -48,6 +48,11 @@ pub(super) fn column_name(expr: &Expr) -> Option<String> {
     }
 }
 
+/// The tables of one item of FROM: the first one, and those that are joined with it.
+pub(super) fn factors(from: &TableWithJoins) -> impl Iterator<Item = &TableFactor> {
+    std::iter::once(&from.relation).chain(from.joins.iter().map(|join| &join.relation))
+}
+
 /// How wildcards name a table of FROM.
 pub(super) fn factor_name(factor: &TableFactor) -> Option<ObjectName> {
     let mut name = match factor {
