@@ -106,8 +106,7 @@ fn run_upsert8(bench: &mut Bench) -> Result<()> {
             let from = first + writer * each;
             workers.push((peer.engine.writer()?, bench.log.rows(from, from + each)));
         }
-        let (times, spent) = at_once(workers)?;
-        figures.push((peer.kind, Figures::of_times(times).with_rate(WRITERS * each, spent)));
+        figures.extend(figures_of(workers)?.map(|of_peer| (peer.kind, of_peer)));
     }
     super::load::same_rows("upsert8", &mut bench.peers)?;
     bench.report.work("upsert8", bench.log.rows, figures)
@@ -124,10 +123,7 @@ fn run_counter8(bench: &mut Bench) -> Result<()> {
             let Some(worker) = peer.engine.counter()? else { break };
             workers.push((worker, ids.to_vec()));
         }
-        if !workers.is_empty() {
-            let (times, spent) = at_once(workers)?;
-            figures.push((peer.kind, Figures::of_times(times).with_rate(ids.len() as u64, spent)));
-        }
+        figures.extend(figures_of(workers)?.map(|of_peer| (peer.kind, of_peer)));
     }
     bench.report.work("counter8", bench.log.rows, figures)
 }
@@ -152,12 +148,19 @@ fn run_transactions(bench: &mut Bench, work: &str, threads: u64) -> Result<()> {
             let Some(worker) = peer.engine.transactor()? else { break };
             workers.push((worker, (0..).zip(points.chunks(POINTS)).map(transaction).collect()));
         }
-        if !workers.is_empty() {
-            let (times, spent) = at_once(workers)?;
-            figures.push((peer.kind, Figures::of_times(times).with_rate(threads * each, spent)));
-        }
+        figures.extend(figures_of(workers)?.map(|of_peer| (peer.kind, of_peer)));
     }
     bench.report.work(work, bench.log.rows, figures)
+}
+
+/// The times of the work that these workers do at once, and their rate; `None` without workers.
+fn figures_of<T: Sync + Send>(workers: Vec<(Worker<T>, Vec<T>)>) -> Result<Option<Figures>> {
+    if workers.is_empty() {
+        return Ok(None);
+    }
+    let pieces: usize = workers.iter().map(|(_, work)| work.len()).sum();
+    let (times, spent) = at_once(workers)?;
+    Ok(Some(Figures::of_times(times).with_rate(pieces as u64, spent)))
 }
 
 /// Lets each worker do its work on a thread of its own, all at once: the time of each piece, and of all.
