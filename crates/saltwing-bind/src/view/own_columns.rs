@@ -41,8 +41,8 @@ pub(super) fn with_columns(view: &ViewDef, query: &mut QueryStatement, columns: 
 /// The view without some columns of its own, and notices of those that it does not have; `None` if it stays as it is.
 ///
 /// # Errors
-/// No such column, unless it `may_be_missing`; one that the view has from its query, or that its query names elsewhere; its last
-/// column.
+/// The view has no such column, and columns must not be missing (`may_be_missing`); the column comes from the view's query, or the
+/// query names it elsewhere, too; the view would have no column left.
 pub(super) fn without_columns(
     view: &ViewDef,
     query: &mut QueryStatement,
