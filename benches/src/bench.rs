@@ -147,7 +147,12 @@ impl Bench {
 
     /// Has every engine read all that it has, so that what follows finds it in memory as far as that goes.
     pub fn warm(&mut self) -> Result<()> {
-        self.peers.iter_mut().try_for_each(|peer| peer.engine.ask(Read::Everything, &[Vec::new()]).map(drop))
+        self.warm_by(Read::Everything)
+    }
+
+    /// Asks every engine what reads all that a work needs.
+    pub fn warm_by(&mut self, read: Read) -> Result<()> {
+        self.peers.iter_mut().try_for_each(|peer| peer.engine.ask(read, &[Vec::new()]).map(drop))
     }
 
     /// Asks every engine the same questions, in turns, compares the answers and reports the times.

@@ -28,6 +28,8 @@ const TIMES_SQLITE: &[(&str, f64)] = &[
     ("upsert8", 3.0),
     ("transaction1", 0.8),
     ("transaction8", 2.0),
+    ("index_point", 1.5),
+    ("load_indexes2", 5.0),
     ("mixed_point", 1.2),
     ("mixed_prefix", 4.0),
     ("mixed_agg", 8.0),

@@ -1,6 +1,6 @@
 //! What is asked: each read with its SQL and its random arguments.
 
-use crate::rows::{ITEMS, Log, Mix, ROWS_A_PHONE};
+use crate::rows::{ITEMS, Log, Mix, NUMBERS_BELOW, ROWS_A_PHONE};
 
 /// A question that engines answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -37,8 +37,16 @@ pub enum Read {
     WindowAll,
     /// Two columns of all rows, in the order of one that is no key.
     SortAll,
+    /// The rows of a number that an index leads to, one or so.
+    IndexPoint,
+    /// Two numbers of some 500 rows, which an index has.
+    IndexCovered,
+    /// Some 500 rows that an index leads to.
+    Index500,
     /// Every value of all rows: not measured, but asked to warm memory.
     Everything,
+    /// Every entry of the two indexes: not measured, but asked to warm memory.
+    Entries,
     /// All rows in key order: not measured, but looked at to hold engines to each other.
     AllRows,
 }
@@ -80,6 +88,8 @@ const SKIP_PHONES: u64 = 20;
 const SKIP_ROWS: u64 = 10;
 /// Rows of [`Read::Agg401`].
 pub const AGG_ROWS: u64 = 401;
+/// Rows of [`Read::Index500`], about.
+const INDEX_ROWS: u64 = 500;
 /// Rows of [`Read::Page1000`].
 pub const PAGE_ROWS: usize = 1000;
 /// Rows of [`Read::Prefix500Arrow`].
@@ -107,7 +117,11 @@ impl Read {
             Read::JoinAll => "join_all",
             Read::WindowAll => "window_all",
             Read::SortAll => "sort_all",
+            Read::IndexPoint => "index_point",
+            Read::IndexCovered => "index_covered500",
+            Read::Index500 => "index_rows500",
             Read::Everything => "everything",
+            Read::Entries => "entries",
             Read::AllRows => "all_rows",
         }
     }
@@ -115,7 +129,7 @@ impl Read {
     /// How much it reads.
     pub fn weight(self) -> Weight {
         match self {
-            Read::Point | Read::PointUnprepared | Read::Agg401 | Read::Latest10 => Weight::Light,
+            Read::Point | Read::PointUnprepared | Read::Agg401 | Read::Latest10 | Read::IndexPoint => Weight::Light,
             Read::SumAll
             | Read::GroupAll
             | Read::FilterAll
@@ -123,6 +137,7 @@ impl Read {
             | Read::WindowAll
             | Read::SortAll
             | Read::Everything
+            | Read::Entries
             | Read::AllRows => Weight::Scan,
             _ => Weight::Range,
         }
@@ -140,7 +155,10 @@ impl Read {
 
     /// Whether the statement says in which order rows come, or there is one.
     pub fn is_ordered(self) -> bool {
-        !matches!(self, Read::In100 | Read::SkipScan | Read::GroupAll)
+        !matches!(
+            self,
+            Read::In100 | Read::SkipScan | Read::GroupAll | Read::IndexPoint | Read::IndexCovered | Read::Index500
+        )
     }
 
     /// The statement.
@@ -166,7 +184,13 @@ impl Read {
             },
             Read::In100 => return in_keys(dialect),
             Read::SkipScan => return skip_scan(),
+            Read::IndexPoint => "SELECT phone, ts, url FROM log WHERE a = ?1",
+            Read::IndexCovered => "SELECT c, b FROM log WHERE c = ?1 AND b >= ?2 AND b < ?3",
+            Read::Index500 => "SELECT phone, ts, a, url FROM log WHERE c = ?1 AND b >= ?2 AND b < ?3",
             Read::SumAll => "SELECT sum(a) FROM log",
+            Read::Entries => {
+                "SELECT (SELECT sum(a + 1) FROM log WHERE a >= 0), (SELECT sum(b + 1) FROM log WHERE c >= 0)"
+            }
             Read::Everything => {
                 "SELECT sum(a + b + c + d), min(phone), min(ts), max(url) FROM log WHERE url <> 'no page'"
             }
@@ -198,6 +222,17 @@ impl Read {
             Read::In100 => {
                 let rows = std::iter::once(row).chain((1..IN_KEYS).map(|_| mix.below(log.rows)));
                 rows.flat_map(|row| [Argument::Text(log.phone(row)), Argument::Int(log.ts(row))]).collect()
+            }
+            Read::IndexPoint => {
+                let [a, ..] = log.row(row).numbers;
+                vec![Argument::Int(a)]
+            }
+            Read::IndexCovered | Read::Index500 => {
+                let ([_, bs, cs, _], [_, b, c, _]) = (NUMBERS_BELOW, log.row(row).numbers);
+                // Of the rows of one c, so large a part that there are 500.
+                let width = (INDEX_ROWS * cs * bs / log.rows.max(1)).min(bs);
+                let from = (b as u64).min(bs - width) as i64;
+                vec![Argument::Int(c), Argument::Int(from), Argument::Int(from + width as i64)]
             }
             Read::SkipScan => {
                 let from = log.ts(row);

@@ -21,7 +21,7 @@ pub const ITEMS: u64 = 10_000;
 const FIRST_TS: i64 = 1_400_000_000_000;
 const TS_STEP: i64 = 10;
 /// What each of a row's numbers is below.
-const NUMBERS_BELOW: [u64; 4] = [1_000_000, 1_000_000, 331, ITEMS];
+pub const NUMBERS_BELOW: [u64; 4] = [1_000_000, 1_000_000, 331, ITEMS];
 const PATHS: u64 = 2000;
 
 /// A small generator of well-mixed numbers (splitmix64).

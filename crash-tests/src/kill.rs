@@ -1,16 +1,21 @@
 //! Kills: a process that runs transactions is killed at a random time, and its database is opened by the next one.
 //!
 //! Each round leaves a log: the rows at its opening, each transaction before its COMMIT is sent, and again once it has ended. The
-//! rows at the next opening are a transaction behind all of them. If snapshot isolation explains that, what was acknowledged is
-//! there, and what was in flight is there as a whole or not at all.
+//! rows at the next opening are a transaction behind all of them, and so is what the indexes find. If snapshot isolation explains
+//! that, what was acknowledged is there, and what was in flight is there as a whole or not at all. Beside the transactions other
+//! indexes are created, rebuilt and dropped: the kill also meets their builds, and the next process ends these.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::time::Duration;
 
-use history_tests::{Clock, End, History, Load, Random, Span, State, Transaction, check, contents, create_tables};
+use history_tests::{
+    Answer, Clock, End, History, INDEX_CHANGES, Load, Random, Span, State, Statement, Transaction, change_indexes,
+    check, contents, create_indexes, create_tables, found_by_indexes, wait_for_indexes,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::child;
@@ -30,10 +35,17 @@ pub struct Plan {
 /// A line of a log.
 #[derive(Serialize, Deserialize)]
 enum Line {
-    /// The rows at the opening.
-    Opened(State),
+    /// The rows at the opening, and what the indexes found then.
+    Opened(State, Vec<(Statement, Answer)>),
     /// A transaction of a thread. A later line about the same one replaces it.
     Transaction(usize, Transaction),
+}
+
+/// What a process left.
+struct Opening {
+    rows: State,
+    found: Vec<(Statement, Answer)>,
+    history: History,
 }
 
 /// Ticks of the clock between the beginnings of two rounds: more than a round takes.
@@ -48,7 +60,7 @@ const TRANSACTIONS_MAX: usize = 400;
 /// Those of files and processes, and of a database that cannot be opened.
 pub fn run(plan: &Plan, home: &Path) -> io::Result<bool> {
     let (database, mut random) = (home.join("live"), Random::new(plan.seed));
-    let mut before: Option<(State, History)> = None;
+    let mut before: Option<Opening> = None;
     let (mut is_well, mut counts) = (true, BTreeMap::<String, usize>::new());
     for round in 0..=plan.rounds {
         let is_last = round == plan.rounds;
@@ -66,12 +78,14 @@ pub fn run(plan: &Plan, home: &Path) -> io::Result<bool> {
             return Err(io::Error::other(format!("round {round}: the process ended with {ended}")));
         }
         // A process that is killed before it has opened leaves it to the next one.
-        let Some((rows, history)) = read(&told, plan.threads)? else { continue };
-        if let Some((initial, mut history)) = before.replace((rows.clone(), history)) {
-            let span = Span { sent: u64::MAX - 1, answered: u64::MAX };
+        let Some(opening) = read(&told, plan.threads)? else { continue };
+        let span = Span { sent: u64::MAX - 1, answered: u64::MAX };
+        let mut last = Transaction::reading(&opening.rows, span);
+        last.statements.extend(opening.found.iter().cloned());
+        if let Some(Opening { rows: initial, mut history, .. }) = before.replace(opening) {
             history.iter().flatten().for_each(|t| *counts.entry(format!("{:?}", t.end)).or_default() += 1);
-            history.push(vec![Transaction::reading(&rows, span)]);
-            if let Err(anomaly) = check(&initial, &history) {
+            history.push(vec![last]);
+            if let Err(anomaly) = check(&initial.indexed(), &history) {
                 is_well = false;
                 println!("before the opening of round {round}: {anomaly}");
             }
@@ -83,17 +97,17 @@ pub fn run(plan: &Plan, home: &Path) -> io::Result<bool> {
 }
 
 /// The rows at the opening, if there was one, and the transactions. A line that the kill cut off is none.
-fn read(told: &Path, threads: u64) -> io::Result<Option<(State, History)>> {
+fn read(told: &Path, threads: u64) -> io::Result<Option<Opening>> {
     let text = fs::read_to_string(told).unwrap_or_default();
     let (mut opened, mut history) = (None, vec![BTreeMap::new(); threads as usize]);
     for line in text.split_inclusive('\n').filter(|line| line.ends_with('\n')) {
         match serde_json::from_str(line)? {
-            Line::Opened(rows) => opened = Some(rows),
+            Line::Opened(rows, found) => opened = Some((rows, found)),
             Line::Transaction(thread, transaction) => drop(history[thread].insert(transaction.began.sent, transaction)),
         }
     }
     let history = history.into_iter().map(|transactions| transactions.into_values().collect()).collect();
-    Ok(opened.map(|rows| (rows, history)))
+    Ok(opened.map(|(rows, found)| Opening { rows, found, history }))
 }
 
 /// The process that is killed.
@@ -103,13 +117,30 @@ fn read(told: &Path, threads: u64) -> io::Result<Option<(State, History)>> {
 pub fn transact(setup: &Setup, path: &Path, told: &Path, transactions: usize, clock: u64) -> io::Result<()> {
     let log = OpenOptions::new().create(true).append(true).open(told)?;
     let database = setup.builder(path).open().map_err(io::Error::other)?;
-    create_tables(&database).map_err(io::Error::other)?;
-    tell(&log, &Line::Opened(contents(&database).map_err(io::Error::other)?));
+    let check = || {
+        let report = database.check().map_err(io::Error::other)?;
+        match report.is_sound() {
+            true => Ok(()),
+            false => Err(io::Error::other(format!("the check of the opened database: {:?}", report.faults))),
+        }
+    };
+    check()?;
+    // An index that is not complete is not checked.
+    wait_for_indexes(&database).map_err(io::Error::other)?;
+    check()?;
+    create_tables(&database).and_then(|()| create_indexes(&database)).map_err(io::Error::other)?;
+    let rows = contents(&database).map_err(io::Error::other)?;
+    tell(&log, &Line::Opened(rows, found_by_indexes(&database).map_err(io::Error::other)?));
     let told = |thread: usize, transaction: &Transaction| tell(&log, &Line::Transaction(thread, transaction.clone()));
     let (seed, threads) = (setup.seed, setup.threads as usize);
-    Load { database: &database, seed, threads, transactions, may_fail: false, told: &told }
-        .run(&Clock::starting_at(clock));
-    Ok(())
+    let (database, is_over) = (&database, AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        let changes = scope.spawn(|| change_indexes(database, &INDEX_CHANGES, || is_over.load(SeqCst)));
+        Load { database, seed, threads, transactions, indexed: true, may_fail: false, told: &told }
+            .run(&Clock::starting_at(clock));
+        is_over.store(true, SeqCst);
+        changes.join().unwrap_or(Ok(())).map_err(io::Error::other)
+    })
 }
 
 /// Writes a line at once. A history with a line missing cannot be judged.

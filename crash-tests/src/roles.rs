@@ -9,7 +9,9 @@ use std::time::{Duration, Instant};
 use saltwing::blocking::Connection;
 use saltwing::{Builder, Database, Error, Row, StoreKind, Value};
 
-use crate::workload::{State, Step, Steps, TABLES};
+use history_tests::{change_indexes, wait_for_indexes};
+
+use crate::workload::{DEFINITIONS, INDEX_CHANGES, State, Step, Steps};
 
 /// Exit code of a checker whose database could not be opened.
 pub const NOT_OPENED: i32 = 3;
@@ -40,13 +42,13 @@ fn fail(why: &str) -> ! {
     std::process::exit(2);
 }
 
-/// Writes by several threads for so long; each acknowledged statement is a line `thread` in the file `told`. The database
+/// Writes by several threads for so long, while indexes come and go; each acknowledged statement is a line `thread` in the file `told`. The database
 /// is closed at the end unless `is_killed`: then this waits to be killed.
 pub fn write(setup: &Setup, path: &Path, told: &Path, time: Duration, is_killed: bool) -> Result<(), Error> {
     let database = setup.builder(path).open()?;
     let connection = database.connect().blocking();
-    for table in TABLES {
-        connection.execute(table, ())?;
+    for definition in DEFINITIONS {
+        connection.execute(definition, ())?;
     }
     let files = told.parent().unwrap_or(Path::new("."));
     let until = Instant::now() + time;
@@ -55,6 +57,8 @@ pub fn write(setup: &Setup, path: &Path, told: &Path, time: Duration, is_killed:
             let connection = database.connect().blocking();
             scope.spawn(move || write_thread(setup, thread, &connection, told, files, until));
         }
+        let changed = change_indexes(&database, &INDEX_CHANGES, || Instant::now() >= until);
+        changed.unwrap_or_else(|error| fail(&format!("a change of indexes: {error}")));
     });
     println!("written");
     if is_killed {
@@ -135,6 +139,12 @@ fn held(setup: &Setup, database: &Database, log: &[u8], exact: Option<&[State]>)
     let rows = [found.iter().map(|s| s.a.len()).sum::<usize>(), found.iter().map(|s| s.b.len()).sum()];
     if rows.map(|rows| rows as i64) != counts {
         return Err(format!("a and b have {rows:?} rows, and count {counts:?}"));
+    }
+    // The check also compares indexes with rows, once these are complete.
+    wait_for_indexes(database).map_err(|error| format!("the builds of indexes: {error}"))?;
+    let report = database.check().map_err(|error| format!("check: {error}"))?;
+    if !report.faults.is_empty() {
+        return Err(format!("check: {:?}", report.faults));
     }
     for (thread, (count, found)) in acknowledged(log, setup.threads).iter().zip(&found).enumerate() {
         if let Some(exact) = exact {

@@ -45,12 +45,26 @@ pub enum Step {
     Compact,
 }
 
-/// The tables that all threads share.
-pub const TABLES: [&str; 2] = [
+/// The tables that all threads share, with indexes of each kind.
+pub const DEFINITIONS: [&str; 5] = [
     "CREATE TABLE a (th INTEGER NOT NULL, k BIGINT NOT NULL, n BIGINT, s VARCHAR, CONSTRAINT pk PRIMARY KEY (th, k)) \
      SALT_BUCKETS = 3",
     "CREATE TABLE b (th INTEGER NOT NULL, k BIGINT NOT NULL, n BIGINT, f.s VARCHAR, \
      CONSTRAINT pk PRIMARY KEY (th, k DESC))",
+    "CREATE INDEX a_n ON a (n DESC) INCLUDE (s)",
+    "CREATE LOCAL INDEX a_th ON a (n, th)",
+    "CREATE INDEX b_n ON b (n) WHERE n > 0",
+];
+
+/// Changes of further indexes, which come beside the statements of the threads. The rows are the same with them.
+pub const INDEX_CHANGES: [&str; 7] = [
+    "CREATE INDEX more ON a (n, s)",
+    "ALTER INDEX a_n ON a REBUILD",
+    "CREATE LOCAL INDEX near ON b (n) INCLUDE (s)",
+    "ALTER INDEX more ON a REBUILD",
+    "DROP INDEX more ON a",
+    "ALTER INDEX near ON b REBUILD",
+    "DROP INDEX near ON b",
 ];
 
 /// A thread's statements.

@@ -18,13 +18,15 @@ const FIRST_USER_TABLE: u32 = 100;
 pub(crate) struct RemoteBatch {
     pub(crate) client: Arc<Client>,
     changes: Vec<Change>,
+    /// How many of the changes are claims.
+    claims: usize,
     tables: Vec<Arc<Table>>,
     bytes: usize,
 }
 
 impl RemoteBatch {
     pub(crate) fn new(client: Arc<Client>) -> Self {
-        Self { client, changes: Vec::new(), tables: Vec::new(), bytes: 0 }
+        Self { client, changes: Vec::new(), claims: 0, tables: Vec::new(), bytes: 0 }
     }
 
     fn name_of(&self, id: saltwing_types::TableId) -> String {
@@ -88,10 +90,17 @@ impl WriteBatch for RemoteBatch {
         Ok(())
     }
 
+    fn claim(&mut self, table: &Arc<Table>, key: &[u8]) {
+        // The cluster knows no claims. The deletion of a key that no row has is checked as one.
+        let claimed = [key, &[0xFF; 8]].concat();
+        self.changes.push((table.def().id, claimed, None));
+        self.claims += 1;
+    }
+
     fn free_space(&mut self) {}
 
     fn rows(&self) -> usize {
-        self.changes.len()
+        self.changes.len() - self.claims
     }
 
     fn bytes(&self) -> usize {
@@ -108,8 +117,8 @@ pub(crate) struct RemoteTransaction {
     snapshot: Arc<dyn Snapshot>,
     latest: RemoteSnapshot,
     read_at: ReadAt,
-    /// At each savepoint the number of changes and their bytes.
-    savepoints: Vec<(usize, usize)>,
+    /// At each savepoint the number of changes, of claims among them, and their bytes.
+    savepoints: Vec<(usize, usize, usize)>,
 }
 
 impl RemoteTransaction {
@@ -134,6 +143,10 @@ impl WriteBatch for RemoteTransaction {
         keys: Option<&mut Vec<Vec<u8>>>,
     ) -> Result<(), TableError> {
         self.batch.apply(table, change, keys)
+    }
+
+    fn claim(&mut self, table: &Arc<Table>, key: &[u8]) {
+        self.batch.claim(table, key);
     }
 
     fn free_space(&mut self) {}
@@ -176,15 +189,15 @@ impl Transaction for RemoteTransaction {
     }
 
     fn savepoint(&mut self) -> Savepoint {
-        self.savepoints.push((self.batch.changes.len(), self.batch.bytes));
+        self.savepoints.push((self.batch.changes.len(), self.batch.claims, self.batch.bytes));
         Savepoint(self.savepoints.len() - 1)
     }
 
     fn rollback_to(&mut self, savepoint: Savepoint) -> Result<(), TableError> {
-        let (changes, bytes) = *self.savepoints.get(savepoint.0).ok_or(TableError::NoSavepoint(savepoint.0))?;
+        let (changes, claims, bytes) = *self.savepoints.get(savepoint.0).ok_or(TableError::NoSavepoint(savepoint.0))?;
         self.savepoints.truncate(savepoint.0 + 1);
         self.batch.changes.truncate(changes);
-        self.batch.bytes = bytes;
+        (self.batch.claims, self.batch.bytes) = (claims, bytes);
         Ok(())
     }
 

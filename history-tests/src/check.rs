@@ -7,6 +7,7 @@
 //! 2. The rows at the beginning give the answers that the transaction got, with its own writes over them.
 //! 3. Between beginning and commit no other commit writes a row that the transaction writes.
 //! 4. The rows change by whole commits and by nothing else. A commit of unknown outcome has a moment, or none.
+//! 5. No commit leaves two rows with a value that must be unique.
 //!
 //! If there is no such order, something was not isolated. Only few calls run at once, so that few orders remain to be tried, and a
 //! state that was reached by two orders is pursued once.
@@ -147,6 +148,9 @@ impl Moment {
         self.unknown.retain(|_, other| common(other).is_none());
         let state = Arc::make_mut(&mut self.state);
         writes.iter().for_each(|(place, row)| state.write(*place, *row));
+        if state.has_duplicates() {
+            return Err("its commit gave two rows one value of a unique index".to_owned());
+        }
         Ok(self)
     }
 }

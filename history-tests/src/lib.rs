@@ -12,11 +12,15 @@
 //! appears late are all the same finding: no order explains the history.
 //!
 //! Every written value is unique, so that an answer says whose writes it contains.
+//!
+//! With [`create_indexes`] the tables have indexes, and some statements read them by a hint. The model knows no index: it
+//! looks at all rows, and at the values that must be unique.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
 
 mod check;
 mod history;
+mod index;
 mod model;
 mod random;
 mod statement;
@@ -24,7 +28,11 @@ mod workload;
 
 pub use check::{Anomaly, check};
 pub use history::{End, History, Span, Transaction};
+pub use index::Index;
 pub use model::{Row, State};
 pub use random::Random;
 pub use statement::{Answer, Statement, Table};
-pub use workload::{Clock, Load, contents, create_tables};
+pub use workload::{
+    Clock, INDEX_CHANGES, Load, change_indexes, contents, create_indexes, create_tables, found_by_indexes,
+    wait_for_indexes,
+};

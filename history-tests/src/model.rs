@@ -6,7 +6,8 @@ use std::ops::RangeInclusive;
 use serde::{Deserialize, Serialize};
 
 use crate::history::Transaction;
-use crate::statement::{Answer, Statement, Table};
+use crate::index::Index;
+use crate::statement::{Answer, PAGE, Statement, Table};
 
 /// The columns behind the key.
 pub type Row = [Option<i64>; 2];
@@ -16,12 +17,27 @@ pub type Row = [Option<i64>; 2];
 pub struct State {
     a: BTreeMap<i64, Row>,
     b: BTreeMap<i64, Row>,
+    /// Whether no two rows of `b` may have one `w`.
+    is_unique: bool,
 }
 
 /// The rows that a transaction wrote, as it leaves them; `None` is a deleted one.
 pub(crate) type Writes = BTreeMap<(Table, i64), Option<Row>>;
 
 impl State {
+    /// The same rows in tables that have the indexes of the workload.
+    #[must_use]
+    pub fn indexed(self) -> Self {
+        Self { is_unique: true, ..self }
+    }
+
+    /// Whether two rows have a value that must be unique.
+    pub(crate) fn has_duplicates(&self) -> bool {
+        let mut values: Vec<i64> = self.b.values().filter_map(|[_, w]| *w).collect();
+        values.sort_unstable();
+        self.is_unique && values.windows(2).any(|pair| pair[0] == pair[1])
+    }
+
     /// The rows of a table.
     pub fn rows(&self, table: Table) -> &BTreeMap<i64, Row> {
         match table {
@@ -76,16 +92,32 @@ pub(crate) fn replay<'a>(transaction: &'a Transaction, snapshot: &State) -> Resu
 }
 
 impl View {
+    /// The answer of a statement. What gives two rows a value that must be unique changes nothing.
     fn run(&mut self, statement: &Statement) -> Answer {
-        match statement {
-            Statement::Point { table, key } => self.range(*table, *key..=*key),
-            Statement::Range { table, from, to } => self.range(*table, *from..=*to),
-            Statement::Totals { table, from, to } => {
-                let rows = self.read(*table, *from..=*to);
-                let sum = rows.iter().filter_map(|(_, row)| row[0]).reduce(|a, b| a + b);
-                let max = rows.iter().filter_map(|(_, row)| row[1]).max();
-                Answer::Rows(vec![vec![Some(rows.len() as i64), sum, max, rows.first().map(|(key, _)| *key)]])
+        let before = self.state.is_unique.then(|| (self.state.clone(), self.writes.clone()));
+        let answer = self.done(statement);
+        match before {
+            Some(before) if self.state.has_duplicates() => {
+                (self.state, self.writes) = before;
+                Answer::Refused
             }
+            _ => answer,
+        }
+    }
+
+    fn done(&mut self, statement: &Statement) -> Answer {
+        match statement {
+            Statement::Point { table, key } => put_out(self.read(*table, *key..=*key)),
+            Statement::Range { table, from, to } => put_out(self.read(*table, *from..=*to)),
+            Statement::Totals { table, from, to } => totals(&self.read(*table, *from..=*to)),
+            Statement::ByIndex { index, from, to } => put_out(self.found(*index, *from, *to)),
+            Statement::Page { index, from, to } => {
+                let mut rows = self.found(*index, *from, *to);
+                rows.sort_by_key(|(key, row)| index.place(*key, row));
+                rows.truncate(PAGE);
+                put_out(rows)
+            }
+            Statement::TotalsByIndex { index, from, to } => totals(&self.found(*index, *from, *to)),
             Statement::Join { from, to } => {
                 let other = |key: &i64| self.state.rows(Table::B).get(key);
                 let rows = self.state.rows(Table::A).range(from..=to);
@@ -116,11 +148,13 @@ impl View {
                 let rows = self.read(Table::A, *from..=*to);
                 self.put(Table::B, rows)
             }
-            Statement::Delete { table, from, to } => {
-                let rows = self.read(*table, *from..=*to);
-                rows.iter().for_each(|(key, _)| self.write(*table, *key, None));
-                Answer::Changed(rows.len() as u64)
+            Statement::SetByIndex { index, from, to, value } => {
+                let mut rows = self.found(*index, *from, *to);
+                rows.iter_mut().for_each(|(_, row)| row[1 - index.column()] = Some(*value));
+                self.put(index.table(), rows)
             }
+            Statement::Delete { table, from, to } => self.delete(*table, &self.read(*table, *from..=*to)),
+            Statement::DeleteByIndex { index, from, to } => self.delete(index.table(), &self.found(*index, *from, *to)),
             Statement::Savepoint => {
                 self.savepoints.push((self.state.clone(), self.writes.clone()));
                 Answer::Done
@@ -140,9 +174,15 @@ impl View {
         self.state.rows(table).range(keys).map(|(key, row)| (*key, *row)).collect()
     }
 
-    fn range(&self, table: Table, keys: RangeInclusive<i64>) -> Answer {
-        let rows = self.read(table, keys).into_iter();
-        Answer::Rows(rows.map(|(key, [v, w])| vec![Some(key), v, w]).collect())
+    /// The rows that a statement finds by an index, in the order of keys.
+    fn found(&self, index: Index, from: i64, to: i64) -> Vec<(i64, Row)> {
+        let rows = self.state.rows(index.table()).iter().filter(|(_, row)| index.finds(row, from, to));
+        rows.map(|(key, row)| (*key, *row)).collect()
+    }
+
+    fn delete(&mut self, table: Table, rows: &[(i64, Row)]) -> Answer {
+        rows.iter().for_each(|(key, _)| self.write(table, *key, None));
+        Answer::Changed(rows.len() as u64)
     }
 
     fn put(&mut self, table: Table, rows: impl IntoIterator<Item = (i64, Row)>) -> Answer {
@@ -154,4 +194,15 @@ impl View {
         self.state.write((table, key), row);
         self.writes.insert((table, key), row);
     }
+}
+
+fn put_out(rows: Vec<(i64, Row)>) -> Answer {
+    Answer::Rows(rows.into_iter().map(|(key, [v, w])| vec![Some(key), v, w]).collect())
+}
+
+/// The totals of rows in the order of keys.
+fn totals(rows: &[(i64, Row)]) -> Answer {
+    let sum = rows.iter().filter_map(|(_, row)| row[0]).reduce(|a, b| a + b);
+    let max = rows.iter().filter_map(|(_, row)| row[1]).max();
+    Answer::Rows(vec![vec![Some(rows.len() as i64), sum, max, rows.first().map(|(key, _)| *key)]])
 }

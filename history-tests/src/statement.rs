@@ -1,9 +1,10 @@
 //! The statements of the workload, as SQL and as answers.
 
 use saltwing::blocking::Connection;
-use saltwing::{Error, Value};
+use saltwing::{Error, ErrorCode, Value};
 use serde::{Deserialize, Serialize};
 
+use crate::index::Index;
 use crate::model::Row;
 
 /// A table of the workload: `a` is salted and has its columns in two families, `b` is neither, and its keys descend.
@@ -42,6 +43,15 @@ pub(crate) const COLUMNS: [&str; 2] = ["v", "w"];
 /// Keys are from 0 to below this: few, so that transactions meet.
 pub(crate) const KEYS: i64 = 14;
 
+/// Rows of a page.
+pub(crate) const PAGE: usize = 3;
+
+/// A query that reads an index for two values, both included.
+fn by_index(index: Index, columns: &str) -> String {
+    let (table, name) = (index.table().name(), index.name());
+    format!("SELECT /*+ INDEX({table} {name}) */ {columns} FROM {table} WHERE {}", index.conditions())
+}
+
 /// A statement. Ranges of keys include both ends.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "`sql` says what each one is")]
@@ -50,6 +60,9 @@ pub enum Statement {
     Range { table: Table, from: i64, to: i64 },
     Totals { table: Table, from: i64, to: i64 },
     Join { from: i64, to: i64 },
+    ByIndex { index: Index, from: i64, to: i64 },
+    Page { index: Index, from: i64, to: i64 },
+    TotalsByIndex { index: Index, from: i64, to: i64 },
     Upsert { table: Table, key: i64, row: Row },
     UpsertOne { table: Table, key: i64, column: usize, value: i64 },
     InsertNew { table: Table, key: i64, row: Row },
@@ -57,6 +70,8 @@ pub enum Statement {
     Add { table: Table, from: i64, to: i64, value: i64 },
     Copy { from: i64, to: i64 },
     Delete { table: Table, from: i64, to: i64 },
+    SetByIndex { index: Index, from: i64, to: i64, value: i64 },
+    DeleteByIndex { index: Index, from: i64, to: i64 },
     Savepoint,
     RollbackTo,
     Release,
@@ -71,6 +86,8 @@ pub enum Answer {
     Changed(u64),
     /// A savepoint is set, released or gone back to.
     Done,
+    /// Two rows would have a value that must be unique: it changed nothing.
+    Refused,
     /// An error: it changed nothing.
     Failed,
     /// No answer came: a statement on its own that may be committed.
@@ -81,6 +98,11 @@ impl Statement {
     /// Reads all rows of a table.
     pub fn all(table: Table) -> Self {
         Self::Range { table, from: 0, to: KEYS }
+    }
+
+    /// Whether it is a query that puts out rows in an order.
+    fn is_sorted(&self) -> bool {
+        !matches!(self, Self::ByIndex { .. })
     }
 
     /// The text and its parameters.
@@ -101,6 +123,13 @@ impl Statement {
             Self::Join { from, to } => {
                 let join = "a JOIN b ON b.k = a.k WHERE a.k BETWEEN ? AND ?";
                 (format!("SELECT a.k, a.v, b.w FROM {join} ORDER BY a.k"), range(from, to))
+            }
+            Self::ByIndex { index, from, to } => (by_index(*index, "k, v, w"), range(from, to)),
+            Self::Page { index, from, to } => {
+                (format!("{} ORDER BY {} LIMIT {PAGE}", by_index(*index, "k, v, w"), index.order()), range(from, to))
+            }
+            Self::TotalsByIndex { index, from, to } => {
+                (by_index(*index, "COUNT(*), SUM(v), MAX(w), MIN(k)"), range(from, to))
             }
             Self::Upsert { table, key, row } => {
                 let sql = format!("UPSERT INTO {} (k, v, w) VALUES (?, ?, ?)", table.name());
@@ -129,6 +158,14 @@ impl Statement {
             Self::Delete { table, from, to } => {
                 (format!("DELETE FROM {} WHERE k BETWEEN ? AND ?", table.name()), range(from, to))
             }
+            Self::SetByIndex { index, from, to, value } => {
+                let (table, other) = (index.table().name(), COLUMNS[1 - index.column()]);
+                let sql = format!("UPDATE {table} SET {other} = ? WHERE {}", index.conditions());
+                (sql, values(&[Some(*value), Some(*from), Some(*to)]))
+            }
+            Self::DeleteByIndex { index, from, to } => {
+                (format!("DELETE FROM {} WHERE {}", index.table().name(), index.conditions()), range(from, to))
+            }
             Self::Savepoint => ("SAVEPOINT s".into(), Vec::new()),
             Self::RollbackTo => ("ROLLBACK TO s".into(), Vec::new()),
             Self::Release => ("RELEASE s".into(), Vec::new()),
@@ -140,14 +177,31 @@ impl Statement {
     /// # Errors
     /// The statement's.
     pub fn run(&self, connection: &Connection) -> Result<Answer, Error> {
+        match self.answer(connection) {
+            Err(error) if error.code() == ErrorCode::DuplicateKey => Ok(Answer::Refused),
+            answer => answer,
+        }
+    }
+
+    fn answer(&self, connection: &Connection) -> Result<Answer, Error> {
         let (sql, parameters) = self.sql();
         match self {
-            Self::Point { .. } | Self::Range { .. } | Self::Totals { .. } | Self::Join { .. } => {
+            Self::Point { .. }
+            | Self::Range { .. }
+            | Self::Totals { .. }
+            | Self::Join { .. }
+            | Self::ByIndex { .. }
+            | Self::Page { .. }
+            | Self::TotalsByIndex { .. } => {
                 let rows = connection.query(&sql, parameters)?.map(|row| {
                     let row = row?;
                     (0..row.columns().len()).map(|column| row.get(column)).collect()
                 });
-                Ok(Answer::Rows(rows.collect::<Result<_, Error>>()?))
+                let mut rows = rows.collect::<Result<Vec<_>, Error>>()?;
+                if !self.is_sorted() {
+                    rows.sort();
+                }
+                Ok(Answer::Rows(rows))
             }
             Self::Savepoint | Self::RollbackTo | Self::Release => {
                 connection.execute(&sql, parameters).map(|_| Answer::Done)

@@ -8,12 +8,19 @@ use saltwing::blocking::Connection;
 use saltwing::{Database, Error, ErrorCode};
 
 use crate::history::{End, History, Span, Transaction};
+use crate::index::Index;
 use crate::model::{Row, State};
 use crate::random::Random;
 use crate::statement::{Answer, COLUMNS, KEYS, Statement, Table};
 
 /// Most statements of a transaction.
 const STATEMENTS_MAX: u64 = 7;
+/// The column of SHOW INDEXES that has the state.
+const STATE: usize = 9;
+/// The pause between two changes of indexes.
+const CHANGE_PAUSE: Duration = Duration::from_millis(15);
+/// How far apart the ends of a short range of values are.
+const NEAR: u64 = 200;
 /// The longest pause between two statements, in microseconds.
 const PAUSE_MAX: u64 = 300;
 
@@ -49,6 +56,15 @@ pub fn create_tables(database: &Database) -> Result<(), Error> {
     Table::ALL.iter().try_for_each(|table| connection.execute(table.definition(), ()).map(drop))
 }
 
+/// Creates the indexes that are not there. A load with [`Load::indexed`] reads them.
+///
+/// # Errors
+/// The database's.
+pub fn create_indexes(database: &Database) -> Result<(), Error> {
+    let connection = database.connect().blocking();
+    Index::ALL.iter().try_for_each(|index| connection.execute(index.definition(), ()).map(drop))
+}
+
 /// The rows of the database, read in one transaction.
 ///
 /// # Errors
@@ -65,6 +81,65 @@ pub fn contents(database: &Database) -> Result<State, Error> {
     Ok(state)
 }
 
+/// Statements that create indexes more on the tables, rebuild them and drop them.
+pub const INDEX_CHANGES: [&str; 6] = [
+    "CREATE INDEX IF NOT EXISTS more ON a (w, v DESC)",
+    "ALTER INDEX more ON a REBUILD",
+    "CREATE LOCAL INDEX IF NOT EXISTS near ON b (v) INCLUDE (w)",
+    "ALTER INDEX near ON b REBUILD",
+    "DROP INDEX IF EXISTS more ON a",
+    "DROP INDEX IF EXISTS near ON b",
+];
+
+/// Runs statements that change indexes, again and again until `is_over`.
+///
+/// # Errors
+/// The database's, but for conflicts.
+pub fn change_indexes(database: &Database, statements: &[&str], is_over: impl Fn() -> bool) -> Result<(), Error> {
+    let connection = database.connect().blocking();
+    for sql in statements.iter().cycle() {
+        if is_over() {
+            break;
+        }
+        match connection.execute(sql, ()) {
+            Err(error) if error.code() != ErrorCode::Conflict => return Err(error),
+            // Each change ends the transactions that are open: others are to come to their ends.
+            _ => std::thread::sleep(CHANGE_PAUSE),
+        }
+    }
+    Ok(())
+}
+
+/// Waits until no index is built in the background any more: a process that was killed leaves builds to the next opening.
+///
+/// # Errors
+/// The database's.
+pub fn wait_for_indexes(database: &Database) -> Result<(), Error> {
+    let connection = database.connect().blocking();
+    loop {
+        let rows = connection.query("SHOW INDEXES", ())?;
+        let states: Vec<String> = rows.map(|row| row.and_then(|row| row.get(STATE))).collect::<Result<_, _>>()?;
+        if states.iter().all(|state| state != "building") {
+            return Ok(());
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// What statements find by each index, over all values: none is negative.
+///
+/// # Errors
+/// The database's.
+pub fn found_by_indexes(database: &Database) -> Result<Vec<(Statement, Answer)>, Error> {
+    let connection = database.connect().blocking();
+    let found = |index: &Index| {
+        let statement = Statement::ByIndex { index: *index, from: 0, to: i64::MAX };
+        let answer = statement.run(&connection)?;
+        Ok((statement, answer))
+    };
+    Index::ALL.iter().map(found).collect()
+}
+
 /// Which transactions run.
 pub struct Load<'a> {
     /// Where.
@@ -75,6 +150,8 @@ pub struct Load<'a> {
     pub threads: usize,
     /// How many of each thread.
     pub transactions: usize,
+    /// Whether some statements read the indexes, and write values that others have.
+    pub indexed: bool,
     /// Whether calls fail: an error other than a conflict is part of the history then, and else a panic.
     pub may_fail: bool,
     /// Gets each transaction before its COMMIT is sent, as one of unknown outcome, and once it has ended: by its thread.
@@ -151,15 +228,19 @@ impl Client<'_> {
             return Transaction { began, statements: Vec::new(), ended: began, end: End::RolledBack };
         }
         let mut statements = Vec::new();
-        let mut savepoints = 0;
+        let (mut savepoints, mut is_failed) = (0, false);
         for _ in 0..=self.random.below(STATEMENTS_MAX) {
             let statement = match self.random.below(12) {
+                // All that it takes after a refused statement.
+                _ if is_failed && savepoints > 0 => Statement::RollbackTo,
+                _ if is_failed => break,
                 0 => Statement::Savepoint,
                 1 if savepoints > 0 => Statement::RollbackTo,
                 2 if savepoints > 0 => Statement::Release,
                 _ => self.statement(),
             };
             let answer = self.checked(statement.run(&self.connection)).unwrap_or(Answer::Failed);
+            is_failed = answer == Answer::Refused;
             match (&statement, &answer) {
                 (Statement::Savepoint, Answer::Done) => savepoints += 1,
                 (Statement::Release, Answer::Done) => savepoints -= 1,
@@ -170,7 +251,7 @@ impl Client<'_> {
                 std::thread::sleep(Duration::from_micros(self.random.below(PAUSE_MAX)));
             }
         }
-        let (sent, is_commit) = (self.clock.tick(), !self.random.one_in(6));
+        let (sent, is_commit) = (self.clock.tick(), !is_failed && !self.random.one_in(6));
         let ended = Span { sent, answered: u64::MAX };
         let mut transaction = Transaction { began, statements, ended, end: End::Unknown };
         if is_commit {
@@ -203,6 +284,9 @@ impl Client<'_> {
         let to = from + random.below(6) as i64;
         let (value, column) = (self.clock.tick() as i64, random.below(COLUMNS.len() as u64) as usize);
         let row: Row = [Some(value), Some(value)];
+        if self.load.indexed && random.one_in(3) {
+            return by_index(random, value);
+        }
         match random.below(20) {
             0..2 => Statement::Point { table, key },
             2..6 => Statement::Range { table, from, to },
@@ -218,5 +302,21 @@ impl Client<'_> {
             18 => Statement::Copy { from, to: from + 2 },
             _ => Statement::Delete { table, from, to: from + 2 },
         }
+    }
+}
+
+/// A statement about an index; `value` is larger than most values that were written before.
+fn by_index(random: &mut Random, value: i64) -> Statement {
+    let (index, key) = (random.pick(&Index::ALL), random.below(KEYS as u64) as i64);
+    let from = random.below(value.unsigned_abs() + 1) as i64;
+    let to = if random.one_in(2) { i64::MAX } else { from + random.below(NEAR) as i64 };
+    match random.below(12) {
+        0..3 => Statement::ByIndex { index, from, to },
+        3..5 => Statement::Page { index, from, to },
+        5..7 => Statement::TotalsByIndex { index, from, to },
+        7 => Statement::SetByIndex { index, from, to: from + random.below(NEAR) as i64, value },
+        8 => Statement::DeleteByIndex { index, from, to: from + random.below(NEAR) as i64 },
+        // One of few values, so that two rows are given one.
+        _ => Statement::UpsertOne { table: Table::B, key, column: 1, value: random.below(6) as i64 },
     }
 }

@@ -1,7 +1,7 @@
 //! The check finds each anomaly in a history that has it, and none in the same history without it.
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
-use history_tests::{Answer, End, Span, State, Statement, Table, Transaction, check};
+use history_tests::{Answer, End, Index, Span, State, Statement, Table, Transaction, check};
 
 const A: Table = Table::A;
 const B: Table = Table::B;
@@ -170,4 +170,35 @@ fn an_unknown_commit_is_there_as_a_whole_or_not_at_all() {
 fn write_skew_is_no_anomaly() {
     let skew = |read, written, value| transaction(0, 9, Committed, &[point(read, 1, Some(1)), put(written, 1, value)]);
     check(&start(), &[skew(A, B, 2), skew(B, A, 3)]).unwrap();
+}
+
+/// Of two transactions that give one value to different rows, one may commit.
+#[test]
+fn a_value_that_two_rows_get() {
+    let w = |key, answer| (Statement::UpsertOne { table: B, key, column: 1, value: 7 }, answer);
+    let writer = |at, key, end, answer| transaction(at, at + 10, end, &[w(key, answer)]);
+    let first = writer(0, 2, Committed, Answer::Changed(1));
+    let good = [first.clone(), writer(5, 3, Conflict, Answer::Changed(1))];
+    let bad = [first.clone(), writer(5, 3, Committed, Answer::Changed(1))];
+    check(&start().indexed(), &good).unwrap();
+    check(&start().indexed(), &bad).unwrap_err();
+    // Later it is refused at once.
+    check(&start().indexed(), &[first.clone(), writer(20, 3, Committed, Answer::Refused)]).unwrap();
+    check(&start().indexed(), &[first, writer(20, 3, Committed, Answer::Changed(1))]).unwrap_err();
+}
+
+#[test]
+fn an_entry_that_is_missing_or_left() {
+    let writer = transaction(0, 5, Committed, &[put(A, 1, 4)]);
+    let read = |from: i64, rows: &[i64]| {
+        let rows = rows.iter().map(|value| vec![Some(1), Some(*value), Some(*value)]).collect();
+        transaction(
+            9,
+            9,
+            Committed,
+            &[(Statement::ByIndex { index: Index::Global, from, to: from }, Answer::Rows(rows))],
+        )
+    };
+    told_apart(&[writer.clone(), read(4, &[4])], &[writer.clone(), read(4, &[])]);
+    told_apart(&[writer.clone(), read(1, &[])], &[writer, read(1, &[1])]);
 }

@@ -10,8 +10,8 @@
 //!   (`control resultmode` insists on one); `N values hashing to H` is sqlite's;
 //! * `statement error`, `query error` take a pattern over `sqlstate code: message`,
 //!   as in `statement error 54F01`, or `error (54F01)` for the state alone;
-//! * labels for `skipif` and `onlyif` are `saltwing`, the store's name, and `relational` for a build with the relational
-//!   engine; both may carry a comment, and go for a `halt` too;
+//! * labels for `skipif` and `onlyif` are `saltwing`, the store's name, `relational` for a build with the relational
+//!   engine, and `index_all` where every column gets an index; both may carry a comment, and go for a `halt` too;
 //! * two queries with one label in one file must give the same rows;
 //! * a file that starts with `_` is only run where another includes it.
 //!
@@ -28,6 +28,7 @@
 
 mod answer;
 mod files;
+mod index_all;
 mod report;
 mod runner;
 mod script;

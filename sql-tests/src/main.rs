@@ -30,6 +30,9 @@ struct Arguments {
     /// Blocks of 4 rows and deltas of 16 rows, so that a file's few rows are merged.
     #[arg(long)]
     tiny_layout: bool,
+    /// Gives every column of every table an index. Records about the access itself are skipped.
+    #[arg(long)]
+    index_all: bool,
     /// Files at a time.
     #[arg(long, default_value_t = 1)]
     jobs: usize,
@@ -71,6 +74,7 @@ fn run(arguments: &Arguments) -> Result<Totals, Error> {
         executor: arguments.executor,
         full_scan: arguments.full_scan.clone(),
         tiny_layout: arguments.tiny_layout,
+        index_all: arguments.index_all,
     };
     let files = select(&arguments.paths)?.files;
     if arguments.update {

@@ -84,12 +84,21 @@ pub struct Options {
     pub full_scan: Option<String>,
     /// Blocks of 4 rows and deltas of 16, so that a file's few rows are merged, and read by several threads.
     pub tiny_layout: bool,
+    /// Every column of every table gets an index.
+    pub index_all: bool,
 }
 
 impl Options {
     /// A store without salt, as the library runs it.
     pub fn of(store: impl Into<Store>) -> Self {
-        Self { store: store.into(), salt: 0, executor: Executor::Auto, full_scan: None, tiny_layout: false }
+        Self {
+            store: store.into(),
+            salt: 0,
+            executor: Executor::Auto,
+            full_scan: None,
+            tiny_layout: false,
+            index_all: false,
+        }
     }
 }
 

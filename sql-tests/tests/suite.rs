@@ -2,7 +2,7 @@
 //!
 //! | variable | what runs |
 //! |---|---|
-//! | (none) | a subset of the combinations in which every store, salt and executor occurs, sled and fjall once; half of them on blocks of 4 rows |
+//! | (none) | a subset of the combinations in which every store, salt and executor occurs, sled and fjall once; half of them on blocks of 4 rows, some with an index on every column |
 //! | `SLT_ALL=1` | all combinations |
 //! | `SLT_CORPUS=1` | `../shared/corpora/sqlite-slt` too, which takes minutes |
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
@@ -27,33 +27,54 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).to_owned()
 }
 
-/// Store, salt, executor, and whether the layout is tiny.
-type Combination = (Store, u16, Executor, bool);
-
-/// Every store meets every salt, every executor every store, and all of them the tiny layout.
-fn chosen() -> Vec<Combination> {
-    let remote = [(FakeRemote, 0, Auto, false), (FakeRemote, 7, DataFusion, false), (FakeRemote, 3, Direct, false)];
-    let embedded = [
-        (Memory, 0, Auto, false),
-        (Memory, 1, Direct, true),
-        (Memory, 7, DataFusion, true),
-        (Memory, 256, Auto, false),
-        (Redb, 0, DataFusion, false),
-        (Redb, 1, Auto, true),
-        (Redb, 7, Direct, false),
-        (Redb, 256, DataFusion, false),
-        (Fjall, 7, Auto, true),
-        (Sled, 7, Auto, true),
+/// Every store meets every salt, every executor every store, and all of them the tiny layout. The last ones have an index on
+/// every column.
+fn chosen() -> Vec<Options> {
+    let plain = [
+        combination(Memory, 0, Auto, false),
+        combination(Memory, 1, Direct, true),
+        combination(Memory, 7, DataFusion, true),
+        combination(Memory, 256, Auto, false),
+        combination(Redb, 0, DataFusion, false),
+        combination(Redb, 1, Auto, true),
+        combination(Redb, 7, Direct, false),
+        combination(Redb, 256, DataFusion, false),
+        combination(Fjall, 7, Auto, true),
+        combination(Sled, 7, Auto, true),
+        combination(FakeRemote, 0, Auto, false),
+        combination(FakeRemote, 7, DataFusion, false),
+        combination(FakeRemote, 3, Direct, false),
     ];
-    let embedded = embedded.map(|(kind, salt, executor, tiny)| (Store::from(kind), salt, executor, tiny));
-    embedded.into_iter().chain(remote).collect()
+    let indexed = [
+        combination(Memory, 0, Direct, false),
+        combination(Memory, 7, DataFusion, true),
+        combination(Redb, 4, Auto, true),
+        combination(FakeRemote, 0, Auto, false),
+    ];
+    let indexed = indexed.into_iter().map(|options| Options { index_all: true, ..options });
+    plain.into_iter().chain(indexed).collect()
 }
 
-fn all() -> Vec<Combination> {
-    let stores = [Memory, Redb, Fjall, Sled].map(Store::from);
-    let pairs = stores.into_iter().chain([FakeRemote]).flat_map(|store| SALTS.map(|salt| (store, salt)));
-    let triples = pairs.flat_map(|(store, salt)| [Auto, Direct, DataFusion].map(|executor| (store, salt, executor)));
-    triples.flat_map(|(store, salt, executor)| [false, true].map(|tiny| (store, salt, executor, tiny))).collect()
+fn combination(store: impl Into<Store>, salt: u16, executor: Executor, tiny_layout: bool) -> Options {
+    Options { salt, executor, tiny_layout, ..Options::of(store) }
+}
+
+fn all() -> Vec<Options> {
+    let stores = [Memory, Redb, Fjall, Sled].map(Store::from).into_iter().chain([FakeRemote]);
+    let salted = stores.flat_map(|store| SALTS.map(|salt| (store, salt)));
+    let executed = salted.flat_map(|(store, salt)| [Auto, Direct, DataFusion].map(|executor| (store, salt, executor)));
+    let laid_out = executed.flat_map(|(store, salt, executor)| {
+        [false, true].map(|tiny_layout| combination(store, salt, executor, tiny_layout))
+    });
+    laid_out.flat_map(|options| [false, true].map(|index_all| Options { index_all, ..options.clone() })).collect()
+}
+
+/// The options as the binary has them.
+fn shown(options: &Options) -> String {
+    let (store, salt, executor) = (options.store.as_str(), options.salt, options.executor.as_str());
+    let tiny_layout = if options.tiny_layout { " --tiny-layout" } else { "" };
+    let index_all = if options.index_all { " --index-all" } else { "" };
+    format!("--store {store} --salt {salt} --executor {executor}{tiny_layout}{index_all}")
 }
 
 fn run(paths: &[PathBuf], options: &Options, faults: &[Fault]) -> String {
@@ -73,7 +94,7 @@ fn run(paths: &[PathBuf], options: &Options, faults: &[Fault]) -> String {
         }
     }
     let totals = totals.unwrap();
-    println!("{} --salt {} --executor {}: {totals}", options.store.as_str(), options.salt, options.executor.as_str());
+    println!("{}: {totals}", shown(options));
     assert!(totals.passed > 0, "nothing ran");
     failures
 }
@@ -89,21 +110,16 @@ fn our_files_hold_on_every_store_salt_and_executor() {
     }
     let combinations = if std::env::var_os("SLT_ALL").is_some() { all() } else { chosen() };
     let mut failures = String::new();
-    for (store, salt, executor, tiny_layout) in combinations {
-        let executor = match (relational, executor) {
+    for options in combinations {
+        let executor = match (relational, options.executor) {
             (false, DataFusion) => continue,
             (false, _) => Direct,
             (true, executor) => executor,
         };
-        let options = Options { salt, executor, tiny_layout, ..Options::of(store) };
+        let options = Options { executor, ..options };
         let failed = run(&paths, &options, &OPEN);
         if !failed.is_empty() {
-            failures.push_str(&format!(
-                "== {} --salt {salt} --executor {}{}\n{failed}",
-                store.as_str(),
-                executor.as_str(),
-                if tiny_layout { " --tiny-layout" } else { "" }
-            ));
+            failures.push_str(&format!("== {}\n{failed}", shown(&options)));
         }
     }
     assert!(failures.is_empty(), "\n{failures}");

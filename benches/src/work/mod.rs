@@ -1,6 +1,7 @@
 //! What is measured, in groups.
 
 mod fresh;
+mod indexes;
 mod load;
 mod mixed;
 pub mod mobile;
@@ -27,7 +28,7 @@ struct Group {
 }
 
 /// In the order in which they run: those that only read come first.
-const GROUPS: [Group; 9] = [
+const GROUPS: [Group; 10] = [
     Group { names: plan::names, needs_log: false, run: plan::run },
     Group { names: load::names, needs_log: true, run: |_| Ok(()) },
     Group { names: sizes::names, needs_log: true, run: sizes::run },
@@ -35,6 +36,7 @@ const GROUPS: [Group; 9] = [
     Group { names: states::names, needs_log: true, run: states::run },
     Group { names: mixed::names, needs_log: true, run: mixed::run },
     Group { names: writes::names, needs_log: true, run: writes::run },
+    Group { names: indexes::names, needs_log: false, run: indexes::run },
     Group { names: fresh::names, needs_log: false, run: fresh::run },
     Group { names: mobile::names, needs_log: false, run: mobile::run },
 ];

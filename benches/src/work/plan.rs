@@ -64,12 +64,12 @@ pub fn run(bench: &mut Bench) -> Result<()> {
         let values: Vec<Value> = (0..case.values).map(|i| Value::Int(i as i64 * 37)).collect();
         let text = with_values(&open, &values);
         let parsed = select(&text)?;
-        let template = SelectTemplate::new(bound(&select(&open)?, &*catalog, Params::Open)?).ok_or("no template")?;
+        let (template, of_parts) =
+            SelectTemplate::new(bound(&select(&open)?, &*catalog, Params::Open)?).ok_or("no template")?;
         // One key or one range of a prepared statement is encoded without a plan.
-        let is_part = template.part_plan().is_some();
         let filled = || first_range(&template.bind(&values).ok_or("no plan")?);
         let from_template = || -> Result<()> {
-            if !is_part {
+            if of_parts.is_none() {
                 return filled();
             }
             black_box(template.key_access(&values).ok_or("no part of the key")?);

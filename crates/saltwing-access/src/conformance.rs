@@ -29,6 +29,7 @@ pub fn check(open: Open<'_>) {
     rows_are_those_of_a_map(open);
     a_snapshot_stays_as_it_was(open);
     the_first_committer_wins(open);
+    claims_are_held_against_each_other(open);
     parts_of_a_transaction_do_not_conflict(open);
     own_writes::a_transaction_reads_its_own_writes(open);
     rows_expire(open);
@@ -119,6 +120,15 @@ fn looks_right(
             // Rows without columns have no values to be counted by.
             if !columns.is_empty() {
                 prop_assert_eq!(as_values(store, table, &columns, route), expected);
+                let mut rows: Vec<&Vec<Value>> = model.values().collect();
+                // Neither in key order nor against it.
+                rows.rotate_left(all / 2);
+                let keys: Vec<Vec<u8>> = rows.iter().map(|row| table.row_key(row).unwrap()).collect();
+                let wanted: Vec<Value> =
+                    rows.iter().flat_map(|row| columns.iter().map(|&c| row[c].clone()).collect::<Vec<_>>()).collect();
+                prop_assert_eq!(values_of_keys(store, table, &columns, &keys), (all, wanted));
+                let with_another = [&keys[..], &[[keys.concat(), vec![1]].concat()]].concat();
+                prop_assert_eq!(values_of_keys(store, table, &columns, &with_another).0, all);
             }
             let parts = in_parts(store, table, &columns);
             prop_assert_eq!(parts.len(), model.len());
@@ -138,6 +148,21 @@ fn as_values(store: &dyn TableStore, table: &Arc<Table>, columns: &[usize], rout
         values.clear();
     }
     all
+}
+
+/// How many rows some keys have, and their values.
+fn values_of_keys(
+    store: &dyn TableStore,
+    table: &Arc<Table>,
+    columns: &[usize],
+    keys: &[Vec<u8>],
+) -> (usize, Vec<Value>) {
+    let (projection, context) = (Projection::new(table, columns.iter().copied()), context());
+    let mut values = saltwing_expr::RowValues::new(columns.len());
+    let found = store.snapshot().unwrap().get_all(&projection, keys, &mut values, &context).unwrap();
+    assert_eq!(values.rows(), found);
+    assert_eq!(context.counters.keys_read.load(Ordering::Relaxed), found as u64);
+    (found, values.values().collect())
 }
 
 /// All rows, read in parts.
@@ -187,6 +212,35 @@ fn the_first_committer_wins(open: Open<'_>) {
     assert!(matches!(second.commit(Durability::Synced), Err(TableError::Conflict { .. })));
     begin(3).commit(Durability::Synced).unwrap();
     assert_eq!(read(&*store, &table, &[2], everything(), &context()), [[Value::Int(3)]]);
+}
+
+fn claims_are_held_against_each_other(open: Open<'_>) {
+    let (store, table) = empty(open, table_def(0, false, None));
+    // Each writes a row of its own.
+    let begin = |k: i64, claimed: i64| {
+        let mut transaction = store.begin().unwrap();
+        transaction.apply(&table, RowChange::put(&row(k, None, None, None, None)), None).unwrap();
+        transaction.claim(&table, &key_of(&table, claimed));
+        assert_eq!(transaction.rows(), 1, "a claim is no row");
+        transaction
+    };
+    let (first, second, other) = (begin(1, 100), begin(2, 100), begin(3, 101));
+    first.commit(Durability::Synced).unwrap();
+    assert!(matches!(second.commit(Durability::Synced), Err(TableError::Conflict { .. })));
+    other.commit(Durability::Synced).unwrap();
+    // One that begins later knows what the first has written.
+    begin(4, 100).commit(Durability::Synced).unwrap();
+    // What is rolled back claims nothing.
+    let (mut first, mut second) = (begin(5, 102), begin(6, 103));
+    let savepoint = second.savepoint();
+    second.claim(&table, &key_of(&table, 102));
+    second.rollback_to(savepoint).unwrap();
+    first.claim(&table, &key_of(&table, 102));
+    first.commit(Durability::Synced).unwrap();
+    second.commit(Durability::Synced).unwrap();
+    // A claim writes no row.
+    let keys = [1, 3, 4, 5, 6].map(|k| [Value::Int(k)]);
+    assert_eq!(read(&*store, &table, &[0], everything(), &context()), keys);
 }
 
 fn parts_of_a_transaction_do_not_conflict(open: Open<'_>) {

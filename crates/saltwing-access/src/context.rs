@@ -1,7 +1,7 @@
 //! The counters of a running statement, and its cancellation.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use crate::{Memory, TableError};
@@ -55,6 +55,10 @@ pub struct Counters {
     buckets: [AtomicU64; 4],
     /// The counters to which these are added at the end.
     whole: Option<Arc<Counters>>,
+    /// The counters of the rows that are read by the entries of an index; not counted above.
+    fetched: OnceLock<Arc<Counters>>,
+    /// The counters of the reads that are united or intersected with this one; not counted above.
+    branches: OnceLock<Box<[Arc<Counters>]>>,
 }
 
 impl Drop for Counters {
@@ -84,6 +88,34 @@ impl Counters {
         for (whole, part) in self.buckets.iter().zip(&part.buckets) {
             whole.fetch_or(part.load(Relaxed), Relaxed);
         }
+    }
+
+    /// The counters of the rows that this scan of entries finds; `None` if it finds none.
+    pub fn fetched(&self) -> Option<&Arc<Counters>> {
+        self.fetched.get()
+    }
+
+    /// The counters of the reads that are united or intersected with this one, in their order; empty if there are none.
+    pub fn branches(&self) -> &[Arc<Counters>] {
+        self.branches.get().map(AsRef::as_ref).unwrap_or_default()
+    }
+
+    fn fetching(&self) -> Arc<Counters> {
+        self.fetched.get_or_init(|| Self::part_of(self.whole.as_ref().map(|whole| whole.fetching()))).clone()
+    }
+
+    fn branching(&self, count: usize) -> &[Arc<Counters>] {
+        self.branches.get_or_init(|| {
+            let whole = |branch: usize| self.whole.as_ref()?.branching(count).get(branch).cloned();
+            (0..count).map(|branch| Self::part_of(whole(branch))).collect()
+        })
+    }
+
+    /// Counters that are added to the whole's on drop.
+    fn part_of(whole: Option<Arc<Self>>) -> Arc<Self> {
+        let mut counters = Self::default();
+        counters.whole = whole;
+        Arc::new(counters)
     }
 
     /// Notes that a range was read in a bucket.
@@ -161,9 +193,18 @@ impl ScanContext {
     /// The context for a part of the same scan. Its counts are added to the whole's on drop, because threads that share
     /// a counter wait for each other.
     pub fn for_part(&self) -> Self {
-        let mut counters = Counters::default();
-        counters.whole = Some(self.counters.clone());
-        Self { shared: self.shared.clone(), counters: Arc::new(counters) }
+        Self { shared: self.shared.clone(), counters: Counters::part_of(Some(self.counters.clone())) }
+    }
+
+    /// The context in which the rows of entries are read, if this one is for the entries: it has counters of its own.
+    pub fn for_rows_of_entries(&self) -> Self {
+        Self { shared: self.shared.clone(), counters: self.counters.fetching() }
+    }
+
+    /// The contexts of `count` reads that are united or intersected with this one, which have counters of their own.
+    pub(crate) fn for_branches(&self, count: usize) -> Vec<Self> {
+        let of = |counters: &Arc<Counters>| Self { shared: self.shared.clone(), counters: counters.clone() };
+        self.counters.branching(count).iter().map(of).collect()
     }
 
     /// The threads that may work for the statement.

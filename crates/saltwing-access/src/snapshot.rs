@@ -8,6 +8,7 @@ use saltwing_expr::RowValues;
 use saltwing_rowkey::KeyRange;
 use saltwing_types::{TableName, Value};
 
+use crate::keys::KeyList;
 use crate::{
     ColumnEstimate, Estimate, KeySet, Projection, ScanContext, ScanRoute, ScanSpec, SplitTarget, Table, TableError,
     Totals,
@@ -33,6 +34,29 @@ pub trait Snapshot: Send + Sync {
     /// # Errors
     /// As [`Snapshot::scan`].
     fn get(&self, columns: &Projection, row_key: &[u8]) -> Result<Option<Vec<Value>>, TableError>;
+
+    /// Adds the rows of some physical keys to `values`, which has these columns, in the order of the keys; how many there are.
+    /// The keys differ. A row that is not there is left out, and then the others may come in any order.
+    ///
+    /// # Errors
+    /// As [`Snapshot::scan`], and those of its [`RowSource`].
+    fn get_all(
+        &self,
+        columns: &Projection,
+        keys: &[Vec<u8>],
+        values: &mut RowValues,
+        context: &ScanContext,
+    ) -> Result<usize, TableError> {
+        let spec = ScanSpec::new(columns.table(), columns.columns().to_vec(), Vec::new())?;
+        let first = values.rows();
+        let mut scan = self.scan(&spec, ScanRoute::of(KeyList::of(columns.table(), keys).into()), context.clone())?;
+        while scan.next_values(columns, values)? {}
+        let rows = values.rows() - first;
+        if rows == keys.len() && !keys.is_sorted() {
+            values.reorder(first, &places_in_key_order(keys));
+        }
+        Ok(rows)
+    }
 
     /// Whether there is a row of this physical key.
     ///
@@ -104,6 +128,19 @@ struct AttachedRows(Arc<dyn Snapshot>);
 /// A table of an attached database under the name that it has here: each statement reads its rows from this snapshot.
 pub fn attached_table(table: &Table, name: TableName, rows: Arc<dyn Snapshot>) -> Table {
     table.with_rows(name, Arc::new(AttachedRows(rows)))
+}
+
+/// The place that each of some keys has among them in key order.
+pub(crate) fn places_in_key_order(keys: &[Vec<u8>]) -> Vec<u32> {
+    let mut sorted: Vec<(&Vec<u8>, usize)> = keys.iter().zip(0..).collect();
+    sorted.sort_unstable();
+    let mut places = vec![0; keys.len()];
+    for ((_, key), place) in sorted.into_iter().zip(0..) {
+        if let Some(of_key) = places.get_mut(key) {
+            *of_key = place;
+        }
+    }
+    places
 }
 
 /// Rows as they are read. Of the three ways to read them, a caller takes one from the first row to the last.

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use saltwing_expr::RowValues;
-use saltwing_types::{DurabilityScope, TableId};
+use saltwing_types::{DurabilityScope, TableDef, TableId};
 
 use crate::{CommitNo, Projection, Snapshot, Table, TableError, Transaction, WriteBatch};
 
@@ -129,4 +129,16 @@ pub trait TableStore: Send + Sync {
     /// # Errors
     /// The store's.
     fn allocate_row_ids(&self, table: &Arc<Table>, count: usize) -> Result<Range<i64>, TableError>;
+}
+
+impl dyn TableStore + '_ {
+    /// Opens a table and the entries of its indexes: see [`TableStore::open_table`].
+    pub fn open_with_indexes(&self, table: Table) -> Arc<Table> {
+        self.open_table(table.with_entries(|entries| self.open_table(entries)))
+    }
+
+    /// Closes a table and the entries of its indexes: see [`TableStore::close_table`].
+    pub fn close_with_indexes(&self, table: &TableDef) {
+        table.indexes.iter().map(|index| index.id).chain([table.id]).for_each(|id| self.close_table(id));
+    }
 }

@@ -6,10 +6,12 @@ use std::sync::Arc;
 
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use saltwing_expr::arrow_type;
-use saltwing_rowkey::{KEY_BYTES_EXPECTED, RowKeyCodec, RowKeyError};
+use saltwing_rowkey::{KEY_BYTES_EXPECTED, KeyRange, RowKeyCodec, RowKeyError};
+use saltwing_types::index::entries_def;
 use saltwing_types::table::{ROW_KEY_COLUMN, ROW_TIME_COLUMN, SPLIT_KEYS, TimeColumn};
 use saltwing_types::{
-    ColumnDef, ColumnRef, KeyColumn, Span, SqlType, TableDef, TableName, Value, ValueError, eval, text,
+    ColumnDef, ColumnRef, IndexDef, IndexPart, IndexState, KeyColumn, KeySchema, Span, SqlType, TableDef, TableName,
+    Value, ValueError, eval, text,
 };
 
 use crate::TableError;
@@ -29,6 +31,7 @@ pub struct Table {
     time_column: Option<TimeColumn>,
     split_keys: Vec<Vec<u8>>,
     as_of_ms: Option<i64>,
+    indexes: Arc<[Index]>,
     /// The snapshot of an attached database that has its rows. A snapshot knows tables, so its type is not known here.
     attached: Option<Attached>,
 }
@@ -61,13 +64,27 @@ impl Table {
         };
         let has_generated = def.columns.iter().any(is_generated);
         let (time_column, split_keys) = (def.time_column(), split_keys(&def));
-        Ok(Self { def, codec, schema, absent, has_generated, time_column, split_keys, as_of_ms: None, attached: None })
+        let indexes = def.indexes.iter().map(|index| Index::new(&def, index)).collect::<Result<_, _>>()?;
+        let (as_of_ms, attached) = (None, None);
+        Ok(Self { def, codec, schema, absent, has_generated, time_column, split_keys, as_of_ms, indexes, attached })
     }
 
     /// The table as a statement reads it at a moment, in milliseconds since 1970.
     #[must_use]
     pub fn as_of(&self, at_ms: i64) -> Self {
         Self { as_of_ms: Some(at_ms), ..self.clone() }
+    }
+
+    /// Its secondary indexes, in the order of their creation.
+    pub fn indexes(&self) -> &[Index] {
+        &self.indexes
+    }
+
+    /// The same table with the tables of its indexes' entries as a store has opened them.
+    #[must_use]
+    pub(crate) fn with_entries(self, open: impl Fn(Table) -> Arc<Table>) -> Self {
+        let indexes = self.indexes.iter().cloned().map(|index| index.with_entries(&open)).collect();
+        Self { indexes, ..self }
     }
 
     /// The moment at which a statement reads it, in milliseconds since 1970; `None` is now.
@@ -205,6 +222,20 @@ impl Table {
         Ok(bytes)
     }
 
+    /// The logical keys of all rows whose first `columns` key columns have the values of this row; `None` where no row can
+    /// have them.
+    ///
+    /// # Errors
+    /// As [`Table::row_key`].
+    pub fn key_prefix(&self, row: &[Value], columns: usize) -> Result<Option<KeyRange>, TableError> {
+        let value = |part: &KeyColumn| match part.column() {
+            Some(column) => Ok(row.get(column).cloned().unwrap_or(Value::Null)),
+            None => self.computed(part, row),
+        };
+        let values = self.def.key.columns.iter().take(columns).map(value).collect::<Result<Vec<_>, _>>()?;
+        Ok(self.codec.prefix_range(&values)?)
+    }
+
     /// The value of a computed key column; NULL for one of the table's own.
     fn computed(&self, part: &KeyColumn, row: &[Value]) -> Result<Value, TableError> {
         let Some(expr) = part.computed() else { return Ok(Value::Null) };
@@ -225,6 +256,138 @@ impl Table {
     pub fn expired_ms(&self, now_ms: i64) -> Option<i64> {
         let ttl_ms = i64::try_from(self.def.ttl_s?).ok()?.checked_mul(1000)?;
         now_ms.checked_sub(ttl_ms)
+    }
+}
+
+/// An index of a table, made ready: the table of its entries, and the key by which statements are planned.
+#[derive(Clone, Debug)]
+pub struct Index {
+    def: IndexDef,
+    entries: Arc<Table>,
+    columns: Vec<usize>,
+    key_columns: Vec<usize>,
+    never_null: Vec<bool>,
+    key: KeySchema,
+    codec: Arc<RowKeyCodec>,
+}
+
+impl Index {
+    /// # Errors
+    /// [`TableError::RowKey`] when the key of its entries cannot be encoded.
+    pub fn new(def: &TableDef, index: &IndexDef) -> Result<Self, TableError> {
+        let key = index.key(def);
+        let codec = |schema: &KeySchema| match index.local {
+            true => RowKeyCodec::of_entries(schema, &RowKeyCodec::new(&def.key)?, index.places_of_row_key(def)),
+            false => RowKeyCodec::new(schema),
+        };
+        let entries = Table::new(Arc::new(entries_def(def, index)))?;
+        let entries = Table { codec: Arc::new(codec(&entries.def.key)?), ..entries };
+        Ok(Self {
+            entries: Arc::new(entries),
+            columns: index.columns(def),
+            never_null: index.parts.iter().map(|part| !part.expr.is_nullable()).collect(),
+            key_columns: def.key.columns.iter().filter_map(KeyColumn::column).collect(),
+            codec: Arc::new(codec(&key)?),
+            key,
+            def: index.clone(),
+        })
+    }
+
+    /// The definition.
+    pub fn def(&self) -> &IndexDef {
+        &self.def
+    }
+
+    /// The table of its entries.
+    pub fn entries(&self) -> &Arc<Table> {
+        &self.entries
+    }
+
+    /// The same with another form of the table of its entries, as a store has opened it.
+    #[must_use]
+    pub fn with_entries(self, open: impl FnOnce(Table) -> Arc<Table>) -> Self {
+        Self { entries: open(Table::clone(&self.entries)), ..self }
+    }
+
+    /// The columns of the table that an entry has, by index, in the order of the entry's columns.
+    pub fn columns(&self) -> &[usize] {
+        &self.columns
+    }
+
+    /// The columns of the table's key, by index in the table, in key order.
+    pub fn key_columns(&self) -> &[usize] {
+        &self.key_columns
+    }
+
+    /// Whether each of its parts is never NULL.
+    pub fn never_null(&self) -> &[bool] {
+        &self.never_null
+    }
+
+    /// The column of an entry that is this column of the table; `None` if entries do not have it.
+    pub fn entry_column(&self, column: usize) -> Option<usize> {
+        self.columns.binary_search(&column).ok()
+    }
+
+    /// The key of its entries over the columns of the table.
+    pub fn key(&self) -> &KeySchema {
+        &self.key
+    }
+
+    /// The codec of [`Index::key`].
+    pub fn codec(&self) -> &Arc<RowKeyCodec> {
+        &self.codec
+    }
+
+    /// Whether each row has its entry, so that statements may read it.
+    pub fn is_ready(&self) -> bool {
+        self.def.state == IndexState::Ready
+    }
+
+    /// Whether each row has its entry.
+    pub fn is_complete(&self) -> bool {
+        self.def.state != IndexState::Building
+    }
+
+    /// The values of its parts in an entry.
+    ///
+    /// # Errors
+    /// [`TableError::Value`] where one cannot be computed.
+    pub fn part_values(&self, entry: &[Value]) -> Result<Vec<Value>, TableError> {
+        let value = |part: &IndexPart| {
+            let mut expr = part.expr.clone();
+            expr.map_columns(&mut |column| column.index = self.entry_column(column.index).unwrap_or(column.index));
+            let column = || Some(format!("{}.{}", self.def.name, part.text));
+            eval::eval(&expr, entry).map_err(|source| TableError::Value { column: column(), source })
+        };
+        self.def.parts.iter().map(value).collect()
+    }
+
+    /// The row of an entry as far as the entry has it: the columns of the table's key are among those.
+    pub fn row_of_entry(&self, table: &Table, entry: &[Value]) -> Vec<Value> {
+        let mut row = vec![Value::Null; table.def.columns.len()];
+        for (&column, value) in self.columns.iter().zip(entry) {
+            if let Some(place) = row.get_mut(column) {
+                place.clone_from(value);
+            }
+        }
+        row
+    }
+
+    /// The entry of a row: a value for each column of [`Index::entries`]. `None` if the index is partial and the row is not
+    /// one of its rows.
+    ///
+    /// # Errors
+    /// [`TableError::Value`] where its predicate cannot be computed.
+    pub fn entry(&self, row: &[Value]) -> Result<Option<Vec<Value>>, TableError> {
+        if let Some(predicate) = &self.def.predicate {
+            let column = || Some(format!("{}, WHERE {}", self.def.name, predicate.text));
+            let met = eval::eval(&predicate.expr, row);
+            if met.map_err(|source| TableError::Value { column: column(), source })? != Value::Bool(true) {
+                return Ok(None);
+            }
+        }
+        Ok(Some(self.columns.iter().map(|column| row.get(*column).cloned().unwrap_or(Value::Null)).collect()))
     }
 }
 

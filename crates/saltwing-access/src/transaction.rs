@@ -69,6 +69,11 @@ pub trait WriteBatch: Send {
         keys: Option<&mut Vec<Vec<u8>>>,
     ) -> Result<(), TableError>;
 
+    /// Claims a key in the space of a table without writing a row: a commit that claims or writes it is in conflict with any
+    /// other such commit since its snapshot. A unique index claims each value of a new entry, because two entries of one
+    /// value have different keys.
+    fn claim(&mut self, table: &Arc<Table>, key: &[u8]);
+
     /// Says that the rows that are put are about space that comes back: they may be written where the device is nearly full,
     /// as deletions may.
     fn free_space(&mut self);

@@ -271,6 +271,12 @@ fn check_droppable(def: &TableDef, index: usize, span: Span) -> Result<()> {
     let Some(column) = def.columns.get(index) else {
         return Err(invalid(format!("{ROW_KEY_COLUMN} is every table's own")).at(Some(span)));
     };
+    if let Some(using) = def.indexes.iter().find(|using| using.inputs(def).contains(&index))
+        && def.key.position(index).is_none()
+    {
+        let text = format!("{} cannot be dropped: index {} has it", column.name, using.name);
+        return Err(invalid(text).at(Some(span)).help(format!("DROP INDEX {} ON {} first", using.name, def.name)));
+    }
     if def.key.position(index).is_none() {
         return match def.time_column().filter(|time| time.column == index) {
             None => Ok(()),
@@ -304,8 +310,16 @@ fn remove(def: &mut TableDef, mut gone: Vec<usize>) {
     for key in &mut def.key.columns {
         match &mut key.source {
             KeySource::Column(column) => *column = moved(*column),
-            KeySource::Computed(expr) => expr.map_columns(&mut |column| column.index = moved(column.index)),
+            KeySource::Computed(expr) | KeySource::Indexed(expr) => {
+                expr.map_columns(&mut |column| column.index = moved(column.index));
+            }
         }
+    }
+    for index in &mut def.indexes {
+        let of_predicate = index.predicate.iter_mut().map(|predicate| &mut predicate.expr);
+        let exprs = index.parts.iter_mut().map(|part| &mut part.expr).chain(of_predicate);
+        exprs.for_each(|expr| expr.map_columns(&mut |column| column.index = moved(column.index)));
+        index.include.iter_mut().for_each(|column| *column = moved(*column));
     }
 }
 

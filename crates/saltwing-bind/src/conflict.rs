@@ -3,16 +3,16 @@
 use std::sync::Arc;
 
 use saltwing_access::Table;
-use saltwing_sql::statement::{Assignment, ConflictAction, ConflictClause, OnConflict};
-use saltwing_sql::{ColumnName, DynamicColumn, is_default};
+use saltwing_sql::statement::{Assignment, ConflictAction, ConflictClause, ConflictTarget, OnConflict};
+use saltwing_sql::{DynamicColumn, is_default};
 use saltwing_types::{ColumnDef, Expr, Value, typing};
 
+use crate::arbiters::{Arbiters, arbiters};
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::generated::is_generated;
 use crate::identity::check_identity;
 use crate::lower::{Lowerer, Params};
 use crate::scope::Scope;
-use crate::target::target_columns;
 use crate::view::with_dynamic_values;
 use crate::written_columns::assigned_columns;
 
@@ -27,6 +27,10 @@ pub struct ConflictUpdate {
     pub dynamic: Vec<ColumnDef>,
     /// Rows for which it is not TRUE stay as they are.
     pub condition: Option<Expr>,
+    /// Whether a column of the key is assigned, so that a row may move.
+    pub moves_rows: bool,
+    /// The `ROW_TIMESTAMP` of the key, by index, if its DEFAULT is assigned: the row takes the time of the write.
+    pub row_timestamp: Option<usize>,
 }
 
 /// The handling of a row whose key is there.
@@ -37,22 +41,16 @@ pub(crate) enum BoundConflict {
     Update(ConflictUpdate),
 }
 
-/// Binds the clause, which may name these dynamic columns.
+/// Binds the clause, which may name these dynamic columns, and finds the keys that it is about.
 pub(crate) fn conflict(
     clause: &ConflictClause,
     table: &Arc<Table>,
     known: &[DynamicColumn],
     params: Params<'_>,
-) -> Result<BoundConflict> {
-    let place = |error: BindErrorKind| BindError::from(error).at(Some(clause.span));
-    if table.def().has_hidden_key() {
-        let text = format!("{} has no primary key: its rows have no conflicts", table.def().name);
-        return Err(place(BindErrorKind::Syntax(text)));
-    }
-    if let Some(columns) = &clause.columns {
-        check_target(columns, table)?;
-    }
-    Ok(match &clause.action {
+) -> Result<(BoundConflict, Arbiters)> {
+    let leaves_out = clause.action == ConflictAction::Ignore;
+    let arbiters = arbiters(&clause.target, table, leaves_out).map_err(|error| error.at(Some(clause.span)))?;
+    let bound = match &clause.action {
         ConflictAction::Ignore => BoundConflict::Plain(OnConflict::Ignore),
         ConflictAction::Replace => BoundConflict::ReplaceRow,
         ConflictAction::Update { assignments, selection } => {
@@ -65,23 +63,37 @@ pub(crate) fn conflict(
             let condition =
                 selection.as_ref().map(|e| Ok::<_, BindError>(typing::condition(lower(e)?)?)).transpose()?;
             let (columns, dynamic) = assigned_columns(table, assignments, known)?;
+            if matches!(clause.target, ConflictTarget::PrimaryKey) {
+                check_key_stays(assignments, &columns, table)?;
+            }
+            let moves_rows = columns.iter().any(|&column| table.def().key.position(column).is_some());
+            let row_timestamp = assigned_time(assignments, &columns, table);
             let assignments = assigned(assignments, (&columns, &dynamic), table, lower)?;
-            BoundConflict::Update(ConflictUpdate { assignments, dynamic, condition })
+            BoundConflict::Update(ConflictUpdate { assignments, dynamic, condition, moves_rows, row_timestamp })
         }
-    })
+    };
+    Ok((bound, arbiters))
 }
 
-/// The columns of ON CONFLICT must be those of the key.
-fn check_target(columns: &[ColumnName], table: &Arc<Table>) -> Result<()> {
-    let named = target_columns(table, Some(columns))?;
-    let def = table.def();
-    let key: Vec<usize> = def.key.columns.iter().filter_map(|part| part.column()).collect();
-    if named.len() == key.len() && key.iter().all(|column| named.contains(column)) {
+/// Refuses columns of the key in ON DUPLICATE KEY UPDATE, as Phoenix does.
+fn check_key_stays(assignments: &[Assignment], columns: &[usize], table: &Table) -> Result<()> {
+    let mut assigned = assignments.iter().zip(columns);
+    let Some((assignment, _)) = assigned.find(|(_, column)| table.def().key.position(**column).is_some()) else {
         return Ok(());
-    }
-    let names = key.iter().filter_map(|&column| def.columns.get(column)).map(|column| column.name.as_str());
-    let text = format!("ON CONFLICT takes the columns of the primary key: {}", names.collect::<Vec<_>>().join(", "));
-    Err(BindError::from(BindErrorKind::Syntax(text)).at(columns.first().map(ColumnName::span)))
+    };
+    let text = format!("{} is a column of the primary key, which ON DUPLICATE KEY UPDATE leaves", assignment.column);
+    Err(BindError::from(BindErrorKind::Syntax(text))
+        .at(Some(assignment.column.span()))
+        .phoenix(1218)
+        .help("ON CONFLICT .. DO UPDATE can change the key of a row"))
+}
+
+/// The `ROW_TIMESTAMP` of the key, by index, if its DEFAULT is assigned.
+pub(crate) fn assigned_time(assignments: &[Assignment], columns: &[usize], table: &Table) -> Option<usize> {
+    let time = table.time_column().filter(|time| time.is_row_timestamp).map(|time| time.column);
+    let takes_time =
+        |time: &usize| assignments.iter().zip(columns).any(|(it, column)| column == time && is_default(&it.value));
+    time.filter(takes_time)
 }
 
 fn assigned(
@@ -93,12 +105,6 @@ fn assigned(
     let def = table.def();
     let mut assigned = Vec::with_capacity(columns.len());
     for (assignment, &column) in assignments.iter().zip(columns) {
-        if def.key.position(column).is_some() {
-            let text = format!("{} is a column of the key, which stays", assignment.column);
-            return Err(BindError::from(BindErrorKind::Syntax(text))
-                .at(Some(assignment.column.span()))
-                .help("UPDATE can change the key of a row"));
-        }
         let Some(target) = def.written_column(dynamic, column) else { continue };
         if is_generated(def, target, &assignment.value)? {
             continue;

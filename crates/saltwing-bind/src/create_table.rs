@@ -5,11 +5,11 @@ use std::ops::ControlFlow;
 
 use saltwing_catalog::{CatalogReader, TEMPORARY_SCHEMA};
 use saltwing_sql::Name;
-use saltwing_sql::statement::{ColumnSpec, CreateTable, KeyPart, OptionSpec, OptionValue};
+use saltwing_sql::statement::{ColumnSpec, CreateTable, KeyPart, OptionSpec};
 use saltwing_types::suggest;
 use saltwing_types::table::{
-    BUCKETS_MAX, COLUMNS_MAX, DefaultDef, DefaultKind, HIDDEN_COLUMNS, ROW_ID_COLUMN, TTL_COLUMN, TableHistory,
-    TableOption, is_same_name,
+    BUCKETS_MAX, COLUMNS_MAX, DefaultDef, DefaultKind, HIDDEN_COLUMNS, IMMUTABLE_ROWS, ROW_ID_COLUMN, TTL_COLUMN,
+    TableHistory, TableOption, is_same_name,
 };
 use saltwing_types::{
     ColumnDef, Expr, KeyColumn, KeySchema, KeySource, Salt, SortOrder, Span, SqlType, TableDef, TableId, TableName,
@@ -25,7 +25,7 @@ use crate::key_expression::{self, KeyItem};
 use crate::lower::{LowerError, Lowerer, Params};
 use crate::scope::Scope;
 use crate::split_on::set_split_points;
-use crate::table_option::{TableOptions, whole};
+use crate::table_option::{TableOptions, salt, whole};
 use crate::time_column::{column_text, set_time_column};
 
 /// Most column families of a table: a family's number is one byte.
@@ -85,8 +85,8 @@ pub fn create_table(statement: &CreateTable, default_salt: Option<u16>) -> Resul
     let default_salt = default_salt.filter(|_| statement.split_on.is_empty());
     let settings = builder.options(&statement.options, &key_columns, default_salt)?;
     let mut options = settings.options;
-    if statement.immutable && !options.iter().any(|o| o.name == "IMMUTABLE_ROWS") {
-        options.push(TableOption { name: "IMMUTABLE_ROWS".into(), value: Value::Bool(true), honoured: false });
+    if statement.immutable && !options.iter().any(|o| o.name == IMMUTABLE_ROWS) {
+        options.push(TableOption { name: IMMUTABLE_ROWS.into(), value: Value::Bool(true), honoured: false });
     }
     if builder.families.is_empty() {
         builder.families.push(None);
@@ -103,6 +103,7 @@ pub fn create_table(statement: &CreateTable, default_salt: Option<u16>) -> Resul
         history: TableHistory::default(),
         comment: None,
         checks: Vec::new(),
+        indexes: Vec::new(),
     };
     check_names(&def, &statement.columns)?;
     check_generated(&def, &statement.columns)?;
@@ -352,6 +353,7 @@ impl Builder {
             history: TableHistory::default(),
             comment: None,
             checks: Vec::new(),
+            indexes: Vec::new(),
         };
         key_expression::key_columns(items, def, &mut self.notices)
     }
@@ -409,11 +411,7 @@ impl Builder {
                 _ => options.set(spec)?,
             }
         }
-        let salt = match (buckets, by) {
-            (None, Some((_, span))) => return Err(invalid("SALT_BY needs SALT_BUCKETS").at(Some(span))),
-            (None, None) => None,
-            (Some(buckets), by) => Some(Salt { buckets, by: by.map(|(count, _)| count) }),
-        };
+        let salt = salt(buckets, by)?;
         self.notices.append(&mut options.notices);
         Ok(Settings { salt, ttl_s: options.ttl_s, ttl_column, options: options.options })
     }
@@ -482,11 +480,7 @@ fn key_access<'a>(part: &'a KeyPart, expr: &ast::Expr) -> Part<'a> {
 
 /// How many leading key columns SALT_BY names; the computed parts before a named column count with it.
 fn salt_by(spec: &OptionSpec, key: &[KeyColumn]) -> Result<usize> {
-    let names: Vec<&str> = match &spec.value {
-        OptionValue::Names(names) => names.iter().map(|n| n.text.as_str()).collect(),
-        OptionValue::Word(name) => vec![name],
-        _ => Vec::new(),
-    };
+    let names = spec.names();
     let named: Vec<(usize, &KeyColumn)> = key.iter().enumerate().filter(|(_, k)| k.column().is_some()).collect();
     let same = |(name, (_, key)): (&&str, &(usize, &KeyColumn))| is_same_name(name, &key.name);
     let leading = names.len() <= named.len() && names.iter().zip(&named).all(same);

@@ -10,6 +10,7 @@ use saltwing_sql::{DynamicColumn, is_default};
 use saltwing_types::{ColumnDef, Expr, SqlType, TableDef, Value, eval, number, typing};
 use sqlparser::ast::{LimitClause, Query};
 
+use crate::arbiters::Arbiters;
 use crate::computed::expr_of;
 use crate::condition::conditions;
 use crate::conflict::{BoundConflict, ConflictUpdate, conflict};
@@ -67,6 +68,8 @@ pub struct UpsertTarget {
     pub on_conflict: OnConflict,
     /// Whether unwritten columns keep their values, so that the row must be read.
     pub partial: bool,
+    /// The keys by which rows are there.
+    pub arbiters: Arbiters,
     /// The change of a row whose key is there, instead of [`UpsertTarget::on_conflict`].
     pub update: Option<ConflictUpdate>,
     /// What the rows obey.
@@ -100,6 +103,7 @@ impl UpsertTarget {
             columns,
             on_conflict,
             partial: false,
+            arbiters: Arbiters::primary_key(),
             update: None,
             rules,
             computed_defaults,
@@ -123,13 +127,17 @@ impl UpsertTarget {
             !self.columns.contains(&index) && def.key.position(index).is_none() && column.generated().is_none()
         };
         self.partial = on_conflict == OnConflict::Replace && def.columns.iter().enumerate().any(leaves_out);
+        self.arbiters = match on_conflict {
+            OnConflict::Ignore => Arbiters::all(&self.table),
+            OnConflict::Replace | OnConflict::Error => Arbiters::primary_key(),
+        };
         self.on_conflict = on_conflict;
     }
 
     /// Whether rows are looked up before they are written; those with a hidden key are always new.
     pub fn reads_rows(&self) -> bool {
         let is_looked_up = self.partial || self.update.is_some() || self.on_conflict != OnConflict::Replace;
-        is_looked_up && !self.table.def().has_hidden_key()
+        is_looked_up && (!self.table.def().has_hidden_key() || !self.arbiters.indexes.is_empty())
     }
 }
 
@@ -230,13 +238,15 @@ pub fn upsert(
     let bind_conflict = |clause| conflict(clause, &table, &known_columns(statement), params);
     let target = match statement.conflict.as_ref().map(bind_conflict).transpose()? {
         None => UpsertTarget::new(table, columns, on_conflict)?,
-        Some(BoundConflict::Plain(on_conflict)) => UpsertTarget::new(table, columns, on_conflict)?,
-        Some(BoundConflict::ReplaceRow) => {
+        Some((BoundConflict::Plain(on_conflict), arbiters)) => {
+            UpsertTarget { arbiters, ..UpsertTarget::new(table, columns, on_conflict)? }
+        }
+        Some((BoundConflict::ReplaceRow, _)) => {
             UpsertTarget { partial: false, ..UpsertTarget::new(table, columns, OnConflict::Replace)? }
         }
-        Some(BoundConflict::Update(update)) => {
+        Some((BoundConflict::Update(update), arbiters)) => {
             open.extend(update.assignments.iter().map(|(_, value)| value).chain(&update.condition).cloned());
-            UpsertTarget { update: Some(update), ..UpsertTarget::new(table, columns, OnConflict::Error)? }
+            UpsertTarget { update: Some(update), arbiters, ..UpsertTarget::new(table, columns, OnConflict::Error)? }
         }
     };
     let target = UpsertTarget { dynamic, ..target };

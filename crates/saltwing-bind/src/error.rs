@@ -117,6 +117,24 @@ pub enum BindErrorKind {
         /// The constraint.
         constraint: String,
     },
+    /// ON CONFLICT by columns that identify no row.
+    #[error("{table} has no unique key on ({parts})")]
+    NoUniqueKey {
+        /// Table.
+        table: String,
+        /// As written.
+        parts: String,
+    },
+    /// ON CONFLICT by the columns of a unique index that does not tell of conflicts.
+    #[error("the unique index {index} of {table} {why}")]
+    UnfitUniqueIndex {
+        /// Table.
+        table: String,
+        /// The index.
+        index: String,
+        /// The reason.
+        why: String,
+    },
     /// More columns than a table may have.
     #[error("{count} columns are above the limit of {limit}")]
     TooManyColumns {
@@ -200,6 +218,7 @@ impl BindError {
             BindErrorKind::DuplicateConstraint { .. } => ErrorCode::DuplicateConstraint,
             BindErrorKind::NoSuchConstraint { .. } => ErrorCode::NoSuchConstraint,
             BindErrorKind::CheckBroken { .. } => ErrorCode::Check,
+            BindErrorKind::NoUniqueKey { .. } | BindErrorKind::UnfitUniqueIndex { .. } => ErrorCode::NoUniqueKey,
             BindErrorKind::DuplicateColumn(_) | BindErrorKind::ColumnExists { .. } => ErrorCode::DuplicateColumn,
             BindErrorKind::ColumnOfView { .. } => ErrorCode::Dependents,
             BindErrorKind::TooManyColumns { .. } => ErrorCode::TooManyColumns,

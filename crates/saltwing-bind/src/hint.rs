@@ -17,6 +17,12 @@ use crate::error::{BindError, BindErrorKind, Result};
 /// The hint that allows a full scan of the tables it names; of all, when it names none.
 pub const FULL_SCAN: &str = "FULL_SCAN";
 
+/// The hint that names a table and those of its indexes one of which is to be read.
+pub const INDEX: &str = "INDEX";
+
+/// The hint that forbids to read the tables it names by an index; all tables, when it names none.
+pub const NO_INDEX: &str = "NO_INDEX";
+
 /// The hints of Apache Phoenix 5.2, by its `HintNode`.
 pub const PHOENIX_HINTS: [&str; 19] = [
     "CDC_INCLUDE",
@@ -53,10 +59,14 @@ pub fn check_hints(statement: &Statement) -> Result<()> {
     let mut named = None;
     for hint in hints {
         let name = hint.name.text.to_uppercase();
-        if name == FULL_SCAN {
-            let named = named.get_or_insert_with(|| tables_of(statement));
-            check_tables(hint, named)?;
-        } else if !PHOENIX_HINTS.contains(&name.as_str()) {
+        let tables = match name.as_str() {
+            FULL_SCAN | NO_INDEX => &hint.args,
+            INDEX => hint.args.get(..1).unwrap_or_default(),
+            _ => &[],
+        };
+        if !tables.is_empty() {
+            check_tables(&name, tables, named.get_or_insert_with(|| tables_of(statement)))?;
+        } else if name != FULL_SCAN && !PHOENIX_HINTS.contains(&name.as_str()) {
             return Err(unknown(hint));
         }
     }
@@ -73,11 +83,10 @@ fn unknown(hint: &Hint) -> BindError {
     BindError::from(BindErrorKind::Syntax(text)).at(Some(hint.name.span)).help(help)
 }
 
-fn check_tables(hint: &Hint, named: &Tables) -> Result<()> {
-    for arg in &hint.args {
+fn check_tables(hint: &str, tables: &[Name], named: &Tables) -> Result<()> {
+    for arg in tables {
         if !named.lower.contains(&arg.text.to_lowercase()) {
-            let text =
-                format!("the hint {FULL_SCAN} names {}, and the statement reads no table of this name", arg.text);
+            let text = format!("the hint {hint} names {}, and the statement reads no table of this name", arg.text);
             let all = if named.listed.is_empty() { "none".to_owned() } else { named.listed.join(", ") };
             return Err(BindError::from(BindErrorKind::Syntax(text))
                 .at(Some(arg.span))

@@ -9,12 +9,14 @@
 mod added_key;
 mod aggregate;
 mod alter_table;
+mod arbiters;
 mod as_of;
 mod check;
 mod comment;
 mod computed;
 mod condition;
 mod conflict;
+mod create_index;
 mod create_table;
 mod create_table_as;
 mod dml;
@@ -50,12 +52,14 @@ mod written_columns;
 pub use added_key::unfit_last_column;
 pub use aggregate::{AggregateCall, AggregateFunction, GroupOrder, Grouping};
 pub use alter_table::{AlteredTable, alter_table, with_dynamic_columns};
+pub use arbiters::Arbiters;
 pub use as_of::table_as_of;
 pub use check::{RowCheck, RowChecks, key_constraint};
 pub use comment::{Commented, commented, table_comments, view_statements};
 pub use computed::{computed_query, expr_of};
 pub use condition::conditions;
 pub use conflict::ConflictUpdate;
+pub use create_index::{IndexFacts, create_index, index_text, parts_text};
 pub use create_table::{BoundTable, create_table};
 pub use create_table_as::create_table_as;
 pub use dml::{
@@ -64,7 +68,7 @@ pub use dml::{
 pub use error::{BindError, BindErrorKind, Result};
 pub use exact::check_exact;
 pub use file_name::{FileName, file_names};
-pub use hint::{FULL_SCAN, PHOENIX_HINTS, check_hints};
+pub use hint::{FULL_SCAN, INDEX, NO_INDEX, PHOENIX_HINTS, check_hints};
 pub use identity::{OwnSequence, identity_definition, identity_text};
 pub use lower::{LowerError, Lowerer, Params, comparison_operator, constant, operand, operand_place, operation};
 pub use merge::{BoundMerge, MergeStep, merge};
@@ -85,7 +89,7 @@ pub use subquery::{Candidate, Subquery, candidates, placed, with_placeholders};
 pub use target::{column_path, resolve, table_path, target_columns};
 pub use update::{BoundUpdate, ChangedColumns, update};
 pub use view::{
-    AlteredView, BoundView, PlainView, VIEW_DEPTH_MAX, VIEWS_MAX, ViewPlace, altered_view, check_new_names,
-    create_view, is_updatable, plain_view, through_view, view_places, with_views,
+    AlteredView, BoundView, PlainView, VIEW_DEPTH_MAX, VIEWS_MAX, ViewPlace, altered_view, attached_view,
+    check_new_names, create_view, is_updatable, plain_view, through_view, view_places, with_views,
 };
 pub use written_columns::{WrittenColumns, listed_columns};

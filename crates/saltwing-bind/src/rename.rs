@@ -1,7 +1,7 @@
 //! ALTER TABLE .. RENAME.
 //!
-//! A definition refers to its columns by index. Only its SQL texts (CHECK, generated columns, computed key parts) name them: a rename
-//! rewrites these texts.
+//! A definition refers to its columns by index. Only its SQL texts (CHECK, generated columns, computed key parts, parts and predicates of indexes)
+//! name them: a rename rewrites these texts.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -9,8 +9,8 @@ use std::sync::Arc;
 use saltwing_access::Table;
 use saltwing_sql::{ColumnName, Name, tree_text};
 use saltwing_types::table::{DefaultKind, is_same_name};
-use saltwing_types::{ColumnDef, KeySource, TableDef};
-use sqlparser::ast::{Expr, Ident, visit_expressions_mut};
+use saltwing_types::{ColumnDef, ColumnRef, Expr, KeySource, TableDef};
+use sqlparser::ast::{self, Ident, visit_expressions_mut};
 
 use crate::computed::expr_of;
 use crate::create_table::{check_names, check_not_hidden, exists};
@@ -69,15 +69,27 @@ fn respell(def: &mut TableDef, table: &Arc<Table>) -> Result<()> {
             default.text = respelling.text(&default.text)?;
         }
     }
-    for key in &mut def.key.columns {
-        if let KeySource::Computed(expr) = &mut key.source {
-            key.name = respelling.text(&key.name)?;
-            expr.map_columns(&mut |column| {
-                if let Some(name) = names.get(column.index) {
-                    column.name.clone_from(name);
-                }
-            });
+    let rename = |column: &mut ColumnRef| {
+        if let Some(name) = names.get(column.index) {
+            column.name.clone_from(name);
         }
+    };
+    for key in &mut def.key.columns {
+        if let KeySource::Computed(expr) | KeySource::Indexed(expr) = &mut key.source {
+            key.name = respelling.text(&key.name)?;
+            expr.map_columns(&mut |column| rename(column));
+        }
+    }
+    for part in def.indexes.iter_mut().flat_map(|index| &mut index.parts) {
+        part.expr.map_columns(&mut |column| rename(column));
+        part.text = match &part.expr {
+            Expr::Column(column) => column.name.clone(),
+            _ => respelling.text(&part.text)?,
+        };
+    }
+    for predicate in def.indexes.iter_mut().filter_map(|index| index.predicate.as_mut()) {
+        predicate.expr.map_columns(&mut |column| rename(column));
+        predicate.text = respelling.text(&predicate.text)?;
     }
     Ok(())
 }
@@ -99,15 +111,15 @@ impl Respelling {
         let mut expr = expr_of(text)?;
         let _ = visit_expressions_mut(&mut expr, |expr| {
             let parts: Vec<&str> = match expr {
-                Expr::Identifier(name) => vec![&name.value],
-                Expr::CompoundIdentifier(parts) => parts.iter().map(|part| part.value.as_str()).collect(),
+                ast::Expr::Identifier(name) => vec![&name.value],
+                ast::Expr::CompoundIdentifier(parts) => parts.iter().map(|part| part.value.as_str()).collect(),
                 _ => return ControlFlow::<()>::Continue(()),
             };
             let column = self.scope.resolve(&parts, None);
             if let Some(name) = column.ok().and_then(|column| self.names.get(column.index)) {
                 *expr = match name.as_slice() {
-                    [name] => Expr::Identifier(name.clone()),
-                    parts => Expr::CompoundIdentifier(parts.to_vec()),
+                    [name] => ast::Expr::Identifier(name.clone()),
+                    parts => ast::Expr::CompoundIdentifier(parts.to_vec()),
                 };
             }
             ControlFlow::Continue(())

@@ -6,7 +6,7 @@ use saltwing_access::Table;
 use saltwing_catalog::CatalogReader;
 use saltwing_plan::{Condition, OrderBy, OrderItem};
 use saltwing_sql::expr_span;
-use saltwing_sql::statement::QueryStatement;
+use saltwing_sql::statement::{Hint, QueryStatement};
 use saltwing_types::table::is_same_name;
 use saltwing_types::{ColumnDef, ColumnRef, Expr, KeySchema, SortOrder, Span, SqlType, Value, eval, typing};
 use sqlparser::ast::{self, GroupByExpr, LimitClause, OrderByKind, Query, SelectItem, SetExpr, TableFactor};
@@ -43,6 +43,8 @@ pub struct BoundSelect {
     pub limit_open: bool,
     /// LIMIT's and OFFSET's parameters without a value, by number from 0.
     pub limit_parameters: (Option<usize>, Option<usize>),
+    /// The hints of the statement.
+    pub hints: Vec<Hint>,
 }
 
 /// The output of a [`BoundSelect`].
@@ -61,6 +63,20 @@ impl Output {
             Output::Rows(columns) => columns,
             Output::Groups(grouping) => &grouping.outputs,
         }
+    }
+
+    /// The columns of the table that it is computed from, each once, by index.
+    pub fn table_columns(&self) -> Vec<usize> {
+        let mut columns: Vec<usize> = match self {
+            Output::Rows(outputs) => outputs.iter().flat_map(|output| output.expr.columns()).collect(),
+            Output::Groups(grouping) => {
+                let calls = grouping.calls.iter().flat_map(|call| call.argument.iter().chain(&call.filter));
+                grouping.keys.iter().chain(calls).flat_map(Expr::columns).collect()
+            }
+        };
+        columns.sort_unstable();
+        columns.dedup();
+        columns
     }
 }
 
@@ -276,6 +292,7 @@ impl Binder<'_> {
             offset: offset.known.unwrap_or(0),
             limit_open: limit.parameter.or(offset.parameter).is_some(),
             limit_parameters: (limit.parameter, offset.parameter),
+            hints: self.statement.hints.clone(),
         };
         let is_distinct = matches!(select.distinct, Some(ast::Distinct::Distinct));
         Ok(Parts { select: bound, items, is_distinct, keys, having, order })

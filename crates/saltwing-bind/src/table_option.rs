@@ -3,10 +3,10 @@
 use saltwing_sql::statement::{OptionSpec, OptionValue};
 use saltwing_types::suggest;
 use saltwing_types::table::{
-    BLOCK_BYTES, BLOCK_BYTES_MAX, BLOCK_ROWS, BLOCK_ROWS_MAX, KEEP_VERSIONS, ROW_TIMESTAMP, TTL_COLUMN, TableOption,
-    VERSIONS, VERSIONS_MAX,
+    BLOCK_BYTES, BLOCK_BYTES_MAX, BLOCK_ROWS, BLOCK_ROWS_MAX, IMMUTABLE_ROWS, KEEP_VERSIONS, ROW_TIMESTAMP, TTL_COLUMN,
+    TableOption, VERSIONS, VERSIONS_MAX,
 };
-use saltwing_types::{TableDef, Value};
+use saltwing_types::{Salt, Span, TableDef, Value};
 
 use crate::error::{BindError, BindErrorKind, Result, invalid};
 
@@ -24,7 +24,7 @@ const KEPT_OPTIONS: &[&str] = &[
     "DISABLE_MIGRATION",
     "DISABLE_WAL",
     "GUIDE_POSTS_WIDTH",
-    "IMMUTABLE_ROWS",
+    IMMUTABLE_ROWS,
     "IMMUTABLE_STORAGE_SCHEME",
     "IN_MEMORY",
     "KEEP_DELETED_CELLS",
@@ -149,6 +149,14 @@ fn unknown(spec: &OptionSpec, name: &str) -> BindError {
 /// The notice for an option that has no effect.
 fn kept_notice(option: &str) -> String {
     format!("{option} is kept, and has no effect on an embedded store")
+}
+
+/// The salt of SALT_BUCKETS, and of SALT_BY: how many leading columns it names, and its place.
+pub(crate) fn salt(buckets: Option<u16>, by: Option<(usize, Span)>) -> Result<Option<Salt>> {
+    match (buckets, by) {
+        (None, Some((_, span))) => Err(invalid("SALT_BY needs SALT_BUCKETS").at(Some(span))),
+        (buckets, by) => Ok(buckets.map(|buckets| Salt { buckets, by: by.map(|(count, _)| count) })),
+    }
 }
 
 /// A whole number in a range.

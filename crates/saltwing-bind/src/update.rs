@@ -11,6 +11,7 @@ use sqlparser::ast::{self, SelectItem};
 
 use crate::aggregate::AggregateFunction;
 use crate::computed::expr_of;
+use crate::conflict::assigned_time;
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::generated::is_generated;
 use crate::identity::check_identity;
@@ -104,10 +105,7 @@ impl AssignedRows {
             }
         }
         let moves_rows = columns.iter().any(|&column| def.key.position(column).is_some());
-        let time = table.time_column().filter(|time| time.is_row_timestamp).map(|time| time.column);
-        let takes_time =
-            |time: &usize| assignments.iter().zip(&columns).any(|(it, column)| column == time && is_default(&it.value));
-        let changed = ChangedColumns { dynamic, row_timestamp: time.filter(takes_time) };
+        let changed = ChangedColumns { dynamic, row_timestamp: assigned_time(assignments, &columns, table) };
         Ok(Self { query, changed, moves_rows, open })
     }
 }

@@ -8,7 +8,7 @@ use parking_lot::{Mutex, RwLock};
 use saltwing_access::{
     Budget, Durability, KeySet, Projection, ScanContext, ScanRoute, ScanSpec, Table, TableError, TableStore, WriteBatch,
 };
-use saltwing_types::table::TableHistory;
+use saltwing_types::table::{TableHistory, is_same_name};
 use saltwing_types::{
     ColumnDef, KeyColumn, KeySchema, KeySource, SequenceBlock, SequenceDef, SortOrder, SqlType, TableDef, TableId,
     TableName, Value,
@@ -50,6 +50,8 @@ const SEQUENCES: u32 = 5;
 const VIEWS: u32 = 6;
 /// Ids below are the catalog's own.
 const FIRST_USER_TABLE: i64 = 100;
+/// The id of an index that has none yet.
+const NEW_ID: TableId = TableId(0);
 pub(crate) const FORMAT_SETTING: &str = "catalog_format";
 pub(crate) const NEXT_ID_SETTING: &str = "next_table_id";
 
@@ -115,7 +117,7 @@ impl Catalog {
             view.schemas.insert(name.to_lowercase(), name.to_owned());
         }
         for row in catalog.rows(&catalog.own.tables)? {
-            view.insert(catalog.store.open_table(defined_table(&row)?));
+            view.insert(catalog.store.open_with_indexes(defined_table(&row)?));
         }
         for row in catalog.rows(&catalog.own.sequences)? {
             view.insert_sequence(defined_sequence(&row)?.0);
@@ -213,20 +215,54 @@ impl Catalog {
         Ok(self.put_altered(table.def(), def)?)
     }
 
-    fn put_altered(&self, old: &TableDef, def: TableDef) -> Result<(), CatalogError> {
+    fn put_altered(&self, old: &TableDef, mut def: TableDef) -> Result<(), CatalogError> {
         check_definition(&def)?;
-        let table = Table::new(Arc::new(def))?;
         let mut writes = self.store.batch();
+        let view = self.definitions();
+        self.put_new_indexes(&mut *writes, old, &mut def, |name| view.check_free(name))?;
+        let gone = ids_without(old, &def);
+        gone.iter().try_for_each(|id| self.put_dropped(&mut *writes, *id))?;
+        self.end_builds(&mut *writes, old, &def)?;
+        let table = Table::new(Arc::new(def))?;
         if old.name != table.def().name {
             writes.delete(&self.own.tables, self.table_key(&old.name)?)?;
         }
         self.put_definition(&mut *writes, table.def())?;
-        let mut view = Definitions::clone(&self.definitions());
-        let gone = old.own_sequences().filter(|sequence| !table.def().own_sequences().any(|kept| kept == *sequence));
-        self.delete_sequences(&mut view, &mut *writes, gone)?;
+        let mut view = Definitions::clone(&view);
+        let sequences =
+            old.own_sequences().filter(|sequence| !table.def().own_sequences().any(|kept| kept == *sequence));
+        self.delete_sequences(&mut view, &mut *writes, sequences)?;
         writes.commit(Durability::Synced)?;
         let sequences = view.sequences;
         self.redefine([(old, table)], |view| view.sequences = sequences);
+        // What is left of these entries is left to [`Catalog::finish_drops`].
+        gone.into_iter().for_each(|id| drop(self.purge(id)));
+        Ok(())
+    }
+
+    /// Gives ids to new indexes, whose names must be free in the schema of their table.
+    pub(crate) fn put_new_indexes(
+        &self,
+        writes: &mut dyn WriteBatch,
+        old: &TableDef,
+        def: &mut TableDef,
+        check_free: impl Fn(&TableName) -> Result<(), CatalogError>,
+    ) -> Result<(), CatalogError> {
+        let new = def.indexes.iter().filter(|index| index.id == NEW_ID);
+        let new = new.map(|index| TableName { schema: def.name.schema.clone(), name: index.name.clone() });
+        let new: Vec<TableName> = new.collect();
+        if new.is_empty() {
+            return Ok(());
+        }
+        // A rebuild gives an index a new id. Its name stays, so only the name of an added index must be free.
+        let named = |def: &TableDef, name: &TableName| {
+            def.indexes.iter().filter(|index| is_same_name(&index.name, &name.name)).count()
+        };
+        let is_kept = |name: &&TableName| named(old, name) == 1 && named(def, name) == 1;
+        new.iter().filter(|name| !is_kept(name)).try_for_each(&check_free)?;
+        let first = self.take_ids(writes, new.len())?;
+        let new = def.indexes.iter_mut().filter(|index| index.id == NEW_ID);
+        (first.0..).zip(new).for_each(|(id, index)| index.id = TableId(id));
         Ok(())
     }
 
@@ -241,11 +277,9 @@ impl Catalog {
         let mut view = Definitions::clone(&current);
         for (old, table) in tables {
             view.tables.remove(&key(old.name.schema.as_deref(), &old.name.name));
-            let id = table.def().id;
-            view.insert(self.store.open_table(table));
-            if old.id != id {
-                self.store.close_table(old.id);
-            }
+            let kept: Vec<TableId> = table.def().stored_ids().collect();
+            view.insert(self.store.open_with_indexes(table));
+            old.stored_ids().filter(|old| !kept.contains(old)).for_each(|old| self.store.close_table(old));
         }
         change(&mut view);
         view.version += 1;
@@ -316,6 +350,7 @@ impl Catalog {
         let mut writes = self.store.batch();
         let row_key = self.own.dropped.codec().encode(&[Value::Int(id.0.into())]).map_err(TableError::from)?;
         writes.delete(&self.own.dropped, row_key)?;
+        self.delete_index_progress(&mut *writes, id)?;
         writes.commit(Durability::Buffered)?;
         Ok(())
     }
@@ -335,7 +370,7 @@ impl Catalog {
         Ok(TableId(u32::try_from(id).map_err(|_| CatalogError::Corrupt("table ids have run out".into()))?))
     }
 
-    fn setting(&self, name: &str) -> Result<Option<String>, CatalogError> {
+    pub(crate) fn setting(&self, name: &str) -> Result<Option<String>, CatalogError> {
         let settings = &self.own.settings;
         let row_key = settings.codec().encode(&[Value::text(name)]).map_err(TableError::from)?;
         self.store
@@ -405,6 +440,11 @@ impl Catalog {
 }
 
 /// The id in a note that rows are to be deleted.
+/// The numbers under which a table has rows by a definition, and not by another one.
+pub(crate) fn ids_without(def: &TableDef, other: &TableDef) -> Vec<TableId> {
+    def.stored_ids().filter(|id| !other.stored_ids().any(|kept| kept == *id)).collect()
+}
+
 fn dropped_id(row: &[Value]) -> Result<TableId, CatalogError> {
     let Some(Value::Int(id)) = row.first() else {
         return Err(CatalogError::Corrupt("a dropped table has no id".into()));
@@ -419,6 +459,11 @@ pub(crate) fn check_definition(def: &TableDef) -> Result<(), CatalogError> {
         KeySource::Computed(expr) => {
             expr.columns().into_iter().all(|column| def.key.position(column).is_some_and(|input| input > position))
         }
+        // These are made of the definition, and not stored.
+        KeySource::Indexed(_) => false,
+    });
+    let indexes = def.indexes.iter().all(|index| {
+        !index.parts.is_empty() && index.inputs(def).last().is_none_or(|column| *column < def.columns.len())
     });
     let columns = def.columns.iter().filter_map(|c| Some((c.family?, c.slot)));
     let mut slots: Vec<_> = columns.chain(def.history.dropped.iter().map(|c| (c.family, c.slot))).collect();
@@ -428,7 +473,7 @@ pub(crate) fn check_definition(def: &TableDef) -> Result<(), CatalogError> {
         let is_known = family.first().is_some_and(|(family, _)| *family < def.families.len());
         is_known && family.iter().enumerate().all(|(place, (_, slot))| usize::from(*slot) == place)
     });
-    if keys && families && !def.key.columns.is_empty() && !def.families.is_empty() {
+    if keys && indexes && families && !def.key.columns.is_empty() && !def.families.is_empty() {
         return Ok(());
     }
     Err(CatalogError::Corrupt(format!("the definition of table {} does not hold together", def.name)))
@@ -484,6 +529,7 @@ fn own_table(id: u32, name: &str, key: &[(&str, SqlType)], values: &[(&str, SqlT
         history: TableHistory::default(),
         comment: None,
         checks: Vec::new(),
+        indexes: Vec::new(),
     }
 }
 

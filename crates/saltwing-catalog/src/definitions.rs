@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use saltwing_access::Table;
+use saltwing_types::table::is_same_name;
 use saltwing_types::{SequenceDef, TableDef, TableName, ViewDef};
 
 use crate::CatalogError;
@@ -71,6 +72,11 @@ pub trait CatalogReader: Send + Sync {
 
     /// The tables of attached databases.
     fn attached_tables(&self) -> Vec<Arc<Table>> {
+        Vec::new()
+    }
+
+    /// The views of attached databases.
+    fn attached_views(&self) -> Vec<Arc<ViewDef>> {
         Vec::new()
     }
 
@@ -206,6 +212,12 @@ impl Definitions {
         if let Some(view) = self.views.get(&key) {
             return Err(CatalogError::DuplicateView { existing: spelt(&view.name), name: name.to_string() });
         }
+        let is_of_schema = |table: &&Arc<Table>| is_same_schema(&table.def().name, name);
+        let mut indexes = self.tables.values().filter(is_of_schema).flat_map(|table| &table.def().indexes);
+        if let Some(index) = indexes.find(|index| is_same_name(&index.name, &name.name)) {
+            let index = TableName { schema: name.schema.clone(), name: index.name.clone() };
+            return Err(CatalogError::DuplicateIndex { existing: spelt(&index), name: name.to_string() });
+        }
         Ok(())
     }
 
@@ -235,4 +247,8 @@ impl Definitions {
 
 pub(crate) fn key(schema: Option<&str>, name: &str) -> (String, String) {
     (schema.unwrap_or("").to_lowercase(), name.to_lowercase())
+}
+
+fn is_same_schema(a: &TableName, b: &TableName) -> bool {
+    is_same_name(a.schema.as_deref().unwrap_or(""), b.schema.as_deref().unwrap_or(""))
 }

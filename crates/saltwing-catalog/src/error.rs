@@ -3,7 +3,7 @@
 use saltwing_access::TableError;
 use saltwing_types::ErrorCode;
 
-use crate::information_schema::TEMPORARY_SCHEMA;
+use crate::TEMPORARY_SCHEMA;
 
 /// An error of this crate.
 #[derive(Debug, thiserror::Error)]
@@ -37,6 +37,14 @@ pub enum CatalogError {
     /// The view exists, perhaps in another case.
     #[error("view {name} exists already{}", .existing.as_ref().map(|e| format!(" as {e}")).unwrap_or_default())]
     DuplicateView {
+        /// The requested name.
+        name: String,
+        /// How it is spelt, where that differs.
+        existing: Option<String>,
+    },
+    /// The index exists, perhaps in another case.
+    #[error("index {name} exists already{}", .existing.as_ref().map(|e| format!(" as {e}")).unwrap_or_default())]
+    DuplicateIndex {
         /// The requested name.
         name: String,
         /// How it is spelt, where that differs.
@@ -101,8 +109,8 @@ pub enum CatalogError {
     /// The schema exists.
     #[error("schema {0} exists already")]
     DuplicateSchema(String),
-    /// A view of an attached database.
-    #[error("{0} is a view of an attached database, of which only tables are read")]
+    /// A view of an attached database that cannot be read from outside.
+    #[error("{0} is a view of an attached database that reads more than tables and views of its database")]
     AttachedView(String),
     /// A write to an attached database.
     #[error("{0} is in an attached database, which is read and not written")]
@@ -181,7 +189,9 @@ impl CatalogError {
             Self::View(_) | Self::Attached(_) => ErrorCode::ReadOnly,
             Self::AttachedView(_) => ErrorCode::NotSupported,
             Self::NoSuchSchema(_) | Self::NotAttached(_) => ErrorCode::NoSuchSchema,
-            Self::DuplicateTable { .. } | Self::DuplicateView { .. } => ErrorCode::DuplicateTable,
+            Self::DuplicateTable { .. } | Self::DuplicateView { .. } | Self::DuplicateIndex { .. } => {
+                ErrorCode::DuplicateTable
+            }
             Self::RecursiveView(_) | Self::ViewColumnChanged { .. } => ErrorCode::InvalidDefinition,
             Self::NoSuchSequence { .. } => ErrorCode::NoSuchSequence,
             Self::DuplicateSequence { .. } => ErrorCode::DuplicateSequence,

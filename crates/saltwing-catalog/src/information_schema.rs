@@ -5,9 +5,6 @@ use saltwing_types::SqlType;
 /// The schema of the catalog's own views.
 pub const INFORMATION_SCHEMA: &str = "information_schema";
 
-/// The schema that stands before the names of temporary tables. No schema can be created with this name.
-pub const TEMPORARY_SCHEMA: &str = "temp";
-
 const TEXT: SqlType = SqlType::Varchar(None);
 
 /// A view of the catalog: its name, and its columns in order. All may be NULL.
@@ -20,7 +17,7 @@ pub struct CatalogViewDef {
 }
 
 /// The views of [`INFORMATION_SCHEMA`].
-pub const VIEWS: [CatalogViewDef; 5] = [
+pub const VIEWS: [CatalogViewDef; 6] = [
     CatalogViewDef { name: "schemata", columns: &[("catalog_name", TEXT), ("schema_name", TEXT)] },
     CatalogViewDef {
         name: "tables",
@@ -51,6 +48,22 @@ pub const VIEWS: [CatalogViewDef; 5] = [
             ("generation_expression", TEXT),
             ("is_identity", TEXT),
             ("identity_generation", TEXT),
+        ],
+    },
+    CatalogViewDef {
+        name: "indexes",
+        columns: &[
+            ("table_catalog", TEXT),
+            ("table_schema", TEXT),
+            ("table_name", TEXT),
+            ("index_name", TEXT),
+            ("kind", TEXT),
+            ("is_unique", TEXT),
+            ("key", TEXT),
+            ("include", TEXT),
+            ("predicate", TEXT),
+            ("salt_buckets", SqlType::Integer),
+            ("state", TEXT),
         ],
     },
     CatalogViewDef {

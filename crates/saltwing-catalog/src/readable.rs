@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use saltwing_access::{Damage, Examine, Examined, Loss, ScanContext, Table, TableError};
+use saltwing_access::{Damage, Examine, Examined, Loss, ScanContext, Table, TableError, TableStore};
 use saltwing_types::{SequenceDef, SequencePosition, TableId, Value, ViewDef};
 
 use crate::CATALOG_FORMAT;
@@ -96,7 +96,8 @@ impl ReadableCatalog {
                         let what = "another table has the name in another case".to_owned();
                         self.tell(of, place, what, Loss::Nothing);
                     }
-                    self.tables.push(store.open_table(table));
+                    let store: &dyn TableStore = store;
+                    self.tables.push(store.open_with_indexes(table));
                 }
                 Err(why) => self.tell(of, place, why.to_string(), Loss::Nothing),
             }
@@ -119,7 +120,7 @@ impl ReadableCatalog {
                 self.tell(of, place(FORMAT_SETTING), "it is no format that this version reads".into(), Loss::Nothing)
             }
         }
-        let ids = self.tables.iter().map(|table| table.def().id);
+        let ids = self.tables.iter().flat_map(|table| table.def().stored_ids());
         let most = ids.chain(self.sequences.iter().map(|(def, _)| def.id)).map(|id| i64::from(id.0)).max();
         if let Some(most) = most
             && number(NEXT_ID_SETTING).flatten().is_none_or(|next| next <= most)

@@ -12,7 +12,10 @@
 //! aliases below, and other forms of types and some values, whose names begin with "Earlier".
 
 use saltwing_types::table::{CheckDef, DefaultDef, DefaultKind, DroppedColumn, IdentityDef, TableHistory, TableOption};
-use saltwing_types::{ColumnDef, KeyColumn, KeySchema, KeySource, Salt, SortOrder, TableDef, TableId, TableName};
+use saltwing_types::{
+    ColumnDef, ColumnRef, Expr, IndexDef, IndexPart, IndexPredicate, IndexState, KeyColumn, KeySchema, KeySource, Salt,
+    SortOrder, TableDef, TableId, TableName,
+};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -95,6 +98,53 @@ struct TableRecord {
     comment: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     checks: Vec<CheckRecord>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    indexes: Vec<IndexRecord>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct IndexRecord {
+    id: u32,
+    name: String,
+    parts: Vec<IndexPartRecord>,
+    include: Vec<usize>,
+    #[serde(default, skip_serializing_if = "is_false")]
+    unique: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    predicate: Option<PredicateRecord>,
+    #[serde(default, skip_serializing_if = "is_false")]
+    local: bool,
+    salt: Option<SaltRecord>,
+    state: IndexStateRecord,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PredicateRecord {
+    expr: ExprRecord,
+    text: String,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum IndexStateRecord {
+    Building,
+    Ready,
+    Disabled,
+}
+
+/// A part of an index has either a column's index or an expression.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct IndexPartRecord {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    column: Option<usize>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    expr: Option<ExprRecord>,
+    text: String,
+    #[serde(with = "OrderRecord")]
+    order: SortOrder,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -248,12 +298,14 @@ impl TableRecord {
             history: HistoryRecord::of(&def.history),
             comment: def.comment.clone(),
             checks: def.checks.iter().map(check).collect(),
+            indexes: def.indexes.iter().map(IndexRecord::of).collect::<Result<_, _>>()?,
         })
     }
 
     fn into_def(self) -> Result<TableDef, String> {
         let columns = self.columns.into_iter().map(ColumnRecord::into_def).collect::<Result<Vec<_>, _>>()?;
         let key_columns = self.key.columns.into_iter().map(|key| key.into_def(&columns)).collect::<Result<_, _>>()?;
+        let indexes = self.indexes.into_iter().map(|index| index.into_def(&columns)).collect::<Result<_, _>>()?;
         let option = |option: OptionRecord| {
             Ok(TableOption { name: option.name, value: option.value.into_value()?, honoured: option.honoured })
         };
@@ -272,7 +324,74 @@ impl TableRecord {
             history: self.history.into_history(),
             comment: self.comment,
             checks: self.checks.into_iter().map(|CheckRecord { name, text }| CheckDef { name, text }).collect(),
+            indexes,
         })
+    }
+}
+
+impl IndexRecord {
+    fn of(index: &IndexDef) -> Result<Self, String> {
+        let part = |part: &IndexPart| {
+            let column = IndexDef::part_column(part);
+            let expr = if column.is_some() { None } else { Some(ExprRecord::of(&part.expr)?) };
+            Ok::<_, String>(IndexPartRecord { column, expr, text: part.text.clone(), order: part.order })
+        };
+        Ok(Self {
+            id: index.id.0,
+            name: index.name.clone(),
+            parts: index.parts.iter().map(part).collect::<Result<_, _>>()?,
+            include: index.include.clone(),
+            predicate: index.predicate.as_ref().map(PredicateRecord::of).transpose()?,
+            local: index.local,
+            salt: index.salt.map(|Salt { buckets, by }| SaltRecord { buckets, by }),
+            unique: index.unique,
+            state: match index.state {
+                IndexState::Building => IndexStateRecord::Building,
+                IndexState::Ready => IndexStateRecord::Ready,
+                IndexState::Disabled => IndexStateRecord::Disabled,
+            },
+        })
+    }
+
+    fn into_def(self, columns: &[ColumnDef]) -> Result<IndexDef, String> {
+        let part = |part: IndexPartRecord| {
+            let expr = match (part.column, part.expr) {
+                (Some(index), None) => {
+                    let column = columns.get(index).ok_or_else(|| format!("index {} has no column", self.name))?;
+                    let (name, ty, nullable) = (column.name.clone(), column.ty, column.nullable);
+                    Expr::Column(ColumnRef { index, name, ty, nullable, span: None })
+                }
+                (None, Some(expr)) => expr.into_expr(columns)?,
+                _ => return Err(format!("index part {} is neither a column nor an expression", part.text)),
+            };
+            Ok(IndexPart { expr, text: part.text, order: part.order })
+        };
+        let predicate = self.predicate.map(|predicate| predicate.into_predicate(columns)).transpose()?;
+        Ok(IndexDef {
+            id: TableId(self.id),
+            predicate,
+            local: self.local,
+            parts: self.parts.into_iter().map(part).collect::<Result<_, String>>()?,
+            name: self.name.clone(),
+            include: self.include,
+            salt: self.salt.map(|SaltRecord { buckets, by }| Salt { buckets, by }),
+            unique: self.unique,
+            state: match self.state {
+                IndexStateRecord::Building => IndexState::Building,
+                IndexStateRecord::Ready => IndexState::Ready,
+                IndexStateRecord::Disabled => IndexState::Disabled,
+            },
+        })
+    }
+}
+
+impl PredicateRecord {
+    fn of(predicate: &IndexPredicate) -> Result<Self, String> {
+        Ok(Self { expr: ExprRecord::of(&predicate.expr)?, text: predicate.text.clone() })
+    }
+
+    fn into_predicate(self, columns: &[ColumnDef]) -> Result<IndexPredicate, String> {
+        Ok(IndexPredicate { expr: self.expr.into_expr(columns)?, text: self.text })
     }
 }
 

@@ -98,9 +98,8 @@ impl Catalog {
     pub fn drop_table(&self, schema: Option<&str>, name: &str, views: Dependents) -> Result<bool, CatalogError> {
         let _one_by_one = self.changing.lock();
         let table = self.definitions().resolve(schema, name)?;
-        let id = table.def().id;
-        self.drop_definitions(&[(0, table)], views).map_err(|listed| listed.error)?;
-        Ok(self.purge(id).is_ok())
+        self.drop_definitions(&[(0, table.clone())], views).map_err(|listed| listed.error)?;
+        Ok(table.def().stored_ids().all(|id| self.purge(id).is_ok()))
     }
 
     /// Drops tables in one commit, with the sequences that are theirs alone. The caller changes the catalog alone, and
@@ -113,7 +112,7 @@ impl Catalog {
             writes.delete(&self.own.tables, self.table_key(&def.name)?)?;
             self.drop_dependents(&mut view, &mut *writes, &def.name, views).map_err(at(*place))?;
             self.delete_sequences(&mut view, &mut *writes, def.own_sequences())?;
-            self.put_dropped(&mut *writes, def.id)?;
+            def.stored_ids().try_for_each(|id| self.put_dropped(&mut *writes, id))?;
             view.tables.remove(&key(def.name.schema.as_deref(), &def.name.name));
         }
         writes.free_space();

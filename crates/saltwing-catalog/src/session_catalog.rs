@@ -15,7 +15,7 @@ use saltwing_types::{SequenceDef, TableDef, TableId, TableName, ViewDef};
 
 use crate::arrow_table::ArrowTable;
 use crate::attached::AttachedTables;
-use crate::boot::{Catalog, check_definition};
+use crate::boot::{Catalog, check_definition, ids_without};
 use crate::definitions::{Definitions, Dependents};
 use crate::removal::{DropList, GivenName, ListError, Listed};
 use crate::{CatalogError, CatalogReader, INFORMATION_SCHEMA, TEMPORARY_SCHEMA};
@@ -76,6 +76,11 @@ impl SessionCatalog {
         self.state.lock().tables.get(&name.to_lowercase()).cloned()
     }
 
+    /// The temporary tables.
+    pub fn tables(&self) -> Vec<Arc<Table>> {
+        self.state.lock().tables.values().cloned().collect()
+    }
+
     /// Adds a table. The definition's id and schema are given here.
     ///
     /// # Errors
@@ -91,10 +96,11 @@ impl SessionCatalog {
         self.put(vec![table], writes)
     }
 
-    /// Gives a table another definition: the one that `change` makes of the one it has, or none.
+    /// Gives a table another definition: the one that `change` makes of the one it has, or none. New indexes get their ids here.
     ///
     /// # Errors
-    /// [`CatalogError::NoSuchTable`]; [`CatalogError::DuplicateTable`] if the new name is taken; what `change` fails with.
+    /// [`CatalogError::NoSuchTable`]; [`CatalogError::DuplicateTable`] and its like if a new name is taken; what `change` fails with;
+    /// the store's.
     pub fn alter_table<E: From<CatalogError>>(
         &self,
         name: &str,
@@ -108,13 +114,26 @@ impl SessionCatalog {
         }
         def.history.version = old.def().history.version.saturating_add(1);
         check_definition(&def)?;
+        let mut writes = self.catalog.store.batch();
+        self.catalog.put_new_indexes(&mut *writes, old.def(), &mut def, |name| self.check_free(name))?;
         let table = Table::new(Arc::new(def)).map_err(CatalogError::from)?;
+        let (new, gone) = (ids_without(table.def(), old.def()), ids_without(old.def(), table.def()));
+        if !new.is_empty() {
+            self.hold(&new, writes)?;
+        }
+        self.redefine(&old, table);
+        // If the entries of a dropped index cannot be purged here, [`Catalog::finish_drops`] purges them later.
+        self.catalog.held.lock().ids.retain(|held| !gone.contains(held));
+        gone.into_iter().for_each(|id| drop(self.catalog.purge(id)));
+        Ok(())
+    }
+
+    fn redefine(&self, old: &Table, table: Table) {
         // Held while the table changes, so that a writer refused for its old definition waits here for the new one.
         let mut state = self.state.lock();
-        let table = self.catalog.store.open_table(table);
+        let table = self.catalog.store.open_with_indexes(table);
         state.tables.remove(&old.def().name.name.to_lowercase());
         state.insert(table);
-        Ok(())
     }
 
     /// Removes all rows of tables at once, in constant time: each gets a new id. Readers see all rows of a table or none, and
@@ -129,15 +148,19 @@ impl SessionCatalog {
         let _one_by_one = self.catalog.changing.lock();
         let listed = self.listed(&DropList { names, if_exists: false, dependents: Dependents::Refuse })?;
         let mut writes = self.catalog.store.batch();
-        let first = self.catalog.take_ids(&mut *writes, listed.own.len() + listed.stored.len())?;
-        let mut own = Vec::new();
-        for ((_, old), id) in listed.own.iter().chain(&listed.stored).zip(first.0..) {
-            own.push(Table::new(Arc::new(TableDef { id: TableId(id), ..TableDef::clone(old.def()) }))?);
-        }
+        let tables = || listed.own.iter().chain(&listed.stored).map(|(_, table)| table.def());
+        let first = self.catalog.take_ids(&mut *writes, tables().flat_map(|def| def.stored_ids()).count())?;
+        let mut ids = (first.0..).map(TableId);
+        let emptied = |old: &Arc<TableDef>| {
+            let mut def = TableDef::clone(old);
+            def.stored_ids_mut().zip(&mut ids).for_each(|(id, next)| *id = next);
+            Table::new(Arc::new(def))
+        };
+        let mut own = tables().map(emptied).collect::<Result<Vec<_>, _>>()?;
         let stored = own.split_off(listed.own.len());
         for (table, (_, old)) in stored.iter().zip(&listed.stored) {
             self.catalog.put_definition(&mut *writes, table.def())?;
-            self.catalog.put_dropped(&mut *writes, old.def().id)?;
+            old.def().stored_ids().try_for_each(|id| self.catalog.put_dropped(&mut *writes, id))?;
         }
         writes.free_space();
         self.put(own, writes)?;
@@ -231,29 +254,36 @@ impl SessionCatalog {
         state.attached.clear();
         let ended = std::mem::take(&mut state.tables);
         self.changed(&mut state);
-        for table in ended.values() {
-            held.ids.remove(&table.def().id);
+        let ids = ended.values().flat_map(|table| table.def().stored_ids());
+        for id in ids {
+            held.ids.remove(&id);
         }
         !ended.is_empty()
     }
 
     /// Commits a change, with the notes that the rows of temporary tables are to be deleted, and adds these tables.
-    fn put(&self, tables: Vec<Table>, mut writes: Box<dyn WriteBatch + '_>) -> Result<(), CatalogError> {
-        let ids: Vec<TableId> = tables.iter().map(|table| table.def().id).collect();
-        for id in &ids {
+    fn put(&self, tables: Vec<Table>, writes: Box<dyn WriteBatch + '_>) -> Result<(), CatalogError> {
+        let ids: Vec<TableId> = tables.iter().flat_map(|table| table.def().stored_ids()).collect();
+        self.hold(&ids, writes)?;
+        let mut state = self.state.lock();
+        for table in tables {
+            state.insert(self.catalog.store.open_with_indexes(table));
+        }
+        self.changed(&mut state);
+        Ok(())
+    }
+
+    /// Commits a change, with the notes that the rows under new ids of the session are to be deleted.
+    fn hold(&self, ids: &[TableId], mut writes: Box<dyn WriteBatch + '_>) -> Result<(), CatalogError> {
+        for id in ids {
             self.catalog.put_dropped(&mut *writes, *id)?;
         }
         // Before the notes are there: who finds one finds that a session has the table.
-        self.catalog.held.lock().ids.extend(&ids);
+        self.catalog.held.lock().ids.extend(ids);
         if let Err(error) = writes.commit(Durability::Synced) {
             self.catalog.held.lock().ids.retain(|held| !ids.contains(held));
             return Err(error.into());
         }
-        let mut state = self.state.lock();
-        for table in tables {
-            state.insert(self.catalog.store.open_table(table));
-        }
-        self.changed(&mut state);
         Ok(())
     }
 
@@ -273,9 +303,9 @@ impl SessionCatalog {
     /// Deletes the rows of dropped or emptied tables; the places of those for which that did not come to its end.
     fn delete_rows(&self, listed: &ListedTables) -> Vec<usize> {
         let left = |(place, table): &Listed<Table>| {
-            let id = table.def().id;
-            self.catalog.held.lock().ids.remove(&id);
-            self.catalog.purge(id).is_err().then_some(*place)
+            self.catalog.held.lock().ids.retain(|held| !table.def().stored_ids().any(|id| id == *held));
+            let is_left = table.def().stored_ids().any(|id| self.catalog.purge(id).is_err());
+            is_left.then_some(*place)
         };
         let mut places: Vec<usize> = listed.own.iter().chain(&listed.stored).filter_map(left).collect();
         places.sort_unstable();
@@ -287,13 +317,18 @@ impl SessionCatalog {
     }
 
     fn check_free(&self, name: &TableName) -> Result<(), CatalogError> {
-        match self.find(None, &name.name) {
-            None => Ok(()),
-            Some(table) => {
-                let existing = Some(table.def().name.to_string()).filter(|existing| *existing != name.to_string());
-                Err(CatalogError::DuplicateTable { name: name.to_string(), existing })
-            }
+        let spelt = |existing: &TableName| (existing != name).then(|| existing.to_string());
+        if let Some(table) = self.find(None, &name.name) {
+            let existing = spelt(&table.def().name);
+            return Err(CatalogError::DuplicateTable { name: name.to_string(), existing });
         }
+        let state = self.state.lock();
+        let mut indexes = state.tables.values().flat_map(|table| &table.def().indexes);
+        if let Some(index) = indexes.find(|index| is_same_name(&index.name, &name.name)) {
+            let existing = spelt(&TableName { schema: name.schema.clone(), name: index.name.clone() });
+            return Err(CatalogError::DuplicateIndex { name: name.to_string(), existing });
+        }
+        Ok(())
     }
 }
 
@@ -387,8 +422,10 @@ impl CatalogReader for Overlaid {
     }
 
     fn view(&self, schema: Option<&str>, name: &str) -> Option<Arc<ViewDef>> {
-        let is_other = self.own(schema, name).is_some() || self.attached_of(schema).is_some();
-        self.stored.view(schema, name).filter(|_| !is_other)
+        if let (Some(attached), Some(schema)) = (self.attached_of(schema), schema) {
+            return attached.view(schema, name).cloned();
+        }
+        self.stored.view(schema, name).filter(|_| self.own(schema, name).is_none())
     }
 
     fn views(&self) -> Vec<Arc<ViewDef>> {
@@ -396,7 +433,7 @@ impl CatalogReader for Overlaid {
     }
 
     fn has_views(&self) -> bool {
-        self.stored.has_views()
+        self.stored.has_views() || self.attached.iter().any(|attached| attached.views().next().is_some())
     }
 
     fn schemas(&self) -> Vec<String> {
@@ -414,6 +451,10 @@ impl CatalogReader for Overlaid {
 
     fn attached_tables(&self) -> Vec<Arc<Table>> {
         self.attached.iter().flat_map(|attached| attached.tables()).cloned().collect()
+    }
+
+    fn attached_views(&self) -> Vec<Arc<ViewDef>> {
+        self.attached.iter().flat_map(|attached| attached.views()).cloned().collect()
     }
 
     fn is_attached(&self, schema: &str) -> bool {

@@ -58,6 +58,7 @@ fn def(schema: Option<&str>, name: &str) -> TableDef {
         history: TableHistory::default(),
         comment: None,
         checks: Vec::new(),
+        indexes: Vec::new(),
     }
 }
 

@@ -82,6 +82,7 @@ impl Runner<'_> {
             DotCommand::Dump(table) => self.dump(table.as_deref())?,
             DotCommand::Phoenix(table) => self.phoenix(table.as_deref())?,
             DotCommand::Keys(query) => self.keys(query)?,
+            DotCommand::Advise(given) => self.advise(given)?,
             DotCommand::Ranges(query) => self.ranges(query)?,
             DotCommand::Import { file, table } => self.sql(&format!("COPY {table} FROM {file}{}", header(file)))?,
             DotCommand::Export { source, file } => self.sql(&format!("COPY {source} TO {file}{}", header(file)))?,
@@ -177,7 +178,7 @@ impl Runner<'_> {
         done.map_err(|failure| self.report(failure, None, &StatementText::default()))
     }
 
-    fn uses_files(&self, command: &str) -> Result<(), Failure> {
+    pub(crate) fn uses_files(&self, command: &str) -> Result<(), Failure> {
         match self.reads_files {
             true => Ok(()),
             false => Err(Failure::Usage(format!("{command}: the shell runs with --no-file-access"))),

@@ -8,6 +8,7 @@ use crate::render::Mode;
 
 /// All commands, for completion and near names.
 pub(crate) const COMMANDS: &[&str] = &[
+    ".advise",
     ".describe",
     ".dump",
     ".edit",
@@ -47,9 +48,10 @@ pub(crate) const HELP: &str = "\
 .tables [LIKE]    the tables; \\d and \\dt do the same
 \\d TABLE          a table's columns and key
 .schema [TABLE]   the CREATE of a table or view, or of all tables, views and sequences
-.indexes [TABLE]  the indexes of a table, or of all: today each has its primary key
+.indexes [TABLE]  the indexes of a table, or of all: the primary key of each and its secondary indexes
 .keys SELECT ..   the row keys of a query's rows, in bytes and in values
 .ranges SELECT .. the ranges of keys that a query reads
+.advise SELECT .. the key or index that serves, or that is missing; .advise FILE of each statement
 .dump [TABLE]     SQL that makes everything, or one table, again
 .phoenix [TABLE]  SQL that makes everything, or one table, again in Apache Phoenix
 .import FILE TABLE, .export TABLE|(SELECT ..) FILE    rows from a file, and into one
@@ -97,6 +99,8 @@ pub(crate) enum DotCommand {
     Phoenix(Option<String>),
     /// The row keys of a query's rows.
     Keys(String),
+    /// The key or the index that serves a statement, or each statement of a file.
+    Advise(String),
     /// The ranges that a query reads.
     Ranges(String),
     /// COPY FROM; the file is an SQL text.
@@ -181,6 +185,8 @@ impl DotCommand {
             (".phoenix", table) => Self::Phoenix(table.map(|_| rest.trim().to_owned())),
             (".keys", Some(_)) => Self::Keys(rest.trim().to_owned()),
             (".keys", None) => return usage(".keys SELECT .."),
+            (".advise", Some(_)) => Self::Advise(rest.trim().to_owned()),
+            (".advise", None) => return usage(".advise SELECT .. or .advise FILE"),
             (".ranges", Some(_)) => Self::Ranges(rest.trim().to_owned()),
             (".ranges", None) => return usage(".ranges SELECT .."),
             (".import", words) => match words.as_ref().and_then(|_| two(rest.trim(), First::File)) {
@@ -332,6 +338,7 @@ mod tests {
             (".dump s.\"My T\";", Dump(Some(text("s.\"My T\"")))),
             (".keys SELECT * FROM t;", Keys(text("SELECT * FROM t"))),
             (".ranges SELECT 1", Ranges(text("SELECT 1"))),
+            (".advise SELECT 1", Advise(text("SELECT 1"))),
             (".import 'a b.csv' s.t", Import { file: text("'a b.csv'"), table: text("s.t") }),
             (".import it's.csv t (a, b)", Import { file: text("'it''s.csv'"), table: text("t (a, b)") }),
             (".export t x.csv", Export { source: text("t"), file: text("'x.csv'") }),

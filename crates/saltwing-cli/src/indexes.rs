@@ -2,11 +2,13 @@
 
 use std::io::Write;
 
+use saltwing_sql::quote_name;
+
 use crate::failure::Failure;
 use crate::runner::Runner;
 
 impl Runner<'_> {
-    /// Prints the indexes of a table, or of all tables: today the primary key of each.
+    /// Prints the indexes of a table, or of all tables: the primary key of each, and its secondary indexes.
     ///
     /// # Errors
     /// A name that no table has; a view.
@@ -18,10 +20,27 @@ impl Runner<'_> {
         for table in &tables {
             match self.key_of(table)? {
                 Some(key) => writeln!(self.out, "{table}: PRIMARY KEY ({key})")?,
-                None => writeln!(self.out, "{table}: no key was declared, so no condition finds its rows")?,
+                None => writeln!(self.out, "{table}: no key was declared")?,
             }
+            self.secondary_indexes(table)?;
         }
-        writeln!(self.messages, "the primary key is a table's only index: there are no secondary indexes yet")?;
+        Ok(())
+    }
+
+    /// Prints the secondary indexes of a table.
+    fn secondary_indexes(&mut self, table: &str) -> Result<(), Failure> {
+        for row in self.connection.query(&format!("SHOW INDEXES FROM {table}"), ())? {
+            let row = row?;
+            let (name, key) = (quote_name(&row.get::<String>("index_name")?), row.get::<String>("key")?);
+            let unique = if row.get::<String>("is_unique")? == "YES" { "UNIQUE " } else { "" };
+            let kind = if row.get::<String>("kind")? == "local" { "LOCAL " } else { unique };
+            let predicate = row.get::<Option<String>>("predicate")?.map(|condition| format!(" WHERE {condition}"));
+            let include = row.get::<Option<String>>("include")?.map(|columns| format!(" INCLUDE ({columns})"));
+            let state =
+                Some(row.get::<String>("state")?).filter(|state| state != "ready").map(|state| format!(", {state}"));
+            let [include, predicate, state] = [include, predicate, state].map(Option::unwrap_or_default);
+            writeln!(self.out, "{table}: {kind}INDEX {name} ({key}){include}{predicate}{state}")?;
+        }
         Ok(())
     }
 
@@ -35,7 +54,7 @@ impl Runner<'_> {
             let (name, note) = (row.get::<String>("name")?, row.get::<Option<String>>("note")?);
             // A computed part of the key is shown as it is written.
             let is_computed = note.is_some_and(|note| note.starts_with("computed from "));
-            let name = if is_computed { name } else { saltwing_sql::quote_name(&name) };
+            let name = if is_computed { name } else { quote_name(&name) };
             let order = if order.is_empty() { "" } else { " DESC" };
             parts.push((place.parse().unwrap_or(usize::MAX), format!("{name}{order}")));
         }

@@ -1,15 +1,15 @@
-//! Progress of a running statement on a terminal: a bar for COPY, a spinner for all others.
+//! Progress of a running statement on a terminal: a bar for COPY and for builds of indexes, a spinner for all others.
 
 use std::io::{IsTerminal, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use saltwing::CopyProgress;
 use saltwing::blocking::Connection;
+use saltwing::{CopyProgress, IndexProgress};
 
 use crate::message::grouped;
 
-/// A COPY that is done by then shows no bar.
+/// A statement with a bar that is done by then shows none.
 const QUIET: Duration = Duration::from_millis(300);
 /// Any other statement that is done by then shows no sign of life.
 const SILENT: Duration = Duration::from_millis(500);
@@ -44,8 +44,8 @@ enum Phase {
     Idle,
     /// A statement without known progress.
     Waiting,
-    /// A COPY runs that reports how far it is.
-    Copying,
+    /// A statement runs that reports how far it is.
+    Reporting,
     /// The shell ends.
     Gone,
 }
@@ -57,7 +57,9 @@ impl ProgressBar {
         let bar = Self { shared: Arc::new(Shared { state: Mutex::new(state), changed: Condvar::new() }) };
         if std::io::stderr().is_terminal() {
             let reporter = bar.clone();
-            connection.on_copy_progress(move |progress| reporter.report(progress));
+            connection.on_copy_progress(move |progress| reporter.report(Bar::of_copy(progress)));
+            let reporter = bar.clone();
+            connection.on_index_progress(move |progress| reporter.report(Bar::of_index(progress)));
         }
         bar
     }
@@ -99,15 +101,15 @@ impl ProgressBar {
         self.shared.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn report(&self, progress: CopyProgress) {
+    fn report(&self, bar: Bar) {
         let mut state = self.lock();
         // A COPY of typed rows is idle but has a bar.
-        state.phase = Phase::Copying;
+        state.phase = Phase::Reporting;
         let elapsed = state.started.elapsed();
         let due = state.drawn.map_or(elapsed >= QUIET, |drawn| drawn.elapsed() >= DRAW_EVERY);
         if due {
             state.drawn = Some(Instant::now());
-            draw(&bar(progress, elapsed));
+            draw(&bar.text(elapsed));
         }
     }
 
@@ -144,19 +146,37 @@ fn sign_of_life(turns: usize, elapsed: Duration, keys_read: u64) -> String {
     format!("{turn} {:.1} s{read}", elapsed.as_secs_f64())
 }
 
-/// `[########        ]  33%  40,000 rows, 81,000 rows/s`
-fn bar(progress: CopyProgress, elapsed: Duration) -> String {
-    let rows = progress.rows;
-    let per_s = (rows as f64 / elapsed.as_secs_f64().max(0.001)) as u64;
-    let rate = format!("{} rows, {} rows/s", grouped(rows), grouped(per_s));
-    match progress.bytes_total {
-        Some(total) if total > 0 => {
-            let bytes = progress.bytes.min(total);
-            let done = bytes.saturating_mul(BAR_CELLS) / total;
-            let bar = format!("{}{}", "#".repeat(done as usize), " ".repeat((BAR_CELLS - done) as usize));
-            format!("[{bar}] {:3}%  {rate}", bytes.saturating_mul(100) / total)
+/// What a bar shows.
+struct Bar {
+    rows: u64,
+    /// Of `total`, in whatever unit.
+    done: u64,
+    /// If it is known.
+    total: Option<u64>,
+}
+
+impl Bar {
+    fn of_copy(CopyProgress { rows, bytes, bytes_total }: CopyProgress) -> Self {
+        Self { rows, done: bytes, total: bytes_total }
+    }
+
+    fn of_index(IndexProgress { rows, rows_estimated }: IndexProgress) -> Self {
+        Self { rows, done: rows, total: Some(rows_estimated) }
+    }
+
+    /// `[########        ]  33%  40,000 rows, 81,000 rows/s`
+    fn text(&self, elapsed: Duration) -> String {
+        let per_s = (self.rows as f64 / elapsed.as_secs_f64().max(0.001)) as u64;
+        let rate = format!("{} rows, {} rows/s", grouped(self.rows), grouped(per_s));
+        match self.total {
+            Some(total) if total > 0 => {
+                let done = self.done.min(total);
+                let cells = done.saturating_mul(BAR_CELLS) / total;
+                let bar = format!("{}{}", "#".repeat(cells as usize), " ".repeat((BAR_CELLS - cells) as usize));
+                format!("[{bar}] {:3}%  {rate}", done.saturating_mul(100) / total)
+            }
+            _ => rate,
         }
-        _ => rate,
     }
 }
 
@@ -166,11 +186,15 @@ mod tests {
 
     #[test]
     fn a_bar_shows_how_far_it_is() {
-        let progress = |bytes, bytes_total| CopyProgress { rows: 40_000, bytes, bytes_total };
         let half = Duration::from_millis(500);
-        assert_eq!(bar(progress(1, Some(3)), half), "[########                ]  33%  40,000 rows, 80,000 rows/s");
-        assert_eq!(bar(progress(9, Some(3)), half), "[########################] 100%  40,000 rows, 80,000 rows/s");
-        assert_eq!(bar(progress(9, None), half), "40,000 rows, 80,000 rows/s");
+        let text = |bytes, bytes_total| Bar::of_copy(CopyProgress { rows: 40_000, bytes, bytes_total }).text(half);
+        assert_eq!(text(1, Some(3)), "[########                ]  33%  40,000 rows, 80,000 rows/s");
+        assert_eq!(text(9, Some(3)), "[########################] 100%  40,000 rows, 80,000 rows/s");
+        assert_eq!(text(9, None), "40,000 rows, 80,000 rows/s");
+        let of_index = |rows_estimated| Bar::of_index(IndexProgress { rows: 40_000, rows_estimated }).text(half);
+        assert_eq!(of_index(60_000), "[################        ]  66%  40,000 rows, 80,000 rows/s");
+        assert_eq!(of_index(30_000), "[########################] 100%  40,000 rows, 80,000 rows/s");
+        assert_eq!(of_index(0), "40,000 rows, 80,000 rows/s");
     }
 
     #[test]

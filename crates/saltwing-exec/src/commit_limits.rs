@@ -37,9 +37,9 @@ impl CommitLimits {
         Ok(())
     }
 
-    /// Whether to commit a part with these rows. The bytes may end a part early, because a statement in parts must not
-    /// fail on `bytes_max` if a smaller part fits.
-    pub(crate) fn end_part(&self, writes: &dyn WriteBatch) -> bool {
-        self.part_rows.is_some_and(|rows| writes.rows() as u64 >= rows.get() || writes.bytes() > self.bytes_max / 2)
+    /// Whether a part with this many rows and bytes is to be committed now. A part of few rows is, too, if it has half of `bytes_max`:
+    /// the statement would fail if it went on and exceeded the limit.
+    pub(crate) fn ends_part(&self, rows: u64, bytes: usize) -> bool {
+        self.part_rows.is_some_and(|rows_max| rows >= rows_max.get() || bytes > self.bytes_max / 2)
     }
 }

@@ -29,6 +29,24 @@ pub enum ExecError {
         /// Its values as SQL text.
         key: String,
     },
+    /// Two rows with one value of a unique index.
+    #[error("the rows ({}) and ({}) have one value of the unique index {index}: {value}", .keys[0], .keys[1])]
+    NotUnique {
+        /// The index.
+        index: String,
+        /// The values of its parts as SQL text.
+        value: String,
+        /// The keys of the rows as SQL text.
+        keys: [String; 2],
+    },
+    /// A row that is there, of a table whose rows are written once.
+    #[error("the row ({key}) of {table} is there: a table with IMMUTABLE_ROWS and indexes lets no row be overwritten")]
+    Immutable {
+        /// Table.
+        table: String,
+        /// Its key's values as SQL text.
+        key: String,
+    },
     /// A row that a CHECK constraint does not take.
     #[error("row ({key}) of {table} breaks its CHECK constraint {constraint}")]
     Check {
@@ -38,6 +56,16 @@ pub enum ExecError {
         constraint: String,
         /// The values of the row's key as SQL text.
         key: String,
+    },
+    /// A row that an index has no entry for.
+    #[error("index {index} has no key for {}: {source}", .row.as_ref().map_or_else(|| "the row".into(), |row| format!("row ({row})")))]
+    Entry {
+        /// The index.
+        index: String,
+        /// The values of the row's key as SQL text, if the row is there already.
+        row: Option<String>,
+        /// The error.
+        source: TableError,
     },
     /// A row that a statement would change in two ways.
     #[error("the row ({key}) of {table} matches several rows, and would be changed twice")]
@@ -95,8 +123,12 @@ impl ExecError {
             Self::Bug(_) => ErrorCode::Bug,
             Self::Table(error) => error.code(),
             Self::Value { source, .. } => source.code(),
-            Self::DuplicateKey { .. } => ErrorCode::DuplicateKey,
+            Self::DuplicateKey { .. } | Self::NotUnique { .. } | Self::Immutable { .. } => ErrorCode::DuplicateKey,
             Self::Check { .. } => ErrorCode::Check,
+            Self::Entry { source, .. } => match source.code() {
+                ErrorCode::Bug => ErrorCode::Bug,
+                _ => ErrorCode::BadKey,
+            },
             Self::ChangedTwice { .. } => ErrorCode::SeveralRows,
             Self::TooLarge { .. } => ErrorCode::StatementTooLarge,
             Self::OutOfMemory { .. } => ErrorCode::BudgetExceeded,

@@ -50,25 +50,19 @@ pub(crate) fn in_order<P: Send, T: Send>(
         changed: Condvar::new(),
     };
     std::thread::scope(|scope| {
-        for _ in 0..others {
+        let start = |_| {
             let thread = std::thread::Builder::new().name("saltwing-scan".into()).stack_size(STACK_BYTES);
             // If fewer threads start than requested, it only takes longer.
-            let _ = thread.spawn_scoped(scope, || work.help(&read));
+            thread.spawn_scoped(scope, || work.help(&read)).ok()
+        };
+        let threads: Vec<_> = (0..others).filter_map(start).collect();
+        let ahead = 1 + others * PARTS_AHEAD;
+        let taken = work.take_all(count, ahead, &read, &mut take);
+        // The scope waits for the threads, but does not join them: see `saltwing_access::reap_later`.
+        for thread in threads {
+            thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         }
-        // On every exit, including a panic, the other threads must stop waiting for the caller.
-        let _end = End(&work);
-        for index in 0..count {
-            match work.come_to(index, index + 1 + others * PARTS_AHEAD) {
-                Part::New(part) => read_here(part, &read, &mut take)?,
-                Part::Begun(items) => {
-                    let first = work.wait_for(&items, &read);
-                    first.into_iter().chain(items).try_for_each(|item| take(item?))?;
-                }
-                Part::Done(items) => items.into_iter().try_for_each(|item| take(item?))?,
-                Part::Taken => {}
-            }
-        }
-        Ok(())
+        taken
     })
 }
 
@@ -113,6 +107,30 @@ enum Part<P, T> {
 }
 
 impl<P, T> Work<P, T> {
+    /// Hands on the results of all parts, in the order of the parts. At its end the other threads stop.
+    fn take_all(
+        &self,
+        count: usize,
+        ahead: usize,
+        read: &impl Fn(P, &mut dyn FnMut(T) -> ControlFlow<()>) -> Result<(), TableError>,
+        take: &mut impl FnMut(T) -> Result<(), ExecError>,
+    ) -> Result<(), ExecError> {
+        // On every exit, including a panic, the other threads must stop waiting for the caller.
+        let _end = End(self);
+        for index in 0..count {
+            match self.come_to(index, index + ahead) {
+                Part::New(part) => read_here(part, read, take)?,
+                Part::Begun(items) => {
+                    let first = self.wait_for(&items, read);
+                    first.into_iter().chain(items).try_for_each(|item| take(item?))?;
+                }
+                Part::Done(items) => items.into_iter().try_for_each(|item| take(item?))?,
+                Part::Taken => {}
+            }
+        }
+        Ok(())
+    }
+
     /// The caller reaches a part: it takes the results of another thread, or does the part itself. Others may continue
     /// up to `until`.
     fn come_to(&self, index: usize, until: usize) -> Part<P, T> {

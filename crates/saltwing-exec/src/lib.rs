@@ -9,8 +9,11 @@
 mod aggregate;
 mod check;
 mod commit_limits;
+mod conflicting_rows;
 mod error;
 mod in_order;
+mod index_build;
+mod indexed_rows;
 mod open_transaction;
 mod output;
 mod page;
@@ -25,12 +28,14 @@ mod source;
 mod target_rows;
 mod totals;
 pub mod transaction;
+mod unique_values;
 pub mod write;
 mod writer;
 
 pub use check::broken_row;
 pub use commit_limits::CommitLimits;
 pub use error::ExecError;
+pub use index_build::IndexBuild;
 pub use open_transaction::OpenTransaction;
 pub use page::{PageEnd, PagePosition, PageRows};
 pub use returning::Returning;

@@ -10,6 +10,7 @@ use saltwing_access::{
 
 use crate::ExecError;
 use crate::commit_limits::CommitLimits;
+use crate::indexed_rows::IndexedRows;
 
 /// Bytes of rows that a transaction may gather before more of them are counted as working memory: a count for each row would
 /// have all threads write to one place.
@@ -18,12 +19,65 @@ const UNCOUNTED_BYTES: usize = 1 << 20;
 /// The changes of a transaction before its commit, and the working memory that they count for.
 pub(crate) struct PendingWrites {
     pub(crate) transaction: Box<dyn Transaction>,
+    indexed: IndexedRows,
     pub(crate) reserved: Reservation,
 }
 
 impl PendingWrites {
     pub(crate) fn begin(store: &dyn TableStore, memory: &Arc<Memory>) -> Result<Self, TableError> {
-        Ok(Self { transaction: store.begin()?, reserved: Reservation::new(memory.clone()) })
+        let indexed = IndexedRows::default();
+        Ok(Self { transaction: store.begin()?, indexed, reserved: Reservation::new(memory.clone()) })
+    }
+
+    /// How many rows were changed; entries of indexes do not count.
+    pub(crate) fn rows(&self) -> usize {
+        self.transaction.rows().saturating_sub(self.indexed.uncounted())
+    }
+
+    /// The row that was deleted last moves to another key.
+    pub(crate) fn moved(&mut self) {
+        self.indexed.moved();
+    }
+
+    /// Commits all changes, or none.
+    pub(crate) fn commit(self, durability: Durability) -> Result<(), TableError> {
+        // A commit copies what snapshots still see of the memtables that it writes to.
+        drop(self.indexed);
+        self.transaction.commit(durability)?;
+        Ok(())
+    }
+
+    /// Commits the changes so far as one part.
+    pub(crate) fn commit_part(&mut self, durability: Durability) -> Result<(), TableError> {
+        self.indexed = IndexedRows::default();
+        self.transaction.commit_part(durability)?;
+        Ok(())
+    }
+
+    /// Whether the changes so far are a part of a statement that may commit in parts.
+    pub(crate) fn ends_part(&self, limits: CommitLimits) -> bool {
+        limits.ends_part(self.rows() as u64, self.transaction.bytes())
+    }
+
+    /// Checks the values of unique indexes, when a statement or a part of it has written all its rows.
+    pub(crate) fn check_unique(&mut self) -> Result<(), ExecError> {
+        self.indexed.check_unique(&mut *self.transaction)
+    }
+
+    fn savepoint(&mut self) -> Savepoint {
+        self.indexed.savepoint();
+        self.transaction.savepoint()
+    }
+
+    fn rollback_to(&mut self, savepoint: Savepoint) -> Result<(), TableError> {
+        self.transaction.rollback_to(savepoint)?;
+        self.indexed.rolled_back_to(savepoint);
+        Ok(())
+    }
+
+    fn release(&mut self, savepoint: Savepoint) {
+        self.transaction.release(savepoint);
+        self.indexed.released(savepoint);
     }
 
     /// Changes a row; `keys` gets its physical key.
@@ -34,9 +88,15 @@ impl PendingWrites {
         limits: CommitLimits,
         keys: Option<&mut Vec<Vec<u8>>>,
     ) -> Result<(), ExecError> {
-        self.transaction.apply(table, change, keys)?;
+        if table.indexes().is_empty() {
+            self.transaction.apply(table, change, keys)?;
+        } else {
+            let replaced = self.indexed.old_row(&mut *self.transaction, table, change)?;
+            self.transaction.apply(table, change, keys)?;
+            self.indexed.write_entries(&mut *self.transaction, table, change, replaced)?;
+        }
         limits.check(&*self.transaction)?;
-        let bytes = self.transaction.bytes();
+        let bytes = self.transaction.bytes() + self.indexed.bytes();
         if bytes > self.reserved.bytes() + UNCOUNTED_BYTES {
             self.reserved.resize(bytes)?;
         }
@@ -90,12 +150,12 @@ impl OpenTransaction {
         run: impl FnOnce(&mut PendingWrites) -> Result<T, E>,
     ) -> Result<T, E> {
         self.with(|pending| {
-            let savepoint = pending.transaction.savepoint();
+            let savepoint = pending.savepoint();
             let result = run(pending);
             if result.is_err() {
-                pending.transaction.rollback_to(savepoint).map_err(ExecError::from)?;
+                pending.rollback_to(savepoint).map_err(ExecError::from)?;
             }
-            pending.transaction.release(savepoint);
+            pending.release(savepoint);
             result
         })
     }
@@ -105,7 +165,7 @@ impl OpenTransaction {
     /// # Errors
     /// [`ExecError::Ended`].
     pub fn savepoint(&self) -> Result<Savepoint, ExecError> {
-        self.with(|pending| Ok(pending.transaction.savepoint()))
+        self.with(|pending| Ok(pending.savepoint()))
     }
 
     /// Discards the writes since a savepoint.
@@ -113,7 +173,7 @@ impl OpenTransaction {
     /// # Errors
     /// [`ExecError::Ended`]; [`TableError::NoSavepoint`].
     pub fn rollback_to(&self, savepoint: Savepoint) -> Result<(), ExecError> {
-        self.with(|pending| Ok(pending.transaction.rollback_to(savepoint)?))
+        self.with(|pending| Ok(pending.rollback_to(savepoint)?))
     }
 
     /// Forgets a savepoint; the writes stay.
@@ -122,7 +182,7 @@ impl OpenTransaction {
     /// [`ExecError::Ended`].
     pub fn release(&self, savepoint: Savepoint) -> Result<(), ExecError> {
         self.with(|pending| {
-            pending.transaction.release(savepoint);
+            pending.release(savepoint);
             Ok(())
         })
     }
@@ -132,7 +192,7 @@ impl OpenTransaction {
     /// # Errors
     /// [`ExecError::Ended`].
     pub fn written(&self) -> Result<(usize, usize), ExecError> {
-        self.with(|pending| Ok((pending.transaction.rows(), pending.transaction.bytes())))
+        self.with(|pending| Ok((pending.rows(), pending.transaction.bytes())))
     }
 
     /// Writes all of it or nothing, and ends the transaction either way.
@@ -141,8 +201,7 @@ impl OpenTransaction {
     /// [`ExecError::Ended`]; as [`saltwing_access::WriteBatch::commit`].
     pub fn commit(&self, durability: Durability) -> Result<(), ExecError> {
         let pending = self.pending.try_lock().ok_or(IN_USE)?.take().ok_or(ExecError::Ended)?;
-        pending.transaction.commit(durability)?;
-        Ok(())
+        Ok(pending.commit(durability)?)
     }
 
     /// Discards all writes, and ends the transaction if it has not ended. Waits for a statement that writes at the moment.

@@ -5,8 +5,12 @@
 
 use std::sync::{Arc, OnceLock};
 
-use arrow::array::{Array, AsArray, RecordBatch};
-use saltwing_access::{RowSource, ScanContext, ScanRoute, ScanSpec, Snapshot, TableError, snapshot_of};
+use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
+use saltwing_access::{
+    Index, ReadSpec, RowSource, ScanContext, ScanOrder, ScanRoute, Snapshot, TableError, snapshot_of,
+};
+use saltwing_expr::value_at;
+use saltwing_planner::TableAccess;
 
 use crate::ExecError;
 use crate::select::SelectPlan;
@@ -15,9 +19,9 @@ use crate::source::scan_routes;
 /// A row of a SELECT, behind which a page begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PagePosition {
-    /// The scan that the row is read by, of those that the plan reads in turn: 0 or 1.
+    /// The scan that the row is read by, of those that the plan reads in turn, from 0.
     pub scan: u8,
-    /// The row's physical key.
+    /// The physical key of the row, or of its entry if the plan reads an index.
     pub row_key: Vec<u8>,
 }
 
@@ -30,11 +34,65 @@ pub struct PageEnd {
     pub is_cut: bool,
 }
 
-/// The scan that a page reads from.
+/// A scan that a page reads from.
 struct PageScan {
     /// As [`PagePosition::scan`].
     number: u8,
+    /// The place of its read among those of the page.
+    read: usize,
     rows: Box<dyn RowSource>,
+}
+
+/// A scan that a page may still come to.
+struct NextScan {
+    number: u8,
+    read: usize,
+    route: ScanRoute,
+}
+
+/// The key by which a row was read: of the table, or of the index.
+enum ReadKey {
+    /// The row key, by its place among the scanned columns.
+    Row(usize),
+    /// That of the entry: it is computed from its columns, by their places among the scanned ones.
+    Entry(Box<Index>, Vec<usize>),
+}
+
+impl ReadKey {
+    /// Adds the columns that it takes to those that are scanned.
+    fn new(access: &TableAccess, scanned: &mut Vec<usize>) -> Self {
+        let mut place = |column: usize| {
+            scanned.iter().position(|scanned| *scanned == column).unwrap_or_else(|| {
+                scanned.push(column);
+                scanned.len() - 1
+            })
+        };
+        match access.index() {
+            None => Self::Row(place(access.table().row_key_index())),
+            Some(index) => {
+                Self::Entry(Box::new(index.clone()), index.columns().iter().map(|column| place(*column)).collect())
+            }
+        }
+    }
+
+    /// The key of a row among those of a batch; `None` if the batch does not have it.
+    fn of(&self, columns: &[ArrayRef], row: usize) -> Result<Option<Vec<u8>>, TableError> {
+        match self {
+            Self::Row(place) => {
+                let keys = columns.get(*place).and_then(|keys| keys.as_binary_opt::<i32>());
+                Ok(keys.filter(|keys| row < keys.len()).map(|keys| keys.value(row).to_vec()))
+            }
+            Self::Entry(index, places) => {
+                let entries = index.entries();
+                let mut entry = Vec::with_capacity(places.len());
+                for (column, place) in places.iter().enumerate() {
+                    let Some(values) = columns.get(*place).filter(|values| row < values.len()) else { return Ok(None) };
+                    entry.push(value_at(values, row, entries.column_type(column))?);
+                }
+                entries.row_key(&entry).map(Some)
+            }
+        }
+    }
 }
 
 /// The rows of a page, as they are read.
@@ -42,12 +100,11 @@ pub struct PageRows {
     plan: Arc<SelectPlan>,
     snapshot: Arc<dyn Snapshot>,
     context: ScanContext,
-    spec: ScanSpec,
-    /// The scans to come, the next one last; each with its number for [`PagePosition::scan`].
-    routes: Vec<(u8, ScanRoute)>,
+    /// The key that is read, or each one of a union, and the key of its rows.
+    reads: Vec<(ReadSpec, ReadKey)>,
+    /// The scans to come, the next one last.
+    scans: Vec<NextScan>,
     scan: Option<PageScan>,
-    /// The place of the row key among the scanned columns.
-    key_place: usize,
     /// Rows that the page still takes.
     left: Option<u64>,
     /// Whether the budget allows fewer rows than LIMIT.
@@ -67,32 +124,33 @@ impl PageRows {
         from: Option<&PagePosition>,
         context: ScanContext,
     ) -> Result<Self, ExecError> {
-        let (planned, table) = (plan.planned(), plan.access().table());
-        let snapshot = snapshot_of(table, snapshot)?;
-        let mut columns = planned.scanned.clone();
-        let selected = columns.iter().position(|&column| column == table.row_key_index());
-        let key_place = selected.unwrap_or_else(|| {
-            columns.push(table.row_key_index());
-            columns.len() - 1
-        });
-        let spec = plan.access().spec(columns)?;
+        let (planned, access) = (plan.planned(), plan.access());
+        let snapshot = snapshot_of(access.table(), snapshot)?;
         // A budget that is used up already is the scan's error.
         let (limit, rows_left) = (planned.limit, context.rows_left().map(|rows| rows.max(1)));
         let is_cut = rows_left.is_some_and(|rows| limit.is_none_or(|limit| rows < limit));
         let left = if is_cut { rows_left } else { limit };
-        let mut routes = Vec::new();
-        for (number, route) in (0..).zip(scan_routes(plan.access(), left)) {
-            match from {
-                Some(from) if number < from.scan => {}
-                Some(from) if number == from.scan => {
-                    routes.extend(route.behind(table, &from.row_key).map(|route| (number, route)));
+        let (mut reads, mut scans, mut numbers) = (Vec::new(), Vec::new(), 0..);
+        for (read, access) in access.parts().enumerate() {
+            let mut columns = planned.scanned.clone();
+            let key = ReadKey::new(access, &mut columns);
+            reads.push((access.spec(columns)?, key));
+            for (number, mut route) in numbers.by_ref().zip(scan_routes(access, left)) {
+                if access.index().is_some() {
+                    // Else rows are in the order of their entries in each batch alone.
+                    route.order = ScanOrder::Merged;
                 }
-                _ => routes.push((number, route)),
+                let routes: Vec<ScanRoute> = match from {
+                    Some(from) if number < from.scan => Vec::new(),
+                    Some(from) if number == from.scan => route.behind(access.key_table(), &from.row_key).collect(),
+                    _ => vec![route],
+                };
+                scans.extend(routes.into_iter().map(|route| NextScan { number, read, route }));
             }
         }
-        routes.reverse();
+        scans.reverse();
         let (plan, end) = (plan.clone(), Arc::default());
-        Ok(Self { plan, snapshot, context, spec, routes, scan: None, key_place, left, is_cut, last: None, end })
+        Ok(Self { plan, snapshot, context, reads, scans, scan: None, left, is_cut, last: None, end })
     }
 
     /// Where the end of the page is found once its last rows are read, if there may be more behind it.
@@ -106,8 +164,8 @@ impl PageRows {
     /// The scan's; what computing an output fails with. A budget or a timeout that is used up behind a row ends the page.
     pub fn next_batch(&mut self) -> Result<Option<RecordBatch>, ExecError> {
         while self.left != Some(0) {
-            let Some(PageScan { number, rows: scan }) = self.running_scan()? else { break };
-            let number = *number;
+            let Some(PageScan { number, read, rows: scan }) = self.running_scan()? else { break };
+            let (number, read) = (*number, *read);
             let (mut columns, rows) = match scan.next_columns() {
                 Ok(Some(read)) => read,
                 Ok(None) => {
@@ -115,19 +173,21 @@ impl PageRows {
                     continue;
                 }
                 Err(TableError::BudgetExceeded { .. } | TableError::Timeout { .. }) if self.last.is_some() => {
-                    (self.scan, self.routes) = (None, Vec::new());
+                    (self.scan, self.scans) = (None, Vec::new());
                     self.put_end(true);
                     break;
                 }
                 Err(error) => return Err(error.into()),
             };
             let taken = self.left.map_or(rows, |left| rows.min(usize::try_from(left).unwrap_or(usize::MAX)));
-            let keys = columns.get(self.key_place).and_then(|keys| keys.as_binary_opt::<i32>());
-            let Some(keys) = keys.filter(|keys| 0 < taken && taken <= keys.len()) else {
+            let key = self.reads.get(read).map(|(_, key)| key);
+            let last = key.zip(taken.checked_sub(1)).map(|(key, last)| key.of(&columns, last));
+            let last = last.transpose()?.flatten();
+            let Some(row_key) = last else {
                 debug_assert!(false, "a batch of a page without row keys");
                 return Err(ExecError::Bug("a batch of a page without row keys"));
             };
-            let position = PagePosition { scan: number, row_key: keys.value(taken - 1).to_vec() };
+            let position = PagePosition { scan: number, row_key };
             columns.truncate(self.plan.planned().scanned.len());
             if taken < rows {
                 columns.iter_mut().for_each(|column| *column = column.slice(0, taken));
@@ -146,11 +206,12 @@ impl PageRows {
     /// The scan that has the next rows, if there are more: it is started for the rows that the page still takes.
     fn running_scan(&mut self) -> Result<Option<&mut PageScan>, TableError> {
         if self.scan.is_none()
-            && let Some((number, mut route)) = self.routes.pop()
+            && let Some(NextScan { number, read, mut route }) = self.scans.pop()
+            && let Some((spec, _)) = self.reads.get(read)
         {
             route.limit = route.limit.min(self.left.or(route.limit));
-            let rows = self.snapshot.scan(&self.spec, route, self.context.clone())?;
-            self.scan = Some(PageScan { number, rows });
+            let rows = spec.scan(&self.snapshot, route, self.context.clone())?;
+            self.scan = Some(PageScan { number, read, rows });
         }
         Ok(self.scan.as_mut())
     }

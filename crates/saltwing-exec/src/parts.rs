@@ -7,7 +7,9 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use saltwing_access::{RowSource, ScanContext, ScanRoute, ScanSpec, Snapshot, SplitTarget, TableError, Totals};
+use saltwing_access::{
+    ReadSpec, RowSource, ScanContext, ScanRoute, ScanSpec, Snapshot, SplitTarget, TableError, Totals,
+};
 use saltwing_planner::TableAccess;
 
 use crate::ExecError;
@@ -34,9 +36,13 @@ impl Parts {
     /// The scan of an access in parts; `None` where it has few rows.
     pub(crate) fn of(
         snapshot: &Arc<dyn Snapshot>,
-        access: &TableAccess,
+        (access, spec): (&TableAccess, &ReadSpec),
         context: &ScanContext,
     ) -> Result<Option<Self>, TableError> {
+        // The rows that entries name are in no order that could be divided.
+        if spec.as_scan().is_none() {
+            return Ok(None);
+        }
         let routes = split_routes(&**snapshot, access, split_target(context, PART_ROWS))?;
         let (snapshot, context) = (snapshot.clone(), context.clone());
         Ok((routes.len() > 1).then_some(Self { snapshot, routes, context }))
@@ -45,12 +51,12 @@ impl Parts {
     /// Reads all rows; `take` gets them in the order of one scan, on the caller's thread.
     pub(crate) fn read(
         self,
-        spec: &ScanSpec,
+        spec: &ReadSpec,
         take: impl FnMut(Columns) -> Result<(), ExecError>,
     ) -> Result<(), ExecError> {
         let Self { snapshot, routes, context } = self;
         let read = |route: ScanRoute, give: &mut dyn FnMut(Columns) -> ControlFlow<()>| {
-            let mut scan = snapshot.scan(spec, route, context.for_part())?;
+            let mut scan = spec.scan(&snapshot, route, context.for_part())?;
             while let Some(columns) = scan.next_columns()? {
                 if give(columns).is_break() {
                     break;
@@ -79,9 +85,8 @@ fn split_routes(
     if !access.reads_one_range() {
         return Ok(routes);
     }
-    let (table, key) = (access.table(), &access.table().def().key);
-    let parts = snapshot.split(table, route, target)?;
-    Ok(parts.iter().filter_map(|part| route.within(key, part)).collect())
+    let parts = snapshot.split(access.key_table(), route, target)?;
+    Ok(parts.iter().filter_map(|part| route.within(access.key(), part)).collect())
 }
 
 /// Scans of an access that are added up, one for each part.

@@ -9,6 +9,8 @@ use saltwing_planner::TableAccess;
 use saltwing_rowkey::{KeyRange, KeySlices, RowKeyError};
 use saltwing_types::Value;
 
+use crate::ExecError;
+
 /// Jumps after which it is looked whether they pay.
 const LOOK_EVERY: u32 = 16;
 /// Rows that are read to see.
@@ -43,28 +45,28 @@ pub(crate) struct Prefixes {
 }
 
 impl Prefixes {
-    /// The scans of these columns, to which the physical row key is added as the last one.
+    /// The scans of these columns, to which the physical key is added as the last one: of rows, or of entries.
     ///
     /// # Errors
-    /// As [`TableAccess::spec`].
+    /// [`ExecError::Bug`] if entries do not have all columns; as [`TableAccess::spec`].
     pub(crate) fn new(
         snapshot: Arc<dyn Snapshot>,
         access: &TableAccess,
         prefix: usize,
         columns: &[usize],
         context: &ScanContext,
-    ) -> Result<Self, TableError> {
-        let table = access.table();
-        let columns: Vec<usize> = columns.iter().copied().chain([table.row_key_index()]).collect();
+    ) -> Result<Self, ExecError> {
         let buckets = access.buckets();
-        let parts = match table.def().key.salt {
+        let parts = match access.key().salt {
             Some(_) if !access.is_ordered() => {
-                let each = buckets.of(&table.def().key).into_iter().flatten();
+                let each = buckets.of(access.key()).into_iter().flatten();
                 each.rev().map(|bucket| Buckets::Some(vec![bucket])).collect()
             }
             _ => vec![buckets],
         };
-        let (context, access, spec) = (context.clone(), access.clone(), access.spec(columns)?);
+        let spec = access.spec_with_key(columns)?;
+        let spec = spec.ok_or(ExecError::Bug("prefixes of an index without the columns of the statement"))?;
+        let (context, access) = (context.clone(), access.clone());
         Ok(Self { snapshot, context, access, spec, prefix, parts, rest: Some(KeyRange::all()), rows: 1, jumps: 0 })
     }
 
@@ -143,7 +145,7 @@ impl Prefixes {
 
     /// The rows, by number, whose prefix is not that of the row before.
     fn first_of_prefixes<'k>(&self, keys: impl Iterator<Item = &'k [u8]>) -> Result<Vec<u32>, TableError> {
-        let codec = self.access.table().codec();
+        let codec = self.access.key_table().codec();
         let (mut before, mut here) = (None::<&[u8]>, KeySlices::new());
         let (mut slices_before, mut firsts) = (KeySlices::new(), Vec::new());
         for (row, key) in (0u32..).zip(keys) {
@@ -161,7 +163,7 @@ impl Prefixes {
     }
 
     fn prefix_range(&self, physical: &[u8]) -> Result<Option<KeyRange>, RowKeyError> {
-        let codec = self.access.table().codec();
+        let codec = self.access.key_table().codec();
         let mut slices = KeySlices::new();
         codec.split_first(physical, self.prefix, &mut slices)?;
         let values: Result<Vec<Value>, RowKeyError> =

@@ -1,6 +1,6 @@
 //! The values of a table's rows.
 
-use arrow::array::RecordBatch;
+use arrow::array::{ArrayRef, RecordBatch};
 use saltwing_access::Table;
 use saltwing_expr::value_at;
 use saltwing_types::{ColumnDef, KeyColumn, SqlType, Value, number, text};
@@ -33,4 +33,12 @@ pub(crate) fn row_of_batch(
         values.push(number::assign(value, target.ty).map_err(named)?);
     }
     Ok(values)
+}
+
+/// The values of a row of a batch with all columns of a table, `_row_key` and `_row_time` last.
+pub(crate) fn row_of_values(table: &Table, batch: &RecordBatch, row: usize) -> Result<Vec<Value>, ExecError> {
+    let value = |(column, array): (usize, &ArrayRef)| {
+        value_at(array, row, table.column_type(column)).map_err(|source| ExecError::Value { column: None, source })
+    };
+    batch.columns().iter().enumerate().map(value).collect()
 }

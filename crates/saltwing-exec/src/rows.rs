@@ -53,7 +53,7 @@ impl DirectRows {
             limits = (None, wanted.filter(|_| aggregate.streams()).map(|groups| groups.saturating_add(1)));
             let reads_all = matches!(planned.plan, DirectPlan::Aggregate(_) | DirectPlan::Totals { .. });
             if part.is_none() && reads_all && !aggregate.streams() {
-                parts = Parts::of(&snapshot, &planned.access, &context)?;
+                parts = Parts::of(&snapshot, (&planned.access, plan.spec()), &context)?;
             }
         }
         Ok(Self {

@@ -52,13 +52,16 @@ impl SelectPlan {
         part: Option<KeyAccess>,
         context: ScanContext,
     ) -> Result<RunningSelect, ExecError> {
-        let snapshot = snapshot_of(self.spec().table(), snapshot)?;
-        if matches!(self.planned().plan, DirectPlan::Totals { .. }) && snapshot.adds_up(self.spec())? {
+        let snapshot = snapshot_of(self.access().table(), snapshot)?;
+        if matches!(self.planned().plan, DirectPlan::Totals { .. })
+            && let Some(spec) = self.spec().as_scan()
+            && snapshot.adds_up(spec)?
+        {
             let access = self.access();
             let scans = match part {
                 // The values of a template mostly request a few rows.
-                Some(part) => vec![snapshot.scan(self.spec(), part.route(access, None), context.clone())?],
-                None => scans_of_totals(&*snapshot, access, self.spec(), &context)?,
+                Some(part) => vec![snapshot.scan(spec, part.route(access, None), context.clone())?],
+                None => scans_of_totals(&*snapshot, access, spec, &context)?,
             };
             return Ok(RunningSelect::Total(TotalRow { plan: self.clone(), scans, threads: context.threads().count }));
         }

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{Field, Schema, SchemaRef};
-use saltwing_access::{Memory, PointRow, Projection, ScanSpec, TableStore};
+use saltwing_access::{Memory, PointRow, Projection, ReadSpec, TableStore};
 use saltwing_bind::ResultColumn;
 use saltwing_expr::arrow_type;
-use saltwing_planner::{DirectPlan, KeyAccess, PlannedSelect, RowOutput, TableAccess};
+use saltwing_planner::{AggregateStrategy, DirectPlan, KeyAccess, PlannedSelect, RowOutput, TableAccess};
 
 use crate::ExecError;
 use crate::aggregate::AggregatePlan;
@@ -18,7 +18,7 @@ pub struct SelectPlan {
     planned: PlannedSelect,
     schema: SchemaRef,
     /// The scan specification.
-    spec: ScanSpec,
+    spec: ReadSpec,
     operator: Operator,
     /// The columns of a row that are the result as they are stored.
     stored: Option<Projection>,
@@ -67,11 +67,8 @@ impl SelectPlan {
     /// # Errors
     /// A type mismatch if a condition is none.
     pub fn new(planned: PlannedSelect) -> Result<Self, ExecError> {
-        let stored = planned.stored_columns().map(|places| {
-            let columns = places.iter().filter_map(|&place| planned.scanned.get(place).copied());
-            Projection::new(planned.access.table(), columns)
-        });
         let (schema, spec) = (result_schema(&planned.columns), planned.access.spec(planned.scanned.clone())?);
+        let stored = planned.stored_columns().and_then(|places| spec.projection(places));
         let operator = Operator::new(&planned.plan)?;
         Ok(Self { planned, schema, spec, operator, stored })
     }
@@ -91,7 +88,7 @@ impl SelectPlan {
         &self.planned
     }
 
-    pub(crate) fn spec(&self) -> &ScanSpec {
+    pub(crate) fn spec(&self) -> &ReadSpec {
         &self.spec
     }
 
@@ -144,6 +141,19 @@ impl SelectPlan {
             }
         }
         by_index
+    }
+
+    /// Whether it keeps groups, or different values, in memory until all rows are read.
+    pub fn keeps_groups(&self) -> bool {
+        let (DirectPlan::Aggregate(aggregate) | DirectPlan::DistinctPrefix { aggregate, .. }) = &self.planned.plan
+        else {
+            return false;
+        };
+        match aggregate.strategy {
+            AggregateStrategy::Ungrouped => aggregate.grouping.calls.iter().any(|call| call.distinct),
+            AggregateStrategy::Streaming => !aggregate.grouping.order.is_empty(),
+            AggregateStrategy::Hash => true,
+        }
     }
 
     /// How the table is read.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow::array::ArrayRef;
-use saltwing_access::{RowSource, ScanContext, ScanRoute, ScanSpec, Snapshot, TableError};
+use saltwing_access::{ReadSpec, RowSource, ScanContext, ScanRoute, Snapshot, TableError};
 use saltwing_planner::{DirectPlan, KeyAccess, PlannedSelect, TableAccess};
 
 use crate::ExecError;
@@ -31,7 +31,7 @@ impl Source {
     pub(crate) fn start(
         snapshot: Arc<dyn Snapshot>,
         (planned, part): (&PlannedSelect, Option<KeyAccess>),
-        spec: &ScanSpec,
+        spec: &ReadSpec,
         (limit, first_batch): (Option<u64>, Option<u64>),
         context: &ScanContext,
     ) -> Result<Self, ExecError> {
@@ -39,7 +39,7 @@ impl Source {
         match &planned.plan {
             DirectPlan::KeyEnds { ends, .. } => {
                 let end = |access: &TableAccess| {
-                    snapshot.scan(&access.spec(spec.columns().to_vec())?, access.route(Some(1)), context.clone())
+                    access.spec(spec.columns().to_vec())?.scan(&snapshot, access.route(Some(1)), context.clone())
                 };
                 let mut scans = ends.iter().map(end).collect::<Result<Vec<_>, _>>()?;
                 scans.reverse();
@@ -51,11 +51,11 @@ impl Source {
             _ => {
                 if let Some(part) = part {
                     let route = ScanRoute { first_batch, ..part.route(access, limit) };
-                    return Ok(Self::Scans(vec![snapshot.scan(spec, route, context.clone())?]));
+                    return Ok(Self::Scans(vec![spec.scan(&snapshot, route, context.clone())?]));
                 }
                 let scan = |(place, route): (usize, ScanRoute)| {
                     let first_batch = first_batch.filter(|_| place == 0);
-                    snapshot.scan(spec, ScanRoute { first_batch, ..route }, context.clone())
+                    spec.scan(&snapshot, ScanRoute { first_batch, ..route }, context.clone())
                 };
                 let routes = scan_routes(access, limit).into_iter().enumerate();
                 let mut scans = routes.map(scan).collect::<Result<Vec<_>, _>>()?;

@@ -73,7 +73,7 @@ impl<'s, 'a> TargetRows<'s, 'a> {
         let columns: Vec<usize> = [self.table.row_key_index()].into_iter().chain(all).collect();
         let types: Vec<SqlType> = columns.iter().map(|&column| self.table.column_type(column)).collect();
         let spec = access.spec(columns)?;
-        let mut scan = self.attempt.snapshot().scan(&spec, access.route(None), context.clone())?;
+        let mut scan = spec.scan(self.attempt.snapshot(), access.route(None), context.clone())?;
         while let Some(batch) = scan.next_batch()? {
             self.delete(&types, &batch)?;
         }

@@ -88,9 +88,12 @@ impl Writer<'_> {
                 Err(_) if attempt.is_lost && attempt.rows_committed == 0 => continue,
                 Err(error) => return Err(unfinished(error, attempt.rows_committed)),
             };
-            let rows = pending.transaction.rows() as u64;
-            match pending.transaction.commit(self.durability) {
-                Ok(_) => return Ok((rows_before + rows, given)),
+            // A commit copies what snapshots still see of the memtables that it writes to.
+            drop(attempt);
+            let rows = pending.rows() as u64;
+            pending.check_unique().map_err(|error| unfinished(error.into(), rows_before))?;
+            match pending.commit(self.durability) {
+                Ok(()) => return Ok((rows_before + rows, given)),
                 Err(error) if is_lost(&error) && rows_before == 0 => {}
                 Err(error) => return Err(unfinished(ExecError::from(error).into(), rows_before)),
             }
@@ -107,9 +110,10 @@ impl Writer<'_> {
     ) -> Result<(u64, T), E> {
         let snapshot = open.snapshot()?;
         open.statement(|pending| {
-            let rows_before = pending.transaction.rows();
+            let rows_before = pending.rows();
             let given = run(&mut self.attempt(limits.in_one(), snapshot, pending, true))?;
-            Ok(((pending.transaction.rows() - rows_before) as u64, given))
+            pending.check_unique()?;
+            Ok(((pending.rows() - rows_before) as u64, given))
         })
     }
 
@@ -191,16 +195,26 @@ impl<'a> Attempt<'a> {
         if let Some(returned) = &mut self.returned {
             returned.add(change)?;
         }
+        // Entries of indexes are rows of the same commit.
         Ok(self.store.capabilities().check_rows(self.pending.transaction.rows())?)
+    }
+
+    /// Deletes a row that moves to another key, where it is put next.
+    pub(crate) fn leave_key(&mut self, table: &Arc<Table>, key: &[u8]) -> Result<(), ExecError> {
+        self.apply(table, RowChange::delete(key), None)?;
+        self.changes -= 1;
+        self.pending.moved();
+        Ok(())
     }
 
     /// Commits the rows put so far if they are a part; whether they were.
     pub(crate) fn end_part(&mut self) -> Result<bool, ExecError> {
-        if !self.limits.end_part(&*self.pending.transaction) {
+        if !self.pending.ends_part(self.limits) {
             return Ok(false);
         }
-        let rows = self.pending.transaction.rows() as u64;
-        if let Err(error) = self.pending.transaction.commit_part(self.durability) {
+        self.pending.check_unique()?;
+        let rows = self.pending.rows() as u64;
+        if let Err(error) = self.pending.commit_part(self.durability) {
             self.is_lost = is_lost(&error);
             return Err(error.into());
         }
@@ -211,6 +225,6 @@ impl<'a> Attempt<'a> {
 }
 
 /// Whether a commit failed because another one was first.
-fn is_lost(error: &TableError) -> bool {
+pub(crate) fn is_lost(error: &TableError) -> bool {
     matches!(error, TableError::Conflict { .. } | TableError::SnapshotTooOld)
 }

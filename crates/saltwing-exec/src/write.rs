@@ -4,16 +4,17 @@
 //! [`Attempt`]; an UPSERT of whole rows reads nothing, and is one commit.
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use arrow::array::RecordBatch;
-use saltwing_access::{OldRow, Projection, RowChange, Table, TableStore};
+use saltwing_access::{OldRow, RowChange, Table, TableStore};
 use saltwing_bind::{ConflictUpdate, OnConflict, UpsertTarget};
 use saltwing_types::dynamic::DYNAMIC_COLUMNS;
 use saltwing_types::{ColumnDef, SqlType, TableDef, Value, dynamic, eval, number};
 
 use crate::ExecError;
 use crate::check::{check_row, complete_row};
+use crate::conflicting_rows::ConflictingRows;
 use crate::row_values::{key_text, row_of_batch};
 use crate::transaction::{Attempt, Unfinished};
 use crate::writer::Writer;
@@ -31,7 +32,8 @@ impl Writer<'_> {
         rows: &[Vec<Value>],
         mut keys: Option<&mut Vec<Vec<u8>>>,
     ) -> Result<u64, RowFailure> {
-        if let (None, false) = (self.open, target.reads_rows()) {
+        // The entries of an index follow from the old row, too.
+        if let (None, false, true) = (self.open, target.reads_rows(), target.table.indexes().is_empty()) {
             return self.put_all(target, rows, keys);
         }
         let written = self.transaction(self.limits.in_one(), |attempt| {
@@ -143,17 +145,16 @@ impl Attempt<'_> {
 struct RowSink<'s, 't> {
     attempt: &'s mut Attempt<'t>,
     target: &'s UpsertTarget,
-    /// All columns, for rows that are looked up.
-    all: Projection,
-    /// The new rows of this part, by key: a later row of the same key builds on them.
-    merged: HashMap<Vec<u8>, Vec<Value>>,
+    /// The rows of this part, on which a later row of the same key builds.
+    rows: ConflictingRows<'s>,
     /// Keys of this part, where each may come once.
     inserted: HashSet<Vec<u8>>,
 }
 
 impl<'s, 't> RowSink<'s, 't> {
     fn new(attempt: &'s mut Attempt<'t>, target: &'s UpsertTarget) -> Self {
-        Self { attempt, target, all: Projection::all(&target.table), merged: HashMap::new(), inserted: HashSet::new() }
+        let rows = ConflictingRows::new(&target.table, &target.arbiters);
+        Self { attempt, target, rows, inserted: HashSet::new() }
     }
 
     /// Takes one row: a value for each of the statement's columns. `keys` gets its physical key, unless the row is left out.
@@ -161,8 +162,8 @@ impl<'s, 't> RowSink<'s, 't> {
         let target = self.target;
         let table = &target.table;
         let fresh = fresh_row(target, values, row_id, || self.attempt.snapshot().now_ms())?;
-        if let Some(update) = &target.update {
-            return self.insert_or_update(self.complete(fresh)?.into_owned(), update, keys);
+        if target.update.is_some() || !target.arbiters.indexes.is_empty() {
+            return self.insert_or_handle(self.complete(fresh)?.into_owned(), keys);
         }
         if row_id.is_none() && target.on_conflict != OnConflict::Replace {
             return self.insert(fresh, keys);
@@ -171,15 +172,14 @@ impl<'s, 't> RowSink<'s, 't> {
             return self.write(&self.complete(fresh)?, OldRow::Unknown, keys);
         }
         let key = table.row_key(&fresh)?;
-        let old = self.row_that_is_there(&key)?;
+        let old = self.rows.row(self.attempt.latest(), &key)?;
         let mut new = old.clone().unwrap_or_else(|| fresh.into_owned());
         set_columns(&mut new, &target.columns, values);
         put_written_dynamic(&mut new, target, values)?;
         let new = self.complete(new.into())?.into_owned();
         let old = old.as_deref().map_or(OldRow::Absent, OldRow::Present);
         self.write(&new, old, keys)?;
-        self.merged.insert(key, new);
-        Ok(())
+        self.rows.note(key, Some(new))
     }
 
     /// A row with the values of its generated columns.
@@ -193,37 +193,55 @@ impl<'s, 't> RowSink<'s, 't> {
         self.attempt.apply(&self.target.table, RowChange::Put { new, old, written_ms: None }, keys)
     }
 
-    /// The row of a key: as this statement has written it, or as it was.
-    fn row_that_is_there(&mut self, key: &[u8]) -> Result<Option<Vec<Value>>, ExecError> {
-        match self.merged.remove(key) {
-            Some(row) => Ok(Some(row)),
-            None => Ok(self.attempt.latest().get(&self.all, key)?),
+    /// Writes a row if no other one is in conflict with it. Else changes that one, or leaves the row out.
+    fn insert_or_handle(&mut self, fresh: Vec<Value>, keys: Option<&mut Vec<Vec<u8>>>) -> Result<(), ExecError> {
+        let key = self.target.table.row_key(&fresh)?;
+        match (self.rows.of(self.attempt.latest(), &key, &fresh)?, &self.target.update) {
+            (Some((key, old)), Some(update)) => self.change(key, &old, update, fresh, keys),
+            (Some(_), None) => Ok(()),
+            (None, _) => {
+                // A hidden key is new.
+                if !self.target.arbiters.primary_key && !self.target.table.def().has_hidden_key() {
+                    self.check_free(&key, &fresh)?;
+                }
+                self.write(&fresh, OldRow::Absent, keys)?;
+                self.rows.note(key, Some(fresh))
+            }
         }
     }
 
-    /// Writes a row if its key is new, and else changes the row that is there.
-    fn insert_or_update(
+    /// Changes the row that is there, which may get another key.
+    fn change(
         &mut self,
-        fresh: Vec<Value>,
+        key: Vec<u8>,
+        old: &[Value],
         update: &ConflictUpdate,
+        excluded: Vec<Value>,
         keys: Option<&mut Vec<Vec<u8>>>,
     ) -> Result<(), ExecError> {
         let table = &self.target.table;
-        let key = table.row_key(&fresh)?;
-        let Some(old) = self.row_that_is_there(&key)? else {
-            self.write(&fresh, OldRow::Absent, keys)?;
-            self.merged.insert(key, fresh);
-            return Ok(());
-        };
-        let new = match updated(table.def(), update, &old, fresh)? {
-            Some(new) => Some(self.complete(new.into())?.into_owned()),
-            None => None,
-        };
-        if let Some(new) = &new {
-            self.write(new, OldRow::Present(&old), keys)?;
+        let now_ms = self.attempt.snapshot().now_ms();
+        let Some(new) = updated(table, update, old, excluded, now_ms)? else { return Ok(()) };
+        let new = self.complete(new.into())?.into_owned();
+        let new_key = if update.moves_rows { table.row_key(&new)? } else { key.clone() };
+        if new_key == key {
+            self.write(&new, OldRow::Present(old), keys)?;
+        } else {
+            self.check_free(&new_key, &new)?;
+            self.attempt.leave_key(table, &key)?;
+            self.write(&new, OldRow::Absent, keys)?;
+            self.rows.note(key, None)?;
         }
-        self.merged.insert(key, new.unwrap_or(old));
-        Ok(())
+        self.rows.note(new_key, Some(new))
+    }
+
+    /// # Errors
+    /// [`ExecError::DuplicateKey`] if the key of a row is that of another one.
+    fn check_free(&self, key: &[u8], row: &[Value]) -> Result<(), ExecError> {
+        match self.rows.row(self.attempt.latest(), key)? {
+            Some(_) => Err(duplicate_key(&self.target.table, row)),
+            None => Ok(()),
+        }
     }
 
     /// Writes a row whose key is new.
@@ -233,10 +251,7 @@ impl<'s, 't> RowSink<'s, 't> {
         let is_known = self.inserted.contains(&key) || self.attempt.latest().contains(table, &key)?;
         match (is_known, self.target.on_conflict) {
             (true, OnConflict::Ignore) => Ok(()),
-            (true, _) => {
-                let (table, key) = (table.def().name.to_string(), key_text(table, &row));
-                Err(ExecError::DuplicateKey { table, key })
-            }
+            (true, _) => Err(duplicate_key(table, &row)),
             (false, _) => {
                 let row = self.complete(row)?;
                 self.write(&row, OldRow::Absent, keys)?;
@@ -249,11 +264,15 @@ impl<'s, 't> RowSink<'s, 't> {
     /// Ends a part if it is large enough: later lookups see its rows.
     fn end_part(&mut self) -> Result<(), ExecError> {
         if self.attempt.end_part()? {
-            self.merged.clear();
+            self.rows.clear();
             self.inserted.clear();
         }
         Ok(())
     }
+}
+
+fn duplicate_key(table: &Table, row: &[Value]) -> ExecError {
+    ExecError::DuplicateKey { table: table.def().name.to_string(), key: key_text(table, row) }
 }
 
 /// The first of the hidden row ids of this many rows, if the table has them.
@@ -266,11 +285,13 @@ fn first_id(store: &dyn TableStore, target: &UpsertTarget, rows: usize) -> Resul
 
 /// A row as an ON CONFLICT .. DO UPDATE leaves it; `None` if its WHERE leaves it alone.
 fn updated(
-    def: &TableDef,
+    table: &Table,
     update: &ConflictUpdate,
     old: &[Value],
     excluded: Vec<Value>,
+    now_ms: i64,
 ) -> Result<Option<Vec<Value>>, ExecError> {
+    let def = table.def();
     // The places between are those of `_row_key` and `_row_time`.
     let both: Vec<Value> = old.iter().cloned().chain([Value::Null, Value::Null]).chain(excluded).collect();
     if let Some(condition) = &update.condition
@@ -291,6 +312,9 @@ fn updated(
         }
     }
     put_dynamic(def, &mut new, dynamic.iter().map(|(column, value)| (*column, value)))?;
+    if let Some(column) = update.row_timestamp {
+        put_time_of_write(table, &mut new, column, || now_ms)?;
+    }
     Ok(Some(new))
 }
 

@@ -64,6 +64,16 @@ impl RowValues {
         self.cells.truncate(rows * self.width);
     }
 
+    /// Puts the rows from `first` on into another order: each place is that of a row among them, and comes once.
+    pub fn reorder(&mut self, first: usize, places: &[u32]) {
+        let rows = self.cells.get(first * self.width..).unwrap_or_default();
+        debug_assert_eq!(rows.len(), places.len() * self.width, "a place for each row");
+        let row = |place: &u32| rows.chunks(self.width.max(1)).nth(*place as usize).unwrap_or_default();
+        let ordered: Vec<Cell> = places.iter().flat_map(row).copied().collect();
+        self.cells.truncate(first * self.width);
+        self.cells.extend(ordered);
+    }
+
     /// The value of a row in a column, which is less than [`RowValues::width`]; NULL where there is no such row.
     #[inline]
     pub fn get(&self, row: usize, column: usize) -> ValueRef<'_> {
@@ -291,6 +301,13 @@ mod tests {
                 }
                 prop_assert_eq!(by_column.get(first + row, 2), ValueRef::Null);
             }
+
+            let mut reversed = by_row.clone();
+            let places: Vec<u32> = (0..rows.len().saturating_sub(1) as u32).rev().collect();
+            reversed.reorder(rows.len() - places.len(), &places);
+            let first = rows.iter().take(rows.len() - places.len());
+            let in_order: Vec<Value> = first.chain(rows.iter().skip(1).rev()).flatten().cloned().collect();
+            prop_assert_eq!(reversed.values().collect::<Vec<_>>(), in_order);
 
             by_row.truncate(kept);
             prop_assert_eq!(by_row.values().collect::<Vec<_>>(), &all[..all.len().min(3 * kept)]);

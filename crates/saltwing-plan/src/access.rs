@@ -2,7 +2,7 @@
 
 use saltwing_types::KeySchema;
 
-use crate::{Condition, OrderKind, Ranges, Skip, Verdict};
+use crate::{Condition, Loss, OrderKind, Ranges, Skip, Verdict};
 
 /// How one table is read.
 ///
@@ -41,6 +41,10 @@ pub struct Access {
     pub predicates: Vec<PredicateUse>,
     /// Whether this may run.
     pub verdict: Verdict,
+    /// Whether the rows of the key have all columns of the statement. Else the rows of the table are read by its entries.
+    pub covering: bool,
+    /// The other keys of the request, each with the reason why it is not read; only if there are indexes.
+    pub lost: Vec<(usize, Loss)>,
 }
 
 /// Most spans and ranges that EXPLAIN lists.
@@ -64,6 +68,8 @@ pub enum AccessKind {
     SkipScan,
     /// Every key.
     FullScan,
+    /// The alternatives of an OR, each by a key of its own: the ranges are not read.
+    Union,
     /// Nothing: no row can satisfy the conditions.
     Empty,
 }
@@ -76,6 +82,7 @@ impl AccessKind {
             Self::Range => "range",
             Self::SkipScan => "skip_scan",
             Self::FullScan => "full_scan",
+            Self::Union => "union",
             Self::Empty => "empty",
         }
     }

@@ -4,18 +4,21 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use saltwing_types::Expr;
+use saltwing_types::{Expr, KeyColumn};
 
 use crate::column_set::ColumnSet;
 use crate::computed::{self, Effect};
 use crate::cover::{Cover, Fit};
 use crate::guard::{self, Judged};
+use crate::implication::{self, implies};
 use crate::inclusion::Inclusion;
 use crate::key_box::KeyBox;
 use crate::key_space::KeySpace;
+use crate::order::EmptyValues;
 use crate::predicates::CoverBuilder;
 use crate::product::Product;
 use crate::range_plan::{ColumnTypes, Plan};
+use crate::rank::{Loss, Rank};
 use crate::{
     Access, AccessKind, Buckets, CandidateKey, Condition, OrderKind, PlanError, PredicateUse, Ranges, Request,
     RowLimit, Skip, Use, Verdict, order, reasons, refusal,
@@ -24,37 +27,47 @@ use crate::{
 /// Most combinations of values whose buckets are computed in advance.
 const BUCKETS_COUNTED_MAX: u128 = 10_000;
 
-/// Chooses among the keys of a request and plans the access.
-///
-/// The key is chosen by rule, never by statistics: one that is read by whole
-/// keys before one that is bounded, and that before one that is not; then the one with more
-/// leading columns fixed, then the one that gives the order; of equals the first.
+/// Chooses among the keys of a request, by the law of the module `rank`, and plans the access.
 ///
 /// # Errors
 /// [`PlanError`] for a request without keys, and for broken invariants. A refused
 /// access is no error: see [`Access::verdict`].
 pub fn choose(request: Request<'_>) -> Result<Access, PlanError> {
-    let mut best: Option<(Rank, usize, Candidate<'_>)> = None;
-    for (index, key) in request.keys.iter().enumerate() {
-        let candidate = Candidate::new(key, &request);
-        let rank = candidate.rank(request.limit != RowLimit::None);
-        if best.as_ref().is_none_or(|(other, _, _)| rank > *other) {
-            best = Some((rank, index, candidate));
+    let (own, indexes) = request.keys.split_first().ok_or(PlanError::NoCandidate)?;
+    let own = Candidate::new(own, &request);
+    if indexes.is_empty() {
+        return own.into_access(0, request, Vec::new());
+    }
+    let row_buckets = if own.is_unknown() { Buckets::All } else { own.buckets() };
+    let (mut best, mut lost) = ((own.rank(&request), 0, own), Vec::new());
+    for (key_index, key) in (1..).zip(indexes) {
+        match Candidate::of_index(key, &request, &row_buckets) {
+            Ok(candidate) => {
+                let rank = candidate.rank(&request);
+                let (loss, loser) = match rank > best.0 {
+                    true => (best.0.loss_to(&rank), std::mem::replace(&mut best, (rank, key_index, candidate)).1),
+                    false => (rank.loss_to(&best.0), key_index),
+                };
+                lost.push((loser, loss));
+            }
+            Err(loss) => lost.push((key_index, loss)),
         }
     }
-    let (_, key_index, candidate) = best.ok_or(PlanError::NoCandidate)?;
-    candidate.into_access(key_index, request)
+    lost.sort_unstable_by_key(|(key_index, _)| *key_index);
+    let (_, key_index, candidate) = best;
+    candidate.into_access(key_index, request, lost)
 }
 
-/// How good a candidate is; larger is better.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Rank {
-    empty: bool,
-    point: bool,
-    bounded: bool,
-    fixed_columns: usize,
-    reach: usize,
-    ordered: bool,
+/// A cover of each condition.
+fn covers(key: &CandidateKey<'_>, request: &Request<'_>, space: &KeySpace<'_>) -> Vec<Cover> {
+    let exprs = request.conditions.iter().map(|condition| &condition.expr);
+    match key.index.is_some() {
+        false => exprs.map(|expr| CoverBuilder::holds(expr, space)).collect(),
+        true => {
+            let apart = space.with_empty_apart();
+            exprs.map(|expr| CoverBuilder::holds(expr, &apart).with_empty_as_null(&apart, space)).collect()
+        }
+    }
 }
 
 /// One key with the conditions read over it.
@@ -71,6 +84,10 @@ struct Candidate<'a> {
     order: OrderKind,
     /// The rows in two parts that are read one after the other.
     in_turn: Option<[Part; 2]>,
+    /// The places of the conditions that the predicate of a partial index implies.
+    given: Vec<usize>,
+    /// The buckets that the rows of a local index lie in.
+    row_buckets: Buckets,
 }
 
 /// Some of the rows, and their ranges.
@@ -91,13 +108,16 @@ impl Part {
 impl<'a> Candidate<'a> {
     fn new(key: &'a CandidateKey<'a>, request: &Request<'a>) -> Self {
         let space = KeySpace::new(key.schema, request.conditions.iter().map(|condition| &condition.expr));
-        let covers: Vec<Cover> = request.conditions.iter().map(|c| CoverBuilder::holds(&c.expr, &space)).collect();
+        let covers = covers(key, request, &space);
         let all = Cover::intersect_all(covers.iter().cloned(), &space);
         let (all, ties) = computed::derive(all, &space);
         let pairs = all.boxes.iter().zip(&ties);
         let products: Arc<[Product]> = pairs.map(|(key_box, ties)| Product::new(key_box, ties, &space)).collect();
         let skip = Skip::new(&all.boxes, &products, key.codec, &space);
-        let served = order::served(request.order, &all, &space);
+        let conditions = request.conditions.iter().map(|condition| &condition.expr);
+        let values = key.index.filter(|_| !request.order.is_empty());
+        let values = values.map(|index| EmptyValues::new(conditions, &space, index.never_null));
+        let served = order::served(request.order, &all, &space, values.as_ref());
         let (order, in_turn) = match served.apart {
             None => (served.kind, None),
             Some(_) if !request.nulls_apart => (OrderKind::None, None),
@@ -112,21 +132,79 @@ impl<'a> Candidate<'a> {
                 (served.kind, Some(parts))
             }
         };
-        Self { key, space, covers, all, products, skip, order, in_turn }
+        let (given, row_buckets) = (Vec::new(), Buckets::All);
+        Self { key, space, covers, all, products, skip, order, in_turn, given, row_buckets }
     }
 
-    fn rank(&self, limited: bool) -> Rank {
-        let (point, bounded) = (self.is_point(), guard::cover_bounds(&self.all, 0, &self.space));
+    /// An index, if the statement may read it.
+    fn of_index(key: &'a CandidateKey<'a>, request: &Request<'a>, row_buckets: &Buckets) -> Result<Self, Loss> {
+        let traits = key.index.unwrap_or_default();
+        let conditions: Vec<&Expr> = request.conditions.iter().map(|condition| &condition.expr).collect();
+        if traits.predicate.is_some_and(|predicate| !implies(&conditions, predicate)) {
+            return Err(Loss::NotImplied);
+        }
+        let mut candidate = Self::new(key, request);
+        if !candidate.has_key_forms() {
+            return Err(Loss::NoKeyForm);
+        }
+        if let Some(predicate) = traits.predicate {
+            let implied = (0..).zip(&conditions).filter(|(_, condition)| implies(&[predicate], condition));
+            candidate.given = implied.map(|(place, _)| place).collect();
+        }
+        if traits.local {
+            candidate.row_buckets = row_buckets.clone();
+        }
+        Ok(candidate)
+    }
+
+    fn rank(&self, request: &Request<'_>) -> Rank {
+        let (point, bounded) = (self.is_point(), self.is_bounded());
         // Whole keys are as good as each other, and so are keys that must be read from end to end.
         let counts = bounded && !point;
+        let uses = if counts { self.uses() } else { Vec::new() };
+        let in_order = self.order != OrderKind::None;
+        let is_end = request.min_max.is_some() && request.min_max == self.leading_column();
         Rank {
+            hinted: self.key.index.is_some_and(|index| index.hinted),
             empty: self.all.boxes.is_empty(),
             point,
             bounded,
             fixed_columns: if counts { self.first_open_column() } else { 0 },
-            reach: if counts { self.products.iter().map(Product::columns).min().unwrap_or_default() } else { 0 },
-            ordered: self.order != OrderKind::None && (bounded || limited),
+            bounded_columns: if counts {
+                self.products.iter().map(Product::columns).min().unwrap_or_default()
+            } else {
+                0
+            },
+            exact: counts && !uses.contains(&Use::Both),
+            stops_early: in_order && request.limit != RowLimit::None || is_end,
+            covering: counts && self.is_covering(request, &uses),
+            ordered: in_order && bounded,
         }
+    }
+
+    /// Whether the conditions bound the key, or those that the predicate of a partial index repeats bound its rows.
+    fn is_bounded(&self) -> bool {
+        let predicate = self.key.index.and_then(|index| index.predicate);
+        guard::cover_bounds(&self.all, 0, &self.space) || predicate.is_some_and(implication::bounds)
+    }
+
+    fn leading_column(&self) -> Option<usize> {
+        self.space.schema().columns.first().and_then(KeyColumn::column)
+    }
+
+    /// Whether the rows of the key have the columns of the statement.
+    fn is_covering(&self, request: &Request<'_>, uses: &[Use]) -> bool {
+        let Some(index) = self.key.index else { return true };
+        let has = |column: &usize| index.columns.binary_search(column).is_ok();
+        let checked = request.conditions.iter().zip(uses).filter(|(_, use_)| **use_ != Use::Key);
+        request.columns.is_some_and(|columns| columns.iter().all(has))
+            && checked.flat_map(|(condition, _)| condition.expr.columns()).all(|column| has(&column))
+    }
+
+    /// Whether the key has a form for all values that its ranges would name.
+    fn has_key_forms(&self) -> bool {
+        let parts = self.in_turn.iter().flatten().flat_map(|part| part.products.iter());
+        self.products.iter().chain(parts).all(|product| product.check(&self.space).is_ok())
     }
 
     /// Whether only whole keys are read.
@@ -134,11 +212,17 @@ impl<'a> Candidate<'a> {
         !self.products.is_empty() && self.products.iter().all(|product| product.lists.len() == self.space.len())
     }
 
-    fn into_access(self, key_index: usize, request: Request<'a>) -> Result<Access, PlanError> {
+    fn into_access(
+        self,
+        key_index: usize,
+        request: Request<'a>,
+        lost: Vec<(usize, Loss)>,
+    ) -> Result<Access, PlanError> {
         let parts = self.in_turn.iter().flatten().flat_map(|part| part.products.iter());
         self.products.iter().chain(parts).try_for_each(|product| product.check(&self.space))?;
         let uses = self.uses();
-        let verdict = self.judge(key_index, &request);
+        let verdict = self.judge(key_index, &request, &uses);
+        let covering = self.is_covering(&request, &uses);
         let ranges = Ranges::new(self.plan(&self.products));
         let known = !self.is_unknown();
         let part_ranges = |part: &Part| if known { Ranges::new(self.plan(&part.products)) } else { Ranges::unknown() };
@@ -148,8 +232,10 @@ impl<'a> Candidate<'a> {
             .conditions
             .iter()
             .zip(&self.covers)
-            .zip(&uses)
-            .map(|((condition, cover), use_)| self.predicate(condition, cover, *use_))
+            .zip(uses.iter().enumerate())
+            .map(|((condition, cover), (place, use_))| {
+                self.predicate(condition, cover, *use_, self.given.contains(&place))
+            })
             .collect();
         let exact = !uses.contains(&Use::Both);
         let residual = match kind {
@@ -182,6 +268,8 @@ impl<'a> Candidate<'a> {
             residual,
             predicates,
             verdict,
+            covering,
+            lost,
         })
     }
 
@@ -235,13 +323,13 @@ impl<'a> Candidate<'a> {
     fn buckets(&self) -> Buckets {
         let salted = self.key.codec.salt_column_count();
         if !self.is_bucketed(&self.products) {
-            return Buckets::All;
+            return self.row_buckets.clone();
         }
         let mut found = BTreeSet::new();
         for product in self.products.iter() {
             let salted_lists = Product::of_lists(product.lists.iter().take(salted).cloned().collect());
             if salted_lists.size() > BUCKETS_COUNTED_MAX {
-                return Buckets::All;
+                return self.row_buckets.clone();
             }
             let plan = Plan { products: Arc::new([salted_lists]), points: false, ..self.plan(&self.products) };
             found.extend(Ranges::new(plan).iter().filter_map(|scan| scan.bucket));
@@ -249,10 +337,13 @@ impl<'a> Candidate<'a> {
         Buckets::Some(found.into_iter().collect())
     }
 
-    fn judge(&self, key_index: usize, request: &Request<'_>) -> Verdict {
-        let filtered = self.covers.iter().any(|cover| !(cover.is_exact() && cover.is_full()));
-        let judged = Judged { key_index, cover: &self.all, space: &self.space, order: self.order, filtered };
-        guard::judge(request, &judged, || refusal::of(request, self.order))
+    fn judge(&self, key_index: usize, request: &Request<'_>, uses: &[Use]) -> Verdict {
+        let filtered = uses.iter().any(|use_| *use_ != Use::Key);
+        let bounded = self.is_bounded();
+        let leading = self.leading_column();
+        let judged =
+            Judged { key_index, is_empty: self.all.boxes.is_empty(), bounded, leading, order: self.order, filtered };
+        guard::judge(request, &judged, || refusal::of(request, self.order, filtered))
     }
 
     /// The use of each condition.
@@ -266,14 +357,16 @@ impl<'a> Candidate<'a> {
         let produced: Vec<Cow<'_, KeyBox>> = pairs.map(|(b, product)| b.truncated(product.columns())).collect();
         let reach = self.products.iter().map(|product| product.reach).chain(self.skip.as_ref().map(Skip::reach));
         let reach = reach.max().unwrap_or_default();
-        let of = |cover: &Cover| {
-            if cover.is_exact_in(&produced, &self.space) && Inclusion::new(cover, &self.space).holds_all(&produced) {
+        let of = |(place, cover): (usize, &Cover)| {
+            if self.given.contains(&place)
+                || cover.is_exact_in(&produced, &self.space) && Inclusion::new(cover, &self.space).holds_all(&produced)
+            {
                 return Use::Key;
             }
             let narrows = |position| !cover.fills(position, &self.space);
             if (0..reach).any(narrows) || !self.effects(cover, reach).is_empty() { Use::Both } else { Use::Residual }
         };
-        self.covers.iter().map(of).collect()
+        self.covers.iter().enumerate().map(of).collect()
     }
 
     /// The effect of a condition on the computed parts before `reach`.
@@ -306,13 +399,14 @@ impl<'a> Candidate<'a> {
         self.products.iter().map(|product| product.lists.len()).min().unwrap_or_default()
     }
 
-    fn predicate(&self, condition: &Condition, cover: &Cover, use_: Use) -> PredicateUse {
+    fn predicate(&self, condition: &Condition, cover: &Cover, use_: Use, given: bool) -> PredicateUse {
         let expr = &condition.expr;
         let key_use = || {
             let effects = self.effects(cover, self.space.len());
             reasons::key_use(cover, &self.space) + &reasons::effects(&effects, &self.space)
         };
         let why = match use_ {
+            Use::Key if given => "the index has only such rows".to_owned(),
             Use::Key => key_use(),
             Use::Both => {
                 let skipped = self.skipped(cover);

@@ -209,6 +209,19 @@ impl ColumnSet {
         Self { nulls: domain.nullable() && !self.nulls, spans, unknown: self.unknown }
     }
 
+    /// The set with NULL in the place of `empty`, the least value of `domain`: it holds NULL if it held one of the two. And
+    /// whether it held both or neither. `empty` is no value of the result's domain.
+    pub(crate) fn with_empty_as_null(&self, empty: &Value, domain: &Domain) -> (Self, bool) {
+        let has_empty = self.contains(empty, domain);
+        let above = Span { lo: Cut::After(empty.clone()), hi: Cut::High };
+        let mut spans: Vec<Span> = self.spans.iter().filter_map(|span| span.intersect(&above, domain)).collect();
+        if let Some(first) = spans.first_mut().filter(|first| first.lo == above.lo) {
+            first.lo = Cut::Low;
+        }
+        let set = Self { nulls: self.nulls || has_empty, spans, unknown: self.unknown };
+        (set, self.nulls == has_empty)
+    }
+
     /// Without NULL.
     pub(crate) fn without_null(self) -> Self {
         Self { nulls: false, ..self }

@@ -169,6 +169,21 @@ impl Cover {
         both.coarsened(weight_max / heaviest.max(1), space).into_owned()
     }
 
+    /// The entries of an index that the rows may have: of a column in which an entry has the same bytes for NULL and for ''
+    /// both are inside, or neither. `apart` is the space of the cover, `space` that of the bytes.
+    pub(crate) fn with_empty_as_null(self, apart: &KeySpace, space: &KeySpace) -> Cover {
+        let mut is_loose = false;
+        let boxes = self.boxes.into_iter().map(|key_box| {
+            let (key_box, is_exact) = key_box.with_empty_as_null(apart, space);
+            is_loose |= !is_exact;
+            key_box
+        });
+        let boxes = join(boxes.collect(), space);
+        // Boxes outside of which it is exact are boxes of the other space.
+        let fit = if is_loose || self.fit != Fit::Exact { Fit::Loose } else { Fit::Exact };
+        Cover { boxes, fit }
+    }
+
     /// Boxes, or the rows that they list: what a cover takes in memory.
     fn weight(&self) -> usize {
         self.boxes.iter().map(KeyBox::weight).sum()

@@ -40,6 +40,12 @@ pub(crate) struct Domain {
 }
 
 impl Domain {
+    /// The values of an index's column as conditions know them: NULL and '' are two.
+    pub(crate) fn of_index(column: &KeyColumn, ty: SqlType, is_last: bool) -> Self {
+        let (min, max) = extremes(ty, true);
+        Self { empty_text: true, min, max, ..Self::new(column, ty, is_last) }
+    }
+
     /// The values of `column`, whose table column has the type `ty`; `is_last` tells the last key column.
     pub(crate) fn new(column: &KeyColumn, ty: SqlType, is_last: bool) -> Self {
         let ascending = column.order == SortOrder::Asc;
@@ -70,6 +76,16 @@ impl Domain {
     /// Whether '' is one of the values.
     pub(crate) fn has_empty_text(&self) -> bool {
         self.empty_text
+    }
+
+    /// The value whose bytes are those of NULL, if NULL can be stored and the type has such a value.
+    pub(crate) fn empty(&self) -> Option<Value> {
+        match self.ty {
+            _ if !self.nullable => None,
+            SqlType::Varchar(_) => Some(Value::text("")),
+            SqlType::Varbinary | SqlType::VarbinaryEncoded => Some(Value::Bytes(Vec::new())),
+            _ => None,
+        }
     }
 
     /// Whether text with NUL bytes is among the values.

@@ -9,7 +9,7 @@
 //! A leading BOOLEAN splits a table into two halves only, so it may be stepped
 //! over: it counts as bounded when the column behind it is.
 
-use saltwing_types::{KeyColumn, SqlType, Value};
+use saltwing_types::{SqlType, Value};
 
 use crate::column_set::ColumnSet;
 use crate::cover::{Cover, Fit};
@@ -52,28 +52,31 @@ pub(crate) fn box_bounds(key_box: &KeyBox, position: usize, space: &KeySpace) ->
 }
 
 /// The properties of an access that its verdict depends on.
-pub(crate) struct Judged<'a> {
+pub(crate) struct Judged {
     pub(crate) key_index: usize,
-    pub(crate) cover: &'a Cover,
-    pub(crate) space: &'a KeySpace<'a>,
+    /// Whether no row can satisfy the conditions.
+    pub(crate) is_empty: bool,
+    /// Whether the conditions bound the key.
+    pub(crate) bounded: bool,
+    /// The column of the table that the key starts with.
+    pub(crate) leading: Option<usize>,
     pub(crate) order: OrderKind,
-    /// Whether conditions say anything at all.
+    /// Whether rows are read that the conditions leave out.
     pub(crate) filtered: bool,
 }
 
 /// Judges an access; `refusal` is made when there is something to refuse.
-pub(crate) fn judge(request: &Request<'_>, access: &Judged<'_>, refusal: impl FnOnce() -> Refusal) -> Verdict {
+pub(crate) fn judge(request: &Request<'_>, access: &Judged, refusal: impl FnOnce() -> Refusal) -> Verdict {
     if request.catalog {
         return Verdict::allowed(Rule::Catalog);
     }
-    if access.cover.boxes.is_empty() {
+    if access.is_empty {
         return Verdict::allowed(Rule::Empty);
     }
-    if cover_bounds(access.cover, 0, access.space) {
+    if access.bounded {
         return Verdict::allowed(if access.key_index == 0 { Rule::Bounded } else { Rule::Index });
     }
-    let leading = access.space.schema().columns.first().and_then(KeyColumn::column);
-    if request.min_max.is_some() && request.min_max == leading && !access.filtered && request.single_table {
+    if request.min_max.is_some() && request.min_max == access.leading && !access.filtered && request.single_table {
         return Verdict::allowed(Rule::MinMax);
     }
     let in_order = request.order.is_empty() || access.order != OrderKind::None;

@@ -196,6 +196,37 @@ impl KeyBox {
         (0..rows.width()).map(value).collect::<Option<Vec<_>>>().is_some_and(|row| rows.holds(&row, space))
     }
 
+    /// See [`Cover::with_empty_as_null`](crate::cover::Cover::with_empty_as_null); and whether no other row is inside.
+    pub(crate) fn with_empty_as_null(self, apart: &KeySpace, space: &KeySpace) -> (KeyBox, bool) {
+        let (mut sets, mut rows, mut is_exact) = (Vec::with_capacity(self.sets.len()), self.rows, true);
+        for (position, set) in self.sets {
+            let domain = space.domain(position);
+            let Some(empty) = domain.empty() else {
+                sets.push((position, set));
+                continue;
+            };
+            let (of_bytes, is_same) = set.with_empty_as_null(&empty, apart.domain(position));
+            is_exact &= is_same;
+            let names_empty =
+                |rows: &Arc<RowList>| rows.sets().get(position).is_some_and(|set| set.contains(&empty, domain));
+            if rows.as_ref().is_some_and(names_empty) {
+                (rows, is_exact) = (None, false);
+            }
+            if !of_bytes.is_full(domain) {
+                sets.push((position, Arc::new(of_bytes)));
+            }
+        }
+        let key_box = KeyBox { sets, rows };
+        // A list of rows shares its sets with the box, or it is brought in line.
+        match key_box.rows.is_some() {
+            true => match key_box.clone().settled(space) {
+                Some(settled) => (settled, is_exact),
+                None => (KeyBox { rows: None, ..key_box }, false),
+            },
+            false => (key_box, is_exact),
+        }
+    }
+
     /// The smallest box around both.
     pub(crate) fn hull(&self, other: &KeyBox, space: &KeySpace) -> KeyBox {
         let mut sets = Vec::with_capacity(self.sets.len());

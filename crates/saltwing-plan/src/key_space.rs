@@ -1,10 +1,11 @@
 //! The key columns of one candidate, as conditions see them.
 
-use saltwing_types::{ColumnRef, Expr, KeyColumn, KeySchema, SqlType};
+use saltwing_types::{ColumnRef, Expr, KeyColumn, KeySchema, KeySource, SqlType};
 
 use crate::domain::Domain;
 
 /// A key schema with the domain of each of its columns.
+#[derive(Clone)]
 pub(crate) struct KeySpace<'a> {
     schema: &'a KeySchema,
     domains: Vec<Domain>,
@@ -15,7 +16,11 @@ impl<'a> KeySpace<'a> {
     /// The key columns, typed as `conditions` name them: an index may keep a
     /// table column in another type, and values are the table column's.
     pub(crate) fn new<'e>(schema: &'a KeySchema, conditions: impl IntoIterator<Item = &'e Expr>) -> Self {
-        let mut types: Vec<SqlType> = schema.columns.iter().map(|key| key.ty).collect();
+        let type_of = |key: &KeyColumn| match &key.source {
+            KeySource::Indexed(expr) => expr.sql_type().unwrap_or(key.ty),
+            KeySource::Column(_) | KeySource::Computed(_) => key.ty,
+        };
+        let mut types: Vec<SqlType> = schema.columns.iter().map(type_of).collect();
         for condition in conditions {
             condition.walk(&mut |e| {
                 if let Expr::Column(column) = e
@@ -26,15 +31,20 @@ impl<'a> KeySpace<'a> {
                 }
             });
         }
-        let last = schema.columns.len().saturating_sub(1);
-        let domains = schema
-            .columns
-            .iter()
-            .zip(types)
-            .enumerate()
-            .map(|(position, (key, ty))| Domain::new(key, ty, position == last))
-            .collect();
+        let domains = schema.columns.iter().zip(types).enumerate();
+        let domains = domains.map(|(position, (key, ty))| Domain::new(key, ty, position == last(schema))).collect();
         Self { schema, domains, parts: parts(schema) }
+    }
+
+    /// The columns of an index as conditions know them: NULL and '' are two values, though an entry has the same bytes for
+    /// both. [`Cover::with_empty_as_null`](crate::cover::Cover::with_empty_as_null) leads back to the bytes.
+    pub(crate) fn with_empty_apart(&self) -> Self {
+        let domain = |(position, (key, domain)): (usize, (&KeyColumn, &Domain))| match key.nullable {
+            true => Domain::of_index(key, domain.ty(), position == last(self.schema)),
+            false => domain.clone(),
+        };
+        let domains = self.schema.columns.iter().zip(&self.domains).enumerate().map(domain).collect();
+        Self { domains, ..self.clone() }
     }
 
     /// The computed parts, in key order.
@@ -49,7 +59,7 @@ impl<'a> KeySpace<'a> {
 
     /// Position of the part that this very expression computes.
     pub(crate) fn expression(&self, expr: &Expr) -> Option<usize> {
-        self.parts.iter().find(|part| part.expr == expr).map(|part| part.position)
+        self.schema.columns.iter().position(|key| key.computed() == Some(expr))
     }
 
     /// The schema.
@@ -78,8 +88,13 @@ impl<'a> KeySpace<'a> {
     }
 }
 
+/// The last place in a key.
+fn last(schema: &KeySchema) -> usize {
+    schema.columns.len().saturating_sub(1)
+}
+
 /// A computed part of a key.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Part<'a> {
     /// Its place in the key.
     pub(crate) position: usize,
@@ -95,7 +110,8 @@ fn parts(schema: &KeySchema) -> Vec<Part<'_>> {
 }
 
 fn part(schema: &KeySchema, position: usize) -> Option<Part<'_>> {
-    let expr = schema.columns.get(position)?.computed()?;
+    // A part of an index is no function of other parts.
+    let KeySource::Computed(expr) = &schema.columns.get(position)?.source else { return None };
     let inputs = expr.columns().into_iter().map(|column| schema.position(column));
     let mut inputs = inputs.collect::<Option<Vec<_>>>()?;
     inputs.sort_unstable();

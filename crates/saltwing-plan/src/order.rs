@@ -1,9 +1,10 @@
 //! Whether a scan gives the requested order.
 
-use saltwing_types::{SortOrder, SqlType};
+use saltwing_types::{Expr, SortOrder, SqlType, Value};
 
 use crate::cover::Cover;
 use crate::key_space::KeySpace;
+use crate::predicates::CoverBuilder;
 use crate::{OrderBy, OrderItem};
 
 /// Whether a scan gives the order that was asked for.
@@ -47,7 +48,9 @@ impl Served {
 /// whatever the column's direction, so it is last in a reverse scan: an item over a nullable column follows the key
 /// only if it wants NULLs on that side. The NULLs of the first column that orders anything may also be read separately,
 /// because they are one range of each prefix.
-pub(crate) fn served(items: &[OrderItem], cover: &Cover, space: &KeySpace) -> Served {
+///
+/// `values` has the values of the rows as conditions know them, if `cover` is of an index: see [`EmptyValues`].
+pub(crate) fn served(items: &[OrderItem], cover: &Cover, space: &KeySpace, values: Option<&EmptyValues<'_>>) -> Served {
     if items.is_empty() {
         return Served::NOT;
     }
@@ -78,8 +81,18 @@ pub(crate) fn served(items: &[OrderItem], cover: &Cover, space: &KeySpace) -> Se
         if *direction.get_or_insert(reverse) != reverse {
             return Served::NOT;
         }
-        let has_nulls = sets.get(at).is_none_or(|set| set.has_null());
-        if has_nulls && item.nulls_first == reverse {
+        let has_nulls = || sets.get(at).is_none_or(|set| set.has_null());
+        let (has_nulls, nulls_first) = match values.filter(|_| space.column(at).nullable) {
+            None => (has_nulls(), item.nulls_first),
+            Some(values) => match (values.may_be_null(at), values.may_be_empty(at)) {
+                // Their entries are mixed.
+                (true, true) => return Served::NOT,
+                // '' has the bytes of NULL. It is the smallest value, and wanted where that belongs.
+                (false, true) => (true, item.order == SortOrder::Asc),
+                (has_nulls, false) => (has_nulls, item.nulls_first),
+            },
+        };
+        if has_nulls && nulls_first == reverse {
             if !is_first {
                 return Served::NOT;
             }
@@ -88,4 +101,40 @@ pub(crate) fn served(items: &[OrderItem], cover: &Cover, space: &KeySpace) -> Se
         at += 1;
     }
     Served { kind: if direction == Some(true) { OrderKind::Reverse } else { OrderKind::Key }, apart }
+}
+
+/// The values of rows in the key of an index, which has the same bytes for NULL and ''.
+pub(crate) struct EmptyValues<'a> {
+    cover: Cover,
+    space: KeySpace<'a>,
+    /// Whether each column of the key is never NULL; columns that are not listed may be.
+    never_null: &'a [bool],
+}
+
+impl<'a> EmptyValues<'a> {
+    /// The values that meet all conditions.
+    pub(crate) fn new<'e>(
+        conditions: impl IntoIterator<Item = &'e Expr>,
+        space: &KeySpace<'a>,
+        never_null: &'a [bool],
+    ) -> Self {
+        let space = space.with_empty_apart();
+        let covers: Vec<Cover> = conditions.into_iter().map(|expr| CoverBuilder::holds(expr, &space)).collect();
+        Self { cover: Cover::intersect_all(covers, &space), space, never_null }
+    }
+
+    fn may_be_null(&self, position: usize) -> bool {
+        !self.never_null.get(position).copied().unwrap_or_default()
+            && self.cover.projection(position, &self.space).has_null()
+    }
+
+    fn may_be_empty(&self, position: usize) -> bool {
+        let domain = self.space.domain(position);
+        let empty = match domain.ty() {
+            SqlType::Varchar(_) | SqlType::Json => Value::Text(String::new()),
+            SqlType::Varbinary | SqlType::VarbinaryEncoded => Value::Bytes(Vec::new()),
+            _ => return false,
+        };
+        self.cover.projection(position, &self.space).contains(&empty, domain)
+    }
 }

@@ -18,13 +18,13 @@ use std::cmp::Ordering;
 use std::ops;
 use std::sync::Arc;
 
+use saltwing_types::key_form::key_form;
 use saltwing_types::{SqlType, Value};
 
 use crate::column_set::ColumnSet;
 use crate::computed::Tie;
 use crate::domain::Domain;
 use crate::key_box::KeyBox;
-use crate::key_form::key_form;
 use crate::key_space::KeySpace;
 use crate::product::tail::{open_tail, tail};
 use crate::row_list::compare_in_key;
@@ -134,7 +134,8 @@ impl Product {
             if position >= space.len() {
                 return Ok(());
             }
-            key_form(value, space.domain(position).ty(), space.column(position).ty).map(drop)
+            let (ty, key_ty) = (space.domain(position).ty(), space.column(position).ty);
+            key_form(value, ty, key_ty).map(drop).map_err(|_| PlanError::NoKeyForm { ty, key_ty })
         };
         for (position, list) in self.lists.iter().enumerate() {
             list.values.iter().try_for_each(|value| check(position, value))?;

@@ -4,9 +4,9 @@ use std::ops;
 use std::sync::Arc;
 
 use saltwing_rowkey::{Bound, ColumnSpan, KeyRange, RowKeyCodec};
+use saltwing_types::key_form::key_form;
 use saltwing_types::{SqlType, Value};
 
-use crate::key_form::key_form;
 use crate::product::{End, Product, TailSpan};
 
 /// A key column as ranges are made of it: the values' type, and the key's.

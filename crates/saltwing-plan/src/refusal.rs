@@ -1,8 +1,8 @@
 //! The text of a refused full scan: the missing condition, why the others do not count, and possible fixes.
 
 use saltwing_types::sql_type::TypeFamily;
-use saltwing_types::table::{ROW_ID_COLUMN, ROW_KEY_COLUMN, ROW_TIME_COLUMN};
-use saltwing_types::{ColumnRef, CompareOp, Expr, KeyColumn, KeySchema, Span, SqlType};
+use saltwing_types::table::ROW_ID_COLUMN;
+use saltwing_types::{Expr, KeyColumn, KeySchema, Span, SqlType};
 
 use crate::computed;
 use crate::cover::Cover;
@@ -61,8 +61,9 @@ impl Refusal {
     }
 }
 
-/// The refusal of a request, by its first key: the table's own.
-pub(crate) fn of(request: &Request<'_>, order: OrderKind) -> Refusal {
+/// The refusal of a request, by its first key: the table's own. `filtered` tells whether rows are read that the conditions
+/// leave out.
+pub(crate) fn of(request: &Request<'_>, order: OrderKind, filtered: bool) -> Refusal {
     let empty = KeySchema { columns: Vec::new(), salt: None };
     let schema = request.keys.first().map_or(&empty, |key| key.schema);
     let space = KeySpace::new(schema, request.conditions.iter().map(|condition| &condition.expr));
@@ -92,8 +93,8 @@ pub(crate) fn of(request: &Request<'_>, order: OrderKind) -> Refusal {
         key: schema.columns.iter().map(|key| reasons::key_text(&key.name, key.order)).collect(),
         bound,
         others,
-        limit: limit_text(request, order),
-        fixes: fixes(request, leading, &inputs),
+        limit: limit_text(request, order, filtered),
+        fixes: fixes(leading, &inputs),
         inputs: inputs.into_iter().map(|key| key.name.clone()).collect(),
         span,
     }
@@ -108,14 +109,14 @@ fn too_many_combinations<'s>(request: &Request<'_>, space: &'s KeySpace<'s>) -> 
 }
 
 /// Why LIMIT does not make a small scan of it.
-fn limit_text(request: &Request<'_>, order: OrderKind) -> Option<String> {
+fn limit_text(request: &Request<'_>, order: OrderKind, filtered: bool) -> Option<String> {
     let RowLimit::Rows(limit) = request.limit else { return None };
     let offset = if request.offset > 0 { format!(" OFFSET {}", request.offset) } else { String::new() };
     let why = match () {
         () if !request.order.is_empty() && order == OrderKind::None => {
             "ORDER BY does not follow the key, so all rows have to be read and sorted".to_owned()
         }
-        () if !request.conditions.is_empty() => "the conditions may pass over any number of rows before it".to_owned(),
+        () if filtered => "the conditions may pass over any number of rows before it".to_owned(),
         () if limit.saturating_add(request.offset) > LIMITED_ROWS_MAX => {
             format!("without conditions a scan reads at most {LIMITED_ROWS_MAX} rows, OFFSET included")
         }
@@ -125,8 +126,8 @@ fn limit_text(request: &Request<'_>, order: OrderKind) -> Option<String> {
     Some(format!("LIMIT {limit}{offset} does not count: {why}"))
 }
 
-/// A condition on the leading column, or on its inputs, and another key for the first condition that could use one.
-fn fixes(request: &Request<'_>, leading: Option<&KeyColumn>, inputs: &[&KeyColumn]) -> Vec<String> {
+/// A condition on the leading column, or on its inputs.
+fn fixes(leading: Option<&KeyColumn>, inputs: &[&KeyColumn]) -> Vec<String> {
     let mut fixes = Vec::new();
     let named: Vec<&KeyColumn> = if inputs.is_empty() { leading.into_iter().collect() } else { inputs.to_vec() };
     if named.iter().all(|key| key.name != ROW_ID_COLUMN) {
@@ -135,29 +136,7 @@ fn fixes(request: &Request<'_>, leading: Option<&KeyColumn>, inputs: &[&KeyColum
         let what = if named.len() > 1 { "conditions" } else { "a condition" };
         fixes.push(format!("add {what} on {}, such as {}", names.join(" and "), examples.join(" AND ")));
     }
-    let is_leading = |column: &ColumnRef| named.iter().any(|key| key.column() == Some(column.index));
-    let indexable = request.conditions.iter().find_map(|condition| compared_column(&condition.expr));
-    // The physical key, and the time of the row, are no columns that a key could start with.
-    let is_hidden = |column: &ColumnRef| [ROW_KEY_COLUMN, ROW_TIME_COLUMN].contains(&column.name.as_str());
-    if let Some(column) = indexable.filter(|column| !is_leading(column) && !is_hidden(column)) {
-        fixes.push(format!("or keep these rows in a table whose key starts with {}", column.name));
-    }
     fixes
-}
-
-/// The column that a condition compares with constants by something that bounds.
-fn compared_column(expr: &Expr) -> Option<&ColumnRef> {
-    fn column(e: &Expr) -> Option<&ColumnRef> {
-        if let Expr::Column(column) = e { Some(column) } else { None }
-    }
-    match expr {
-        Expr::Compare(CompareOp::NotEq | CompareOp::Distinct, ..) => None,
-        Expr::Compare(_, a, b) if b.columns().is_empty() => column(a),
-        Expr::Compare(_, a, b) if a.columns().is_empty() => column(b),
-        Expr::InList(e, _) | Expr::IsNull(e) => column(e),
-        Expr::Like { text, ignore_case: false, .. } => column(text),
-        _ => None,
-    }
 }
 
 /// A literal of a type, for an example.

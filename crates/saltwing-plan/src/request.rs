@@ -31,6 +31,41 @@ pub struct CandidateKey<'a> {
     pub schema: &'a KeySchema,
     /// Its codec, made of `schema`.
     pub codec: &'a Arc<RowKeyCodec>,
+    /// If it is the key of an index: what else counts. See [`CandidateKey::of_index`].
+    pub index: Option<IndexTraits<'a>>,
+}
+
+/// What counts of an index beside its key.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct IndexTraits<'a> {
+    /// The columns of the table that its entries have, ascending.
+    pub columns: &'a [usize],
+    /// The condition of the rows that have an entry; `None`: all have one.
+    pub predicate: Option<&'a Expr>,
+    /// Whether each column of its key is never NULL, in key order; columns that are not listed may be.
+    pub never_null: &'a [bool],
+    /// Whether an entry lies in the bucket of its row.
+    pub local: bool,
+    /// Whether the statement's hints name it.
+    pub hinted: bool,
+}
+
+impl<'a> CandidateKey<'a> {
+    /// The key of a table.
+    pub fn of_table(label: &'a str, schema: &'a KeySchema, codec: &'a Arc<RowKeyCodec>) -> Self {
+        Self { label, schema, codec, index: None }
+    }
+
+    /// The key of an index: NULL is a value of every nullable column, and has the bytes of '' if the column is text of
+    /// variable width.
+    pub fn of_index(
+        label: &'a str,
+        schema: &'a KeySchema,
+        codec: &'a Arc<RowKeyCodec>,
+        traits: IndexTraits<'a>,
+    ) -> Self {
+        Self { label, schema, codec, index: Some(traits) }
+    }
 }
 
 /// What an item of ORDER BY may be for its order to be that of a key.
@@ -79,6 +114,8 @@ pub struct Request<'a> {
     pub keys: &'a [CandidateKey<'a>],
     /// The conjuncts of WHERE.
     pub conditions: Vec<Condition>,
+    /// The columns that the statement reads beside those of the conditions; `None`: all.
+    pub columns: Option<&'a [usize]>,
     /// ORDER BY; empty when there is none, or when it is not by columns of this table alone.
     pub order: &'a [OrderItem],
     /// Whether the ranges of NULL may be read by themselves for the sake of the order: see [`crate::Access::in_turn`].
@@ -104,6 +141,7 @@ impl<'a> Request<'a> {
             table,
             keys,
             conditions,
+            columns: None,
             order: &[],
             nulls_apart: false,
             limit: RowLimit::None,

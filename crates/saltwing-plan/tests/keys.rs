@@ -6,7 +6,7 @@ mod support;
 use std::sync::Arc;
 
 use saltwing_plan::{
-    AccessKind, CandidateKey, Condition, OrderBy, OrderItem, PlanError, Request, RowLimit, Rule, choose,
+    AccessKind, CandidateKey, Condition, IndexTraits, OrderBy, OrderItem, PlanError, Request, RowLimit, Rule, choose,
 };
 use saltwing_rowkey::RowKeyCodec;
 use saltwing_types::{KeyColumn, KeySchema, KeySource, Position, SortOrder, Span, SqlType};
@@ -33,7 +33,9 @@ fn log() -> (Table, Vec<(KeySchema, Arc<RowKeyCodec>)>) {
 fn chosen(text: &str) -> (usize, AccessKind, Rule) {
     let (table, indexes) = log();
     let mut keys = vec![table.candidate()];
-    keys.extend(indexes.iter().map(|(schema, codec)| CandidateKey { label: "i", schema, codec }));
+    keys.extend(
+        indexes.iter().map(|(schema, codec)| CandidateKey::of_index("i", schema, codec, IndexTraits::default())),
+    );
     let conditions =
         parser::condition(text, &table).unwrap().into_conjuncts().into_iter().map(Condition::new).collect();
     let access = choose(Request::new("log", &keys, conditions)).unwrap();

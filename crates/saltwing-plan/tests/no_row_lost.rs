@@ -5,11 +5,15 @@
 mod support;
 
 use std::cmp::Ordering;
+use std::sync::Arc;
 
 use proptest::prelude::*;
-use saltwing_plan::{Access, AccessKind, Condition, OrderBy, OrderItem, OrderKind, Request, ScanRange, choose};
-use saltwing_rowkey::KeyRange;
-use saltwing_types::{Direction, SortOrder, Value};
+use saltwing_plan::{
+    Access, AccessKind, Buckets, CandidateKey, Condition, IndexTraits, Loss, OrderBy, OrderItem, OrderKind, Request,
+    ScanRange, choose,
+};
+use saltwing_rowkey::{KeyRange, RowKeyCodec};
+use saltwing_types::{Direction, KeyColumn, KeySchema, Salt, SortOrder, Value};
 
 use support::Table;
 use support::brute_force::{Stored, check_rows, holds};
@@ -168,32 +172,143 @@ proptest! {
         }
     }
 
-    /// An index keeps nullable columns of fixed width in other types; nothing is lost by that.
+    /// An index keeps nullable columns of fixed width in other types, and NULL and '' as one; nothing is lost by that.
     #[test]
     fn an_index_loses_no_row(mut wish in random::tape(90), mut values in random::tape(300)) {
-        let (table, index) = indexed(wish.below(5));
+        let (table, index) = indexed(wish.below(6));
         let palette = random::palette(&table, &mut wish);
         let conditions = random::conditions(&table, &palette, &mut wish);
-        let stored: Vec<Stored> = (0..40)
-            .filter_map(|_| {
-                let row = random::row(&table, &palette, &mut values)?;
-                let key: Vec<Value> = index.schema.columns.iter().map(|k| (k.column().unwrap(), k)).map(|(c, k)| in_index(&row[c], table.columns[c].ty, k.ty)).collect();
-                let key = index.codec.encode_logical(&key).ok()?;
-                Some(Stored { row, key, bucket: 0 })
-            })
-            .collect();
-        let access = choose(Request::new("t", &[index.candidate()], conditions.clone())).unwrap();
-        let text: Vec<&str> = conditions.iter().map(|c| c.text.as_str()).collect();
+        let stored = index_rows(&table, &index, &palette, &mut values, |_| 0);
+        let order = index_order(&index, &mut wish);
+        let keys = [as_index(&index, IndexTraits::default())];
+        let mut request = Request::new("t", &keys, conditions.clone());
+        (request.order, request.nulls_apart) = (&order, wish.one_in(2));
+        let access = choose(request).unwrap();
+        let all = check_rows(&access, &conditions, &stored)
+            .and_then(|()| check_order(&index, &access, &order, &conditions, &stored));
+        if let Err(TestCaseError::Fail(reason)) = all {
+            return Err(TestCaseError::fail(format!("{reason}\n{}\norder {order:?}\n{access:#?}", shown(&conditions))));
+        }
+    }
+
+    /// A partial index is read only if the rows that are asked for are among its rows; conditions that its predicate repeats
+    /// are not checked again.
+    #[test]
+    fn a_partial_index_has_all_rows_asked_for(mut wish in random::tape(120), mut values in random::tape(300)) {
+        let (table, index) = indexed(wish.below(6));
+        let palette = random::palette(&table, &mut wish);
+        let mut conditions = random::conditions(&table, &palette, &mut wish);
+        let predicate = random::conditions(&table, &palette, &mut wish);
+        let Some(first) = predicate.first() else { return Ok(()) };
+        if wish.one_in(3) {
+            conditions.push(first.clone());
+        }
+        let traits = IndexTraits { predicate: Some(&first.expr), hinted: true, ..IndexTraits::default() };
+        let keys = [table.candidate(), as_index(&index, traits)];
+        let access = choose(Request::new("t", &keys, conditions.clone())).unwrap();
+        if access.key_index == 0 {
+            prop_assert!(matches!(access.lost.as_slice(), [(1, Loss::NotImplied | Loss::NoKeyForm)]), "{:?}", access.lost);
+            return Ok(());
+        }
+        // A row for which the predicate fails cannot be written.
+        let mut stored = index_rows(&table, &index, &palette, &mut values, |_| 0);
+        stored.retain(|stored| holds(std::slice::from_ref(first), &stored.row).is_some());
+        let (own, others): (Vec<Stored>, Vec<Stored>) =
+            stored.into_iter().partition(|stored| holds(std::slice::from_ref(first), &stored.row) == Some(true));
+        for stored in others {
+            prop_assert!(
+                holds(&conditions, &stored.row) != Some(true), "{:?}\n{}\nin {}", stored.row, shown(&conditions), first.text
+            );
+        }
+        if let Err(TestCaseError::Fail(reason)) = check_rows(&access, &conditions, &own) {
+            return Err(TestCaseError::fail(format!("{reason}\n{}\nin {}\n{access:#?}", shown(&conditions), first.text)));
+        }
+    }
+
+    /// The entries of a local index lie in the buckets of their rows, and so only the buckets are read that the conditions
+    /// leave of the table.
+    #[test]
+    fn a_local_index_is_read_in_the_buckets_of_the_rows(mut wish in random::tape(90), mut values in random::tape(300)) {
+        let (table, index) = indexed(wish.below(6));
+        let salt = Some(Salt { buckets: 5, by: None });
+        let table = Table::new("t", table.columns.clone(), KeySchema { salt, ..table.schema.clone() });
+        let schema = KeySchema { salt, ..index.schema.clone() };
+        // The last column of the index is the one of the table's key.
+        let codec = Arc::new(RowKeyCodec::of_entries(&schema, &table.codec, vec![schema.columns.len() - 1]).unwrap());
+        let index = Table { schema, codec, ..index };
+        let palette = random::palette(&table, &mut wish);
+        let conditions = random::conditions(&table, &palette, &mut wish);
+        let bucket = |row: &[Value]| {
+            table.codec.bucket(&table.codec.encode_logical(&table.key_values(row).unwrap()).unwrap())
+        };
+        let stored = index_rows(&table, &index, &palette, &mut values, bucket);
+        for stored in &stored {
+            prop_assert_eq!(index.codec.bucket(&stored.key), stored.bucket);
+        }
+        let traits = IndexTraits { local: true, hinted: true, ..IndexTraits::default() };
+        let keys = [table.candidate(), as_index(&index, traits)];
+        let access = choose(Request::new("t", &keys, conditions.clone())).unwrap();
+        let own = table.plan(conditions.clone());
+        if access.key_index == 0 {
+            prop_assert!(matches!(access.lost.as_slice(), [(1, Loss::NoKeyForm)]), "{:?}", access.lost);
+            return Ok(());
+        }
+        if let Buckets::Some(known) = &own.buckets {
+            let Buckets::Some(read) = &access.buckets else { panic!("{:?}", access.buckets) };
+            prop_assert!(read.iter().all(|bucket| known.contains(bucket)), "{:?} of {:?}", read, known);
+        }
         if let Err(TestCaseError::Fail(reason)) = check_rows(&access, &conditions, &stored) {
-            return Err(TestCaseError::fail(format!("{reason}\nwhere {}\n{access:#?}", text.join("\n  and "))));
+            return Err(TestCaseError::fail(format!("{reason}\n{}\n{access:#?}", shown(&conditions))));
         }
     }
 }
 
-/// A table, and an index over its columns v, c desc, d desc, b, t, of which that at `first` comes first.
+fn shown(conditions: &[Condition]) -> String {
+    conditions.iter().map(|condition| format!("where {}", condition.text)).collect::<Vec<_>>().join("\n")
+}
+
+fn as_index<'a>(index: &'a Table, traits: IndexTraits<'a>) -> CandidateKey<'a> {
+    CandidateKey::of_index("i", &index.schema, &index.codec, traits)
+}
+
+/// Rows with the keys of their entries.
+fn index_rows(
+    table: &Table,
+    index: &Table,
+    palette: &Palette,
+    tape: &mut Tape,
+    bucket: impl Fn(&[Value]) -> u8,
+) -> Vec<Stored> {
+    let key_value = |row: &[Value], key: &KeyColumn| {
+        let column = key.column().unwrap();
+        in_index(&row[column], table.columns[column].ty, key.ty)
+    };
+    (0..40)
+        .filter_map(|_| {
+            let row = random::row(table, palette, tape)?;
+            let key: Vec<Value> = index.schema.columns.iter().map(|key| key_value(&row, key)).collect();
+            let key = index.codec.encode_logical(&key).ok()?;
+            Some(Stored { bucket: bucket(&row), row, key })
+        })
+        .collect()
+}
+
+/// An order that the first columns of an index may have.
+fn index_order(index: &Table, tape: &mut Tape) -> Vec<OrderItem> {
+    let flip = tape.one_in(2);
+    let columns = index.schema.columns.iter().skip(tape.below(2)).take(tape.below(4));
+    columns
+        .map(|key| {
+            let order = if (key.order == SortOrder::Desc) != flip { SortOrder::Desc } else { SortOrder::Asc };
+            OrderItem { by: OrderBy::Column(key.column().unwrap()), order, nulls_first: !tape.one_in(3) }
+        })
+        .collect()
+}
+
+/// A table, and an index over its columns v, c desc, d desc, b, t, s, of which that at `first` comes first.
 fn indexed(first: usize) -> (Table, Table) {
     use SortOrder::{Asc, Desc};
-    use saltwing_types::{KeyColumn, KeySchema, KeySource, SqlType as T};
+    use saltwing_types::{KeySource, SqlType as T};
     let definitions = [
         ("id", T::Integer, T::Integer, Asc),
         ("v", T::Integer, T::Decimal(None), Asc),
@@ -201,6 +316,7 @@ fn indexed(first: usize) -> (Table, Table) {
         ("d", T::Date, T::Decimal(None), Desc),
         ("b", T::Boolean, T::Decimal(None), Asc),
         ("t", T::Timestamp, T::Decimal(None), Asc),
+        ("s", T::Varchar(None), T::Varchar(None), Asc),
     ];
     let columns: Vec<support::Column> = definitions
         .iter()
@@ -219,8 +335,8 @@ fn indexed(first: usize) -> (Table, Table) {
         }
     };
     let table = Table::new("t", columns.clone(), KeySchema { columns: vec![key(0, false)], salt: None });
-    let mut order = [1, 2, 3, 4, 5, 0];
-    order[..5].rotate_left(first);
+    let mut order = [1, 2, 3, 4, 5, 6, 0];
+    order[..6].rotate_left(first);
     let keys = order.map(|column| key(column, true));
     (table, Table::new("i", columns, KeySchema { columns: keys.to_vec(), salt: None }))
 }
@@ -231,11 +347,73 @@ fn in_index(value: &Value, ty: saltwing_types::SqlType, index_ty: saltwing_types
     match (value, ty) {
         (Value::Int(i), _) if index_ty == T::Decimal(None) => Value::Decimal(Decimal::from(*i)),
         (Value::Text(text), T::Char(width)) => Value::Text(format!("{text:<width$}", width = width as usize)),
+        (Value::Text(text), T::Varchar(_)) if text.is_empty() => Value::Null,
         (Value::Date(ms), _) => Value::Decimal(Decimal::from(*ms)),
         (Value::Bool(b), _) => Value::Decimal(Decimal::from(i64::from(*b))),
         (Value::Timestamp(at), _) => {
             Value::Decimal(Decimal::new(i128::from(at.ms) * 1_000_000 + i128::from(at.nanos), 6).unwrap())
         }
         _ => value.clone(),
+    }
+}
+
+/// NULL and '' have one entry's bytes: a condition on one of them is checked for each row, a condition on both is not.
+#[test]
+fn an_index_has_null_and_empty_text_as_one() {
+    use saltwing_types::{KeySource, SqlType as T};
+    let table = support::parser::ranges("ranges key=(id int) values=(s varchar)").unwrap();
+    let key = |column: usize, order| KeyColumn {
+        source: KeySource::Column(column),
+        name: table.columns[column].name.clone(),
+        ty: table.columns[column].ty,
+        order,
+        nullable: column == 1,
+    };
+    assert_eq!(table.columns[1].ty, T::Varchar(None));
+    for order in [SortOrder::Asc, SortOrder::Desc] {
+        let schema = KeySchema { columns: vec![key(1, order), key(0, SortOrder::Asc)], salt: None };
+        let index = Table::new("i", table.columns.clone(), schema);
+        let values = [Value::Null, Value::text(""), Value::text("a"), Value::text("b"), Value::text("c")];
+        let stored: Vec<Stored> = (0..3i64)
+            .flat_map(|id| values.iter().map(move |s| vec![Value::Int(id), s.clone()]))
+            .map(|row| {
+                let s = in_index(&row[1], T::Varchar(None), T::Varchar(None));
+                let key = index.codec.encode_logical(&[s, row[0].clone()]).unwrap();
+                Stored { row, key, bucket: 0 }
+            })
+            .collect();
+        for (text, is_exact) in [
+            ("s = ''", false),
+            ("s IS NULL", false),
+            ("s IS NULL OR s = ''", true),
+            ("s < 'b'", false),
+            ("s <= ''", false),
+            ("s < ''", true),
+            ("s >= ''", false),
+            ("s > ''", true),
+            ("s <> ''", true),
+            ("s <> 'a'", false),
+            ("s IS NOT NULL", false),
+            ("s IN ('', 'b')", false),
+            ("s IN ('a', 'b')", true),
+            ("NOT (s = 'a')", false),
+            ("s = 'a' OR s IS NULL OR s = ''", true),
+            ("(s, id) IN (('', 1), ('b', 2))", false),
+            ("s BETWEEN '' AND 'a'", false),
+            ("s = '' AND id = 1", false),
+            ("s LIKE '%'", false),
+            ("s LIKE 'a%'", true),
+        ] {
+            let conditions: Vec<Condition> = support::parser::condition(text, &table)
+                .unwrap()
+                .into_conjuncts()
+                .into_iter()
+                .map(Condition::new)
+                .collect();
+            let key = as_index(&index, IndexTraits::default());
+            let access = choose(Request::new("t", &[key], conditions.clone())).unwrap();
+            check_rows(&access, &conditions, &stored).unwrap_or_else(|error| panic!("{text} {order:?}: {error}"));
+            assert_eq!(access.residual.is_empty(), is_exact, "{text} {order:?}: {:?}", access.residual);
+        }
     }
 }

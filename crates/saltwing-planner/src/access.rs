@@ -2,17 +2,23 @@
 
 use std::sync::Arc;
 
-use saltwing_access::{Direction, KeyRanges, KeySet, ScanOrder, ScanRoute, ScanSpec, Table, TableError};
-use saltwing_plan::{
-    Access, AccessKind, Buckets, CandidateKey, Condition, OrderItem, OrderKind, PredicateUse, Ranges, Request,
-    RowLimit, Use, choose,
+use saltwing_access::{
+    Direction, Index, KeyRanges, KeySet, ReadSpec, ScanOrder, ScanRoute, ScanSpec, Table, TableError,
 };
-use saltwing_types::{Expr, Span};
+use saltwing_plan::{
+    Access, AccessKind, Buckets, CandidateKey, Condition, IndexTraits, Loss, OrderItem, OrderKind, PredicateUse,
+    Ranges, Request, RowLimit, Use, choose,
+};
+use saltwing_sql::statement::Hint;
+use saltwing_types::{Expr, KeySchema, Span};
 
 use crate::error::Result;
+use crate::index_advice::{IndexAdvice, index_for};
+use crate::index_hint::IndexHints;
 use crate::refused::HintVerb;
 
 /// The request of a statement to one table.
+#[derive(Clone)]
 pub struct AccessRequest<'a> {
     /// The table.
     pub table: &'a Arc<Table>,
@@ -36,6 +42,23 @@ pub struct AccessRequest<'a> {
     pub min_max: Option<usize>,
     /// Whether the statement reads this table only.
     pub single_table: bool,
+    /// The columns that the statement reads beside those of the conditions; `None`: all of them.
+    pub columns: Option<&'a [usize]>,
+    /// The keys by which the rows may be read.
+    pub keys: UsableKeys,
+    /// The hints of the statement.
+    pub hints: &'a [Hint],
+}
+
+/// The keys by which a statement may read the rows of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UsableKeys {
+    /// The table's own, and those of its indexes.
+    All,
+    /// The table's own.
+    Table,
+    /// That of the index at this place among those of the table, if the conditions have a form there; else the table's own.
+    Index(usize),
 }
 
 impl<'a> AccessRequest<'a> {
@@ -53,6 +76,9 @@ impl<'a> AccessRequest<'a> {
             aggregate_or_distinct: false,
             min_max: None,
             single_table: true,
+            columns: None,
+            keys: UsableKeys::All,
+            hints: &[],
         }
     }
 }
@@ -61,6 +87,16 @@ impl<'a> AccessRequest<'a> {
 #[derive(Clone)]
 pub struct TableAccess {
     pub(crate) table: Arc<Table>,
+    /// The place of the index that is read among those of the table.
+    pub(crate) index: Option<usize>,
+    /// The places of the indexes that were candidates.
+    indexes: Vec<usize>,
+    /// The indexes that would bound a refused access: one, or one for each alternative of an OR that nothing bounds.
+    pub(crate) advice: Vec<Arc<IndexAdvice>>,
+    /// The accesses that are read instead of this one, one after the other: the alternatives of an OR.
+    pub(crate) union: Vec<TableAccess>,
+    /// Accesses by other indexes, whose entries must name a row, too. Their own conditions stay among the others.
+    pub(crate) intersected: Vec<TableAccess>,
     pub(crate) alias: Option<String>,
     pub(crate) span: Option<Span>,
     pub(crate) access: Access,
@@ -72,18 +108,72 @@ pub struct TableAccess {
     pub(crate) view: Option<String>,
 }
 
-/// Plans an access. The verdict is not applied yet: see [`TableAccess::judge`].
-///
-/// # Errors
-/// [`crate::PlannerError::Plan`].
-pub fn plan(request: AccessRequest<'_>) -> Result<TableAccess> {
-    let def = request.table.def();
-    let label = def.name.to_string();
-    let keys = [CandidateKey { label: &label, schema: &def.key, codec: request.table.codec() }];
-    let access = choose(Request {
-        table: &label,
-        keys: &keys,
-        conditions: request.conditions,
+fn of_index(index: &Index, hinted: bool) -> CandidateKey<'_> {
+    let def = index.def();
+    let predicate = def.predicate.as_ref().map(|predicate| &predicate.expr);
+    let traits =
+        IndexTraits { columns: index.columns(), predicate, never_null: index.never_null(), local: def.local, hinted };
+    CandidateKey::of_index(&def.name, index.key(), index.codec(), traits)
+}
+
+/// An index that a statement may read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct UsableIndex {
+    /// Its place among those of the table.
+    pub(crate) place: usize,
+    hinted: bool,
+}
+
+pub(crate) fn usable_indexes(request: &AccessRequest<'_>) -> Result<Vec<UsableIndex>> {
+    let hints = IndexHints::new(request.hints, request.table, request.alias.as_deref());
+    let hinted = hints.named()?;
+    // The past of a table is not that of its indexes.
+    if request.table.as_of_ms().is_some() || hints.forbid() {
+        return Ok(Vec::new());
+    }
+    let ready = (0..).zip(request.table.indexes()).filter(|(_, index)| index.is_ready()).map(|(place, _)| place);
+    let usable = |place: usize| match request.keys {
+        UsableKeys::All => Some(UsableIndex { place, hinted: hinted.contains(&place) }),
+        UsableKeys::Table => None,
+        UsableKeys::Index(wanted) => (place == wanted).then_some(UsableIndex { place, hinted: true }),
+    };
+    Ok(ready.filter_map(usable).collect())
+}
+
+/// The access by the best of the keys of the table and some of its indexes.
+pub(crate) fn by_one_key(request: AccessRequest<'_>, indexes: &[UsableIndex]) -> Result<TableAccess> {
+    let label = request.table.def().name.to_string();
+    let keys = candidate_keys(request.table, &label, indexes);
+    let access = choose(key_request(&request, &label, &keys))?;
+    let index = access.key_index.checked_sub(1).and_then(|chosen| Some(indexes.get(chosen)?.place));
+    Ok(TableAccess {
+        table: request.table.clone(),
+        index,
+        indexes: indexes.iter().map(|index| index.place).collect(),
+        advice: Vec::new(),
+        union: Vec::new(),
+        intersected: Vec::new(),
+        alias: request.alias,
+        span: request.span,
+        access,
+        verb: HintVerb::default(),
+        opaque: Vec::new(),
+        view: None,
+    })
+}
+
+fn candidate_keys<'a>(table: &'a Table, label: &'a str, indexes: &[UsableIndex]) -> Vec<CandidateKey<'a>> {
+    let own = CandidateKey::of_table(label, &table.def().key, table.codec());
+    let of = |usable: &UsableIndex| Some(of_index(table.indexes().get(usable.place)?, usable.hinted));
+    std::iter::once(own).chain(indexes.iter().filter_map(of)).collect()
+}
+
+fn key_request<'a>(request: &AccessRequest<'a>, label: &'a str, keys: &'a [CandidateKey<'a>]) -> Request<'a> {
+    Request {
+        table: label,
+        keys,
+        conditions: request.conditions.clone(),
+        columns: request.columns,
         order: request.order,
         nulls_apart: request.nulls_apart,
         limit: request.limit,
@@ -92,16 +182,16 @@ pub fn plan(request: AccessRequest<'_>) -> Result<TableAccess> {
         min_max: request.min_max,
         single_table: request.single_table,
         catalog: false,
-    })?;
-    Ok(TableAccess {
-        table: request.table.clone(),
-        alias: request.alias,
-        span: request.span,
-        access,
-        verb: HintVerb::default(),
-        opaque: Vec::new(),
-        view: None,
-    })
+    }
+}
+
+/// The index that would make a refused access legal, if there is one.
+pub(crate) fn advice(refused: &TableAccess, request: &AccessRequest<'_>) -> Vec<Arc<IndexAdvice>> {
+    let label = request.table.def().name.to_string();
+    let keys = candidate_keys(request.table, &label, &[]);
+    let conditions = refused.access.residual.clone();
+    let advice = index_for(request.table, Request { conditions, ..key_request(request, &label, &keys) });
+    advice.into_iter().map(Arc::new).collect()
 }
 
 impl TableAccess {
@@ -142,12 +232,102 @@ impl TableAccess {
         self.access.order != OrderKind::None
     }
 
+    /// The index that is read; `None` if the rows are read by the key of the table.
+    pub fn index(&self) -> Option<&Index> {
+        self.table.indexes().get(self.index?)
+    }
+
+    /// The accesses of a union, or else this one: each reads one key.
+    pub fn parts(&self) -> impl Iterator<Item = &Self> {
+        let one = self.union.is_empty().then_some(self);
+        one.into_iter().chain(&self.union)
+    }
+
+    /// The accesses that read keys for this one: those of a union, or it and those that it is intersected with.
+    pub fn keys_read(&self) -> impl Iterator<Item = &Self> {
+        self.parts().flat_map(|part| std::iter::once(part).chain(&part.intersected))
+    }
+
+    /// Whether it reads the rows of the table by the table's own key.
+    pub fn is_by_table_key(&self) -> bool {
+        self.index.is_none() && self.union.is_empty()
+    }
+
+    /// The place of the index that is read among those of the table; `None` if the rows are read by the key of the table.
+    pub(crate) fn index_place(&self) -> Option<usize> {
+        self.index
+    }
+
+    /// The same access, chosen because rows of one group follow each other.
+    #[must_use]
+    pub(crate) fn for_groups(mut self) -> Self {
+        self.access.lost.iter_mut().for_each(|(_, loss)| *loss = Loss::NotGrouped);
+        self
+    }
+
+    /// The same access, with the verdict on another one, which an override of the guard then lets pass or not.
+    #[must_use]
+    pub(crate) fn judged_as(mut self, other: Self) -> Self {
+        (self.access.verdict, self.advice) = (other.access.verdict, other.advice);
+        self
+    }
+
+    /// The keys that are not read, each with the reason: `None` is the table's own. Only of a table with indexes.
+    pub fn lost(&self) -> impl Iterator<Item = (Option<&Index>, Loss)> {
+        let index = |key_index: usize| self.table.indexes().get(*self.indexes.get(key_index.checked_sub(1)?)?);
+        self.access.lost.iter().map(move |(key_index, loss)| (index(*key_index), *loss))
+    }
+
+    /// The indexes that together would make a refused access legal; empty if none would.
+    pub fn advice(&self) -> &[Arc<IndexAdvice>] {
+        &self.advice
+    }
+
+    /// The key that the ranges are of: the table's, or that of an index's entries.
+    pub fn key(&self) -> &KeySchema {
+        self.index().map_or(&self.table.def().key, Index::key)
+    }
+
+    /// The table whose keys are read: of the rows, or of an index's entries.
+    pub fn key_table(&self) -> &Arc<Table> {
+        self.index().map_or(&self.table, Index::entries)
+    }
+
     /// Scans of these columns, whose rows meet the conditions that ranges do not tell.
     ///
     /// # Errors
     /// A type mismatch where one of the conditions is none.
-    pub fn spec(&self, columns: Vec<usize>) -> std::result::Result<ScanSpec, TableError> {
-        ScanSpec::new(&self.table, columns, self.residual())
+    pub fn spec(&self, columns: Vec<usize>) -> std::result::Result<ReadSpec, TableError> {
+        if !self.union.is_empty() {
+            let part =
+                |part: &TableAccess| Ok::<_, TableError>((part.spec(columns.clone())?, part.route(part.access.limit)));
+            let parts = self.union.iter().map(part).collect::<std::result::Result<_, _>>()?;
+            return ReadSpec::union(&self.table, columns, parts);
+        }
+        let Some(index) = self.index() else { return ReadSpec::of_table(&self.table, columns, self.residual()) };
+        let mut spec = ReadSpec::by_index(&self.table, index, columns, self.residual())?;
+        for other in &self.intersected {
+            if let Some(index) = other.index() {
+                spec = spec.intersected_with(index, other.residual(), other.route(None))?;
+            }
+        }
+        Ok(spec)
+    }
+
+    /// Scans of these columns and, as the last one, of the physical key that is read: of the rows, or of the entries of an
+    /// index. `None` if entries do not have the columns, or those of the conditions.
+    ///
+    /// # Errors
+    /// A type mismatch where one of the conditions is none.
+    pub fn spec_with_key(&self, columns: &[usize]) -> std::result::Result<Option<ScanSpec>, TableError> {
+        match self.index() {
+            _ if !self.union.is_empty() => Ok(None),
+            None => {
+                let columns = columns.iter().copied().chain([self.table.row_key_index()]).collect();
+                ScanSpec::new(&self.table, columns, self.residual()).map(Some)
+            }
+            Some(index) => index.spec_with_key(columns, self.residual()),
+        }
     }
 
     /// Whether it reads one range of keys, or all of them.
@@ -196,8 +376,11 @@ impl TableAccess {
         self.access.buckets.clone()
     }
 
-    /// All keys that are read, in no order; `None` before parameters have values.
+    /// All keys that are read, in no order; `None` before parameters have values, and of a union.
     pub fn keys(&self) -> Option<KeySet> {
+        if !self.union.is_empty() {
+            return None;
+        }
         let ranges = &self.access.ranges;
         ranges.is_known().then(|| KeySet::Ranges { ranges: KeyRanges::planned(ranges), buckets: self.buckets() })
     }

@@ -1,7 +1,7 @@
 //! Errors of planning.
 
 use saltwing_plan::PlanError;
-use saltwing_types::{ErrorCode, Span, ValueError};
+use saltwing_types::{ErrorCode, Span, ValueError, suggest};
 
 use crate::refused::RefusedScans;
 
@@ -15,6 +15,18 @@ pub enum PlannerError {
     /// A condition that the typing rules refuse.
     #[error(transparent)]
     Value(#[from] ValueError),
+    /// A hint names an index that its table does not have.
+    #[error("the hint INDEX names {index}, and {table} has no index of this name")]
+    NoSuchIndex {
+        /// The table.
+        table: String,
+        /// The index.
+        index: String,
+        /// The indexes of the table.
+        known: Vec<String>,
+        /// The place of the name.
+        span: Span,
+    },
     /// Full scans that the guard refuses.
     #[error("{}", .0.message())]
     FullScanRefused(Box<RefusedScans>),
@@ -29,6 +41,7 @@ impl PlannerError {
         match self {
             Self::Plan(error) => error.code(),
             Self::Value(error) => error.code(),
+            Self::NoSuchIndex { .. } => ErrorCode::Syntax,
             Self::FullScanRefused(_) => ErrorCode::FullScanRefused,
         }
     }
@@ -40,12 +53,20 @@ impl PlannerError {
 
     /// The place in the statement.
     pub fn span(&self) -> Option<Span> {
-        self.refused()?.span()
+        match self {
+            Self::NoSuchIndex { span, .. } => Some(*span),
+            _ => self.refused()?.span(),
+        }
     }
 
     /// Advice for the user.
     pub fn help(&self) -> Option<String> {
-        Some(self.refused()?.help())
+        match self {
+            Self::NoSuchIndex { index, known, .. } => {
+                suggest(index, known.iter().map(String::as_str)).map(|near| format!("did you mean {near}?"))
+            }
+            _ => Some(self.refused()?.help()),
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
 use saltwing_access::Counters;
-use saltwing_plan::{Access, Buckets, LISTED_MAX, OrderKind, Verdict};
+use saltwing_plan::{Access, Buckets, LISTED_MAX, OrderKind, PredicateUse, Use, Verdict};
 use saltwing_types::{SortOrder, text};
 use serde_json::{Value as Json, json};
 
@@ -52,7 +52,7 @@ fn key_columns(access: &TableAccess) -> Vec<String> {
         SortOrder::Asc => k.name.clone(),
         SortOrder::Desc => format!("{} desc", k.name),
     };
-    access.table.def().key.columns.iter().map(column).collect()
+    access.key().columns.iter().map(column).collect()
 }
 
 fn residual_text(access: &TableAccess) -> Option<String> {
@@ -63,7 +63,7 @@ fn residual_text(access: &TableAccess) -> Option<String> {
 
 /// The buckets read, and how many there are; a table without salt has none.
 fn buckets(access: &TableAccess) -> (Vec<u8>, u16) {
-    let Some(salt) = access.table.def().key.salt else { return (Vec::new(), 0) };
+    let Some(salt) = access.key().salt else { return (Vec::new(), 0) };
     match &access.access.buckets {
         Buckets::All => ((0..salt.buckets).map(|b| b as u8).collect(), salt.buckets),
         Buckets::Some(list) => (list.clone(), salt.buckets),
@@ -74,7 +74,7 @@ fn report_json(report: &AccessReport) -> Json {
     let (table_access, plan) = (&report.access, &report.access.access);
     let def = table_access.table.def();
     let (bucket_list, buckets_total) = buckets(table_access);
-    let ranges = plan.ranges.first(LISTED_MAX).map(|ranges| {
+    let ranges = plan.ranges.first(LISTED_MAX).filter(|_| table_access.union.is_empty()).map(|ranges| {
         let hex = |range: &saltwing_rowkey::KeyRange| {
             json!([text::hex(range.start()), range.end().map_or_else(String::new, text::hex)])
         };
@@ -88,33 +88,78 @@ fn report_json(report: &AccessReport) -> Json {
     let mut object = json!({
         "table": def.name.to_string(),
         "alias": table_access.alias,
-        "index": null,
+        "index": table_access.index().map(|index| index.def().name.clone()),
         "kind": plan.kind.as_str(),
         "key": key_columns(table_access),
-        "spans": plan.spans(),
+        "spans": plan.spans().filter(|_| table_access.union.is_empty()),
         "ranges": ranges,
-        "ranges_total": plan.ranges.total().map(|n| u64::try_from(n).unwrap_or(u64::MAX)),
+        "ranges_total": plan.ranges.total().filter(|_| table_access.union.is_empty()).map(|n| u64::try_from(n).unwrap_or(u64::MAX)),
         "exact": plan.exact,
         "buckets": bucket_list,
         "buckets_total": buckets_total,
         "order": plan.order.as_str(),
         "limit": plan.limit,
-        "residual": residual_text(table_access),
+        "residual": residual_text(table_access).filter(|_| table_access.union.is_empty()),
         "predicates": predicates,
         "verdict": { "allowed": plan.verdict.allowed, "rule": plan.verdict.rule.as_str() },
     });
+    if let (true, Some(object)) = (!plan.lost.is_empty(), object.as_object_mut()) {
+        let lost = table_access
+            .lost()
+            .map(|(index, loss)| json!({ "index": index.map(|index| &index.def().name), "why": loss.as_str() }));
+        object.insert("lost".into(), lost.collect());
+        object.insert("covering".into(), json!(plan.covering));
+    }
     if let (Some(skip), Some(object)) = (&plan.skip, object.as_object_mut()) {
         object.insert("skip".into(), json!(skip.text()));
     }
+    for (name, parts) in [("union", &table_access.union), ("intersected", &table_access.intersected)] {
+        if let (false, Some(object)) = (parts.is_empty(), object.as_object_mut()) {
+            object.insert(name.into(), reports_of_parts(parts, report).iter().map(report_json).collect());
+        }
+    }
     if let (Some(counters), Some(object)) = (&report.counters, object.as_object_mut()) {
-        for (name, count) in counted(counters) {
-            object.insert(name.into(), json!(count));
+        object.extend(counted_json(&report.counted(counters)));
+        if let Some(fetched) = counters.fetched() {
+            object.insert("fetched".into(), Json::Object(counted_json(&counted(fetched)).collect()));
         }
     }
     object
 }
 
-fn counted(counters: &Counters) -> [(&'static str, u64); 8] {
+/// The accesses that are united or intersected in one, with their counters.
+fn reports_of_parts(parts: &[TableAccess], whole: &AccessReport) -> Vec<AccessReport> {
+    let counters = whole.counters.as_ref().map(|counters| counters.branches()).unwrap_or_default();
+    let report = |(place, access): (usize, &TableAccess)| AccessReport {
+        access: access.clone(),
+        counters: counters.get(place).cloned(),
+    };
+    parts.iter().enumerate().map(report).collect()
+}
+
+fn counted_json(counted: &Counted) -> impl Iterator<Item = (String, Json)> {
+    counted.iter().map(|(name, count)| ((*name).to_owned(), json!(count)))
+}
+
+fn counted_text(counted: &Counted) -> String {
+    counted.each_ref().map(|(name, count)| format!("{name} {count}")).join(", ")
+}
+
+/// The counters of a scan, by name.
+type Counted = [(&'static str, u64); 8];
+
+impl AccessReport {
+    /// The counters of the access, and those of the parts of a union together.
+    fn counted(&self, counters: &Counters) -> Counted {
+        let mut sum = counted(counters);
+        for part in counters.branches().iter().filter(|_| !self.access.union.is_empty()) {
+            sum.iter_mut().zip(counted(part)).for_each(|((_, sum), (_, count))| *sum += count);
+        }
+        sum
+    }
+}
+
+fn counted(counters: &Counters) -> Counted {
     [
         ("keys_read", counters.keys_read.load(Relaxed)),
         ("seeks", counters.seeks.load(Relaxed)),
@@ -138,7 +183,7 @@ pub fn explain_text(executor: &str, plan: Option<&DirectPlan>, reports: &[Access
     }
     for report in reports {
         // Writing to a string cannot fail.
-        let _ = write_report(&mut out, report);
+        let _ = write_report(&mut out, report, "");
     }
     out
 }
@@ -163,55 +208,105 @@ fn open_text(access: &Access) -> String {
 /// Spans and conditions shown to people.
 const SHOWN_MAX: usize = 8;
 
-fn write_report(out: &mut String, report: &AccessReport) -> std::fmt::Result {
+/// One access; each of its lines begins with `indent`.
+fn write_report(out: &mut String, report: &AccessReport, indent: &str) -> std::fmt::Result {
+    if !report.access.union.is_empty() {
+        return write_union(out, report, indent);
+    }
     let (table_access, plan) = (&report.access, &report.access.access);
+    write_keys(out, table_access, indent)?;
+    plan.predicates.iter().try_for_each(|predicate| write_predicate(out, predicate, indent))?;
+    if plan.order != OrderKind::None {
+        let order = if plan.order == OrderKind::Key { "as the key" } else { "against the key" };
+        writeln!(out, "{indent}  order     {order}, nothing is sorted")?;
+    }
+    if let Some(limit) = plan.limit {
+        writeln!(out, "{indent}  limit     stops after {limit} rows")?;
+    }
+    for other in reports_of_parts(&table_access.intersected, report) {
+        writeln!(out, "{indent}  intersected with the rows of these entries:")?;
+        let deeper = format!("{indent}    ");
+        write_keys(out, &other.access, &deeper)?;
+        let in_ranges = other.access.access.predicates.iter().filter(|predicate| predicate.use_ != Use::Residual);
+        in_ranges.into_iter().try_for_each(|predicate| write_predicate(out, predicate, &deeper))?;
+        write_counters(out, &other, &deeper)?;
+    }
+    if table_access.index().is_some() {
+        let fetch = if plan.covering { "nothing: entries have all columns" } else { "the rows of the entries" };
+        writeln!(out, "{indent}  fetch     {fetch}")?;
+    }
+    for (index, loss) in table_access.lost() {
+        let key = index.map_or_else(|| "the key of the table".into(), |index| format!("index {}", index.def().name));
+        writeln!(out, "{indent}  not read  {key}: {}", loss.as_str())?;
+    }
+    writeln!(out, "{indent}  verdict   {}", verdict_text(&plan.verdict))?;
+    write_counters(out, report, indent)
+}
+
+/// The keys that an access reads.
+fn write_keys(out: &mut String, table_access: &TableAccess, indent: &str) -> std::fmt::Result {
+    let plan = &table_access.access;
     let alias = table_access.alias.as_ref().map(|a| format!(" as {a}")).unwrap_or_default();
     let kind = plan.kind.as_str().replace('_', " ");
+    let by = table_access.index().map(|index| format!(", index {}", index.def().name)).unwrap_or_default();
     writeln!(
         out,
-        "{kind} of {}{alias}, key ({})",
+        "{indent}{kind} of {}{alias}{by}, key ({})",
         table_access.table.def().name,
         key_columns(table_access).join(", ")
     )?;
     match plan.spans() {
-        None => writeln!(out, "  spans     known when it runs, by {}", open_text(plan))?,
+        None => writeln!(out, "{indent}  spans     known when it runs, by {}", open_text(plan))?,
         Some(spans) => {
             for span in spans.iter().take(SHOWN_MAX) {
-                writeln!(out, "  span      {span}")?;
+                writeln!(out, "{indent}  span      {span}")?;
             }
             let total = plan.ranges.total().unwrap_or_default();
             if total > SHOWN_MAX as u128 {
-                writeln!(out, "            … {total} in all")?;
+                writeln!(out, "{indent}            … {total} in all")?;
             }
         }
     }
     if let Some(skip) = &plan.skip {
-        writeln!(out, "  skip      {}", skip.text())?;
+        writeln!(out, "{indent}  skip      {}", skip.text())?;
     }
-    writeln!(out, "            {}", if plan.exact { "exact" } else { "loose: holds other rows too" })?;
+    writeln!(out, "{indent}            {}", if plan.exact { "exact" } else { "loose: holds other rows too" })?;
     let (bucket_list, total) = buckets(table_access);
     if total > 0 {
         let list: Vec<String> = bucket_list.iter().take(SHOWN_MAX).map(u8::to_string).collect();
         let which = if bucket_list.len() == usize::from(total) { "all".into() } else { list.join(", ") };
-        writeln!(out, "  buckets   {} of {total}: {which}", bucket_list.len())?;
-    }
-    for predicate in &plan.predicates {
-        writeln!(out, "  {:<9} {}  -- {}", predicate.use_.as_str(), predicate.text, predicate.why)?;
-    }
-    if plan.order != OrderKind::None {
-        writeln!(
-            out,
-            "  order     {}, nothing is sorted",
-            if plan.order == OrderKind::Key { "as the key" } else { "against the key" }
-        )?;
-    }
-    if let Some(limit) = plan.limit {
-        writeln!(out, "  limit     stops after {limit} rows")?;
-    }
-    writeln!(out, "  verdict   {}", verdict_text(&plan.verdict))?;
-    if let Some(counters) = &report.counters {
-        let text: Vec<String> = counted(counters).iter().map(|(name, count)| format!("{name} {count}")).collect();
-        writeln!(out, "  counted   {}", text.join(", "))?;
+        writeln!(out, "{indent}  buckets   {} of {total}: {which}", bucket_list.len())?;
     }
     Ok(())
+}
+
+fn write_predicate(out: &mut String, predicate: &PredicateUse, indent: &str) -> std::fmt::Result {
+    writeln!(out, "{indent}  {:<9} {}  -- {}", predicate.use_.as_str(), predicate.text, predicate.why)
+}
+
+fn write_counters(out: &mut String, report: &AccessReport, indent: &str) -> std::fmt::Result {
+    let Some(counters) = &report.counters else { return Ok(()) };
+    writeln!(out, "{indent}  counted   {}", counted_text(&report.counted(counters)))?;
+    match counters.fetched() {
+        Some(fetched) => writeln!(out, "{indent}  fetched   {}", counted_text(&counted(fetched))),
+        None => Ok(()),
+    }
+}
+
+/// The alternatives of an OR, each with a key of its own.
+fn write_union(out: &mut String, report: &AccessReport, indent: &str) -> std::fmt::Result {
+    let (table_access, plan) = (&report.access, &report.access.access);
+    let alias = table_access.alias.as_ref().map(|a| format!(" as {a}")).unwrap_or_default();
+    writeln!(out, "{indent}union of {}{alias}", table_access.table.def().name)?;
+    if plan.order != OrderKind::None {
+        writeln!(out, "{indent}  order     that of the parts, nothing is sorted")?;
+    }
+    if let Some(limit) = plan.limit {
+        writeln!(out, "{indent}  limit     stops after {limit} rows")?;
+    }
+    for part in reports_of_parts(&table_access.union, report) {
+        write_report(out, &part, &format!("{indent}  "))?;
+    }
+    writeln!(out, "{indent}  verdict   {}", verdict_text(&plan.verdict))?;
+    write_counters(out, report, indent)
 }

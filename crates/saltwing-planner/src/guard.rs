@@ -1,12 +1,13 @@
 //! The guard: the overrides of a refusal, and the error if none applies.
 
 use saltwing_plan::{OverrideLadder, Policy, Refusal, Rule, resolve};
-use saltwing_sql::quote_name;
 use saltwing_sql::statement::Hint;
+use saltwing_sql::{Name, quote_name};
 use saltwing_types::Value;
 
 use crate::access::TableAccess;
 use crate::error::Result;
+use crate::index_hint::names_table;
 use crate::refused::{HintVerb, RefusedScans, RefusedTable};
 use saltwing_bind::{FULL_SCAN, ViewPlace};
 
@@ -44,13 +45,9 @@ impl Guard {
     }
 
     fn hinted(&self, access: &TableAccess) -> bool {
-        let def = access.table.def();
-        let is_table = |name: &str| {
-            let name = name.to_lowercase();
-            let names = [Some(def.name.name.as_str()), access.alias.as_deref(), self.view_of(access)];
-            names.into_iter().flatten().any(|n| n.to_lowercase() == name) || def.name.to_string().to_lowercase() == name
-        };
-        let names_it = |hint: &Hint| hint.args.is_empty() || hint.args.iter().any(|a| is_table(&a.text));
+        let is_it =
+            |name: &Name| names_table(name, access.table.def(), [access.alias.as_deref(), self.view_of(access)]);
+        let names_it = |hint: &Hint| hint.args.is_empty() || hint.args.iter().any(is_it);
         self.hints.iter().any(|hint| hint.name.text.eq_ignore_ascii_case(FULL_SCAN) && names_it(hint))
     }
 

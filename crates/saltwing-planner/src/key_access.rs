@@ -20,15 +20,21 @@ pub enum KeyAccess {
 }
 
 impl KeyAccess {
-    /// Whether a plan reads exactly the part of the key that the conditions give.
-    pub(crate) fn is_all_of(planned: &PlannedSelect) -> bool {
-        let Access { kind, residual, verdict, in_turn, skip, .. } = planned.access.access();
-        !matches!(planned.plan, DirectPlan::KeyEnds { .. } | DirectPlan::DistinctPrefix { .. })
-            && matches!(kind, AccessKind::Point | AccessKind::Range | AccessKind::SkipScan)
-            && residual.is_empty()
+    /// The plan that reads the part of the key that conditions give, whatever it is; `None` if the plan does more than that.
+    /// Nothing is left to be checked of rows in that part.
+    pub(crate) fn plan_of_parts(mut planned: PlannedSelect) -> Option<PlannedSelect> {
+        let Access { kind, residual, verdict, in_turn, skip, .. } = &mut planned.access.access;
+        let is_part = matches!(kind, AccessKind::Point | AccessKind::Range | AccessKind::SkipScan)
             && in_turn.is_none()
             && skip.is_none()
-            && verdict.allowed == Some(true)
+            && verdict.allowed == Some(true);
+        // A text may be '', which entries do not tell from NULL: a part is of other texts.
+        if planned.access.index.is_some() {
+            residual.clear();
+        }
+        let is_all = residual.is_empty() && planned.access.union.is_empty() && planned.access.intersected.is_empty();
+        let is_plain = !matches!(planned.plan, DirectPlan::KeyEnds { .. } | DirectPlan::DistinctPrefix { .. });
+        (is_part && is_all && is_plain).then_some(planned)
     }
 
     /// The rows of this part, read as an access is, at most `limit`.
@@ -87,7 +93,7 @@ pub fn keys_of_rows(table: &Table, columns: &[usize], rows: impl IntoIterator<It
 pub(super) fn is_plain_value(value: &Value, ty: SqlType) -> bool {
     match value {
         Value::Int(n) => ty.integer_range().is_some_and(|(low, high)| (low..=high).contains(n)),
-        Value::Text(_) => ty == SqlType::Varchar(None),
+        Value::Text(_) => matches!(ty, SqlType::Varchar(_)),
         Value::Bool(_) => ty == SqlType::Boolean,
         Value::Date(_) => ty == SqlType::Date,
         Value::Bytes(bytes) => ty == SqlType::Uuid && bytes.len() == 16,

@@ -8,17 +8,20 @@
 //! host IN (?, ?) AND day = ?           such a part for each value, or row of values, of one list
 //! ```
 //!
+//! The key is the table's own, or that of an index: then the parts are of its entries, and never a single row.
+//!
 //! # Law
-//! If a part of the key is made for some values, then the plan of the SELECT with these values reads the same rows in
+//! If a part of the key is made for some values, then the plan of the SELECT with these values reads the same keys in
 //! the same buckets, and each row of the part meets all conditions.
 
 use std::borrow::Cow;
 use std::ops::Bound;
 
-use saltwing_access::keys::{KeyList, RangeList};
+use saltwing_access::keys::{KeyList, KeyRanges, RangeList};
 use saltwing_access::{KeySet, Table};
-use saltwing_rowkey::{BucketRange, PlainKey};
-use saltwing_types::{ColumnRef, CompareOp, Expr, KeyColumn, SqlType, Value, typing};
+use saltwing_rowkey::{BucketRange, PlainKey, RowKeyCodec};
+use saltwing_types::key_form::key_form_of_entry;
+use saltwing_types::{ColumnRef, CompareOp, Expr, KeyColumn, KeySchema, SqlType, Value, typing};
 
 use crate::key_access::{KeyAccess, is_plain_value};
 use saltwing_bind::BoundSelect;
@@ -89,23 +92,25 @@ struct ColumnBounds {
 
 /// Conditions that give a [`KeyAccess`] for all values.
 pub(super) struct KeyTemplate {
+    /// The place of the index whose key it is among those of the table; `None` for the table's own.
+    index: Option<usize>,
     /// By position in the key; nothing is said of a computed column.
     said: Vec<ColumnBounds>,
     /// How many leading columns equal a value, or are computed.
     equal: usize,
     /// Whether the column behind them lies in a span.
     has_span: bool,
+    /// Whether the columns do not tell the bucket: all are read.
+    in_any_bucket: bool,
     /// Rows of values: one of them is that of the columns listed.
     list: Option<Vec<Vec<Operand>>>,
 }
 
 impl KeyTemplate {
-    /// The template of a SELECT all of whose conditions are about leading key columns.
-    pub(super) fn of(bound: &BoundSelect) -> Option<Self> {
-        if bound.limit_open {
-            return None;
-        }
-        let key = &bound.table.def().key;
+    /// The template of a SELECT all of whose conditions are about leading columns of the table's key, or of that of an
+    /// index, by its place.
+    pub(super) fn of(bound: &BoundSelect, index: Option<usize>) -> Option<Self> {
+        let (key, codec) = key_of(&bound.table, index)?;
         let mut said = vec![ColumnBounds::default(); key.columns.len()];
         let mut list = None;
         for condition in &bound.conditions {
@@ -113,8 +118,8 @@ impl KeyTemplate {
                 if let Expr::And(all) = &condition.expr { &all[..] } else { std::slice::from_ref(&condition.expr) };
             for expr in all {
                 match listed(expr) {
-                    Some((columns, rows)) => note_list(columns, rows, bound, &mut said, &mut list)?,
-                    None => note(expr, bound, &mut said)?,
+                    Some((columns, rows)) => note_list(columns, rows, key, &mut said, &mut list)?,
+                    None => note(expr, key, &mut said)?,
                 }
             }
         }
@@ -122,7 +127,8 @@ impl KeyTemplate {
             key.position(column).and_then(|position| said.get(position)).is_some_and(ColumnBounds::is_fixed)
         };
         let is_equal = |(said, part): &(&ColumnBounds, &KeyColumn)| {
-            said.is_fixed() || part.computed().is_some_and(|e| e.columns().into_iter().all(is_fixed))
+            // The parts of an index that are expressions take a plan.
+            said.is_fixed() || index.is_none() && part.computed().is_some_and(|e| e.columns().into_iter().all(is_fixed))
         };
         let equal = said.iter().zip(&key.columns).take_while(is_equal).count();
         let (leading, rest) = said.split_at_checked(equal)?;
@@ -130,20 +136,33 @@ impl KeyTemplate {
         let fits = leading.iter().all(|said| !said.is_span() && (said.equal.is_none() || said.listed.is_none()))
             && rest.iter().enumerate().all(|(i, said)| i == 0 && !said.is_fixed() || said.is_nothing())
             && (equal > 0 || has_span)
-            // A span of one value may tell the bucket too: that takes a plan.
-            && bound.table.codec().salt_column_count() <= equal;
-        fits.then_some(Self { said, equal, has_span, list })
+            && (index.is_none() || equal < key.columns.len());
+        let salted = codec.salt_column_count();
+        let in_any_bucket = salted > equal;
+        // A span of one value may tell the bucket too, and so may the columns of a row for the entries of a local index: that
+        // takes a plan.
+        let is_local = index.and_then(|index| bound.table.indexes().get(index)).is_some_and(|index| index.def().local);
+        let is_of_row = |said: &ColumnBounds| {
+            said.column.as_ref().is_some_and(|column| bound.table.def().key.position(column.index).is_some())
+        };
+        let tells_bucket =
+            in_any_bucket && (salted == equal + usize::from(has_span) || is_local && said.iter().any(is_of_row));
+        (fits && !tells_bucket).then_some(Self { index, said, equal, has_span, in_any_bucket, list })
     }
 
     /// The part that these values ask for; `None` where more than encoding is to be thought of.
     pub(super) fn part(&self, table: &Table, values: &[Value]) -> Option<KeyAccess> {
+        let (key, codec) = key_of(table, self.index)?;
         let row_key = |listed: &[Operand]| self.leading(table, values, listed)?.row_key();
-        let is_row = self.equal == table.def().key.columns.len();
+        let is_row = self.equal == key.columns.len();
         Some(match &self.list {
             None if is_row => KeyAccess::Row(row_key(&[])?),
+            None if self.in_any_bucket => {
+                KeyAccess::Keys(KeySet::everywhere(KeyRanges::from_iter([self.range(table, values, &[])?.range])))
+            }
             None => KeyAccess::Keys(KeySet::Range(self.range(table, values, &[])?)),
             Some(list) if is_row => {
-                let rows = KeyList::new(table.codec().bucket_bytes(), list.iter(), |row, out| {
+                let rows = KeyList::new(codec.bucket_bytes(), list.iter(), |row, out| {
                     out.extend_from_slice(&row_key(row)?);
                     Some(())
                 })?;
@@ -165,39 +184,65 @@ impl KeyTemplate {
         }
         let said = self.said.get(self.equal)?;
         let column = said.column.as_ref()?;
-        let (low, high) = (bound(&said.low, values, column)?, bound(&said.high, values, column)?);
+        // The key of an entry has the same bytes for '' and NULL.
+        if self.index.is_some() && said.low.is_none() && matches!(column.ty, SqlType::Varchar(_)) {
+            return None;
+        }
+        let ty = key_of(table, self.index)?.0.columns.get(self.equal)?.ty;
+        let in_key = |value| self.in_key(value, column.ty, ty);
+        let (low, high) = (bound(&said.low, values, column, in_key)?, bound(&said.high, values, column, in_key)?);
         key.span_range(low.as_ref().map(|value| &**value), high.as_ref().map(|value| &**value))
     }
 
     /// The columns that equal a value, or are computed of such; none of them is NULL.
     fn leading<'t>(&self, table: &'t Table, values: &[Value], listed: &[Operand]) -> Option<PlainKey<'t>> {
-        let def = table.def();
+        let (key_schema, codec) = key_of(table, self.index)?;
         let mut row = Vec::new();
-        if def.key.has_computed() {
-            row.resize(def.columns.len(), Value::Null);
+        if self.index.is_none() && key_schema.has_computed() {
+            row.resize(table.def().columns.len(), Value::Null);
             for said in self.said.iter().filter(|said| said.is_fixed()) {
                 *row.get_mut(said.column.as_ref()?.index)? = said.value(values, listed)?.into_owned();
             }
         }
-        let mut key = table.codec().plain_key();
-        for (said, part) in self.said.iter().zip(&def.key.columns).take(self.equal) {
+        let mut key = codec.plain_key();
+        for (said, part) in self.said.iter().zip(&key_schema.columns).take(self.equal) {
             match part.computed() {
-                None => key.push(&*said.value(values, listed)?)?,
+                None => {
+                    let value = self.in_key(said.value(values, listed)?, said.column.as_ref()?.ty, part.ty)?;
+                    key.push(&value)?;
+                }
                 Some(_) => key.push(&part.value(&row).ok()?)?,
             }
         }
-        Some(key)
+        Some(if self.in_any_bucket { key.in_any_bucket() } else { key })
+    }
+
+    /// The form of a column's value in a key column of the type `key_ty`.
+    fn in_key<'v>(&self, value: Cow<'v, Value>, ty: SqlType, key_ty: SqlType) -> Option<Cow<'v, Value>> {
+        match self.index {
+            None => Some(value),
+            Some(_) => key_form_of_entry(&value, ty, key_ty).ok().map(Cow::Owned),
+        }
     }
 }
 
-/// An end of a span.
+/// The key of a table, or of the entries of an index.
+fn key_of(table: &Table, index: Option<usize>) -> Option<(&KeySchema, &RowKeyCodec)> {
+    match index {
+        None => Some((&table.def().key, table.codec())),
+        Some(index) => table.indexes().get(index).map(|index| (index.key(), &**index.codec())),
+    }
+}
+
+/// An end of a span; `in_key` gives the form of its value in the key.
 fn bound<'v>(
     end: &'v Option<(Operand, bool)>,
     values: &'v [Value],
     column: &ColumnRef,
+    in_key: impl Fn(Cow<'v, Value>) -> Option<Cow<'v, Value>>,
 ) -> Option<Bound<Cow<'v, Value>>> {
     let Some((given, inside)) = end else { return Some(Bound::Unbounded) };
-    let value = given.value(values, column).filter(|value| !is_last_value(value, column.ty))?;
+    let value = in_key(given.value(values, column).filter(|value| !is_last_value(value, column.ty))?)?;
     Some(if *inside { Bound::Included(value) } else { Bound::Excluded(value) })
 }
 
@@ -239,12 +284,12 @@ fn listed(expr: &Expr) -> Option<(Vec<ColumnRef>, Vec<Vec<&Expr>>)> {
 fn note_list(
     columns: Vec<ColumnRef>,
     rows: Vec<Vec<&Expr>>,
-    bound: &BoundSelect,
+    key: &KeySchema,
     said: &mut [ColumnBounds],
     list: &mut Option<Vec<Vec<Operand>>>,
 ) -> Option<()> {
     for (place, column) in columns.into_iter().enumerate() {
-        let said = said.get_mut(bound.table.def().key.position(column.index)?)?;
+        let said = said.get_mut(key.position(column.index)?)?;
         said.column.get_or_insert(column);
         said.listed.replace(place).is_none().then_some(())?;
     }
@@ -253,14 +298,14 @@ fn note_list(
 }
 
 /// Adds a comparison of a key column; `None` if it is another expression, or the second of its kind.
-fn note(expr: &Expr, bound: &BoundSelect, said: &mut [ColumnBounds]) -> Option<()> {
+fn note(expr: &Expr, key: &KeySchema, said: &mut [ColumnBounds]) -> Option<()> {
     let Expr::Compare(op, a, b) = expr else { return None };
     let (op, column, value) = match (&**a, &**b) {
         (Expr::Column(column), value) => (*op, column, value),
         (value, Expr::Column(column)) => (op.swapped(), column, value),
         _ => return None,
     };
-    let said = said.get_mut(bound.table.def().key.position(column.index)?)?;
+    let said = said.get_mut(key.position(column.index)?)?;
     let given = Operand::of(value)?;
     said.column.get_or_insert_with(|| column.clone());
     let is_new = match op {

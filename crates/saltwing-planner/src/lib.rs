@@ -12,24 +12,31 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
 
 mod access;
+mod combination;
 mod direct;
 mod error;
 mod explain;
+mod fixed_column;
 mod guard;
+mod index_advice;
+mod index_hint;
 mod key_access;
 mod key_template;
+mod plan;
 mod prefix;
 mod refused;
 mod request;
 mod select;
 mod template;
 
-pub use access::{AccessRequest, TableAccess, plan};
+pub use access::{AccessRequest, TableAccess, UsableKeys};
 pub use direct::{Aggregate, AggregateStrategy, DirectPlan, PlannedSelect, RowOutput, TotalOutput};
 pub use error::{PlannerError, Result};
 pub use explain::{AccessReport, explain_json, explain_text};
 pub use guard::Guard;
+pub use index_advice::IndexAdvice;
 pub use key_access::{KeyAccess, keys_of_rows};
+pub use plan::plan;
 pub use refused::{HintVerb, RefusedScans, RefusedTable};
 pub use select::plan_select;
 pub use template::{SelectTemplate, has_parameter, is_bindable, with_values};

@@ -2,23 +2,45 @@
 
 use saltwing_bind::BoundSelect;
 use saltwing_plan::{OrderBy, OrderItem};
-use saltwing_types::{CompareOp, Expr, KeySchema, SortOrder};
+use saltwing_types::{KeySchema, SortOrder};
 
-use crate::access::TableAccess;
+use crate::access::{TableAccess, UsableKeys};
 use crate::error::Result;
+use crate::fixed_column::fixed_column;
 use crate::request::SelectRequest;
 
-/// Columns that are, with those that conditions fix to one value, the first ones of the key.
-pub(crate) struct Prefix {
+/// Columns that are, with those that conditions fix to one value, the first ones of a key.
+pub(crate) struct Prefix<'a> {
     /// How many leading key columns.
     pub(crate) columns: usize,
     /// Those of them that vary, in key order.
     open: Vec<usize>,
+    key: &'a KeySchema,
+    /// How many leading key columns the salt covers.
+    salted: usize,
+    /// The place of the index whose key it is; `None` for the table's own.
+    index: Option<usize>,
 }
 
-impl Prefix {
-    pub(crate) fn of(bound: &BoundSelect, columns: &[usize]) -> Option<Self> {
-        let key = &bound.table.def().key;
+impl<'a> Prefix<'a> {
+    /// A prefix of the key of the table.
+    pub(crate) fn of(bound: &'a BoundSelect, columns: &[usize]) -> Option<Self> {
+        let table = &bound.table;
+        Self::of_key(bound, (&table.def().key, table.codec().salt_column_count()), None, columns)
+    }
+
+    /// A prefix of the key of the index at this place.
+    pub(crate) fn of_index(bound: &'a BoundSelect, place: usize, columns: &[usize]) -> Option<Self> {
+        let index = bound.table.indexes().get(place)?;
+        Self::of_key(bound, (index.key(), index.codec().salt_column_count()), Some(place), columns)
+    }
+
+    fn of_key(
+        bound: &BoundSelect,
+        (key, salted): (&'a KeySchema, usize),
+        index: Option<usize>,
+        columns: &[usize],
+    ) -> Option<Self> {
         let fixed: Vec<usize> = bound.conditions.iter().filter_map(|c| fixed_column(&c.expr)).collect();
         if columns.iter().any(|column| key.position(*column).is_none() && !fixed.contains(column)) {
             return None;
@@ -42,34 +64,37 @@ impl Prefix {
                 _ => return None,
             }
         }
-        Some(Self { columns: reach, open })
+        Some(Self { columns: reach, open, key, salted, index })
     }
 
     /// Whether no two rows share the prefix: it is the whole key.
-    pub(crate) fn is_whole_key(&self, key: &KeySchema) -> bool {
-        self.columns == key.columns.len()
+    pub(crate) fn is_whole_key(&self) -> bool {
+        self.columns == self.key.columns.len()
     }
 
     /// An access whose rows of equal prefix follow each other, and whether these come in the order of `wanted`. Buckets over
     /// which the rows of a prefix are spread are merged; `None` if they cannot be.
     pub(crate) fn access(&self, bound: &BoundSelect, wanted: &[OrderItem]) -> Result<Option<(TableAccess, bool)>> {
+        let keys = self.index.map_or(UsableKeys::Table, UsableKeys::Index);
         // Whether all rows of a prefix lie in one bucket.
-        let undivided = bound.table.codec().salt_column_count() <= self.columns;
-        if !wanted.is_empty() || !undivided {
-            let order = self.order(&bound.table.def().key, wanted);
-            let access = SelectRequest { order: &order, ..SelectRequest::of_groups() }.plan(bound)?;
-            if access.is_ordered() {
+        let undivided = self.salted <= self.columns;
+        // In an index, NULL and '' may be one key, whose rows are no group: an order is given only if they are not.
+        if !wanted.is_empty() || !undivided || self.index.is_some() {
+            let order = self.order(wanted);
+            let access = SelectRequest { order: &order, keys, ..SelectRequest::of_groups() }.plan(bound)?;
+            if access.is_ordered() && access.index_place() == self.index {
                 return Ok(Some((access, true)));
             }
         }
-        if !undivided {
+        if !undivided || self.index.is_some() {
             return Ok(None);
         }
-        Ok(Some((SelectRequest::of_groups().plan(bound)?, wanted.is_empty())))
+        Ok(Some((SelectRequest { keys, ..SelectRequest::of_groups() }.plan(bound)?, wanted.is_empty())))
     }
 
     /// The order wanted, then the open columns that it does not name, the same way.
-    fn order(&self, key: &KeySchema, wanted: &[OrderItem]) -> Vec<OrderItem> {
+    fn order(&self, wanted: &[OrderItem]) -> Vec<OrderItem> {
+        let key = self.key;
         let direction = |column: usize| key.position(column).and_then(|p| key.columns.get(p)).map(|part| part.order);
         let is_open = |item: &OrderItem| match item.by {
             OrderBy::Column(column) => self.open.contains(&column).then_some((column, item.order)),
@@ -86,24 +111,5 @@ impl Prefix {
             Some(OrderItem { by: OrderBy::Column(column), order, nulls_first: !reverse })
         });
         wanted.iter().copied().chain(rest).collect()
-    }
-}
-
-/// The column that a condition fixes to one value.
-pub(crate) fn fixed_column(condition: &Expr) -> Option<usize> {
-    let is_value = |e: &Expr| matches!(e, Expr::Literal(..) | Expr::Param(..));
-    match condition {
-        Expr::Compare(CompareOp::Eq | CompareOp::NotDistinct, a, b) => match (&**a, &**b) {
-            (Expr::Column(column), value) | (value, Expr::Column(column)) if is_value(value) => Some(column.index),
-            _ => None,
-        },
-        Expr::IsNull(inner) => {
-            if let Expr::Column(column) = &**inner {
-                Some(column.index)
-            } else {
-                None
-            }
-        }
-        _ => None,
     }
 }

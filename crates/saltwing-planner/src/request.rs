@@ -3,8 +3,9 @@
 use saltwing_bind::BoundSelect;
 use saltwing_plan::{Condition, OrderItem, RowLimit};
 
-use crate::access::{AccessRequest, TableAccess, plan};
+use crate::access::{AccessRequest, TableAccess, UsableKeys};
 use crate::error::Result;
+use crate::plan::plan;
 
 /// The request of a SELECT to its table, besides its conditions.
 pub(crate) struct SelectRequest<'a> {
@@ -17,12 +18,22 @@ pub(crate) struct SelectRequest<'a> {
     pub(crate) grouped: bool,
     /// The column of which only MIN or MAX is requested.
     pub(crate) min_max: Option<usize>,
+    /// The keys by which the rows may be read.
+    pub(crate) keys: UsableKeys,
 }
 
 impl SelectRequest<'_> {
     /// Rows in no order.
     pub(crate) fn of_rows() -> Self {
-        Self { condition: None, order: &[], nulls_apart: false, limit: RowLimit::None, grouped: false, min_max: None }
+        Self {
+            condition: None,
+            order: &[],
+            nulls_apart: false,
+            limit: RowLimit::None,
+            grouped: false,
+            min_max: None,
+            keys: UsableKeys::All,
+        }
     }
 
     /// Rows that are grouped.
@@ -31,6 +42,7 @@ impl SelectRequest<'_> {
     }
 
     pub(crate) fn plan(self, bound: &BoundSelect) -> Result<TableAccess> {
+        let columns = (!bound.table.indexes().is_empty()).then(|| bound.output.table_columns());
         plan(AccessRequest {
             table: &bound.table,
             alias: bound.alias.clone(),
@@ -43,6 +55,9 @@ impl SelectRequest<'_> {
             aggregate_or_distinct: self.grouped,
             min_max: self.min_max,
             single_table: true,
+            columns: columns.as_deref(),
+            keys: self.keys,
+            hints: &bound.hints,
         })
     }
 }

@@ -1,13 +1,16 @@
 //! Choosing the plan of a SELECT over one table.
 
-use saltwing_bind::{AggregateCall, AggregateFunction, BoundSelect, Grouping, Output, OutputColumn, ResultColumn};
+use saltwing_bind::{
+    AggregateCall, AggregateFunction, BoundSelect, GroupOrder, Grouping, Output, OutputColumn, ResultColumn,
+};
 use saltwing_plan::{AccessKind, Condition, OrderBy, OrderItem, RowLimit};
 use saltwing_types::{Expr, SortOrder, typing};
 
 use crate::access::TableAccess;
 use crate::direct::{Aggregate, AggregateStrategy, DirectPlan, PlannedSelect, RowOutput, TotalOutput};
 use crate::error::Result;
-use crate::prefix::{Prefix, fixed_column};
+use crate::fixed_column::fixed_column;
+use crate::prefix::Prefix;
 use crate::request::SelectRequest;
 
 /// Plans a SELECT over one table; `None` if its rows would have to be sorted.
@@ -17,7 +20,7 @@ use crate::request::SelectRequest;
 pub fn plan_select(bound: BoundSelect) -> Result<Option<PlannedSelect>> {
     let column = |c: &OutputColumn| ResultColumn { label: c.label.clone(), ty: c.ty, nullable: c.expr.is_nullable() };
     let columns = bound.output.columns().iter().map(column).collect();
-    let scanned = scanned_columns(&bound.output);
+    let scanned = bound.output.table_columns();
     let (limit, offset, limit_open) = (bound.limit, bound.offset, bound.limit_open);
     let (access, plan) = match &bound.output {
         Output::Rows(outputs) => {
@@ -42,20 +45,6 @@ pub fn plan_select(bound: BoundSelect) -> Result<Option<PlannedSelect>> {
         planned.plan = DirectPlan::PointGet { key, places };
     }
     Ok(Some(planned))
-}
-
-/// The columns of the table that the output is computed from, each once, by index.
-fn scanned_columns(output: &Output) -> Vec<usize> {
-    let mut scanned: Vec<usize> = match output {
-        Output::Rows(outputs) => outputs.iter().flat_map(|output| output.expr.columns()).collect(),
-        Output::Groups(grouping) => {
-            let calls = grouping.calls.iter().flat_map(|call| call.argument.iter().chain(&call.filter));
-            grouping.keys.iter().chain(calls).flat_map(Expr::columns).collect()
-        }
-    };
-    scanned.sort_unstable();
-    scanned.dedup();
-    scanned
 }
 
 /// The access of a SELECT of rows; `None` if they would have to be sorted.
@@ -84,7 +73,7 @@ fn row_output(outputs: &[OutputColumn], scanned: &[usize]) -> RowOutput {
 /// The physical key of an access that reads one row by its whole key, if it is known: parameters may have no values yet.
 fn one_key(bound: &BoundSelect, access: &TableAccess) -> Option<Option<Vec<u8>>> {
     let plan = access.access();
-    if plan.kind != AccessKind::Point || !plan.residual.is_empty() {
+    if plan.kind != AccessKind::Point || !plan.residual.is_empty() || !access.is_by_table_key() {
         return None;
     }
     if !plan.ranges.is_known() {
@@ -189,10 +178,16 @@ fn all_rows(bound: &BoundSelect, grouping: &Grouping) -> Result<Choice> {
     if let [AggregateCall { function: AggregateFunction::Count, argument, distinct: true, filter: None, .. }] =
         grouping.calls.as_slice()
         && let Some(Expr::Column(column)) = argument
-        && let Some(prefix) = Prefix::of(bound, &[column.index])
-        && let Some((access, _)) = prefix.access(bound, &[])?
     {
-        return Ok(Choice { access, reading: reading(bound, &prefix, true), in_order: true });
+        if let Some(prefix) = Prefix::of(bound, &[column.index])
+            && let Some((access, _)) = prefix.access(bound, &[])?
+            && is_best(bound, &access)
+        {
+            return Ok(Choice { access, reading: reading(&prefix, true), in_order: true });
+        }
+        if let Some(choice) = distinct_by_index(bound, &[column.index], &[])? {
+            return Ok(choice);
+        }
     }
     Ok(Choice { access: SelectRequest::of_groups().plan(bound)?, reading: Reading::Rows, in_order: true })
 }
@@ -232,38 +227,69 @@ fn groups(bound: &BoundSelect, grouping: &Grouping) -> Result<Choice> {
     let column = |key: &Expr| if let Expr::Column(column) = key { Some(column.index) } else { None };
     let columns: Option<Vec<usize>> = grouping.keys.iter().map(column).collect();
     let prefix = columns.as_ref().and_then(|columns| Prefix::of(bound, columns));
-    if let (Some(columns), Some(prefix)) = (&columns, prefix) {
-        let wanted: Option<Vec<OrderItem>> = grouping
-            .order
-            .iter()
-            .map(|item| match &item.expr {
-                Expr::Column(c) => {
-                    let column = *columns.get(c.index)?;
-                    Some(OrderItem { by: OrderBy::Column(column), order: item.order, nulls_first: item.nulls_first })
-                }
-                _ => None,
-            })
-            .collect();
-        let is_distinct = grouping.calls.is_empty();
-        let sorted = wanted.as_ref().is_some_and(|wanted| !wanted.is_empty());
-        if let Some((access, in_order)) = prefix.access(bound, wanted.as_deref().unwrap_or_default())?
-            && (sorted || grouping.order.is_empty() || !is_salted(bound))
-        {
-            let in_order = grouping.order.is_empty() || sorted && in_order;
-            return Ok(Choice { access, reading: reading(bound, &prefix, is_distinct), in_order });
-        }
+    let wanted = columns.as_deref().and_then(|columns| order_of_columns(grouping, columns));
+    let is_distinct = grouping.calls.is_empty();
+    let sorted = wanted.as_ref().is_some_and(|wanted| !wanted.is_empty());
+    if let Some(prefix) = prefix
+        && let Some((access, in_order)) = prefix.access(bound, wanted.as_deref().unwrap_or_default())?
+        && (sorted || grouping.order.is_empty() || !is_salted(bound))
+        && is_best(bound, &access)
+    {
+        let in_order = grouping.order.is_empty() || sorted && in_order;
+        return Ok(Choice { access, reading: reading(&prefix, is_distinct), in_order });
+    }
+    if let (true, Some(columns), Some(wanted)) = (is_distinct, &columns, &wanted)
+        && let Some(choice) = distinct_by_index(bound, columns, wanted)?
+    {
+        return Ok(choice);
     }
     let access = SelectRequest::of_groups().plan(bound)?;
     Ok(Choice { access, reading: Reading::Rows, in_order: grouping.order.is_empty() })
 }
 
-/// How rows of one prefix after the other are read; if only the prefixes count, one row of each is enough.
-fn reading(bound: &BoundSelect, prefix: &Prefix, is_distinct: bool) -> Reading {
-    if is_distinct && !prefix.is_whole_key(&bound.table.def().key) {
-        Reading::Prefixes(prefix.columns)
-    } else {
-        Reading::Runs
+/// The order of the groups over the columns of the table, if they are ordered by columns alone.
+fn order_of_columns(grouping: &Grouping, columns: &[usize]) -> Option<Vec<OrderItem>> {
+    let item = |item: &GroupOrder| match &item.expr {
+        Expr::Column(c) => {
+            let column = *columns.get(c.index)?;
+            Some(OrderItem { by: OrderBy::Column(column), order: item.order, nulls_first: item.nulls_first })
+        }
+        _ => None,
+    };
+    grouping.order.iter().map(item).collect()
+}
+
+/// The values of some columns in the entries of an index that begins with them: one entry of each is read. `None` if there is
+/// no such index, or another key is better.
+fn distinct_by_index(bound: &BoundSelect, columns: &[usize], wanted: &[OrderItem]) -> Result<Option<Choice>> {
+    if bound.table.indexes().is_empty() {
+        return Ok(None);
     }
+    let best = SelectRequest::of_groups().plan(bound)?;
+    for place in 0..bound.table.indexes().len() {
+        let Some(prefix) = Prefix::of_index(bound, place, columns) else { continue };
+        let ordered = prefix.access(bound, wanted)?;
+        let in_order = ordered.is_some() || wanted.is_empty();
+        let by_prefix = if in_order { ordered } else { prefix.access(bound, &[])? };
+        let Some((access, _)) = by_prefix else { continue };
+        let is_all = best.access().verdict.allowed != Some(true);
+        if (is_all || best.index_place() == Some(place)) && access.access().covering {
+            let access = if is_all { access.judged_as(best) } else { access };
+            let access = access.for_groups();
+            return Ok(Some(Choice { access, reading: reading(&prefix, true), in_order }));
+        }
+    }
+    Ok(None)
+}
+
+/// How rows of one prefix after the other are read; if only the prefixes count, one row of each is enough.
+fn reading(prefix: &Prefix<'_>, is_distinct: bool) -> Reading {
+    if is_distinct && !prefix.is_whole_key() { Reading::Prefixes(prefix.columns) } else { Reading::Runs }
+}
+
+/// Whether groups are read in the order of the table's key: not where that reads the whole table, and an index might not.
+fn is_best(bound: &BoundSelect, by_key: &TableAccess) -> bool {
+    bound.table.indexes().is_empty() || by_key.access().verdict.allowed == Some(true)
 }
 
 fn is_salted(bound: &BoundSelect) -> bool {

@@ -17,14 +17,17 @@ use saltwing_bind::{BoundSelect, Output};
 /// A SELECT whose parameters have no values yet.
 pub struct SelectTemplate {
     open: BoundSelect,
-    /// Set if the conditions give only one row key or one range of them.
+    /// Set if the conditions give only one row key or one range of keys.
     key: Option<KeyTemplate>,
 }
 
 impl SelectTemplate {
     /// The template of a SELECT that was bound without values; `None` where its parameters stand
     /// where values change more than conditions.
-    pub fn new(open: BoundSelect) -> Option<Self> {
+    ///
+    /// With it the plan that holds for all values of which [`SelectTemplate::key_access`] makes a part of the key, if there is
+    /// one: if values change no more of the plan than its keys.
+    pub fn new(open: BoundSelect) -> Option<(Self, Option<PlannedSelect>)> {
         let in_output = match &open.output {
             Output::Rows(columns) => columns.iter().any(|c| has_parameter(&c.expr)),
             Output::Groups(grouping) => grouping.exprs().any(has_parameter),
@@ -33,15 +36,8 @@ impl SelectTemplate {
         if in_output || !open.conditions.iter().all(|c| is_bindable(&c.expr)) {
             return None;
         }
-        let key = KeyTemplate::of(&open);
-        Some(Self { open, key })
-    }
-
-    /// The plan before there are values, which holds for all values of which [`SelectTemplate::key_access`] makes a part of
-    /// the key; `None` if values change more of the plan than its keys.
-    pub fn part_plan(&self) -> Option<PlannedSelect> {
-        self.key.as_ref()?;
-        plan_select(self.open.clone()).ok()?.filter(KeyAccess::is_all_of)
+        let (key, planned) = parts(&open).unzip();
+        Some((Self { open, key }, planned))
     }
 
     /// The SELECT with values; `None` if it must be planned from its text, also for error messages.
@@ -65,6 +61,16 @@ impl SelectTemplate {
     pub fn key_access(&self, values: &[Value]) -> Option<KeyAccess> {
         self.key.as_ref()?.part(&self.open.table, values)
     }
+}
+
+/// The template of the keys, and the plan that reads a part of them.
+fn parts(open: &BoundSelect) -> Option<(KeyTemplate, PlannedSelect)> {
+    if open.limit_open {
+        return None;
+    }
+    let planned = plan_select(open.clone()).ok()??;
+    let template = KeyTemplate::of(open, planned.access.index_place())?;
+    Some((template, KeyAccess::plan_of_parts(planned)?))
 }
 
 /// Whether a parameter is part of an expression.

@@ -47,7 +47,7 @@ pub(crate) struct Inner {
     /// `None` for a reader.
     pub(crate) watermark: Option<Watermark>,
     pub(crate) device: Device,
-    /// Whether the journal has batches that redb does not have: [`Writer::unapplied`].
+    /// Whether the journal has batches that no commit of redb has yet: [`Writer::unapplied`]. Set to false with the lock of the writer.
     pub(crate) has_unapplied: AtomicBool,
     /// Bytes of batches that redb has not brought to the disk.
     pub(crate) waiting_bytes: AtomicU64,
@@ -134,8 +134,10 @@ impl Inner {
         }
         let mut transaction = self.database.read().begin_write()?;
         transaction.set_durability(redb::Durability::None)?;
-        writer.apply_all(&self.names, &transaction, &self.has_unapplied)?;
-        Ok(transaction.commit()?)
+        writer.apply_all(&self.names, &transaction)?;
+        transaction.commit()?;
+        self.has_unapplied.store(false, Ordering::Release);
+        Ok(())
     }
 
     /// A transaction of redb that sees all batches that were written before this call.
@@ -192,8 +194,9 @@ impl Inner {
     pub(crate) fn end_round(&self, writer: &mut Writer) -> Result<(), StoreError> {
         self.write(|| {
             let transaction = self.database.read().begin_write()?;
-            writer.apply_all(&self.names, &transaction, &self.has_unapplied)?;
+            writer.apply_all(&self.names, &transaction)?;
             commit_durably(transaction, writer)?;
+            self.has_unapplied.store(false, Ordering::Release);
             Ok(writer.journal.begin_round(self.round_bytes_max())?)
         })?;
         self.waiting_bytes.store(0, Ordering::Relaxed);

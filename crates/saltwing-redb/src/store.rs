@@ -228,4 +228,34 @@ mod tests {
         let refused = |error: Option<StoreError>| matches!(error, Some(StoreError::Poisoned { .. }));
         assert!(refused(store.get(space, b"k").err()) && refused(store.snapshot().err()));
     }
+
+    /// Reads at the same time: one of them applies the batches, and the others do not overtake it.
+    #[test]
+    fn each_read_has_what_was_acknowledged_before_it() {
+        const WRITES: u64 = 3_000;
+        let home = tempfile::tempdir().unwrap();
+        let options = OpenOptions { access: Access::Create, cache_bytes: 1 << 20, trace: None };
+        let store = open(home.path().join("db"), options).unwrap();
+        let (space, acknowledged) = (Space::new(7), AtomicU64::new(0));
+        let write = |number: u64| {
+            let mut batch = WriteBatch::new();
+            batch.put(space, number.to_be_bytes(), b"v");
+            store.write(batch, Durability::Buffered).unwrap();
+            acknowledged.store(number, Ordering::SeqCst);
+        };
+        write(0);
+        let read = || {
+            let mut number = 0;
+            while number < WRITES {
+                number = acknowledged.load(Ordering::SeqCst);
+                let key = number.to_be_bytes();
+                assert!(store.get(space, &key).unwrap().is_some(), "{number} is missing");
+            }
+        };
+        std::thread::scope(|scope| {
+            let readers: Vec<_> = (0..3).map(|_| scope.spawn(read)).collect();
+            (1..=WRITES).for_each(write);
+            readers.into_iter().for_each(|reader| reader.join().unwrap());
+        });
+    }
 }

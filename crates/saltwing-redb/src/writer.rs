@@ -1,7 +1,5 @@
 //! The state of the writer.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use redb::WriteTransaction;
 use saltwing_store::WriteBatch;
 
@@ -25,7 +23,7 @@ pub(crate) struct Writer {
 /// The newest batches of the journal, in its order, which redb does not have yet.
 ///
 /// # Invariant
-/// A transaction of redb begins only after they are applied. Otherwise a reader misses writes that were acknowledged.
+/// A transaction of redb begins only after they are applied and committed. Otherwise a reader misses writes that were acknowledged.
 #[derive(Default)]
 pub(crate) struct Unapplied {
     batches: Vec<WriteBatch>,
@@ -49,16 +47,10 @@ impl Unapplied {
 }
 
 impl Writer {
-    /// Applies the batches that redb does not have yet, in a transaction that the caller commits.
-    pub(crate) fn apply_all(
-        &mut self,
-        names: &TableNames,
-        transaction: &WriteTransaction,
-        has_unapplied: &AtomicBool,
-    ) -> Result<(), redb::Error> {
+    /// Applies the batches that redb does not have yet, in a transaction that the caller commits. Only then may reads pass over the
+    /// writer.
+    pub(crate) fn apply_all(&mut self, names: &TableNames, transaction: &WriteTransaction) -> Result<(), redb::Error> {
         let Unapplied { batches, .. } = std::mem::take(&mut self.unapplied);
-        batches.into_iter().try_for_each(|batch| apply(names, transaction, batch, &mut self.live))?;
-        has_unapplied.store(false, Ordering::Release);
-        Ok(())
+        batches.into_iter().try_for_each(|batch| apply(names, transaction, batch, &mut self.live))
     }
 }

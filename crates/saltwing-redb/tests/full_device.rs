@@ -20,7 +20,7 @@ fn open(path: &Path) -> RedbStore {
 /// Deletions are taken when there is no room for more, their space comes back, and no write meets the end of the device.
 #[test]
 fn deletions_make_room() {
-    let Some(disk) = SmallDisk::mount(96 << 20) else { return };
+    let Some(disk) = SmallDisk::mount(64 << 20) else { return };
     let path = disk.path().join("db");
     let store = open(&path);
     let mut next = 0;

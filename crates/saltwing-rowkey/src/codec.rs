@@ -3,6 +3,7 @@
 use std::borrow::Borrow;
 use std::cmp::Ordering;
 use std::iter;
+use std::sync::Arc;
 
 use saltwing_types::table::{BUCKETS_MAX, ROW_KEY_BYTES_MAX};
 use saltwing_types::{KeySchema, Salt, SortOrder, SqlType, Value};
@@ -23,6 +24,26 @@ pub const KEY_BYTES_EXPECTED: usize = 48;
 pub struct RowKeyCodec {
     pub(crate) columns: Vec<ColumnCodec>,
     pub(crate) salt: Option<Salt>,
+    /// The rows in whose buckets the keys lie; `None`: the salt tells the bucket.
+    pub(crate) rows: Option<Arc<RowsOfEntries>>,
+}
+
+/// The rows of index entries.
+#[derive(Debug)]
+pub(crate) struct RowsOfEntries {
+    codec: RowKeyCodec,
+    /// For each column of a row's key, the column of an entry's key that has its value.
+    columns: Vec<usize>,
+}
+
+impl RowsOfEntries {
+    /// The bucket of the row whose entry has these key values.
+    fn bucket<'v>(&self, pick: impl Fn(usize) -> &'v Value) -> Result<u8, RowKeyError> {
+        let value = |column: usize| self.columns.get(column).map_or(&Value::Null, |place| pick(*place));
+        let mut salted = Vec::new();
+        self.codec.append_columns(&value, self.codec.salt_column_count(), &mut salted)?;
+        Ok(self.codec.salt.map_or(0, |salt| salt::bucket(&salted, salt.buckets)))
+    }
 }
 
 impl RowKeyCodec {
@@ -47,7 +68,25 @@ impl RowKeyCodec {
         }
         let columns = schema.columns.iter().enumerate();
         let columns = columns.map(|(i, column)| ColumnCodec::new(column, i + 1 == count));
-        Ok(Self { columns: columns.collect::<Result<_, _>>()?, salt: schema.salt })
+        Ok(Self { columns: columns.collect::<Result<_, _>>()?, salt: schema.salt, rows: None })
+    }
+
+    /// A codec for the entries of a local index, each of which lies in the bucket of its row. `rows` is the codec of the rows'
+    /// keys; `columns` says for each of its columns which column of `schema` has the same value.
+    ///
+    /// # Errors
+    /// As [`RowKeyCodec::new`]; [`RowKeyError::Schema`] if `columns` or the buckets are not those of the rows.
+    pub fn of_entries(schema: &KeySchema, rows: &Self, columns: Vec<usize>) -> Result<Self, RowKeyError> {
+        let codec = Self::new(schema)?;
+        let buckets = |codec: &Self| codec.salt.map(|salt| salt.buckets);
+        let is_known = columns.iter().all(|column| *column < codec.columns.len());
+        if columns.len() != rows.columns.len() || !is_known || buckets(&codec) != buckets(rows) {
+            return Err(RowKeyError::Schema(
+                "the entries of a local index have the key and the buckets of rows".into(),
+            ));
+        }
+        let rows = codec.salt.map(|_| Arc::new(RowsOfEntries { codec: rows.clone(), columns }));
+        Ok(Self { rows, ..codec })
     }
 
     /// Bytes in front of the logical key: 1 when the table is salted, else 0.
@@ -89,13 +128,17 @@ impl RowKeyCodec {
     pub fn encode_with<'v>(&self, pick: impl Fn(usize) -> &'v Value, out: &mut Vec<u8>) -> Result<(), RowKeyError> {
         let start = out.len();
         out.resize(start + self.bucket_bytes(), 0);
-        self.append(pick, out)
-            .map(|salted_end| {
+        self.append(&pick, out)
+            .and_then(|salted_end| {
                 let salted = out.get(start + 1..salted_end).unwrap_or_default();
-                if let Some(salt) = self.salt {
-                    let bucket = salt::bucket(salted, salt.buckets);
+                let bucket = match (&self.rows, self.salt) {
+                    (Some(rows), _) => Some(rows.bucket(&pick)?),
+                    (None, salt) => salt.map(|salt| salt::bucket(salted, salt.buckets)),
+                };
+                if let Some(bucket) = bucket {
                     out.iter_mut().skip(start).take(1).for_each(|byte| *byte = bucket);
                 }
+                Ok(())
             })
             .inspect_err(|_| out.truncate(start))
     }
@@ -178,7 +221,7 @@ impl RowKeyCodec {
         (index + 1..count).any(|later| !pick(later).is_null())
     }
 
-    /// Number of leading columns that the bucket depends on.
+    /// Number of leading columns that the bucket depends on: all, for entries that lie in the buckets of their rows.
     pub fn salt_column_count(&self) -> usize {
         match self.salt {
             None => 0,
@@ -188,9 +231,14 @@ impl RowKeyCodec {
 
     /// The bucket of a logical key; 0 for a table without salt.
     ///
-    /// With SALT_BY, a key that does not belong to this definition gets the bucket of its readable part.
+    /// With SALT_BY, a key that does not belong to this definition gets the bucket of its readable part; an entry of a
+    /// local index that does not gets 0.
     pub fn bucket(&self, logical: &[u8]) -> u8 {
         match self.salt {
+            Some(_) if let Some(rows) = &self.rows => {
+                let values = self.decode(&[&[0], logical].concat()).unwrap_or_default();
+                rows.bucket(|column| values.get(column).unwrap_or(&Value::Null)).unwrap_or_default()
+            }
             None => 0,
             Some(Salt { buckets, by: None }) => salt::bucket(logical, buckets),
             Some(Salt { buckets, by: Some(by) }) => {
@@ -225,8 +273,12 @@ impl RowKeyCodec {
         if values.len() < count {
             return Ok(None);
         }
+        let value = |column: usize| values.get(column).map_or(&Value::Null, Borrow::borrow);
+        if let Some(rows) = &self.rows {
+            return rows.bucket(value).map(Some);
+        }
         let mut salted = Vec::new();
-        self.append_columns(&|column| values.get(column).map_or(&Value::Null, Borrow::borrow), count, &mut salted)?;
+        self.append_columns(&value, count, &mut salted)?;
         Ok(Some(salt::bucket(&salted, salt.buckets)))
     }
 

@@ -23,14 +23,16 @@ pub struct PlainKey<'c> {
     columns: usize,
     /// End of the bytes that the bucket depends on.
     salted_end: usize,
+    /// Whether the keys may lie in any bucket.
+    in_any_bucket: bool,
 }
 
-/// Keys that lie in one bucket.
+/// Keys that lie in one bucket, or in any.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BucketRange {
-    /// The bucket; `None` where the table has none.
+    /// The bucket; `None` where the table has none, or the keys are those [of any](PlainKey::in_any_bucket).
     pub bucket: Option<u8>,
-    /// The physical keys.
+    /// The physical keys; the logical ones if the keys lie in any bucket.
     pub range: KeyRange,
 }
 
@@ -46,7 +48,7 @@ impl RowKeyCodec {
     pub fn plain_key(&self) -> PlainKey<'_> {
         let mut bytes = Key::with_capacity(KEY_BYTES_EXPECTED);
         bytes.resize(self.bucket_bytes(), 0);
-        PlainKey { codec: self, columns: 0, salted_end: bytes.len(), bytes }
+        PlainKey { codec: self, columns: 0, salted_end: bytes.len(), in_any_bucket: false, bytes }
     }
 }
 
@@ -65,9 +67,15 @@ impl<'c> PlainKey<'c> {
         Some(())
     }
 
+    /// Ranges of it are of logical keys, in every bucket.
+    #[must_use]
+    pub fn in_any_bucket(self) -> Self {
+        Self { in_any_bucket: true, ..self }
+    }
+
     /// The key of the one row, all of whose columns were pushed.
     pub fn row_key(mut self) -> Option<Key> {
-        let is_whole = self.columns == self.codec.columns.len() && !self.bytes.is_empty();
+        let is_whole = self.columns == self.codec.columns.len() && !self.bytes.is_empty() && !self.in_any_bucket;
         self.put_bucket()?;
         (is_whole && self.bytes.len() <= ROW_KEY_BYTES_MAX).then_some(self.bytes)
     }
@@ -131,10 +139,14 @@ impl<'c> PlainKey<'c> {
         self.codec.columns.get(self.columns.checked_sub(1)?)
     }
 
-    /// Puts the bucket in front, where there is one; `None` where the columns do not tell it.
+    /// Puts the bucket in front, where there is one; `None` where the columns do not tell it, and it is asked for.
     fn put_bucket(&mut self) -> Option<Option<u8>> {
         let Some(salt) = self.codec.salt else { return Some(None) };
-        if self.columns < self.codec.salt_column_count() {
+        if self.in_any_bucket {
+            self.bytes.drain(..self.codec.bucket_bytes());
+            return Some(None);
+        }
+        if self.codec.rows.is_some() || self.columns < self.codec.salt_column_count() {
             return None;
         }
         let bucket = salt::bucket(self.bytes.get(1..self.salted_end)?, salt.buckets);

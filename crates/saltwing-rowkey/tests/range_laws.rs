@@ -120,6 +120,9 @@ proptest! {
                     prop_assert_eq!(&plain.range, &in_bucket(range.clone()), "{:?} {:?}", prefix, table.schema);
                     prop_assert_eq!(plain.logical(), range);
                 }
+                if let Some(plain) = key().filter(|_| count < tuple.len()).and_then(|key| key.in_any_bucket().prefix_range()) {
+                    prop_assert_eq!((plain.bucket, Some(plain.range)), (None, codec.prefix_range(prefix).unwrap()));
+                }
                 let Some(column) = table.schema.columns.get(count) else { continue };
                 let mut values = nasty::values(column.ty);
                 values.extend(table.domains[count].iter().filter(|v| !v.is_null()).cloned());
@@ -128,6 +131,9 @@ proptest! {
                     if let Some(plain) = key().and_then(|key| key.span_range(span.lo, span.hi)) {
                         let range = codec.span_range(prefix, &span).unwrap().unwrap();
                         prop_assert_eq!(&plain.range, &in_bucket(range), "{:?} {:?} {:?}", prefix, span, table.schema);
+                    }
+                    if let Some(plain) = key().and_then(|key| key.in_any_bucket().span_range(span.lo, span.hi)) {
+                        prop_assert_eq!(Some(plain.range), codec.span_range(prefix, &span).unwrap());
                     }
                 }
             }

@@ -179,7 +179,7 @@ pub(crate) fn primary_key(cursor: &mut Cursor<'_>, words_before: usize) -> Resul
     Ok(PrimaryKeySpec { name, parts, span: cursor.span_from(start) })
 }
 
-fn key_part(cursor: &mut Cursor<'_>) -> Result<KeyPart, SqlError> {
+pub(crate) fn key_part(cursor: &mut Cursor<'_>) -> Result<KeyPart, SqlError> {
     let start = cursor.index();
     let expr = cursor.key_expr()?;
     let text = cursor.kept_text(start, &expr);
@@ -351,7 +351,8 @@ pub(crate) fn table_options(
     let (mut options, mut split_on) = (Vec::new(), Vec::new());
     cursor.eat(&["WITH"]);
     let bracketed = cursor.eat_symbol(&Token::LParen);
-    while !cursor.is_at_end() && !cursor.at(&["AS"]) && !cursor.at(&["ON", "COMMIT"]) {
+    let is_over = |cursor: &Cursor<'_>| cursor.is_at_end() || cursor.at(&["AS"]) || cursor.at(&["ON", "COMMIT"]);
+    while !is_over(cursor) && !cursor.at(&["ASYNC"]) {
         if bracketed && cursor.eat_symbol(&Token::RParen) {
             break;
         }

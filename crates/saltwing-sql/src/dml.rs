@@ -10,8 +10,8 @@ use crate::error::SqlError;
 use crate::name::{ColumnName, Name, TableRef};
 use crate::parameter::parameter_place;
 use crate::statement::{
-    Assignment, ConflictAction, ConflictClause, Delete, Hint, Returning, RowSource, SourceText, Update, Upsert,
-    ValuesRow,
+    Assignment, ConflictAction, ConflictClause, ConflictTarget, Delete, Hint, Returning, RowSource, SourceText, Update,
+    Upsert, ValuesRow,
 };
 use crate::{query, sequence};
 
@@ -74,14 +74,14 @@ fn insert_or(cursor: &mut Cursor<'_>) -> Result<Option<ConflictClause>, SqlError
     if !cursor.eat(&["OR"]) {
         return Ok(None);
     }
-    let action = if cursor.eat(&["IGNORE"]) {
-        ConflictAction::Ignore
+    let (target, action) = if cursor.eat(&["IGNORE"]) {
+        (ConflictTarget::Any, ConflictAction::Ignore)
     } else if cursor.eat(&["REPLACE"]) {
-        ConflictAction::Replace
+        (ConflictTarget::PrimaryKey, ConflictAction::Replace)
     } else {
         return Err(cursor.expected_word(&["IGNORE", "REPLACE"]));
     };
-    Ok(Some(ConflictClause { columns: None, action, span: cursor.span_from(start) }))
+    Ok(Some(ConflictClause { target, action, span: cursor.span_from(start) }))
 }
 
 /// The number of the token with which a clause for conflicts begins; behind the last token if there is none.
@@ -108,10 +108,10 @@ fn conflict_clause_start(cursor: &Cursor<'_>) -> usize {
     cursor.token_count()
 }
 
-/// `ON CONFLICT [(columns)] DO ..`, `ON DUPLICATE KEY ..`.
+/// `ON CONFLICT [(part, ..) [WHERE condition]] DO ..`, `ON DUPLICATE KEY ..`.
 fn conflict_clause(cursor: &mut Cursor<'_>) -> Result<Option<ConflictClause>, SqlError> {
     let start = cursor.index();
-    let (columns, action) = if cursor.eat(&["ON", "DUPLICATE", "KEY"]) {
+    let (target, action) = if cursor.eat(&["ON", "DUPLICATE", "KEY"]) {
         let action = match cursor.eat(&["IGNORE"]) {
             true => ConflictAction::Ignore,
             false => {
@@ -120,16 +120,13 @@ fn conflict_clause(cursor: &mut Cursor<'_>) -> Result<Option<ConflictClause>, Sq
                 ConflictAction::Update { assignments: cursor.list(assignment)?, selection: None }
             }
         };
-        (None, action)
+        (ConflictTarget::PrimaryKey, action)
     } else if cursor.eat(&["ON", "CONFLICT"]) {
-        let columns = match *cursor.peek(0) == Token::LParen {
-            true => Some(cursor.in_brackets(Cursor::column)?),
-            false => None,
-        };
+        let target = conflict_target(cursor)?;
         if cursor.eat(&["ON", "CONSTRAINT"]) {
             let error = SqlError::not_supported("ON CONFLICT ON CONSTRAINT", cursor.span_from(start));
             return Err(
-                error.with_help("write the columns of the key: ON CONFLICT (k) DO .., or none: ON CONFLICT DO ..")
+                error.with_help("write the columns of the key or of the unique index: ON CONFLICT (k) DO .., or none: ON CONFLICT DO ..")
             );
         }
         cursor.expect(&["DO"])?;
@@ -141,11 +138,30 @@ fn conflict_clause(cursor: &mut Cursor<'_>) -> Result<Option<ConflictClause>, Sq
                 ConflictAction::Update { assignments: cursor.list(assignment)?, selection: selection(cursor)? }
             }
         };
-        (columns, action)
+        (target, action)
     } else {
         return Ok(None);
     };
-    Ok(Some(ConflictClause { columns, action, span: cursor.span_from(start) }))
+    Ok(Some(ConflictClause { target, action, span: cursor.span_from(start) }))
+}
+
+/// `(part, ..) [WHERE condition]` behind ON CONFLICT, or nothing.
+fn conflict_target(cursor: &mut Cursor<'_>) -> Result<ConflictTarget, SqlError> {
+    let start = cursor.index();
+    if *cursor.peek(0) != Token::LParen {
+        return Ok(ConflictTarget::Any);
+    }
+    if let Some(behind) = query::conflict_action(cursor, start) {
+        query::check_words(cursor, behind - 1)?;
+    }
+    let parts = cursor.in_brackets(|cursor| {
+        let first = cursor.index();
+        let part = cursor.key_expr()?;
+        let text = cursor.kept_text(first, &part);
+        Ok((part, SourceText { text, span: cursor.span_from(first) }))
+    })?;
+    let predicate = selection(cursor)?;
+    Ok(ConflictTarget::Parts { parts, predicate, span: cursor.span_from(start) })
 }
 
 /// `column = expression`.

@@ -60,6 +60,7 @@ mod file_name;
 mod generated;
 pub mod guard;
 mod hint;
+mod index;
 mod large_stack;
 mod lexer;
 mod merge;

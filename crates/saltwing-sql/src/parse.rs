@@ -16,7 +16,7 @@ use crate::phoenix::Dialect;
 use crate::split::{self, StatementText};
 use crate::statement::{Explain, ExplainFormat, Hint, QueryStatement, Statement, Unsupported};
 use crate::{
-    alter_table, as_of, comment, copy, create_table, dml, dynamic, guard, hint, merge, place, query, row_time,
+    alter_table, as_of, comment, copy, create_table, dml, dynamic, guard, hint, index, merge, place, query, row_time,
     row_value, sequence, session, transaction, view,
 };
 
@@ -195,7 +195,7 @@ fn with_stack<T: Send>(parse_kb: usize, parse: impl FnOnce() -> Result<T, SqlErr
 }
 
 /// First words of statements, for advice.
-const VERBS: [&str; 34] = [
+const VERBS: [&str; 35] = [
     "SELECT",
     "WITH",
     "VALUES",
@@ -215,6 +215,7 @@ const VERBS: [&str; 34] = [
     "DETACH",
     "SHOW",
     "DESCRIBE",
+    "ADVISE",
     "EXPLAIN",
     "EXPORT",
     "COPY",
@@ -243,11 +244,15 @@ fn statement(cursor: &mut Cursor<'_>, hints: Vec<Hint>) -> Result<Statement, Sql
     match verb.as_str() {
         "SELECT" | "WITH" | "VALUES" | "TABLE" => return query::page(cursor, hints).map(Statement::Query),
         "EXPLAIN" => return explain(cursor, hints).map(Statement::Explain),
+        "ADVISE" => return advise(cursor, hints).map(Statement::Explain),
         "CREATE" => return create(cursor, hints),
         "DROP" => return drop(cursor),
         "ALTER" if cursor.eat(&["ALTER", "TABLE"]) => return alter_table::parse(cursor).map(Statement::AlterTable),
         "ALTER" if cursor.eat(&["ALTER", "SEQUENCE"]) => return sequence::alter(cursor).map(Statement::AlterSequence),
         "ALTER" => {
+            if let Some(alter) = index::alter(cursor)? {
+                return Ok(Statement::AlterIndex(alter));
+            }
             if let Some(alter) = view::alter(cursor)? {
                 return Ok(Statement::AlterView(alter));
             }
@@ -313,11 +318,21 @@ fn explain(cursor: &mut Cursor<'_>, hints: Vec<Hint>) -> Result<Explain, SqlErro
     if cursor.eat(&["PLAN"]) {
         cursor.eat(&["FOR"]);
     }
-    if cursor.at(&["EXPLAIN"]) {
+    let statement = explained(cursor, hints)?;
+    Ok(Explain { analyze, format, statement })
+}
+
+fn advise(cursor: &mut Cursor<'_>, hints: Vec<Hint>) -> Result<Explain, SqlError> {
+    cursor.expect(&["ADVISE"])?;
+    let statement = explained(cursor, hints)?;
+    Ok(Explain { analyze: false, format: ExplainFormat::Advice, statement })
+}
+
+fn explained(cursor: &mut Cursor<'_>, hints: Vec<Hint>) -> Result<Box<Statement>, SqlError> {
+    if cursor.at(&["EXPLAIN"]) || cursor.at(&["ADVISE"]) {
         return Err(SqlError::syntax("an EXPLAIN cannot be explained", cursor.here()));
     }
-    let statement = Box::new(statement(cursor, hints)?);
-    Ok(Explain { analyze, format, statement })
+    statement(cursor, hints).map(Box::new)
 }
 
 fn explain_option(cursor: &mut Cursor<'_>, analyze: &mut bool, format: &mut ExplainFormat) -> Result<(), SqlError> {
@@ -340,7 +355,7 @@ fn explain_option(cursor: &mut Cursor<'_>, analyze: &mut bool, format: &mut Expl
 }
 
 /// What CREATE, DROP and ALTER make or change, and we don't.
-const OBJECTS: &str = "INDEX, LOCAL INDEX, UNIQUE INDEX, UNCOVERED INDEX, GLOBAL INDEX, MATERIALIZED VIEW, VIEW, \
+const OBJECTS: &str = "INDEX, UNIQUE INDEX, LOCAL INDEX, UNIQUE LOCAL INDEX, UNCOVERED INDEX, MATERIALIZED VIEW, VIEW, \
     FUNCTION, TEMPORARY FUNCTION, TABLE, TEMPORARY TABLE, TEMP TABLE, LOCAL TEMPORARY TABLE, \
     LOCAL TEMP TABLE, GLOBAL TEMPORARY TABLE, GLOBAL TEMP TABLE, TEMPORARY VIEW, TEMP VIEW, LOCAL TEMPORARY VIEW, \
     LOCAL TEMP VIEW, TEMPORARY SEQUENCE, TEMP SEQUENCE, LOCAL TEMPORARY SEQUENCE, LOCAL TEMP SEQUENCE, EXTERNAL TABLE, UNLOGGED TABLE, VIRTUAL TABLE, DATABASE, ROLE, USER, TYPE, TRIGGER, CDC, \
@@ -356,6 +371,9 @@ fn create(cursor: &mut Cursor<'_>, hints: Vec<Hint>) -> Result<Statement, SqlErr
     if cursor.eat(&["CREATE", "SEQUENCE"]) {
         return sequence::create(cursor).map(Statement::CreateSequence);
     }
+    if let Some(create) = index::create(cursor)? {
+        return Ok(Statement::CreateIndex(Box::new(create)));
+    }
     if let Some(create) = view::create(cursor, &hints)? {
         return Ok(Statement::CreateView(Box::new(create)));
     }
@@ -368,6 +386,9 @@ fn drop(cursor: &mut Cursor<'_>) -> Result<Statement, SqlError> {
     }
     if cursor.eat(&["DROP", "VIEW"]) {
         return view::drop(cursor).map(Statement::DropView);
+    }
+    if let Some(drop) = index::drop(cursor)? {
+        return Ok(Statement::DropIndex(drop));
     }
     if cursor.eat(&["DROP", "SCHEMA"]) {
         return session::drop_schema(cursor).map(Statement::DropSchema);
@@ -440,7 +461,6 @@ fn unsupported(cursor: &mut Cursor<'_>, verb: &str) -> Option<Unsupported> {
         | "IMPORT" | "LOAD" | "RESET" | "DISCARD" => (1, None),
         "ADD" | "LIST" if cursor.word_is(1, "JARS") || cursor.word_is(1, "JAR") => (2, None),
         "UPDATE" if cursor.at(&["UPDATE", "STATISTICS"]) => (2, None),
-        "SHOW" if cursor.word_is(1, "INDEX") || cursor.word_is(1, "INDEXES") => (2, Some("use DESCRIBE table")),
         _ => return None,
     };
     for _ in 0..words {

@@ -309,12 +309,33 @@ fn unknown_clause(cursor: &Cursor<'_>, index: usize, text: &str, keyword: Keywor
     }
 }
 
-/// Where what an ON CONFLICT does stands, if `index` is behind one: `[(..)] DO action`.
+/// Where what an ON CONFLICT does stands, if `index` is behind one: `[(..) [WHERE ..]] DO action`.
 pub(crate) fn conflict_action(cursor: &Cursor<'_>, mut index: usize) -> Option<usize> {
     if cursor.token(index).token == Token::LParen {
-        index += (index..cursor.token_count()).position(|at| cursor.token(at).token == Token::RParen)? + 1;
+        index = behind_brackets(cursor, index);
+        if keyword(cursor, index) == Keyword::WHERE {
+            index = behind_condition(cursor, index + 1)?;
+        }
     }
     is_word(cursor, index, "DO").then_some(index + 1)
+}
+
+/// The DO that ends the condition of an ON CONFLICT. A statement or a bracket that ends before, and another ON, show that there is
+/// none.
+fn behind_condition(cursor: &Cursor<'_>, from: usize) -> Option<usize> {
+    let mut depth = 0;
+    for at in from..cursor.token_count() {
+        let ends = cursor.token(at).token == Token::RParen || keyword(cursor, at) == Keyword::ON;
+        if depth == 0 && ends {
+            return None;
+        }
+        depth = depth_behind(cursor, at, depth);
+        let is_action = || ["NOTHING", "UPDATE"].iter().any(|word| is_word(cursor, at + 1, word));
+        if depth == 0 && is_word(cursor, at, "DO") && is_action() {
+            return Some(at);
+        }
+    }
+    None
 }
 
 /// The items of the SELECT that names the result's columns, as written.

@@ -5,6 +5,7 @@ use sqlparser::tokenizer::Token;
 use crate::create_table;
 use crate::cursor::Cursor;
 use crate::error::SqlError;
+use crate::index;
 use crate::name::{Name, TableRef};
 use crate::statement::{
     Attach, Backup, CreateSchema, DropSchema, Export, ExportedObjects, Set, SettingName, ShowTables, Statement,
@@ -26,6 +27,9 @@ pub(crate) fn show(cursor: &mut Cursor<'_>) -> Result<Statement, SqlError> {
     }
     if cursor.eat(&["VIEWS"]) {
         return in_schema(cursor).map(Statement::ShowViews);
+    }
+    if cursor.eat(&["INDEXES"]) || cursor.eat(&["INDEX"]) {
+        return index::shown(cursor).map(Statement::ShowIndexes);
     }
     if cursor.eat(&["SCHEMAS"]) || cursor.eat(&["DATABASES"]) {
         return like(cursor).map(Statement::ShowSchemas);

@@ -21,6 +21,12 @@ pub enum Statement {
     CreateTableAs(Box<CreateTableAs>),
     /// `ALTER TABLE`.
     AlterTable(AlterTable),
+    /// `CREATE INDEX`.
+    CreateIndex(Box<CreateIndex>),
+    /// `ALTER INDEX`.
+    AlterIndex(AlterIndex),
+    /// `DROP INDEX`.
+    DropIndex(DropIndex),
     /// `COMMENT ON`.
     Comment(Comment),
     /// `CREATE SCHEMA`.
@@ -71,6 +77,8 @@ pub enum Statement {
     ShowSequences(ShowTables),
     /// `SHOW VIEWS`.
     ShowViews(ShowTables),
+    /// `SHOW INDEXES [FROM table]`.
+    ShowIndexes(Option<TableRef>),
     /// `SHOW CREATE TABLE`, `SHOW CREATE VIEW`.
     ShowCreateTable(TableRef),
     /// `SHOW CREATE SEQUENCE`.
@@ -323,6 +331,73 @@ pub struct KeyPart {
     pub span: Span,
 }
 
+/// `CREATE INDEX`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CreateIndex {
+    /// UNIQUE.
+    pub unique: bool,
+    /// LOCAL.
+    pub local: bool,
+    /// IF NOT EXISTS.
+    pub if_not_exists: bool,
+    /// The index.
+    pub name: Name,
+    /// Its table.
+    pub table: TableRef,
+    /// The parts of its key, at least one.
+    pub parts: Vec<KeyPart>,
+    /// INCLUDE.
+    pub include: Vec<ColumnName>,
+    /// WHERE, with the condition as it was written.
+    pub predicate: Option<(Expr, String)>,
+    /// Options.
+    pub options: Vec<OptionSpec>,
+    /// ASYNC.
+    pub asynchronous: bool,
+    /// All words.
+    pub span: Span,
+}
+
+/// `ALTER INDEX`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AlterIndex {
+    /// IF EXISTS.
+    pub if_exists: bool,
+    /// The index.
+    pub name: Name,
+    /// Its table.
+    pub table: TableRef,
+    /// What becomes of it.
+    pub change: IndexChange,
+    /// All words.
+    pub span: Span,
+}
+
+/// What ALTER INDEX does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IndexChange {
+    /// Its entries are written anew.
+    Rebuild {
+        /// ASYNC.
+        asynchronous: bool,
+    },
+    /// No statement reads it any more; it is kept in step.
+    Disable,
+    /// Statements may read it again.
+    Usable,
+}
+
+/// `DROP INDEX`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DropIndex {
+    /// IF EXISTS.
+    pub if_exists: bool,
+    /// The index.
+    pub name: Name,
+    /// Its table.
+    pub table: TableRef,
+}
+
 /// `[family.]NAME = value` behind a CREATE TABLE.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OptionSpec {
@@ -336,6 +411,17 @@ pub struct OptionSpec {
     pub value_span: Span,
     /// All of it.
     pub span: Span,
+}
+
+impl OptionSpec {
+    /// The names that are its value; none if it is something else.
+    pub fn names(&self) -> Vec<&str> {
+        match &self.value {
+            OptionValue::Names(names) => names.iter().map(|name| name.text.as_str()).collect(),
+            OptionValue::Word(name) => vec![name],
+            _ => Vec::new(),
+        }
+    }
 }
 
 /// The value of an option or a setting.
@@ -594,12 +680,31 @@ impl Upsert {
 /// The handling of rows whose keys are there.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ConflictClause {
-    /// `ON CONFLICT (columns)`.
-    pub columns: Option<Vec<ColumnName>>,
+    /// The keys that it is about.
+    pub target: ConflictTarget,
     /// What becomes of such a row.
     pub action: ConflictAction,
     /// The clause.
     pub span: Span,
+}
+
+/// The keys that a clause for conflicts is about.
+#[derive(Clone, Debug, PartialEq)]
+#[allow(clippy::large_enum_variant)] // at most one a statement
+pub enum ConflictTarget {
+    /// `ON DUPLICATE KEY`, `INSERT OR REPLACE`: the primary key.
+    PrimaryKey,
+    /// `ON CONFLICT DO ..`, `INSERT OR IGNORE`: no key is named.
+    Any,
+    /// `ON CONFLICT (part, ..) [WHERE condition]`: the primary key or a unique index.
+    Parts {
+        /// Columns and expressions, as they were read and as they were written; at least one.
+        parts: Vec<(Expr, SourceText)>,
+        /// The condition of a partial index.
+        predicate: Option<Expr>,
+        /// The brackets, and the condition.
+        span: Span,
+    },
 }
 
 /// What becomes of a row whose key is there.
@@ -856,6 +961,8 @@ pub enum ExplainFormat {
     Text,
     /// `FORMAT JSON`.
     Json,
+    /// The key or the index that serves: `ADVISE`.
+    Advice,
 }
 
 /// `COPY t FROM 'file'`.

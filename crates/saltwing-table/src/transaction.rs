@@ -39,7 +39,8 @@ impl Committer {
         EmbeddedTransaction {
             batch: self.batch(),
             snapshot: latest.clone(),
-            latest,
+            first: latest,
+            latest: None,
             view: None,
             savepoints: Vec::new(),
             token,
@@ -63,7 +64,11 @@ impl Committer {
             self.packed.refuse_when_nearly_full()?;
         }
         let records = writes.records();
-        let keys = || records.iter().flat_map(|record| keyed_rows(&record.bytes).map(|(key, _)| (record.table, key)));
+        let keys = || {
+            let written =
+                records.iter().flat_map(|record| keyed_rows(&record.bytes).map(|(key, _)| (record.table, key)));
+            written.chain(writes.claims())
+        };
         let prepare = |commits: &mut CommitState, batch: &mut StoreBatch| {
             self.check_definitions(writes)?;
             if let Some(token) = read_at {
@@ -158,6 +163,10 @@ impl WriteBatch for EmbeddedBatch {
         Ok(())
     }
 
+    fn claim(&mut self, table: &Arc<Table>, key: &[u8]) {
+        self.writes.claim(table, key);
+    }
+
     fn free_space(&mut self) {
         self.writes.free_space();
     }
@@ -178,8 +187,11 @@ impl WriteBatch for EmbeddedBatch {
 pub(crate) struct EmbeddedTransaction {
     batch: EmbeddedBatch,
     snapshot: Arc<dyn Snapshot>,
-    latest: Arc<EmbeddedSnapshot>,
-    /// `latest` with the first records of the batch.
+    /// The same.
+    first: Arc<EmbeddedSnapshot>,
+    /// The snapshot behind the last part that was committed; `None` before the first one.
+    latest: Option<Arc<EmbeddedSnapshot>>,
+    /// The latest snapshot with the first records of the batch.
     view: Option<View>,
     savepoints: Vec<(WriteMark, Option<View>)>,
     token: ReadToken,
@@ -198,6 +210,10 @@ impl WriteBatch for EmbeddedTransaction {
         self.batch.apply(table, change, keys)
     }
 
+    fn claim(&mut self, table: &Arc<Table>, key: &[u8]) {
+        self.batch.claim(table, key);
+    }
+
     fn free_space(&mut self) {
         self.batch.free_space();
     }
@@ -211,9 +227,10 @@ impl WriteBatch for EmbeddedTransaction {
     }
 
     fn commit(self: Box<Self>, durability: Durability) -> Result<CommitNo, TableError> {
-        let Self { batch: EmbeddedBatch { committer, writes }, snapshot, latest, view, savepoints, token } = *self;
-        // What the snapshots alone still see can be given back.
-        drop((snapshot, latest, view, savepoints));
+        let Self { batch: EmbeddedBatch { committer, writes }, snapshot, first, latest, view, savepoints, token } =
+            *self;
+        // The commit copies what snapshots still see of the memtables that it writes to.
+        drop((snapshot, first, latest, view, savepoints));
         match writes.is_empty() {
             true => Ok(token.at()),
             false => committer.commit(&writes, Some(&token), durability),
@@ -231,12 +248,15 @@ impl Transaction for EmbeddedTransaction {
     }
 
     fn latest(&self) -> &dyn Snapshot {
-        &*self.latest
+        self.latest.as_deref().unwrap_or(&self.first)
     }
 
     fn view(&mut self) -> Result<Arc<dyn Snapshot>, TableError> {
         let records = self.batch.writes.finished_records();
-        let (mut view, seen) = self.view.take().unwrap_or_else(|| (self.latest.clone(), 0));
+        let (mut view, seen) = self.view.take().unwrap_or_else(|| {
+            let latest = self.latest.as_ref().unwrap_or(&self.first);
+            (latest.clone(), 0)
+        });
         if let Some(new) = records.get(seen..).filter(|new| !new.is_empty()) {
             view = Arc::new(view.with(new));
         }
@@ -245,7 +265,8 @@ impl Transaction for EmbeddedTransaction {
     }
 
     fn pinned_bytes(&self) -> PinnedBytes {
-        let (snapshot, packed) = (Arc::downgrade(&self.latest), self.batch.committer.packed.clone());
+        let (snapshot, packed) =
+            (Arc::downgrade(self.latest.as_ref().unwrap_or(&self.first)), self.batch.committer.packed.clone());
         Box::new(move || Some(snapshot.upgrade().map_or(0, |snapshot| packed.pinned_bytes(snapshot.moment()))))
     }
 
@@ -267,12 +288,14 @@ impl Transaction for EmbeddedTransaction {
     }
 
     fn commit_part(&mut self, durability: Durability) -> Result<CommitNo, TableError> {
-        let EmbeddedBatch { committer, writes } = &mut self.batch;
-        let number = committer.commit(writes, Some(&self.token), durability)?;
-        *writes = committer.write_set();
-        self.latest = Arc::new(EmbeddedSnapshot::newest(&committer.packed));
-        self.view = None;
+        // As with the last commit. The statement still reads its own snapshot.
+        (self.latest, self.view) = (None, None);
         self.savepoints.clear();
+        let EmbeddedBatch { committer, writes } = &mut self.batch;
+        let committed = committer.commit(writes, Some(&self.token), durability);
+        self.latest = Some(Arc::new(EmbeddedSnapshot::newest(&committer.packed)));
+        let number = committed?;
+        *writes = committer.write_set();
         Ok(number)
     }
 }

@@ -22,6 +22,8 @@ pub(crate) struct WriteSet {
     /// The tables written to, each once.
     tables: Vec<Arc<StoredTable>>,
     rows: usize,
+    /// Keys without rows that the commit is checked by.
+    claims: Vec<(TableId, Vec<u8>)>,
     /// Whether a row is put, rather than deleted.
     has_puts: bool,
     frees_space: bool,
@@ -32,6 +34,7 @@ pub(crate) struct WriteSet {
 pub(crate) struct WriteMark {
     records: usize,
     rows: usize,
+    claims: usize,
     tables: usize,
     has_puts: bool,
 }
@@ -42,9 +45,10 @@ impl WriteSet {
         Self {
             now_ms,
             open,
-            records: RecordBuilder::new(),
+            records: RecordBuilder::default(),
             tables: Vec::new(),
             rows: 0,
+            claims: Vec::new(),
             has_puts: false,
             frees_space: false,
         }
@@ -83,6 +87,16 @@ impl WriteSet {
     pub(crate) fn delete(&mut self, table: &Arc<Table>, key: &[u8]) {
         self.stored(table);
         self.add(table.def().id, key, |_| {});
+    }
+
+    /// Claims a key: see [`saltwing_access::WriteBatch::claim`].
+    pub(crate) fn claim(&mut self, table: &Table, key: &[u8]) {
+        self.claims.push((table.def().id, key.to_vec()));
+    }
+
+    /// The claimed keys.
+    pub(crate) fn claims(&self) -> impl Iterator<Item = (TableId, &[u8])> {
+        self.claims.iter().map(|(table, key)| (*table, key.as_slice()))
     }
 
     /// Says that the rows that are put are about space that comes back: they may be written where the device is nearly full,
@@ -134,13 +148,20 @@ impl WriteSet {
     /// The rows so far, for [`WriteSet::truncate`].
     pub(crate) fn mark(&mut self) -> WriteMark {
         let records = self.records.finished().len();
-        WriteMark { records, rows: self.rows, tables: self.tables.len(), has_puts: self.has_puts }
+        WriteMark {
+            records,
+            rows: self.rows,
+            claims: self.claims.len(),
+            tables: self.tables.len(),
+            has_puts: self.has_puts,
+        }
     }
 
     /// Removes the rows since a mark.
     pub(crate) fn truncate(&mut self, to: WriteMark) {
         self.records.truncate(to.records);
         self.tables.truncate(to.tables);
+        self.claims.truncate(to.claims);
         (self.rows, self.has_puts) = (to.rows, to.has_puts);
     }
 

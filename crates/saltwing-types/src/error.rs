@@ -92,6 +92,7 @@ codes! {
     NoSuchFunction = "no_such_function", "42883", 6001;
     NoSuchSequence = "no_such_sequence", "42P01", 1201;
     NoSuchConstraint = "no_such_constraint", "42704";
+    NoUniqueKey = "no_unique_key", "42P10";
     AmbiguousColumn = "ambiguous_column", "42702", 502;
     DuplicateTable = "duplicate_table", "42P07", 1013;
     DuplicateSequence = "duplicate_sequence", "42P07", 1200;

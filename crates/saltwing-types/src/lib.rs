@@ -19,6 +19,7 @@
 //! | [`dynamic`] | dynamic columns: values that a row has beside its table's columns |
 //! | [`hash`], [`regexp`], [`like`], [`rounding`] | what functions and operators compute with |
 //! | [`table`] | [`TableDef`], [`KeySchema`] |
+//! | [`index`], [`key_form`] | entries of secondary indexes; values in the types in which keys keep them |
 //! | [`key_expression`] | which expressions a key may hold, and the key columns that they make |
 //! | [`error`] | [`ErrorCode`]: stable codes with their SQLSTATE |
 
@@ -37,9 +38,11 @@ pub mod eval;
 pub mod expr;
 pub mod function;
 pub mod hash;
+pub mod index;
 pub mod interval;
 pub mod json;
 pub mod key_expression;
+pub mod key_form;
 pub mod like;
 pub mod number;
 pub mod number_pattern;
@@ -72,6 +75,9 @@ pub use span::{Position, Span};
 pub use sql_type::SqlType;
 pub use storage::{Direction, Durability, DurabilityScope, StorageCause, StorageError};
 pub use suggestion::suggest;
-pub use table::{ColumnDef, KeyColumn, KeySchema, KeySource, Salt, SortOrder, TableDef, TableId, TableName};
+pub use table::{
+    ColumnDef, IndexDef, IndexPart, IndexPredicate, IndexState, KeyColumn, KeySchema, KeySource, Salt, SortOrder,
+    TableDef, TableId, TableName,
+};
 pub use value::{Interval, Value};
 pub use view::{ViewColumn, ViewDef, ViewUse};

@@ -3,8 +3,13 @@
 use std::fmt;
 
 use crate::dynamic::DYNAMIC_COLUMNS;
+use crate::key_form::key_form_of_entry;
 use crate::{Expr, SqlType, Value, ValueError, eval, number};
 
+/// The option of a table whose rows are written once.
+pub const IMMUTABLE_ROWS: &str = "IMMUTABLE_ROWS";
+/// The schema that stands before the names of temporary tables. No schema can be created with this name.
+pub const TEMPORARY_SCHEMA: &str = "temp";
 /// Most columns of a table.
 pub const COLUMNS_MAX: usize = 1000;
 /// Most bytes of a row key, bucket byte included.
@@ -77,6 +82,8 @@ pub enum KeySource {
     Column(usize),
     /// Computed for each row from key columns behind it: see [`crate::key_expression`].
     Computed(Expr),
+    /// Of an index: computed for each entry, and kept [in the type of an index](crate::key_form).
+    Indexed(Expr),
 }
 
 /// One column of a primary key.
@@ -102,7 +109,7 @@ impl KeyColumn {
     pub fn column(&self) -> Option<usize> {
         match self.source {
             KeySource::Column(column) => Some(column),
-            KeySource::Computed(_) => None,
+            KeySource::Computed(_) | KeySource::Indexed(_) => None,
         }
     }
 
@@ -110,7 +117,7 @@ impl KeyColumn {
     pub fn computed(&self) -> Option<&Expr> {
         match &self.source {
             KeySource::Column(_) => None,
-            KeySource::Computed(expr) => Some(expr),
+            KeySource::Computed(expr) | KeySource::Indexed(expr) => Some(expr),
         }
     }
 
@@ -122,6 +129,9 @@ impl KeyColumn {
         match &self.source {
             KeySource::Column(column) => Ok(row.get(*column).cloned().unwrap_or(Value::Null)),
             KeySource::Computed(expr) => number::assign(eval::eval(expr, row)?, self.ty),
+            KeySource::Indexed(expr) => {
+                key_form_of_entry(&eval::eval(expr, row)?, expr.sql_type().unwrap_or(SqlType::Null), self.ty)
+            }
         }
     }
 }
@@ -230,6 +240,73 @@ impl DefaultDef {
     }
 }
 
+/// Most indexes of a table.
+pub const INDEXES_MAX: usize = 64;
+
+/// A secondary index.
+#[derive(Clone, Debug, PartialEq)]
+pub struct IndexDef {
+    /// The number of its entries, as if they were a table.
+    pub id: TableId,
+    /// Name: indexes and other objects of a schema differ in more than case.
+    pub name: String,
+    /// What its entries are sorted by; never empty.
+    pub parts: Vec<IndexPart>,
+    /// The columns whose values entries also have, by index in [`TableDef::columns`].
+    pub include: Vec<usize>,
+    /// Whether no two rows have the same values of all parts. NULL is the same as no value.
+    pub unique: bool,
+    /// The rows that have an entry; `None`: all of them.
+    pub predicate: Option<IndexPredicate>,
+    /// Whether an entry lies in the bucket of its row.
+    pub local: bool,
+    /// The buckets of the entries of a global index. Those of a local one are the buckets of its table.
+    pub salt: Option<Salt>,
+    /// Whether it can be read.
+    pub state: IndexState,
+}
+
+/// One part of the key of an index.
+#[derive(Clone, Debug, PartialEq)]
+pub struct IndexPart {
+    /// A column of the table, or an expression over its columns.
+    pub expr: Expr,
+    /// The expression as SQL, or the column's name.
+    pub text: String,
+    /// Direction.
+    pub order: SortOrder,
+}
+
+/// The condition of a partial index.
+#[derive(Clone, Debug, PartialEq)]
+pub struct IndexPredicate {
+    /// The condition over the columns of the table. A row for which it is TRUE has an entry.
+    pub expr: Expr,
+    /// The condition as SQL.
+    pub text: String,
+}
+
+/// What statements do with an index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IndexState {
+    /// Writes keep it in step. It does not have the entries of all earlier rows yet, so no statement reads it.
+    Building,
+    /// Each row has its entry.
+    Ready,
+    /// Each row has its entry, and no statement may read it.
+    Disabled,
+}
+
+impl fmt::Display for IndexState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Building => "building",
+            Self::Ready => "ready",
+            Self::Disabled => "disabled",
+        })
+    }
+}
+
 /// A table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TableDef {
@@ -255,6 +332,8 @@ pub struct TableDef {
     pub comment: Option<String>,
     /// CHECK constraints, in the order of their creation.
     pub checks: Vec<CheckDef>,
+    /// Secondary indexes, in the order of their creation.
+    pub indexes: Vec<IndexDef>,
 }
 
 /// A CHECK constraint: no row is written for which its condition is FALSE.
@@ -456,6 +535,16 @@ impl TableDef {
         self.columns.iter().filter_map(|column| Some(&column.identity()?.sequence))
     }
 
+    /// The numbers under which rows are stored: its own, and those of the entries of its indexes.
+    pub fn stored_ids(&self) -> impl Iterator<Item = TableId> {
+        std::iter::once(self.id).chain(self.indexes.iter().map(|index| index.id))
+    }
+
+    /// These numbers, to be given anew.
+    pub fn stored_ids_mut(&mut self) -> impl Iterator<Item = &mut TableId> {
+        std::iter::once(&mut self.id).chain(self.indexes.iter_mut().map(|index| &mut index.id))
+    }
+
     /// Whether the key is the hidden row id.
     pub fn has_hidden_key(&self) -> bool {
         let first = self.key.columns.first().and_then(KeyColumn::column);
@@ -482,6 +571,11 @@ impl TableDef {
         };
         let (count, keep_s) = (honoured(VERSIONS).unwrap_or(1), honoured(KEEP_VERSIONS).unwrap_or(0));
         (count > 1 || keep_s > 0).then_some(KeptVersions { count, keep_s, since: self.history.versions_since })
+    }
+
+    /// The place of an index among those of the table.
+    pub fn index_place(&self, name: &str) -> Option<usize> {
+        self.indexes.iter().position(|index| is_same_name(&index.name, name))
     }
 
     /// The column whose values are the times of rows, if they have one.

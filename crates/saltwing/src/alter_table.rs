@@ -8,7 +8,7 @@ use saltwing_catalog::CatalogError;
 use saltwing_exec::{ExecError, broken_row};
 use saltwing_sql::statement::{AlterTable, Comment, TableChange};
 use saltwing_sql::{ColumnName, TableRef};
-use saltwing_types::TableDef;
+use saltwing_types::{ErrorCode, IndexState, TableDef, TableId};
 
 use crate::Error;
 use crate::outcome::{ExecResult, Outcome};
@@ -25,6 +25,26 @@ fn new_names(change: &TableChange) -> Vec<ColumnName> {
     }
 }
 
+/// Whether a new TTL shows entries that are not those of the rows. Rows and their entries are deleted apart from each other when they
+/// are expired, and without TTL the time of an entry does not follow that of its row. A shorter TTL shows none of them.
+fn outdates_entries(old: &TableDef, new: &TableDef) -> bool {
+    let is_shorter = matches!((old.ttl_s, new.ttl_s), (Some(old), Some(new)) if new <= old);
+    old.ttl_s != new.ttl_s && !is_shorter && !new.indexes.is_empty()
+}
+
+fn names_of_disabled(def: &TableDef) -> Vec<String> {
+    let disabled = def.indexes.iter().filter(|index| index.state == IndexState::Disabled);
+    disabled.map(|index| index.name.clone()).collect()
+}
+
+/// The definition with indexes that have no entries yet.
+fn with_indexes_emptied(mut def: TableDef) -> TableDef {
+    for index in &mut def.indexes {
+        (index.id, index.state) = (TableId(0), IndexState::Building);
+    }
+    def
+}
+
 impl Session {
     pub(crate) fn run_alter_table(&self, alter: &AlterTable) -> Result<Outcome, Error> {
         self.writable()?;
@@ -34,13 +54,21 @@ impl Session {
         check_new_names(table.def(), &new_names(&alter.change), &*self.catalog())?;
         let mut met: Option<String> = None;
         loop {
-            let (mut notices, mut new_check, mut is_step) = (Vec::new(), None, false);
+            let (mut notices, mut new_check, mut is_step, mut outdated) = (Vec::new(), None, false, None);
             let change = |table: &Arc<Table>| -> Result<_, Error> {
                 let altered = alter_table(alter, table, met.as_deref())?;
                 (notices, new_check, is_step) = (altered.notices, altered.new_check, altered.is_step);
-                Ok(altered.def)
+                let Some(def) = altered.def else { return Ok(None) };
+                if !outdates_entries(table.def(), &def) {
+                    return Ok(Some(def));
+                }
+                outdated = Some(table.clone());
+                Ok(Some(with_indexes_emptied(def)))
             };
             self.change_definition(name, change).map_err(|error| error.at(Some(name.span())))?;
+            if let Some(before) = &outdated {
+                self.build_indexes_anew(name, before.def()).map_err(|error| error.at(Some(name.span())))?;
+            }
             if let Some(check) = &new_check {
                 self.check_stored_rows(name, check, is_step)?;
             }
@@ -49,6 +77,24 @@ impl Session {
             }
             met = new_check;
         }
+    }
+
+    /// Builds the indexes of a table with another TTL. If that fails, because a row that came back has a value of another one or no
+    /// entry, the table gets its old TTL back.
+    fn build_indexes_anew(&self, name: &TableRef, before: &TableDef) -> Result<(), Error> {
+        let disabled = names_of_disabled(before);
+        let Err(error) = self.build_indexes(name, &disabled) else { return Ok(()) };
+        // A user who ends the statement waits for no other build.
+        if !matches!(error.code(), ErrorCode::Cancelled | ErrorCode::Timeout) {
+            let back = |table: &Arc<Table>| {
+                let def =
+                    TableDef { ttl_s: before.ttl_s, options: before.options.clone(), ..TableDef::clone(table.def()) };
+                Ok(Some(with_indexes_emptied(def)))
+            };
+            // The first error says more.
+            drop(self.change_definition(name, back).and_then(|()| self.build_indexes(name, &disabled)));
+        }
+        Err(error)
     }
 
     /// Checks the rows of a table against a constraint that is new, and drops it again if they break it.

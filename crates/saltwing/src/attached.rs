@@ -5,6 +5,7 @@
 
 use std::path::Path;
 
+use saltwing_bind::attached_view;
 use saltwing_catalog::{AttachedTables, CatalogError};
 use saltwing_sql::statement::{Attach, CommentObject};
 use saltwing_sql::{Dialect, Name, Statement, TableRef, quote_name};
@@ -37,7 +38,7 @@ impl Session {
             notices.extend(database.notices().iter().cloned());
             // The rows are known by the definitions of the same moment: nobody writes.
             let (rows, catalog) = (database.shared.tables.snapshot()?, database.shared.catalog.snapshot());
-            Ok(AttachedTables::new(alias, shown, &*catalog, &rows))
+            AttachedTables::new(alias, shown, &*catalog, &rows, |view| Ok(attached_view(view, alias)?))
         })?;
         Ok(notices)
     }
@@ -92,8 +93,12 @@ fn written(statement: &Statement) -> Vec<&TableRef> {
         Statement::CreateTable(it) => vec![&it.table],
         Statement::CreateTableAs(it) => vec![&it.table.table],
         Statement::AlterTable(it) => vec![&it.table],
+        Statement::CreateIndex(it) => vec![&it.table],
+        Statement::AlterIndex(it) => vec![&it.table],
+        Statement::DropIndex(it) => vec![&it.table],
         Statement::CopyFrom(it) => vec![&it.table],
         Statement::CreateView(it) => vec![&it.name],
+        Statement::AlterView(it) => vec![&it.view],
         Statement::CreateSequence(it) => vec![&it.name],
         Statement::AlterSequence(it) => vec![&it.name],
         Statement::DropTable(it) | Statement::DropView(it) => it.names.iter().collect(),

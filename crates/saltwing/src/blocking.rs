@@ -8,7 +8,7 @@ use std::io::{Read, Write};
 use crate::description::Description;
 use crate::outcome::{ExecResult, Outcome};
 use crate::params::IntoParams;
-use crate::progress::CopyProgress;
+use crate::progress::{CopyProgress, IndexProgress};
 use crate::rows::{no_row, only_row};
 use crate::session::{InterruptHandle, Prepared, Session};
 use crate::{ArrowRows, Error, FromRow, Page, Row, Settings, Stats};
@@ -195,7 +195,13 @@ impl Connection {
 
     /// Calls `report` as a COPY FROM on this connection goes on.
     pub fn on_copy_progress(&self, report: impl Fn(CopyProgress) + Send + Sync + 'static) {
-        self.session.on_copy_progress(Box::new(report));
+        self.session.progress.on_copy(report);
+    }
+
+    /// Calls `report` as a CREATE INDEX or an ALTER INDEX REBUILD on this connection goes on, after each commit of entries. One in
+    /// the background, by ASYNC, reports nothing.
+    pub fn on_index_progress(&self, report: impl Fn(IndexProgress) + Send + Sync + 'static) {
+        self.session.progress.on_index(report);
     }
 }
 

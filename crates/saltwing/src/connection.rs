@@ -10,7 +10,7 @@ use crate::blocking;
 use crate::description::Description;
 use crate::outcome::{BatchSource, ExecResult, Outcome, RowsOutcome};
 use crate::params::{IntoParams, Params};
-use crate::progress::CopyProgress;
+use crate::progress::{CopyProgress, IndexProgress};
 use crate::rows::no_row;
 use crate::session::{InterruptHandle, Prepared, Session};
 use crate::{ArrowRows, Error, FromRow, Page, Rows, Settings, TypedRows};
@@ -217,7 +217,13 @@ impl Connection {
 
     /// Calls `report` as a COPY FROM on this connection goes on.
     pub fn on_copy_progress(&self, report: impl Fn(CopyProgress) + Send + Sync + 'static) {
-        self.session.on_copy_progress(Box::new(report));
+        self.session.progress.on_copy(report);
+    }
+
+    /// Calls `report` as a CREATE INDEX or an ALTER INDEX REBUILD on this connection goes on, after each commit of entries. One in
+    /// the background, by ASYNC, reports nothing.
+    pub fn on_index_progress(&self, report: impl Fn(IndexProgress) + Send + Sync + 'static) {
+        self.session.progress.on_index(report);
     }
 
     /// The settings as they are.

@@ -8,6 +8,7 @@ use saltwing_store::OrderedKv;
 use saltwing_table::EmbeddedTables;
 use saltwing_types::ErrorCode;
 
+use crate::index_builder::{self, IndexBuilder};
 use crate::session::Session;
 use crate::shared::Shared;
 use crate::sweeper::Sweeper;
@@ -89,6 +90,12 @@ impl Database {
                 None
             }
         };
+        let incomplete = if options.readonly { Vec::new() } else { index_builder::incomplete(catalog) };
+        if !incomplete.is_empty() {
+            let durability = options.durability;
+            let builder = IndexBuilder { tables: storage.clone(), definitions: catalog.clone(), durability };
+            shared.index_builds.start(builder, incomplete, Some(storage.clone()))?;
+        }
         (shared.storage, shared.directory, shared.notices, shared.sweeper) =
             (Some(storage), directory, notices, sweeper);
         Ok(Self { shared: Arc::new(shared) })
@@ -170,6 +177,8 @@ fn durability_notice(capabilities: &Capabilities) -> Option<String> {
 #[cfg(test)]
 mod tests {
     mod faults;
+    mod index_expiry_faults;
+    mod index_faults;
 
     use saltwing_store::MemoryStore;
     use saltwing_store::conformance::fault::{Call, Fault, FaultStore};

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use saltwing_bind::{
     BoundQuery, BoundSource, ParameterTypes, Params, ResultColumn, Subquery, alter_table, altered_view, candidates,
-    commented, computed_query, create_table, create_table_as, create_view, deleted_rows, merge, query, resolve,
-    returning, sequenced_query, through_view, update, upsert,
+    commented, computed_query, create_index, create_table, create_table_as, create_view, deleted_rows, merge, query,
+    resolve, returning, sequenced_query, through_view, update, upsert,
 };
 use saltwing_planner::HintVerb;
 use saltwing_sql::Statement;
@@ -117,6 +117,9 @@ impl Describer<'_> {
             }
             Statement::AlterView(alter) => drop(altered_view(alter, &*catalog)?),
             Statement::AlterTable(alter) => drop(alter_table(alter, &resolve(&*catalog, &alter.table)?, None)?),
+            Statement::CreateIndex(create) => drop(create_index(create, &resolve(&*catalog, &create.table)?)?),
+            Statement::AlterIndex(index) => drop(resolve(&*catalog, &index.table)?),
+            Statement::DropIndex(index) => drop(resolve(&*catalog, &index.table)?),
             Statement::Comment(comment) => drop(commented(comment, &*catalog)?),
             Statement::Set(set) => {
                 Setting::named(&set.name.text).map_err(|error| error.at(Some(set.name.span)))?;

@@ -92,6 +92,7 @@ impl Session {
         let access = plan(AccessRequest {
             alias: statement.alias.as_ref().map(|a| a.text.clone()),
             span: Some(statement.table.span()),
+            hints: &statement.hints,
             ..AccessRequest::of(&bound.table, conditions)
         })?;
         let guard = Guard { verb: HintVerb::Delete, ..self.guard(&statement.hints) };

@@ -55,6 +55,11 @@ impl Session {
             },
         };
         let lines = match explain.format {
+            ExplainFormat::Advice => {
+                let before = explained.subqueries.iter().flat_map(|(_, subquery)| &subquery.reports);
+                let advice = before.chain(&explained.reports).map(|report| self.advice(&report.access));
+                return Ok(advice.collect::<Result<Vec<_>, _>>()?.concat());
+            }
             ExplainFormat::Json => {
                 let before = explained.subqueries.iter().flat_map(|(_, subquery)| &subquery.reports);
                 let reports = before.chain(&explained.reports);

@@ -2,7 +2,7 @@
 
 use saltwing_bind::table_path;
 use saltwing_sql::statement::{
-    AlterTable, CommentObject, CopySource, ExportedObjects, RowSource, TableChange, ViewChange,
+    AlterTable, CommentObject, CopySource, ExportedObjects, IndexChange, RowSource, TableChange, ViewChange,
 };
 use saltwing_sql::{Statement, TableRef};
 
@@ -90,6 +90,8 @@ fn shown(statement: &Statement) -> Option<String> {
         Statement::ShowFunctions(_) => "functions".into(),
         Statement::ShowSequences(_) => "sequences".into(),
         Statement::ShowViews(_) => "views".into(),
+        Statement::ShowIndexes(None) => "indexes".into(),
+        Statement::ShowIndexes(Some(table)) => format!("the indexes of {table}"),
         Statement::ShowCreateTable(name) | Statement::ShowCreateSequence(name) => format!("the definition of {name}"),
         Statement::Describe(name) => format!("the columns of {name}"),
         Statement::ShowStorage(None) => "what is stored".into(),
@@ -134,6 +136,21 @@ fn change_of_catalog(statement: &Statement) -> Option<(String, &'static str)> {
             (format!("creates table {}", create.table.table), "those of the query are written into the table")
         }
         Statement::AlterTable(alter) => change_of_table(alter),
+        Statement::CreateIndex(create) => {
+            let change = format!("creates index {} on table {}", create.name.text, create.table);
+            (change, "all are read, and an entry is written for each")
+        }
+        Statement::AlterIndex(alter) => {
+            let name = format!("index {} on table {}", alter.name.text, alter.table);
+            match alter.change {
+                IndexChange::Rebuild { .. } => {
+                    (format!("writes {name} anew"), "all are read, and an entry is written for each")
+                }
+                IndexChange::Disable => (format!("lets no statement read {name}"), NONE),
+                IndexChange::Usable => (format!("lets statements read {name}"), NONE),
+            }
+        }
+        Statement::DropIndex(drop) => (format!("drops index {} on table {}", drop.name.text, drop.table), NONE),
         Statement::Comment(comment) => (format!("changes the comment of {}", commented(&comment.object)), NONE),
         Statement::DropTable(drop) => (format!("drops table {}", tables(&drop.names)), REMOVED),
         Statement::Truncate(names) => (format!("empties table {}", tables(names)), REMOVED),

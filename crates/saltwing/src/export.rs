@@ -14,11 +14,12 @@ use saltwing_expr::value_at;
 use saltwing_sql::statement::{Export, ExportedObjects};
 use saltwing_sql::{Statement, parse_one};
 use saltwing_types::dynamic::{self, DYNAMIC_COLUMNS};
-use saltwing_types::table::{DefaultKind, SPLIT_KEYS, is_same_name};
+use saltwing_types::table::{DefaultKind, IMMUTABLE_ROWS, SPLIT_KEYS, is_same_name};
 use saltwing_types::{ColumnDef, ErrorCode, SequenceDef, SortOrder, SqlType, TableDef, TableName, Value};
 
 use crate::Error;
 use crate::outcome::{BatchSource, Outcome, RowsOutcome, Running};
+use crate::phoenix_index::index_lines;
 use crate::phoenix_literal::{phoenix_literal, phoenix_type};
 use crate::phoenix_name::{path, phoenix_column, phoenix_name, phoenix_path};
 use crate::phoenix_view::view_lines;
@@ -39,7 +40,7 @@ const SAME_OPTIONS: [&str; 16] = [
     "DEFAULT_COLUMN_FAMILY",
     "DISABLE_WAL",
     "GUIDE_POSTS_WIDTH",
-    "IMMUTABLE_ROWS",
+    IMMUTABLE_ROWS,
     "IMMUTABLE_STORAGE_SCHEME",
     "KEEP_DELETED_CELLS",
     "STORE_NULLS",
@@ -247,6 +248,17 @@ fn refusal(def: &TableDef) -> Option<String> {
     computed.map(|part| format!("its key has the part {}, and keys of Phoenix are columns alone", part.name))
 }
 
+/// The options of a table with dynamic columns. Phoenix stores other columns under numbers unless told otherwise, and then the columns
+/// of a view's own are not the dynamic ones of the same names.
+fn dynamic_options(def: &TableDef) -> Vec<(&'static str, &'static str)> {
+    if def.column_index(DYNAMIC_COLUMNS).is_none() {
+        return Vec::new();
+    }
+    let is_immutable = def.option(IMMUTABLE_ROWS) == Some(&Value::Bool(true));
+    let scheme = is_immutable.then_some(("IMMUTABLE_STORAGE_SCHEME", "ONE_CELL_PER_COLUMN"));
+    std::iter::once(("COLUMN_ENCODED_BYTES", "0")).chain(scheme).collect()
+}
+
 /// CREATE TABLE, and comments on what is missing in it.
 fn table_lines(def: &TableDef) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
@@ -297,7 +309,12 @@ fn table_lines(def: &TableDef) -> Vec<String> {
         notes.extend(salt.by.map(|_| "SALT_BY: Phoenix salts by the whole key".to_owned()));
     }
     options.extend(def.ttl_s.map(|ttl_s| format!("TTL = {ttl_s}")));
+    let own_names = dynamic_options(def);
+    options.extend(own_names.iter().map(|(name, value)| format!("{name} = {value}")));
     for option in def.written_options() {
+        if own_names.iter().any(|(name, _)| option.name == *name) {
+            continue;
+        }
         let value =
             if option.value.is_null() { "NONE".into() } else { phoenix_literal(&option.value, SqlType::Null).text };
         match SAME_OPTIONS.contains(&option.name.as_str()) {
@@ -313,7 +330,7 @@ fn table_lines(def: &TableDef) -> Vec<String> {
     let table = phoenix_path(&def.name);
     let notes = notes.into_iter().map(|note| format!("-- {table}: {}", note.replace('\n', " ")));
     let create = format!("CREATE TABLE IF NOT EXISTS {table} (\n{}\n){options};", lines.join(",\n"));
-    notes.chain([create]).collect()
+    notes.chain([create]).chain(index_lines(def)).collect()
 }
 
 /// CREATE SEQUENCE. The values begin again: an export takes none to see where they are.

@@ -34,6 +34,7 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
 
+mod advise;
 mod alter_table;
 mod appender;
 mod appending;
@@ -58,6 +59,9 @@ mod explain;
 mod explain_effect;
 mod export;
 mod file_access;
+mod group_rows;
+mod index_builder;
+mod indexes;
 mod kept;
 mod kept_plan;
 mod load;
@@ -68,6 +72,7 @@ mod outcome;
 mod page;
 mod page_token;
 mod params;
+mod phoenix_index;
 mod phoenix_literal;
 mod phoenix_name;
 mod phoenix_view;
@@ -93,6 +98,7 @@ mod settings;
 mod shared;
 mod show;
 mod show_functions;
+mod starting_again;
 mod statement_cache;
 mod storage;
 mod subqueries;
@@ -120,7 +126,7 @@ pub use maintenance::{BackupReport, CheckReport, Fault, SalvageReport, SalvagedT
 pub use outcome::{ExecResult, Stats};
 pub use page::Page;
 pub use params::{IntoParams, Params};
-pub use progress::CopyProgress;
+pub use progress::{CopyProgress, IndexProgress};
 #[cfg(feature = "datafusion")]
 pub use registered::{FunctionResult, FunctionType, ScalarFunction};
 pub use rows::{ArrowRows, ColumnIndex, FromRow, Row, Rows};

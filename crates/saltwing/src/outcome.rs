@@ -15,6 +15,7 @@ use saltwing_expr::{ColumnBuilder, RowValues};
 use saltwing_types::SqlType;
 
 use crate::Error;
+use crate::group_rows::{Again, GroupRows, LaterScans};
 use crate::page_token::NextPage;
 use crate::transaction::RowStream;
 
@@ -31,7 +32,7 @@ pub struct ExecResult {
     pub next_page: Option<String>,
 }
 
-/// The reads of a statement.
+/// The reads of a statement: of rows, and of the entries of indexes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
     /// Visible rows inside the key ranges, up to where the scans stopped, but for those that a seek passed over.
@@ -51,11 +52,15 @@ impl ExecResult {
 
 impl Stats {
     pub(crate) fn of(counters: &Counters) -> Self {
-        Self {
+        let mut stats = Self {
             keys_read: counters.keys_read.load(Relaxed),
             seeks: counters.seeks.load(Relaxed),
             buckets: counters.buckets_touched(),
+        };
+        for part in counters.fetched().into_iter().chain(counters.branches()) {
+            stats += Self::of(part);
         }
+        stats
     }
 }
 
@@ -91,6 +96,8 @@ pub(crate) struct Running {
     pub(crate) is_scan: bool,
     /// The counters of each of its other scans.
     pub(crate) counters: Vec<Arc<Counters>>,
+    /// The counters of scans that begin when its rows are read, if there may be such.
+    pub(crate) later: Option<LaterScans>,
     pub(crate) notices: Vec<String>,
     /// What else has to be noticed when the rows were read to the end; `None` once they were.
     pub(crate) warnings: Option<Warnings>,
@@ -137,8 +144,8 @@ impl Warnings {
 impl Running {
     /// A statement whose scans have these counters.
     pub(crate) fn new(context: ScanContext, counters: Vec<Arc<Counters>>, notices: Vec<String>) -> Self {
-        let (warnings, sql, stream, page) = (None, None, None, None);
-        Self { context, is_scan: false, counters, notices, warnings, sql, stream, rows_affected: 0, page }
+        let (warnings, sql, stream, page, later) = (None, None, None, None, None);
+        Self { context, is_scan: false, counters, later, notices, warnings, sql, stream, rows_affected: 0, page }
     }
 
     /// A statement that is one scan with this context.
@@ -155,7 +162,8 @@ impl Running {
 
     /// The counters of all its scans.
     pub(crate) fn scans(&self) -> impl Iterator<Item = &Arc<Counters>> {
-        self.is_scan.then_some(&self.context.counters).into_iter().chain(&self.counters)
+        let later = self.later.iter().filter_map(|later| later.get()).flatten();
+        self.is_scan.then_some(&self.context.counters).into_iter().chain(&self.counters).chain(later)
     }
 
     /// The token of the next page, once the rows are read.
@@ -180,6 +188,8 @@ pub(crate) enum BatchSource {
     Values(Option<Values>),
     /// The direct path, read on the caller's thread.
     Direct(Box<DirectRows>),
+    /// Groups, read on the caller's thread.
+    Groups(Box<GroupRows>),
     /// A page, read on the caller's thread.
     Page(Box<PageRows>),
     /// Other rows, in which each batch is changed.
@@ -240,6 +250,7 @@ impl BatchSource {
             }
             BatchSource::Direct(rows) => Ok(rows.next_values(values)?),
             BatchSource::Ready(_)
+            | BatchSource::Groups(_)
             | BatchSource::Page(_)
             | BatchSource::Mapped(_)
             | BatchSource::Texts(_)
@@ -259,7 +270,12 @@ impl BatchSource {
     pub(crate) fn reads(&self) -> bool {
         matches!(
             self,
-            Self::Direct(_) | Self::Page(_) | Self::Mapped(_) | Self::Texts(_) | Self::Values(Some(Values::Total(_)))
+            Self::Direct(_)
+                | Self::Groups(_)
+                | Self::Page(_)
+                | Self::Mapped(_)
+                | Self::Texts(_)
+                | Self::Values(Some(Values::Total(_)))
         )
     }
 
@@ -272,6 +288,7 @@ impl BatchSource {
                     values.take().map(|values| batch_of_values(columns, &values.read()?)).transpose()?
                 }
                 BatchSource::Direct(rows) => rows.next_batch()?,
+                BatchSource::Groups(rows) => rows.next()?,
                 BatchSource::Page(rows) => rows.next_batch()?,
                 BatchSource::Mapped(rows) => rows.next()?,
                 BatchSource::Texts(next) => next()?,
@@ -315,6 +332,19 @@ impl RowsOutcome {
     /// Rows that come.
     pub(crate) fn running(columns: Arc<[ResultColumn]>, source: BatchSource, running: Running) -> Self {
         Self { columns, source, read: Stats::default(), running: Some(Box::new(running)) }
+    }
+
+    /// The same rows, of which groups that are beyond the memory limit begin [again](Again).
+    pub(crate) fn or_again(self, again: Again) -> Self {
+        match (self.source, self.running) {
+            (BatchSource::Direct(rows), Some(mut running)) => {
+                let later = LaterScans::default();
+                running.later = Some(later.clone());
+                let source = BatchSource::Groups(Box::new(GroupRows::new(rows, again, later)));
+                Self { source, running: Some(running), ..self }
+            }
+            (source, running) => Self { source, running, ..self },
+        }
     }
 
     /// The types of the columns.

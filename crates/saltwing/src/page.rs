@@ -108,7 +108,7 @@ pub(crate) fn check_page(statement: &QueryStatement) -> Result<(), Error> {
 fn no_page(why: &str, after: &After) -> Error {
     Error::new(ErrorCode::NotSupported, format!("AFTER is not supported for this query: {why}"))
         .at(Some(after.span))
-        .with_help(Some("pages are of rows of one table, without ORDER BY or ordered by its key in either direction"))
+        .with_help(Some("pages are of rows of one table, without ORDER BY or ordered by its key or that of an index in either direction"))
 }
 
 fn bad_token(why: &str, after: Option<&After>) -> Error {
@@ -137,5 +137,6 @@ fn identity(run: &QueryRun<'_>, select: &SelectPlan) -> Identity {
     let (access, params) = (select.access(), run.params.values().unwrap_or_default());
     let (table, query) = (access.table(), page_identity(&run.statement, &run.subqueries, &params));
     let order = access.access().order.as_str();
-    identity_of(&format!("{} {} {order}\n{query}", table.def().id.0, table.version()))
+    let key = access.index().map_or(table.def().id, |index| index.def().id);
+    identity_of(&format!("{} {} {order}\n{query}", key.0, table.version()))
 }

@@ -1,4 +1,6 @@
-//! How far a COPY is.
+//! How far a long statement is.
+
+use parking_lot::Mutex;
 
 /// How far a COPY FROM is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -9,4 +11,44 @@ pub struct CopyProgress {
     pub bytes: u64,
     /// Bytes of the file, if that is known.
     pub bytes_total: Option<u64>,
+}
+
+/// How far the build of an index is: a CREATE INDEX, or an ALTER INDEX REBUILD.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IndexProgress {
+    /// Rows that were read, and whose entries are committed.
+    pub rows: u64,
+    /// About how many rows the table has: other statements may write meanwhile.
+    pub rows_estimated: u64,
+}
+
+type Report<P> = Mutex<Option<Box<dyn Fn(P) + Send + Sync>>>;
+
+/// Where the statements of a connection tell how far they are.
+#[derive(Default)]
+pub(crate) struct ProgressReports {
+    copy: Report<CopyProgress>,
+    index: Report<IndexProgress>,
+}
+
+impl ProgressReports {
+    pub(crate) fn on_copy(&self, report: impl Fn(CopyProgress) + Send + Sync + 'static) {
+        *self.copy.lock() = Some(Box::new(report));
+    }
+
+    pub(crate) fn on_index(&self, report: impl Fn(IndexProgress) + Send + Sync + 'static) {
+        *self.index.lock() = Some(Box::new(report));
+    }
+
+    pub(crate) fn copy(&self, progress: CopyProgress) {
+        if let Some(report) = self.copy.lock().as_ref() {
+            report(progress);
+        }
+    }
+
+    pub(crate) fn index(&self, progress: IndexProgress) {
+        if let Some(report) = self.index.lock().as_ref() {
+            report(progress);
+        }
+    }
 }

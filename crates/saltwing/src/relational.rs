@@ -16,6 +16,7 @@ use crate::Error;
 use crate::error::table_help;
 use crate::error_subject::Subject;
 use crate::explain::Explained;
+use crate::group_rows::Reading;
 use crate::kept_plan::{KeptPlan, PlanSlot};
 use crate::outcome::{BatchSource, RowsOutcome, Running};
 use crate::run::{Purpose, QueryRun};
@@ -140,6 +141,16 @@ impl Session {
         let mode = if purpose == Purpose::Explain { Mode::Explain } else { Mode::Execute };
         let planned = self.plan_in(run, context, PlanMode { mode, samples: &[] })?;
         Ok(RelationalPlan(Arc::new(planned)))
+    }
+
+    /// Runs a query whose groups the direct path has no memory for; `None` if this engine does not run it.
+    pub(crate) fn read_again(&self, run: &QueryRun<'_>, context: ScanContext) -> Result<Option<Reading>, Error> {
+        let Ok(RelationalPlan(planned)) = self.plan_relational(run, context.clone(), Purpose::Execute) else {
+            context.check()?;
+            return Ok(None);
+        };
+        let counters = planned.counters();
+        Ok(Some(Reading { batches: self.pump(planned)?, counters }))
     }
 
     fn plan_in(&self, run: &QueryRun<'_>, context: ScanContext, mode: PlanMode<'_>) -> Result<Planned, Error> {

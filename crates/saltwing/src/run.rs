@@ -79,6 +79,9 @@ impl Session {
             Statement::CreateTable(create) => self.run_create_table(create),
             Statement::CreateTableAs(create) => self.run_create_table_as(create, params),
             Statement::AlterTable(alter) => self.run_alter_table(alter),
+            Statement::CreateIndex(create) => self.run_create_index(create),
+            Statement::AlterIndex(alter) => self.run_alter_index(alter),
+            Statement::DropIndex(drop) => self.run_drop_index(drop),
             Statement::Comment(comment) => self.run_comment(comment),
             Statement::DropTable(drop) => self.run_drop_table(drop),
             Statement::CreateView(create) => self.run_create_view(create),
@@ -103,6 +106,7 @@ impl Session {
             Statement::ShowSchemas(show) => shown(self.show_schemas(show.as_deref())?),
             Statement::ShowFunctions(show) => shown(self.show_functions(show.as_deref())?),
             Statement::ShowSequences(show) => shown(self.show_sequences(show)?),
+            Statement::ShowIndexes(table) => shown(self.show_indexes(table.as_ref())?),
             Statement::ShowViews(show) => shown(self.show_views(show)?),
             Statement::ShowCreateSequence(name) => shown(self.show_create_sequence(name)?),
             Statement::ShowCreateTable(name) => shown(self.show_create_table(name)?),
@@ -169,7 +173,7 @@ impl Session {
         &self,
         statement: &QueryStatement,
         params: &[Value],
-        known: &CachedStatement,
+        known: &Arc<CachedStatement>,
     ) -> Result<RowsOutcome, Error> {
         let mut rows = self.run_as_known(statement, params, known)?;
         if let Some(running) = &mut rows.running {
@@ -182,7 +186,7 @@ impl Session {
         &self,
         statement: &QueryStatement,
         params: &[Value],
-        known: &CachedStatement,
+        known: &Arc<CachedStatement>,
     ) -> Result<RowsOutcome, Error> {
         if statement.has_sequences || statement.after.is_some() {
             return self.run_query(statement, params);
@@ -223,7 +227,11 @@ impl Session {
             Some(true) => None,
             _ => plan.access().judge_with(&self.guard_of(statement, &*catalog))?,
         };
-        self.start_planned(&plan, part, snapshot, context, notices)
+        if executor != ExecutorChoice::Auto || !plan.keeps_groups() {
+            return self.start_planned(&plan, part, snapshot, context, notices);
+        }
+        let again = self.known_again(known, params, snapshot.clone(), context.clone());
+        Ok(self.start_planned(&plan, part, snapshot, context, notices)?.or_again(again))
     }
 
     pub(crate) fn run_query(&self, statement: &QueryStatement, params: &[Value]) -> Result<RowsOutcome, Error> {

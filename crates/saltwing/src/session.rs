@@ -18,7 +18,7 @@ use crate::Error;
 use crate::description::Description;
 use crate::outcome::{ExecResult, Outcome, RowsOutcome, Warnings};
 use crate::params::Params;
-use crate::progress::CopyProgress;
+use crate::progress::ProgressReports;
 use crate::session_tables::SessionTables;
 use crate::settings::{Setting, Settings};
 use crate::shared::Shared;
@@ -34,7 +34,7 @@ pub(crate) struct Session {
     slot: Arc<Slot>,
     /// Those of all sessions of the connection.
     slots: Slots,
-    progress: Arc<Mutex<Option<ProgressReport>>>,
+    pub(crate) progress: Arc<ProgressReports>,
     pub(crate) transaction: TransactionSlot,
     pub(crate) current_values: CurrentValues,
     pub(crate) own: Arc<SessionTables>,
@@ -91,8 +91,6 @@ impl Slots {
         slot
     }
 }
-
-pub(crate) type ProgressReport = Box<dyn Fn(CopyProgress) + Send + Sync>;
 
 impl Session {
     pub(crate) fn new(shared: Arc<Shared>) -> Self {
@@ -212,16 +210,6 @@ impl Session {
         InterruptHandle { slots: self.slots.clone() }
     }
 
-    pub(crate) fn on_copy_progress(&self, report: ProgressReport) {
-        *self.progress.lock() = Some(report);
-    }
-
-    pub(crate) fn report_progress(&self, progress: CopyProgress) {
-        if let Some(report) = self.progress.lock().as_ref() {
-            report(progress);
-        }
-    }
-
     /// The context of a statement that begins now.
     pub(crate) fn begin(&self) -> ScanContext {
         let budget = self.read_settings(|settings| {
@@ -270,7 +258,7 @@ impl Session {
     }
 
     pub(crate) fn run(&self, sql: &str, params: Params) -> Result<Outcome, Error> {
-        self.run_parsed(&*self.cached(sql)?, params)
+        self.run_parsed(&self.cached(sql)?, params)
     }
 
     /// The language of its statements.
@@ -305,7 +293,7 @@ impl Session {
         })
     }
 
-    fn run_parsed(&self, statement: &CachedStatement, params: Params) -> Result<Outcome, Error> {
+    fn run_parsed(&self, statement: &Arc<CachedStatement>, params: Params) -> Result<Outcome, Error> {
         self.run_as(statement, |session| session.run_cached(statement, params))
     }
 
@@ -322,7 +310,7 @@ impl Session {
         Ok(outcome)
     }
 
-    fn run_cached(&self, statement: &CachedStatement, params: Params) -> Result<Outcome, Error> {
+    fn run_cached(&self, statement: &Arc<CachedStatement>, params: Params) -> Result<Outcome, Error> {
         let parsed = &statement.parsed;
         self.check_names(statement)?;
         let values = match &parsed.statement {
@@ -358,7 +346,7 @@ impl Session {
             Ok::<_, Error>(parsed.map(|parsed| (parsed, dialect)))
         };
         let run = |(parsed, dialect)| {
-            let statement = CachedStatement::new(parsed, &text, dialect)?;
+            let statement = Arc::new(CachedStatement::new(parsed, &text, dialect)?);
             drain(self.run_parsed(&statement, Params::Positional(Vec::new()))?)
         };
         if sql.to_ascii_lowercase().contains("dialect") {

@@ -1,14 +1,16 @@
 //! The state shared by the connections of a database.
 
 use std::path::PathBuf;
+use std::sync::mpsc::SendError;
 use std::sync::{Arc, OnceLock};
 
-use saltwing_access::{Memory, TableStore};
+use saltwing_access::{Memory, TableStore, reap_later};
 use saltwing_catalog::Catalog;
 use saltwing_table::EmbeddedTables;
 use saltwing_types::ErrorCode;
 use tokio::runtime::Runtime;
 
+use crate::index_builder::BackgroundBuilds;
 #[cfg(feature = "datafusion")]
 use crate::relational_engine;
 use crate::statement_cache::StatementCache;
@@ -37,6 +39,7 @@ pub(crate) struct Shared {
     #[cfg(feature = "datafusion")]
     pub(crate) engine: Arc<saltwing_datafusion::Engine>,
     pub(crate) sweeper: Option<Sweeper>,
+    pub(crate) index_builds: BackgroundBuilds,
 }
 
 impl Shared {
@@ -63,6 +66,7 @@ impl Shared {
             notices: Vec::new(),
             runtime: OnceLock::new(),
             sweeper: None,
+            index_builds: BackgroundBuilds::default(),
         })
     }
 
@@ -91,7 +95,7 @@ impl Shared {
             .map_err(|error| Error::new(ErrorCode::Io, format!("the library's threads cannot be started: {error}")))?;
         // Another thread may have been first: then this one is shut down again.
         if let Err(second) = self.runtime.set(runtime) {
-            second.shutdown_background();
+            shut_down(second);
         }
         self.runtime.get().ok_or_else(|| Error::new(ErrorCode::Bug, "the library's threads are gone"))
     }
@@ -114,13 +118,32 @@ impl Shared {
     }
 }
 
+/// Ends the threads of a runtime, without waiting for them: the caller may be async code, or a task of the runtime.
+fn shut_down(runtime: Runtime) {
+    let (give, taken) = std::sync::mpsc::channel::<Runtime>();
+    // The runtime joins its threads when it is dropped.
+    let waits = std::thread::Builder::new().name("saltwing-close".into()).spawn(move || drop(taken.recv()));
+    match waits {
+        Ok(thread) => {
+            if let Err(SendError(runtime)) = give.send(runtime) {
+                runtime.shutdown_background();
+            }
+            reap_later(thread);
+        }
+        Err(error) => {
+            tracing::warn!(%error, "no thread can be started to wait for the end of the library's threads");
+            runtime.shutdown_background();
+        }
+    }
+}
+
 impl Drop for Shared {
     fn drop(&mut self) {
-        // A sweep works on the storage that is closed below.
+        // They work on the storage that is closed below.
         self.sweeper = None;
-        // A runtime must not be waited for where it may be dropped: in async code.
+        drop(std::mem::take(&mut self.index_builds));
         if let Some(runtime) = self.runtime.take() {
-            runtime.shutdown_background();
+            shut_down(runtime);
         }
         if !self.options.readonly
             && let Err(error) = self.catalog.return_sequence_values()

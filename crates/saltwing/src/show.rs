@@ -1,11 +1,11 @@
 //! SHOW and DESCRIBE.
 
 use saltwing_bind::{
-    ResultColumn, identity_definition, identity_text, key_constraint, resolve, table_comments, table_path,
-    view_statements,
+    ResultColumn, identity_definition, identity_text, index_text, key_constraint, parts_text, resolve, table_comments,
+    table_path, view_statements,
 };
 use saltwing_catalog::{CatalogReader, CatalogViewDef, INFORMATION_SCHEMA, catalog_view};
-use saltwing_sql::statement::{SettingName, ShowTables};
+use saltwing_sql::statement::{ExplainFormat, SettingName, ShowTables};
 use saltwing_sql::{Statement, TableRef, quote_name};
 use saltwing_types::like::LikePattern;
 use saltwing_types::table::{SPLIT_KEYS, SPLIT_ON, is_same_name};
@@ -14,6 +14,7 @@ use saltwing_types::{
 };
 
 use crate::Error;
+use crate::advise;
 use crate::session::Session;
 use crate::settings::{SETTINGS, Setting};
 use crate::storage::storage_columns;
@@ -22,12 +23,25 @@ use crate::text_rows::{TextRow, text_columns};
 /// The columns of a statement that shows something; `None` of another one.
 pub(crate) fn columns_shown(statement: &Statement) -> Option<Vec<ResultColumn>> {
     let labels: &[&str] = match statement {
+        Statement::Explain(explain) if explain.format == ExplainFormat::Advice => &advise::COLUMNS,
         Statement::Explain(_) => &["plan"],
         Statement::ShowTables(_) => &["table_schema", "table_name"],
         Statement::ShowSchemas(_) => &["schema_name"],
         Statement::ShowAttached => &["database_name", "path"],
         Statement::ShowFunctions(_) => &["name", "kind", "signature", "volatility", "description"],
         Statement::ShowViews(_) => &["table_schema", "table_name"],
+        Statement::ShowIndexes(_) => &[
+            "table_schema",
+            "table_name",
+            "index_name",
+            "kind",
+            "is_unique",
+            "key",
+            "include",
+            "predicate",
+            "salt_buckets",
+            "state",
+        ],
         Statement::ShowSequences(_) => &["sequence_schema", "sequence_name"],
         Statement::ShowCreateTable(_) => &["create_table"],
         Statement::ShowCreateSequence(_) => &["create_sequence"],
@@ -54,9 +68,10 @@ pub(crate) fn columns_shown(statement: &Statement) -> Option<Vec<ResultColumn>> 
 
 impl Session {
     pub(crate) fn show_tables(&self, show: &ShowTables) -> Result<Vec<TextRow>, Error> {
-        let (mut tables, views) = (self.catalog().tables(), self.catalog().views());
+        let (mut tables, mut views) = (self.catalog().tables(), self.catalog().views());
         if show.schema.is_some() {
             tables.extend(self.catalog().attached_tables());
+            views.extend(self.catalog().attached_views());
         }
         let tables = tables.iter().map(|table| &table.def().name);
         let mut names: Vec<&TableName> = tables.chain(views.iter().map(|view| &view.name)).collect();
@@ -114,7 +129,9 @@ impl Session {
             return Ok(view_statements(&view).into_iter().map(|text| vec![Some(text)]).collect());
         }
         let table = resolve(&*catalog, name)?;
-        let texts = [create_table_text(table.def(), &*catalog)].into_iter().chain(table_comments(table.def()));
+        let def = table.def();
+        let indexes = def.indexes.iter().map(|index| index_text(def, index));
+        let texts = [create_table_text(def, &*catalog)].into_iter().chain(table_comments(def)).chain(indexes);
         Ok(texts.map(|text| vec![Some(text)]).collect())
     }
 
@@ -160,6 +177,11 @@ impl Session {
         }
         if let Some(ttl_s) = def.ttl_s {
             fact("TTL", ttl_s.to_string(), "seconds");
+        }
+        for index in &def.indexes {
+            let key = format!("{} ({})", index.name, parts_text(def, index));
+            let unique = if index.unique { "unique, " } else { "" };
+            fact("INDEX", key, &format!("{unique}{}", index.state));
         }
         for check in &def.checks {
             fact("CHECK", check.text.clone(), &check.name);

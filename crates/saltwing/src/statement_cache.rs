@@ -128,9 +128,8 @@ fn kind(statement: &QueryStatement, catalog: &dyn CatalogReader, has_parameters:
     };
     let ready = |planned: PlannedSelect| SelectPlan::new(planned).ok().map(Arc::new);
     if has_parameters {
-        let Some(template) = SelectTemplate::new(*bound) else { return PlanKind::None };
-        let part_plan = template.part_plan().and_then(ready);
-        return PlanKind::Template(Box::new(template), part_plan);
+        let Some((template, of_parts)) = SelectTemplate::new(*bound) else { return PlanKind::None };
+        return PlanKind::Template(Box::new(template), of_parts.and_then(ready));
     }
     match plan_select(*bound) {
         Ok(Some(planned)) => ready(planned).map_or(PlanKind::None, PlanKind::Whole),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, Float64Array, Int64Array, StringArray};
-use saltwing_access::Table;
+use saltwing_access::{Table, TableError};
 use saltwing_bind::{ResultColumn, resolve};
 use saltwing_sql::TableRef;
 use saltwing_table::{BackgroundFailure, StorageStats, TableStorage};
@@ -87,24 +87,37 @@ impl Session {
             }
             None => catalog.tables(),
         };
+        let with_entries = |table: Arc<Table>| {
+            let entries: Vec<Arc<Table>> = table.indexes().iter().map(|index| index.entries().clone()).collect();
+            std::iter::once(table).chain(entries)
+        };
         let stats = self.shared().storage("SHOW STORAGE")?.storage_stats();
         // A table that was dropped meanwhile has no numbers any more.
         let numbers = |table: Arc<Table>| {
             let found = stats.tables.iter().find(|storage| storage.table == table.def().id)?.clone();
             Some((table, found))
         };
-        let tables = tables.into_iter().filter_map(numbers).collect();
+        let tables = tables.into_iter().flat_map(with_entries).filter_map(numbers).collect();
         ready(storage_columns(), Listing { tables, total: name.is_none().then_some(stats) }.arrays())
     }
 
-    /// Merges the tables' recent rows now; ends early when the statement is cancelled or its time is over.
+    /// Merges the recent rows of tables and the entries of their indexes now; ends early when the statement is cancelled or
+    /// its time is over.
     pub(crate) fn run_compact(&self, tables: &[TableRef]) -> Result<Outcome, Error> {
         self.writable()?;
         let context = self.begin();
         let catalog = self.catalog();
         let tables = tables.iter().map(|name| resolve(&*catalog, name)).collect::<Result<Vec<_>, _>>()?;
+        let store = self.shared().storage("COMPACT")?;
         for table in tables {
-            self.shared().storage("COMPACT")?.compact(table.def().id, &context)?;
+            for index in &table.def().indexes {
+                match store.compact(index.id, &context) {
+                    // The index was dropped meanwhile.
+                    Err(TableError::NoSuchTable(_)) => {}
+                    compacted => compacted?,
+                }
+            }
+            store.compact(table.def().id, &context)?;
         }
         Ok(ExecResult::default().into())
     }

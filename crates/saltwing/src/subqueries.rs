@@ -17,6 +17,7 @@ use crate::outcome::RowsOutcome;
 use crate::relational::RelationalPlan;
 use crate::run::{Purpose, QueryRun};
 use crate::session::Session;
+use crate::settings::ExecutorChoice;
 
 /// The results of the uncorrelated scalar subqueries.
 #[derive(Default)]
@@ -130,7 +131,11 @@ impl Session {
             return self.start_page(plan, run, after, context);
         }
         match plan {
-            QueryPlan::Direct(direct) => self.start_direct(direct, run.snapshot.clone(), context),
+            QueryPlan::Direct(direct) => {
+                let rows = self.start_direct(direct, run.snapshot.clone(), context.clone())?;
+                let may_begin_again = run.executor == ExecutorChoice::Auto && direct.keeps_groups();
+                Ok(if may_begin_again { rows.or_again(self.again(run, context)) } else { rows })
+            }
             QueryPlan::Relational(plan) => self.start_relational(plan, context),
         }
     }
@@ -145,16 +150,17 @@ impl Session {
         reads: &mut SubqueryReads,
     ) -> Result<Value, Error> {
         let RowsOutcome { mut source, running, columns, .. } = self.start_query(plan, run, context)?;
-        if let Some(running) = running {
-            reads.counters.extend(running.scans().cloned());
-            reads.notices.extend(running.notices);
-        }
         let mut value = None;
         while let Some(batch) = source.next_blocking(&columns)? {
             if value.is_some() || batch.num_rows() > 1 {
                 return Err(several_rows());
             }
             value = first_value(&batch, ty)?;
+        }
+        // Some scans begin when rows are read.
+        if let Some(running) = running {
+            reads.counters.extend(running.scans().cloned());
+            reads.notices.extend(running.notices);
         }
         Ok(value.unwrap_or(Value::Null))
     }

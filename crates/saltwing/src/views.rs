@@ -50,7 +50,11 @@ impl Session {
 
     /// The views, each behind those that it uses.
     pub(crate) fn show_views(&self, show: &ShowTables) -> Result<Vec<TextRow>, Error> {
-        self.names_shown(show, in_order_of_use(self.catalog().views()).iter().map(|view| &view.name))
+        let mut views = self.catalog().views();
+        if show.schema.is_some() {
+            views.extend(self.catalog().attached_views());
+        }
+        self.names_shown(show, in_order_of_use(views).iter().map(|view| &view.name))
     }
 }
 

@@ -9,6 +9,7 @@ use saltwing_types::{ErrorCode, SqlType, Value};
 
 use crate::Error;
 use crate::explain::Explained;
+use crate::group_rows::Reading;
 use crate::kept_plan::KeptPlan;
 use crate::outcome::RowsOutcome;
 use crate::run::{Purpose, QueryRun};
@@ -52,6 +53,10 @@ impl Session {
         _: bool,
     ) -> Result<Option<RelationalPlan>, Error> {
         Err(refused(run))
+    }
+
+    pub(crate) fn read_again(&self, _: &QueryRun<'_>, _: ScanContext) -> Result<Option<Reading>, Error> {
+        Ok(None)
     }
 
     pub(crate) fn plan_relational(

@@ -67,6 +67,7 @@ pub fn table_def(salt: u16, desc: bool, ttl_s: Option<u64>) -> TableDef {
         history: TableHistory::default(),
         comment: None,
         checks: Vec::new(),
+        indexes: Vec::new(),
     }
 }
 

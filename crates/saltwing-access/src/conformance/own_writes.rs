@@ -228,7 +228,7 @@ fn asked(table: &Arc<Table>, keys: &Keys) -> (KeySet, Vec<Expr>, IsWanted) {
                 ColumnRef { index: 1, name: "s".into(), ty: SqlType::Varchar(None), nullable: true, span: None };
             let list = texts.iter().map(|text| typing::string(*text)).collect();
             let condition = typing::in_list(Expr::Column(column), list, false).unwrap();
-            let key = CandidateKey { label: "t", schema: &table.def().key, codec: table.codec() };
+            let key = CandidateKey::of_table("t", &table.def().key, table.codec());
             let keys = [key];
             let access = choose(Request::new("t", &keys, vec![Condition::new(condition.clone())])).unwrap();
             assert!(access.skip.is_some());

@@ -7,6 +7,8 @@ use saltwing_plan::ScanRange;
 use saltwing_rowkey::KeyRange;
 use saltwing_types::Direction;
 
+use crate::Table;
+
 /// Physical row keys, ascending, each once.
 #[derive(Debug, PartialEq, Eq)]
 pub struct KeyList {
@@ -33,10 +35,23 @@ impl KeyList {
             write(row, &mut bytes)?;
             places.push(start..bytes.len());
         }
+        Some(Self::sorted(bucket_bytes, bytes, places))
+    }
+
+    /// These physical keys of a table.
+    pub(crate) fn of(table: &Table, keys: &[Vec<u8>]) -> Self {
+        let ends = keys.iter().scan(0, |end, key| {
+            *end += key.len();
+            Some(*end - key.len()..*end)
+        });
+        Self::sorted(table.codec().bucket_bytes(), keys.concat(), ends.collect())
+    }
+
+    fn sorted(bucket_bytes: usize, bytes: Vec<u8>, mut places: Vec<Range<usize>>) -> Self {
         let key = |place: &Range<usize>| bytes.get(place.clone()).unwrap_or_default();
         places.sort_unstable_by(|a, b| key(a).cmp(key(b)));
         places.dedup_by(|a, b| key(a) == key(b));
-        Some(Self { bucket_bytes, bytes, places })
+        Self { bucket_bytes, bytes, places }
     }
 
     fn key(&self, index: usize) -> &[u8] {

@@ -5,6 +5,7 @@
 //! SELECT x.a FROM v AS x WHERE x.b = 1 ─ expanded ─► SELECT x.a FROM t AS x WHERE x.b = 1         merged, for the direct path
 //! SELECT x FROM t (x VARCHAR) ..     ── expanded ─► SELECT DYNAMIC_COLUMN(t._dynamic, 'x', ..) AS x FROM t ..
 //! CREATE VIEW v (x VARCHAR) AS SELECT * FROM t ─ ► SELECT a, b, x FROM t (x VARCHAR)          a column of the view's own
+//! SELECT a FROM t      ── attached ─► SELECT a FROM other.t                              a view of a database that is attached as other
 //! SELECT .. FROM v JOIN u ..          ── expanded ─► SELECT .. FROM (SELECT a, b FROM t) AS v (a, b) JOIN u ..
 //! ```
 //!
@@ -14,6 +15,7 @@
 //! 3. All parts of a view stand where the statement names the view. So errors, and the guard, find the place.
 
 mod apart;
+mod attached;
 mod definition;
 mod dynamic;
 mod expanded;
@@ -26,6 +28,7 @@ mod relations;
 mod updatable;
 mod written;
 
+pub use self::attached::attached_view;
 pub(crate) use self::definition::create_view_text;
 pub use self::definition::{AlteredView, BoundView, VIEW_DEPTH_MAX, altered_view, create_view};
 pub(crate) use self::dynamic::{check_dynamic, stored_name, with_dynamic_values};

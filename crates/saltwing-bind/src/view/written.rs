@@ -13,8 +13,8 @@ use std::ops::ControlFlow;
 
 use saltwing_catalog::CatalogReader;
 use saltwing_sql::statement::{
-    Assignment, ConflictAction, ConflictClause, Delete, Merge, MergeAction, MergeRows, Returning, RowSource,
-    SourceText, Statement, Update, Upsert,
+    Assignment, ConflictAction, ConflictClause, ConflictTarget, Delete, Merge, MergeAction, MergeRows, Returning,
+    RowSource, SourceText, Statement, Update, Upsert,
 };
 use saltwing_sql::{ColumnName, DynamicColumn, Name, TableRef, expr_span, parse_query_at};
 use saltwing_types::table::{ColumnMatch, is_same_name};
@@ -24,6 +24,7 @@ use sqlparser::ast::{self, Ident, SelectItem, SetExpr};
 use super::dynamic::stored_name;
 use super::merged::{both, condition_of};
 use super::updatable::{Constant, Place, WrittenView, type_of};
+use crate::arbiters::arbiters;
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::lower::Params;
 
@@ -110,20 +111,13 @@ impl WrittenView<'_> {
                 RowSource::Query(query) => add_item(query, literal)?,
             }
         }
-        if let Some(ConflictClause { action: ConflictAction::Update { assignments, .. }, span, .. }) =
+        self.take_names(statement);
+        if let Some(ConflictClause { action: ConflictAction::Update { assignments, .. }, target, span }) =
             &statement.conflict
         {
-            let is_key = |(column, _): &Constant| match column {
-                Place::Table(column) => self.table.def().key.position(*column).is_some(),
-                Place::Own(_) => false,
-            };
-            if !self.constants.iter().all(is_key) {
-                let what = "ON CONFLICT DO UPDATE in a view with a condition on a column outside the key";
-                return Err(BindError::from(BindErrorKind::NotSupported(what.into())).at(Some(*span)));
-            }
+            self.check_arbiters(target, *span)?;
             self.check_assignments(assignments, params)?;
         }
-        self.take_names(statement);
         self.returning(&mut statement.returning);
         let is_written = |own: &DynamicColumn| {
             let written = dynamic.iter().filter_map(|(place, _)| named.get(*place));
@@ -164,6 +158,13 @@ impl WrittenView<'_> {
     /// Takes the name of the view from before columns: an UPSERT has no other name for its table.
     fn take_names(&self, statement: &mut Upsert) {
         let mut unqualified = Unqualified(&self.view.name.name);
+        if let Some(ConflictClause { target: ConflictTarget::Parts { parts, predicate, .. }, .. }) =
+            &mut statement.conflict
+        {
+            for expr in parts.iter_mut().map(|(part, _)| part).chain(predicate) {
+                let _ = ast::VisitMut::visit(expr, &mut unqualified);
+            }
+        }
         if let Some(ConflictClause { action: ConflictAction::Update { assignments, selection }, .. }) =
             &mut statement.conflict
         {
@@ -174,6 +175,25 @@ impl WrittenView<'_> {
         for item in statement.returning.iter_mut().flat_map(|returning| &mut returning.items) {
             let _ = ast::VisitMut::visit(item, &mut unqualified);
         }
+    }
+
+    /// # Errors
+    /// A row that is there and in conflict with a new one need not be one of the view.
+    fn check_arbiters(&self, target: &ConflictTarget, span: Span) -> Result<()> {
+        if self.constants.is_empty() {
+            return Ok(());
+        }
+        let arbiters = arbiters(target, &self.table, false).map_err(|error| error.at(Some(span)))?;
+        let is_covered = |(column, _): &Constant| match column {
+            Place::Table(column) => arbiters.cover(*column, self.table.def()),
+            Place::Own(_) => false,
+        };
+        if self.constants.iter().all(is_covered) {
+            return Ok(());
+        }
+        let key = if arbiters.primary_key { "the key" } else { "the unique index" };
+        let what = format!("ON CONFLICT DO UPDATE in a view with a condition on a column outside {key}");
+        Err(BindError::from(BindErrorKind::NotSupported(what)).at(Some(span)))
     }
 
     fn check_assignments(&self, assignments: &[Assignment], params: Params<'_>) -> Result<()> {

@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use saltwing_types::value::Timestamp;
-use saltwing_types::{ArithOp, ColumnDef, ColumnRef, Decimal, Expr, Function, Interval, Value};
+use saltwing_types::{ArithOp, ColumnDef, ColumnRef, CompareOp, Decimal, Expr, Function, Interval, Value};
 use serde::{Deserialize, Serialize};
 
 use super::sql_type::TypeRecord;
@@ -93,8 +93,8 @@ impl ValueRecord {
     }
 }
 
-/// An expression, as in `{"call":["MD5",[{"column":0}],"VARCHAR"]}`: of what key expressions may be made of
-/// ([`saltwing_types::key_expression`]), each with the type of its result.
+/// An expression over the columns of a row, as in `{"call":["MD5",[{"column":0}],"VARCHAR"]}`. One that is no condition has
+/// the type of its result.
 #[derive(Serialize, Deserialize)]
 pub(super) enum ExprRecord {
     #[serde(rename = "literal", alias = "Literal")]
@@ -111,8 +111,52 @@ pub(super) enum ExprRecord {
     Negate(Box<ExprRecord>, TypeRecord),
     #[serde(rename = "cast", alias = "Cast")]
     Cast(Box<ExprRecord>, TypeRecord),
+    #[serde(rename = "case")]
+    Case(Vec<(ExprRecord, ExprRecord)>, Option<Box<ExprRecord>>, TypeRecord),
+    #[serde(rename = "compare")]
+    Compare(#[serde(with = "CompareRecord")] CompareOp, Box<ExprRecord>, Box<ExprRecord>),
+    #[serde(rename = "compare_rows")]
+    CompareRows(#[serde(with = "CompareRecord")] CompareOp, Vec<ExprRecord>, Vec<ExprRecord>),
+    #[serde(rename = "and")]
+    And(Vec<ExprRecord>),
+    #[serde(rename = "or")]
+    Or(Vec<ExprRecord>),
+    #[serde(rename = "not")]
+    Not(Box<ExprRecord>),
+    #[serde(rename = "is_null")]
+    IsNull(Box<ExprRecord>),
+    /// IS TRUE, IS FALSE, and IS UNKNOWN, which has no truth value.
+    #[serde(rename = "is_truth")]
+    IsTruth(Box<ExprRecord>, Option<bool>),
+    #[serde(rename = "in")]
+    InList(Box<ExprRecord>, Vec<ExprRecord>),
+    #[serde(rename = "rows_in")]
+    RowInList(Vec<ExprRecord>, Vec<Vec<ExprRecord>>),
+    #[serde(rename = "like")]
+    Like { text: Box<ExprRecord>, pattern: Box<ExprRecord>, escape: Option<char>, ignore_case: bool },
     #[serde(rename(deserialize = "Column"), skip_serializing)]
     EarlierColumn { index: usize },
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "CompareOp")]
+pub(super) enum CompareRecord {
+    #[serde(rename = "=")]
+    Eq,
+    #[serde(rename = "<>")]
+    NotEq,
+    #[serde(rename = "<")]
+    Lt,
+    #[serde(rename = "<=")]
+    LtEq,
+    #[serde(rename = ">")]
+    Gt,
+    #[serde(rename = ">=")]
+    GtEq,
+    #[serde(rename = "IS DISTINCT FROM")]
+    Distinct,
+    #[serde(rename = "IS NOT DISTINCT FROM")]
+    NotDistinct,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -133,23 +177,42 @@ pub(super) enum ArithRecord {
 impl ExprRecord {
     pub(super) fn of(expr: &Expr) -> Result<Self, String> {
         let boxed = |expr: &Expr| Self::of(expr).map(Box::new);
+        let list = |exprs: &[Expr]| exprs.iter().map(Self::of).collect::<Result<Vec<_>, _>>();
         Ok(match expr {
             Expr::Literal(value, ty) => Self::Literal(ValueRecord::of(value), TypeRecord(*ty)),
             Expr::Column(column) => Self::Column(column.index),
-            Expr::Call(function, args, ty) => {
-                let args = args.iter().map(Self::of).collect::<Result<_, _>>()?;
-                Self::Call(function.name.into(), args, TypeRecord(*ty))
-            }
+            Expr::Call(function, args, ty) => Self::Call(function.name.into(), list(args)?, TypeRecord(*ty)),
             Expr::Arith(op, a, b, ty) => Self::Arith(*op, boxed(a)?, boxed(b)?, TypeRecord(*ty)),
             Expr::Negate(e, ty) => Self::Negate(boxed(e)?, TypeRecord(*ty)),
             Expr::Cast(e, ty) => Self::Cast(boxed(e)?, TypeRecord(*ty)),
-            other => return Err(format!("it has no form for {other}")),
+            Expr::Case { whens, otherwise, ty } => {
+                let whens = whens.iter().map(|(when, then)| Ok((Self::of(when)?, Self::of(then)?)));
+                let otherwise = otherwise.as_deref().map(boxed).transpose()?;
+                Self::Case(whens.collect::<Result<_, String>>()?, otherwise, TypeRecord(*ty))
+            }
+            Expr::Compare(op, a, b) => Self::Compare(*op, boxed(a)?, boxed(b)?),
+            Expr::RowCompare(op, a, b) => Self::CompareRows(*op, list(a)?, list(b)?),
+            Expr::And(parts) => Self::And(list(parts)?),
+            Expr::Or(parts) => Self::Or(list(parts)?),
+            Expr::Not(e) => Self::Not(boxed(e)?),
+            Expr::IsNull(e) => Self::IsNull(boxed(e)?),
+            Expr::IsTruth(e, truth) => Self::IsTruth(boxed(e)?, *truth),
+            Expr::InList(e, values) => Self::InList(boxed(e)?, list(values)?),
+            Expr::RowInList(row, rows) => {
+                Self::RowInList(list(row)?, rows.iter().map(|row| list(row)).collect::<Result<_, _>>()?)
+            }
+            Expr::Like { text, pattern, escape, ignore_case } => {
+                Self::Like { text: boxed(text)?, pattern: boxed(pattern)?, escape: *escape, ignore_case: *ignore_case }
+            }
+            Expr::Param(..) | Expr::Subquery(..) => return Err(format!("it has no form for {expr}")),
         })
     }
 
     /// The expression over a table of these columns.
     pub(super) fn into_expr(self, columns: &[ColumnDef]) -> Result<Expr, String> {
         let boxed = |expr: Box<Self>| expr.into_expr(columns).map(Box::new);
+        let list =
+            |exprs: Vec<Self>| exprs.into_iter().map(|expr| expr.into_expr(columns)).collect::<Result<Vec<_>, _>>();
         Ok(match self {
             Self::Literal(value, ty) => Expr::Literal(value.into_value()?, ty.0),
             Self::Column(index) | Self::EarlierColumn { index } => {
@@ -157,13 +220,30 @@ impl ExprRecord {
                 let (name, ty, nullable) = (column.name.clone(), column.ty, column.nullable);
                 Expr::Column(ColumnRef { index, name, ty, nullable, span: None })
             }
-            Self::Call(name, args, ty) => {
-                let args = args.into_iter().map(|arg| arg.into_expr(columns)).collect::<Result<_, _>>()?;
-                Expr::Call(function(&name)?, args, ty.0)
-            }
+            Self::Call(name, args, ty) => Expr::Call(function(&name)?, list(args)?, ty.0),
             Self::Arith(op, a, b, ty) => Expr::Arith(op, boxed(a)?, boxed(b)?, ty.0),
             Self::Negate(e, ty) => Expr::Negate(boxed(e)?, ty.0),
             Self::Cast(e, ty) => Expr::Cast(boxed(e)?, ty.0),
+            Self::Case(whens, otherwise, ty) => {
+                let whens =
+                    whens.into_iter().map(|(when, then)| Ok((when.into_expr(columns)?, then.into_expr(columns)?)));
+                let otherwise = otherwise.map(boxed).transpose()?;
+                Expr::Case { whens: whens.collect::<Result<_, String>>()?, otherwise, ty: ty.0 }
+            }
+            Self::Compare(op, a, b) => Expr::Compare(op, boxed(a)?, boxed(b)?),
+            Self::CompareRows(op, a, b) => Expr::RowCompare(op, list(a)?, list(b)?),
+            Self::And(parts) => Expr::And(list(parts)?),
+            Self::Or(parts) => Expr::Or(list(parts)?),
+            Self::Not(e) => Expr::Not(boxed(e)?),
+            Self::IsNull(e) => Expr::IsNull(boxed(e)?),
+            Self::IsTruth(e, truth) => Expr::IsTruth(boxed(e)?, truth),
+            Self::InList(e, values) => Expr::InList(boxed(e)?, list(values)?),
+            Self::RowInList(row, rows) => {
+                Expr::RowInList(list(row)?, rows.into_iter().map(list).collect::<Result<_, _>>()?)
+            }
+            Self::Like { text, pattern, escape, ignore_case } => {
+                Expr::Like { text: boxed(text)?, pattern: boxed(pattern)?, escape, ignore_case }
+            }
         })
     }
 }

@@ -127,7 +127,7 @@ impl SqlCompleter {
             [last] if is_word(last, &["SET"]) => starting(settings(), prefix),
             [last] if is_word(last, &["SHOW"]) => {
                 let mut found = matching(
-                    &["CREATE TABLE", "FUNCTIONS", "SCHEMAS", "SEQUENCES", "STORAGE", "TABLES", "VIEWS"],
+                    &["CREATE TABLE", "FUNCTIONS", "INDEXES", "SCHEMAS", "SEQUENCES", "STORAGE", "TABLES", "VIEWS"],
                     prefix,
                 );
                 found.extend(starting(settings(), prefix));

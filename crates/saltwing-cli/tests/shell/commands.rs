@@ -153,13 +153,17 @@ fn a_dump_leaves_temporary_tables_out() {
 }
 
 #[test]
-fn the_index_of_a_table_is_its_key() {
+fn the_indexes_of_a_table_are_its_key_and_others() {
     let make = "CREATE TABLE k (a VARCHAR NOT NULL, \"B\" INTEGER NOT NULL, v INTEGER, CONSTRAINT pk PRIMARY KEY (\"B\" DESC, a));
                 CREATE TABLE l (a INTEGER PRIMARY KEY); CREATE VIEW v AS SELECT a FROM l";
     let all = run(&["-c", make, "-c", ".indexes"]);
     assert_eq!(all.out, "k: PRIMARY KEY (B DESC, a)\nl: PRIMARY KEY (a)\n", "{}", all.err);
-    assert!(all.err.contains("no secondary indexes yet"), "{}", all.err);
     assert_eq!(run(&["-c", make, "-c", "\\di l"]).out, "l: PRIMARY KEY (a)\n");
+    let more = "CREATE UNIQUE INDEX i ON k (v DESC, \"B\") INCLUDE (a); CREATE INDEX \"my index\" ON k (UPPER(a));
+                ALTER INDEX \"my index\" ON k DISABLE";
+    let all = run(&["-c", make, "-c", more, "-c", ".indexes k"]);
+    let expected = "k: PRIMARY KEY (B DESC, a)\nk: UNIQUE INDEX i (v DESC, B) INCLUDE (a)\nk: INDEX \"my index\" (UPPER(a)), disabled\n";
+    assert_eq!(all.out, expected, "{}", all.err);
     assert!(run(&["-c", make, "-c", ".indexes nope"]).err.contains("no_such_table"));
 }
 
@@ -194,6 +198,21 @@ fn rows_come_from_files_and_go_into_them() {
     let counts = "3 rows written\n3 rows written\n2 rows written\n3 rows written\n";
     expect(&output, "v,k\na,1\n,2\n\"\",3\n", counts, 0);
     assert_eq!(std::fs::read_to_string(some).unwrap(), "k\n2\n3\n");
+}
+
+#[test]
+fn statements_are_advised() {
+    let make = "CREATE TABLE k (a INTEGER PRIMARY KEY, v VARCHAR) SALT_BUCKETS = 0";
+    let line = "k,index k_v,[('x') .. ('x')],CREATE INDEX k_v ON k (v),\n";
+    let advised = run(&["--mode", "csv", "-c", make, "-c", ".advise SELECT a FROM k WHERE v = 'x'"]);
+    assert!(advised.out.ends_with(line), "{}{}", advised.out, advised.err);
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("statements.sql");
+    std::fs::write(&file, "SELECT a FROM k WHERE v = 'x';\nDELETE FROM k WHERE a = 7").unwrap();
+    let advised = run(&["--mode", "csv", "-c", make, "-c", &format!(".advise {}", file.display())]);
+    assert!(advised.out.contains(line), "{}{}", advised.out, advised.err);
+    assert!(advised.out.ends_with("k,primary key,[(7) .. (7)],,\n"), "{}{}", advised.out, advised.err);
+    assert!(run(&["-c", make, "-c", ".advise"]).err.contains(".advise SELECT"));
 }
 
 #[test]

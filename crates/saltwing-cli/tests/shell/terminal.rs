@@ -165,7 +165,9 @@ fn long_results_go_through_the_pager() {
     assert!(!Path::new(&paged).exists());
     terminal.runs("SELECT value FROM GENERATE_SERIES(1, 500);", "500 rows");
     assert!(std::fs::read_to_string(&paged).unwrap().contains("│   499 │"));
-    terminal.runs(".pager off", "> ");
+    // The shell paints the old prompt again while a line is typed. Before the next prompt it asks the terminal for the cursor's place.
+    terminal.runs(".pager off", "\u{1b}[6n");
+    terminal.waits_for("> ");
     terminal.runs("SELECT value FROM GENERATE_SERIES(1, 500);", "│   499 │");
     terminal.runs(".quit", "");
     assert_eq!(terminal.ends(), 0);

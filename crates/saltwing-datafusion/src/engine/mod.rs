@@ -1,6 +1,7 @@
 //! The engine: plans a query with DataFusion's parts and our rules, and runs the plan.
 
 mod declared;
+mod distinct_calls;
 mod function_list;
 mod group_keys;
 mod names;

@@ -5,7 +5,7 @@
 //!   comes of one over a projection's constant: `SELECT k FROM (SELECT 1 AS k FROM (SELECT max(x) FROM t)) WHERE k = 2`.
 //!   [`tied`] gives it a column of the aggregate first.
 //! * **Keys of aggregates** are wrong: [`GroupKeys`] corrects them before the rules that leave out columns of GROUP BY and of
-//!   ORDER BY, and joins. DISTINCT always becomes groups ([`as_groups`]).
+//!   ORDER BY, and joins. DISTINCT always becomes groups ([`as_groups`]), also that of calls ([`DistinctCalls`]).
 
 use std::sync::Arc;
 
@@ -15,6 +15,7 @@ use datafusion::logical_expr::{Aggregate, Distinct, Expr as PlanExpr, Filter, Gr
 use datafusion::optimizer::optimizer::ApplyOrder;
 use datafusion::optimizer::{Optimizer, OptimizerConfig, OptimizerRule};
 
+use crate::engine::distinct_calls::DistinctCalls;
 use crate::engine::group_keys::GroupKeys;
 use crate::expression::expr_function::ExprFunction;
 use crate::expression::translation::{balanced, chain};
@@ -23,6 +24,7 @@ use crate::statement::planner_thread::CancellableRule;
 /// The names of DataFusion's rules.
 const FILTER_PUSHDOWN: &str = "push_down_filter";
 const DISTINCT: &str = "replace_distinct_aggregate";
+const DISTINCT_CALLS: &str = "single_distinct_aggregation_to_group_by";
 const RELY_ON_KEYS: [&str; 3] = ["eliminate_join", "eliminate_duplicated_expr", "optimize_projections"];
 
 /// The rules, which stop with their statement.
@@ -37,7 +39,8 @@ pub(super) fn optimizer() -> Optimizer {
     };
     let rules = Optimizer::new().rules.into_iter().flat_map(|rule| {
         let keys = RELY_ON_KEYS.contains(&rule.name()).then(|| Arc::new(GroupKeys) as _);
-        keys.into_iter().chain([corrected(rule)])
+        let calls = (rule.name() == DISTINCT_CALLS).then(|| Arc::new(DistinctCalls) as _);
+        keys.into_iter().chain(calls).chain([corrected(rule)])
     });
     Optimizer::with_rules(rules.map(|rule| Arc::new(CancellableRule(rule)) as _).collect())
 }
@@ -135,7 +138,7 @@ mod tests {
     #[test]
     fn datafusion_names_its_rules_as_expected() {
         let rules = Optimizer::new().rules;
-        for name in [FILTER_PUSHDOWN, DISTINCT].into_iter().chain(RELY_ON_KEYS) {
+        for name in [FILTER_PUSHDOWN, DISTINCT, DISTINCT_CALLS].into_iter().chain(RELY_ON_KEYS) {
             assert_eq!(rules.iter().filter(|rule| rule.name() == name).count(), 1, "{name}");
         }
     }

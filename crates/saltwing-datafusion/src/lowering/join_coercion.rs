@@ -4,6 +4,7 @@
 //! equal. The meaning of the comparison is still that of [`typing::compare`]. If no such type exists, IN and INTERSECT
 //! are refused.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use datafusion::common::{DataFusionError, NullEquality, Result};
@@ -120,6 +121,9 @@ impl Lowerer<'_> {
             return self.lower(whole);
         }
         let Some((left_type, right_type)) = self.check_comparison(op, left, right)? else { return self.lower(whole) };
+        let ((left, left_type), (right, right_type)) =
+            (self.typed(left, left_type, right_type)?, self.typed(right, right_type, left_type)?);
+        let (left, right) = (&*left, &*right);
         if op == CompareOp::NotDistinct && !a.outer && !b.outer {
             return match self.same_or_both_null(left, right, left_type, right_type)? {
                 Some(keys) => Ok(keys),
@@ -145,6 +149,15 @@ impl Lowerer<'_> {
             }
             _ => self.lower(whole),
         }
+    }
+
+    /// A side of a comparison, and its type. What is NULL in every row has no type, and is a join key only as NULL of the other side's
+    /// type.
+    fn typed<'e>(&self, expr: &'e PlanExpr, ty: SqlType, other: SqlType) -> Result<(Cow<'e, PlanExpr>, SqlType)> {
+        Ok(match ty {
+            SqlType::Null if other != SqlType::Null => (Cow::Owned(self.as_type(expr, other)?), other),
+            _ => (Cow::Borrowed(expr), ty),
+        })
     }
 
     /// `a IS NOT DISTINCT FROM b` as equalities of values of one type; `None` if the sides have no common one.

@@ -12,8 +12,9 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::expressions::Column;
 use datafusion::physical_plan::joins::HashJoinExec;
 use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
+use saltwing_access::Index;
 use saltwing_plan::{Condition, Use};
-use saltwing_types::{ColumnRef, CompareOp, Expr, typing};
+use saltwing_types::{ColumnRef, CompareOp, Expr, KeySchema, typing};
 
 use super::lookup_join::{LookupJoinExec, output_of, scans};
 use super::lookup_key::{LookupKey, Outer};
@@ -66,23 +67,38 @@ fn from_side(join: &HashJoinExec, side: Outer, reading: OuterReading) -> Result<
     if !is_worth_it {
         return Ok(None);
     }
-    let keys = lookup_keys(join, side, outer, &inner);
-    let mut conditions = asked.conditions.clone();
-    for key in &keys {
+    let table = scan.table_use().table.clone();
+    let ready = table.indexes().iter().filter(|index| index.is_ready()).map(Index::key);
+    for schema in std::iter::once(&table.def().key).chain(ready) {
+        let keys = lookup_keys((join, side, outer), &inner, schema);
+        if let Some(planned) = planned_for(scan, &keys)?
+            && !is_refused(&planned)?
+            && (is_needed || uses_keys(&planned, keys.len())?)
+        {
+            let inner = inner.clone().with_scan(planned);
+            return LookupJoinExec::new(join, outer.clone(), side, keys, inner).map(Some);
+        }
+    }
+    Ok(None)
+}
+
+/// The scan with conditions that give values to these keys; `None` if there are no keys, or no such conditions.
+fn planned_for(scan: &TableScanExec, keys: &[LookupKey]) -> Result<Option<TableScanExec>> {
+    let mut conditions = scan.asked().conditions.clone();
+    for key in keys {
         let Ok(equal) = typing::compare(CompareOp::Eq, Expr::Column(key.column.clone()), Expr::Param(0, None)) else {
             return Ok(None);
         };
         conditions.push(Condition { text: key.to_string(), ..Condition::new(equal) });
     }
+    if keys.is_empty() {
+        return Ok(None);
+    }
     let planned = scan.with_request(|asked| {
         asked.conditions = conditions;
         asked.partitions = 1;
     })?;
-    if is_refused(&planned)? || !is_needed && !uses_keys(&planned, keys.len())? {
-        return Ok(None);
-    }
-    let inner = inner.with_scan(planned);
-    LookupJoinExec::new(join, outer.clone(), side, keys, inner).map(Some)
+    Ok(Some(planned))
 }
 
 fn is_refused(scan: &TableScanExec) -> Result<bool> {
@@ -135,11 +151,14 @@ fn reading_of(plan: &Arc<dyn ExecutionPlan>) -> Result<OuterReading> {
     Ok(worst)
 }
 
-/// The key columns of the inner table that the join's equalities give values to.
-fn lookup_keys(join: &HashJoinExec, side: Outer, outer: &Arc<dyn ExecutionPlan>, inner: &Path) -> Vec<LookupKey> {
+/// The columns of a key of the inner table that the join's equalities give values to.
+fn lookup_keys(
+    (join, side, outer): (&HashJoinExec, Outer, &Arc<dyn ExecutionPlan>),
+    inner: &Path,
+    key: &KeySchema,
+) -> Vec<LookupKey> {
     let Some(scan) = inner.scan() else { return Vec::new() };
     let table = &scan.table_use().table;
-    let key = &table.def().key;
     let mut keys: Vec<LookupKey> = Vec::new();
     for (left, right) in join.on() {
         let (value, column) = match side {

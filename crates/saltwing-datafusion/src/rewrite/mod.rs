@@ -10,6 +10,7 @@
 
 mod arguments;
 mod clauses;
+mod date_field;
 mod families;
 mod grouping;
 mod items;

@@ -14,7 +14,7 @@ use sqlparser::ast::{
 use super::families::Scope;
 use super::rewriter::Rewriter;
 use super::tree::{Result, broken, lower, lower_object};
-use super::{clauses, families, grouping, items, rows, unnest, windows};
+use super::{clauses, date_field, families, grouping, items, rows, unnest, windows};
 use crate::expression::internal_name::PREFIX;
 use crate::{RelationalError, RelationalErrorKind};
 
@@ -94,6 +94,11 @@ impl VisitorMut for Rewriter<'_> {
                 // Its arguments are seen next, and an INTERVAL becomes a constant.
                 with_text_strides(call);
                 lower_object(&mut call.name);
+                return broken(date_field::check_call(call));
+            }
+            // Constants in the operand have no place once they have been seen.
+            Expr::Extract { field, expr: operand, .. } => {
+                return broken(date_field::check_extract(&field.to_string(), operand));
             }
             // The smallest BIGINT is a literal: the number behind its sign is beyond BIGINT.
             Expr::UnaryOp { op: UnaryOperator::Minus, expr: operand } if matches!(**operand, Expr::Value(_)) => {

@@ -6,7 +6,7 @@ use arrow::array::{ArrayRef, RecordBatch};
 use arrow::datatypes::Schema;
 use datafusion::catalog::{MemTable, TableProvider};
 use datafusion::common::Result;
-use saltwing_bind::is_updatable;
+use saltwing_bind::{IndexFacts, is_updatable};
 use saltwing_catalog::{CatalogError, CatalogReader, INFORMATION_SCHEMA, VIEWS, catalog_view};
 use saltwing_expr::ColumnBuilder;
 use saltwing_types::{SequenceDef, SqlType, TableDef, TableName, Value, ViewDef};
@@ -33,6 +33,7 @@ pub(crate) fn table(name: &str, catalog: &dyn CatalogReader) -> Result<Arc<dyn T
         "tables" => tables(catalog),
         "sequences" => sequences(catalog),
         "views" => views(catalog),
+        "indexes" => indexes(catalog),
         _ => columns(catalog),
     };
     let batch = Rows { columns: view.columns, rows }.into_batch()?;
@@ -150,6 +151,30 @@ fn columns(catalog: &dyn CatalogReader) -> Vec<Vec<Value>> {
                 Value::Null,
             ]);
         }
+    }
+    rows
+}
+
+fn indexes(catalog: &dyn CatalogReader) -> Vec<Vec<Value>> {
+    let mut rows = Vec::new();
+    for table in catalog.tables() {
+        let def = table.def();
+        rows.extend(def.indexes.iter().map(|index| {
+            let facts = IndexFacts::of(def, index);
+            vec![
+                Value::text(CATALOG),
+                schema_name(def.name.schema.as_ref()),
+                Value::text(&def.name.name),
+                Value::text(facts.name),
+                Value::text(facts.kind),
+                Value::text(facts.is_unique),
+                Value::text(facts.key),
+                text(facts.include),
+                text(facts.predicate),
+                facts.salt_buckets.map_or(Value::Null, |buckets| Value::Int(i64::from(buckets))),
+                Value::text(facts.state),
+            ]
+        }));
     }
     rows
 }

@@ -35,7 +35,7 @@ pub(crate) fn parts(of: &TableUse, asked: &ScanRequest, access: &TableAccess) ->
     {
         return ends_of(of, asked, ends);
     }
-    if asked.partitions < 2 || asked.limit.is_some() || access.is_ordered() {
+    if asked.partitions < 2 || asked.limit.is_some() || access.is_ordered() || !access.is_by_table_key() {
         return Ok(whole());
     }
     let Some(access) = sampled(of, asked, access) else { return Ok(whole()) };
@@ -44,7 +44,7 @@ pub(crate) fn parts(of: &TableUse, asked: &ScanRequest, access: &TableAccess) ->
         return Ok(whole());
     }
     let target = SplitTarget { rows_each: rows.div_ceil(asked.partitions as u64), rows_min: 0 };
-    let mut parts = of.snapshot()?.split(&of.table, &access.route(None), target)?;
+    let mut parts = of.snapshot()?.split(access.key_table(), &access.route(None), target)?;
     // The store may count more rows than it estimates: the last partition takes the rest.
     let rest = parts.split_off(parts.len().min(asked.partitions - 1));
     parts.extend(rest.first().and_then(|part| KeyRange::new(part.start().to_vec(), None)));

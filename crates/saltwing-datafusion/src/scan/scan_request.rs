@@ -124,6 +124,8 @@ pub(crate) fn request<'a>(of: &'a TableUse, asked: &'a ScanRequest) -> AccessReq
         },
         min_max: asked.ends.map(|ends| ends.column),
         single_table: asked.single_table,
+        columns: Some(&asked.columns),
+        hints: &of.reading.guard.hints,
         ..AccessRequest::of(&of.table, asked.conditions.clone())
     }
 }

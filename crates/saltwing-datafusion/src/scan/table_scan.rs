@@ -90,7 +90,10 @@ impl TableScanExec {
         let plan = access.access();
         let others = self.asked.conditions.len().saturating_sub(columns.len());
         let is_residual = plan.predicates.iter().take(others).all(|predicate| predicate.use_ == Use::Residual);
-        if !is_residual || plan.residual.iter().any(|condition| has_parameter(&condition.expr)) {
+        if !is_residual
+            || !access.is_by_table_key()
+            || plan.residual.iter().any(|condition| has_parameter(&condition.expr))
+        {
             return Ok(None);
         }
         let Some(keys) = keys_of_rows(&self.of.table, columns, rows) else { return Ok(None) };
@@ -184,17 +187,17 @@ impl TableScanExec {
         let limit = self.asked.limit;
         let (access, route) = match part {
             Part::Within(keys) => {
-                let (access, key) = (self.access()?, &self.of.table.def().key);
+                let access = self.access()?;
                 let route = access.route(limit);
                 // The values of this run may leave the part without keys.
-                let within = route.within(key, keys);
+                let within = route.within(access.key(), keys);
                 (access, within.unwrap_or(ScanRoute { limit: Some(0), ..route }))
             }
             Part::End(access) => (&**access, access.route(Some(1))),
             Part::Along(route) => (self.access()?, route.clone()),
         };
         let spec = access.spec(self.asked.columns.clone())?;
-        Ok(self.of.snapshot()?.scan(&spec, route, self.context.clone())?)
+        Ok(spec.scan(&self.of.snapshot()?, route, self.context.clone())?)
     }
 }
 
@@ -208,7 +211,7 @@ fn ordering(of: &TableUse, asked: &ScanRequest, is_ordered: bool, schema: &Schem
     let items: Vec<PhysicalSortExpr> = if is_ordered {
         let column = |by| if let OrderBy::Column(column) = by { Some(column) } else { None };
         asked.order.iter().map_while(|o| item(column(o.by)?, o.order, o.nulls_first)).collect()
-    } else if of.table.def().key.salt.is_none() && asked.ends.is_none() {
+    } else if of.table.def().key.salt.is_none() && asked.ends.is_none() && of.table.indexes().is_empty() {
         // CHAR sorts as if padded, and Arrow does not pad.
         let keys = of.table.def().key.columns.iter().take_while(|k| !matches!(k.ty, SqlType::Char(_)));
         keys.map_while(|k| item(k.column()?, k.order, true)).collect()

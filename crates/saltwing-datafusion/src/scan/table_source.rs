@@ -94,7 +94,8 @@ impl TableSource {
     }
 
     fn access(&self, conditions: Vec<Condition>) -> Result<TableAccess> {
-        let request = AccessRequest { single_table: false, ..AccessRequest::of(&self.of.table, conditions) };
+        let hints = &self.of.reading.guard.hints;
+        let request = AccessRequest { single_table: false, hints, ..AccessRequest::of(&self.of.table, conditions) };
         Ok(plan(request).map_err(RelationalError::from)?)
     }
 

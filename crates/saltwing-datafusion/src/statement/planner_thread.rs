@@ -17,7 +17,7 @@ use datafusion::optimizer::{AnalyzerRule, ApplyOrder, OptimizerConfig, Optimizer
 use datafusion::physical_optimizer::{PhysicalOptimizerContext, PhysicalOptimizerRule};
 use datafusion::physical_plan::ExecutionPlan;
 
-use saltwing_access::ScanContext;
+use saltwing_access::{ScanContext, reap_later};
 
 use crate::RelationalError;
 use crate::error::RelationalErrorKind;
@@ -47,17 +47,25 @@ pub(crate) fn on_planner_thread<T: Send + 'static>(
         let _ = sender.send(planned.unwrap_or_else(|panic| Err(RelationalError::bug(panic_text(&*panic)))));
     };
     let thread = std::thread::Builder::new().name("saltwing-planner".into()).stack_size(STACK_BYTES);
-    thread.spawn(work).map_err(|error| {
+    let thread = thread.spawn(work).map_err(|error| {
         let text = format!("the operating system gives no thread to plan the statement on: {error}");
         RelationalError::from(RelationalErrorKind::BeyondLimit(text))
     })?;
-    loop {
+    let planned = loop {
         match receiver.recv_timeout(LOOK_EVERY) {
-            Ok(planned) => return planned,
-            Err(RecvTimeoutError::Timeout) => context.check()?,
-            Err(RecvTimeoutError::Disconnected) => return Err(RelationalError::bug("the planner's thread is gone")),
+            Ok(planned) => break planned,
+            Err(RecvTimeoutError::Timeout) => {
+                if let Err(stopped) = context.check() {
+                    reap_later(thread);
+                    return Err(stopped.into());
+                }
+            }
+            Err(RecvTimeoutError::Disconnected) => break Err(RelationalError::bug("the planner's thread is gone")),
         }
-    }
+    };
+    // It has caught its panics, and has nothing more to do.
+    let _ = thread.join();
+    planned
 }
 
 fn panic_text(panic: &(dyn Any + Send)) -> String {

@@ -46,7 +46,7 @@ impl Table {
     }
 
     pub fn candidate(&self) -> CandidateKey<'_> {
-        CandidateKey { label: &self.name, schema: &self.schema, codec: &self.codec }
+        CandidateKey::of_table(&self.name, &self.schema, &self.codec)
     }
 
     /// Plans the conditions of WHERE.

@@ -5,8 +5,9 @@
 pub mod print;
 
 use saltwing_sql::statement::{
-    CheckSpec, ColumnSpec, CommentObject, ConflictAction, CopySource, ExportedObjects, Hint, MergeAction, OptionSpec,
-    OptionValue, QueryStatement, Restart, Returning, RowSource, SequenceOptions, Statement, TableChange, ViewChange,
+    CheckSpec, ColumnSpec, CommentObject, ConflictAction, ConflictTarget, CopySource, ExportedObjects, Hint,
+    MergeAction, OptionSpec, OptionValue, QueryStatement, Restart, Returning, RowSource, SequenceOptions, Statement,
+    TableChange, ViewChange,
 };
 use saltwing_sql::{ColumnName, Name, TableRef};
 use saltwing_types::Span;
@@ -59,6 +60,26 @@ pub fn placeless(mut statement: Statement) -> Statement {
                 }
             }
         }
+        Statement::CreateIndex(it) => {
+            name(&mut it.name);
+            table(&mut it.table);
+            for part in &mut it.parts {
+                (part.text, part.span) = (String::new(), NOWHERE);
+            }
+            it.include.iter_mut().for_each(column_name);
+            it.options.iter_mut().for_each(option);
+            it.span = NOWHERE;
+        }
+        Statement::AlterIndex(it) => {
+            name(&mut it.name);
+            table(&mut it.table);
+            it.span = NOWHERE;
+        }
+        Statement::DropIndex(it) => {
+            name(&mut it.name);
+            table(&mut it.table);
+        }
+        Statement::ShowIndexes(it) => it.iter_mut().for_each(table),
         Statement::Comment(it) => match &mut it.object {
             CommentObject::Table(it) | CommentObject::View(it) => table(it),
             CommentObject::Column(it) => it.iter_mut().for_each(name),
@@ -109,7 +130,10 @@ pub fn placeless(mut statement: Statement) -> Statement {
             }
             if let Some(clause) = &mut it.conflict {
                 clause.span = NOWHERE;
-                clause.columns.iter_mut().flatten().for_each(column_name);
+                if let ConflictTarget::Parts { parts, span, .. } = &mut clause.target {
+                    parts.iter_mut().for_each(|(_, text)| text.span = NOWHERE);
+                    *span = NOWHERE;
+                }
                 if let ConflictAction::Update { assignments, .. } = &mut clause.action {
                     assignments.iter_mut().for_each(|assignment| column_name(&mut assignment.column));
                 }

@@ -6,12 +6,13 @@
 use std::fmt::{self, Display, Formatter};
 
 use saltwing_sql::statement::{
-    AfterToken, AlterSequence, AlterTable, Assignment, CheckSpec, ColumnSpec, Comment, CommentObject, ConflictAction,
-    ConflictClause, CopyCompression, CopyFormat, CopyFrom, CopyOptions, CopySource, CopyTarget, CopyTo, CreateSchema,
-    CreateSequence, CreateTable, CreateTableAs, CreateView, Delete, DropObjects, DropSchema, DropSequence, Explain,
-    ExplainFormat, Export, ExportedObjects, Hint, KeyPart, Merge, MergeAction, MergeRows, OnConflict, OnError,
-    OptionSpec, OptionValue, PrimaryKeySpec, QueryStatement, Restart, Returning, RowSource, SequenceNumber,
-    SequenceOptions, Set, ShowTables, Statement, TableChange, Unsupported, Update, Upsert, ValuesRow, ViewChange,
+    AfterToken, AlterIndex, AlterSequence, AlterTable, Assignment, CheckSpec, ColumnSpec, Comment, CommentObject,
+    ConflictAction, ConflictClause, ConflictTarget, CopyCompression, CopyFormat, CopyFrom, CopyOptions, CopySource,
+    CopyTarget, CopyTo, CreateIndex, CreateSchema, CreateSequence, CreateTable, CreateTableAs, CreateView, Delete,
+    DropIndex, DropObjects, DropSchema, DropSequence, Explain, ExplainFormat, Export, ExportedObjects, Hint,
+    IndexChange, KeyPart, Merge, MergeAction, MergeRows, OnConflict, OnError, OptionSpec, OptionValue, PrimaryKeySpec,
+    QueryStatement, Restart, Returning, RowSource, SequenceNumber, SequenceOptions, Set, ShowTables, Statement,
+    TableChange, Unsupported, Update, Upsert, ValuesRow, ViewChange,
 };
 use saltwing_sql::{ColumnName, Lexeme, Name, TableRef, lexemes, tree_text};
 use saltwing_types::table::SortOrder;
@@ -94,6 +95,19 @@ impl Print for Statement {
             Self::CreateTable(it) => it.print(f),
             Self::CreateTableAs(it) => it.print(f),
             Self::AlterTable(it) => it.print(f),
+            Self::CreateIndex(it) => it.print(f),
+            Self::AlterIndex(AlterIndex { if_exists, name, table, change, .. }) => {
+                let change = match change {
+                    IndexChange::Rebuild { asynchronous: false } => "REBUILD",
+                    IndexChange::Rebuild { asynchronous: true } => "REBUILD ASYNC",
+                    IndexChange::Disable => "DISABLE",
+                    IndexChange::Usable => "USABLE",
+                };
+                write!(f, "ALTER INDEX {}{name} ON {table} {change}", if *if_exists { "IF EXISTS " } else { "" })
+            }
+            Self::DropIndex(DropIndex { if_exists, name, table }) => {
+                write!(f, "DROP INDEX {}{name} ON {table}", if *if_exists { "IF EXISTS " } else { "" })
+            }
             Self::Comment(Comment { object, text }) => {
                 match object {
                     CommentObject::Table(name) => write!(f, "COMMENT ON TABLE {name} IS ")?,
@@ -152,6 +166,8 @@ impl Print for Statement {
             Self::ShowTables(it) => show_names(f, "TABLES", it),
             Self::ShowSequences(it) => show_names(f, "SEQUENCES", it),
             Self::ShowViews(it) => show_names(f, "VIEWS", it),
+            Self::ShowIndexes(None) => f.write_str("SHOW INDEXES"),
+            Self::ShowIndexes(Some(table)) => write!(f, "SHOW INDEXES FROM {table}"),
             Self::ShowSchemas(like) => {
                 f.write_str("SHOW SCHEMAS")?;
                 like.iter().try_for_each(|like| write!(f, " LIKE {}", quoted(like)))
@@ -195,6 +211,31 @@ fn drop_objects<T: Print>(f: &mut Formatter<'_>, what: &str, if_exists: bool, na
 fn drop_with(f: &mut Formatter<'_>, what: &str, it: &DropObjects) -> fmt::Result {
     drop_objects(f, what, it.if_exists, &it.names)?;
     f.write_str(if it.cascade { " CASCADE" } else { "" })
+}
+
+impl Print for CreateIndex {
+    fn print(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Self {
+            unique, local, if_not_exists, name, table, parts, include, predicate, options, asynchronous, ..
+        } = self;
+        let (unique, local) = (if *unique { "UNIQUE " } else { "" }, if *local { "LOCAL " } else { "" });
+        write!(f, "CREATE {unique}{local}INDEX ")?;
+        write!(f, "{}{name} ON {table} (", if *if_not_exists { "IF NOT EXISTS " } else { "" })?;
+        list(f, parts)?;
+        f.write_str(")")?;
+        if !include.is_empty() {
+            f.write_str(" INCLUDE (")?;
+            list(f, include)?;
+            f.write_str(")")?;
+        }
+        if let Some((_, text)) = predicate {
+            write!(f, " WHERE {text}")?;
+        }
+        for (index, option) in options.iter().enumerate() {
+            write!(f, "{}{}", if index > 0 { ", " } else { " " }, Shown(option))?;
+        }
+        f.write_str(if *asynchronous { " ASYNC" } else { "" })
+    }
 }
 
 impl Print for CreateView {
@@ -459,13 +500,19 @@ impl Print for ConflictClause {
         if self.action == ConflictAction::Replace {
             return Ok(());
         }
-        f.write_str(" ON CONFLICT")?;
-        columns(f, self.columns.as_deref())?;
+        let is_of_key = self.target == ConflictTarget::PrimaryKey;
+        f.write_str(if is_of_key { " ON DUPLICATE KEY" } else { " ON CONFLICT" })?;
+        if let ConflictTarget::Parts { parts, predicate, .. } = &self.target {
+            f.write_str(" (")?;
+            list(f, parts.iter().map(|(_, text)| &text.text))?;
+            f.write_str(")")?;
+            selection(f, predicate.as_ref())?;
+        }
         match &self.action {
-            ConflictAction::Ignore => f.write_str(" DO NOTHING"),
+            ConflictAction::Ignore => f.write_str(if is_of_key { " IGNORE" } else { " DO NOTHING" }),
             ConflictAction::Replace => Ok(()),
             ConflictAction::Update { assignments, selection: condition } => {
-                f.write_str(" DO UPDATE SET ")?;
+                f.write_str(if is_of_key { " UPDATE " } else { " DO UPDATE SET " })?;
                 list(f, assignments)?;
                 selection(f, condition.as_ref())
             }
@@ -628,11 +675,12 @@ impl Print for QueryStatement {
 
 impl Print for Explain {
     fn print(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.write_str(if self.analyze { "EXPLAIN ANALYZE " } else { "EXPLAIN " })?;
-        f.write_str(match self.format {
-            ExplainFormat::Text => "",
-            ExplainFormat::Json => "(FORMAT JSON) ",
+        f.write_str(match (self.format, self.analyze) {
+            (ExplainFormat::Advice, _) => "ADVISE ",
+            (_, true) => "EXPLAIN ANALYZE ",
+            (_, false) => "EXPLAIN ",
         })?;
+        f.write_str(if self.format == ExplainFormat::Json { "(FORMAT JSON) " } else { "" })?;
         self.statement.print(f)
     }
 }

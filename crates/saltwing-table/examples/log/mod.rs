@@ -51,6 +51,7 @@ pub fn definition() -> TableDef {
         history: TableHistory::default(),
         comment: None,
         checks: Vec::new(),
+        indexes: Vec::new(),
     }
 }
 

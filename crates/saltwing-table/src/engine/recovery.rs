@@ -5,7 +5,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::{Mutex, RwLock};
-use saltwing_access::{Clock, StorageError, TableError};
+use saltwing_access::{Clock, SteadyClock, StorageError, TableError};
 use saltwing_store::{Direction, KeyBounds, OrderedKv};
 
 use crate::engine::block_store::{BlockStore, Unread};
@@ -73,7 +73,7 @@ impl StorageEngine {
         blocks.add_unread(replaced(&*kv)?);
         Ok(Self {
             kv,
-            clock,
+            clock: Arc::new(SteadyClock::new(clock)),
             options,
             tables: blocks.tables().clone(),
             blocks,

@@ -48,8 +48,10 @@ pub(crate) fn directories(
                     return;
                 }
             };
-            opening_thread(scope, read)?;
-            receiver.into_iter().try_for_each(|next| take(next?, blocks, &mut tables))
+            let reader = opening_thread(scope, read)?;
+            let taken = receiver.into_iter().try_for_each(|next| take(next?, blocks, &mut tables));
+            reader.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+            taken
         })?;
     }
     Ok(tables.into_iter().map(|(table, stored)| (table, stored.into_directory())).collect())

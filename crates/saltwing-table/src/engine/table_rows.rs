@@ -28,9 +28,20 @@ pub(crate) struct TableRows {
 
 impl TableRows {
     /// Adds rows that are newer than all others. Entries that they belong to are marked for everybody who shares the directory.
+    ///
+    /// Several rows are added in key order: neighbours have their places in one node of the map, and in one chunk of the directory.
     pub(crate) fn add(&mut self, record: &Record) {
-        for (key, row) in record.rows() {
-            self.directory.mark_dirty(&key);
+        if record.rows == 1 {
+            for (key, row) in record.rows() {
+                self.directory.mark_dirty(&key);
+                self.active.insert(key, row);
+            }
+            return;
+        }
+        let mut rows: Vec<RecentRow> = record.rows().collect();
+        rows.sort_by(|(a, _), (b, _)| a.cmp(b));
+        self.directory.mark_owners(rows.iter().map(|(key, _)| &**key));
+        for (key, row) in rows {
             self.active.insert(key, row);
         }
     }

@@ -107,7 +107,7 @@ impl StorageEngine {
         let id = table.def().id;
         let bounds = version_bounds(id, start, end);
         let mut cursor = self.kv.cursor(VERSIONS, bounds, Direction::Forward).map_err(StorageError::from)?;
-        let mut records = RecordBuilder::new();
+        let mut records = RecordBuilder::default();
         let (mut last_key, mut count) = (Vec::new(), 0_usize);
         while let Some((key, before)) = cursor.next().map_err(StorageError::from)? {
             count += 1;

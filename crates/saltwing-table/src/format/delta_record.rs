@@ -79,32 +79,27 @@ pub(crate) fn keyed_rows(record: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> 
     })
 }
 
-/// Makes records of rows in the order of their coming.
-#[derive(Debug)]
+/// Makes records of rows. The rows of a table keep the order of their coming: of several with one key the last one counts.
+/// Those of several tables may come by turns, as rows and the entries of their indexes do.
+#[derive(Debug, Default)]
 pub(crate) struct RecordBuilder {
     done: Vec<Record>,
-    done_bytes: usize,
+    /// Bytes of all rows.
+    bytes: usize,
+    /// A record for each table that is written to, to which rows are added.
+    open: Vec<OpenRecord>,
+}
+
+/// A record to which rows are added.
+#[derive(Debug)]
+struct OpenRecord {
     table: TableId,
     rows: u64,
     bytes: Vec<u8>,
 }
 
-impl RecordBuilder {
-    pub(crate) fn new() -> Self {
-        Self { done: Vec::new(), done_bytes: 0, table: TableId(0), rows: 0, bytes: Vec::new() }
-    }
-
-    /// Bytes of all rows added.
-    pub(crate) fn bytes(&self) -> usize {
-        self.done_bytes + self.bytes.len()
-    }
-
-    /// Adds a row, which `write` adds the bytes of; none delete it.
-    pub(crate) fn add(&mut self, table: TableId, key: &[u8], write: impl FnOnce(&mut Vec<u8>)) {
-        if self.table != table || self.bytes.len() >= RECORD_BYTES {
-            self.end();
-            self.table = table;
-        }
+impl OpenRecord {
+    fn add(&mut self, key: &[u8], write: impl FnOnce(&mut Vec<u8>)) {
         self.rows += 1;
         self.bytes.reserve(ROW_BYTES_EXPECTED + key.len());
         self.bytes.extend_from_slice(&(key.len() as u16).to_le_bytes());
@@ -119,40 +114,64 @@ impl RecordBuilder {
         }
     }
 
-    /// The record of the rows that are in no finished one.
-    fn last(&self) -> Option<Record> {
-        let Self { table, rows, bytes, .. } = self;
+    /// The record, unless it has no rows.
+    fn record(&self) -> Option<Record> {
+        let Self { table, rows, bytes } = self;
         (*rows > 0).then(|| Record { table: *table, rows: *rows, bytes: Bytes::from(bytes) })
     }
 
-    fn end(&mut self) {
-        self.done.extend(self.last());
-        self.done_bytes += self.bytes.len();
+    fn clear(&mut self) {
         self.rows = 0;
         self.bytes.clear();
+    }
+}
+
+impl RecordBuilder {
+    /// Bytes of all rows added.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Adds a row, which `write` adds the bytes of; none delete it.
+    pub(crate) fn add(&mut self, table: TableId, key: &[u8], write: impl FnOnce(&mut Vec<u8>)) {
+        let known = self.open.iter().position(|open| open.table == table);
+        let place = known.unwrap_or_else(|| {
+            self.open.push(OpenRecord { table, rows: 0, bytes: Vec::new() });
+            self.open.len() - 1
+        });
+        let Some(open) = self.open.get_mut(place) else { return };
+        if open.bytes.len() >= RECORD_BYTES {
+            self.done.extend(open.record());
+            open.clear();
+        }
+        let before = open.bytes.len();
+        open.add(key, write);
+        self.bytes += open.bytes.len() - before;
     }
 
     /// The records of all rows added so far, to which no row is added any more.
     pub(crate) fn finished(&mut self) -> &[Record] {
-        self.end();
+        self.done.extend(self.open.iter().filter_map(OpenRecord::record));
+        self.open.iter_mut().for_each(OpenRecord::clear);
         &self.done
     }
 
     /// Removes all finished records but the first `count`, and the rows that are in no finished one.
     pub(crate) fn truncate(&mut self, count: usize) {
         self.done.truncate(count);
-        self.done_bytes = self.done.iter().map(|record| record.bytes.len()).sum();
-        self.rows = 0;
-        self.bytes.clear();
+        self.bytes = self.done.iter().map(|record| record.bytes.len()).sum();
+        self.open.iter_mut().for_each(OpenRecord::clear);
     }
 
     /// The records of all rows added; large ones share their bytes with the builder. Each statement of a transaction may
-    /// finish a small record: such neighbours are joined, so that the store gets few keys.
+    /// finish a small record of each table: these are joined, so that the store gets few keys.
     pub(crate) fn records(&self) -> Vec<Record> {
+        let open = self.open.iter().filter_map(OpenRecord::record);
         if self.done.is_empty() {
-            return self.last().into_iter().collect();
+            return open.collect();
         }
-        let all: Vec<Record> = self.done.iter().cloned().chain(self.last()).collect();
+        let mut all: Vec<Record> = self.done.iter().cloned().chain(open).collect();
+        all.sort_by_key(|record| record.table.0);
         let mut joined = Vec::with_capacity(all.len());
         let mut rest = &all[..];
         while let [first, others @ ..] = rest {
@@ -182,7 +201,7 @@ mod tests {
             large in any::<bool>(),
         ) {
             let scale = if large { RECORD_BYTES / 2 } else { 1 };
-            let mut builder = RecordBuilder::new();
+            let mut builder = RecordBuilder::default();
             for (number, (table, key, length)) in given.iter().enumerate() {
                 builder.add(TableId(*table), key, |out| out.resize(out.len() + length * scale, 7));
                 if number % 3 == 1 {
@@ -191,15 +210,15 @@ mod tests {
             }
             let records = builder.records();
             prop_assert_eq!(records.iter().map(|record| record.bytes.len()).sum::<usize>(), builder.bytes());
-            let keys: Vec<_> = records.iter().flat_map(|record| keyed_rows(&record.bytes)).collect();
-            let wanted = given.iter().map(|(_, key, length)| (&key[..], length * scale));
-            prop_assert!(keys.iter().map(|(key, row)| (*key, row.len())).eq(wanted));
-            let read: Vec<_> = records.iter().flat_map(|record| record.rows().map(|row| (record.table, row))).collect();
             prop_assert_eq!(records.iter().map(|record| record.rows).sum::<u64>(), given.len() as u64);
-            prop_assert_eq!(read.len(), given.len());
-            for ((table, (key, row)), (wanted_table, wanted_key, length)) in read.iter().zip(&given) {
-                prop_assert_eq!((table.0, &**key), (*wanted_table, &wanted_key[..]));
-                prop_assert_eq!(row.as_ref().map_or(0, |row| row.0.len()), length * scale);
+            for table in 0..3 {
+                let of_table = || records.iter().filter(|record| record.table.0 == table);
+                let wanted = || given.iter().filter(|row| row.0 == table).map(|(_, key, length)| (&key[..], length * scale));
+                let keys: Vec<_> = of_table().flat_map(|record| keyed_rows(&record.bytes)).collect();
+                prop_assert!(keys.iter().map(|(key, row)| (*key, row.len())).eq(wanted()));
+                let read: Vec<_> = of_table().flat_map(Record::rows).collect();
+                let bytes = |row: &Option<StoredRow>| row.as_ref().map_or(0, |row| row.0.len());
+                prop_assert!(read.iter().map(|(key, row)| (&**key, bytes(row))).eq(wanted()));
             }
         }
 

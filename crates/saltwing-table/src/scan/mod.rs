@@ -1,7 +1,7 @@
 //! Reading: ranges of keys into columns, values and totals.
 //!
 //! [`cursor`] walks the directory and the memtables and gives row segments; [`bucket`], [`merged`] and [`skip`] choose
-//! what it walks. [`lookup`] finds rows by their keys. [`conditions`] and [`selector`] test rows as they are stored. [`decode`], [`row_values`] and [`totals`] read the rows
+//! what it walks. [`lookup`] and [`rows_of_keys`] find rows by their keys. [`conditions`] and [`selector`] test rows as they are stored. [`decode`], [`row_values`] and [`totals`] read the rows
 //! that are left. [`table_scan`] puts these together, and [`snapshot`] is the border's view of them.
 
 pub(crate) mod block_parts;
@@ -17,6 +17,7 @@ pub(crate) mod lookup;
 pub(crate) mod merged;
 pub(crate) mod next_values;
 pub(crate) mod row_values;
+pub(crate) mod rows_of_keys;
 pub(crate) mod selection;
 pub(crate) mod selector;
 pub(crate) mod shape;

@@ -2,14 +2,14 @@
 
 use crate::scan::cursor::segment::RowSegments;
 use crate::scan::row_values::RowShape;
-use crate::scan::table_scan::Scan;
+use crate::scan::table_scan::{BATCH_ROWS_MAX, Scan};
 use saltwing_access::TableError;
 use saltwing_expr::{RowValues, value_at};
 use std::sync::atomic::Ordering::Relaxed;
 
 /// Minimum of rows returned as values at once, except at the end: they fit the L1 cache of the caller.
-const ROWS_TOGETHER_MIN: u64 = 64;
-const ROWS_TOGETHER_MAX: u64 = 256;
+const ROWS_TOGETHER_MIN: usize = 64;
+const ROWS_TOGETHER_MAX: usize = 256;
 
 impl Scan {
     /// As [`RowSource::next_values`](saltwing_access::RowSource::next_values).
@@ -27,12 +27,13 @@ impl Scan {
     fn read_values(&mut self, shape: &RowShape, values: &mut RowValues) -> Result<u64, TableError> {
         let mut read = 0;
         let mut segments = RowSegments::new();
-        while !self.done && read < ROWS_TOGETHER_MIN {
+        let (least, most) = (self.batch_rows.min(ROWS_TOGETHER_MIN), self.batch_rows.min(ROWS_TOGETHER_MAX));
+        while !self.done && read < least {
             if read == 0 {
                 self.context.check()?;
             }
-            let wanted = self.remaining.unwrap_or(u64::MAX).min(ROWS_TOGETHER_MAX - read);
-            self.rows.next_several(wanted as usize, &mut segments)?;
+            let wanted = self.remaining.map_or(most - read, |remaining| remaining.min((most - read) as u64) as usize);
+            self.rows.next_several(wanted, &mut segments)?;
             if segments.is_empty() {
                 self.done = true;
                 break;
@@ -41,12 +42,13 @@ impl Scan {
                 shape.append(segment, self.direction, &mut self.reader, values)?;
             }
             self.count_blocks(&segments, shape.width() > 0);
-            let rows = self.book(&segments, shape.width() > 0)? as u64;
+            let rows = self.book(&segments, shape.width() > 0)?;
             read += rows;
-            self.remaining = self.remaining.map(|remaining| remaining - rows);
+            self.remaining = self.remaining.map(|remaining| remaining - rows as u64);
             self.done = self.remaining == Some(0);
         }
-        Ok(read)
+        self.batch_rows = (self.batch_rows * 2).min(BATCH_ROWS_MAX);
+        Ok(read as u64)
     }
 
     /// Which rows are wanted is known when they are decoded.

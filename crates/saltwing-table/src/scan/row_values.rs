@@ -89,13 +89,23 @@ impl RowShape {
 
     /// The values of a row that was found by its key.
     pub(crate) fn values(&self, found: Found) -> Result<RowValues, TableError> {
+        let mut values = RowValues::new(self.columns.len());
+        self.append_found(found, &mut RowReader::default(), &mut values)?;
+        Ok(values)
+    }
+
+    /// Adds the values of a row that was found by its key.
+    pub(crate) fn append_found(
+        &self,
+        found: Found,
+        reader: &mut RowReader,
+        values: &mut RowValues,
+    ) -> Result<(), TableError> {
         let Found { segment, lead } = found;
-        let (mut values, mut reader) = (RowValues::new(self.columns.len()), RowReader::default());
         if let RowSegment::Block { block, .. } = &segment {
             reader.parts = BlockParts { block: Some(block.id), fix: lead.map(|lead| (0, Some(lead))), var: None };
         }
-        self.append(&segment, Direction::Forward, &mut reader, &mut values)?;
-        Ok(values)
+        self.append(&segment, Direction::Forward, reader, values)
     }
 
     /// Adds the values of some rows.

@@ -6,6 +6,7 @@ use saltwing_access::{
     ColumnEstimate, Estimate, KeySet, Projection, RowSource, ScanContext, ScanRoute, ScanSpec, Snapshot, SplitTarget,
     Table, TableError,
 };
+use saltwing_expr::RowValues;
 use saltwing_rowkey::KeyRange;
 use saltwing_types::{Direction, TableId, Value};
 
@@ -16,6 +17,7 @@ use crate::format::delta_record::Record;
 use crate::scan::estimate::{estimate, estimate_columns};
 use crate::scan::lookup::find;
 use crate::scan::row_values::RowShape;
+use crate::scan::rows_of_keys::append_all;
 use crate::scan::shape::ScanShape;
 use crate::scan::split::split;
 use crate::scan::table_scan::Scan;
@@ -105,6 +107,18 @@ impl Snapshot for EmbeddedSnapshot {
         let shape = RowShape::of(&self.engine.tables, columns)?;
         let found = find(&self.rows_for(shape.table())?, row_key, shape.table().expired_ms(self.now_ms))?;
         found.map(|found| Ok(shape.values(found)?.values().collect())).transpose()
+    }
+
+    fn get_all(
+        &self,
+        columns: &Projection,
+        keys: &[Vec<u8>],
+        values: &mut RowValues,
+        context: &ScanContext,
+    ) -> Result<usize, TableError> {
+        let shape = RowShape::of(&self.engine.tables, columns)?;
+        let rows = self.rows_for(shape.table())?;
+        append_all((&rows, shape.table().expired_ms(self.now_ms)), &shape, keys, values, context)
     }
 
     fn contains(&self, table: &Table, row_key: &[u8]) -> Result<bool, TableError> {

@@ -41,7 +41,7 @@ pub(crate) struct Scan {
     pub(crate) selector: Option<Box<Selector>>,
     /// The rows of the decoded batch for which a condition is unknown.
     unknown: Vec<usize>,
-    batch_rows: usize,
+    pub(crate) batch_rows: usize,
     /// Rows of the batch before.
     rows_before: usize,
     pub(crate) context: ScanContext,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use saltwing_access::{Budget, Projection, ScanContext, Table, TableError, TableStore};
+use saltwing_access::{Budget, OldRow, Projection, RowChange, ScanContext, Table, TableError, TableStore};
 use saltwing_store::{Direction, Durability, KeyBounds, MemoryStore, OrderedKv, Space, WriteBatch};
 use saltwing_table::{LayoutOptions, Merging};
 use saltwing_types::table::{DefaultDef, DefaultKind};
@@ -356,9 +356,11 @@ fn an_expired_row_of_a_run_hides_a_later_one_of_its_block() {
     world.clock.0.store(20_000, Ordering::Relaxed);
     put_all(&mut world, (0..32).map(|k| (2 * k, k)));
     world.store.compact(TableId(100), &unlimited()).unwrap();
-    world.clock.0.store(5_000, Ordering::Relaxed);
-    put_all(&mut world, [(4, 0)].into_iter());
-    world.clock.0.store(16_000, Ordering::Relaxed);
+    // It was written earlier, and comes later.
+    let (row, mut writes) = (plain_row(4, 0), world.store.batch());
+    let put = RowChange::Put { new: &row, old: OldRow::Unknown, written_ms: Some(5_000) };
+    writes.apply(&world.table, put, None).unwrap();
+    writes.commit(Durability::Buffered).unwrap();
     world.store.merge().unwrap();
     assert_eq!(world.storage().run_rows, 1);
     world.rows.remove(&world.logical(&plain_row(4, 0)));

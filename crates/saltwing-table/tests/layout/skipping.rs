@@ -90,7 +90,7 @@ fn gaps(world: &World, range: (i64, i64), turns: &[i64]) -> KeyRanges {
     });
     let condition = Condition::new(typing::or(wanted.collect::<Result<_, _>>().unwrap()).unwrap());
     let table = &world.table;
-    let key = CandidateKey { label: "t", schema: &table.def().key, codec: table.codec() };
+    let key = CandidateKey::of_table("t", &table.def().key, table.codec());
     let access = choose(Request::new("t", &[key], vec![condition])).unwrap();
     assert!(access.skip.is_some(), "{access:?}");
     between(world, range).skipping(access.skip)

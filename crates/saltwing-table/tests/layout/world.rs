@@ -72,6 +72,7 @@ pub(crate) fn table(id: u32, salt: u16, ttl_s: Option<u64>) -> TableDef {
         history: TableHistory::default(),
         comment: None,
         checks: Vec::new(),
+        indexes: Vec::new(),
     }
 }
 

@@ -384,6 +384,10 @@ impl CatalogReader for WithFiles {
         self.catalog.attached_tables()
     }
 
+    fn attached_views(&self) -> Vec<Arc<ViewDef>> {
+        self.catalog.attached_views()
+    }
+
     fn is_attached(&self, schema: &str) -> bool {
         self.catalog.is_attached(schema)
     }

@@ -34,7 +34,7 @@ impl Loading<'_> {
             let (more, bytes) = next(self)?;
             if !more || self.part.is_full(self.limits) {
                 self.commit()?;
-                self.computing.session.report_progress(CopyProgress { rows: self.loader.done, bytes, bytes_total });
+                self.computing.session.progress.copy(CopyProgress { rows: self.loader.done, bytes, bytes_total });
             }
             if !more {
                 return Ok(());

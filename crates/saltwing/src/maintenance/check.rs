@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use saltwing_access::{Budget, Clock, Damage, Examine, Loss, ScanContext};
+use saltwing_access::{Budget, Clock, Damage, Examine, Loss, ScanContext, Table};
 use saltwing_catalog::ReadableCatalog;
 use saltwing_store::OrderedKv;
 use saltwing_table::EmbeddedTables;
-use saltwing_types::TableId;
+use saltwing_types::{IndexDef, TableId};
 
+use super::index_check::ExpectedEntries;
 use crate::{Builder, Database, Error};
 
 /// The findings of a check.
@@ -94,14 +95,28 @@ pub(super) fn check(
     clock: Arc<dyn Clock>,
     context: &ScanContext,
 ) -> Result<CheckReport, Error> {
-    let source = Source::open(kv, clock, context)?;
+    let source = Source::open(kv, clock.clone(), context)?;
     let mut report = source.report.clone();
     for table in &source.catalog.tables {
-        let examined = source.tables.examine(table, context, &mut |_| Ok(()))?;
+        let mut entries = ExpectedEntries::of(table, clock.now_ms());
+        let examined = source.tables.examine(table, context, &mut |row| {
+            entries.add(table, &row);
+            Ok(())
+        })?;
         report.rows += examined.rows;
         report.blocks += examined.blocks;
         report.bytes += examined.bytes;
         report.faults.extend(examined.damages.into_iter().map(|damage| source.names.fault(damage)));
+        for index in table.indexes() {
+            let examined = source.tables.examine(index.entries(), context, &mut |_| Ok(()))?;
+            report.blocks += examined.blocks;
+            report.bytes += examined.bytes;
+            // A damaged entry loses no data: a rebuild writes it from its row.
+            let damages = examined.damages.into_iter().map(|damage| damage.losing(Loss::Nothing));
+            report.faults.extend(damages.map(|damage| source.names.fault(damage)));
+        }
+        let differences = entries.differences(&source.tables, table, context)?;
+        report.faults.extend(differences.into_iter().map(|damage| source.names.fault(damage)));
     }
     Ok(report)
 }
@@ -146,7 +161,13 @@ pub(super) struct Names(BTreeMap<TableId, String>);
 
 impl Names {
     fn of(catalog: &ReadableCatalog) -> Self {
-        let tables = catalog.tables.iter().map(|table| (table.def().id, table.def().name.to_string()));
+        let names = |table: &Arc<Table>| {
+            let def = table.def().clone();
+            let index = |index: &IndexDef| (index.id, format!("index {} of {}", index.name, def.name));
+            let indexes: Vec<(TableId, String)> = def.indexes.iter().map(index).collect();
+            indexes.into_iter().chain([(def.id, def.name.to_string())])
+        };
+        let tables = catalog.tables.iter().flat_map(names);
         Self(tables.chain(catalog.own.clone()).collect())
     }
 

@@ -9,6 +9,7 @@
 
 mod backup;
 mod check;
+mod index_check;
 mod new_place;
 mod restore;
 mod salvage;

@@ -4,10 +4,12 @@ use std::path::Path;
 use std::sync::Arc;
 
 use saltwing_access::{Budget, Durability, Examine, OldRow, RowChange, ScanContext, Table, TableError, WriteBatch};
+use saltwing_bind::{index_text, table_path};
 use saltwing_catalog::CatalogError;
+use saltwing_sql::quote_name;
 use saltwing_store::{Access, LeftOut};
 use saltwing_types::table::TableHistory;
-use saltwing_types::{ErrorCode, TableDef, TableName};
+use saltwing_types::{ErrorCode, IndexState, TableDef, TableName};
 
 use super::check::{Fault, Source};
 use super::new_place::NewPlace;
@@ -97,7 +99,10 @@ impl Copying<'_> {
         }
         for table in &self.source.catalog.tables {
             match catalog.create_table(as_new(table.def())) {
-                Ok(target) => self.copy(table, &target)?,
+                Ok(target) => {
+                    self.copy(table, &target)?;
+                    self.indexes(table.def());
+                }
                 Err(error) => self.refused("table", &table.def().name, error)?,
             }
         }
@@ -147,6 +152,26 @@ impl Copying<'_> {
         if *loss == Loss::Nothing { self.report.mended.push(fault) } else { self.report.lost.push(fault) }
     }
 
+    /// Makes the indexes of a table anew, whose rows have been copied. Nothing of their entries is read.
+    fn indexes(&mut self, def: &TableDef) {
+        let connection = self.target.connect().blocking();
+        for index in &def.indexes {
+            let (name, table) = (quote_name(&index.name), table_path(&def.name));
+            let is_disabled = index.state == IndexState::Disabled;
+            let disable = is_disabled.then(|| format!("ALTER INDEX {name} ON {table} DISABLE"));
+            let mut statements = [index_text(def, index)].into_iter().chain(disable);
+            if let Err(error) = statements.try_for_each(|sql| connection.execute(&sql, ()).map(drop)) {
+                self.tell(Fault {
+                    table: Some(def.name.to_string()),
+                    space: "catalog".into(),
+                    place: format!("index {}", index.name),
+                    what: format!("the index cannot be made: {error}"),
+                    loss: Loss::Nothing,
+                });
+            }
+        }
+    }
+
     fn copy(&mut self, table: &Arc<Table>, target: &Arc<Table>) -> Result<(), Error> {
         let store = &self.target.shared.tables;
         let ttl_ms = table.def().ttl_s.and_then(|seconds| i64::try_from(seconds).ok()?.checked_mul(1000));
@@ -185,9 +210,9 @@ fn of_files(left_out: &LeftOut) -> Fault {
     Fault { table: None, space: file, place, what, loss: Loss::Unknown }
 }
 
-/// The definition of a table without a history: its rows are rewritten.
+/// The definition of a table without a history, as its rows are rewritten, and without indexes, which are made later.
 fn as_new(def: &TableDef) -> TableDef {
-    let mut new = TableDef { history: TableHistory::default(), ..def.clone() };
+    let mut new = TableDef { history: TableHistory::default(), indexes: Vec::new(), ..def.clone() };
     for family in 0..def.families.len() {
         let slots = def.slots(family).into_iter().filter_map(|(_, column)| column);
         for (slot, column) in (0..).zip(slots) {

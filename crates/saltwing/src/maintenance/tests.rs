@@ -167,6 +167,52 @@ fn damage_of_any_entry_is_told_and_costs_no_row_in_silence() {
 
 /// A scan, two writes that read, and a join, which the relational engine runs.
 #[test]
+fn indexes_are_made_anew() {
+    let store = MemoryStore::new();
+    let builder = || Database::memory_builder().tiny_layout().sweep_every(None);
+    let database = Database::start(Arc::new(store.clone()), builder()).unwrap();
+    let connection = database.connect().blocking();
+    let run = |sql: &str| drop(connection.execute(sql, ()).unwrap_or_else(|error| panic!("{sql}: {error}")));
+    run("CREATE TABLE s.t (k BIGINT PRIMARY KEY, v VARCHAR, n INTEGER) SALT_BUCKETS = 2");
+    run("CREATE UNIQUE INDEX \"By v\" ON s.t (v DESC) INCLUDE (n) SALT_BUCKETS = 0");
+    run("CREATE LOCAL INDEX by_n ON s.t (n, UPPER(v)) WHERE n > 0");
+    (0..60).for_each(|k| run(&format!("UPSERT INTO s.t VALUES ({k}, 'v{k}', {})", k % 7)));
+    run("ALTER INDEX by_n ON s.t DISABLE");
+    run("COMPACT s.t");
+    // A damaged entry loses no row, and is not in the salvaged database.
+    let mut whole = entries(&store);
+    let report = checked(store_of(&whole));
+    assert!(report.is_sound(), "{:#?}", report.faults);
+    let first_of_index = (FIRST_TABLE + 1).to_be_bytes();
+    let block = whole.iter().position(|(space, key, _)| space.id() == FIX && key.starts_with(&first_of_index)).unwrap();
+    whole.remove(block);
+    let report = checked(store_of(&whole));
+    assert!(!report.is_sound());
+    for fault in &report.faults {
+        assert!(["s.t", "index By v of s.t"].contains(&fault.table.as_deref().unwrap()), "{fault}");
+        assert_eq!(fault.loss, saltwing_access::Loss::Nothing, "{fault}");
+    }
+    let context = ScanContext::new(Budget::default());
+    let source = Source::open(store_of(&whole), Database::memory_builder().clock, &context).unwrap();
+    let target = Database::memory_builder().sweep_every(None).open().unwrap();
+    let report = Copying { source: &source, target: &target, context, report: SalvageReport::default() }.run().unwrap();
+    assert_eq!((report.lost, report.mended), (vec![], vec![]));
+    assert!(target.check().unwrap().is_sound());
+    let connection = target.connect().blocking();
+    let found = |sql: &str| connection.query(sql, ()).unwrap().map(|row| row?.values()).collect::<Result<Vec<_>, _>>();
+    assert_eq!(found("SELECT k, n FROM s.t WHERE v = 'v33'").unwrap(), [[Value::Int(33), Value::Int(5)]]);
+    let states = found("SHOW INDEXES FROM s.t").unwrap();
+    let states: Vec<&str> = states.iter().filter_map(|row| row.last()?.as_text()).collect();
+    assert_eq!(states, ["ready", "disabled"]);
+    let error = connection.execute("UPSERT INTO s.t VALUES (100, 'v33', 1)", ()).unwrap_err();
+    assert_eq!(error.sqlstate(), "23505");
+    // The number of a table is that of no index.
+    connection.execute("CREATE TABLE u (k BIGINT PRIMARY KEY)", ()).unwrap();
+    connection.execute("UPSERT INTO u VALUES (1)", ()).unwrap();
+    assert!(target.check().unwrap().is_sound());
+}
+
+#[test]
 fn an_error_of_a_damaged_block_names_its_table_and_what_to_do() {
     let mut entries = entries(&filled());
     for (space, key, value) in &mut entries {

@@ -90,7 +90,7 @@ fn queries_read_the_tables_of_an_attached_database() {
         run(&connection, &["INSERT INTO u SELECT w FROM other.s.u WHERE k > 0"]);
         assert_eq!(rows(&connection, "SELECT COUNT(*) FROM copy WHERE host = 'a'"), ["3"]);
         assert_eq!(rows(&connection, "SELECT x FROM u WHERE x > 'a' ORDER BY x"), ["one", "two"]);
-        assert_eq!(rows(&connection, "SHOW TABLES FROM other"), ["other|t"]);
+        assert_eq!(rows(&connection, "SHOW TABLES FROM other"), ["other|t", "other|v"]);
         assert_eq!(rows(&connection, "SHOW TABLES"), ["NULL|copy", "NULL|t", "NULL|u"]);
         assert_eq!(rows(&connection, "SHOW ATTACHED"), [format!("other|{}", path.display())]);
         assert!(rows(&connection, "DESCRIBE other.s.u")[0].starts_with("k|INTEGER|"));
@@ -125,6 +125,12 @@ fn an_attached_database_is_not_written() {
         "CREATE TEMP TABLE other.x (k INTEGER PRIMARY KEY)",
         "CREATE TABLE other.x PRIMARY KEY (k) AS SELECT k FROM t WHERE k = 1",
         "CREATE VIEW other.x AS SELECT k FROM t WHERE k = 1",
+        "CREATE OR REPLACE VIEW other.v AS SELECT k FROM t WHERE k = 1",
+        "ALTER VIEW other.v ADD x INTEGER",
+        "DROP VIEW other.v",
+        "COMMENT ON VIEW other.v IS 'x'",
+        "UPSERT INTO other.v VALUES ('c')",
+        "DELETE FROM other.v WHERE host = 'a'",
         "CREATE SEQUENCE other.s",
         "CREATE SCHEMA other",
         "SHOW STORAGE FOR other.t",
@@ -136,7 +142,8 @@ fn an_attached_database_is_not_written() {
     assert_eq!(code(connection.copy_from_reader("COPY other.t FROM STDIN", &mut &b"a,1,x\n"[..])), "read_only");
     let view = connection.execute("CREATE VIEW x AS SELECT k FROM other.s.u WHERE k = 1", ()).unwrap_err();
     assert!(view.to_string().contains("view x would read other.s.u, a table of an attached database"), "{view}");
-    assert_eq!(code(connection.query("SELECT host FROM other.v WHERE host = 'a'", ())), "not_supported");
+    let view = connection.execute("CREATE VIEW x AS SELECT host FROM other.v WHERE host = 'a'", ()).unwrap_err();
+    assert!(view.to_string().contains("view x would read other.v, a table of an attached database"), "{view}");
     assert_eq!(rows(&connection, "SELECT COUNT(*) FROM t WHERE k > 0"), ["3"]);
     assert_eq!(rows(&connection, "SELECT COUNT(*) FROM other.t WHERE host = 'a'"), ["3"]);
 }
@@ -202,4 +209,143 @@ fn a_transaction_reads_the_databases_of_its_beginning() {
     }
     transaction.commit().unwrap();
     assert_eq!(rows(&connection, "SELECT x FROM u WHERE x > 'a'"), ["one"]);
+}
+
+/// The views of the database below, with tables here that have the names of those in them.
+#[cfg(feature = "datafusion")]
+fn attached_views(folder: &Path) -> Connection {
+    let path = folder.join("other");
+    make(StoreKind::Redb, &path);
+    let connection = Database::open(&path).unwrap().connect().blocking();
+    run(
+        &connection,
+        &[
+            "CREATE TABLE s.t (k INTEGER PRIMARY KEY, host VARCHAR)",
+            "UPSERT INTO s.t VALUES (1, 'a'), (2, 'b')",
+            // The alias of ATTACH below.
+            "CREATE TABLE other.t (host VARCHAR PRIMARY KEY, v VARCHAR)",
+            "UPSERT INTO other.t VALUES ('a', 'of the schema other')",
+            "CREATE TABLE f (k INTEGER PRIMARY KEY, cf.a INTEGER, cg.a INTEGER)",
+            "UPSERT INTO f (k, cf.a, cg.a) VALUES (1, 10, 20)",
+            "CREATE VIEW all_of_t AS SELECT * FROM t",
+            "CREATE VIEW with_name AS SELECT t.host, t.n FROM t WHERE t.n > 1",
+            "CREATE VIEW s.u_of_one AS SELECT s.u.w FROM s.u WHERE s.u.k = 1",
+            "CREATE VIEW short AS SELECT u.w FROM s.u WHERE u.k = 2",
+            "CREATE VIEW over_view AS SELECT host FROM with_name WHERE n = 2",
+            "CREATE VIEW \"Odd name\" AS SELECT host AS \"Der Host\" FROM T AS \"x y\" WHERE \"x y\".n = 1",
+            "CREATE VIEW families AS SELECT k, f.cf.a AS b, cg.a AS c FROM f",
+            "CREATE VIEW s.own (extra VARCHAR) AS SELECT * FROM t WHERE host = 'a'",
+            "UPSERT INTO s.own (n, extra) VALUES (1, 'more')",
+            "CREATE VIEW of_schema AS SELECT v FROM other.t WHERE host = 'a'",
+            "CREATE VIEW of_catalog AS SELECT table_name FROM information_schema.tables",
+            "COMMENT ON VIEW with_name IS 'some'",
+        ],
+    );
+    if cfg!(feature = "datafusion") {
+        run(
+            &connection,
+            &[
+                "CREATE VIEW joined AS SELECT t.host, s.t.k, u.w FROM t JOIN s.t ON s.t.host = t.host JOIN s.u ON u.k = s.t.k WHERE t.n = 1",
+                "CREATE VIEW counted AS SELECT t.host, count(*) AS n FROM t GROUP BY t.host ORDER BY t.host LIMIT 5",
+                "CREATE VIEW with_queries AS WITH t AS (SELECT host, n FROM t WHERE n = 3), u AS (SELECT t.host FROM t) \
+                 SELECT u.host, (SELECT max(x.w) FROM s.u AS x WHERE x.k > 0) AS w FROM u",
+                "CREATE VIEW inner_names AS SELECT t.host FROM t WHERE t.n = 1 AND EXISTS (SELECT 1 FROM s.u AS t WHERE t.k = 1)",
+                "CREATE VIEW correlated AS SELECT t.host FROM t WHERE t.n = 1 AND t.host IN (SELECT s.t.host FROM s.t WHERE s.t.k = t.n)",
+                "CREATE VIEW united AS SELECT host FROM t WHERE n = 1 UNION SELECT host FROM s.t WHERE k > 0",
+                "CREATE VIEW over_joined AS SELECT joined.w, t.v FROM joined JOIN t ON t.host = joined.host AND t.n = 2",
+            ],
+        );
+    }
+    drop(connection);
+    let connection = own(&Database::memory().unwrap());
+    connection.attach(&path, "other").unwrap();
+    connection
+}
+
+#[cfg(feature = "datafusion")]
+#[test]
+fn views_of_an_attached_database_read_its_tables() {
+    let folder = tempfile::tempdir().unwrap();
+    let connection = attached_views(folder.path());
+    let check = |sql: &str, wanted: &[&str]| assert_eq!(rows(&connection, sql), wanted, "{sql}");
+    for executor in ["auto", "datafusion"] {
+        run(&connection, &[&format!("SET executor = '{executor}'")]);
+        check("SELECT n, v FROM other.all_of_t WHERE host = 'a' AND n > 1 ORDER BY n", &["2|y", "3|recent"]);
+        check("SELECT n FROM OTHER.With_Name WHERE host = 'a' ORDER BY n", &["2", "3"]);
+        check("SELECT other.with_name.n FROM other.with_name WHERE with_name.host = 'a' AND n = 2", &["2"]);
+        check("SELECT w FROM other.s.u_of_one", &["one"]);
+        check("SELECT w FROM other.short", &["two"]);
+        check("SELECT host FROM other.over_view WHERE host = 'a'", &["a"]);
+        check("SELECT \"Der Host\" FROM other.\"Odd name\" WHERE \"Der Host\" > 'a'", &["b"]);
+        check("SELECT b, c FROM other.families WHERE k = 1", &["10|20"]);
+        check("SELECT n, extra FROM other.s.own WHERE n = 1", &["1|more"]);
+        check("SELECT v FROM other.of_schema", &["of the schema other"]);
+    }
+    run(&connection, &["SET executor = 'auto'"]);
+    let plan = rows(&connection, "EXPLAIN SELECT n FROM other.with_name WHERE host = 'a'").join("\n");
+    assert!(plan.contains("range of other.t as with_name, key (host, n)") && plan.contains("direct"), "{plan}");
+    let refused = connection.query("SELECT n FROM other.with_name", ()).err().unwrap();
+    assert_eq!(refused.code(), saltwing::ErrorCode::FullScanRefused);
+    check("SELECT /*+ FULL_SCAN(other.with_name) */ COUNT(*) FROM other.with_name", &["2"]);
+    let prepared = connection.prepare("SELECT n FROM other.with_name WHERE host = ?").unwrap();
+    assert_eq!(
+        prepared.query_one::<(i32,)>(params!["b"]).err().map(|error| error.code()),
+        Some(saltwing::ErrorCode::NoRow)
+    );
+    run(&connection, &["CREATE TABLE copy PRIMARY KEY (n) AS SELECT n FROM other.with_name WHERE host = 'a'"]);
+    check("SELECT COUNT(*) FROM copy WHERE n > 0", &["2"]);
+    // Own tables, also temporary ones, are others.
+    run(&connection, &["CREATE TEMP TABLE t (host VARCHAR PRIMARY KEY, n INTEGER)"]);
+    check("SELECT n FROM other.with_name WHERE host = 'a' AND n = 2", &["2"]);
+    run(&connection, &["DETACH other"]);
+    assert_eq!(code(connection.query("SELECT n FROM other.with_name WHERE host = 'a'", ())), "no_such_schema");
+}
+
+#[cfg(feature = "datafusion")]
+#[test]
+fn views_of_several_tables_of_an_attached_database_are_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let connection = attached_views(folder.path());
+    run(&connection, &["SET full_scan = 'allow'"]);
+    for (sql, wanted) in [
+        ("SELECT host, k, w FROM other.joined ORDER BY k", &["a|1|one", "b|2|two"][..]),
+        ("SELECT host, n FROM other.counted ORDER BY host", &["a|3", "b|1"]),
+        ("SELECT host, w FROM other.with_queries", &["a|two"]),
+        ("SELECT host FROM other.inner_names ORDER BY host", &["a", "b"]),
+        ("SELECT host FROM other.correlated", &["a"]),
+        ("SELECT host FROM other.united ORDER BY host", &["a", "b"]),
+        ("SELECT w, v FROM other.over_joined", &["one|y"]),
+        ("SELECT t.k, j.w FROM t JOIN other.joined j ON j.host = t.host ORDER BY t.k", &["1|one", "2|two"]),
+        (
+            "WITH u AS (SELECT 1 AS k), t AS (SELECT 2 AS n) SELECT j.host, u.k, t.n FROM other.joined j, u, t WHERE j.k = 1",
+            &["a|1|2"],
+        ),
+        ("SELECT k FROM t WHERE host = (SELECT max(host) FROM other.joined)", &["2"]),
+    ] {
+        assert_eq!(rows(&connection, sql), wanted, "{sql}");
+    }
+}
+
+#[cfg(feature = "datafusion")]
+#[test]
+fn views_of_an_attached_database_are_shown_and_some_cannot_be_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let connection = attached_views(folder.path());
+    let views = rows(&connection, "SHOW VIEWS FROM other");
+    let place = |name: &str| views.iter().position(|row| *row == format!("other|{name}"));
+    assert!(place("with_name").is_some() && place("with_name") < place("over_view"), "{views:?}");
+    assert_eq!(place("of_catalog"), None, "{views:?}");
+    assert!(rows(&connection, "SHOW TABLES FROM other").contains(&"other|short".to_owned()));
+    assert_eq!(rows(&connection, "SHOW VIEWS"), [""; 0]);
+    let described = rows(&connection, "DESCRIBE other.with_name");
+    assert!(described[0].starts_with("host|VARCHAR|"), "{described:?}");
+    assert!(described.iter().any(|row| row.contains("USES|(view)") && row.contains("other.t")), "{described:?}");
+    let created = rows(&connection, "SHOW CREATE VIEW other.with_name");
+    assert!(created[0].ends_with("AS SELECT other.t.host, other.t.n FROM other.t WHERE other.t.n > 1"), "{created:?}");
+    let unreadable = connection.query("SELECT table_name FROM other.of_catalog", ()).err().unwrap();
+    assert_eq!(unreadable.code(), saltwing::ErrorCode::NotSupported);
+    assert!(unreadable.to_string().contains("other.of_catalog is a view of an attached database"), "{unreadable}");
+    let slip = connection.query("SELECT n FROM other.with_nam WHERE n = 1", ()).err().unwrap();
+    assert_eq!(slip.help(), Some("there is other.with_name"));
+    assert_eq!(code(connection.execute("COPY other.with_name FROM STDIN", ())), "read_only");
 }

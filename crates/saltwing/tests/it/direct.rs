@@ -53,6 +53,7 @@ fn errors_point_at_what_they_are_about_and_name_phoenixs_number() {
         ("UPSERT INTO e VALUES (2, NULL, 1)", "NULL", "not_null", Some(218)),
         ("UPSERT INTO e (k, u) VALUES (2, 1)", "e (k, u)", "not_null", Some(218)),
         ("UPSERT INTO e VALUES (2, 'n')", "(2, 'n')", "syntax", Some(1020)),
+        ("UPSERT INTO e VALUES (1, 'a', 1) ON DUPLICATE KEY UPDATE v = 'b', k = 2", "k = 2", "syntax", Some(1218)),
         ("UPSERT INTO e VALUES (2, v, 1)", "v, 1)", "no_such_column", Some(504)),
         ("SELECT k FROM e WHERE k = 1 + 'a'", "1 + 'a'", "type_mismatch", Some(203)),
         ("SELECT k FROM e WHERE k = 'x'", "k = 'x'", "bad_text", Some(201)),

@@ -64,7 +64,7 @@ fn words_of_phoenix_split_points_and_dynamic_columns_are_exported() {
     from.execute_batch(tables).unwrap();
     let script = texts(&from, "EXPORT t AS PHOENIX").unwrap();
     let expected = [
-        "CREATE TABLE IF NOT EXISTS t (\n    \"key\" INTEGER NOT NULL,\n    v VARCHAR,\n    CONSTRAINT pk PRIMARY KEY (\"key\")\n) SPLIT ON (X'80000005');",
+        "CREATE TABLE IF NOT EXISTS t (\n    \"key\" INTEGER NOT NULL,\n    v VARCHAR,\n    CONSTRAINT pk PRIMARY KEY (\"key\")\n) COLUMN_ENCODED_BYTES = 0 SPLIT ON (X'80000005');",
         "UPSERT INTO t (\"key\", v) VALUES (1, 'x');",
         "UPSERT INTO t (\"key\", v, extra VARCHAR, f.n INTEGER) VALUES (2, 'y', 'more', 7);",
     ];
@@ -97,6 +97,29 @@ fn views_are_exported_with_columns_of_their_own() {
     ];
     let views: Vec<&str> = views.into_iter().filter(|line| !line.contains("that views have")).collect();
     assert_eq!(views, expected);
+}
+
+/// Phoenix numbers the columns of a table, and a view's own too, unless told otherwise: the dynamic ones have names alone.
+#[test]
+fn a_table_with_dynamic_columns_has_names_in_phoenix() {
+    let connection = Database::memory().unwrap().connect().blocking();
+    let tables = "CREATE TABLE plain (k INTEGER PRIMARY KEY) COLUMN_ENCODED_BYTES = 2;
+        CREATE TABLE d (k INTEGER PRIMARY KEY) COLUMN_ENCODED_BYTES = 2;
+        CREATE VIEW of_d (own VARCHAR) AS SELECT * FROM d;
+        CREATE IMMUTABLE TABLE i (k INTEGER PRIMARY KEY) IMMUTABLE_STORAGE_SCHEME = SINGLE_CELL_ARRAY_WITH_OFFSETS;
+        UPSERT INTO i (k, extra VARCHAR) VALUES (1, 'x')";
+    connection.execute_batch(tables).unwrap();
+    let options = |table: &str| {
+        let lines = texts(&connection, &format!("EXPORT {table} AS PHOENIX")).unwrap();
+        let create = lines.iter().find(|line| line.starts_with("CREATE TABLE")).unwrap();
+        create.rsplit_once(") ").map(|(_, options)| options.to_owned()).unwrap()
+    };
+    assert_eq!(options("plain"), "COLUMN_ENCODED_BYTES = 2;");
+    assert_eq!(options("d"), "COLUMN_ENCODED_BYTES = 0;");
+    assert_eq!(
+        options("i"),
+        "COLUMN_ENCODED_BYTES = 0, IMMUTABLE_STORAGE_SCHEME = ONE_CELL_PER_COLUMN, IMMUTABLE_ROWS = TRUE;"
+    );
 }
 
 /// What is exported is read in the dialect, and gives the same rows.

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use saltwing::{Database, Stats, Value, blocking, text};
 
-const TABLES: [&str; 7] = [
+const TABLES: [&str; 10] = [
     "(a VARCHAR NOT NULL, b BIGINT NOT NULL, c TINYINT NOT NULL, v INTEGER, CONSTRAINT pk PRIMARY KEY (a, b DESC, c))",
     "(a VARCHAR NOT NULL, b BIGINT NOT NULL, c TINYINT NOT NULL, v INTEGER, CONSTRAINT pk PRIMARY KEY (a, b DESC, c)) \
      SALT_BUCKETS = 4, SALT_BY = (a)",
@@ -16,6 +16,18 @@ const TABLES: [&str; 7] = [
      CONSTRAINT pk PRIMARY KEY (SUBSTR(MD5(a), 1, 2), a, b DESC, c)) SALT_BUCKETS = 2, SALT_BY = (a)",
     "(a VARCHAR NOT NULL, b DATE NOT NULL, c TINYINT NOT NULL, v INTEGER, \
      CONSTRAINT pk PRIMARY KEY (SUBSTR(MD5(a), 1, 1), a, b, c))",
+    "(v INTEGER PRIMARY KEY, a VARCHAR, b BIGINT, c TINYINT)",
+    "(v INTEGER PRIMARY KEY, a VARCHAR(2), b BIGINT, c TINYINT) SALT_BUCKETS = 3",
+    "(c TINYINT NOT NULL, v INTEGER NOT NULL, a VARCHAR, b BIGINT, CONSTRAINT pk PRIMARY KEY (c, v)) \
+     SALT_BUCKETS = 3, SALT_BY = (c)",
+];
+
+/// The tables whose values are read by indexes, the first of them by its place, and the indexes of each.
+const INDEXED: usize = 7;
+const INDEXES: [&[&str]; 3] = [
+    &["CREATE INDEX i ON t (a, b DESC)", "CREATE INDEX j ON t (b, c DESC) INCLUDE (v)"],
+    &["CREATE INDEX i ON t (b, a)", "CREATE INDEX j ON t (a DESC) SALT_BUCKETS = 0", "CREATE LOCAL INDEX k ON t (c)"],
+    &["CREATE LOCAL INDEX i ON t (c, a)", "CREATE LOCAL INDEX j ON t (b DESC)"],
 ];
 
 /// The one whose `b` is an instant.
@@ -40,7 +52,7 @@ fn texts() -> Vec<&'static str> {
 }
 
 fn row() -> impl Strategy<Value = (usize, i64, i64, i64)> {
-    (1usize..6, 0i64..4, 0i64..3, 0i64..100)
+    (0usize..7, 0i64..4, 0i64..3, 0i64..100)
 }
 
 /// Column, comparison, whether the value stands in front of it, and a number that the value is made of.
@@ -139,12 +151,20 @@ proptest! {
     ) {
         let connection = Database::memory().unwrap().connect().blocking();
         connection.execute(&format!("CREATE TABLE t {}", TABLES[table]), ()).unwrap();
+        for index in table.checked_sub(INDEXED).map_or(&[][..], |indexed| INDEXES[indexed]) {
+            connection.execute(index, ()).unwrap();
+        }
         if allowed {
             connection.execute("SET full_scan = 'allow'", ()).unwrap();
         }
         for (a, b, c, v) in rows {
             let b = if table == DATES { format!("'1970-01-0{}'", b + 1) } else { b.to_string() };
-            let sql = format!("UPSERT INTO t (a, b, c, v) VALUES ('{}', {b}, {c}, {v})", texts()[a]);
+            let a = match texts().get(a) {
+                Some(text) if !text.is_empty() || table >= INDEXED => format!("'{text}'"),
+                _ if table >= INDEXED => "NULL".to_owned(),
+                _ => "'a'".to_owned(),
+            };
+            let sql = format!("UPSERT INTO t (a, b, c, v) VALUES ({a}, {b}, {c}, {v})");
             connection.execute(&sql, ()).unwrap();
         }
         for (output, comparisons, order, others) in statements {

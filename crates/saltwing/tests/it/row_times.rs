@@ -9,8 +9,9 @@ use saltwing_access::Clock;
 
 use crate::texts;
 
+/// A clock that the test sets, in milliseconds.
 #[derive(Default)]
-struct ManualClock(AtomicI64);
+pub(crate) struct ManualClock(pub(crate) AtomicI64);
 
 impl Clock for ManualClock {
     fn now_ms(&self) -> i64 {
@@ -18,7 +19,7 @@ impl Clock for ManualClock {
     }
 }
 
-fn run(connection: &Connection, statements: &[&str]) {
+pub(crate) fn run(connection: &Connection, statements: &[&str]) {
     for sql in statements {
         connection.execute(sql, ()).unwrap_or_else(|error| panic!("{sql}: {error}"));
     }
@@ -47,11 +48,11 @@ fn a_row_timestamp_is_the_time_of_its_write_unless_it_is_given() {
         run(&connection, &["UPSERT INTO t (k) VALUES (5)", "COMMIT"]);
         let all = ["1|1000000|1000000", "2|950000|950000", "4|2000000|2000000", "5|1000000|1000000"];
         assert_eq!(texts(&connection, read).unwrap(), all);
-        clock.0.store(1_051_000, SeqCst);
-        assert_eq!(texts(&connection, read).unwrap().len(), 3);
-        // The transaction began when it was there.
+        // The transaction begins when row 2 is there.
         clock.0.store(1_049_000, SeqCst);
         run(&connection, &["BEGIN"]);
+        clock.0.store(1_051_000, SeqCst);
+        assert_eq!(texts(&database.connect().blocking(), read).unwrap().len(), 3);
         clock.0.store(1_200_000, SeqCst);
         assert_eq!(texts(&connection, read).unwrap(), all);
         run(&connection, &["COMMIT"]);

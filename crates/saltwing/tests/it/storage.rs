@@ -38,6 +38,23 @@ fn number(of: &[(String, f64)], name: &str) -> f64 {
 }
 
 #[test]
+fn compact_is_for_the_entries_of_indexes_too() {
+    let connection = filled().connect().blocking();
+    connection.execute("CREATE INDEX by_v ON t (v)", ()).unwrap();
+    connection.execute("COMPACT t", ()).unwrap();
+    for v in ["a", "b", "c"] {
+        connection.execute("UPSERT INTO t (k, v) VALUES (5, ?)", params![v]).unwrap();
+    }
+    let storage = |index: usize| {
+        let of = numbers(&connection, "SHOW STORAGE FOR t", index);
+        ["delta_rows", "block_rows", "run_rows"].map(|name| number(&of, name))
+    };
+    assert_eq!([storage(0), storage(1)], [[1.0, 1000.0, 0.0], [4.0, 1000.0, 0.0]]);
+    connection.execute("COMPACT t", ()).unwrap();
+    assert_eq!([storage(0), storage(1)], [[0.0, 1000.0, 0.0]; 2]);
+}
+
+#[test]
 fn storage_has_a_row_a_table_and_a_total() {
     let connection = filled().connect().blocking();
     let rows = connection.query("SHOW STORAGE", ()).unwrap();

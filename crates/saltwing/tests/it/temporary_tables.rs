@@ -19,13 +19,15 @@ const CHILD: &str = "SALTWING_TEST_TEMPORARY_IN";
 const STORES: [StoreKind; 2] = [StoreKind::Redb, StoreKind::Fjall];
 
 /// A stored table, and a temporary one that hides it: with rows in blocks, and recent ones.
-const STORED_AND_HIDDEN: [&str; 6] = [
+const STORED_AND_HIDDEN: [&str; 8] = [
     "CREATE TABLE t (k INTEGER PRIMARY KEY, v VARCHAR)",
     "UPSERT INTO t VALUES (1, 'stored')",
     "CREATE TEMP TABLE t (k INTEGER PRIMARY KEY, v VARCHAR)",
     "UPSERT INTO t VALUES (1, 'temporary'), (2, 'temporary')",
+    "CREATE INDEX by_v ON t (v)",
     "COMPACT t",
     "UPSERT INTO t VALUES (3, 'recent')",
+    "ALTER INDEX by_v ON t REBUILD",
 ];
 
 fn run(connection: &Connection, statements: &[&str]) {
@@ -142,15 +144,36 @@ fn an_appender_and_copy_fill_a_temporary_table() {
     assert_eq!(value(&connection, "SELECT COUNT(*) FROM t WHERE k >= 0").unwrap(), "0");
 }
 
+/// A plan that is kept for the index of one table is not used for another one of its name.
+#[test]
+fn prepared_statements_find_the_index_of_the_moment() {
+    let connection = Database::memory().unwrap().connect().blocking();
+    run(&connection, &["CREATE TABLE t (k INTEGER PRIMARY KEY, v VARCHAR)", "UPSERT INTO t VALUES (1, 'a')"]);
+    run(&connection, &["CREATE INDEX by_v ON t (v)"]);
+    let select = connection.prepare("SELECT k FROM t WHERE v = ?").unwrap();
+    let found = || select.query_one::<(i32,)>(params!["a"]).map(|row| row.0);
+    assert_eq!(found().unwrap(), 1);
+    run(&connection, &["CREATE TEMP TABLE t (k INTEGER PRIMARY KEY, v VARCHAR)", "UPSERT INTO t VALUES (2, 'a')"]);
+    assert_eq!(code(found()), "full_scan_refused");
+    run(&connection, &["CREATE INDEX by_v ON t (v)"]);
+    assert_eq!(found().unwrap(), 2);
+    run(&connection, &["DROP INDEX by_v ON t"]);
+    assert_eq!(code(found()), "full_scan_refused");
+    run(&connection, &["DROP TABLE t"]);
+    assert_eq!(found().unwrap(), 1);
+}
+
 /// A sweep leaves the tables of sessions alone, and a check knows them.
 #[test]
 fn a_sweep_and_a_check_pass_by_temporary_tables() {
     let database = Database::memory().unwrap();
     let connection = database.connect().blocking();
     run(&connection, &["CREATE TEMP TABLE t (k INTEGER PRIMARY KEY, v VARCHAR)", "UPSERT INTO t VALUES (1, 'a')"]);
+    run(&connection, &["CREATE INDEX by_v ON t (v)"]);
     for rest in [2, 3] {
         database.sweep().unwrap();
         assert_eq!(texts(&connection, "SELECT v FROM t WHERE k > 0").unwrap(), ["a"]);
+        assert_eq!(texts(&connection, "SELECT k FROM t WHERE v = 'a'").unwrap(), [(rest - 1).to_string()]);
         let report = database.check().unwrap();
         assert!(report.is_sound(), "{:?}", report.faults);
         run(&connection, &["TRUNCATE TABLE t", &format!("UPSERT INTO t VALUES ({rest}, 'a')")]);
@@ -185,9 +208,12 @@ fn has_temporary_tables_until_it_is_killed() {
         &connection,
         &[
             "CREATE TEMP TABLE u (k INTEGER PRIMARY KEY)",
+            "CREATE INDEX of_u ON u (k DESC)",
             "UPSERT INTO u VALUES (1)",
             "TRUNCATE TABLE u",
             "UPSERT INTO u VALUES (2)",
+            "CREATE INDEX gone ON u (k)",
+            "DROP INDEX gone ON u",
         ],
     );
     println!("filled");
@@ -212,7 +238,8 @@ fn the_next_opening_removes_what_a_killed_process_has_left() {
         assert!(lines.any(|line| line.ends_with("filled")));
         child.kill().unwrap();
         child.wait().unwrap();
-        assert_eq!(leftovers(kind, &path), (2, 2), "{kind:?}");
+        // Two tables, each with an index.
+        assert_eq!(leftovers(kind, &path), (4, 4), "{kind:?}");
         assert!(Database::builder(&path).check().unwrap().is_sound(), "{kind:?}");
         let database = Database::builder(&path).store(kind).open().unwrap();
         let connection = database.connect().blocking();

@@ -1,0 +1,155 @@
+//! The keys of the rows that entries of indexes name.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use saltwing_expr::RowValues;
+use saltwing_types::{Expr, Value};
+
+use crate::{
+    Index, Memory, Projection, Reservation, RowSource, ScanContext, ScanRoute, ScanSpec, Snapshot, Table, TableError,
+};
+
+/// Row keys that are read together.
+pub(crate) const KEYS_AT_ONCE: usize = 1024;
+/// Row keys that an intersection holds at once.
+const KEYS_HELD_MAX: usize = 65_536;
+/// An intersection reads at most this many entries of another index for each key found so far, and gives the index up if there
+/// are more: to fetch the rows of these keys takes less time.
+const ENTRIES_PER_KEY: usize = 8;
+/// An intersection reads at least this many entries of another index before it gives it up.
+const ENTRIES_MIN: usize = 1024;
+
+/// Scans of the entries of an index for the keys of their rows.
+pub(crate) struct EntrySpec {
+    table: Arc<Table>,
+    /// The columns of entries that make up the key of the table.
+    scan: ScanSpec,
+    /// The same columns.
+    values: Projection,
+    /// What these columns are in the table, by index.
+    key_columns: Box<[usize]>,
+}
+
+impl EntrySpec {
+    /// Scans of the entries that meet all of `filter`, which is over the columns of entries.
+    ///
+    /// # Errors
+    /// As [`ScanSpec::new`].
+    pub(crate) fn new(table: &Arc<Table>, index: &Index, filter: Vec<Expr>) -> Result<Self, TableError> {
+        let key_columns: Box<[usize]> = index.key_columns().into();
+        let columns: Vec<usize> = key_columns.iter().filter_map(|column| index.entry_column(*column)).collect();
+        let values = Projection::new(index.entries(), columns.iter().copied());
+        let scan = ScanSpec::new(index.entries(), columns, filter)?;
+        Ok(Self { table: table.clone(), scan, values, key_columns })
+    }
+
+    pub(crate) fn is_filtered(&self) -> bool {
+        self.scan.is_filtered()
+    }
+}
+
+/// Reads the entries of an index, and makes the keys of their rows.
+pub(crate) struct EntryKeys {
+    spec: Arc<EntrySpec>,
+    entries: Box<dyn RowSource>,
+    values: RowValues,
+    /// The row of an entry as far as the key needs it.
+    row: Vec<Value>,
+    /// Keys that are read together: fewer if the reader may stop early.
+    at_once: usize,
+}
+
+impl EntryKeys {
+    pub(crate) fn start(
+        spec: &Arc<EntrySpec>,
+        snapshot: &dyn Snapshot,
+        route: ScanRoute,
+        context: ScanContext,
+    ) -> Result<Self, TableError> {
+        Ok(Self {
+            at_once: if route.first_batch.is_some() { 1 } else { KEYS_AT_ONCE },
+            entries: snapshot.scan(&spec.scan, route, context)?,
+            values: RowValues::new(spec.values.columns().len()),
+            row: vec![Value::Null; spec.table.def().columns.len()],
+            spec: spec.clone(),
+        })
+    }
+
+    /// Adds the physical row keys of the next entries; whether there were more.
+    pub(crate) fn read(&mut self, keys: &mut Vec<Vec<u8>>) -> Result<bool, TableError> {
+        let before = keys.len();
+        while keys.len() - before < self.at_once {
+            self.values.clear();
+            if !self.entries.next_values(&self.spec.values, &mut self.values)? {
+                break;
+            }
+            keys.reserve(self.values.rows());
+            for entry in 0..self.values.rows() {
+                for (place, column) in self.spec.key_columns.iter().enumerate() {
+                    if let Some(value) = self.row.get_mut(*column) {
+                        *value = self.values.get(entry, place).into_value();
+                    }
+                }
+                keys.push(self.spec.table.row_key(&self.row)?);
+            }
+        }
+        Ok(keys.len() > before)
+    }
+}
+
+/// The row keys that entries of other indexes name, too.
+///
+/// An index that has too many entries for the keys found, or for the memory, is left out: rows are checked in any case.
+pub(crate) struct Intersection {
+    others: Vec<HashSet<Vec<u8>>>,
+    reserved: Reservation,
+}
+
+impl Intersection {
+    /// Reads the first row keys of `first`, then the other indexes, and returns the keys that all indexes have. `open` starts a
+    /// scan of another index; its number is the most entries that the scan gives.
+    pub(crate) fn start<O>(
+        first: &mut EntryKeys,
+        others: &[O],
+        mut open: impl FnMut(&O, u64) -> Result<EntryKeys, TableError>,
+        memory: &Arc<Memory>,
+    ) -> Result<(Self, Vec<Vec<u8>>), TableError> {
+        let mut keys = Vec::new();
+        while keys.len() < KEYS_HELD_MAX && first.read(&mut keys)? {}
+        let mut intersection = Self { others: Vec::new(), reserved: Reservation::new(memory.clone()) };
+        for other in others {
+            if keys.is_empty() {
+                break;
+            }
+            let most = (keys.len() * ENTRIES_PER_KEY).max(ENTRIES_MIN);
+            let found = intersection.read(open(other, most as u64 + 1)?, most)?;
+            if let Some(found) = found {
+                keys.retain(|key| found.contains(key));
+                intersection.others.push(found);
+            }
+        }
+        Ok((intersection, keys))
+    }
+
+    /// Keeps the keys that all other indexes have.
+    pub(crate) fn retain(&self, keys: &mut Vec<Vec<u8>>) {
+        keys.retain(|key| self.others.iter().all(|other| other.contains(key)));
+    }
+
+    /// All keys of an index; `None` if there are more than `most`, or too many for the memory.
+    fn read(&mut self, mut entries: EntryKeys, most: usize) -> Result<Option<HashSet<Vec<u8>>>, TableError> {
+        let (mut found, mut keys, before) = (HashSet::new(), Vec::new(), self.reserved.bytes());
+        while entries.read(&mut keys)? {
+            let bytes: usize = keys.iter().map(|key| key.len() + size_of::<Vec<u8>>()).sum();
+            let fits = self.reserved.resize(self.reserved.bytes() + bytes).is_ok();
+            found.extend(keys.drain(..));
+            if !fits || found.len() > most {
+                // What was reserved before stays.
+                self.reserved.resize(before)?;
+                return Ok(None);
+            }
+        }
+        Ok(Some(found))
+    }
+}

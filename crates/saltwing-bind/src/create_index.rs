@@ -1,0 +1,223 @@
+//! CREATE INDEX into an index's definition, and back.
+
+use std::sync::Arc;
+
+use saltwing_access::Table;
+use saltwing_rowkey::RowKeyCodec;
+use saltwing_sql::quote_name;
+use saltwing_sql::statement::{CreateIndex, KeyPart, OptionSpec};
+use saltwing_types::key_expression::key_type;
+use saltwing_types::key_form::can_be_indexed;
+use saltwing_types::table::{BUCKETS_MAX, HIDDEN_COLUMNS, INDEXES_MAX, is_same_name};
+use saltwing_types::{
+    Expr, IndexDef, IndexPart, IndexPredicate, IndexState, Salt, SortOrder, SqlType, TableDef, TableId, ValueError,
+};
+
+use crate::check::row_expr;
+use crate::error::{BindError, BindErrorKind, Result, invalid};
+use crate::scope::Scope;
+use crate::table_option::{salt, whole};
+use crate::target::{column_path, table_path};
+
+/// The definition of a new index of a table; the catalog gives it its id. It is [building](IndexState::Building).
+///
+/// # Errors
+/// [`BindErrorKind`] with the place.
+pub fn create_index(statement: &CreateIndex, table: &Arc<Table>) -> Result<IndexDef> {
+    let def = table.def();
+    let place = |error: BindError| error.at(Some(statement.name.span));
+    if HIDDEN_COLUMNS.contains(&statement.name.text.to_lowercase().as_str()) {
+        return Err(place(invalid(format!("{} is the name of a hidden column", statement.name.text))));
+    }
+    if def.indexes.len() >= INDEXES_MAX {
+        return Err(place(invalid(format!("{} has {INDEXES_MAX} indexes, which is the limit", def.name))));
+    }
+    let scope = Scope::of(table.clone(), None);
+    let mut parts: Vec<IndexPart> = Vec::with_capacity(statement.parts.len());
+    for part in &statement.parts {
+        let bound = index_part(part, table)?;
+        if parts.iter().any(|other| other.expr == bound.expr) {
+            return Err(BindError::from(BindErrorKind::DuplicateColumn(bound.text)).at(Some(part.span)));
+        }
+        parts.push(bound);
+    }
+    let mut include = Vec::with_capacity(statement.include.len());
+    for name in &statement.include {
+        let column = scope.resolve(&name.parts(), Some(name.span()))?.index;
+        if column >= def.columns.len() {
+            return Err(invalid(format!("{name} is no column that an entry can have")).at(Some(name.span())));
+        }
+        if include.contains(&column) {
+            return Err(BindError::from(BindErrorKind::DuplicateColumn(name.name.text.clone())).at(Some(name.span())));
+        }
+        include.push(column);
+    }
+    if statement.unique && statement.local {
+        let text = "a unique index is global: a local one would have to look for other rows in all buckets";
+        return Err(BindError::from(BindErrorKind::NotSupported("UNIQUE of a local index".into()))
+            .at(Some(statement.span))
+            .help(text));
+    }
+    let index = IndexDef {
+        id: TableId(0),
+        name: statement.name.text.clone(),
+        predicate: index_predicate(statement, table)?,
+        local: statement.local,
+        salt: index_salt(statement, &parts, def)?.filter(|_| !statement.local),
+        parts,
+        include,
+        unique: statement.unique,
+        state: IndexState::Building,
+    };
+    RowKeyCodec::new(&index.key(def)).map_err(|error| invalid(error.to_string()).at(Some(statement.span)))?;
+    Ok(index)
+}
+
+/// The statement that creates an index.
+pub fn index_text(def: &TableDef, index: &IndexDef) -> String {
+    let kind = match (index.unique, index.local) {
+        (true, _) => "UNIQUE ",
+        (_, true) => "LOCAL ",
+        _ => "",
+    };
+    let (name, table) = (quote_name(&index.name), table_path(&def.name));
+    let mut text = format!("CREATE {kind}INDEX {name} ON {table} ({})", parts_text(def, index));
+    if !index.include.is_empty() {
+        text.push_str(&format!(" INCLUDE ({})", included_text(def, index)));
+    }
+    if let Some(predicate) = &index.predicate {
+        text.push_str(&format!(" WHERE {}", predicate.text));
+    }
+    let buckets = |salt: Option<Salt>| salt.map_or(0, |salt| salt.buckets);
+    if !index.local && buckets(index.salt) != buckets(def.key.salt) {
+        text.push_str(&format!(" SALT_BUCKETS = {}", buckets(index.salt)));
+    }
+    if let Some(by) = index.salt.and_then(|salt| salt.by) {
+        let parts: Vec<String> = index.parts.iter().take(by).map(|part| quote_name(&part.text)).collect();
+        text.push_str(&format!(" SALT_BY = ({})", parts.join(", ")));
+    }
+    text
+}
+
+/// The parts of an index as CREATE INDEX has them.
+pub fn parts_text(def: &TableDef, index: &IndexDef) -> String {
+    let part = |part: &IndexPart| {
+        let column = IndexDef::part_column(part).and_then(|column| def.columns.get(column));
+        let text = column.map_or_else(|| part.text.clone(), |column| column_path(def, column));
+        text + if part.order == SortOrder::Desc { " DESC" } else { "" }
+    };
+    index.parts.iter().map(part).collect::<Vec<_>>().join(", ")
+}
+
+/// The facts of an index that SHOW INDEXES and `information_schema.indexes` have, as texts of SQL.
+pub struct IndexFacts {
+    /// Its name, as it is.
+    pub name: String,
+    /// `local` or `global`.
+    pub kind: &'static str,
+    /// `YES` or `NO`.
+    pub is_unique: &'static str,
+    /// The parts.
+    pub key: String,
+    /// The included columns, if there are any.
+    pub include: Option<String>,
+    /// The condition of a partial index.
+    pub predicate: Option<String>,
+    /// The buckets of its entries, if they have any.
+    pub salt_buckets: Option<u16>,
+    /// The state.
+    pub state: String,
+}
+
+impl IndexFacts {
+    /// Those of an index of a table.
+    pub fn of(def: &TableDef, index: &IndexDef) -> Self {
+        Self {
+            name: index.name.clone(),
+            kind: if index.local { "local" } else { "global" },
+            is_unique: if index.unique { "YES" } else { "NO" },
+            key: parts_text(def, index),
+            include: Some(included_text(def, index)).filter(|columns| !columns.is_empty()),
+            predicate: index.predicate.as_ref().map(|predicate| predicate.text.clone()),
+            salt_buckets: index.key(def).salt.map(|salt| salt.buckets),
+            state: index.state.to_string(),
+        }
+    }
+}
+
+/// The columns that an index includes, as CREATE INDEX has them.
+fn included_text(def: &TableDef, index: &IndexDef) -> String {
+    let columns = index.include.iter().filter_map(|column| def.columns.get(*column));
+    columns.map(|column| column_path(def, column)).collect::<Vec<_>>().join(", ")
+}
+
+/// One part of the key of an index.
+fn index_part(part: &KeyPart, table: &Arc<Table>) -> Result<IndexPart> {
+    if part.is_row_timestamp {
+        return Err(invalid("ROW_TIMESTAMP is for the key of a table").at(Some(part.span)));
+    }
+    let expr = row_expr(&part.expr, table, "an index").map_err(|error| error.at(Some(part.span)))?;
+    if !matches!(expr, Expr::Column(_)) {
+        key_type(&expr).map_err(|error| invalid(error.to_string()).at(Some(part.span)))?;
+    }
+    let ty = expr.sql_type().unwrap_or(SqlType::Null);
+    if !can_be_indexed(ty) {
+        return Err(invalid(format!("{} is {ty}, which an index has no order for", part.text)).at(Some(part.span)));
+    }
+    let text = match &expr {
+        Expr::Column(column) => column.name.clone(),
+        _ => part.text.clone(),
+    };
+    Ok(IndexPart { expr, text, order: part.order })
+}
+
+/// The condition of a partial index.
+fn index_predicate(statement: &CreateIndex, table: &Arc<Table>) -> Result<Option<IndexPredicate>> {
+    let Some((expr, text)) = &statement.predicate else { return Ok(None) };
+    let place = |error: BindError| error.at(Some(statement.span));
+    let expr = row_expr(expr, table, "the predicate of an index").map_err(place)?;
+    match expr.sql_type() {
+        Some(SqlType::Boolean) => Ok(Some(IndexPredicate { expr, text: text.clone() })),
+        _ => Err(place(ValueError::TypeMismatch(format!("WHERE takes a condition, and {text} is none")).into())),
+    }
+}
+
+/// The buckets of a global index: those of its table, unless it says otherwise.
+fn index_salt(statement: &CreateIndex, parts: &[IndexPart], def: &TableDef) -> Result<Option<Salt>> {
+    let (mut buckets, mut by) = (def.key.salt.map(|salt| salt.buckets), None);
+    for option in &statement.options {
+        let refused = |text: String| Err(invalid(text).at(Some(option.span)));
+        let name = option.name.text.to_uppercase();
+        match name.as_str() {
+            "SALT_BUCKETS" | "SALT_BY" if statement.local => {
+                return refused(format!(
+                    "{name} is for global indexes: entries of a local one lie in the buckets of their rows"
+                ));
+            }
+            "SALT_BUCKETS" => {
+                let count = whole(option, 0, u64::from(BUCKETS_MAX))?;
+                buckets = (count > 0).then_some(count as u16);
+            }
+            "SALT_BY" => by = Some((leading_parts(option, parts)?, option.span)),
+            _ => {
+                return refused(format!("{name} is no option of an index"))
+                    .map_err(|error| error.help("an index has SALT_BUCKETS and SALT_BY"));
+            }
+        }
+    }
+    salt(buckets, by)
+}
+
+/// How many leading parts SALT_BY names.
+fn leading_parts(option: &OptionSpec, parts: &[IndexPart]) -> Result<usize> {
+    let names = option.names();
+    let is_leading =
+        names.len() <= parts.len() && names.iter().zip(parts).all(|(name, part)| is_same_name(name, &part.text));
+    if names.is_empty() || !is_leading {
+        let parts: Vec<&str> = parts.iter().map(|part| part.text.as_str()).collect();
+        return Err(invalid("SALT_BY names leading columns of the index, in their order")
+            .at(Some(option.value_span))
+            .help(format!("the index is on ({})", parts.join(", "))));
+    }
+    Ok(names.len())
+}

@@ -1,0 +1,57 @@
+//! How far the builds of indexes are.
+//!
+//! A build commits the entries of some rows together with the key of the last one, so that one that was cut short goes on
+//! there. The key is a setting of the catalog, by the id of the index, until the build is over or the index is gone.
+
+use std::sync::Arc;
+
+use saltwing_access::{Table, TableError, WriteBatch};
+use saltwing_types::{IndexDef, IndexState, TableDef, TableId, Value, text};
+
+use crate::CatalogError;
+use crate::boot::Catalog;
+
+fn setting_name(index: TableId) -> String {
+    format!("index_build.{}", index.0)
+}
+
+impl Catalog {
+    /// The key of the last row whose entry a build has committed; `None` if it has committed none.
+    ///
+    /// # Errors
+    /// [`CatalogError::Corrupt`] for something that is no key; the store's.
+    pub fn index_progress(&self, index: TableId) -> Result<Option<Vec<u8>>, CatalogError> {
+        let Some(hex) = self.setting(&setting_name(index))? else { return Ok(None) };
+        let key = text::unhex(&hex);
+        key.map(Some).ok_or_else(|| CatalogError::Corrupt(format!("the build of index {} stopped at '{hex}'", index.0)))
+    }
+
+    /// The row, and its table, by which a build notes the key of the last row whose entry it commits.
+    pub fn index_progress_row(&self, index: TableId, last: &[u8]) -> (Arc<Table>, Vec<Value>) {
+        let row = vec![Value::Text(setting_name(index)), Value::Text(text::hex(last))];
+        (self.own.settings.clone(), row)
+    }
+
+    pub(crate) fn delete_index_progress(
+        &self,
+        writes: &mut dyn WriteBatch,
+        index: TableId,
+    ) -> Result<(), CatalogError> {
+        let settings = &self.own.settings;
+        let key = settings.codec().encode(&[Value::Text(setting_name(index))]).map_err(TableError::from)?;
+        Ok(writes.delete(settings, &key)?)
+    }
+
+    /// Deletes what builds have noted that are over with another definition of their table.
+    pub(crate) fn end_builds(
+        &self,
+        writes: &mut dyn WriteBatch,
+        old: &TableDef,
+        def: &TableDef,
+    ) -> Result<(), CatalogError> {
+        let is_building = |index: &&IndexDef| index.state == IndexState::Building;
+        let goes_on = |built: &IndexDef| def.indexes.iter().filter(is_building).any(|index| index.id == built.id);
+        let mut over = old.indexes.iter().filter(is_building).filter(|index| !goes_on(index));
+        over.try_for_each(|index| self.delete_index_progress(writes, index.id))
+    }
+}

@@ -1,0 +1,47 @@
+//! Rows of many physical keys, as values.
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use saltwing_access::{ScanContext, TableError};
+use saltwing_expr::RowValues;
+
+use crate::engine::table_rows::TableRows;
+use crate::scan::lookup::{KEYS_AT_ONCE, Keys, find_all};
+use crate::scan::row_values::{RowReader, RowShape};
+
+/// Adds the rows of some physical keys, in their order; how many there are.
+pub(crate) fn append_all(
+    (rows, expired_ms): (&TableRows, Option<i64>),
+    shape: &RowShape,
+    keys: &[Vec<u8>],
+    values: &mut RowValues,
+    context: &ScanContext,
+) -> Result<usize, TableError> {
+    let (mut reader, mut together, mut all) = (RowReader::default(), Keys::default(), 0);
+    let is_salted = shape.table().codec().bucket_bytes() > 0;
+    let counters = &context.counters;
+    for part in keys.chunks(KEYS_AT_ONCE) {
+        together.clear();
+        for key in part {
+            together.add(|bytes| {
+                bytes.extend_from_slice(key);
+                true
+            });
+            counters.count_seek();
+            counters.touch_bucket(key.first().copied().filter(|_| is_salted).unwrap_or(0));
+        }
+        let (mut count, mut bytes, mut blocks) = (0, 0, 0);
+        for found in find_all(rows, &together, expired_ms)?.into_iter().flatten() {
+            count += 1;
+            bytes += found.segment.bytes();
+            blocks += u64::from(found.lead.is_some());
+            shape.append_found(found, &mut reader, values)?;
+        }
+        counters.count_blocks(blocks);
+        counters.rows_out.fetch_add(count, Relaxed);
+        context.charge(count, bytes)?;
+        all += count as usize;
+    }
+    counters.batches.fetch_add(u64::from(all > 0), Relaxed);
+    Ok(all)
+}

@@ -1,0 +1,84 @@
+//! Queries that begin again in the relational engine: see [`GroupRows`](crate::group_rows::GroupRows).
+
+use std::sync::Arc;
+
+use saltwing_access::{ScanContext, Snapshot};
+use saltwing_bind::{Params, Subquery};
+use saltwing_catalog::CatalogReader;
+use saltwing_planner::Guard;
+use saltwing_sql::Statement;
+use saltwing_sql::statement::QueryStatement;
+use saltwing_types::{ErrorCode, Value};
+
+use crate::Error;
+use crate::group_rows::Again;
+use crate::run::QueryRun;
+use crate::session::Session;
+use crate::settings::ExecutorChoice;
+use crate::statement_cache::CachedStatement;
+
+/// A query, kept while its rows are read.
+struct KeptRun {
+    statement: QueryStatement,
+    values: Option<Vec<Value>>,
+    subqueries: Vec<Subquery>,
+    snapshot: Arc<dyn Snapshot>,
+    catalog: Arc<dyn CatalogReader>,
+    reads_files: bool,
+    guard: Guard,
+    now_ms: Option<i64>,
+}
+
+impl KeptRun {
+    fn of(run: &QueryRun<'_>) -> Self {
+        Self {
+            statement: QueryStatement::clone(&run.statement),
+            values: run.params.values(),
+            subqueries: run.subqueries.clone(),
+            snapshot: run.snapshot.clone(),
+            catalog: run.catalog.clone(),
+            reads_files: run.reads_files,
+            guard: run.guard.clone(),
+            now_ms: run.now_ms,
+        }
+    }
+
+    fn run(&self) -> QueryRun<'_> {
+        QueryRun {
+            statement: std::borrow::Cow::Borrowed(&self.statement),
+            params: self.values.as_deref().map_or(Params::Open, Params::Given),
+            subqueries: self.subqueries.clone(),
+            snapshot: self.snapshot.clone(),
+            catalog: self.catalog.clone(),
+            reads_files: self.reads_files,
+            guard: self.guard.clone(),
+            executor: ExecutorChoice::DataFusion,
+            now_ms: self.now_ms,
+        }
+    }
+}
+
+impl Session {
+    /// What starts a query again in the relational engine.
+    pub(crate) fn again(&self, run: &QueryRun<'_>, context: ScanContext) -> Again {
+        let (session, kept) = (self.clone(), KeptRun::of(run));
+        Box::new(move || session.read_again(&kept.run(), context))
+    }
+
+    /// The same for a cached query with these values.
+    pub(crate) fn known_again(
+        &self,
+        known: &Arc<CachedStatement>,
+        values: &[Value],
+        snapshot: Arc<dyn Snapshot>,
+        context: ScanContext,
+    ) -> Again {
+        let (session, known, values) = (self.clone(), known.clone(), values.to_vec());
+        Box::new(move || match &known.parsed.statement {
+            Statement::Query(query) => {
+                session.read_again(&session.query_run_on(snapshot, query, Params::Given(&values))?, context)
+            }
+            _ => Err(Error::new(ErrorCode::Bug, "groups of a statement that is no query")),
+        })
+    }
+}
