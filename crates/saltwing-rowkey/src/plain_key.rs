@@ -83,11 +83,12 @@ impl<'c> PlainKey<'c> {
     /// The keys of the rows that have the values pushed, not of all columns.
     pub fn prefix_range(mut self) -> Option<BucketRange> {
         let bucket = self.put_bucket()?;
-        let may_end = self.codec.columns.iter().skip(self.columns).all(|column| column.nullable);
+        let may_be_key = !self.bytes.is_empty() || self.codec.allows_empty();
+        let may_end = may_be_key && self.codec.columns.iter().skip(self.columns).all(|column| column.nullable);
         let mut end = self.bytes.clone();
         self.last()?.write_separator(&mut end);
         // If only NULLs may follow, keys omit them together with the separator before them.
-        let start = if may_end && !self.bytes.is_empty() { self.bytes } else { end.clone() };
+        let start = if may_end { self.bytes } else { end.clone() };
         bucket_range(bucket, start, behind(end, bucket))
     }
 

@@ -158,6 +158,25 @@ proptest! {
     }
 
     #[test]
+    fn plain_prefixes_of_no_bytes_begin_as_other_ways(buckets in proptest::option::of(1u16..9)) {
+        let column = |name: &str, nullable| KeyColumn {
+            name: name.into(),
+            source: KeySource::Column(0),
+            ty: T::Varchar(None),
+            order: SortOrder::Asc,
+            nullable,
+        };
+        let columns = vec![column("a", false), column("b", true)];
+        let salt = buckets.map(|buckets| Salt { buckets, by: None });
+        let codec = RowKeyCodec::new(&KeySchema { columns, salt }).unwrap();
+        let empty = [V::text("")];
+        let mut key = codec.plain_key().in_any_bucket();
+        key.push(&empty[0]).unwrap();
+        let plain = key.prefix_range().map(|plain| plain.range);
+        prop_assert_eq!(plain, codec.prefix_range(&empty).unwrap());
+    }
+
+    #[test]
     fn span_ranges_are_exact(
         table in table(),
         picks in row_picks(60),
