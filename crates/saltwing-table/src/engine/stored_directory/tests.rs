@@ -186,7 +186,7 @@ proptest! {
         }
         let keys: Vec<_> = marked.iter().map(|key| key.to_be_bytes()).collect();
         directory.mark_owners(keys.iter().map(|key| &key[..]));
-        directory.mark_dirty(&one.to_be_bytes());
+        directory.mark_owners(std::iter::once(&one.to_be_bytes()[..]));
         let dirty: Vec<usize> = (0..directory.len()).filter(|i| directory.entry(*i).unwrap().is_dirty()).collect();
         let owners: BTreeSet<usize> = marked.iter().chain([&one]).map(|key| owner(*key)).collect();
         prop_assert_eq!(dirty, owners.into_iter().collect::<Vec<_>>());
