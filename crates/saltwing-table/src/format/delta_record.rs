@@ -134,12 +134,10 @@ impl RecordBuilder {
 
     /// Adds a row, which `write` adds the bytes of; none delete it.
     pub(crate) fn add(&mut self, table: TableId, key: &[u8], write: impl FnOnce(&mut Vec<u8>)) {
-        let known = self.open.iter().position(|open| open.table == table);
-        let place = known.unwrap_or_else(|| {
-            self.open.push(OpenRecord { table, rows: 0, bytes: Vec::new() });
-            self.open.len() - 1
-        });
-        let Some(open) = self.open.get_mut(place) else { return };
+        let mut open = match self.open.iter().position(|open| open.table == table) {
+            Some(known) => self.open.swap_remove(known),
+            None => OpenRecord { table, rows: 0, bytes: Vec::new() },
+        };
         if open.bytes.len() >= RECORD_BYTES {
             self.done.extend(open.record());
             open.clear();
@@ -147,6 +145,7 @@ impl RecordBuilder {
         let before = open.bytes.len();
         open.add(key, write);
         self.bytes += open.bytes.len() - before;
+        self.open.push(open);
     }
 
     /// The records of all rows added so far, to which no row is added any more.
