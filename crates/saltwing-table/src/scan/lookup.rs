@@ -197,7 +197,6 @@ pub(crate) fn find_all(
 /// Prefetches, stage by stage, the parts in memory of some blocks and a row of each.
 fn prefetch_parts(blocks: Several<(&BlockRef, usize)>, steps: &[fn(usize) -> PrefetchStep]) {
     prefetch(blocks.iter().map(|(block, _)| block.prefetch()));
-    prefetch(blocks.iter().map(|(block, _)| block.summary.prefetch()));
     let held = blocks.iter().filter_map(|(block, row)| Some((block.in_memory()?, *row)));
     let held: Several<(PartsInMemory<'_>, usize)> = held.collect();
     for step in steps {

@@ -205,7 +205,7 @@ fn entries_that_several_threads_look_at_are_made_once() {
                 let (directory, keys) = (&directory, &keys);
                 scope.spawn(move || {
                     let mark = keys.iter().filter(|key| usize::from(**key) % 4 == thread);
-                    mark.for_each(|key| directory.mark_dirty(&key.to_be_bytes()));
+                    mark.for_each(|key| directory.mark_owners(std::iter::once(&key.to_be_bytes()[..])));
                     keys.iter().map(|key| directory.owner(&key.to_be_bytes()).unwrap().clone()).collect()
                 })
             };
