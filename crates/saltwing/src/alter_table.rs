@@ -80,12 +80,12 @@ impl Session {
     }
 
     /// Builds the indexes of a table with another TTL. If that fails, because a row that came back has a value of another one or no
-    /// entry, the table gets its old TTL back.
+    /// entry, the table gets its old TTL back. A first TTL stays: rows may be deleted by it already, and no row came back.
     fn build_indexes_anew(&self, name: &TableRef, before: &TableDef) -> Result<(), Error> {
         let disabled = names_of_disabled(before);
         let Err(error) = self.build_indexes(name, &disabled) else { return Ok(()) };
         // A user who ends the statement waits for no other build.
-        if !matches!(error.code(), ErrorCode::Cancelled | ErrorCode::Timeout) {
+        if before.ttl_s.is_some() && !matches!(error.code(), ErrorCode::Cancelled | ErrorCode::Timeout) {
             let back = |table: &Arc<Table>| {
                 let def =
                     TableDef { ttl_s: before.ttl_s, options: before.options.clone(), ..TableDef::clone(table.def()) };
