@@ -13,9 +13,6 @@ use saltwing_types::Value;
 
 use crate::ValueRef;
 
-/// Bytes for which texts get room at least: the values of a few rows.
-const TEXT_BYTES_MIN: usize = 256;
-
 /// Values of rows with a fixed number of columns.
 #[derive(Clone, Debug, Default)]
 pub struct RowValues {
@@ -112,21 +109,13 @@ impl RowValues {
         (0..self.rows()).map(move |row| self.get(row, column).into_value())
     }
 
-    /// Makes room for this many more rows.
-    pub fn reserve(&mut self, rows: usize) {
-        let cells = rows * self.width;
-        if self.cells.is_empty() && self.cells.capacity() < cells {
-            // There is nothing to be moved.
-            self.cells = Vec::with_capacity(cells);
-        } else {
-            self.cells.reserve(cells);
-        }
-    }
-
     /// Adds rows of NULLs; the number of the first one.
     pub fn add(&mut self, rows: usize) -> usize {
         let (first, cells) = (self.rows(), rows * self.width);
-        self.reserve(rows);
+        if self.cells.is_empty() && self.cells.capacity() < cells {
+            // There is nothing to be moved.
+            self.cells = Vec::with_capacity(cells);
+        }
         self.cells.resize(self.cells.len() + cells, Cell::Null);
         first
     }
@@ -190,7 +179,6 @@ impl ColumnCells<'_> {
     #[inline]
     pub fn put_text(&mut self, text: &str) {
         let start = self.texts.len();
-        self.texts.reserve(text.len().max(if start == 0 { TEXT_BYTES_MIN } else { 0 }));
         self.texts.push_str(text);
         self.put_text_at(start, self.texts.len());
     }

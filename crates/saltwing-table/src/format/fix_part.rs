@@ -144,6 +144,10 @@ impl FixPart {
                 let heads = self.keys.iter().flat_map(|keys| keys.heads.iter().step_by(7));
                 heads.fold(columns(), |read, head| read ^ *head as usize)
             }
+            PrefetchStep::FirstKey => {
+                let (prefix, suffix) = self.key(0);
+                usize::from(prefix.first().copied().unwrap_or(0) ^ suffix.first().copied().unwrap_or(0))
+            }
             PrefetchStep::Row(row) => {
                 let byte = |at: usize| usize::from(self.bytes.get(at).copied().unwrap_or(0));
                 let cell = |column: &FixColumn| match column.cells {
@@ -297,7 +301,7 @@ impl FixPart {
     /// As [`FixPart::repeats`], of rows in the direction of the scan.
     pub(crate) fn repeats_of(&self, rows: &RowSelection<'_>, tail_bytes: usize) -> usize {
         let count = rows.len();
-        let Some(keys) = self.keys.as_ref().filter(|_| count > 1) else { return count };
+        let Some(keys) = &self.keys else { return count };
         let leading = |i: usize| {
             let suffix = keys.suffix(&self.bytes, rows.nth(i));
             (suffix.len(), suffix.get(..suffix.len().saturating_sub(tail_bytes)).unwrap_or_default())

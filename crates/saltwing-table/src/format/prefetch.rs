@@ -18,6 +18,8 @@ pub(crate) enum PrefetchStep {
     Columns,
     /// The offsets of keys and columns.
     KeysAndColumns,
+    /// The first key.
+    FirstKey,
     /// A row's values of fixed width, and the offsets of the others.
     Row(usize),
     /// A row's values of variable width.

@@ -133,7 +133,7 @@ impl VarPart {
                 };
                 first_columns().fold(0, |read, column| read ^ usize::from(first(column).unwrap_or(0)))
             }
-            PrefetchStep::Columns => 0,
+            PrefetchStep::Columns | PrefetchStep::FirstKey => 0,
         }
     }
 

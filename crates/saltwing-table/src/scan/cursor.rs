@@ -16,11 +16,9 @@ use crate::engine::block_ref::BlockRef;
 use crate::engine::entry::Entry;
 use crate::engine::table_rows::TableRows;
 use crate::format::fix_part::FixPart;
-use crate::format::prefetch::PrefetchStep;
 use crate::format::stored_row::{RecentRow, StoredRow};
 use crate::format::summary::Summary;
 use crate::scan::conditions::Conditions;
-use crate::scan::lookup::prefetch_of;
 
 use read_ahead::{Depth, ReadAhead};
 pub(crate) use segment::{RowSegment, RowSegments};
@@ -302,11 +300,11 @@ impl Walk {
             if start <= &*block.summary.last_key {
                 (at, until) = (0, count);
                 if !(alone && whole_start && whole_end) {
-                    prefetch_of(block, &[PrefetchStep::KeysAndColumns]);
                     let keys = block.lead()?;
-                    at = if whole_start { 0 } else { keys.lower_bound(start) };
-                    // Most ranges are short: their end is near.
-                    until = end.filter(|_| !whole_end).map_or(count, |end| keys.seeker(at..count).pass(end).end);
+                    (at, until) = (
+                        if whole_start { 0 } else { keys.lower_bound(start) },
+                        end.filter(|_| !whole_end).map_or(count, |end| keys.lower_bound(end)),
+                    );
                     lead = Some(keys);
                 }
             }

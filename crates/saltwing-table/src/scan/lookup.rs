@@ -117,7 +117,7 @@ impl RowLocation {
 }
 
 /// Prefetches the parts of a block that are in memory.
-pub(crate) fn prefetch_of(block: &BlockRef, steps: &[PrefetchStep]) {
+fn prefetch_of(block: &BlockRef, steps: &[PrefetchStep]) {
     if let Some(parts) = block.in_memory() {
         prefetch(steps.iter().map(|step| parts.prefetch(*step)));
     }
@@ -131,8 +131,7 @@ pub(crate) fn find(rows: &TableRows, key: &[u8], expired_ms: Option<i64>) -> Res
 /// Keys whose steps are taken side by side.
 pub(crate) const KEYS_AT_ONCE: usize = 32;
 
-/// One for each key. Those of a few keys are on the stack; a larger place there would take longer to move than to allocate.
-type Several<T> = SmallVec<[T; 4]>;
+type Several<T> = SmallVec<[T; KEYS_AT_ONCE]>;
 
 /// Physical keys, one behind the other.
 #[derive(Default)]
@@ -180,8 +179,8 @@ pub(crate) fn find_all(
 ) -> Result<Several<Option<Found>>, TableError> {
     let owners: Several<_> = keys.iter().map(|key| rows.directory.owner(key)).collect();
     let blocks = owners.iter().flatten().filter_map(|entry| Some((entry.block.as_deref()?, 0)));
-    prefetch_parts(blocks.collect(), &[|_| PrefetchStep::KeysAndColumns]);
-    let mut found: Several<Option<Found>> = SmallVec::with_capacity(keys.len());
+    prefetch_parts(blocks.collect(), &[|_| PrefetchStep::KeysAndColumns, |_| PrefetchStep::FirstKey]);
+    let mut found: Several<Option<Found>> = SmallVec::new();
     for (key, owner) in keys.iter().zip(owners) {
         let location = owner.and_then(|entry| locate_in(rows, entry, key));
         found.push(location.map_or(Ok(None), |location| location.read(key, expired_ms))?);
@@ -196,7 +195,7 @@ pub(crate) fn find_all(
 
 /// Prefetches, stage by stage, the parts in memory of some blocks and a row of each.
 fn prefetch_parts(blocks: Several<(&BlockRef, usize)>, steps: &[fn(usize) -> PrefetchStep]) {
-    prefetch(blocks.iter().map(|(block, _)| block.prefetch()));
+    prefetch(blocks.iter().map(|(block, _)| block.id as usize));
     let held = blocks.iter().filter_map(|(block, row)| Some((block.in_memory()?, *row)));
     let held: Several<(PartsInMemory<'_>, usize)> = held.collect();
     for step in steps {

@@ -20,7 +20,6 @@ pub(crate) fn append_all(
     let (mut reader, mut together, mut all) = (RowReader::default(), Keys::default(), 0);
     let is_salted = shape.table().codec().bucket_bytes() > 0;
     let counters = &context.counters;
-    values.reserve(keys.len());
     for part in keys.chunks(KEYS_AT_ONCE) {
         together.clear();
         for key in part {
