@@ -235,8 +235,7 @@ impl Catalog {
         writes.commit(Durability::Synced)?;
         let sequences = view.sequences;
         self.redefine([(old, table)], |view| view.sequences = sequences);
-        // What is left of these entries is left to [`Catalog::finish_drops`].
-        gone.into_iter().for_each(|id| drop(self.purge(id)));
+        self.purge_entries(gone);
         Ok(())
     }
 
@@ -341,6 +340,16 @@ impl Catalog {
     /// Notes that the rows of a table are to be deleted.
     pub(crate) fn put_dropped(&self, writes: &mut dyn WriteBatch, id: TableId) -> Result<(), CatalogError> {
         Ok(writes.put(&self.own.dropped, vec![Value::Int(id.0.into())])?)
+    }
+
+    /// Deletes the entries of indexes that no definition has any more. [`Catalog::finish_drops`] deletes those that cannot be
+    /// deleted now.
+    pub(crate) fn purge_entries(&self, gone: impl IntoIterator<Item = TableId>) {
+        for id in gone {
+            if let Err(error) = self.purge(id) {
+                tracing::warn!(index = id.0, %error, "the entries of a dropped index are deleted later");
+            }
+        }
     }
 
     /// Deletes the rows of a dropped table, then the note that they are to be deleted.

@@ -122,9 +122,8 @@ impl SessionCatalog {
             self.hold(&new, writes)?;
         }
         self.redefine(&old, table);
-        // If the entries of a dropped index cannot be purged here, [`Catalog::finish_drops`] purges them later.
         self.catalog.held.lock().ids.retain(|held| !gone.contains(held));
-        gone.into_iter().for_each(|id| drop(self.catalog.purge(id)));
+        self.catalog.purge_entries(gone);
         Ok(())
     }
 

@@ -92,7 +92,9 @@ impl Session {
                 Ok(Some(with_indexes_emptied(def)))
             };
             // The first error says more.
-            drop(self.change_definition(name, back).and_then(|()| self.build_indexes(name, &disabled)));
+            if let Err(failed) = self.change_definition(name, back).and_then(|()| self.build_indexes(name, &disabled)) {
+                tracing::warn!(table = %before.name, error = %failed, "a table whose TTL was not changed has incomplete indexes");
+            }
         }
         Err(error)
     }

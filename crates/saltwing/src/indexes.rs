@@ -36,7 +36,9 @@ impl Session {
         }
         self.build_index(table.def(), &index.text).map_err(|error| {
             // The error of the build says more.
-            drop(self.change_index(name, index, |_| Ok(None)));
+            if let Err(failed) = self.change_index(name, index, |_| Ok(None)) {
+                tracing::warn!(index = %index.text, error = %failed, "the index of a failed CREATE INDEX is still there");
+            }
             error.at(Some(create.span))
         })?;
         Ok(ExecResult::default().into())
