@@ -46,7 +46,7 @@ impl IndexedRows {
         self.savepoints.push(self.uncounted);
     }
 
-    /// After a rollback to a savepoint: rows are read anew.
+    /// The transaction went back to a savepoint: rows that were read before are read again.
     pub(crate) fn rolled_back_to(&mut self, savepoint: Savepoint) {
         self.uncounted = self.savepoints.get(savepoint.0).copied().unwrap_or(self.uncounted);
         self.savepoints.truncate(savepoint.0 + 1);

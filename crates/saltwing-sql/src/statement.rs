@@ -376,7 +376,7 @@ pub struct AlterIndex {
 /// What ALTER INDEX does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IndexChange {
-    /// Its entries are written anew.
+    /// All entries are deleted, and written again from the rows.
     Rebuild {
         /// ASYNC.
         asynchronous: bool,

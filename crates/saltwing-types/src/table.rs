@@ -540,7 +540,7 @@ impl TableDef {
         std::iter::once(self.id).chain(self.indexes.iter().map(|index| index.id))
     }
 
-    /// These numbers, to be given anew.
+    /// The same numbers, for a caller that assigns other ones.
     pub fn stored_ids_mut(&mut self) -> impl Iterator<Item = &mut TableId> {
         std::iter::once(&mut self.id).chain(self.indexes.iter_mut().map(|index| &mut index.id))
     }

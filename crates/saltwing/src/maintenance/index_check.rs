@@ -83,7 +83,7 @@ impl ExpectedEntries {
         index: &Index,
         context: &ScanContext,
     ) -> Result<Damage, TableError> {
-        // Rows count up, entries down: what is left has no counterpart.
+        // Of each hash, the rows less the entries: above zero if rows have no entry, below if entries have no row.
         let mut counts: HashMap<u64, i64> = HashMap::new();
         let entries = index.entries();
         store.examine(table, context, &mut |row| {

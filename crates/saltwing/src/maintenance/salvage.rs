@@ -152,7 +152,7 @@ impl Copying<'_> {
         if *loss == Loss::Nothing { self.report.mended.push(fault) } else { self.report.lost.push(fault) }
     }
 
-    /// Makes the indexes of a table anew, whose rows have been copied. Nothing of their entries is read.
+    /// Creates the indexes of a table whose rows are copied already. Their entries come from these rows, not from the old database.
     fn indexes(&mut self, def: &TableDef) {
         let connection = self.target.connect().blocking();
         for index in &def.indexes {

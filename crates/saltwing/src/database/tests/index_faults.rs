@@ -351,7 +351,7 @@ impl Bed {
         rows.map(|row| (row.get(2).unwrap(), row.get(9).unwrap())).collect()
     }
 
-    /// What is there. Rows and entries agree, and so do queries by each index that can be read.
+    /// The rows of the database. Checks that rows and entries agree, and that a query by each readable index finds the same rows.
     fn found(&self) -> Model {
         self.faults.suspended(|| {
             let rows = self.rows::<(i64, Option<i64>, Option<String>, Option<i64>)>("SELECT k, a, b, c FROM t");
@@ -465,7 +465,7 @@ const FAILURES: [(Lasting, Outcome); 4] = [
     (Lasting::Once, Outcome::Unknown { done: false }),
 ];
 
-/// Of the mutations of a list, one in so many is lost: those of one batch are lost together.
+/// The fault test runs once for every so many mutations of a list, and loses the batch of that mutation.
 const LOSS_STEP: usize = 29;
 
 #[test]
