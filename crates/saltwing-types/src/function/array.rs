@@ -84,17 +84,19 @@ pub(super) static ARRAY_ELEM: ScalarFunction =
 
 static ARRAY_FILL: ScalarFunction =
     ScalarFunction::new("ARRAY_FILL", &[Signature::new(&[ELEMENT, integer("length")], ResultType::Array)], |args| {
-        Ok(Value::Array(vec![args.value(0)?.clone(); length(args, 1)?]))
+        let element = args.value(0)?;
+        Ok(length(args, 1)?.map_or(Value::Null, |length| Value::Array(vec![element.clone(); length])))
     })
     .with_own_nulls()
     .size(SizeBound {
         bytes: |args| {
             let element = args.value(0)?;
-            Ok(length(args, 1)?.saturating_mul(Value::bytes_of_row(std::slice::from_ref(element))))
+            let length = length(args, 1)?.unwrap_or_default();
+            Ok(length.saturating_mul(Value::bytes_of_row(std::slice::from_ref(element))))
         },
         multiplies: true,
     })
-    .gives("An array that holds the element `length` times.")
+    .gives("An array that holds the element `length` times; NULL if the length is NULL.")
     .example("ARRAY_FILL('a', 3)", "[\"a\",\"a\",\"a\"]");
 
 static ARRAY_LENGTH: ScalarFunction = ScalarFunction::new(
@@ -191,12 +193,20 @@ fn joined(first: Option<&[Value]>, second: Option<&[Value]>) -> Result<Value, Va
     Ok(Value::Array([first.unwrap_or_default(), second.unwrap_or_default()].concat()))
 }
 
-fn length(args: &Args<'_>, index: usize) -> Result<usize, ValueError> {
+/// The length of an array; `None` for NULL.
+fn length(args: &Args<'_>, index: usize) -> Result<Option<usize>, ValueError> {
+    if args.value(index)?.is_null() {
+        return Ok(None);
+    }
     let length = args.int(index)?;
-    usize::try_from(length).map_err(|_| args.refused(format_args!("{length} is no length of an array")))
+    let refused = |_| args.refused(format_args!("{length} is no length of an array"));
+    usize::try_from(length).map(Some).map_err(refused)
 }
 
 fn quantified(args: &Args<'_>, all: bool) -> Result<Value, ValueError> {
+    if args.value(1)?.is_null() {
+        return Ok(Value::Null);
+    }
     let (value, op) = (args.value(0)?, args.text(1)?);
     let op = operator(op).ok_or_else(|| args.refused(format_args!("'{op}' is no comparison")))?;
     let Some(elements) = args.array(2)? else { return Ok(Value::Null) };
