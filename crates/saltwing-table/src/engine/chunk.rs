@@ -19,6 +19,7 @@ use saltwing_store::Bytes;
 
 use crate::engine::block_store::BlockContext;
 use crate::engine::entry::{Entry, Size};
+use crate::engine::fence_heads::{FenceHeads, FenceKey};
 use crate::engine::run::{Run, RunPart};
 use crate::engine::stored_chunk::StoredChunk;
 use crate::engine::zone_sum::ZoneSums;
@@ -27,29 +28,6 @@ use crate::engine::zone_sum::ZoneSums;
 pub(crate) const CHUNK_ENTRIES: usize = 512;
 pub(crate) const CHUNK_ENTRIES_MIN: usize = CHUNK_ENTRIES / 4;
 pub(crate) const CHUNK_ENTRIES_MAX: usize = CHUNK_ENTRIES * 2;
-
-/// The first bytes of a key; missing bytes are zero, which keeps the order. Half as many would not suffice: keys of a
-/// bucket often begin with the same letters or digits.
-pub(crate) fn head(key: &[u8]) -> u128 {
-    let mut bytes = [0; 16];
-    match key.first_chunk() {
-        Some(first) => bytes = *first,
-        None => bytes.iter_mut().zip(key).for_each(|(to, from)| *to = *from),
-    }
-    u128::from_be_bytes(bytes)
-}
-
-/// How many of some ascending keys, which are those that `is_before` holds for, come before the one with a head.
-pub(crate) fn count_before(heads: &[u128], wanted: u128, is_before: impl Fn(usize) -> bool) -> usize {
-    let start = heads.partition_point(|head| *head < wanted);
-    let (mut low, mut high) = (start, start);
-    high += heads.get(start..).unwrap_or_default().partition_point(|head| *head == wanted);
-    while low < high {
-        let middle = low.midpoint(high);
-        if is_before(middle) { low = middle + 1 } else { high = middle }
-    }
-    low
-}
 
 /// Neighbouring entries with ascending fences.
 pub(crate) struct Chunk {
@@ -67,8 +45,7 @@ pub(crate) struct Chunk {
 #[derive(Default)]
 pub(crate) struct Decoded {
     pub(crate) entries: Vec<Arc<Entry>>,
-    /// The first bytes of each fence as a number: most look-ups need no more.
-    pub(crate) heads: Vec<u128>,
+    heads: FenceHeads,
 }
 
 /// Statistics of a chunk as a whole.
@@ -178,7 +155,7 @@ impl Chunk {
         if self.look(mark).is_none() {
             // Where somebody makes them just now, without the marks, this waits for it.
             let made = self.made();
-            keys.for_each(|key| made.mark_dirty(head(key), key));
+            keys.filter_map(|key| made.owner(FenceKey::new(key))).for_each(|entry| entry.mark_dirty());
         }
     }
 
@@ -207,26 +184,20 @@ impl Chunk {
 
 impl Decoded {
     fn new(entries: Vec<Arc<Entry>>) -> Self {
-        let heads = entries.iter().map(|entry| head(&entry.fence)).collect();
+        let heads = FenceHeads::new(entries.iter().map(|entry| &entry.fence));
         Self { entries, heads }
     }
 
-    /// How many fences, which are those that `is_before` holds for, come before a key with a head.
+    /// How many fences, which are those that `is_before` holds for, come before a key.
     #[inline]
-    pub(crate) fn count_before(&self, wanted: u128, is_before: impl Fn(&[u8]) -> bool) -> usize {
-        let fence = |at: usize| self.entries.get(at).is_some_and(|entry| is_before(&entry.fence));
-        count_before(&self.heads, wanted, fence)
+    pub(crate) fn count_before(&self, key: FenceKey<'_>, is_before: impl Fn(&[u8]) -> bool) -> usize {
+        self.heads.count_before(key, |at| self.entries.get(at).is_some_and(|entry| is_before(&entry.fence)))
     }
 
-    /// The entry that owns a key of the chunk's, with its head.
+    /// The entry that owns a key of the chunk's.
     #[inline]
-    pub(crate) fn owner(&self, head: u128, key: &[u8]) -> Option<&Arc<Entry>> {
-        self.entries.get(self.count_before(head, |fence| *fence <= *key).saturating_sub(1))
-    }
-
-    /// A delta may have a row of the entry that owns a key of the chunk's.
-    pub(crate) fn mark_dirty(&self, head: u128, key: &[u8]) {
-        self.owner(head, key).into_iter().for_each(|entry| entry.mark_dirty());
+    pub(crate) fn owner(&self, key: FenceKey<'_>) -> Option<&Arc<Entry>> {
+        self.entries.get(self.count_before(key, |fence| *fence <= *key.bytes).saturating_sub(1))
     }
 }
 

@@ -12,12 +12,13 @@ use std::sync::Arc;
 
 use saltwing_store::Bytes;
 
-use crate::engine::chunk::{CHUNK_ENTRIES_MIN, Chunk, ChunkStats, DirectoryPart, count_before, head};
+use crate::engine::chunk::{CHUNK_ENTRIES_MIN, Chunk, ChunkStats, DirectoryPart};
 use crate::engine::run::Run;
 use crate::engine::zone_sum::ZoneSums;
 
 pub(crate) use crate::engine::entry::Entry;
 pub(crate) use crate::engine::entry::Size;
+use crate::engine::fence_heads::{FenceHeads, FenceKey};
 
 /// The blocks of one table in key order. Immutable, except for the dirty marks.
 ///
@@ -26,8 +27,8 @@ pub(crate) use crate::engine::entry::Size;
 pub(crate) struct Directory {
     /// None of them empty, but for what all are.
     chunks: Vec<Arc<Chunk>>,
-    /// Of each chunk: the head of its first fence, and how many entries come before it.
-    heads: Vec<u128>,
+    /// The first fences of the chunks, and how many entries come before each.
+    heads: FenceHeads,
     starts: Vec<usize>,
     size: Size,
 }
@@ -142,21 +143,11 @@ impl Directory {
         None
     }
 
-    /// A delta may have a row of the entry that owns a key.
-    pub(crate) fn mark_dirty(&self, key: &[u8]) {
-        let wanted = head(key);
-        let Some(chunk) = self.chunk_of_key(wanted, key) else { return };
-        match chunk.if_decoded() {
-            Some(made) => made.mark_dirty(wanted, key),
-            None => chunk.mark_owners(std::iter::once(key)),
-        }
-    }
-
     /// A delta has rows of some ascending keys.
     pub(crate) fn mark_owners<'k>(&self, keys: impl Iterator<Item = &'k [u8]>) {
         let mut keys = keys.peekable();
         while let Some(&key) = keys.peek() {
-            let index = self.chunk_before(head(key), &|fence: &[u8]| *fence <= *key);
+            let index = self.chunk_before(FenceKey::new(key), &|fence: &[u8]| *fence <= *key);
             let end = self.chunks.get(index + 1).map(|next| &*next.first_fence);
             let Some(chunk) = self.chunks.get(index) else { return };
             chunk.mark_owners(std::iter::from_fn(|| keys.next_if(|key| end.is_none_or(|end| *key < end))));
@@ -196,13 +187,9 @@ impl Directory {
 
     /// The entry that owns a key.
     pub(crate) fn owner(&self, key: &[u8]) -> Option<&Arc<Entry>> {
-        let wanted = head(key);
-        self.chunk_of_key(wanted, key)?.made().owner(wanted, key)
-    }
-
-    /// The chunk whose entries own the keys around one with a head.
-    fn chunk_of_key(&self, wanted: u128, key: &[u8]) -> Option<&Arc<Chunk>> {
-        self.chunks.get(self.chunk_before(wanted, &|fence: &[u8]| *fence <= *key))
+        let key = FenceKey::new(key);
+        let chunk = self.chunks.get(self.chunk_before(key, &|fence: &[u8]| *fence <= *key.bytes))?;
+        chunk.made().owner(key)
     }
 
     /// The index of the entry that owns a key.
@@ -224,16 +211,19 @@ impl Directory {
 
     /// The last chunk with a fence, which are those that `is_before` holds for, before a key, and how many of its are.
     fn count_before(&self, key: &[u8], is_before: impl Fn(&[u8]) -> bool) -> (usize, usize) {
-        let wanted = head(key);
-        let index = self.chunk_before(wanted, &is_before);
+        let key = FenceKey::new(key);
+        let index = self.chunk_before(key, &is_before);
         let Some(chunk) = self.chunks.get(index) else { return (0, 0) };
-        (index, chunk.made().count_before(wanted, is_before))
+        (index, chunk.made().count_before(key, is_before))
     }
 
-    /// The last chunk with a fence, which are those that `is_before` holds for, before the key with a head.
-    fn chunk_before(&self, wanted: u128, is_before: &impl Fn(&[u8]) -> bool) -> usize {
+    /// The last chunk with a fence, which are those that `is_before` holds for, before a key.
+    fn chunk_before(&self, key: FenceKey<'_>, is_before: &impl Fn(&[u8]) -> bool) -> usize {
+        if self.chunks.len() == 1 {
+            return 0;
+        }
         let first = |at: usize| self.chunks.get(at).is_some_and(|chunk| is_before(&chunk.first_fence));
-        count_before(&self.heads, wanted, first).saturating_sub(1)
+        self.heads.count_before(key, first).saturating_sub(1)
     }
 
     /// The chunk of an entry, and how many entries come before it.
@@ -329,7 +319,7 @@ impl Chunks {
             starts.push(start);
             start += chunk.len;
         }
-        let heads = self.chunks.iter().map(|chunk| head(&chunk.first_fence)).collect();
+        let heads = FenceHeads::new(self.chunks.iter().map(|chunk| &chunk.first_fence));
         let size = self.chunks.iter().map(|chunk| chunk.facts.size).fold(Size::default(), Size::add);
         Directory { chunks: self.chunks, heads, starts, size }
     }

@@ -13,6 +13,7 @@ pub(crate) mod counters;
 pub(crate) mod directory;
 pub(crate) mod entry;
 pub(crate) mod failure;
+pub(crate) mod fence_heads;
 pub(crate) mod memtable;
 pub(crate) mod merge;
 pub(crate) mod named_runs;

@@ -31,14 +31,7 @@ impl TableRows {
     ///
     /// Several rows are added in key order: neighbours have their places in one node of the map, and in one chunk of the directory.
     pub(crate) fn add(&mut self, record: &Record) {
-        if record.rows == 1 {
-            for (key, row) in record.rows() {
-                self.directory.mark_dirty(&key);
-                self.active.insert(key, row);
-            }
-            return;
-        }
-        let mut rows: Vec<RecentRow> = record.rows().collect();
+        let mut rows: SmallVec<[RecentRow; 1]> = record.rows().collect();
         rows.sort_by(|(a, _), (b, _)| a.cmp(b));
         self.directory.mark_owners(rows.iter().map(|(key, _)| &**key));
         for (key, row) in rows {

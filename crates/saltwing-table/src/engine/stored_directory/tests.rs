@@ -186,7 +186,7 @@ proptest! {
         }
         let keys: Vec<_> = marked.iter().map(|key| key.to_be_bytes()).collect();
         directory.mark_owners(keys.iter().map(|key| &key[..]));
-        directory.mark_dirty(&one.to_be_bytes());
+        directory.mark_owners(std::iter::once(&one.to_be_bytes()[..]));
         let dirty: Vec<usize> = (0..directory.len()).filter(|i| directory.entry(*i).unwrap().is_dirty()).collect();
         let owners: BTreeSet<usize> = marked.iter().chain([&one]).map(|key| owner(*key)).collect();
         prop_assert_eq!(dirty, owners.into_iter().collect::<Vec<_>>());
@@ -205,7 +205,7 @@ fn entries_that_several_threads_look_at_are_made_once() {
                 let (directory, keys) = (&directory, &keys);
                 scope.spawn(move || {
                     let mark = keys.iter().filter(|key| usize::from(**key) % 4 == thread);
-                    mark.for_each(|key| directory.mark_dirty(&key.to_be_bytes()));
+                    mark.for_each(|key| directory.mark_owners(std::iter::once(&key.to_be_bytes()[..])));
                     keys.iter().map(|key| directory.owner(&key.to_be_bytes()).unwrap().clone()).collect()
                 })
             };
