@@ -197,11 +197,16 @@ impl Ints {
         }
     }
 
+    /// Where the difference of a row begins in the part.
+    #[inline]
+    pub(crate) fn place(&self, row: usize) -> usize {
+        self.at as usize + row * self.width.bytes()
+    }
+
     /// One row's integer. `part` is the part that these were read from, `row` one of its rows.
     #[inline]
     pub(crate) fn get(&self, part: &[u8], row: usize) -> i64 {
-        let at = self.at as usize + row * self.width.bytes();
-        let rest = part.get(at..).unwrap_or_default();
+        let rest = part.get(self.place(row)..).unwrap_or_default();
         let difference = match self.width {
             Width::Zero => 0,
             Width::One => rest.first().copied().unwrap_or(0).into(),

@@ -100,6 +100,16 @@ fn head(suffix: &[u8]) -> u64 {
     }
 }
 
+/// The [`head`] of a suffix in a part.
+#[inline]
+fn head_at(part: &[u8], suffix: &Range<usize>) -> u64 {
+    match part.get(suffix.start..).and_then(<[u8]>::first_chunk) {
+        // The bytes behind a short suffix are masked out.
+        Some(first) => u64::from_be_bytes(*first) & !u64::MAX.checked_shr(8 * suffix.len() as u32).unwrap_or(0),
+        None => head(part.get(suffix.clone()).unwrap_or_default()),
+    }
+}
+
 impl FixPart {
     /// Reads a stored part; `None` when the bytes are none of this family.
     pub(crate) fn read(bytes: Bytes, family: u8) -> Option<Self> {
@@ -151,7 +161,7 @@ impl FixPart {
             PrefetchStep::Row(row) => {
                 let byte = |at: usize| usize::from(self.bytes.get(at).copied().unwrap_or(0));
                 let cell = |column: &FixColumn| match column.cells {
-                    FixCells::Ints(ints) => ints.get(&self.bytes, row) as usize,
+                    FixCells::Ints(ints) => byte(ints.place(row)),
                     FixCells::Raw { at, width } => byte(at as usize + row * usize::from(width)),
                     FixCells::Var => 0,
                 };
@@ -333,9 +343,15 @@ impl FixPart {
     pub(crate) fn search_in(&self, key: &[u8], rows: Range<usize>) -> Result<usize, usize> {
         let (bytes, Some(keys)) = (&self.bytes[..], &self.keys) else { return Err(rows.start) };
         let suffix = self.suffix_of(key, &rows)?;
-        let near = keys.near(suffix);
+        let wanted = head(suffix);
+        let near = keys.near(wanted);
         let near = near.start.clamp(rows.start, rows.end)..near.end.clamp(rows.start, rows.end);
-        search_by(near, |row| keys.suffix(bytes, row).cmp(suffix))
+        // Heads are compared first, because most differ and a comparison of numbers is no call.
+        search_by(near, |row| {
+            let of_row = keys.suffix_range(row);
+            let order = head_at(bytes, &of_row).cmp(&wanted);
+            order.then_with(|| bytes.get(of_row).unwrap_or_default().cmp(suffix))
+        })
     }
 
     /// Rows before the first one whose key is not below `key`.
@@ -390,7 +406,13 @@ impl Keys {
     /// The bytes after it in a row's key.
     #[inline]
     fn suffix<'p>(&self, part: &'p [u8], row: usize) -> &'p [u8] {
-        let range = match &self.suffixes {
+        part.get(self.suffix_range(row)).unwrap_or_default()
+    }
+
+    /// Where they stand in the part.
+    #[inline]
+    fn suffix_range(&self, row: usize) -> Range<usize> {
+        match &self.suffixes {
             Suffixes::Stride { at, stride } => {
                 let (at, stride) = (*at as usize, *stride as usize);
                 at + row * stride..at + (row + 1) * stride
@@ -400,14 +422,12 @@ impl Keys {
                 let at = *at as usize;
                 at + start..at + ends.get(row).map_or(start, |end| *end as usize)
             }
-        };
-        part.get(range).unwrap_or_default()
+        }
     }
 
-    /// Rows among which the first is that is not below a suffix; it may be the one behind them.
+    /// Rows among which the first is that is not below a suffix with a head; it may be the one behind them.
     #[inline]
-    fn near(&self, suffix: &[u8]) -> Range<usize> {
-        let wanted = head(suffix);
+    fn near(&self, wanted: u64) -> Range<usize> {
         let below = self.heads.partition_point(|head| *head < wanted);
         let equal = self.heads.iter().skip(below).take_while(|head| **head == wanted).count();
         let not_above = below + equal;
