@@ -46,18 +46,53 @@ struct Parts {
     bytes: usize,
 }
 
-/// The parts of a block that are in memory, for a prefetch.
+/// The parts of a block that are in memory.
 ///
 /// Holds the read lock of the block's parts. The holder must not request another part meanwhile: a thread that waits to
 /// write this lock would block that request, and the holder would wait for itself (deadlock).
-pub(crate) struct PartsInMemory<'b>(RwLockReadGuard<'b, Parts>);
+pub(crate) struct PartsInMemory<'b> {
+    block: &'b BlockRef,
+    parts: RwLockReadGuard<'b, Parts>,
+}
 
 impl PartsInMemory<'_> {
     /// The reads of a prefetch in the parts.
     #[inline]
     pub(crate) fn prefetch(&self, step: PrefetchStep) -> usize {
-        let fix = self.0.fix.first().map_or(0, |(_, part)| part.prefetch(step));
-        fix ^ self.0.var.first().and_then(|(_, part)| part.as_deref()).map_or(0, |part| part.prefetch(step))
+        let fix = self.parts.fix.first().map_or(0, |(_, part)| part.prefetch(step));
+        fix ^ self.parts.var.first().and_then(|(_, part)| part.as_deref()).map_or(0, |part| part.prefetch(step))
+    }
+
+    /// The fixed part of the first family, if it is in memory.
+    #[inline]
+    pub(crate) fn lead(&self) -> Option<Arc<FixPart>> {
+        let (_, fix) = self.parts.fix.iter().find(|(family, _)| *family == 0)?;
+        self.block.hit();
+        Some(fix.clone())
+    }
+
+    /// The parts of the first family, if the fixed one is in memory.
+    #[inline]
+    pub(crate) fn lead_parts(&self) -> Option<LeadParts> {
+        let fix = self.lead()?;
+        let var = self.parts.var.iter().find(|(family, _)| *family == 0).and_then(|(_, part)| part.clone());
+        Some(LeadParts { fix, var })
+    }
+}
+
+/// The parts of a block's first family.
+pub(crate) struct LeadParts {
+    /// Keys and write times, and the columns of fixed width.
+    pub(crate) fix: Arc<FixPart>,
+    /// `None` if it was not in memory, or if the family has no column of variable width.
+    pub(crate) var: Option<Arc<VarPart>>,
+}
+
+impl LeadParts {
+    /// The reads of a prefetch in the parts.
+    #[inline]
+    pub(crate) fn prefetch(&self, step: PrefetchStep) -> usize {
+        self.fix.prefetch(step) ^ self.var.as_ref().map_or(0, |part| part.prefetch(step))
     }
 }
 
@@ -96,9 +131,9 @@ impl BlockRef {
         usize::from(self.parts.is_locked()) ^ self.hits.load(Relaxed) as usize ^ self.summary.rows as usize
     }
 
-    /// The parts in memory, for a prefetch; `None` while another thread changes them.
+    /// The parts in memory; `None` while another thread changes them.
     pub(crate) fn in_memory(&self) -> Option<PartsInMemory<'_>> {
-        self.parts.try_read().map(PartsInMemory)
+        self.parts.try_read().map(|parts| PartsInMemory { block: self, parts })
     }
 
     /// The fixed part of a family; `None` where the block has no value of it.
@@ -128,6 +163,14 @@ impl BlockRef {
     /// Keys and write times, and the first family's columns.
     pub(crate) fn lead(self: &Arc<Self>) -> Result<Arc<FixPart>, TableError> {
         self.fix(0)?.ok_or_else(|| self.damaged("its first family is missing"))
+    }
+
+    /// As [`BlockRef::lead`], with the variable part if it is in memory.
+    pub(crate) fn lead_parts(self: &Arc<Self>) -> Result<LeadParts, TableError> {
+        match self.in_memory().and_then(|parts| parts.lead_parts()) {
+            Some(lead) => Ok(lead),
+            None => Ok(LeadParts { fix: self.lead()?, var: None }),
+        }
     }
 
     /// The variable part of a family; `None` where it has no column of variable width.

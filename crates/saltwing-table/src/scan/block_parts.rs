@@ -1,6 +1,6 @@
 //! The parts of the block that a reader is at, and the slots of recent rows.
 
-use crate::engine::block_ref::BlockRef;
+use crate::engine::block_ref::{BlockRef, LeadParts};
 use crate::engine::stored_table::StoredTable;
 use crate::format::fix_part::FixPart;
 use crate::format::row_format::SlotBytes;
@@ -37,6 +37,12 @@ pub(crate) struct BlockParts {
 }
 
 impl BlockParts {
+    /// Parts of a block that were read already.
+    pub(crate) fn of_lead(block: &BlockRef, lead: Option<LeadParts>) -> Self {
+        let (fix, var) = lead.map_or((None, None), |LeadParts { fix, var }| (Some(fix), var));
+        Self { block: Some(block.id), fix: fix.map(|part| (0, Some(part))), var: var.map(|part| (0, Some(part))) }
+    }
+
     /// Makes this the current block.
     pub(crate) fn turn_to(&mut self, block: &BlockRef) {
         if self.block != Some(block.id) {

@@ -186,7 +186,7 @@ impl BucketScan {
 
     /// Finds the rows of the keys that were taken.
     fn find_rows(&mut self) -> Result<(), TableError> {
-        for found in find_all(&self.context.rows, &self.keys, self.context.expired_ms)?.into_iter().flatten() {
+        for found in find_all(&self.context.rows, self.keys.iter(), self.context.expired_ms)?.into_iter().flatten() {
             if found.lead.is_some() {
                 self.context.scan.counters.blocks_read.fetch_add(1, Relaxed);
             }

@@ -230,10 +230,12 @@ impl Walk {
         let entry_end = entry_end.map(|end| &**end);
         let begins_inside = *walk_start <= *entry.fence;
         let start = if begins_inside { entry.fence.as_ref() } else { &walk_start[..] };
-        let end = match (walk_end.as_deref(), entry_end) {
-            (Some(a), Some(b)) => Some(a.min(b)),
-            (a, b) => a.or(b),
+        // Whether the range does not reach the next entry.
+        let ends_here = match (walk_end.as_deref(), entry_end) {
+            (Some(end), Some(entry_end)) => end <= entry_end,
+            (_, entry_end) => entry_end.is_none(),
         };
+        let end = if ends_here { walk_end.as_deref() } else { entry_end };
         self.recent.clear();
         // Where the rest of the entry begins, or in reverse ends, when its delta rows are taken in parts.
         let mut rest = None;
@@ -259,18 +261,14 @@ impl Walk {
             Direction::Reverse => (rest.as_deref().unwrap_or(start), end),
         };
         let found = match entry.runs.is_empty() {
-            true => self.merge_with_recent(entry, start, end),
+            true => self.merge_with_recent(entry, start, end, ends_here),
             false => self.merge_with_runs(entry, start, end),
         };
         (self.start, self.end) = (walk_start, walk_end);
         found?;
         match (self.context.direction, rest) {
             (Direction::Forward, None) => {
-                self.done = match (entry_end, self.end.as_deref()) {
-                    (None, _) => true,
-                    (Some(entry_end), Some(end)) => end <= entry_end,
-                    (Some(_), None) => false,
-                };
+                self.done = ends_here;
                 self.index += 1;
                 self.is_long = begins_inside && !self.done;
             }
@@ -284,8 +282,15 @@ impl Walk {
         Ok(())
     }
 
-    /// Merges the rows of a block from `start` to `end` with the recent ones, which are all from there.
-    fn merge_with_recent(&mut self, entry: &Entry, start: &[u8], end: Option<&[u8]>) -> Result<(), TableError> {
+    /// Merges the rows of a block from `start` to `end` with the recent ones, which are all from there. `ends_here` says
+    /// whether the range is known to end in this entry.
+    fn merge_with_recent(
+        &mut self,
+        entry: &Entry,
+        start: &[u8],
+        end: Option<&[u8]>,
+        ends_here: bool,
+    ) -> Result<(), TableError> {
         let block = entry.block.as_ref();
         let mut recent = std::mem::take(&mut self.recent);
         let alone = recent.is_empty();
@@ -293,11 +298,18 @@ impl Walk {
         let mut at = 0;
         let mut until = 0;
         if let Some(block) = block {
-            let (whole_end, count) =
-                (end.is_none_or(|end| *block.summary.last_key < *end), block.summary.rows as usize);
+            let count = block.summary.rows as usize;
             // A block's keys are at or after its fence, where most scans start.
             let whole_start = start <= &*entry.fence;
-            if start <= &*block.summary.last_key {
+            // The last key is seldom in a cache: of a short range, the keys are searched if they are in memory.
+            let is_short = alone && ends_here && !(whole_start && end.is_none());
+            let near = if is_short { block.in_memory().and_then(|parts| parts.lead()) } else { None };
+            if let Some(keys) = near {
+                at = if whole_start { 0 } else { keys.lower_bound(start) };
+                until = end.map_or(count, |end| keys.lower_bound_in(end, at..count));
+                lead = Some(keys).filter(|_| at > 0 || until < count);
+            } else if start <= &*block.summary.last_key {
+                let whole_end = end.is_none_or(|end| *block.summary.last_key < *end);
                 (at, until) = (0, count);
                 if !(alone && whole_start && whole_end) {
                     let keys = block.lead()?;

@@ -12,11 +12,10 @@ use saltwing_access::TableError;
 use saltwing_store::Bytes;
 use smallvec::SmallVec;
 
-use crate::engine::block_ref::{BlockRef, PartsInMemory};
+use crate::engine::block_ref::{BlockRef, LeadParts, PartsInMemory};
 use crate::engine::entry::Entry;
 use crate::engine::run::KeyHash;
 use crate::engine::table_rows::TableRows;
-use crate::format::fix_part::FixPart;
 use crate::format::prefetch::{PrefetchStep, prefetch};
 use crate::format::stored_row::StoredRow;
 use crate::scan::cursor::segment::RowSegment;
@@ -46,16 +45,15 @@ pub(crate) fn locate_in(rows: &TableRows, entry: &Arc<Entry>, key: &[u8]) -> Opt
     if !entry.runs.is_empty() {
         return Some(RowLocation::Runs(entry.clone()));
     }
-    let block = entry.block.as_ref().filter(|block| *key <= *block.summary.last_key)?;
-    Some(RowLocation::Block(block.clone()))
+    entry.block.clone().map(RowLocation::Block)
 }
 
 /// A row that was found by its key.
 pub(crate) struct Found {
     /// It alone.
     pub(crate) segment: RowSegment,
-    /// The first family's part of its block, if it is in one.
-    pub(crate) lead: Option<Arc<FixPart>>,
+    /// The parts of its block's first family, if it is in a block.
+    pub(crate) lead: Option<LeadParts>,
 }
 
 impl Found {
@@ -63,31 +61,39 @@ impl Found {
     pub(crate) fn written_ms(&self) -> i64 {
         match (&self.segment, &self.lead) {
             (RowSegment::Row { row, .. }, _) => row.time_ms(),
-            (RowSegment::Block { rows, .. }, Some(lead)) => lead.time_ms(rows.start),
+            (RowSegment::Block { rows, .. }, Some(lead)) => lead.fix.time_ms(rows.start),
             _ => 0,
         }
     }
 
-    fn in_block(block: Arc<BlockRef>, lead: Arc<FixPart>, row: usize) -> Self {
+    fn in_block(block: Arc<BlockRef>, lead: LeadParts, row: usize) -> Self {
         Self { segment: RowSegment::Block { block, rows: row..row + 1, is_counted: true }, lead: Some(lead) }
+    }
+
+    /// The reads of a prefetch of the row's values.
+    #[inline]
+    fn prefetch(&self, step: fn(usize) -> PrefetchStep) -> usize {
+        match (&self.segment, &self.lead) {
+            (RowSegment::Block { rows, .. }, Some(lead)) => lead.prefetch(step(rows.start)),
+            _ => 0,
+        }
     }
 }
 
 impl RowLocation {
     /// As [`RowLocation::read`], for a single key. Its block is seldom in a cache, so the misses of one prefetch overlap.
     pub(crate) fn read_alone(self, key: &[u8], expired_ms: Option<i64>) -> Result<Option<Found>, TableError> {
-        if let Self::Block(block) = &self {
-            prefetch_of(block, &[PrefetchStep::KeysAndColumns]);
-        }
-        let found = self.read(key, expired_ms)?;
-        if let Some(Found { segment: RowSegment::Block { block, rows, .. }, .. }) = &found {
-            prefetch_of(block, &[PrefetchStep::Row(rows.start), PrefetchStep::Texts(rows.start)]);
-        }
+        let parts = if let Self::Block(block) = &self { block.in_memory() } else { None };
+        prefetch(parts.iter().map(|parts| parts.prefetch(PrefetchStep::KeysAndColumns)));
+        let lead = parts.and_then(|parts| parts.lead_parts());
+        let found = self.read(key, expired_ms, lead)?;
+        prefetch(found.iter().map(|found| found.prefetch(PrefetchStep::Row) ^ found.prefetch(PrefetchStep::Texts)));
         Ok(found)
     }
 
-    /// The row at this location, unless it does not exist or is expired.
-    pub(crate) fn read(self, key: &[u8], expired_ms: Option<i64>) -> Result<Option<Found>, TableError> {
+    /// The row at this location, unless it does not exist or is expired. `lead` are the parts of its block, if they are
+    /// known to be in memory.
+    fn read(self, key: &[u8], expired_ms: Option<i64>, lead: Option<LeadParts>) -> Result<Option<Found>, TableError> {
         let is_alive = |time_ms: i64| expired_ms.is_none_or(|limit_ms| time_ms > limit_ms);
         match self {
             Self::Recent(row) => {
@@ -95,31 +101,29 @@ impl RowLocation {
                 Ok(is_alive(row.time_ms()).then(|| found(row)))
             }
             Self::Block(block) => {
-                let lead = block.lead()?;
-                let found = lead.search(key).ok().filter(|row| expired_ms.is_none() || is_alive(lead.time_ms(*row)));
+                let lead = match lead {
+                    Some(lead) => lead,
+                    // A block that cannot have the key is not read from the store.
+                    None if *key > *block.summary.last_key => return Ok(None),
+                    None => block.lead_parts()?,
+                };
+                let found = lead.fix.search(key).ok();
+                let found = found.filter(|row| expired_ms.is_none() || is_alive(lead.fix.time_ms(*row)));
                 Ok(found.map(|row| Found::in_block(block, lead, row)))
             }
             Self::Runs(entry) => {
                 let hash = KeyHash::new(key);
                 for part in entry.runs.iter().filter(|part| part.may_hold(hash)) {
                     let block = &part.run.block;
-                    let lead = block.lead()?;
-                    if let Ok(row) = lead.search_in(key, part.rows()) {
-                        let is_there = !lead.is_deleted(row) && is_alive(lead.time_ms(row));
+                    let lead = block.lead_parts()?;
+                    if let Ok(row) = lead.fix.search_in(key, part.rows()) {
+                        let is_there = !lead.fix.is_deleted(row) && is_alive(lead.fix.time_ms(row));
                         return Ok(is_there.then(|| Found::in_block(block.clone(), lead, row)));
                     }
                 }
-                let block = entry.block.as_ref().filter(|block| *key <= *block.summary.last_key);
-                block.map_or(Ok(None), |block| Self::Block(block.clone()).read(key, expired_ms))
+                entry.block.clone().map_or(Ok(None), |block| Self::Block(block).read(key, expired_ms, lead))
             }
         }
-    }
-}
-
-/// Prefetches the parts of a block that are in memory.
-fn prefetch_of(block: &BlockRef, steps: &[PrefetchStep]) {
-    if let Some(parts) = block.in_memory() {
-        prefetch(steps.iter().map(|step| parts.prefetch(*step)));
     }
 }
 
@@ -131,7 +135,8 @@ pub(crate) fn find(rows: &TableRows, key: &[u8], expired_ms: Option<i64>) -> Res
 /// Keys whose steps are taken side by side.
 pub(crate) const KEYS_AT_ONCE: usize = 32;
 
-type Several<T> = SmallVec<[T; KEYS_AT_ONCE]>;
+/// One for each key. Those of a few keys are on the stack; more room there would take longer to move than to allocate.
+type Several<T> = SmallVec<[T; 4]>;
 
 /// Physical keys, one behind the other.
 #[derive(Default)]
@@ -162,7 +167,8 @@ impl Keys {
         self.ends.clear();
     }
 
-    fn iter(&self) -> impl Iterator<Item = &[u8]> {
+    /// The keys, in the order in which they were added.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &[u8]> + Clone {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         starts.zip(&self.ends).map(|(start, end)| self.bytes.get(start..*end).unwrap_or_default())
     }
@@ -172,33 +178,30 @@ impl Keys {
 ///
 /// # Law
 /// They are those that [`find`] gives of each.
-pub(crate) fn find_all(
+pub(crate) fn find_all<'k>(
     rows: &TableRows,
-    keys: &Keys,
+    keys: impl Iterator<Item = &'k [u8]> + Clone,
     expired_ms: Option<i64>,
 ) -> Result<Several<Option<Found>>, TableError> {
-    let owners: Several<_> = keys.iter().map(|key| rows.directory.owner(key)).collect();
-    let blocks = owners.iter().flatten().filter_map(|entry| Some((entry.block.as_deref()?, 0)));
-    prefetch_parts(blocks.collect(), &[|_| PrefetchStep::KeysAndColumns, |_| PrefetchStep::FirstKey]);
-    let mut found: Several<Option<Found>> = SmallVec::new();
-    for (key, owner) in keys.iter().zip(owners) {
+    let owners: Several<Option<&Arc<Entry>>> = keys.clone().map(|key| rows.directory.owner(key)).collect();
+    let mut leads = lead_parts(&owners);
+    prefetch(leads.iter().flatten().map(|lead| lead.prefetch(PrefetchStep::FirstKey)));
+    let mut found: Several<Option<Found>> = SmallVec::with_capacity(owners.len());
+    for ((key, owner), lead) in keys.zip(owners).zip(&mut leads) {
         let location = owner.and_then(|entry| locate_in(rows, entry, key));
-        found.push(location.map_or(Ok(None), |location| location.read(key, expired_ms))?);
+        found.push(location.map_or(Ok(None), |location| location.read(key, expired_ms, lead.take()))?);
     }
-    let in_blocks = found.iter().flatten().filter_map(|found| match &found.segment {
-        RowSegment::Block { block, rows, .. } => Some((&**block, rows.start)),
-        _ => None,
-    });
-    prefetch_parts(in_blocks.collect(), &[PrefetchStep::Row, PrefetchStep::Texts]);
+    for step in [PrefetchStep::Row, PrefetchStep::Texts] {
+        prefetch(found.iter().flatten().map(|found| found.prefetch(step)));
+    }
     Ok(found)
 }
 
-/// Prefetches, stage by stage, the parts in memory of some blocks and a row of each.
-fn prefetch_parts(blocks: Several<(&BlockRef, usize)>, steps: &[fn(usize) -> PrefetchStep]) {
-    prefetch(blocks.iter().map(|(block, _)| block.id as usize));
-    let held = blocks.iter().filter_map(|(block, row)| Some((block.in_memory()?, *row)));
-    let held: Several<(PartsInMemory<'_>, usize)> = held.collect();
-    for step in steps {
-        prefetch(held.iter().map(|(parts, row)| parts.prefetch(step(*row))));
-    }
+/// The parts in memory of the blocks of some entries, prefetched stage by stage. No lock is held at the end.
+fn lead_parts(entries: &[Option<&Arc<Entry>>]) -> Several<Option<LeadParts>> {
+    let blocks = || entries.iter().map(|entry| entry.and_then(|entry| entry.block.as_deref()));
+    prefetch(blocks().flatten().map(BlockRef::prefetch));
+    let held: Several<Option<PartsInMemory<'_>>> = blocks().map(|block| block?.in_memory()).collect();
+    prefetch(held.iter().flatten().map(|parts| parts.prefetch(PrefetchStep::KeysAndColumns)));
+    held.iter().map(|parts| parts.as_ref()?.lead_parts()).collect()
 }
