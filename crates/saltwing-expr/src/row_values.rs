@@ -13,6 +13,9 @@ use saltwing_types::Value;
 
 use crate::ValueRef;
 
+/// The first text makes room for this many bytes at least: the texts of a few rows.
+const TEXT_BYTES_MIN: usize = 256;
+
 /// Values of rows with a fixed number of columns.
 #[derive(Clone, Debug, Default)]
 pub struct RowValues {
@@ -109,13 +112,21 @@ impl RowValues {
         (0..self.rows()).map(move |row| self.get(row, column).into_value())
     }
 
-    /// Adds rows of NULLs; the number of the first one.
-    pub fn add(&mut self, rows: usize) -> usize {
-        let (first, cells) = (self.rows(), rows * self.width);
+    /// Makes room for this many more rows.
+    pub fn reserve(&mut self, rows: usize) {
+        let cells = rows * self.width;
         if self.cells.is_empty() && self.cells.capacity() < cells {
             // There is nothing to be moved.
             self.cells = Vec::with_capacity(cells);
+        } else {
+            self.cells.reserve(cells);
         }
+    }
+
+    /// Adds rows of NULLs; the number of the first one.
+    pub fn add(&mut self, rows: usize) -> usize {
+        let (first, cells) = (self.rows(), rows * self.width);
+        self.reserve(rows);
         self.cells.resize(self.cells.len() + cells, Cell::Null);
         first
     }
@@ -179,6 +190,9 @@ impl ColumnCells<'_> {
     #[inline]
     pub fn put_text(&mut self, text: &str) {
         let start = self.texts.len();
+        if self.texts.capacity() == 0 {
+            self.texts.reserve(text.len().max(TEXT_BYTES_MIN));
+        }
         self.texts.push_str(text);
         self.put_text_at(start, self.texts.len());
     }

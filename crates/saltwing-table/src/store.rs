@@ -185,7 +185,7 @@ impl TableStore for EmbeddedTables {
             return Ok(None);
         };
         let bytes = if shape.width() == 0 { 0 } else { found.segment.bytes() };
-        Ok(Some(PointRow { values: shape.values(found)?, bytes }))
+        Ok(Some(PointRow { values: shape.values(row_key, found)?, bytes }))
     }
 
     fn batch(&self) -> Box<dyn WriteBatch> {

@@ -107,7 +107,7 @@ impl Committer {
                 Some(Found { segment: RowSegment::Row { row, .. }, .. }) => row.0.to_vec(),
                 Some(found) => {
                     let written_ms = found.written_ms();
-                    let (values, mut before) = (all.values(found)?.values().collect::<Vec<_>>(), Vec::new());
+                    let (values, mut before) = (all.values(key, found)?.values().collect::<Vec<_>>(), Vec::new());
                     table.encode(&values, written_ms, &mut before);
                     before
                 }

@@ -288,7 +288,7 @@ impl Walk<'_> {
                 self.done.bytes += (key.len() + row.0.len()) as u64;
             }
             let written_ms = found.written_ms();
-            let values: Vec<Value> = self.shape.values(found)?.values().collect();
+            let values: Vec<Value> = self.shape.values(key, found)?.values().collect();
             Ok(Some(ReadableRow { values, written_ms }))
         });
         match read {

@@ -47,7 +47,7 @@ struct Group {
 #[derive(Default)]
 pub(crate) struct RowReader {
     parts: BlockParts,
-    /// The key that was split last.
+    /// Room for a key.
     key: Vec<u8>,
     slices: KeySlices,
     scratch: Vec<u8>,
@@ -87,25 +87,30 @@ impl RowShape {
         self.columns.len()
     }
 
-    /// The values of a row that was found by its key.
-    pub(crate) fn values(&self, found: Found) -> Result<RowValues, TableError> {
+    /// The values of the row that was found at a key.
+    pub(crate) fn values(&self, key: &[u8], found: Found) -> Result<RowValues, TableError> {
         let mut values = RowValues::new(self.columns.len());
-        self.append_found(found, &mut RowReader::default(), &mut values)?;
+        self.append_found(key, found, &mut RowReader::default(), &mut values)?;
         Ok(values)
     }
 
-    /// Adds the values of a row that was found by its key.
+    /// Adds the values of the row that was found at a key.
     pub(crate) fn append_found(
         &self,
-        found: Found,
+        key: &[u8],
+        Found { segment, lead }: Found,
         reader: &mut RowReader,
         values: &mut RowValues,
     ) -> Result<(), TableError> {
-        let Found { segment, lead } = found;
-        if let RowSegment::Block { block, .. } = &segment {
-            reader.parts = BlockParts { block: Some(block.id), fix: lead.map(|lead| (0, Some(lead))), var: None };
+        let RowSegment::Block { block, rows, .. } = &segment else {
+            return self.append(&segment, Direction::Forward, reader, values);
+        };
+        reader.parts = BlockParts::of_lead(block, lead);
+        let first = values.add(1);
+        if self.reads_leading {
+            self.put_leading_of(key, reader, values, first, 1)?;
         }
-        self.append(&segment, Direction::Forward, reader, values)
+        self.put_groups(block, rows, Direction::Forward, reader, values, first)
     }
 
     /// Adds the values of some rows.
@@ -137,6 +142,19 @@ impl RowShape {
         if self.reads_leading {
             self.put_leading(block, rows.clone(), direction, reader, values, first)?;
         }
+        self.put_groups(block, rows, direction, reader, values, first)
+    }
+
+    /// Puts all columns of a block's rows but the leading key columns.
+    fn put_groups(
+        &self,
+        block: &Arc<BlockRef>,
+        rows: &Range<usize>,
+        direction: Direction,
+        reader: &mut RowReader,
+        values: &mut RowValues,
+        first: usize,
+    ) -> Result<(), TableError> {
         for Group { stored, columns } in &self.groups {
             let columns = columns.clone().zip(self.columns.get(columns.clone()).unwrap_or_default());
             match stored {
@@ -206,20 +224,35 @@ impl RowShape {
         values: &mut RowValues,
         mut first: usize,
     ) -> Result<(), TableError> {
-        let RowReader { parts, slices, key, scratch } = reader;
-        let lead = parts.lead(block)?;
+        let mut key = std::mem::take(&mut reader.key);
         while !rows.is_empty() {
+            let lead = reader.parts.lead(block)?;
             let repeats = lead.repeats(rows.clone(), direction, self.tail_bytes);
             let same = take_first(&mut rows, direction, repeats);
-            lead.key_into(nth(&same, direction, 0), key);
-            self.table.codec().split(key, slices)?;
-            for (place, column) in self.columns.iter().enumerate() {
-                let ColumnLocation::KeyPrefix { position, codec } = column.source else { continue };
-                let mut cells = values.column_mut(first, place);
-                put_key(&self.table, key, slices, (position, codec), scratch, &mut cells)?;
-                cells.repeat(repeats - 1);
-            }
+            lead.key_into(nth(&same, direction, 0), &mut key);
+            self.put_leading_of(&key, reader, values, first, repeats)?;
             first += repeats;
+        }
+        reader.key = key;
+        Ok(())
+    }
+
+    /// Puts the leading columns of a key into so many rows.
+    fn put_leading_of(
+        &self,
+        key: &[u8],
+        reader: &mut RowReader,
+        values: &mut RowValues,
+        first: usize,
+        rows: usize,
+    ) -> Result<(), TableError> {
+        let RowReader { slices, scratch, .. } = reader;
+        self.table.codec().split(key, slices)?;
+        for (place, column) in self.columns.iter().enumerate() {
+            let ColumnLocation::KeyPrefix { position, codec } = column.source else { continue };
+            let mut cells = values.column_mut(first, place);
+            put_key(&self.table, key, slices, (position, codec), scratch, &mut cells)?;
+            cells.repeat(rows - 1);
         }
         Ok(())
     }

@@ -106,7 +106,7 @@ impl Snapshot for EmbeddedSnapshot {
     fn get(&self, columns: &Projection, row_key: &[u8]) -> Result<Option<Vec<Value>>, TableError> {
         let shape = RowShape::of(&self.engine.tables, columns)?;
         let found = find(&self.rows_for(shape.table())?, row_key, shape.table().expired_ms(self.now_ms))?;
-        found.map(|found| Ok(shape.values(found)?.values().collect())).transpose()
+        found.map(|found| Ok(shape.values(row_key, found)?.values().collect())).transpose()
     }
 
     fn get_all(
