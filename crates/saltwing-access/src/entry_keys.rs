@@ -3,11 +3,12 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use saltwing_expr::RowValues;
-use saltwing_types::{Expr, Value};
+use saltwing_expr::{RowValues, ValueRef};
+use saltwing_rowkey::KeySlices;
+use saltwing_types::Expr;
 
 use crate::{
-    Index, Memory, Projection, Reservation, RowSource, ScanContext, ScanRoute, ScanSpec, Snapshot, Table, TableError,
+    Index, Memory, Projection, Reservation, RowSource, ScanContext, ScanRoute, ScanSpec, Snapshot, TableError,
 };
 
 /// Row keys that are read together.
@@ -22,13 +23,11 @@ const ENTRIES_MIN: usize = 1024;
 
 /// Scans of the entries of an index for the keys of their rows.
 pub(crate) struct EntrySpec {
-    table: Arc<Table>,
-    /// The columns of entries that make up the key of the table.
+    index: Index,
+    /// The keys of entries.
     scan: ScanSpec,
-    /// The same columns.
-    values: Projection,
-    /// What these columns are in the table, by index.
-    key_columns: Box<[usize]>,
+    /// The same.
+    keys: Projection,
 }
 
 impl EntrySpec {
@@ -36,12 +35,10 @@ impl EntrySpec {
     ///
     /// # Errors
     /// As [`ScanSpec::new`].
-    pub(crate) fn new(table: &Arc<Table>, index: &Index, filter: Vec<Expr>) -> Result<Self, TableError> {
-        let key_columns: Box<[usize]> = index.key_columns().into();
-        let columns: Vec<usize> = key_columns.iter().filter_map(|column| index.entry_column(*column)).collect();
-        let values = Projection::new(index.entries(), columns.iter().copied());
-        let scan = ScanSpec::new(index.entries(), columns, filter)?;
-        Ok(Self { table: table.clone(), scan, values, key_columns })
+    pub(crate) fn new(index: &Index, filter: Vec<Expr>) -> Result<Self, TableError> {
+        let key = index.entries().row_key_index();
+        let keys = Projection::new(index.entries(), [key]);
+        Ok(Self { scan: ScanSpec::new(index.entries(), vec![key], filter)?, keys, index: index.clone() })
     }
 
     pub(crate) fn is_filtered(&self) -> bool {
@@ -53,9 +50,9 @@ impl EntrySpec {
 pub(crate) struct EntryKeys {
     spec: Arc<EntrySpec>,
     entries: Box<dyn RowSource>,
+    /// The keys of the entries that were read last.
     values: RowValues,
-    /// The row of an entry as far as the key needs it.
-    row: Vec<Value>,
+    slices: KeySlices,
     /// Keys that are read together: fewer if the reader may stop early.
     at_once: usize,
 }
@@ -70,8 +67,8 @@ impl EntryKeys {
         Ok(Self {
             at_once: if route.first_batch.is_some() { 1 } else { KEYS_AT_ONCE },
             entries: snapshot.scan(&spec.scan, route, context)?,
-            values: RowValues::new(spec.values.columns().len()),
-            row: vec![Value::Null; spec.table.def().columns.len()],
+            values: RowValues::new(1),
+            slices: KeySlices::new(),
             spec: spec.clone(),
         })
     }
@@ -81,17 +78,16 @@ impl EntryKeys {
         let before = keys.len();
         while keys.len() - before < self.at_once {
             self.values.clear();
-            if !self.entries.next_values(&self.spec.values, &mut self.values)? {
+            if !self.entries.next_values(&self.spec.keys, &mut self.values)? {
                 break;
             }
             keys.reserve(self.values.rows());
             for entry in 0..self.values.rows() {
-                for (place, column) in self.spec.key_columns.iter().enumerate() {
-                    if let Some(value) = self.row.get_mut(*column) {
-                        *value = self.values.get(entry, place).into_value();
-                    }
-                }
-                keys.push(self.spec.table.row_key(&self.row)?);
+                let ValueRef::Bytes(entry) = self.values.get(entry, 0) else {
+                    let table = self.spec.index.def().name.clone();
+                    return Err(TableError::Corrupt { table, key: String::new(), what: "an entry has no key" });
+                };
+                keys.push(self.spec.index.row_key(entry, &mut self.slices)?);
             }
         }
         Ok(keys.len() > before)

@@ -84,7 +84,7 @@ impl ReadSpec {
         }
         let key = (!of_rows.is_empty()).then_some(table.row_key_index());
         let lookup = LookupSpec {
-            entries: Arc::new(EntrySpec::new(table, index, of_entries)?),
+            entries: Arc::new(EntrySpec::new(index, of_entries)?),
             others: Vec::new(),
             rows: ScanSpec::new(table, columns.iter().copied().chain(key).collect(), of_rows)?,
             schema: ScanSpec::new(table, columns.clone(), Vec::new())?.schema().clone(),
@@ -102,7 +102,7 @@ impl ReadSpec {
             && let Some(lookup) = Arc::get_mut(lookup)
         {
             let (of_entries, _) = conditions_of_entries(other, filter);
-            lookup.others.push((Arc::new(EntrySpec::new(lookup.rows.table(), other, of_entries)?), route));
+            lookup.others.push((Arc::new(EntrySpec::new(other, of_entries)?), route));
         }
         Ok(self)
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use saltwing_expr::arrow_type;
-use saltwing_rowkey::{KEY_BYTES_EXPECTED, KeyRange, RowKeyCodec, RowKeyError};
+use saltwing_rowkey::{KEY_BYTES_EXPECTED, KeyRange, KeySlices, RowKeyCodec, RowKeyError, RowsOfEntries};
 use saltwing_types::index::entries_def;
 use saltwing_types::table::{ROW_KEY_COLUMN, ROW_TIME_COLUMN, SPLIT_KEYS, TimeColumn};
 use saltwing_types::{
@@ -269,6 +269,7 @@ pub struct Index {
     never_null: Vec<bool>,
     key: KeySchema,
     codec: Arc<RowKeyCodec>,
+    rows: Arc<RowsOfEntries>,
 }
 
 impl Index {
@@ -276,8 +277,10 @@ impl Index {
     /// [`TableError::RowKey`] when the key of its entries cannot be encoded.
     pub fn new(def: &TableDef, index: &IndexDef) -> Result<Self, TableError> {
         let key = index.key(def);
+        let rows = RowsOfEntries::new(RowKeyCodec::new(&def.key)?, &key, index.places_of_row_key(def))?;
+        let rows = Arc::new(rows);
         let codec = |schema: &KeySchema| match index.local {
-            true => RowKeyCodec::of_entries(schema, &RowKeyCodec::new(&def.key)?, index.places_of_row_key(def)),
+            true => RowKeyCodec::of_local_entries(schema, &rows),
             false => RowKeyCodec::new(schema),
         };
         let entries = Table::new(Arc::new(entries_def(def, index)))?;
@@ -288,6 +291,7 @@ impl Index {
             never_null: index.parts.iter().map(|part| !part.expr.is_nullable()).collect(),
             key_columns: def.key.columns.iter().filter_map(KeyColumn::column).collect(),
             codec: Arc::new(codec(&key)?),
+            rows,
             key,
             def: index.clone(),
         })
@@ -363,15 +367,12 @@ impl Index {
         self.def.parts.iter().map(value).collect()
     }
 
-    /// The row of an entry as far as the entry has it: the columns of the table's key are among those.
-    pub fn row_of_entry(&self, table: &Table, entry: &[Value]) -> Vec<Value> {
-        let mut row = vec![Value::Null; table.def.columns.len()];
-        for (&column, value) in self.columns.iter().zip(entry) {
-            if let Some(place) = row.get_mut(column) {
-                place.clone_from(value);
-            }
-        }
-        row
+    /// The physical key of the row that an entry names, by the physical key of the entry.
+    ///
+    /// # Errors
+    /// [`TableError::RowKey`] if this is not the key of an entry.
+    pub fn row_key(&self, entry: &[u8], slices: &mut KeySlices) -> Result<Vec<u8>, TableError> {
+        Ok(self.rows.row_key(&self.codec, entry, slices)?)
     }
 
     /// The entry of a row: a value for each column of [`Index::entries`]. `None` if the index is partial and the row is not

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use saltwing_access::{Index, Projection, ScanSpec, Snapshot, Table, TableError};
 use saltwing_bind::Arbiters;
+use saltwing_rowkey::KeySlices;
 use saltwing_types::Value;
 
 use crate::ExecError;
@@ -18,7 +19,6 @@ type KeyedRow = (Vec<u8>, Vec<Value>);
 
 /// Finds rows by the keys of a statement's [`Arbiters`].
 pub(crate) struct ConflictingRows<'s> {
-    table: &'s Arc<Table>,
     arbiters: &'s Arbiters,
     /// All columns, for rows that are looked up.
     all: Projection,
@@ -31,9 +31,9 @@ pub(crate) struct ConflictingRows<'s> {
 }
 
 impl<'s> ConflictingRows<'s> {
-    pub(crate) fn new(table: &'s Arc<Table>, arbiters: &'s Arbiters) -> Self {
+    pub(crate) fn new(table: &Arc<Table>, arbiters: &'s Arbiters) -> Self {
         let all = Projection::all(table);
-        Self { table, arbiters, all, entries: Vec::new(), written: HashMap::new(), by_value: HashMap::new() }
+        Self { arbiters, all, entries: Vec::new(), written: HashMap::new(), by_value: HashMap::new() }
     }
 
     /// Forgets the written rows: the view has them from now on.
@@ -98,7 +98,10 @@ impl<'s> ConflictingRows<'s> {
     ) -> Result<Option<Vec<u8>>, ExecError> {
         find_entry(view, index, spec, &value.range, |values, entry| {
             let key = match values == value.values {
-                true => self.table.row_key(&index.row_of_entry(self.table, &entry))?,
+                true => match entry.get(index.entries().row_key_index()) {
+                    Some(Value::Bytes(entry)) => index.row_key(entry, &mut KeySlices::new())?,
+                    _ => return Err(ExecError::Bug("an entry of an index has no key")),
+                },
                 false => return Ok(None),
             };
             Ok((!self.written.contains_key(&key)).then_some(key))

@@ -39,6 +39,8 @@ pub enum ValueRef<'a> {
     Int(i64),
     /// Text.
     Text(&'a str),
+    /// Bytes.
+    Bytes(&'a [u8]),
     /// Any value: of the other types.
     Owned(Value),
 }
@@ -50,6 +52,7 @@ impl ValueRef<'_> {
             Self::Null => Value::Null,
             Self::Int(value) => Value::Int(value),
             Self::Text(text) => Value::text(text),
+            Self::Bytes(bytes) => Value::Bytes(bytes.to_vec()),
             Self::Owned(value) => value,
         }
     }
@@ -61,6 +64,7 @@ impl<'a> From<&'a Value> for ValueRef<'a> {
             Value::Null => Self::Null,
             Value::Int(value) => Self::Int(*value),
             Value::Text(text) => Self::Text(text),
+            Value::Bytes(bytes) => Self::Bytes(bytes),
             value => Self::Owned(value.clone()),
         }
     }

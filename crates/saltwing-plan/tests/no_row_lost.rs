@@ -12,7 +12,7 @@ use saltwing_plan::{
     Access, AccessKind, Buckets, CandidateKey, Condition, IndexTraits, Loss, OrderBy, OrderItem, OrderKind, Request,
     ScanRange, choose,
 };
-use saltwing_rowkey::{KeyRange, RowKeyCodec};
+use saltwing_rowkey::{KeyRange, RowKeyCodec, RowsOfEntries};
 use saltwing_types::{Direction, KeyColumn, KeySchema, Salt, SortOrder, Value};
 
 use support::Table;
@@ -234,7 +234,8 @@ proptest! {
         let table = Table::new("t", table.columns.clone(), KeySchema { salt, ..table.schema.clone() });
         let schema = KeySchema { salt, ..index.schema.clone() };
         // The last column of the index is the one of the table's key.
-        let codec = Arc::new(RowKeyCodec::of_entries(&schema, &table.codec, vec![schema.columns.len() - 1]).unwrap());
+        let rows = RowsOfEntries::new(RowKeyCodec::clone(&table.codec), &schema, vec![schema.columns.len() - 1]).unwrap();
+        let codec = Arc::new(RowKeyCodec::of_local_entries(&schema, &Arc::new(rows)).unwrap());
         let index = Table { schema, codec, ..index };
         let palette = random::palette(&table, &mut wish);
         let conditions = random::conditions(&table, &palette, &mut wish);

@@ -9,11 +9,29 @@ use saltwing_types::table::{BUCKETS_MAX, ROW_KEY_BYTES_MAX};
 use saltwing_types::{KeySchema, Salt, SortOrder, SqlType, Value};
 
 use crate::column::ColumnCodec;
+use crate::entries::RowsOfEntries;
 use crate::error::shown_bytes;
 use crate::{Key, KeySlices, RowKeyError, salt};
 
 /// Bytes that keys have room for at first: most need no more.
 pub const KEY_BYTES_EXPECTED: usize = 48;
+
+/// What a key is made from, by key column.
+pub(crate) trait KeyValues {
+    fn is_null(&self, column: usize) -> bool;
+    /// Appends the bytes of a value that is not NULL, without terminator and separator.
+    fn write(&self, column: usize, codec: &ColumnCodec, out: &mut Vec<u8>) -> Result<(), RowKeyError>;
+}
+
+impl<'v, F: Fn(usize) -> &'v Value> KeyValues for F {
+    fn is_null(&self, column: usize) -> bool {
+        self(column).is_null()
+    }
+
+    fn write(&self, column: usize, codec: &ColumnCodec, out: &mut Vec<u8>) -> Result<(), RowKeyError> {
+        codec.encode(self(column), out)
+    }
+}
 
 /// Encodes and decodes the row keys of one table.
 ///
@@ -26,24 +44,6 @@ pub struct RowKeyCodec {
     pub(crate) salt: Option<Salt>,
     /// The rows in whose buckets the keys lie; `None`: the salt tells the bucket.
     pub(crate) rows: Option<Arc<RowsOfEntries>>,
-}
-
-/// The rows of index entries.
-#[derive(Debug)]
-pub(crate) struct RowsOfEntries {
-    codec: RowKeyCodec,
-    /// For each column of a row's key, the column of an entry's key that has its value.
-    columns: Vec<usize>,
-}
-
-impl RowsOfEntries {
-    /// The bucket of the row whose entry has these key values.
-    fn bucket<'v>(&self, pick: impl Fn(usize) -> &'v Value) -> Result<u8, RowKeyError> {
-        let value = |column: usize| self.columns.get(column).map_or(&Value::Null, |place| pick(*place));
-        let mut salted = Vec::new();
-        self.codec.append_columns(&value, self.codec.salt_column_count(), &mut salted)?;
-        Ok(self.codec.salt.map_or(0, |salt| salt::bucket(&salted, salt.buckets)))
-    }
 }
 
 impl RowKeyCodec {
@@ -71,22 +71,17 @@ impl RowKeyCodec {
         Ok(Self { columns: columns.collect::<Result<_, _>>()?, salt: schema.salt, rows: None })
     }
 
-    /// A codec for the entries of a local index, each of which lies in the bucket of its row. `rows` is the codec of the rows'
-    /// keys; `columns` says for each of its columns which column of `schema` has the same value.
+    /// A codec for the entries of a local index, each of which lies in the bucket of its row.
     ///
     /// # Errors
-    /// As [`RowKeyCodec::new`]; [`RowKeyError::Schema`] if `columns` or the buckets are not those of the rows.
-    pub fn of_entries(schema: &KeySchema, rows: &Self, columns: Vec<usize>) -> Result<Self, RowKeyError> {
+    /// As [`RowKeyCodec::new`]; [`RowKeyError::Schema`] if the buckets are not those of the rows.
+    pub fn of_local_entries(schema: &KeySchema, rows: &Arc<RowsOfEntries>) -> Result<Self, RowKeyError> {
         let codec = Self::new(schema)?;
         let buckets = |codec: &Self| codec.salt.map(|salt| salt.buckets);
-        let is_known = columns.iter().all(|column| *column < codec.columns.len());
-        if columns.len() != rows.columns.len() || !is_known || buckets(&codec) != buckets(rows) {
-            return Err(RowKeyError::Schema(
-                "the entries of a local index have the key and the buckets of rows".into(),
-            ));
+        if buckets(&codec) != buckets(rows.codec()) {
+            return Err(RowKeyError::Schema("the entries of a local index have the buckets of its rows".into()));
         }
-        let rows = codec.salt.map(|_| Arc::new(RowsOfEntries { codec: rows.clone(), columns }));
-        Ok(Self { rows, ..codec })
+        Ok(Self { rows: codec.salt.map(|_| rows.clone()), ..codec })
     }
 
     /// Bytes in front of the logical key: 1 when the table is salted, else 0.
@@ -126,13 +121,18 @@ impl RowKeyCodec {
     /// # Errors
     /// As [`RowKeyCodec::encode`].
     pub fn encode_with<'v>(&self, pick: impl Fn(usize) -> &'v Value, out: &mut Vec<u8>) -> Result<(), RowKeyError> {
+        self.encode_columns(&pick, out)
+    }
+
+    /// As [`RowKeyCodec::encode_with`], of values in any form.
+    pub(crate) fn encode_columns(&self, values: &impl KeyValues, out: &mut Vec<u8>) -> Result<(), RowKeyError> {
         let start = out.len();
         out.resize(start + self.bucket_bytes(), 0);
-        self.append(&pick, out)
+        self.append(values, out)
             .and_then(|salted_end| {
                 let salted = out.get(start + 1..salted_end).unwrap_or_default();
                 let bucket = match (&self.rows, self.salt) {
-                    (Some(rows), _) => Some(rows.bucket(&pick)?),
+                    (Some(rows), _) => Some(rows.bucket(values)?),
                     (None, salt) => salt.map(|salt| salt::bucket(salted, salt.buckets)),
                 };
                 if let Some(bucket) = bucket {
@@ -150,7 +150,7 @@ impl RowKeyCodec {
     pub fn encode_logical(&self, values: &[Value]) -> Result<Key, RowKeyError> {
         self.check_count(values.len())?;
         let mut key = Key::new();
-        self.append(|column| values.get(column).unwrap_or(&Value::Null), &mut key)?;
+        self.append(&|column: usize| values.get(column).unwrap_or(&Value::Null), &mut key)?;
         Ok(key)
     }
 
@@ -164,9 +164,9 @@ impl RowKeyCodec {
 
     /// Appends the logical key; returns where in `out` the bytes that the salt
     /// covers end.
-    fn append<'v>(&self, pick: impl Fn(usize) -> &'v Value, out: &mut Vec<u8>) -> Result<usize, RowKeyError> {
+    fn append(&self, values: &impl KeyValues, out: &mut Vec<u8>) -> Result<usize, RowKeyError> {
         let start = out.len();
-        let written = self.append_columns(&pick, self.columns.len(), out)?;
+        let written = self.append_columns(values, self.columns.len(), out)?;
         if out.len() == start && !self.allows_empty() {
             let columns: Vec<_> = self.columns.iter().map(|c| c.name.as_str()).collect();
             return Err(RowKeyError::Empty { columns: columns.join(", "), count: columns.len() });
@@ -182,9 +182,9 @@ impl RowKeyCodec {
 
     /// Appends the first `count` columns, NULLs at their end left out; returns
     /// where the bytes end that a table of the salt's columns alone would have.
-    fn append_columns<'v>(
+    pub(crate) fn append_columns(
         &self,
-        pick: &impl Fn(usize) -> &'v Value,
+        values: &impl KeyValues,
         count: usize,
         out: &mut Vec<u8>,
     ) -> Result<usize, RowKeyError> {
@@ -193,8 +193,7 @@ impl RowKeyCodec {
         // NULLs wait until a value follows them: at the end they are left out.
         let mut pending = 0;
         for (index, column) in self.columns.iter().enumerate().take(count) {
-            let value = pick(index);
-            if value.is_null() {
+            if values.is_null(index) {
                 if !column.nullable {
                     return Err(RowKeyError::Null { column: column.name.clone() });
                 }
@@ -203,22 +202,18 @@ impl RowKeyCodec {
             for earlier in self.columns.iter().take(index).skip(pending) {
                 earlier.write_null(out);
             }
-            column.encode(value, out).map_err(|error| column.error(error))?;
+            values.write(index, column, out)?;
             column.write_terminator(out);
             pending = index + 1;
             if index < salted_count {
                 salted_end = out.len();
             }
             // Whether a separator follows is known only when a later value comes.
-            if !column.is_desc() && self.has_value_after(index, count, pick) {
+            if !column.is_desc() && (index + 1..count).any(|later| !values.is_null(later)) {
                 column.write_separator(out);
             }
         }
         Ok(salted_end)
-    }
-
-    fn has_value_after<'v>(&self, index: usize, count: usize, pick: &impl Fn(usize) -> &'v Value) -> bool {
-        (index + 1..count).any(|later| !pick(later).is_null())
     }
 
     /// Number of leading columns that the bucket depends on: all, for entries that lie in the buckets of their rows.
@@ -237,7 +232,7 @@ impl RowKeyCodec {
         match self.salt {
             Some(_) if let Some(rows) = &self.rows => {
                 let values = self.decode(&[&[0], logical].concat()).unwrap_or_default();
-                rows.bucket(|column| values.get(column).unwrap_or(&Value::Null)).unwrap_or_default()
+                rows.bucket(&|column: usize| values.get(column).unwrap_or(&Value::Null)).unwrap_or_default()
             }
             None => 0,
             Some(Salt { buckets, by: None }) => salt::bucket(logical, buckets),
@@ -275,7 +270,7 @@ impl RowKeyCodec {
         }
         let value = |column: usize| values.get(column).map_or(&Value::Null, Borrow::borrow);
         if let Some(rows) = &self.rows {
-            return rows.bucket(value).map(Some);
+            return rows.bucket(&value).map(Some);
         }
         let mut salted = Vec::new();
         self.append_columns(&value, count, &mut salted)?;

@@ -92,13 +92,13 @@ impl ColumnCodec {
     }
 
     /// Appends the value bytes; refuses what this place in the key cannot hold.
-    pub(crate) fn encode(&self, value: &Value, out: &mut Vec<u8>) -> Result<(), KeyValueError> {
+    pub(crate) fn encode(&self, value: &Value, out: &mut Vec<u8>) -> Result<(), RowKeyError> {
         let start = out.len();
-        self.value.encode(value, out)?;
-        match self.framing {
+        let encoded = self.value.encode(value, out).and_then(|()| match self.framing {
             Framing::Fixed(_) => Ok(()),
             _ => self.check_place(value, out.get(start..).unwrap_or_default()),
-        }
+        });
+        encoded.map_err(|error| self.error(error))
     }
 
     fn check_place(&self, value: &Value, stored: &[u8]) -> Result<(), KeyValueError> {

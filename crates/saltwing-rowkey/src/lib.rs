@@ -54,6 +54,7 @@ mod bound;
 mod codec;
 mod column;
 mod decimal;
+mod entries;
 mod error;
 mod escape;
 mod key_range;
@@ -66,6 +67,7 @@ mod split;
 mod value_codec;
 
 pub use codec::{KEY_BYTES_EXPECTED, RowKeyCodec};
+pub use entries::RowsOfEntries;
 pub use error::{BadBytes, KeyValueError, RowKeyError};
 pub use key_range::{Key, KeyRange, merge_ranges};
 pub use key_slices::KeySlices;

@@ -5,7 +5,7 @@ mod nasty;
 
 use nasty::{Table, row_picks, table};
 use proptest::prelude::*;
-use saltwing_rowkey::{KeySlices, RowKeyCodec, salt};
+use saltwing_rowkey::{KeySlices, RowKeyCodec, RowsOfEntries, salt};
 use saltwing_types::{KeyColumn, KeySchema, KeySource, Salt, SortOrder, SqlType as T, Value as V};
 
 /// What a stored value reads back as.
@@ -74,6 +74,41 @@ proptest! {
             }
             // What was read is written as the same key.
             prop_assert_eq!(codec.encode(&read).unwrap(), key);
+        }
+    }
+
+    /// The key of a row is made from that of its entry, whichever of the entry's columns it has, in which order and direction.
+    #[test]
+    fn the_key_of_an_entry_has_that_of_its_row(
+        table in table(),
+        picks in row_picks(40),
+        places in prop::collection::vec((any::<prop::sample::Index>(), any::<bool>()), 1..=4),
+        by in 0usize..4,
+    ) {
+        let mut columns: Vec<(usize, KeyColumn)> = Vec::new();
+        for (place, turned) in places {
+            let place = place.index(table.schema.columns.len());
+            let column = table.schema.columns[place].clone();
+            let is_desc = (column.order == SortOrder::Desc) != turned;
+            if columns.iter().all(|(known, _)| *known != place) {
+                let order = if is_desc { SortOrder::Desc } else { SortOrder::Asc };
+                columns.push((place, KeyColumn { order, ..column }));
+            }
+        }
+        let (places, columns): (Vec<usize>, Vec<KeyColumn>) = columns.into_iter().unzip();
+        let by = (1..=columns.len()).contains(&by).then_some(by);
+        let salt = table.schema.salt.map(|_| Salt { buckets: 7, by });
+        let rows = RowKeyCodec::new(&KeySchema { columns, salt });
+        // Such as VARBINARY before the end.
+        prop_assume!(rows.is_ok());
+        let of_entries = RowsOfEntries::new(rows.unwrap(), &table.schema, places.clone()).unwrap();
+        let mut slices = KeySlices::new();
+        for (entry, _) in table.rows(&picks) {
+            let row: Vec<V> = places.iter().map(|place| entry[*place].clone()).collect();
+            // Each place in a key refuses other values.
+            let Ok(expected) = of_entries.codec().encode(&row) else { continue };
+            let entry = table.codec.encode(&entry).unwrap();
+            prop_assert_eq!(of_entries.row_key(&table.codec, &entry, &mut slices).unwrap(), expected);
         }
     }
 
@@ -200,4 +235,21 @@ fn typed_readers() {
             }
         }
     }
+}
+
+#[test]
+fn entries_have_the_columns_of_row_keys() {
+    let column =
+        |ty| KeyColumn { source: KeySource::Column(0), name: "k".into(), ty, order: SortOrder::Asc, nullable: false };
+    let rows = RowKeyCodec::new(&KeySchema { columns: vec![column(T::Integer)], salt: None }).unwrap();
+    let entries = KeySchema { columns: vec![column(T::BigInt), column(T::Integer)], salt: None };
+    for places in [vec![], vec![0], vec![2], vec![0, 1]] {
+        assert!(RowsOfEntries::new(rows.clone(), &entries, places).is_err());
+    }
+    let of_entries = RowsOfEntries::new(rows, &entries, vec![1]).unwrap();
+    let entries = RowKeyCodec::new(&entries).unwrap();
+    let mut slices = KeySlices::new();
+    let key = entries.encode(&[V::Int(1), V::Int(2)]).unwrap();
+    assert_eq!(of_entries.row_key(&entries, &key, &mut slices).unwrap(), [0x80, 0, 0, 2]);
+    assert!(of_entries.row_key(&entries, &key[..5], &mut slices).is_err());
 }

@@ -61,7 +61,7 @@ macro_rules! integers {
                 match value {
                     ValueRef::Int(i) => i.try_into().ok(),
                     ValueRef::Owned(value) => Self::from_value(value, ty),
-                    ValueRef::Null | ValueRef::Text(_) => None,
+                    ValueRef::Null | ValueRef::Text(_) | ValueRef::Bytes(_) => None,
                 }
             }
         }
@@ -95,7 +95,7 @@ impl FromValue for String {
         match value {
             ValueRef::Text(text) => Some(text.to_owned()),
             ValueRef::Owned(value) => Self::from_value(value, ty),
-            ValueRef::Int(i) => Self::from_value(Value::Int(i), ty),
+            value @ (ValueRef::Int(_) | ValueRef::Bytes(_)) => Self::from_value(value.into_value(), ty),
             ValueRef::Null => None,
         }
     }
