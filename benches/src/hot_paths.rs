@@ -35,7 +35,7 @@ const ROWS: u64 = 5000;
 const RUNS: usize = 200;
 
 /// What is read, and how many per cent of the rows lie in the delta too.
-const READS: [(&str, Read, u64); 9] = [
+const READS: [(&str, Read, u64); 10] = [
     ("point", Read::Point, 0),
     ("latest10", Read::Latest10, 0),
     ("prefix500", Read::Prefix500Arrow, 0),
@@ -45,7 +45,10 @@ const READS: [(&str, Read, u64); 9] = [
     ("agg401", Read::Agg401, 0),
     ("agg401_dirty10", Read::Agg401, 10),
     ("filter_all", Read::FilterAll, 0),
+    ("index_point", Read::IndexPoint, 0),
 ];
+/// The index that they read by.
+const INDEX: &str = "CREATE INDEX log_a ON log (a) SALT_BY = (a)";
 /// What is written.
 const UPSERT: &str = "upsert";
 
@@ -157,11 +160,15 @@ fn run_path(name: &str) -> Result<()> {
     let mut engine =
         EngineKind::SaltwingMemory.open(folder.path(), Opening { cache_bytes: None, keep_recent: true })?;
     let log = Log { rows: ROWS, urls: Urls::Paths };
+    let path = READS.iter().find(|(path, ..)| *path == name);
+    if matches!(path, Some((_, Read::IndexPoint, _))) {
+        engine.run(INDEX)?;
+    }
     for from in (0..ROWS).step_by(1000) {
         engine.load(&log.rows(from, from + 1000))?;
     }
     engine.settle()?;
-    if let Some((_, read, percent)) = READS.iter().find(|(path, ..)| *path == name) {
+    if let Some((_, read, percent)) = path {
         let mut mix = Mix(3);
         if *percent > 0 {
             let recent: Vec<LogRow> = log.some(*percent, &mut mix).into_iter().map(|index| log.row(index)).collect();

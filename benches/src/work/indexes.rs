@@ -72,7 +72,8 @@ fn run_reads(bench: &mut Bench) -> Result<()> {
     }
     // The engines of the run wait meanwhile.
     std::mem::swap(&mut bench.peers, &mut peers);
-    let warm = bench.warm().and_then(|()| bench.warm_by(Read::Entries));
+    let by_entries = [Read::FirstEntries, Read::SecondEntries];
+    let warm = bench.warm().and_then(|()| by_entries.into_iter().try_for_each(|read| bench.warm_by(read)));
     let measured = warm.and_then(|()| READS.iter().try_for_each(|read| bench.measure(*read, read.name())));
     std::mem::swap(&mut bench.peers, &mut peers);
     measured
