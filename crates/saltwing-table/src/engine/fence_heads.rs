@@ -5,8 +5,8 @@
 //! shared      | 5 18600
 //! heads     0 |         0 1 ..|         0 2 ..|         3 7 ..
 //! ```
-//! A fence is seldom in a cache, and the fences of neighbours often begin alike: so a search compares the bytes behind those
-//! that are the same in all. It reads fences only if these are the same, too.
+//! A fence is seldom in a cache, and neighbouring fences often begin with the same bytes. So a search compares the bytes behind
+//! those that all fences share, which are kept here as numbers. It reads a fence only if these bytes are equal.
 
 use saltwing_store::Bytes;
 
@@ -21,6 +21,7 @@ pub(crate) struct FenceHeads {
     shared_head: u128,
     /// One bits for the shared bytes of a head.
     shared_mask: u128,
+    /// The bytes of each fence behind the shared ones.
     heads: Vec<u128>,
 }
 
@@ -79,12 +80,12 @@ impl FenceHeads {
         }
     }
 
-    /// How many fences come before a key: those for whose place `is_before` holds, which are the first ones. It says so by
-    /// the order of the key and the fence.
+    /// The number of fences for which `is_before` holds. It takes the place of a fence, and must compare that fence with `key`:
+    /// it holds for the fences below the key, or for those not above it.
     #[inline]
     pub(crate) fn count_before(&self, key: FenceKey<'_>, is_before: impl Fn(usize) -> bool) -> usize {
         let heads = &self.heads;
-        // Keys that do not begin as the fences do are few: they are behind the last fence, or before the first full one.
+        // A key without the shared bytes is before or behind all fences that have them. Such keys are few, so fences are read.
         let (mut low, mut high) = (0, heads.len());
         if let Some(wanted) = self.head_behind_shared(key) {
             low = heads.partition_point(|head| *head < wanted);
