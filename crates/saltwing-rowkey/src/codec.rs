@@ -9,9 +9,8 @@ use saltwing_types::table::{BUCKETS_MAX, ROW_KEY_BYTES_MAX};
 use saltwing_types::{KeySchema, Salt, SortOrder, SqlType, Value};
 
 use crate::column::ColumnCodec;
-use crate::entries::RowsOfEntries;
 use crate::error::shown_bytes;
-use crate::{Key, KeySlices, RowKeyError, salt};
+use crate::{Key, KeySlices, RowKeyError, ValueCodec, salt};
 
 /// Bytes that keys have room for at first: most need no more.
 pub const KEY_BYTES_EXPECTED: usize = 48;
@@ -44,6 +43,62 @@ pub struct RowKeyCodec {
     pub(crate) salt: Option<Salt>,
     /// The rows in whose buckets the keys lie; `None`: the salt tells the bucket.
     pub(crate) rows: Option<Arc<RowsOfEntries>>,
+}
+
+/// The rows of an index's entries. The key of an entry has each column of its row's key.
+#[derive(Debug)]
+pub struct RowsOfEntries {
+    pub(crate) codec: RowKeyCodec,
+    /// For each column of a row's key, the column of an entry's key that has its value.
+    pub(crate) columns: Vec<usize>,
+}
+
+impl RowsOfEntries {
+    /// `codec` is that of the rows' keys; `columns` says for each of its columns which column of `entries` has the same value.
+    ///
+    /// # Errors
+    /// [`RowKeyError::Schema`] if `columns` or their types are not those of the rows.
+    pub fn new(codec: RowKeyCodec, entries: &KeySchema, columns: Vec<usize>) -> Result<Self, RowKeyError> {
+        let is_same = |(own, place): (&ColumnCodec, &usize)| {
+            entries
+                .columns
+                .get(*place)
+                .is_some_and(|column| own.value.sql_type() == ValueCodec::new(column.ty, column.order).sql_type())
+        };
+        if columns.len() != codec.columns.len() || !codec.columns.iter().zip(&columns).all(is_same) {
+            return Err(RowKeyError::Schema("entries of an index have the key columns of its rows".into()));
+        }
+        Ok(Self { codec, columns })
+    }
+
+    /// The codec of the rows' keys.
+    pub fn codec(&self) -> &RowKeyCodec {
+        &self.codec
+    }
+
+    /// The bucket of the row whose entry has these key values.
+    fn bucket(&self, entry: &impl KeyValues) -> Result<u8, RowKeyError> {
+        let mut salted = Vec::new();
+        let values = Moved { entry, columns: &self.columns };
+        self.codec.append_columns(&values, self.codec.salt_column_count(), &mut salted)?;
+        Ok(self.codec.salt.map_or(0, |salt| salt::bucket(&salted, salt.buckets)))
+    }
+}
+
+/// The values of a row's key, among those of its entry's.
+pub(crate) struct Moved<'e, E> {
+    pub(crate) entry: &'e E,
+    pub(crate) columns: &'e [usize],
+}
+
+impl<E: KeyValues> KeyValues for Moved<'_, E> {
+    fn is_null(&self, column: usize) -> bool {
+        self.columns.get(column).is_none_or(|place| self.entry.is_null(*place))
+    }
+
+    fn write(&self, column: usize, codec: &ColumnCodec, out: &mut Vec<u8>) -> Result<(), RowKeyError> {
+        self.columns.get(column).map_or(Ok(()), |place| self.entry.write(*place, codec, out))
+    }
 }
 
 impl RowKeyCodec {

@@ -1,50 +1,10 @@
-//! The keys of index entries, and those of their rows.
+//! The keys of rows, made from the keys of their index entries.
 
-use saltwing_types::KeySchema;
-
-use crate::codec::KeyValues;
+use crate::codec::{KeyValues, Moved, RowsOfEntries};
 use crate::column::ColumnCodec;
-use crate::{Key, KeySlices, RowKeyCodec, RowKeyError, ValueCodec, salt};
-
-/// The rows of an index's entries. The key of an entry has each column of its row's key.
-#[derive(Debug)]
-pub struct RowsOfEntries {
-    codec: RowKeyCodec,
-    /// For each column of a row's key, the column of an entry's key that has its value.
-    columns: Vec<usize>,
-}
+use crate::{Key, KeySlices, RowKeyCodec, RowKeyError};
 
 impl RowsOfEntries {
-    /// `codec` is that of the rows' keys; `columns` says for each of its columns which column of `entries` has the same value.
-    ///
-    /// # Errors
-    /// [`RowKeyError::Schema`] if `columns` or their types are not those of the rows.
-    pub fn new(codec: RowKeyCodec, entries: &KeySchema, columns: Vec<usize>) -> Result<Self, RowKeyError> {
-        let is_same = |(own, place): (&ColumnCodec, &usize)| {
-            entries
-                .columns
-                .get(*place)
-                .is_some_and(|column| own.value.sql_type() == ValueCodec::new(column.ty, column.order).sql_type())
-        };
-        if columns.len() != codec.columns.len() || !codec.columns.iter().zip(&columns).all(is_same) {
-            return Err(RowKeyError::Schema("entries of an index have the key columns of its rows".into()));
-        }
-        Ok(Self { codec, columns })
-    }
-
-    /// The codec of the rows' keys.
-    pub fn codec(&self) -> &RowKeyCodec {
-        &self.codec
-    }
-
-    /// The bucket of the row whose entry has these key values.
-    pub(crate) fn bucket(&self, entry: &impl KeyValues) -> Result<u8, RowKeyError> {
-        let mut salted = Vec::new();
-        let values = Moved { entry, columns: &self.columns };
-        self.codec.append_columns(&values, self.codec.salt_column_count(), &mut salted)?;
-        Ok(self.codec.salt.map_or(0, |salt| salt::bucket(&salted, salt.buckets)))
-    }
-
     /// The physical key of the row that an entry names, made from the physical key of the entry. `entries` is the codec of
     /// the entries' keys.
     ///
@@ -60,22 +20,6 @@ impl RowsOfEntries {
         let mut key = Vec::with_capacity(entry.len());
         self.codec.encode_columns(&Moved { entry: &pieces, columns: &self.columns }, &mut key)?;
         Ok(key)
-    }
-}
-
-/// The values of a row's key, among those of its entry's.
-struct Moved<'e, E> {
-    entry: &'e E,
-    columns: &'e [usize],
-}
-
-impl<E: KeyValues> KeyValues for Moved<'_, E> {
-    fn is_null(&self, column: usize) -> bool {
-        self.columns.get(column).is_none_or(|place| self.entry.is_null(*place))
-    }
-
-    fn write(&self, column: usize, codec: &ColumnCodec, out: &mut Vec<u8>) -> Result<(), RowKeyError> {
-        self.columns.get(column).map_or(Ok(()), |place| self.entry.write(*place, codec, out))
     }
 }
 

@@ -66,8 +66,7 @@ mod span;
 mod split;
 mod value_codec;
 
-pub use codec::{KEY_BYTES_EXPECTED, RowKeyCodec};
-pub use entries::RowsOfEntries;
+pub use codec::{KEY_BYTES_EXPECTED, RowKeyCodec, RowsOfEntries};
 pub use error::{BadBytes, KeyValueError, RowKeyError};
 pub use key_range::{Key, KeyRange, merge_ranges};
 pub use key_slices::KeySlices;
