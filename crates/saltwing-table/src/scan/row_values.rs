@@ -106,11 +106,7 @@ impl RowShape {
             return self.append(&segment, Direction::Forward, reader, values);
         };
         reader.parts = BlockParts::of_lead(block, lead);
-        let first = values.add(1);
-        if self.reads_leading {
-            self.put_leading_of(key, reader, values, first, 1)?;
-        }
-        self.put_groups(block, rows, Direction::Forward, reader, values, first)
+        self.append_block(Some(key), block, rows, Direction::Forward, reader, values)
     }
 
     /// Adds the values of some rows.
@@ -123,14 +119,15 @@ impl RowShape {
     ) -> Result<(), TableError> {
         match segment {
             RowSegment::Row { key, row } => self.append_recent(key, row, &mut reader.slices, values),
-            RowSegment::Block { block, rows, .. } => self.append_block(block, rows, direction, reader, values),
+            RowSegment::Block { block, rows, .. } => self.append_block(None, block, rows, direction, reader, values),
             RowSegment::Pruned(_) => Ok(()),
         }
     }
 
-    /// Adds rows of a block, column after column.
+    /// Adds rows of a block, column after column. `key` is the key of the only row, if the caller knows it.
     fn append_block(
         &self,
+        key: Option<&[u8]>,
         block: &Arc<BlockRef>,
         rows: &Range<usize>,
         direction: Direction,
@@ -139,22 +136,11 @@ impl RowShape {
     ) -> Result<(), TableError> {
         let first = values.add(rows.len());
         reader.parts.turn_to(block);
-        if self.reads_leading {
-            self.put_leading(block, rows.clone(), direction, reader, values, first)?;
+        match key.filter(|_| self.reads_leading) {
+            Some(key) => self.put_leading_of(key, reader, values, first, 1)?,
+            None if self.reads_leading => self.put_leading(block, rows.clone(), direction, reader, values, first)?,
+            None => {}
         }
-        self.put_groups(block, rows, direction, reader, values, first)
-    }
-
-    /// Puts all columns of a block's rows but the leading key columns.
-    fn put_groups(
-        &self,
-        block: &Arc<BlockRef>,
-        rows: &Range<usize>,
-        direction: Direction,
-        reader: &mut RowReader,
-        values: &mut RowValues,
-        first: usize,
-    ) -> Result<(), TableError> {
         for Group { stored, columns } in &self.groups {
             let columns = columns.clone().zip(self.columns.get(columns.clone()).unwrap_or_default());
             match stored {
@@ -237,7 +223,7 @@ impl RowShape {
         Ok(())
     }
 
-    /// Puts the leading columns of a key into so many rows.
+    /// Splits `key`, and puts its leading columns into `rows` rows of `values`, from row `first` on.
     fn put_leading_of(
         &self,
         key: &[u8],
