@@ -46,6 +46,20 @@ struct Parts {
     bytes: usize,
 }
 
+impl Parts {
+    /// The fixed part of a family, if it is in memory.
+    #[inline]
+    fn fix(&self, family: u8) -> Option<&Arc<FixPart>> {
+        self.fix.iter().find(|(of, _)| *of == family).map(|(_, part)| part)
+    }
+
+    /// The variable part of a family, if it is known; `Some(None)` if the family has none.
+    #[inline]
+    fn var(&self, family: u8) -> Option<&Option<Arc<VarPart>>> {
+        self.var.iter().find(|(of, _)| *of == family).map(|(_, part)| part)
+    }
+}
+
 /// The parts of a block that are in memory.
 ///
 /// Holds the read lock of the block's parts. The holder must not request another part meanwhile: a thread that waits to
@@ -66,7 +80,7 @@ impl PartsInMemory<'_> {
     /// The fixed part of the first family, if it is in memory.
     #[inline]
     pub(crate) fn lead(&self) -> Option<Arc<FixPart>> {
-        let (_, fix) = self.parts.fix.iter().find(|(family, _)| *family == 0)?;
+        let fix = self.parts.fix(0)?;
         self.block.hit();
         Some(fix.clone())
     }
@@ -75,8 +89,7 @@ impl PartsInMemory<'_> {
     #[inline]
     pub(crate) fn lead_parts(&self) -> Option<LeadParts> {
         let fix = self.lead()?;
-        let var = self.parts.var.iter().find(|(family, _)| *family == 0).and_then(|(_, part)| part.clone());
-        Some(LeadParts { fix, var })
+        Some(LeadParts { fix, var: self.parts.var(0).cloned().flatten() })
     }
 }
 
@@ -138,7 +151,7 @@ impl BlockRef {
 
     /// The fixed part of a family; `None` where the block has no value of it.
     pub(crate) fn fix(self: &Arc<Self>, family: u8) -> Result<Option<Arc<FixPart>>, TableError> {
-        if let Some((_, part)) = self.parts.read().fix.iter().find(|(f, _)| *f == family) {
+        if let Some(part) = self.parts.read().fix(family) {
             self.hit();
             return Ok(Some(part.clone()));
         }
@@ -175,7 +188,7 @@ impl BlockRef {
 
     /// The variable part of a family; `None` where it has no column of variable width.
     pub(crate) fn var(self: &Arc<Self>, family: u8) -> Result<Option<Arc<VarPart>>, TableError> {
-        if let Some((_, part)) = self.parts.read().var.iter().find(|(f, _)| *f == family) {
+        if let Some(part) = self.parts.read().var(family) {
             self.hit();
             return Ok(part.clone());
         }
