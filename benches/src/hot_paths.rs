@@ -11,6 +11,7 @@ use crate::Result;
 use crate::engine::{EngineKind, Opening};
 use crate::read::{Arguments, Read};
 use crate::rows::{Log, LogRow, Mix, Urls};
+use crate::work::indexes::INDEXES;
 
 /// The `hot-paths` command.
 #[derive(clap::Args)]
@@ -47,8 +48,6 @@ const READS: [(&str, Read, u64); 10] = [
     ("filter_all", Read::FilterAll, 0),
     ("index_point", Read::IndexPoint, 0),
 ];
-/// The index that they read by.
-const INDEX: &str = "CREATE INDEX log_a ON log (a) SALT_BY = (a)";
 /// What is written.
 const UPSERT: &str = "upsert";
 
@@ -162,7 +161,8 @@ fn run_path(name: &str) -> Result<()> {
     let log = Log { rows: ROWS, urls: Urls::Paths };
     let path = READS.iter().find(|(path, ..)| *path == name);
     if matches!(path, Some((_, Read::IndexPoint, _))) {
-        engine.run(INDEX)?;
+        let [(index, option), ..] = INDEXES;
+        engine.run(&format!("{index}{option}"))?;
     }
     for from in (0..ROWS).step_by(1000) {
         engine.load(&log.rows(from, from + 1000))?;

@@ -10,7 +10,7 @@ const READS: [Read; 3] = [Read::IndexPoint, Read::IndexCovered, Read::Index500];
 
 /// The two indexes that reads use come first; each with Saltwing's option by which the first column tells the bucket of an
 /// entry, as that of the log does. Without it a lookup would seek in each bucket.
-const INDEXES: [(&str, &str); 4] = [
+pub const INDEXES: [(&str, &str); 4] = [
     ("CREATE INDEX log_a ON log (a)", " SALT_BY = (a)"),
     ("CREATE INDEX log_c ON log (c, b)", " SALT_BY = (c)"),
     ("CREATE INDEX log_d ON log (d)", " SALT_BY = (d)"),

@@ -1,7 +1,7 @@
 //! What is measured, in groups.
 
 mod fresh;
-mod indexes;
+pub mod indexes;
 mod load;
 mod mixed;
 pub mod mobile;
