@@ -38,7 +38,7 @@ impl KeyValues for Pieces<'_> {
     fn write(&self, column: usize, codec: &ColumnCodec, out: &mut Vec<u8>) -> Result<(), RowKeyError> {
         let stored = self.slices.get(self.key, column).unwrap_or_default();
         match self.codec.value_codec(column) {
-            // In the other direction.
+            // The directions differ, and so do the bytes.
             Some(own) if own != codec.value => {
                 let value = own.decode(stored).map_err(|bad| self.codec.corrupt(column, self.key, self.slices, bad))?;
                 codec.encode(&value, out)

@@ -188,7 +188,7 @@ impl Decoded {
         Self { entries, heads }
     }
 
-    /// How many fences, which are those that `is_before` holds for, come before a key.
+    /// The number of fences for which `is_before` holds, as [`FenceHeads::count_before`].
     #[inline]
     pub(crate) fn count_before(&self, key: FenceKey<'_>, is_before: impl Fn(&[u8]) -> bool) -> usize {
         self.heads.count_before(key, |at| self.entries.get(at).is_some_and(|entry| is_before(&entry.fence)))

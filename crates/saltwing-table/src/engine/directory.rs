@@ -209,7 +209,8 @@ impl Directory {
         (self.starts.get(chunk).copied().unwrap_or(0) + count).saturating_sub(1)
     }
 
-    /// The last chunk with a fence, which are those that `is_before` holds for, before a key, and how many of its are.
+    /// The last chunk with a fence for which `is_before` holds, and the number of such fences in it. `is_before` compares a fence
+    /// with `key`: it holds for the fences below the key, or for those not above it.
     fn count_before(&self, key: &[u8], is_before: impl Fn(&[u8]) -> bool) -> (usize, usize) {
         let key = FenceKey::new(key);
         let index = self.chunk_before(key, &is_before);
@@ -217,7 +218,7 @@ impl Directory {
         (index, chunk.made().count_before(key, is_before))
     }
 
-    /// The last chunk with a fence, which are those that `is_before` holds for, before a key.
+    /// The last chunk whose first fence `is_before` holds for, as in [`Directory::count_before`]; the first chunk if there is none.
     fn chunk_before(&self, key: FenceKey<'_>, is_before: &impl Fn(&[u8]) -> bool) -> usize {
         if self.chunks.len() == 1 {
             return 0;
