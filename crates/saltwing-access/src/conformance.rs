@@ -14,11 +14,12 @@ use std::sync::atomic::Ordering;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
+use saltwing_rowkey::{BucketRange, KeyRange};
 use saltwing_types::{ColumnDef, ErrorCode, Value};
 
 use crate::{
-    Budget, Direction, Durability, KeySet, Projection, RowChange, ScanContext, ScanRoute, SplitTarget, Table,
-    TableError, TableStore,
+    Budget, Direction, Durability, KeySet, Projection, RowChange, ScanContext, ScanRoute, ShortRange, SplitTarget,
+    Table, TableError, TableStore,
 };
 
 use fixture::empty;
@@ -130,6 +131,7 @@ fn looks_right(
                 let with_another = [&keys[..], &[[keys.concat(), vec![1]].concat()]].concat();
                 prop_assert_eq!(values_of_keys(store, table, &columns, &with_another).0, all);
             }
+            few_are_those_of_scans(store, table, &columns, (direction, limit))?;
             let parts = in_parts(store, table, &columns);
             prop_assert_eq!(parts.len(), model.len());
         }
@@ -159,10 +161,31 @@ fn values_of_keys(
 ) -> (usize, Vec<Value>) {
     let (projection, context) = (Projection::new(table, columns.iter().copied()), context());
     let mut values = saltwing_expr::RowValues::new(columns.len());
-    let found = store.snapshot().unwrap().get_all(&projection, keys, &mut values, &context).unwrap();
+    let found = store.snapshot().unwrap().get_all(&projection, keys, &mut values, Some(&context)).unwrap();
     assert_eq!(values.rows(), found);
     assert_eq!(context.counters.keys_read.load(Ordering::Relaxed), found as u64);
     (found, values.values().collect())
+}
+
+/// A store may decline to read few rows at once. If it reads them, they are those of the scan.
+fn few_are_those_of_scans(
+    store: &dyn TableStore,
+    table: &Arc<Table>,
+    columns: &[usize],
+    (direction, limit): (Direction, Option<u64>),
+) -> Result<(), TestCaseError> {
+    let projection = Projection::new(table, columns.iter().copied());
+    for bucket in KeySet::all().buckets(&table.def().key) {
+        let keys = BucketRange { bucket, range: KeyRange::all().in_bucket(bucket) };
+        let mut values = saltwing_expr::RowValues::new(columns.len());
+        let range = ShortRange { keys: &keys, direction, limit };
+        if store.snapshot().unwrap().few(&projection, range, &mut values).unwrap().is_some() {
+            let route = ScanRoute { direction, limit, ..ScanRoute::of(KeySet::Range(keys)) };
+            let scanned = read(store, table, columns, route, &context()).concat();
+            prop_assert_eq!(values.values().collect::<Vec<_>>(), scanned);
+        }
+    }
+    Ok(())
 }
 
 /// All rows, read in parts.

@@ -7,6 +7,7 @@ use saltwing_expr::{RowValues, ValueRef};
 use saltwing_rowkey::KeySlices;
 use saltwing_types::Expr;
 
+use crate::few_rows::ShortRange;
 use crate::{
     Index, Memory, Projection, Reservation, RowSource, ScanContext, ScanRoute, ScanSpec, Snapshot, TableError,
 };
@@ -43,6 +44,23 @@ impl EntrySpec {
 
     pub(crate) fn is_filtered(&self) -> bool {
         self.scan.is_filtered()
+    }
+
+    /// The keys of the rows of a range of entries, if they are few ([`Snapshot::few`]).
+    ///
+    /// # Errors
+    /// As [`Snapshot::few`].
+    pub(crate) fn few(
+        &self,
+        snapshot: &dyn Snapshot,
+        range: ShortRange<'_>,
+    ) -> Result<Option<Vec<Vec<u8>>>, TableError> {
+        let (mut slices, mut keys) = (KeySlices::new(), Vec::new());
+        let is_read = snapshot.few_keys(self.index.entries(), range, &mut |entry| {
+            keys.push(self.index.row_key(entry, &mut slices)?);
+            Ok(())
+        })?;
+        Ok(is_read.then_some(keys))
     }
 }
 

@@ -17,6 +17,7 @@ use saltwing_expr::{RowValues, value_at};
 use saltwing_types::{Expr, text};
 
 use crate::entry_keys::{EntryKeys, EntrySpec, Intersection, KEYS_AT_ONCE};
+use crate::few_rows::{FewRows, ShortRange};
 use crate::keys::KeyList;
 use crate::snapshot::places_in_key_order;
 use crate::union_scan::{UnionScan, add_values};
@@ -149,6 +150,31 @@ impl ReadSpec {
         }
     }
 
+    /// The rows of a range of keys, if they are few and read at once ([`Snapshot::few`]); `None` if they must be scanned.
+    /// `columns` is a [`ReadSpec::projection`].
+    ///
+    /// # Errors
+    /// As [`Snapshot::few`].
+    pub fn few(
+        &self,
+        snapshot: &dyn Snapshot,
+        columns: &Projection,
+        range: ShortRange<'_>,
+    ) -> Result<Option<FewRows>, TableError> {
+        if self.is_filtered() {
+            return Ok(None);
+        }
+        match &self.kind {
+            ReadKind::Scan(_) => {
+                let mut values = RowValues::new(columns.columns().len());
+                let rows = snapshot.few(columns, range, &mut values)?;
+                Ok(rows.map(|rows| FewRows { values, keys_read: rows as u64, seeks: 1, buckets: 1 }))
+            }
+            ReadKind::Lookup(lookup) if lookup.others.is_empty() => lookup.few(snapshot, columns, range),
+            ReadKind::Lookup(_) | ReadKind::Union { .. } => Ok(None),
+        }
+    }
+
     /// Starts a scan along the route of the access. Of a union, the route has only the limit.
     ///
     /// # Errors
@@ -173,6 +199,31 @@ impl ReadSpec {
             }
         }
     }
+}
+
+impl LookupSpec {
+    fn few(
+        &self,
+        snapshot: &dyn Snapshot,
+        columns: &Projection,
+        range: ShortRange<'_>,
+    ) -> Result<Option<FewRows>, TableError> {
+        let Some(keys) = self.entries.few(snapshot, range)? else { return Ok(None) };
+        let mut values = RowValues::new(columns.columns().len());
+        if !keys.is_empty() && snapshot.get_all(columns, &keys, &mut values, None)? < keys.len() {
+            // The scan tells which row is missing.
+            return Ok(None);
+        }
+        let (rows, buckets) = (keys.len() as u64, buckets_of(&keys, self.rows.table().codec().bucket_bytes()));
+        Ok(Some(FewRows { values, keys_read: 2 * rows, seeks: 1 + rows, buckets: 1 + buckets }))
+    }
+}
+
+/// The number of different buckets among few physical keys.
+fn buckets_of(keys: &[Vec<u8>], bucket_bytes: usize) -> u32 {
+    let bucket = |key: &'_ Vec<u8>| key.first().copied().filter(|_| bucket_bytes > 0);
+    let is_first = |(at, key): &(usize, &Vec<u8>)| !keys.iter().take(*at).any(|other| bucket(other) == bucket(key));
+    keys.iter().enumerate().filter(is_first).count() as u32
 }
 
 impl Index {
@@ -356,7 +407,7 @@ impl RowSource for IndexLookup {
         }
         let Some(keys) = self.next_keys()? else { return Ok(false) };
         let first = values.rows();
-        let found = self.snapshot.get_all(columns, &keys, values, &self.context)?;
+        let found = self.snapshot.get_all(columns, &keys, values, Some(&self.context))?;
         self.check_found(&keys, found)?;
         if let Some(left) = &mut self.left {
             let rows = (keys.len() as u64).min(*left);

@@ -8,10 +8,11 @@ use saltwing_expr::RowValues;
 use saltwing_rowkey::KeyRange;
 use saltwing_types::{TableName, Value};
 
+use crate::few_rows::ShortRange;
 use crate::keys::KeyList;
 use crate::{
-    ColumnEstimate, Estimate, KeySet, Projection, ScanContext, ScanRoute, ScanSpec, SplitTarget, Table, TableError,
-    Totals,
+    Budget, ColumnEstimate, Estimate, KeySet, Projection, ScanContext, ScanRoute, ScanSpec, SplitTarget, Table,
+    TableError, Totals,
 };
 
 /// All rows at one moment: it never changes, and nobody waits for it.
@@ -36,7 +37,8 @@ pub trait Snapshot: Send + Sync {
     fn get(&self, columns: &Projection, row_key: &[u8]) -> Result<Option<Vec<Value>>, TableError>;
 
     /// Adds the rows of some physical keys to `values`, which has these columns, in the order of the keys; how many there are.
-    /// The keys differ. A row that is not there is left out, and then the others may come in any order.
+    /// The keys differ. A row that is not there is left out, and then the others may come in any order. Without a context the
+    /// rows are neither counted nor limited.
     ///
     /// # Errors
     /// As [`Snapshot::scan`], and those of its [`RowSource`].
@@ -45,17 +47,51 @@ pub trait Snapshot: Send + Sync {
         columns: &Projection,
         keys: &[Vec<u8>],
         values: &mut RowValues,
-        context: &ScanContext,
+        context: Option<&ScanContext>,
     ) -> Result<usize, TableError> {
+        let context = context.cloned().unwrap_or_else(|| ScanContext::new(Budget::default()));
         let spec = ScanSpec::new(columns.table(), columns.columns().to_vec(), Vec::new())?;
         let first = values.rows();
-        let mut scan = self.scan(&spec, ScanRoute::of(KeyList::of(columns.table(), keys).into()), context.clone())?;
+        let mut scan = self.scan(&spec, ScanRoute::of(KeyList::of(columns.table(), keys).into()), context)?;
         while scan.next_values(columns, values)? {}
         let rows = values.rows() - first;
         if rows == keys.len() && !keys.is_sorted() {
             values.reorder(first, &places_in_key_order(keys));
         }
         Ok(rows)
+    }
+
+    /// Adds the rows of a range to `values`, which has these columns, if they are few and together in memory; how many there
+    /// are. `None` if they must be scanned: then nothing was added. The rows are neither counted nor limited.
+    ///
+    /// # Law
+    /// They are the rows that a scan of the range returns.
+    ///
+    /// # Errors
+    /// As [`Snapshot::scan`], and those of its [`RowSource`].
+    fn few(
+        &self,
+        columns: &Projection,
+        range: ShortRange<'_>,
+        values: &mut RowValues,
+    ) -> Result<Option<usize>, TableError> {
+        let _ = (columns, range, values);
+        Ok(None)
+    }
+
+    /// As [`Snapshot::few`], for the physical keys of the rows, each of which is given to `each`; whether they were read. An error
+    /// of `each` ends the read.
+    ///
+    /// # Errors
+    /// As there, and those of `each`.
+    fn few_keys(
+        &self,
+        table: &Table,
+        range: ShortRange<'_>,
+        each: &mut dyn FnMut(&[u8]) -> Result<(), TableError>,
+    ) -> Result<bool, TableError> {
+        let _ = (table, range, each);
+        Ok(false)
     }
 
     /// Whether there is a row of this physical key.

@@ -7,7 +7,7 @@
 //! A commit that changes a row of an indexed table always writes the keys of the entries that go and of those that come.
 //! The build of an index relies on it: its own commits write the same keys, so either it or the writer is in conflict.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use saltwing_access::{Index, OldRow, Projection, RowChange, Savepoint, Snapshot, Table, TableError, Transaction};
@@ -18,17 +18,19 @@ use crate::ExecError;
 use crate::row_values::key_text;
 use crate::unique_values::UniqueValues;
 
-/// A transaction remembers its changed rows up to this many bytes. Then it forgets them and takes a new view that has them. A view
-/// makes each later change copy parts of the memtables, so only large transactions take a second one.
+/// A transaction remembers the keys of its changed rows up to this many bytes. Then it takes a new view, and forgets them.
 const REMEMBERED_BYTES_MAX: usize = 32 << 20;
 
 /// The rows of indexed tables that a transaction has changed since its view.
+///
+/// A row that it changes again is read from a new view. A view makes each later change copy parts of the memtables, so only
+/// such rows, and large transactions, take a second one.
 #[derive(Default)]
 pub(crate) struct IndexedRows {
     /// The rows before the changes that are remembered.
     view: Option<Arc<dyn Snapshot>>,
-    /// By table and key; `None` for a row that is deleted.
-    changed: HashMap<TableId, HashMap<Vec<u8>, Option<Vec<Value>>>>,
+    /// The keys of the changed rows of each table.
+    changed: HashMap<TableId, HashSet<Vec<u8>>>,
     /// All columns of the table whose rows were read last.
     all: Option<Projection>,
     /// The bytes of `changed`.
@@ -50,8 +52,7 @@ impl IndexedRows {
     pub(crate) fn rolled_back_to(&mut self, savepoint: Savepoint) {
         self.uncounted = self.savepoints.get(savepoint.0).copied().unwrap_or(self.uncounted);
         self.savepoints.truncate(savepoint.0 + 1);
-        self.view = None;
-        self.forget_changes();
+        self.forget_view();
         self.unique = UniqueValues::default();
     }
 
@@ -70,7 +71,7 @@ impl IndexedRows {
         self.uncounted += 1;
     }
 
-    /// Bytes of the rows that are remembered.
+    /// Bytes of the keys that are remembered.
     pub(crate) fn bytes(&self) -> usize {
         self.changed_bytes
     }
@@ -90,7 +91,7 @@ impl IndexedRows {
             RowChange::Delete { key, old } => (key.to_vec(), old),
         };
         if self.changed_bytes >= REMEMBERED_BYTES_MAX {
-            self.forget_changes();
+            self.forget_view();
             // The view is taken before the change is written.
             self.view = Some(transaction.view()?);
         }
@@ -132,12 +133,14 @@ impl IndexedRows {
             self.uncounted += write_entry(transaction, index, old.as_deref(), new.as_deref(), written_ms)?;
             self.unique.note(transaction, index, old.as_deref(), new.as_deref())?;
         }
-        self.changed_bytes += replaced.key.len() + new.map_or(0, Value::bytes_of_row);
-        self.changed.entry(table.def().id).or_default().insert(replaced.key, new.map(<[Value]>::to_vec));
+        self.changed_bytes += replaced.key.len();
+        self.changed.entry(table.def().id).or_default().insert(replaced.key);
         Ok(())
     }
 
-    fn forget_changes(&mut self) {
+    /// The next row is read from a view that has all changes so far.
+    fn forget_view(&mut self) {
+        self.view = None;
         self.changed.clear();
         self.changed_bytes = 0;
     }
@@ -157,15 +160,12 @@ impl IndexedRows {
         table: &Arc<Table>,
         key: &[u8],
     ) -> Result<Option<Vec<Value>>, TableError> {
-        if let Some(known) = self.changed.get(&table.def().id).and_then(|changed| changed.get(key)) {
-            return Ok(known.clone());
+        if self.view.is_none() || self.changed.get(&table.def().id).is_some_and(|changed| changed.contains(key)) {
+            self.forget_view();
         }
         let view = match &self.view {
-            Some(view) => view.clone(),
-            None => {
-                self.forget_changes();
-                self.view.insert(transaction.view()?).clone()
-            }
+            Some(view) => view,
+            None => self.view.insert(transaction.view()?),
         };
         let all = match self.all.take() {
             Some(all) if Arc::ptr_eq(all.table(), table) => all,

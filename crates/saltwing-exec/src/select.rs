@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{Field, Schema, SchemaRef};
-use saltwing_access::{Memory, PointRow, Projection, ReadSpec, TableStore};
+use saltwing_access::{
+    FewRows, KeySet, Memory, PointRow, Projection, ReadSpec, ShortRange, Snapshot, TableStore, snapshot_of,
+};
 use saltwing_bind::ResultColumn;
 use saltwing_expr::arrow_type;
 use saltwing_planner::{AggregateStrategy, DirectPlan, KeyAccess, PlannedSelect, RowOutput, TableAccess};
@@ -169,6 +171,20 @@ impl SelectPlan {
             (DirectPlan::PointGet { key, .. }, None) => key.as_deref(),
             _ => None,
         }
+    }
+
+    /// The rows of the plan, if `part` is a range of few keys and its rows are the result as they are; `None` if the plan must
+    /// be [started](SelectPlan::start).
+    ///
+    /// # Errors
+    /// The store's.
+    pub fn few(&self, snapshot: &Arc<dyn Snapshot>, part: Option<&KeyAccess>) -> Result<Option<FewRows>, ExecError> {
+        let (Some(columns), Some(KeyAccess::Keys(KeySet::Range(keys)))) = (&self.stored, part) else {
+            return Ok(None);
+        };
+        let snapshot = snapshot_of(self.access().table(), snapshot.clone())?;
+        let range = ShortRange { keys, direction: self.access().direction(), limit: self.planned.limit };
+        Ok(self.spec.few(&*snapshot, columns, range)?)
     }
 
     /// The row of [this key](SelectPlan::point_key), without a scan or a batch; `None` if it is not there.

@@ -3,6 +3,7 @@
 //! ```text
 //! cells    7 | text 0..3 | text 0..3 | NULL     row after row
 //! texts    "abc"                                one behind the other; a repeated one stands once
+//! bytes    byte strings that were put in pieces, as texts are
 //! ```
 //! Rows cost no allocation of their own, and a value none either, but for those of the widest types.
 //!
@@ -22,6 +23,15 @@ pub struct RowValues {
     width: usize,
     cells: Vec<Cell>,
     texts: String,
+    /// Boxed, because most rows have none, and small rows are moved often.
+    rare: Option<Box<RareValues>>,
+}
+
+/// The values of the rarer types.
+#[derive(Clone, Debug, Default)]
+struct RareValues {
+    /// Byte strings, one behind the other.
+    bytes: Vec<u8>,
     /// Values for which cells are too small.
     wide: Vec<Value>,
 }
@@ -36,6 +46,7 @@ enum Cell {
     Double(f64),
     Date(i64),
     Text { start: u32, end: u32 },
+    Bytes { start: u32, end: u32 },
     Wide(u32),
 }
 
@@ -59,7 +70,10 @@ impl RowValues {
     pub fn clear(&mut self) {
         self.cells.clear();
         self.texts.clear();
-        self.wide.clear();
+        if let Some(rare) = &mut self.rare {
+            rare.bytes.clear();
+            rare.wide.clear();
+        }
     }
 
     /// Keeps the first rows only.
@@ -92,12 +106,20 @@ impl RowValues {
     /// The value of a cell of another kind than most are.
     #[inline(never)]
     fn other(&self, cell: Option<Cell>) -> ValueRef<'_> {
+        let rare = self.rare.as_deref();
         ValueRef::Owned(match cell {
             Some(Cell::Bool(value)) => Value::Bool(value),
             Some(Cell::Float(value)) => Value::Float(value),
             Some(Cell::Double(value)) => Value::Double(value),
             Some(Cell::Date(value)) => Value::Date(value),
-            Some(Cell::Wide(place)) => return self.wide.get(place as usize).map_or(ValueRef::Null, ValueRef::from),
+            Some(Cell::Bytes { start, end }) => {
+                let bytes = rare.and_then(|rare| rare.bytes.get(start as usize..end as usize));
+                return bytes.map_or(ValueRef::Null, ValueRef::Bytes);
+            }
+            Some(Cell::Wide(place)) => {
+                let value = rare.and_then(|rare| rare.wide.get(place as usize));
+                return value.map_or(ValueRef::Null, ValueRef::from);
+            }
             None | Some(Cell::Null | Cell::Int(_) | Cell::Text { .. }) => return ValueRef::Null,
         })
     }
@@ -134,8 +156,8 @@ impl RowValues {
     /// A column from a row on, to put values in.
     #[inline]
     pub fn column_mut(&mut self, row: usize, column: usize) -> ColumnCells<'_> {
-        let Self { width, cells, texts, wide } = self;
-        ColumnCells { cells, next: row * *width + column, width: *width, texts, wide }
+        let Self { width, cells, texts, rare } = self;
+        ColumnCells { cells, next: row * *width + column, width: *width, texts, rare }
     }
 
     /// Adds one row.
@@ -151,7 +173,7 @@ pub struct ColumnCells<'a> {
     next: usize,
     width: usize,
     texts: &'a mut String,
-    wide: &'a mut Vec<Value>,
+    rare: &'a mut Option<Box<RareValues>>,
 }
 
 impl ColumnCells<'_> {
@@ -230,6 +252,19 @@ impl ColumnCells<'_> {
         }
     }
 
+    /// Puts a byte string of two pieces.
+    pub fn put_bytes(&mut self, first: &[u8], second: &[u8]) {
+        let bytes = &mut self.rare.get_or_insert_default().bytes;
+        let end = bytes.len() + first.len() + second.len();
+        let (Ok(start), Ok(end)) = (u32::try_from(bytes.len()), u32::try_from(end)) else {
+            return self.put_wide(Value::Bytes([first, second].concat()));
+        };
+        bytes.reserve(first.len() + second.len());
+        bytes.extend_from_slice(first);
+        bytes.extend_from_slice(second);
+        self.put_cell(Cell::Bytes { start, end });
+    }
+
     /// Puts any value.
     pub fn put(&mut self, value: Value) {
         match value {
@@ -247,8 +282,9 @@ impl ColumnCells<'_> {
     }
 
     fn put_wide(&mut self, value: Value) {
-        let place = self.wide.len() as u32;
-        self.wide.push(value);
+        let wide = &mut self.rare.get_or_insert_default().wide;
+        let place = wide.len() as u32;
+        wide.push(value);
         self.put_cell(Cell::Wide(place));
     }
 
@@ -330,6 +366,16 @@ mod tests {
             by_row.clear();
             by_row.push_row(all.iter().take(3).cloned());
             prop_assert_eq!(by_row.get(0, 2).into_value(), all.get(2).cloned().unwrap_or(Value::Null));
+        }
+
+        #[test]
+        fn bytes_in_pieces_are_bytes(pieces in prop::collection::vec(prop::collection::vec(any::<[u8; 2]>(), 2), 0..6)) {
+            let mut values = RowValues::new(2);
+            values.add(pieces.len());
+            let mut cells = values.column_mut(0, 1);
+            pieces.iter().for_each(|two| cells.put_bytes(two[0].as_slice(), two[1].as_slice()));
+            let expected: Vec<Value> = pieces.iter().map(|two| Value::Bytes(two.concat())).collect();
+            prop_assert_eq!(values.column(1).collect::<Vec<_>>(), expected);
         }
 
         #[test]

@@ -13,7 +13,7 @@ use saltwing_store::group_sync::GroupSync;
 use saltwing_store::watermark::{self, Found, Watermark};
 use saltwing_store::{
     Access, Announced, Bytes, Capabilities, Cursor, Direction, Durability, DurabilityScope, KEY_BYTES_MAX, KeyBounds,
-    LeftOut, Mutation, OpenOptions, OrderedKv, RangeCursor, Snapshot, Space, StoreError, WriteBatch,
+    LeftOut, Mutation, OpenOptions, OrderedKv, RangeCursor, Snapshot, Space, StoreError, WriteBatch, WriteStall,
 };
 
 use crate::commits::{Commits, Unwritten};
@@ -263,7 +263,7 @@ impl OrderedKv for FjallStore {
         self.write_out()
     }
 
-    fn reclaim(&self) -> Result<(), StoreError> {
+    fn reclaim(&self, _: WriteStall) -> Result<(), StoreError> {
         self.inner.refuse_readonly()?;
         self.inner.refuse_poisoned()?;
         let failed = |error: fjall::Error| storage_error("reclaim", self.inner.path(), &error);

@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use saltwing_fjall::{Access, FjallStore, OpenOptions};
-use saltwing_store::{Direction, Durability, KeyBounds, OrderedKv, Space, StoreError, WriteBatch};
+use saltwing_store::{Direction, Durability, KeyBounds, OrderedKv, Space, StoreError, WriteBatch, WriteStall};
 
 const SPACE: Space = Space::new(3);
 /// Large values lie in files of their own.
@@ -289,7 +289,7 @@ fn the_journal_is_synced_before_memory_is_written_out() {
     }
     let on_disk = || saltwing_store::watermark::read(&home.path().join("db")).unwrap().marks().acknowledged;
     assert_eq!(on_disk(), 0);
-    store.reclaim().unwrap();
+    store.reclaim(WriteStall::Allowed).unwrap();
     assert_eq!(on_disk(), 20);
 }
 

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use saltwing_fjall::{Access, FjallStore, OpenOptions};
-use saltwing_store::{Direction, Durability, KeyBounds, OrderedKv, Space, WriteBatch};
+use saltwing_store::{Direction, Durability, KeyBounds, OrderedKv, Space, WriteBatch, WriteStall};
 
 const SPACE: Space = Space::new(5);
 
@@ -83,11 +83,11 @@ fn the_disk_holds_at_most_twice_what_lives() {
         for round in 0..8 {
             replace(&store, &mut model, bytes, 4, &mut next);
             let (before, held) = (store.snapshot().unwrap(), model.clone());
-            store.reclaim().unwrap();
+            store.reclaim(WriteStall::Allowed).unwrap();
             assert_holds(&store, &model);
             // A snapshot sees what it saw, and holds no more than what was there.
             replace(&store, &mut model, bytes, 2, &mut next);
-            store.reclaim().unwrap();
+            store.reclaim(WriteStall::Allowed).unwrap();
             let key = *held.keys().next().unwrap();
             assert!(before.get(SPACE, &key.to_be_bytes()).unwrap().unwrap() == held[&key]);
             drop(before);
@@ -98,7 +98,7 @@ fn the_disk_holds_at_most_twice_what_lives() {
             }
         }
         replace(&store, &mut model, bytes, 2, &mut next);
-        store.reclaim().unwrap();
+        store.reclaim(WriteStall::Allowed).unwrap();
         let (disk, live) = (disk(home.path()), (model.len() * bytes) as u64);
         assert!(disk < 2 * live + (256 << 10), "{disk} bytes for {live} of values of {bytes}");
         assert_holds(&store, &model);
@@ -106,7 +106,7 @@ fn the_disk_holds_at_most_twice_what_lives() {
         let mut batch = WriteBatch::new();
         model.keys().for_each(|key| batch.delete(SPACE, key.to_be_bytes()));
         store.write(batch, Durability::Buffered).unwrap();
-        store.reclaim().unwrap();
+        store.reclaim(WriteStall::Allowed).unwrap();
         assert_holds(&store, &Model::new());
         assert!(self::disk(home.path()) < live / 8 + (128 << 10), "{} bytes for nothing", self::disk(home.path()));
     }
@@ -118,6 +118,6 @@ fn little_is_left_alone() {
     let (store, mut model) = (open(home.path()), Model::new());
     replace(&store, &mut model, 1_000, 4, &mut numbers(1));
     let before = disk(home.path());
-    store.reclaim().unwrap();
+    store.reclaim(WriteStall::Allowed).unwrap();
     assert_eq!(disk(home.path()), before);
 }

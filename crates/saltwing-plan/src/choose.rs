@@ -39,22 +39,23 @@ pub fn choose(request: Request<'_>) -> Result<Access, PlanError> {
         return own.into_access(0, request, Vec::new());
     }
     let row_buckets = if own.is_unknown() { Buckets::All } else { own.buckets() };
-    let (mut best, mut lost) = ((own.rank(&request), 0, own), Vec::new());
+    let (mut best, mut others) = ((own.rank(&request), 0, own), Vec::with_capacity(indexes.len()));
     for (key_index, key) in (1..).zip(indexes) {
         match Candidate::of_index(key, &request, &row_buckets) {
             Ok(candidate) => {
-                let rank = candidate.rank(&request);
-                let (loss, loser) = match rank > best.0 {
-                    true => (best.0.loss_to(&rank), std::mem::replace(&mut best, (rank, key_index, candidate)).1),
-                    false => (rank.loss_to(&best.0), key_index),
-                };
-                lost.push((loser, loss));
+                let mut beaten = (candidate.rank(&request), key_index, candidate);
+                if beaten.0 > best.0 {
+                    std::mem::swap(&mut beaten, &mut best);
+                }
+                others.push((beaten.1, Ok(beaten.0)));
             }
-            Err(loss) => lost.push((key_index, loss)),
+            Err(loss) => others.push((key_index, Err(loss))),
         }
     }
-    lost.sort_unstable_by_key(|(key_index, _)| *key_index);
-    let (_, key_index, candidate) = best;
+    others.sort_unstable_by_key(|(key_index, _)| *key_index);
+    let (winner, key_index, candidate) = best;
+    let loss = |rank: Result<Rank, Loss>| rank.map_or_else(|loss| loss, |rank| rank.loss_to(&winner));
+    let lost = others.into_iter().map(|(key_index, rank)| (key_index, loss(rank))).collect();
     candidate.into_access(key_index, request, lost)
 }
 
@@ -116,8 +117,8 @@ impl<'a> Candidate<'a> {
         let skip = Skip::new(&all.boxes, &products, key.codec, &space);
         let conditions = request.conditions.iter().map(|condition| &condition.expr);
         let values = key.index.filter(|_| !request.order.is_empty());
-        let values = values.map(|index| EmptyValues::new(conditions, &space, index.never_null));
-        let served = order::served(request.order, &all, &space, values.as_ref());
+        let values = values.map(|index| EmptyValues::new(conditions.clone(), &space, index.never_null));
+        let served = order::served(request.order, (&all, conditions), &space, values.as_ref());
         let (order, in_turn) = match served.apart {
             None => (served.kind, None),
             Some(_) if !request.nulls_apart => (OrderKind::None, None),

@@ -6,6 +6,7 @@
 //! `intersect` and `union` of covers are covers of AND and OR.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use crate::coalesce_boxes::merge_nearest;
 use crate::column_set::ColumnSet;
@@ -172,16 +173,32 @@ impl Cover {
     /// The entries of an index that the rows may have: of a column in which an entry has the same bytes for NULL and for ''
     /// both are inside, or neither. `apart` is the space of the cover, `space` that of the bytes.
     pub(crate) fn with_empty_as_null(self, apart: &KeySpace, space: &KeySpace) -> Cover {
-        let mut is_loose = false;
+        let mut doubtful = Some(BTreeSet::new());
         let boxes = self.boxes.into_iter().map(|key_box| {
-            let (key_box, is_exact) = key_box.with_empty_as_null(apart, space);
-            is_loose |= !is_exact;
+            let (key_box, positions) = key_box.with_empty_as_null(apart, space);
+            match (&mut doubtful, positions) {
+                (Some(all), Some(positions)) => all.extend(positions),
+                _ => doubtful = None,
+            }
             key_box
         });
         let boxes = join(boxes.collect(), space);
-        // Boxes outside of which it is exact are boxes of the other space.
-        let fit = if is_loose || self.fit != Fit::Exact { Fit::Loose } else { Fit::Exact };
-        Cover { boxes, fit }
+        let of_bytes = match doubtful {
+            None => Fit::Loose,
+            Some(positions) if positions.is_empty() => Fit::Exact,
+            Some(positions) if positions.len() > OUTSIDE_MAX => Fit::Loose,
+            Some(positions) => {
+                let doubt = |at| KeyBox::column(at, ColumnSet::null(space.domain(at)));
+                Fit::ExactOutside(positions.into_iter().map(doubt).collect())
+            }
+        };
+        let fit = match self.fit {
+            Fit::ExactOutside(boxes) => {
+                Fit::ExactOutside(boxes.into_iter().map(|key_box| key_box.with_empty_as_null(apart, space).0).collect())
+            }
+            fit => fit,
+        };
+        Cover { boxes, fit: fit.and(&of_bytes) }
     }
 
     /// Boxes, or the rows that they list: what a cover takes in memory.

@@ -196,9 +196,10 @@ impl KeyBox {
         (0..rows.width()).map(value).collect::<Option<Vec<_>>>().is_some_and(|row| rows.holds(&row, space))
     }
 
-    /// See [`Cover::with_empty_as_null`](crate::cover::Cover::with_empty_as_null); and whether no other row is inside.
-    pub(crate) fn with_empty_as_null(self, apart: &KeySpace, space: &KeySpace) -> (KeyBox, bool) {
-        let (mut sets, mut rows, mut is_exact) = (Vec::with_capacity(self.sets.len()), self.rows, true);
+    /// See [`Cover::with_empty_as_null`](crate::cover::Cover::with_empty_as_null). With it the columns in which only one of
+    /// NULL and '' was inside: other rows are inside only where one of them has no value. `None` if others may be anywhere.
+    pub(crate) fn with_empty_as_null(self, apart: &KeySpace, space: &KeySpace) -> (KeyBox, Option<Vec<usize>>) {
+        let (mut sets, mut rows, mut doubtful) = (Vec::with_capacity(self.sets.len()), self.rows, Some(Vec::new()));
         for (position, set) in self.sets {
             let domain = space.domain(position);
             let Some(empty) = domain.empty() else {
@@ -206,11 +207,13 @@ impl KeyBox {
                 continue;
             };
             let (of_bytes, is_same) = set.with_empty_as_null(&empty, apart.domain(position));
-            is_exact &= is_same;
+            if let Some(doubtful) = doubtful.as_mut().filter(|_| !is_same) {
+                doubtful.push(position);
+            }
             let names_empty =
                 |rows: &Arc<RowList>| rows.sets().get(position).is_some_and(|set| set.contains(&empty, domain));
             if rows.as_ref().is_some_and(names_empty) {
-                (rows, is_exact) = (None, false);
+                (rows, doubtful) = (None, None);
             }
             if !of_bytes.is_full(domain) {
                 sets.push((position, Arc::new(of_bytes)));
@@ -220,10 +223,10 @@ impl KeyBox {
         // A list of rows shares its sets with the box, or it is brought in line.
         match key_box.rows.is_some() {
             true => match key_box.clone().settled(space) {
-                Some(settled) => (settled, is_exact),
-                None => (KeyBox { rows: None, ..key_box }, false),
+                Some(settled) => (settled, doubtful),
+                None => (KeyBox { rows: None, ..key_box }, None),
             },
-            false => (key_box, is_exact),
+            false => (key_box, doubtful),
         }
     }
 

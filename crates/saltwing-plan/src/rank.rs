@@ -111,6 +111,7 @@ impl Rank {
             (self.covering != *covering, Loss::NotCovering),
             (self.ordered != *ordered, Loss::NotOrdered),
         ];
-        differences.into_iter().find_map(|(differs, loss)| differs.then_some(loss)).unwrap_or(Loss::Later)
+        let otherwise = if self.bounded { Loss::Later } else { Loss::Unbounded };
+        differences.into_iter().find_map(|(differs, loss)| differs.then_some(loss)).unwrap_or(otherwise)
     }
 }

@@ -17,9 +17,10 @@ impl Domain {
 
 fn sample(ty: SqlType, index: usize) -> Value {
     use SqlType as T;
-    let number = 1000 + index as i64;
+    // Apart from each other, so that a span between two of them is no single value.
+    let number = 1000 + 10 * index as i64;
     if let Some((_, max)) = ty.integer_range() {
-        return Value::Int(if number < max / 2 { number } else { 1 + index as i64 % 100 });
+        return Value::Int(if number < max / 2 { number } else { 1 + index as i64 * 7 % 120 });
     }
     match ty {
         T::Boolean => Value::Bool(true),

@@ -77,6 +77,16 @@ fn is_last_value(value: &Value, ty: SqlType) -> bool {
     }
 }
 
+/// Whether no value of their type lies between two.
+fn are_neighbours(low: &Value, high: &Value) -> bool {
+    match (low, high) {
+        (Value::Int(low), Value::Int(high)) | (Value::Date(low), Value::Date(high)) => {
+            low.checked_add(1) == Some(*high)
+        }
+        _ => false,
+    }
+}
+
 /// What conditions say of one key column.
 #[derive(Clone, Debug, Default)]
 struct ColumnBounds {
@@ -186,6 +196,12 @@ impl KeyTemplate {
         let column = said.column.as_ref()?;
         // The key of an entry has the same bytes for '' and NULL.
         if self.index.is_some() && said.low.is_none() && matches!(column.ty, SqlType::Varchar(_)) {
+            return None;
+        }
+        // Keys of an index have DECIMAL for whole numbers and dates that may be NULL, and so room between neighbours.
+        if let (Some((low, false)), Some((high, false))) = (&said.low, &said.high)
+            && are_neighbours(low.value(values, column)?.as_ref(), high.value(values, column)?.as_ref())
+        {
             return None;
         }
         let ty = key_of(table, self.index)?.0.columns.get(self.equal)?.ty;

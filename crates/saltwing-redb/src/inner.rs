@@ -11,7 +11,7 @@ use saltwing_store::device::{self, Device};
 use saltwing_store::directory::Directory;
 use saltwing_store::group_sync::GroupSync;
 use saltwing_store::watermark::Watermark;
-use saltwing_store::{Bytes, LeftOut, Space, StoreError, WriteBatch};
+use saltwing_store::{Bytes, LeftOut, Space, StoreError, WriteBatch, WriteStall};
 use std::fs::File;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -19,8 +19,12 @@ use std::path::Path;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// The file is compacted when it exceeds twice the live bytes by this much. Compacting writes at most the live bytes,
-/// so it never writes more than it frees.
+/// A file is compacted if it takes this many times the bytes of its live data, and `GAIN_BYTES_MIN` more. A compaction writes at
+/// most the live data, so it never writes more than it frees.
+const TAKEN_PER_LIVE: u64 = 2;
+/// The same multiple if writers would wait for the compaction. Until then redb writes new data to the freed pages.
+const TAKEN_PER_LIVE_WRITTEN: u64 = 4;
+/// The least gain of a compaction.
 const GAIN_BYTES_MIN: u64 = 1 << 20;
 /// On a full device the file is compacted when it exceeds the live bytes by this fraction of them (1/n).
 const SLACK_PART: u64 = 4;
@@ -172,13 +176,18 @@ impl Inner {
     }
 
     /// Whether compacting the file is worth its cost.
-    pub(crate) fn is_worth_compacting(&self, writer: &Writer) -> io::Result<bool> {
+    pub(crate) fn is_worth_compacting(&self, writer: &Writer, stall: WriteStall) -> io::Result<bool> {
+        let per_live = match stall {
+            WriteStall::Allowed => TAKEN_PER_LIVE,
+            WriteStall::Avoided => TAKEN_PER_LIVE_WRITTEN,
+        };
         let (taken, live) = (device::taken(&self.pages)?, writer.live.total());
         let is_worth = |bytes: u64| taken >= bytes + GAIN_BYTES_MIN;
         // Not for the same again, where pages that are filled in part are all that there is to gain.
         let is_any_dead_since = live + GAIN_BYTES_MIN <= writer.compacted;
         let is_full = || self.room() == Some(0);
-        let is_worth = is_worth(2 * live) || is_any_dead_since && is_worth(live + live / SLACK_PART) && is_full();
+        let is_worth =
+            is_worth(per_live * live) || is_any_dead_since && is_worth(live + live / SLACK_PART) && is_full();
         Ok(is_worth && self.has_room_to_compact(live)?)
     }
 

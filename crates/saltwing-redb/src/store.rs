@@ -12,7 +12,7 @@ use saltwing_store::group_sync::GroupSync;
 use saltwing_store::watermark::{self, Found, Watermark};
 use saltwing_store::{
     Announced, Bytes, Capabilities, Cursor, Direction, Durability, DurabilityScope, KEY_BYTES_MAX, KeyBounds, LeftOut,
-    OpenOptions, OrderedKv, RangeCursor, Snapshot, Space, StoreError, WriteBatch,
+    OpenOptions, OrderedKv, RangeCursor, Snapshot, Space, StoreError, WriteBatch, WriteStall,
 };
 
 use crate::cursor::TableRange;
@@ -147,13 +147,13 @@ impl OrderedKv for RedbStore {
         inner.commit(batch)
     }
 
-    fn reclaim(&self) -> Result<(), StoreError> {
+    fn reclaim(&self, stall: WriteStall) -> Result<(), StoreError> {
         let inner = &self.inner;
         inner.refuse_writes()?;
         let mut writer = inner.writer.lock();
         // So that the live bytes are known.
         inner.write(|| inner.apply_all(&mut writer))?;
-        let is_worth = inner.is_worth_compacting(&writer);
+        let is_worth = inner.is_worth_compacting(&writer, stall);
         if !is_worth.map_err(|error| StoreError::io("reclaim", inner.path(), error))? {
             return Ok(());
         }

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use saltwing_redb::{Access, OpenOptions, RedbStore};
 use saltwing_store::conformance::SmallDisk;
-use saltwing_store::{Direction, Durability, KeyBounds, OrderedKv, Space, WriteBatch};
+use saltwing_store::{Direction, Durability, KeyBounds, OrderedKv, Space, WriteBatch, WriteStall};
 
 const SPACE: Space = Space::new(3);
 const VALUE_BYTES: usize = 7_000;
@@ -36,7 +36,7 @@ fn deletions_make_room() {
             store.write(batch, Durability::Buffered).unwrap();
             // As merges do.
             if next % (50 * BATCH_VALUES) == 0 {
-                store.reclaim().unwrap();
+                store.reclaim(WriteStall::Allowed).unwrap();
             }
         }
         assert!(next > before, "no room came back: {:?}", keys(&store).len());
@@ -46,7 +46,7 @@ fn deletions_make_room() {
             dying.for_each(|key| batch.delete(SPACE, key.to_be_bytes()));
             store.write(batch, Durability::Synced).unwrap();
         }
-        store.reclaim().unwrap();
+        store.reclaim(WriteStall::Allowed).unwrap();
         keys(&store).iter().for_each(|key| assert_eq!(key % kept_of, 0));
     }
     drop(store);

@@ -8,7 +8,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use saltwing_redb::{Access, OpenOptions, RedbStore};
-use saltwing_store::{Direction, Durability, KeyBounds, OrderedKv, Space, WriteBatch};
+use saltwing_store::{Direction, Durability, KeyBounds, OrderedKv, Space, WriteBatch, WriteStall};
 
 const SPACE: Space = Space::new(5);
 
@@ -76,11 +76,11 @@ fn the_disk_holds_at_most_three_times_what_lives() {
         for round in 0..8 {
             replace(&store, &mut model, bytes, 4, &mut next);
             let (before, held) = (store.snapshot().unwrap(), model.clone());
-            store.reclaim().unwrap();
+            store.reclaim(WriteStall::Allowed).unwrap();
             assert_holds(&store, &model);
             // A snapshot sees what it saw.
             replace(&store, &mut model, bytes, 2, &mut next);
-            store.reclaim().unwrap();
+            store.reclaim(WriteStall::Allowed).unwrap();
             let key = *held.keys().next().unwrap();
             assert!(before.get(SPACE, &key.to_be_bytes()).unwrap().unwrap() == held[&key]);
             drop(before);
@@ -91,7 +91,7 @@ fn the_disk_holds_at_most_three_times_what_lives() {
             }
         }
         replace(&store, &mut model, bytes, 2, &mut next);
-        store.reclaim().unwrap();
+        store.reclaim(WriteStall::Allowed).unwrap();
         let (disk, live) = (disk(home.path()), (model.len() * bytes) as u64);
         assert!(disk < 3 * live + (1 << 20), "{disk} bytes for {live} of values of {bytes}");
         assert_holds(&store, &model);
@@ -99,10 +99,36 @@ fn the_disk_holds_at_most_three_times_what_lives() {
         let mut batch = WriteBatch::new();
         model.keys().for_each(|key| batch.delete(SPACE, key.to_be_bytes()));
         store.write(batch, Durability::Buffered).unwrap();
-        store.reclaim().unwrap();
+        store.reclaim(WriteStall::Allowed).unwrap();
         assert_holds(&store, &Model::new());
         assert!(self::disk(home.path()) < 2 << 20, "{} bytes for nothing", self::disk(home.path()));
     }
+}
+
+#[test]
+fn a_file_of_some_dead_data_stays_while_others_write() {
+    const BYTES: usize = 8_000;
+    let home = home();
+    let (store, mut model) = (open(home.path()), Model::new());
+    replace(&store, &mut model, BYTES, 20, &mut numbers(7));
+    let mut shrink_to = |keys: usize, stall: WriteStall| {
+        let mut batch = WriteBatch::new();
+        while model.len() > keys {
+            model.pop_first().iter().for_each(|(key, _)| batch.delete(SPACE, key.to_be_bytes()));
+        }
+        store.write(batch, Durability::Buffered).unwrap();
+        store.reclaim(stall).unwrap();
+        assert_holds(&store, &model);
+        (disk(home.path()), (model.len() * BYTES) as u64)
+    };
+    let (full, _) = shrink_to(300, WriteStall::Avoided);
+    let (busy, live) = shrink_to(120, WriteStall::Avoided);
+    assert!(busy >= full && busy > 2 * live + (1 << 20), "{busy} bytes of {full} for {live}");
+    let (quiet, _) = shrink_to(120, WriteStall::Allowed);
+    assert!(quiet < 2 * live + (1 << 20), "{quiet} bytes for {live}");
+    let (_, live) = shrink_to(1, WriteStall::Avoided);
+    let (dead, _) = shrink_to(1, WriteStall::Avoided);
+    assert!(dead < 4 * live + (2 << 20), "{dead} bytes for {live}");
 }
 
 /// Values that come to have more pieces, fewer, and none.

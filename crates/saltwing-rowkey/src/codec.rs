@@ -51,6 +51,8 @@ pub struct RowsOfEntries {
     pub(crate) codec: RowKeyCodec,
     /// For each column of a row's key, the column of an entry's key that has its value.
     pub(crate) columns: Vec<usize>,
+    /// The first of these columns, if an entry's key from there on is the row's logical key, byte for byte.
+    pub(crate) tail: Option<usize>,
 }
 
 impl RowsOfEntries {
@@ -68,7 +70,14 @@ impl RowsOfEntries {
         if columns.len() != codec.columns.len() || !codec.columns.iter().zip(&columns).all(is_same) {
             return Err(RowKeyError::Schema("entries of an index have the key columns of its rows".into()));
         }
-        Ok(Self { codec, columns })
+        let tail = entries.columns.len().checked_sub(columns.len()).filter(|first| {
+            let is_same = |(column, (own, place)): (usize, (&ColumnCodec, &usize))| {
+                let codec = entries.columns.get(column).and_then(|found| ColumnCodec::new(found, own.last).ok());
+                *place == column && codec.is_some_and(|codec| codec.has_bytes_of(own))
+            };
+            (*first..).zip(codec.columns.iter().zip(&columns)).all(is_same)
+        });
+        Ok(Self { codec, columns, tail })
     }
 
     /// The codec of the rows' keys.
@@ -302,13 +311,8 @@ impl RowKeyCodec {
     /// The bytes of a split logical key that a table of these columns alone would have.
     fn salted_bytes<'k>(&self, logical: &'k [u8], slices: &KeySlices) -> &'k [u8] {
         let last = (0..slices.len()).rev().find_map(|column| Some((column, slices.range(column)?)));
-        let end = last.map_or(0, |(column, range)| {
-            let mut terminator = Vec::new();
-            if let Some(codec) = self.columns.get(column) {
-                codec.write_terminator(&mut terminator);
-            }
-            range.end + terminator.len()
-        });
+        let terminator = |column: usize| self.columns.get(column).map_or(0, |codec| codec.terminator().len());
+        let end = last.map_or(0, |(column, range)| range.end + terminator(column));
         logical.get(..end).unwrap_or(logical)
     }
 

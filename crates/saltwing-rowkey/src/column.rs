@@ -57,6 +57,12 @@ pub(crate) enum KeyPart {
 }
 
 impl ColumnCodec {
+    /// Whether it writes each value as the other one does, whatever their names are.
+    pub(crate) fn has_bytes_of(&self, other: &Self) -> bool {
+        let Self { name: _, value, framing, nullable, last } = self;
+        (*value, *framing, *nullable, *last) == (other.value, other.framing, other.nullable, other.last)
+    }
+
     pub(crate) fn new(column: &KeyColumn, last: bool) -> Result<Self, RowKeyError> {
         let refuse = |reason| Err(RowKeyError::Definition { column: column.name.clone(), ty: column.ty, reason });
         let framing = match (column.ty, column.ty.fixed_key_bytes()) {
@@ -141,10 +147,15 @@ impl ColumnCodec {
 
     /// Appends the terminator of a DESC value.
     pub(crate) fn write_terminator(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(self.terminator());
+    }
+
+    /// The terminator of a DESC value; nothing for others.
+    pub(crate) fn terminator(&self) -> &'static [u8] {
         match self.framing {
-            Framing::Separated | Framing::Array if self.is_desc() => out.push(0xff),
-            Framing::Escaped if self.is_desc() => out.extend_from_slice(&[0xff, 0xfe]),
-            _ => {}
+            Framing::Separated | Framing::Array if self.is_desc() => &[0xff],
+            Framing::Escaped if self.is_desc() => &[0xff, 0xfe],
+            _ => &[],
         }
     }
 

@@ -16,6 +16,15 @@ impl RowsOfEntries {
     /// [`RowKeyError::Corrupt`] if `entry` is not the key of an entry.
     pub fn row_key(&self, entries: &RowKeyCodec, entry: &[u8], slices: &mut KeySlices) -> Result<Key, RowKeyError> {
         entries.split(entry, slices)?;
+        let tail = self.tail.and_then(|first| entry.get(slices.range(first)?.start..));
+        if let Some(logical) = tail.filter(|logical| !logical.is_empty()) {
+            let mut key = Vec::with_capacity(self.codec.bucket_bytes() + logical.len());
+            if self.codec.bucket_bytes() > 0 {
+                key.push(self.codec.bucket(logical));
+            }
+            key.extend_from_slice(logical);
+            return Ok(key);
+        }
         let pieces = Pieces { codec: entries, key: entry, slices };
         let mut key = Vec::with_capacity(entry.len());
         self.codec.encode_columns(&Moved { entry: &pieces, columns: &self.columns }, &mut key)?;

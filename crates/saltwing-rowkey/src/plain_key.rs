@@ -85,11 +85,11 @@ impl<'c> PlainKey<'c> {
         let bucket = self.put_bucket()?;
         let may_be_key = !self.bytes.is_empty() || self.codec.allows_empty();
         let may_end = may_be_key && self.codec.columns.iter().skip(self.columns).all(|column| column.nullable);
-        let mut end = self.bytes.clone();
-        self.last()?.write_separator(&mut end);
+        let whole = may_end.then(|| self.bytes.clone());
+        self.last()?.write_separator(&mut self.bytes);
         // If only NULLs may follow, keys omit them together with the separator before them.
-        let start = if may_end { self.bytes } else { end.clone() };
-        bucket_range(bucket, start, behind(end, bucket))
+        let start = whole.unwrap_or_else(|| self.bytes.clone());
+        bucket_range(bucket, start, behind(self.bytes, bucket))
     }
 
     /// The keys among these whose next column lies between two values; one of the two may be missing.

@@ -21,7 +21,7 @@ impl RowKeyCodec {
     /// # Errors
     /// [`RowKeyError::Corrupt`] when the key does not belong to this definition.
     pub fn split_first(&self, physical: &[u8], count: usize, slices: &mut KeySlices) -> Result<(), RowKeyError> {
-        slices.columns.clear();
+        slices.clear();
         let at = self.check_bucket(physical)?;
         self.split_from(physical, at, count, slices)
             .map_err(|(column, bad)| self.corrupt(column, physical, slices, bad))
@@ -32,7 +32,7 @@ impl RowKeyCodec {
     /// # Errors
     /// As [`RowKeyCodec::split`].
     pub fn split_logical(&self, logical: &[u8], count: usize, slices: &mut KeySlices) -> Result<(), RowKeyError> {
-        slices.columns.clear();
+        slices.clear();
         self.split_from(logical, 0, count, slices).map_err(|(column, bad)| self.corrupt(column, logical, slices, bad))
     }
 
@@ -80,7 +80,7 @@ impl RowKeyCodec {
                     self.absent(column).map_err(|bad| (index, bad))?.then_some(at..at)
                 }
             };
-            slices.columns.push(slice);
+            slices.push(slice);
         }
         if count >= self.columns.len() && at != key.len() {
             return Err((self.columns.len().saturating_sub(1), BadBytes("the key goes on behind its last column")));
@@ -128,7 +128,7 @@ impl RowKeyCodec {
     /// The error of a column whose stored bytes a reader refused.
     pub fn corrupt(&self, column: usize, physical: &[u8], slices: &KeySlices, bad: BadBytes) -> RowKeyError {
         let name = self.columns.get(column).map(|codec| codec.name.clone());
-        let before = slices.columns.iter().take(column).flatten().next_back().map(|range| range.end);
+        let before = (0..column).rev().find_map(|column| slices.range(column)).map(|range| range.end);
         let offset = slices.range(column).map(|range| range.start).or(before).unwrap_or(self.bucket_bytes());
         RowKeyError::Corrupt { column: name.unwrap_or_default(), offset, key: shown_bytes(physical), reason: bad.0 }
     }

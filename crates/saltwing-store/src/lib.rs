@@ -58,7 +58,7 @@ pub use group_sync::Announced;
 pub use memory::MemoryStore;
 pub use range_cursor::{Range, RangeCursor};
 pub use space::Space;
-pub use store::{Cursor, LeftOut, OrderedKv, Snapshot};
+pub use store::{Cursor, LeftOut, OrderedKv, Snapshot, WriteStall};
 pub use trace::Trace;
 
 pub use saltwing_types::{Direction, Durability, DurabilityScope};

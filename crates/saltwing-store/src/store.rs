@@ -15,6 +15,15 @@ pub struct LeftOut {
     pub what: String,
 }
 
+/// Whether a [reclaim](OrderedKv::reclaim) may make writers wait until it has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WriteStall {
+    /// Nobody writes, or the space is needed.
+    Allowed,
+    /// Somebody writes. Space is freed only if there is much more dead than live data.
+    Avoided,
+}
+
 /// Sorted spaces of bytes, written in atomic batches. Synchronous: microseconds
 /// matter here.
 ///
@@ -79,11 +88,13 @@ pub trait OrderedKv: Send + Sync + 'static {
     fn clear(&self, space: Space) -> Result<(), StoreError>;
 
     /// Frees the space that deleted keys and overwritten values still take, if it is much: the bytes written for it
-    /// stay in proportion to the gain. Other calls continue meanwhile, and no visible data changes.
+    /// stay in proportion to the gain. No visible data changes. Other calls continue meanwhile; in a store that cannot free
+    /// space while it writes, they wait. Such a store leaves more dead space if `stall` says so.
     ///
     /// # Errors
     /// [`StoreError::ReadOnly`]. An error changes no data; call it again.
-    fn reclaim(&self) -> Result<(), StoreError> {
+    fn reclaim(&self, stall: WriteStall) -> Result<(), StoreError> {
+        let _ = stall;
         Ok(())
     }
 

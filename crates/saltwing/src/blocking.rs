@@ -168,8 +168,7 @@ impl Connection {
     /// The reads of the running or last statement of this connection so far, callable from any thread. Only its
     /// [`Rows`] count the scans of a relational query.
     pub fn stats(&self) -> Stats {
-        let Some(context) = self.session.last_context() else { return Stats::default() };
-        Stats::of(&context.counters)
+        self.session.last_reads()
     }
 
     /// Makes the statements that run on this connection stop, from another thread.

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use arrow::array::RecordBatch;
-use saltwing_access::{Counters, ScanContext, TableError};
+use saltwing_access::{Counters, FewRows, ScanContext, TableError};
 use saltwing_bind::ResultColumn;
 use saltwing_exec::select::result_schema;
 use saltwing_exec::{DirectRows, PageRows, TotalRow};
@@ -322,6 +322,13 @@ impl RowsOutcome {
     pub(crate) fn point(columns: Arc<[ResultColumn]>, row: Option<RowValues>) -> Self {
         let read = Stats { keys_read: row.is_some().into(), seeks: 1, buckets: 1 };
         Self::of(columns, BatchSource::Values(row.map(Values::Read)), read)
+    }
+
+    /// A complete result: few rows.
+    pub(crate) fn few(columns: Arc<[ResultColumn]>, few: FewRows) -> Self {
+        let FewRows { values, keys_read, seeks, buckets } = few;
+        let values = (values.rows() > 0).then_some(Values::Read(values));
+        Self::of(columns, BatchSource::Values(values), Stats { keys_read, seeks, buckets })
     }
 
     /// A complete result.

@@ -16,7 +16,7 @@ use saltwing_types::{ErrorCode, TableId, Value};
 
 use crate::Error;
 use crate::description::Description;
-use crate::outcome::{ExecResult, Outcome, RowsOutcome, Warnings};
+use crate::outcome::{ExecResult, Outcome, RowsOutcome, Stats, Warnings};
 use crate::params::Params;
 use crate::progress::ProgressReports;
 use crate::session_tables::SessionTables;
@@ -48,9 +48,18 @@ pub(crate) type CurrentValues = Arc<Mutex<HashMap<TableId, i64>>>;
 /// Where the statement that a session runs, or has run last, is found.
 #[derive(Default)]
 struct Slot {
-    context: Mutex<Option<ScanContext>>,
+    last: Mutex<LastStatement>,
     /// Whether the caller of this session's one statement is gone, perhaps before it began.
     abandoned: AtomicBool,
+}
+
+/// The last statement of a session.
+#[derive(Default)]
+struct LastStatement {
+    /// The context of the last statement that has one: its rows may still be read.
+    context: Option<ScanContext>,
+    /// The reads of the last statement, if it was done at once: such a statement has no context.
+    read_at_once: Option<Stats>,
 }
 
 /// Stops the statements of a connection and its clones, from any thread: see
@@ -75,7 +84,7 @@ struct Slots(Arc<Mutex<Vec<Weak<Slot>>>>);
 
 impl Slot {
     fn cancel(&self) {
-        if let Some(context) = self.context.lock().as_ref() {
+        if let Some(context) = &self.last.lock().context {
             context.cancel();
         }
     }
@@ -218,7 +227,7 @@ impl Session {
         });
         let shared = &self.shared;
         let context = ScanContext::of_statement(budget, shared.options.threads, shared.memory.clone());
-        *self.slot.context.lock() = Some(context.clone());
+        *self.slot.last.lock() = LastStatement { context: Some(context.clone()), read_at_once: None };
         self.within.iter().for_each(|transaction| transaction.began(&context));
         if self.slot.abandoned.load(SeqCst) {
             context.cancel();
@@ -236,7 +245,20 @@ impl Session {
 
     /// The context of the statement that ran last.
     pub(crate) fn last_context(&self) -> Option<ScanContext> {
-        self.slot.context.lock().clone()
+        self.slot.last.lock().context.clone()
+    }
+
+    /// The statement is done: these are its rows.
+    pub(crate) fn read_at_once(&self, rows: RowsOutcome) -> RowsOutcome {
+        self.slot.last.lock().read_at_once = Some(rows.read);
+        rows
+    }
+
+    /// The reads of the statement that ran last.
+    pub(crate) fn last_reads(&self) -> Stats {
+        let LastStatement { context, read_at_once } = &*self.slot.last.lock();
+        let of_context = || context.as_ref().map(|context| Stats::of(&context.counters));
+        read_at_once.or_else(of_context).unwrap_or_default()
     }
 
     /// The overrides for a statement with these hints.

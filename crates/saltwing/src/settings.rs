@@ -85,10 +85,11 @@ impl Settings {
         }
     }
 
-    /// Whether reading one row meets no limit and is never noticed.
-    pub(crate) fn allows_unmetered_get(&self) -> bool {
-        let Self { bytes_max, rows_warn, bytes_warn, time_warn, .. } = self;
-        bytes_max.is_none() && bytes_warn.is_none() && time_warn.is_none() && rows_warn.is_none_or(|rows| rows > 1)
+    /// Whether a statement that reads `rows_most` rows at most can exceed no limit and cause no notice.
+    pub(crate) fn allows_unmetered(&self, rows_most: u64) -> bool {
+        let Self { rows_max, bytes_max, rows_warn, bytes_warn, time_warn, .. } = self;
+        let is_metered = bytes_max.is_some() || bytes_warn.is_some() || time_warn.is_some();
+        !is_metered && rows_max.is_none_or(|most| most >= rows_most) && rows_warn.is_none_or(|least| least > rows_most)
     }
 }
 

@@ -5,6 +5,7 @@ use saltwing_types::{ColumnRef, CompareOp, Expr, SqlType};
 use crate::column_set::ColumnSet;
 use crate::cover::Cover;
 use crate::domain::Domain;
+use crate::key_space::KeySpace;
 use crate::literal_position::LiteralPosition;
 use crate::predicates::constant::Constant;
 use crate::predicates::{CoverBuilder, Outcomes, TruthSet};
@@ -26,10 +27,8 @@ impl CoverBuilder<'_> {
             .unwrap_or_else(Cover::unknown)
     }
 
-    /// The key column that `expr` is, casts that change no comparison taken off, or the
-    /// computed part that it is word for word.
     pub(super) fn key_column(&self, expr: &Expr) -> Option<usize> {
-        column_of(expr).and_then(|column| self.space.position(column)).or_else(|| self.space.expression(expr))
+        key_column(expr, self.space)
     }
 
     fn compare_with(&self, op: CompareOp, side: &Expr, constant: &Constant, want: TruthSet) -> Cover {
@@ -69,6 +68,12 @@ pub(super) fn bounds(domain: &Domain, op: CompareOp, want: TruthSet) -> bool {
         CompareOp::NotEq | CompareOp::Distinct => !want.yes,
         _ => false,
     }
+}
+
+/// The key column that `expr` is, casts that change no comparison taken off, or the
+/// computed part that it is word for word.
+pub(crate) fn key_column(expr: &Expr, space: &KeySpace) -> Option<usize> {
+    column_of(expr).and_then(|column| space.position(column)).or_else(|| space.expression(expr))
 }
 
 /// The column under casts that keep every value and every comparison as they are.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::conformance::fault::{Call, Counts, Failure, Fault, FaultStore, Faults, Lasting, Outcome};
-use crate::{Bytes, Direction, Durability, KeyBounds, OrderedKv, Space, StoreError, WriteBatch};
+use crate::{Bytes, Direction, Durability, KeyBounds, OrderedKv, Space, StoreError, WriteBatch, WriteStall};
 
 const SPACES: [Space; 2] = [Space::new(1), Space::new(2)];
 
@@ -50,7 +50,7 @@ where
 
 /// Calls that leave nothing to read.
 const WORK: [(Call, Work); 3] = [
-    (Call::Reclaim, |store| store.reclaim()),
+    (Call::Reclaim, |store| store.reclaim(WriteStall::Allowed)),
     (Call::Sync, |store| store.sync()),
     (Call::Close, |store| store.close()),
 ];

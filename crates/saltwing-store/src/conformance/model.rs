@@ -7,7 +7,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRunner};
 
-use crate::{Cursor, Direction, Durability, KeyBounds, OrderedKv, Snapshot, Space, StoreError, WriteBatch};
+use crate::{Cursor, Direction, Durability, KeyBounds, OrderedKv, Snapshot, Space, StoreError, WriteBatch, WriteStall};
 
 const STEPS_MAX: usize = 40;
 const SPACES: u8 = 3;
@@ -43,7 +43,9 @@ enum Step {
     Clear {
         space: u8,
     },
-    Reclaim,
+    Reclaim {
+        stall: WriteStall,
+    },
     Sync,
     Close,
     Reopen,
@@ -123,7 +125,7 @@ impl<'a> Bed<'a> {
                 self.model.remove(&space);
                 self.store().clear(Space::new(space)).map_err(failed)
             }
-            Step::Reclaim => self.store().reclaim().map_err(failed),
+            Step::Reclaim { stall } => self.store().reclaim(stall).map_err(failed),
             Step::Sync => self.store().sync().map_err(failed),
             Step::Close => self.store().close().map_err(failed),
             Step::Reopen => self.reopen(),
@@ -307,7 +309,7 @@ fn step() -> impl Strategy<Value = Step> {
         4 => moves().prop_map(|moves| Step::MoveHeld { moves }),
         2 => Just(Step::TakeSnapshot),
         1 => (0..=SPACES).prop_map(|space| Step::Clear { space }),
-        1 => Just(Step::Reclaim),
+        1 => prop_oneof![Just(WriteStall::Allowed), Just(WriteStall::Avoided)].prop_map(|stall| Step::Reclaim { stall }),
         1 => Just(Step::Sync),
         1 => Just(Step::Close),
         1 => Just(Step::Reopen),

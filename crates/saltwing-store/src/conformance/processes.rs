@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
-use crate::{Direction, Durability, KeyBounds, OrderedKv, Space, StoreError, WriteBatch};
+use crate::{Direction, Durability, KeyBounds, OrderedKv, Space, StoreError, WriteBatch, WriteStall};
 
 pub(super) const OTHER_SIDE: &str = "SALTWING_TEST_DATABASE";
 pub(super) const ACKNOWLEDGED_MIN: u64 = 40;
@@ -118,7 +118,7 @@ pub fn reclaims_survive_kill(test: &str, home: &Path, open: impl Fn(&Path) -> Op
         let last = last_batch(&*store).unwrap();
         assert!(last >= acknowledged, "{acknowledged} was acknowledged, {last} is the last one there");
         assert_batches(&*store, last);
-        store.reclaim().unwrap();
+        store.reclaim(WriteStall::Allowed).unwrap();
         assert_batches(&*store, last);
     }
 }
@@ -156,7 +156,7 @@ fn replace_for_ever(store: &dyn OrderedKv) {
         store.write(batch, Durability::Synced).unwrap();
         say(&format!("acknowledged {number}"));
         if number % 4 == 3 {
-            store.reclaim().unwrap();
+            store.reclaim(WriteStall::Allowed).unwrap();
         }
     }
 }

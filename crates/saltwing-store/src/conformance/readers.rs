@@ -10,7 +10,7 @@ use super::Files;
 use super::processes::{
     ACKNOWLEDGED_MIN, COUNTER, OTHER_SIDE, assert_whole, kill_after, one_put, other_side, say, write_for_ever,
 };
-use crate::{Access, Capabilities, Durability, Holder, OpenOptions, OrderedKv, StoreError};
+use crate::{Access, Capabilities, Durability, Holder, OpenOptions, OrderedKv, StoreError, WriteStall};
 
 type Opened = Result<Arc<dyn OrderedKv>, StoreError>;
 
@@ -45,7 +45,9 @@ pub fn readers_leave_a_killed_writers_files_alone(
         for access in [Access::Existing, Access::Create] {
             assert_eq!(refused(open(&path, options(access))), Holder::Readers);
         }
-        for refused in [reader.write(one_put(), Durability::Synced), reader.clear(COUNTER), reader.reclaim()] {
+        for refused in
+            [reader.write(one_put(), Durability::Synced), reader.clear(COUNTER), reader.reclaim(WriteStall::Allowed)]
+        {
             // Without anything to clear or reclaim there is nothing to refuse either.
             assert!(matches!(refused, Ok(()) | Err(StoreError::ReadOnly { .. })), "{refused:?}");
         }

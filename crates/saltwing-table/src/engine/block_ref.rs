@@ -102,6 +102,13 @@ pub(crate) struct LeadParts {
 }
 
 impl LeadParts {
+    /// The reads of a prefetch of the keys and values near a key, before it is searched for.
+    #[inline]
+    pub(crate) fn prefetch_near(&self, key: &[u8]) -> usize {
+        let row = self.fix.first_near(key);
+        self.prefetch(PrefetchStep::Keys(row)) ^ self.prefetch(PrefetchStep::Row(row))
+    }
+
     /// The reads of a prefetch in the parts.
     #[inline]
     pub(crate) fn prefetch(&self, step: PrefetchStep) -> usize {

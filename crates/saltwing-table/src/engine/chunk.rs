@@ -17,8 +17,9 @@ use std::sync::{Arc, OnceLock};
 use parking_lot::Mutex;
 use saltwing_store::Bytes;
 
+use crate::engine::block_ref::BlockRef;
 use crate::engine::block_store::BlockContext;
-use crate::engine::entry::{Entry, Size};
+use crate::engine::entry::{Entry, Owner, Size};
 use crate::engine::fence_heads::{FenceHeads, FenceKey};
 use crate::engine::run::{Run, RunPart};
 use crate::engine::stored_chunk::StoredChunk;
@@ -45,6 +46,8 @@ pub(crate) struct Chunk {
 #[derive(Default)]
 pub(crate) struct Decoded {
     pub(crate) entries: Vec<Arc<Entry>>,
+    /// The blocks of the entries.
+    blocks: Vec<Option<Arc<BlockRef>>>,
     heads: FenceHeads,
 }
 
@@ -155,7 +158,7 @@ impl Chunk {
         if self.look(mark).is_none() {
             // Where somebody makes them just now, without the marks, this waits for it.
             let made = self.made();
-            keys.filter_map(|key| made.owner(FenceKey::new(key))).for_each(|entry| entry.mark_dirty());
+            keys.filter_map(|key| made.owner(FenceKey::new(key))).for_each(|owner| owner.entry.mark_dirty());
         }
     }
 
@@ -185,7 +188,8 @@ impl Chunk {
 impl Decoded {
     fn new(entries: Vec<Arc<Entry>>) -> Self {
         let heads = FenceHeads::new(entries.iter().map(|entry| &entry.fence));
-        Self { entries, heads }
+        let blocks = entries.iter().map(|entry| entry.block.clone()).collect();
+        Self { entries, blocks, heads }
     }
 
     /// The number of fences for which `is_before` holds, as [`FenceHeads::count_before`].
@@ -196,8 +200,9 @@ impl Decoded {
 
     /// The entry that owns a key of the chunk's.
     #[inline]
-    pub(crate) fn owner(&self, key: FenceKey<'_>) -> Option<&Arc<Entry>> {
-        self.entries.get(self.count_before(key, |fence| *fence <= *key.bytes).saturating_sub(1))
+    pub(crate) fn owner(&self, key: FenceKey<'_>) -> Option<Owner<'_>> {
+        let at = self.count_before(key, |fence| *fence <= *key.bytes).saturating_sub(1);
+        Some(Owner { entry: self.entries.get(at)?, block: self.blocks.get(at)?.as_ref() })
     }
 }
 

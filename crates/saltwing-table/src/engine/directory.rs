@@ -16,8 +16,8 @@ use crate::engine::chunk::{CHUNK_ENTRIES_MIN, Chunk, ChunkStats, DirectoryPart};
 use crate::engine::run::Run;
 use crate::engine::zone_sum::ZoneSums;
 
-pub(crate) use crate::engine::entry::Entry;
-pub(crate) use crate::engine::entry::Size;
+use crate::engine::entry::Owner;
+pub(crate) use crate::engine::entry::{Entry, Size};
 use crate::engine::fence_heads::{FenceHeads, FenceKey};
 
 /// The blocks of one table in key order. Immutable, except for the dirty marks.
@@ -186,7 +186,7 @@ impl Directory {
     }
 
     /// The entry that owns a key.
-    pub(crate) fn owner(&self, key: &[u8]) -> Option<&Arc<Entry>> {
+    pub(crate) fn owner(&self, key: &[u8]) -> Option<Owner<'_>> {
         let key = FenceKey::new(key);
         let chunk = self.chunks.get(self.chunk_before(key, &|fence: &[u8]| *fence <= *key.bytes))?;
         chunk.made().owner(key)
@@ -260,6 +260,15 @@ impl Directory {
             None => self.chunks.get(at + 1).map(|next| &next.first_fence),
         };
         Some((entry, end))
+    }
+}
+
+/// Whether a range that ends at `end` ends in an entry, or right behind it. `entry_end` is the first key that the entry does
+/// not own any more; `None` is the end of all keys.
+pub(crate) fn ends_in_entry(end: Option<&[u8]>, entry_end: Option<&[u8]>) -> bool {
+    match (end, entry_end) {
+        (Some(end), Some(entry_end)) => end <= entry_end,
+        (_, entry_end) => entry_end.is_none(),
     }
 }
 
@@ -364,7 +373,7 @@ mod tests {
                 entries.iter().rposition(|entry| holds(&entry.fence)).unwrap_or(0)
             };
             prop_assert_eq!(directory.floor(&key), last(&|fence| *fence <= *key));
-            prop_assert!(Arc::ptr_eq(directory.owner(&key).unwrap(), entries[last(&|fence| *fence <= *key)]));
+            prop_assert!(Arc::ptr_eq(directory.owner(&key).unwrap().entry, entries[last(&|fence| *fence <= *key)]));
             prop_assert_eq!(directory.last_below(Some(&key)), last(&|fence| *fence < *key));
             prop_assert_eq!(directory.last_below(None), entries.len() - 1);
         }
@@ -418,7 +427,7 @@ mod tests {
                     let key = numbered(*probe);
                     let owner = wanted.partition_point(|fence| **fence <= *key) - 1;
                     prop_assert_eq!(edited.floor(&key), owner);
-                    prop_assert_eq!(&edited.owner(&key).unwrap().fence, &wanted[owner]);
+                    prop_assert_eq!(&edited.owner(&key).unwrap().entry.fence, &wanted[owner]);
                     prop_assert_eq!(edited.owned(owner).unwrap().1, wanted.get(owner + 1));
                     let beside = edited.neighbours(owner, 8);
                     prop_assert!((1..=8).contains(&beside.len()));

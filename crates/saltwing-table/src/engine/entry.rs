@@ -18,6 +18,20 @@ pub(crate) struct Entry {
     dirty: AtomicBool,
 }
 
+/// An entry and its block, which is found without a read of the entry: both are seldom in a cache.
+#[derive(Clone, Copy)]
+pub(crate) struct Owner<'d> {
+    pub(crate) entry: &'d Arc<Entry>,
+    pub(crate) block: Option<&'d Arc<BlockRef>>,
+}
+
+impl Owner<'_> {
+    /// The reads of a prefetch in the two.
+    pub(crate) fn prefetch(self) -> usize {
+        usize::from(self.entry.is_dirty()) ^ self.block.map_or(0, |block| block.prefetch())
+    }
+}
+
 impl Entry {
     pub(crate) fn new(fence: Bytes, block: Option<Arc<BlockRef>>) -> Self {
         Self { fence, block, runs: Box::default(), dirty: AtomicBool::new(false) }

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
 use saltwing_access::{StorageError, TableError};
-use saltwing_store::{Direction, Durability, KeyBounds, Space, StoreError, WriteBatch};
+use saltwing_store::{Direction, Durability, KeyBounds, Space, StoreError, WriteBatch, WriteStall};
 use saltwing_types::{TableId, with_causes};
 
 use crate::engine::block_ref::BlockRef;
@@ -61,7 +61,7 @@ impl StorageEngine {
         self.delete_obsolete(&mut merge)?;
         drop(merge);
         go_on()?;
-        Ok(self.kv.reclaim().map_err(StorageError::from)?)
+        Ok(self.kv.reclaim(WriteStall::Allowed).map_err(StorageError::from)?)
     }
 
     /// One pass of COMPACT; returns the number of blocks if it rewrote any.
@@ -120,6 +120,7 @@ impl StorageEngine {
 
     /// Deletes expired rows: how many.
     pub(crate) fn sweep(&self) -> Result<u64, TableError> {
+        let commits = self.signal.commits();
         let mut merge = self.merging.lock();
         let mut expired = self.finish_frozen(&mut merge, ALWAYS)?;
         if self.has_expired_delta() {
@@ -134,7 +135,7 @@ impl StorageEngine {
         drop(merge);
         // This sweep also deletes blocks that readers still had at the last one.
         if is_any_deleted {
-            self.kv.reclaim().map_err(StorageError::from)?;
+            self.kv.reclaim(self.stall_since(commits)).map_err(StorageError::from)?;
         }
         Ok(expired)
     }
@@ -178,7 +179,7 @@ impl StorageEngine {
     /// On a nearly full device, a merge frees the space of replaced blocks before it continues.
     fn give_back_early(&self, merge: &mut MergeState) -> Result<(), TableError> {
         if self.is_nearly_full() && self.delete_obsolete(merge)? {
-            self.kv.reclaim().map_err(StorageError::from)?;
+            self.kv.reclaim(WriteStall::Allowed).map_err(StorageError::from)?;
         }
         Ok(())
     }
@@ -320,6 +321,7 @@ impl StorageEngine {
 
     /// Deletes every row of a table. After an error the deletions so far stay.
     pub(crate) fn purge(&self, table: TableId) -> Result<(), TableError> {
+        let commits = self.signal.commits();
         let mut merge = self.merging.lock();
         let context = BlockContext::new(table, &self.blocks);
         self.delete_all(DIR, table_bounds(table), |key, value, batch| {
@@ -352,6 +354,6 @@ impl StorageEngine {
         self.blocks.forget_table(table);
         self.delete_obsolete(&mut merge)?;
         drop(merge);
-        Ok(self.kv.reclaim().map_err(StorageError::from)?)
+        Ok(self.kv.reclaim(self.stall_since(commits)).map_err(StorageError::from)?)
     }
 }

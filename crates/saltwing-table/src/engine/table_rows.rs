@@ -61,6 +61,11 @@ impl TableRows {
         }
     }
 
+    /// Whether a delta has a row from `start` to `end`, which may be deleted.
+    pub(crate) fn has_recent_between(&self, start: &[u8], end: Option<&[u8]>) -> bool {
+        self.is_active_between(start, end) || self.frozen.range(start, end).next().is_some()
+    }
+
     /// Whether the active delta has a row from `start` to `end`.
     pub(crate) fn is_active_between(&self, start: &[u8], end: Option<&[u8]>) -> bool {
         self.active.range(start, end).next().is_some()

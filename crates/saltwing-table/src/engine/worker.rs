@@ -1,11 +1,12 @@
 //! The thread that merges.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use saltwing_access::{StorageError, TableError};
-use saltwing_store::StoreError;
+use saltwing_store::{StoreError, WriteStall};
 
 use crate::engine::signal::{WAIT, Wake};
 use crate::engine::storage_engine::StorageEngine;
@@ -20,8 +21,12 @@ impl Worker {
     pub(crate) fn start(packed: Arc<StorageEngine>) -> Result<Self, TableError> {
         packed.signal.start();
         let of_thread = packed.clone();
-        let spawned =
-            std::thread::Builder::new().name("saltwing-merge".into()).spawn(move || of_thread.merge_for_ever());
+        let merge = move || {
+            if catch_unwind(AssertUnwindSafe(|| of_thread.merge_for_ever())).is_err() {
+                of_thread.stall_after_panic();
+            }
+        };
+        let spawned = std::thread::Builder::new().name("saltwing-merge".into()).spawn(merge);
         let thread = spawned.map_err(|source| {
             packed.signal.stop();
             StorageError::from(StoreError::io("start the merging thread in", Path::new("this process"), source))
@@ -33,12 +38,8 @@ impl Worker {
 impl Drop for Worker {
     fn drop(&mut self) {
         self.packed.signal.stop();
-        // A merge that panicked has finished whole steps.
-        if let Some(thread) = self.thread.take()
-            && thread.join().is_err()
-        {
-            tracing::error!(task = "merge", "background work panicked");
-        }
+        // The thread catches its own panics, so there is no error to report.
+        let _ = self.thread.take().map(JoinHandle::join);
     }
 }
 
@@ -70,6 +71,14 @@ impl StorageEngine {
         }
     }
 
+    /// The thread has panicked, which only a fault in the program can cause. Its merge has finished whole steps. There are
+    /// no merges until the store is opened again, and no writer waits for one.
+    fn stall_after_panic(&self) {
+        let cause = self.stalled.get_or_init(|| "the merging thread panicked".to_owned()).clone();
+        self.note_failure("merge", &TableError::MergeStalled { cause });
+        self.signal.stop();
+    }
+
     /// Whether work failed, which is noted: it is tried again, and nobody waits for its result.
     fn has_failed(&self, task: &'static str, done: Result<(), TableError>) -> bool {
         done.inspect_err(|error| self.note_failure(task, error)).is_err()
@@ -85,14 +94,20 @@ impl StorageEngine {
         self.refuse_when_nearly_full()?;
         let is_over = || self.signal.is_stopped() || self.signal.commits() != commits;
         self.fold_runs(is_over)?;
-        self.kv.reclaim().map_err(StorageError::from)?;
+        self.kv.reclaim(self.stall_since(commits)).map_err(StorageError::from)?;
         *rested_at = (!is_over()).then_some(commits);
         Ok(())
     }
 
+    /// Whether the store may make writers wait. It may not if rows were committed since there were `commits` commits: others
+    /// probably follow.
+    pub(super) fn stall_since(&self, commits: u64) -> WriteStall {
+        if self.signal.commits() == commits { WriteStall::Allowed } else { WriteStall::Avoided }
+    }
+
     /// Merges the frozen delta step by step, after freezing the active one on request.
     fn run_pending(&self, rotate: bool) -> Result<(), TableError> {
-        let (mut rotate, mut has_merged) = (rotate, false);
+        let (mut rotate, mut has_merged, commits) = (rotate, false, self.signal.commits());
         while !self.signal.is_stopped() {
             let mut merge = self.merging.lock();
             if !merge.meta.frozen && std::mem::take(&mut rotate) {
@@ -104,7 +119,7 @@ impl StorageEngine {
                 drop(merge);
                 // Commits and other merges continue meanwhile.
                 return if has_merged || is_any_deleted {
-                    Ok(self.kv.reclaim().map_err(StorageError::from)?)
+                    Ok(self.kv.reclaim(self.stall_since(commits)).map_err(StorageError::from)?)
                 } else {
                     Ok(())
                 };

@@ -382,6 +382,7 @@ mod tests {
             let stored = rows.iter().step_by(2).map(|row| row.0.clone());
             for key in probes.into_iter().chain(stored).collect::<std::collections::BTreeSet<_>>() {
                 let found = fix.search_in(&key, at..until);
+                prop_assert_eq!(fix.lower_bound_from(&key, at..until), fix.lower_bound_in(&key, at..until));
                 let place = found.unwrap_or_else(|place| place);
                 prop_assert_eq!(seeker.pass(&key), at..place);
                 at = place + usize::from(found.is_ok());

@@ -22,7 +22,7 @@ use smallvec::SmallVec;
 pub(crate) use crate::format::bits::Ints;
 pub(crate) use crate::format::bits::Nulls;
 use crate::format::bits::Reader;
-use crate::format::prefetch::PrefetchStep;
+use crate::format::prefetch::{PrefetchStep, prefetch};
 use crate::format::row_order::RowSelection;
 use crate::format::search::search_by;
 
@@ -39,6 +39,10 @@ pub(crate) const KIND_VAR: u8 = 255;
 
 /// Columns of a part whose places stand in it; those of wider tables are one step further away.
 const COLUMNS_INLINE: usize = 8;
+/// Bytes of a common prefix of keys that stand in the part itself.
+const PREFIX_INLINE: usize = 24;
+/// Rows that a search from a row on compares before it becomes a binary search.
+const FIRST_ROWS: usize = 4;
 /// Rows of a block whose key heads are kept for the search.
 const HEADS: usize = 16;
 
@@ -57,7 +61,8 @@ pub(crate) struct FixPart {
 
 #[derive(Debug)]
 struct Keys {
-    prefix: (u32, u32),
+    /// The common prefix of all keys: a copy, because the bytes of the part are seldom in a cache.
+    prefix: SmallVec<[u8; PREFIX_INLINE]>,
     suffixes: Suffixes,
     /// How the suffixes of evenly chosen rows begin, and how many rows there are for each: a search looks here first.
     heads: [u64; HEADS],
@@ -66,8 +71,16 @@ struct Keys {
 
 #[derive(Debug)]
 enum Suffixes {
-    Stride { at: u32, stride: u32 },
-    Ends { at: u32, ends: Vec<u32> },
+    Stride {
+        at: u32,
+        stride: u32,
+    },
+    /// With the mean length of a suffix.
+    Ends {
+        at: u32,
+        mean: u32,
+        ends: Vec<u32>,
+    },
 }
 
 /// A column of the fixed part.
@@ -154,9 +167,9 @@ impl FixPart {
                 let heads = self.keys.iter().flat_map(|keys| keys.heads.iter().step_by(7));
                 heads.fold(columns(), |read, head| read ^ *head as usize)
             }
-            PrefetchStep::FirstKey => {
-                let (prefix, suffix) = self.key(0);
-                usize::from(prefix.first().copied().unwrap_or(0) ^ suffix.first().copied().unwrap_or(0))
+            PrefetchStep::Keys(row) => {
+                let reads = |keys: &Keys| keys.reads_near(&self.bytes, row).fold(0, |all, read| all ^ read);
+                self.keys.as_ref().map_or(0, reads)
             }
             PrefetchStep::Row(row) => {
                 let byte = |at: usize| usize::from(self.bytes.get(at).copied().unwrap_or(0));
@@ -205,14 +218,14 @@ impl FixPart {
     /// The common prefix of all row keys, and the rest of one of them.
     #[inline]
     pub(crate) fn key(&self, row: usize) -> (&[u8], &[u8]) {
-        self.keys.as_ref().map_or((&[], &[]), |keys| (keys.prefix(&self.bytes), keys.suffix(&self.bytes, row)))
+        self.keys.as_ref().map_or((&[], &[]), |keys| (keys.prefix(), keys.suffix(&self.bytes, row)))
     }
 
     /// The suffix of another key after the common prefix of the row keys; if it has another prefix, its position among
     /// some rows.
     #[inline]
     pub(crate) fn suffix_of<'k>(&self, key: &'k [u8], rows: &Range<usize>) -> Result<&'k [u8], usize> {
-        let prefix = self.keys.as_ref().map_or(&[][..], |keys| keys.prefix(&self.bytes));
+        let prefix = self.keys.as_ref().map_or(&[][..], |keys| keys.prefix());
         key.strip_prefix(prefix).ok_or(if key < prefix { rows.start } else { rows.end })
     }
 
@@ -229,6 +242,7 @@ impl FixPart {
     pub(crate) fn key_into(&self, row: usize, key: &mut Vec<u8>) {
         let (prefix, suffix) = self.key(row);
         key.clear();
+        key.reserve(prefix.len() + suffix.len());
         key.extend_from_slice(prefix);
         key.extend_from_slice(suffix);
     }
@@ -346,6 +360,7 @@ impl FixPart {
         let wanted = head(suffix);
         let near = keys.near(wanted);
         let near = near.start.clamp(rows.start, rows.end)..near.end.clamp(rows.start, rows.end);
+        prefetch(keys.reads_near(bytes, near.start));
         // Heads are compared first, because most differ and a comparison of numbers is no call.
         search_by(near, |row| {
             let of_row = keys.suffix_range(row);
@@ -354,9 +369,26 @@ impl FixPart {
         })
     }
 
+    /// The first of the rows that a [`FixPart::search`] for a key compares.
+    #[inline]
+    pub(crate) fn first_near(&self, key: &[u8]) -> usize {
+        let suffix = self.suffix_of(key, &(0..0)).ok();
+        self.keys.as_ref().zip(suffix).map_or(0, |(keys, suffix)| keys.near(head(suffix)).start)
+    }
+
     /// Rows before the first one whose key is not below `key`.
     pub(crate) fn lower_bound(&self, key: &[u8]) -> usize {
         self.search(key).unwrap_or_else(|row| row)
+    }
+
+    /// As [`FixPart::lower_bound_in`], for a row that is probably one of the first: these are compared one by one.
+    pub(crate) fn lower_bound_from(&self, key: &[u8], rows: Range<usize>) -> usize {
+        let first = rows.start..rows.end.min(rows.start + FIRST_ROWS);
+        let is_not_below = |row: &usize| match self.suffix_of(key, &rows) {
+            Ok(suffix) => self.key(*row).1 >= suffix,
+            Err(at) => *row >= at,
+        };
+        first.clone().find(is_not_below).unwrap_or_else(|| self.lower_bound_in(key, first.end..rows.end))
     }
 
     /// The first of some rows whose key is not below `key`, or where they end.
@@ -369,7 +401,7 @@ impl Keys {
     fn read(reader: &mut Reader<'_>, part: &[u8], rows: usize) -> Option<Self> {
         let prefix_bytes = reader.u16()?;
         let at = reader.place(prefix_bytes.into())?;
-        let prefix = (at, at + u32::from(prefix_bytes));
+        let prefix = part.get(at as usize..at as usize + usize::from(prefix_bytes))?.into();
         let suffixes = match reader.u8()? {
             0 => {
                 let stride = reader.u16()?;
@@ -384,7 +416,7 @@ impl Keys {
                     return None;
                 }
                 let total = ends.last().copied().unwrap_or(0) as usize;
-                Suffixes::Ends { at: reader.place(total)?, ends }
+                Suffixes::Ends { at: reader.place(total)?, mean: total.checked_div(rows).unwrap_or(0) as u32, ends }
             }
             _ => return None,
         };
@@ -399,8 +431,8 @@ impl Keys {
 
     /// The common prefix of all keys.
     #[inline]
-    fn prefix<'p>(&self, part: &'p [u8]) -> &'p [u8] {
-        part.get(self.prefix.0 as usize..self.prefix.1 as usize).unwrap_or_default()
+    fn prefix(&self) -> &[u8] {
+        &self.prefix
     }
 
     /// The bytes after it in a row's key.
@@ -417,12 +449,26 @@ impl Keys {
                 let (at, stride) = (*at as usize, *stride as usize);
                 at + row * stride..at + (row + 1) * stride
             }
-            Suffixes::Ends { at, ends } => {
+            Suffixes::Ends { at, ends, .. } => {
                 let start = row.checked_sub(1).and_then(|before| ends.get(before)).map_or(0, |end| *end as usize);
                 let at = *at as usize;
                 at + start..at + ends.get(row).map_or(start, |end| *end as usize)
             }
         }
+    }
+
+    /// The reads of a prefetch of the suffixes of the rows from `row` on to the next head: a search among them waits for each of
+    /// its steps otherwise. If their lengths differ, their places are estimated from the mean, because the search would have to
+    /// wait for the ends first; these are prefetched, too.
+    #[inline]
+    fn reads_near(&self, part: &[u8], row: usize) -> impl Iterator<Item = usize> {
+        let quarter = self.head_rows as usize / 4;
+        let (at, stride, end) = match &self.suffixes {
+            Suffixes::Stride { at, stride } => (*at, *stride as usize, 0),
+            Suffixes::Ends { at, mean, ends } => (*at, *mean as usize, ends.get(row).map_or(0, |end| *end as usize)),
+        };
+        let suffix = move |place: usize| at as usize + (row + place * quarter) * stride;
+        (0..4).map(move |place| part.get(suffix(place)).map_or(end, |byte| usize::from(*byte) ^ end))
     }
 
     /// Rows among which the first is that is not below a suffix with a head; it may be the one behind them.

@@ -18,8 +18,10 @@ pub(crate) enum PrefetchStep {
     Columns,
     /// The offsets of keys and columns.
     KeysAndColumns,
-    /// The first key.
-    FirstKey,
+    /// The keys of the rows from this one on, as far as a search compares them from [`FixPart::first_near`] on.
+    ///
+    /// [`FixPart::first_near`]: crate::format::fix_part::FixPart::first_near
+    Keys(usize),
     /// A row's values of fixed width, and the offsets of the others.
     Row(usize),
     /// A row's values of variable width.

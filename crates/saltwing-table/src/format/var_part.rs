@@ -124,16 +124,17 @@ impl VarPart {
                 first_columns().fold(0, |read, column| read ^ place(column) as usize)
             }
             PrefetchStep::Texts(row) => {
-                let first = |column: &VarColumn| {
+                let ends = |column: &VarColumn| {
                     let chunk = column.chunks.get(row / CHUNK_ROWS)?;
                     let expanded = chunk.expanded.get().map(|expanded| &**expanded);
-                    let bytes = expanded.or_else(|| self.bytes.get(chunk.at as usize..));
+                    let bytes = expanded.or_else(|| self.bytes.get(chunk.at as usize..))?;
                     let start = if row.is_multiple_of(CHUNK_ROWS) { 0 } else { *column.ends.get(row - 1)? };
-                    bytes?.get(start as usize).copied()
+                    let text = bytes.get(start as usize..*column.ends.get(row)? as usize)?;
+                    Some(text.first()? ^ text.last()?)
                 };
-                first_columns().fold(0, |read, column| read ^ usize::from(first(column).unwrap_or(0)))
+                first_columns().fold(0, |read, column| read ^ usize::from(ends(column).unwrap_or(0)))
             }
-            PrefetchStep::Columns | PrefetchStep::FirstKey => 0,
+            PrefetchStep::Columns | PrefetchStep::Keys(_) => 0,
         }
     }
 

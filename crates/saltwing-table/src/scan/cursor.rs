@@ -13,6 +13,7 @@ use saltwing_access::{ScanContext, TableError};
 use saltwing_store::{Bytes, Direction};
 
 use crate::engine::block_ref::BlockRef;
+use crate::engine::directory::ends_in_entry;
 use crate::engine::entry::Entry;
 use crate::engine::table_rows::TableRows;
 use crate::format::fix_part::FixPart;
@@ -231,10 +232,7 @@ impl Walk {
         let begins_inside = *walk_start <= *entry.fence;
         let start = if begins_inside { entry.fence.as_ref() } else { &walk_start[..] };
         // Whether the range does not reach the next entry.
-        let ends_here = match (walk_end.as_deref(), entry_end) {
-            (Some(end), Some(entry_end)) => end <= entry_end,
-            (_, entry_end) => entry_end.is_none(),
-        };
+        let ends_here = ends_in_entry(walk_end.as_deref(), entry_end);
         let end = if ends_here { walk_end.as_deref() } else { entry_end };
         self.recent.clear();
         // Where the rest of the entry begins, or in reverse ends, when its delta rows are taken in parts.

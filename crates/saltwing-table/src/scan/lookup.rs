@@ -13,7 +13,7 @@ use saltwing_store::Bytes;
 use smallvec::SmallVec;
 
 use crate::engine::block_ref::{BlockRef, LeadParts, PartsInMemory};
-use crate::engine::entry::Entry;
+use crate::engine::entry::{Entry, Owner};
 use crate::engine::run::KeyHash;
 use crate::engine::table_rows::TableRows;
 use crate::format::prefetch::{PrefetchStep, prefetch};
@@ -32,11 +32,13 @@ pub(crate) enum RowLocation {
 
 /// Where the row of a key stands; `None` where it is known that there is none.
 pub(crate) fn locate(rows: &TableRows, key: &[u8]) -> Option<RowLocation> {
-    locate_in(rows, rows.directory.owner(key)?, key)
+    let owner = rows.directory.owner(key)?;
+    prefetch(std::iter::once(owner.prefetch()));
+    locate_in(rows, owner, key)
 }
 
 /// As [`locate`], where the entry that owns the key is known.
-pub(crate) fn locate_in(rows: &TableRows, entry: &Arc<Entry>, key: &[u8]) -> Option<RowLocation> {
+fn locate_in(rows: &TableRows, Owner { entry, block }: Owner<'_>, key: &[u8]) -> Option<RowLocation> {
     if entry.is_dirty()
         && let Some(recent) = rows.recent(key)
     {
@@ -45,7 +47,7 @@ pub(crate) fn locate_in(rows: &TableRows, entry: &Arc<Entry>, key: &[u8]) -> Opt
     if !entry.runs.is_empty() {
         return Some(RowLocation::Runs(entry.clone()));
     }
-    entry.block.clone().map(RowLocation::Block)
+    block.cloned().map(RowLocation::Block)
 }
 
 /// A row that was found by its key.
@@ -183,12 +185,12 @@ pub(crate) fn find_all<'k>(
     keys: impl Iterator<Item = &'k [u8]> + Clone,
     expired_ms: Option<i64>,
 ) -> Result<Several<Option<Found>>, TableError> {
-    let owners: Several<Option<&Arc<Entry>>> = keys.clone().map(|key| rows.directory.owner(key)).collect();
+    let owners: Several<Option<Owner<'_>>> = keys.clone().map(|key| rows.directory.owner(key)).collect();
     let mut leads = lead_parts(&owners);
-    prefetch(leads.iter().flatten().map(|lead| lead.prefetch(PrefetchStep::FirstKey)));
+    prefetch(keys.clone().zip(&leads).filter_map(|(key, lead)| Some(lead.as_ref()?.prefetch_near(key))));
     let mut found: Several<Option<Found>> = SmallVec::with_capacity(owners.len());
     for ((key, owner), lead) in keys.zip(owners).zip(&mut leads) {
-        let location = owner.and_then(|entry| locate_in(rows, entry, key));
+        let location = owner.and_then(|owner| locate_in(rows, owner, key));
         found.push(location.map_or(Ok(None), |location| location.read(key, expired_ms, lead.take()))?);
     }
     for step in [PrefetchStep::Row, PrefetchStep::Texts] {
@@ -198,9 +200,9 @@ pub(crate) fn find_all<'k>(
 }
 
 /// The parts in memory of the blocks of some entries, prefetched stage by stage. No lock is held at the end.
-fn lead_parts(entries: &[Option<&Arc<Entry>>]) -> Several<Option<LeadParts>> {
-    let blocks = || entries.iter().map(|entry| entry.and_then(|entry| entry.block.as_deref()));
-    prefetch(blocks().flatten().map(BlockRef::prefetch));
+fn lead_parts(owners: &[Option<Owner<'_>>]) -> Several<Option<LeadParts>> {
+    prefetch(owners.iter().flatten().map(|owner| owner.prefetch()));
+    let blocks = || owners.iter().map(|owner| owner.and_then(|owner| owner.block));
     let held: Several<Option<PartsInMemory<'_>>> = blocks().map(|block| block?.in_memory()).collect();
     prefetch(held.iter().flatten().map(|parts| parts.prefetch(PrefetchStep::KeysAndColumns)));
     held.iter().map(|parts| parts.as_ref()?.lead_parts()).collect()

@@ -1,7 +1,7 @@
 //! Reading: ranges of keys into columns, values and totals.
 //!
 //! [`cursor`] walks the directory and the memtables and gives row segments; [`bucket`], [`merged`] and [`skip`] choose
-//! what it walks. [`lookup`] and [`rows_of_keys`] find rows by their keys. [`conditions`] and [`selector`] test rows as they are stored. [`decode`], [`row_values`] and [`totals`] read the rows
+//! what it walks. [`lookup`] and [`rows_of_keys`] find rows by their keys, and [`few`] those of short ranges. [`conditions`] and [`selector`] test rows as they are stored. [`decode`], [`row_values`] and [`totals`] read the rows
 //! that are left. [`table_scan`] puts these together, and [`snapshot`] is the border's view of them.
 
 pub(crate) mod block_parts;
@@ -13,6 +13,7 @@ pub(crate) mod conditions;
 pub(crate) mod cursor;
 pub(crate) mod decode;
 pub(crate) mod estimate;
+pub(crate) mod few;
 pub(crate) mod lookup;
 pub(crate) mod merged;
 pub(crate) mod next_values;

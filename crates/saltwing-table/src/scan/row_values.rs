@@ -10,7 +10,7 @@ use saltwing_store::Direction;
 use saltwing_types::sql_type::TypeFamily;
 use saltwing_types::{SqlType, Value};
 
-use crate::engine::block_ref::BlockRef;
+use crate::engine::block_ref::{BlockRef, LeadParts};
 use crate::engine::stored_table::{OpenTables, StoredTable};
 use crate::format::fix_part::{FixCells, FixPart};
 use crate::format::row_order::{RowSelection, nth, take_first};
@@ -109,6 +109,19 @@ impl RowShape {
         self.append_block(Some(key), block, rows, Direction::Forward, reader, values)
     }
 
+    /// Adds the values of some rows of a block whose first parts are known.
+    pub(crate) fn append_together(
+        &self,
+        block: &Arc<BlockRef>,
+        lead: LeadParts,
+        rows: &Range<usize>,
+        direction: Direction,
+        values: &mut RowValues,
+    ) -> Result<(), TableError> {
+        let mut reader = RowReader { parts: BlockParts::of_lead(block, Some(lead)), ..RowReader::default() };
+        self.append_block(None, block, rows, direction, &mut reader, values)
+    }
+
     /// Adds the values of some rows.
     pub(crate) fn append(
         &self,
@@ -187,7 +200,7 @@ impl RowShape {
             ColumnLocation::RowKey => {
                 for i in 0..rows.len() {
                     let (prefix, suffix) = lead.key(nth(rows, direction, i));
-                    cells.put(Value::Bytes([prefix, suffix].concat()));
+                    cells.put_bytes(prefix, suffix);
                 }
                 Ok(())
             }
@@ -263,7 +276,7 @@ impl RowShape {
         for (place, column) in self.columns.iter().enumerate() {
             let mut cells = values.column_mut(at, place);
             match column.source {
-                ColumnLocation::RowKey => cells.put(Value::Bytes(key.to_vec())),
+                ColumnLocation::RowKey => cells.put_bytes(key, &[]),
                 ColumnLocation::RowTime => put_time(row.time_ms(), &mut cells),
                 ColumnLocation::KeyPrefix { position, .. } | ColumnLocation::KeySuffix { position, .. } => {
                     cells.put(table.codec().decode_column(key, slices, position)?);

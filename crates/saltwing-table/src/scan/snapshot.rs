@@ -3,18 +3,19 @@
 use std::sync::Arc;
 
 use saltwing_access::{
-    ColumnEstimate, Estimate, KeySet, Projection, RowSource, ScanContext, ScanRoute, ScanSpec, Snapshot, SplitTarget,
-    Table, TableError,
+    ColumnEstimate, Estimate, KeySet, Projection, RowSource, ScanContext, ScanRoute, ScanSpec, ShortRange, Snapshot,
+    SplitTarget, Table, TableError,
 };
 use saltwing_expr::RowValues;
 use saltwing_rowkey::KeyRange;
-use saltwing_types::{Direction, TableId, Value};
+use saltwing_types::{Direction, Value};
 
 use crate::engine::storage_engine::{StorageEngine, TableMap};
 use crate::engine::stored_table::StoredTable;
 use crate::engine::table_rows::TableRows;
 use crate::format::delta_record::Record;
 use crate::scan::estimate::{estimate, estimate_columns};
+use crate::scan::few::few_rows;
 use crate::scan::lookup::find;
 use crate::scan::row_values::RowShape;
 use crate::scan::rows_of_keys::append_all;
@@ -79,16 +80,16 @@ impl EmbeddedSnapshot {
     /// # Errors
     /// [`TableError::DefinitionChanged`] where the rows may be written by a later one.
     pub(crate) fn rows_for(&self, table: &Table) -> Result<TableRows, TableError> {
-        let rows = self.rows(table.def().id);
-        match rows.definition > table.version() {
+        Ok(self.known_rows(table)?.cloned().unwrap_or_default())
+    }
+
+    /// As [`EmbeddedSnapshot::rows_for`]; `None` if the table has never had rows.
+    fn known_rows(&self, table: &Table) -> Result<Option<&TableRows>, TableError> {
+        let rows = self.moment.get(&table.def().id.0);
+        match rows.is_some_and(|rows| rows.definition > table.version()) {
             true => Err(TableError::DefinitionChanged { table: table.def().name.to_string() }),
             false => Ok(rows),
         }
-    }
-
-    /// The rows of a table.
-    pub(crate) fn rows(&self, table: TableId) -> TableRows {
-        self.moment.get(&table.0).cloned().unwrap_or_default()
     }
 }
 
@@ -105,7 +106,8 @@ impl Snapshot for EmbeddedSnapshot {
 
     fn get(&self, columns: &Projection, row_key: &[u8]) -> Result<Option<Vec<Value>>, TableError> {
         let shape = RowShape::of(&self.engine.tables, columns)?;
-        let found = find(&self.rows_for(shape.table())?, row_key, shape.table().expired_ms(self.now_ms))?;
+        let Some(rows) = self.known_rows(shape.table())? else { return Ok(None) };
+        let found = find(rows, row_key, shape.table().expired_ms(self.now_ms))?;
         found.map(|found| Ok(shape.values(row_key, found)?.values().collect())).transpose()
     }
 
@@ -114,15 +116,43 @@ impl Snapshot for EmbeddedSnapshot {
         columns: &Projection,
         keys: &[Vec<u8>],
         values: &mut RowValues,
-        context: &ScanContext,
+        context: Option<&ScanContext>,
     ) -> Result<usize, TableError> {
         let shape = RowShape::of(&self.engine.tables, columns)?;
-        let rows = self.rows_for(shape.table())?;
-        append_all((&rows, shape.table().expired_ms(self.now_ms)), &shape, keys, values, context)
+        let Some(rows) = self.known_rows(shape.table())? else { return Ok(0) };
+        append_all((rows, shape.table().expired_ms(self.now_ms)), &shape, keys, values, context)
+    }
+
+    fn few(
+        &self,
+        columns: &Projection,
+        range: ShortRange<'_>,
+        values: &mut RowValues,
+    ) -> Result<Option<usize>, TableError> {
+        let shape = RowShape::of(&self.engine.tables, columns)?;
+        let Some(rows) = self.known_rows(shape.table())? else { return Ok(None) };
+        match few_rows(rows, shape.table().expired_ms(self.now_ms), range) {
+            None => Ok(None),
+            Some(few) => few.append_to(values, &shape, range.direction).map(Some),
+        }
+    }
+
+    fn few_keys(
+        &self,
+        table: &Table,
+        range: ShortRange<'_>,
+        each: &mut dyn FnMut(&[u8]) -> Result<(), TableError>,
+    ) -> Result<bool, TableError> {
+        let Some(rows) = self.known_rows(table)? else { return Ok(false) };
+        match few_rows(rows, table.expired_ms(self.now_ms), range) {
+            None => Ok(false),
+            Some(few) => few.each_key(range.direction, each).map(|()| true),
+        }
     }
 
     fn contains(&self, table: &Table, row_key: &[u8]) -> Result<bool, TableError> {
-        Ok(find(&self.rows_for(table)?, row_key, table.expired_ms(self.now_ms))?.is_some())
+        let Some(rows) = self.known_rows(table)? else { return Ok(false) };
+        Ok(find(rows, row_key, table.expired_ms(self.now_ms))?.is_some())
     }
 
     fn split(&self, table: &Table, route: &ScanRoute, target: SplitTarget) -> Result<Vec<KeyRange>, TableError> {

@@ -8,10 +8,7 @@ use parking_lot::{Condvar, Mutex};
 use saltwing_access::{TableError, TableStore};
 use saltwing_store::conformance::fault::{Call, Failure, Fault, FaultStore};
 use saltwing_store::group_sync::GroupSync;
-use saltwing_store::{
-    Announced, Bytes, Capabilities, Cursor, Direction, Durability, KeyBounds, MemoryStore, OrderedKv, Snapshot, Space,
-    StoreError, WriteBatch,
-};
+use saltwing_store::{Announced, Durability, MemoryStore, OrderedKv, Space, StoreError, WriteBatch};
 use saltwing_types::{StorageCause, Value};
 
 use crate::world::{World, plain_row, table, thread_options};
@@ -48,21 +45,7 @@ impl Journal {
 }
 
 impl OrderedKv for Slow {
-    fn capabilities(&self) -> &Capabilities {
-        self.0.rows.capabilities()
-    }
-
-    fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
-        self.0.rows.get(space, key)
-    }
-
-    fn cursor(&self, space: Space, bounds: KeyBounds, direction: Direction) -> Result<Box<dyn Cursor>, StoreError> {
-        self.0.rows.cursor(space, bounds, direction)
-    }
-
-    fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError> {
-        self.0.rows.snapshot()
-    }
+    reads_of!(self => self.0.rows);
 
     fn write(&self, batch: WriteBatch, _: Durability) -> Result<(), StoreError> {
         let _journal = self.0.lock.lock();

@@ -12,12 +12,13 @@ use saltwing_access::{
     Budget, Direction, KeyRanges, Projection, ScanContext, ScanOrder, Snapshot, TableError, TableStore,
 };
 use saltwing_fjall::{Access, OpenOptions};
-use saltwing_rowkey::KeyRange;
+use saltwing_rowkey::{BucketRange, KeyRange};
 use saltwing_store::MemoryStore;
 use saltwing_table::{LayoutOptions, Merging};
 use saltwing_types::value::Timestamp;
 use saltwing_types::{CompareOp, Value, eval};
 
+use crate::few::few;
 use crate::world::{
     OpenFiles, Request, Rows, World, compared, is_tailed, plain_row, read, read_values, request, run_options, table,
     tailed, totals, totals_of,
@@ -182,7 +183,9 @@ pub(crate) fn run(world: &mut World, step: Step) -> Result<(), TableError> {
                         false => KeyRange::new(logical(from), Some(logical(to))),
                     };
                     let Some(range) = range else { return Ok(()) };
-                    let inside = rows.iter().filter(|(key, _)| range.contains(key)).map(|(_, row)| row).collect();
+                    let inside: Vec<_> =
+                        rows.iter().filter(|(key, _)| range.contains(key)).map(|(_, row)| row).collect();
+                    few_are_those_inside(world, &*view, &columns, &range, (reverse, limit), &inside)?;
                     (KeyRanges::from_iter([range]), inside)
                 }
                 Wanted::Each { keys, as_keys } => {
@@ -238,6 +241,35 @@ pub(crate) fn run(world: &mut World, step: Step) -> Result<(), TableError> {
                 (Some(_), Some(_)) => assert!(keys_read <= inside),
             }
         }
+    }
+    Ok(())
+}
+
+/// Reads of few rows of a range give what the model has inside, or leave it to a scan.
+fn few_are_those_inside(
+    world: &World,
+    view: &dyn Snapshot,
+    columns: &[usize],
+    range: &KeyRange,
+    (reverse, limit): (bool, Option<u64>),
+    inside: &[&Vec<Value>],
+) -> Result<(), TableError> {
+    let direction = if reverse { Direction::Reverse } else { Direction::Forward };
+    let buckets = world.def.key.salt.map_or(vec![None], |salt| (0..salt.buckets as u8).map(Some).collect());
+    for bucket in buckets {
+        let keys = BucketRange { bucket, range: range.in_bucket(bucket) };
+        let Some(found) = few(world, view, columns, &keys, (direction, limit))? else { continue };
+        let is_own = |row: &&&Vec<Value>| bucket.is_none_or(|bucket| world.physical(row)[0] == bucket);
+        let mut own: Vec<&Vec<Value>> = inside.iter().filter(is_own).copied().collect();
+        if reverse {
+            own.reverse();
+        }
+        own.truncate(limit.map_or(usize::MAX, |limit| limit as usize));
+        let value = |row: &Vec<Value>, column: usize| {
+            row.get(column).cloned().unwrap_or_else(|| Value::Bytes(world.physical(row)))
+        };
+        let wanted: Vec<Value> = own.iter().flat_map(|row| columns.iter().map(|&c| value(row, c))).collect();
+        assert_eq!(found, wanted);
     }
     Ok(())
 }

@@ -9,9 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use saltwing_access::{Direction, Durability, TableStore};
 use saltwing_fjall::{Access, OpenOptions};
 use saltwing_store::conformance::Files;
-use saltwing_store::{
-    Bytes, Capabilities, Cursor, KeyBounds, Mutation, OrderedKv, Snapshot, Space, StoreError, WriteBatch,
-};
+use saltwing_store::{Bytes, KeyBounds, Mutation, OrderedKv, Space, StoreError, WriteBatch};
 use saltwing_table::LayoutOptions;
 use saltwing_types::Value;
 
@@ -139,21 +137,7 @@ fn die() -> ! {
 }
 
 impl OrderedKv for Deadly {
-    fn capabilities(&self) -> &Capabilities {
-        self.inner.capabilities()
-    }
-
-    fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
-        self.inner.get(space, key)
-    }
-
-    fn cursor(&self, space: Space, bounds: KeyBounds, direction: Direction) -> Result<Box<dyn Cursor>, StoreError> {
-        self.inner.cursor(space, bounds, direction)
-    }
-
-    fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError> {
-        self.inner.snapshot()
-    }
+    reads_of!(self => self.inner);
 
     fn write(&self, batch: WriteBatch, durability: Durability) -> Result<(), StoreError> {
         let phase = match phase_of(&batch) {

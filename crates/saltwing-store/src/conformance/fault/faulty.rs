@@ -10,7 +10,7 @@ use super::{Call, Counts, Fault, Faults, Outcome, Ruling, injected, injected_cau
 use crate::trace::Event;
 use crate::{
     Announced, Bytes, Capabilities, Cursor, Direction, Durability, KeyBounds, LeftOut, MemoryStore, OrderedKv,
-    Snapshot, Space, StoreError, Trace, WriteBatch,
+    Snapshot, Space, StoreError, Trace, WriteBatch, WriteStall,
 };
 
 /// A store with [`Faults`] in it. Clones share it.
@@ -180,9 +180,9 @@ impl<S: OrderedKv> OrderedKv for FaultStore<S> {
         self.commit((Call::Clear, 1), |store| store.clear(space), |store| clear_half(store, space))
     }
 
-    fn reclaim(&self) -> Result<(), StoreError> {
+    fn reclaim(&self, stall: WriteStall) -> Result<(), StoreError> {
         self.refuse_poisoned()?;
-        self.faults.rule_work(Call::Reclaim, || self.current(|store| store.reclaim()), || {})
+        self.faults.rule_work(Call::Reclaim, || self.current(|store| store.reclaim(stall)), || {})
     }
 
     fn room(&self) -> Option<u64> {
@@ -319,8 +319,8 @@ impl<S: OrderedKv + ?Sized> OrderedKv for Arc<S> {
         (**self).clear(space)
     }
 
-    fn reclaim(&self) -> Result<(), StoreError> {
-        (**self).reclaim()
+    fn reclaim(&self, stall: WriteStall) -> Result<(), StoreError> {
+        (**self).reclaim(stall)
     }
 
     fn room(&self) -> Option<u64> {

@@ -11,6 +11,7 @@ use crate::engine::compaction::pending::{Pending, RowRef};
 use crate::engine::compaction::plan::{CompactionReason, EntryPlan, Target};
 use crate::engine::compaction::state::Compaction;
 use crate::engine::entry::Entry;
+use crate::engine::memtable::Delta;
 use crate::engine::storage_engine::{MergeState, StorageEngine};
 use crate::format::meta::Cursor;
 use crate::format::spaces::{DIR, dir_key};
@@ -38,13 +39,18 @@ impl StorageEngine {
         reason: CompactionReason,
     ) -> Result<Option<u64>, TableError> {
         let now_ms = self.clock.now_ms();
-        let moment = self.rows.read().clone();
-        for (id, rows) in moment.range(cursor.table.0..) {
-            let id = TableId(*id);
-            let Some(table) = self.table(id) else { continue };
-            let from = if id == cursor.table { rows.directory.floor(&cursor.key) } else { 0 };
+        let tables: Vec<u32> = self.rows.read().range(cursor.table.0..).map(|(id, _)| *id).collect();
+        for id in tables.into_iter().map(TableId) {
+            let Some((table, mut rows)) = self.table(id).zip(self.with_rows(id, |rows| Some(rows.clone()))) else {
+                continue;
+            };
             let limit_ms = table.deletable_ms(now_ms);
-            let mut rewrite = Compaction::new(self, numbers, table, rows.clone(), limit_ms);
+            if limit_ms.is_none() {
+                // Only expired rows are compared with active ones, and commits copy what a step sees of those.
+                rows.active = Delta::default();
+            }
+            let from = if id == cursor.table { rows.directory.floor(&cursor.key) } else { 0 };
+            let mut rewrite = Compaction::new(self, numbers, table, rows, limit_ms);
             let Some(first) = rewrite.planner(reason).next_work(from) else { continue };
             let name = &rewrite.table.def().name;
             let span = tracing::debug_span!(target: "saltwing::compaction", "compaction", table = %name, ?reason);
@@ -53,7 +59,7 @@ impl StorageEngine {
                 parts @ [_, _, ..] => rewrite.rewrite_parts(parts, reason)?,
                 _ => rewrite.rewrite_range(first, None, reason)?,
             };
-            let next = match end.and_then(|next| rows.directory.entry(next)) {
+            let next = match end.and_then(|next| rewrite.rows.directory.entry(next)) {
                 Some(entry) => Cursor { table: id, key: entry.fence.clone() },
                 None => Cursor { table: TableId(id.0.saturating_add(1)), key: Bytes::default() },
             };

@@ -179,7 +179,7 @@ proptest! {
         // The first entry owns the keys before all blocks.
         let owner = |key: u16| table.0.partition_point(|fence| *fence <= key);
         for key in looked_at {
-            let found = directory.owner(&key.to_be_bytes()).unwrap();
+            let found = directory.owner(&key.to_be_bytes()).unwrap().entry;
             let fence = owner(key).checked_sub(1).map(|at| table.0[at].to_be_bytes().to_vec()).unwrap_or_default();
             prop_assert_eq!(&*found.fence, &fence[..]);
             prop_assert!(Arc::ptr_eq(found, directory.entry(owner(key)).unwrap()), "made once");
@@ -206,7 +206,7 @@ fn entries_that_several_threads_look_at_are_made_once() {
                 scope.spawn(move || {
                     let mark = keys.iter().filter(|key| usize::from(**key) % 4 == thread);
                     mark.for_each(|key| directory.mark_owners(std::iter::once(&key.to_be_bytes()[..])));
-                    keys.iter().map(|key| directory.owner(&key.to_be_bytes()).unwrap().clone()).collect()
+                    keys.iter().map(|key| directory.owner(&key.to_be_bytes()).unwrap().entry.clone()).collect()
                 })
             };
             let threads: Vec<_> = (0..3).map(look).collect();

@@ -187,7 +187,10 @@ impl Bed {
         let after = applied(&self.tables, &step, self.clock.now_ms());
         let done = self.run(&step);
         let has_failed = self.faults.failed() > failed_before;
-        self.is_unknown |= has_failed && self.failure.is_some_and(|failure| failure.outcome != Outcome::Refused);
+        let failure = self.failure.filter(|failure| has_failed && failure.outcome != Outcome::Refused);
+        self.is_unknown |= failure.is_some();
+        // A read changes nothing, and a write that is refused later on is not done.
+        let may_be_done = failure.is_some_and(|failure| !matches!(failure.call, Call::Get | Call::Cursor | Call::Next));
         match (done, after) {
             (Ok(()), Some(after)) => self.tables = after,
             (Ok(()), None) => panic!("{step:?} is not refused"),
@@ -198,7 +201,7 @@ impl Bed {
                 let found = self.found();
                 if found == shown(&after) {
                     self.tables = after;
-                } else if self.instead.is_none() && self.is_unknown {
+                } else if self.instead.is_none() && may_be_done {
                     self.instead = Some(after);
                 }
             }
