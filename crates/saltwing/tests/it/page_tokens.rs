@@ -252,7 +252,7 @@ fn a_timeout_ends_a_page_behind_a_row() {
     let mut appender = connection.appender("t").unwrap();
     (0..20_000).for_each(|k| appender.append_row((k,)).unwrap());
     appender.close().unwrap();
-    let time_max = Duration::from_secs(1);
+    let time_max = Duration::from_secs(3);
     let limited = connection.with_settings(|settings| settings.statement_timeout = Some(time_max));
     let sql = "SELECT k FROM t WHERE k >= 0 LIMIT 20000 AFTER";
     let mut rows = limited.query_arrow(&format!("{sql} NULL"), ()).unwrap();
