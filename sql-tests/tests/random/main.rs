@@ -9,6 +9,7 @@
 mod answer;
 mod conditions;
 mod groups;
+mod indexed_as_unindexed;
 mod keyed_as_unkeyed;
 mod statements;
 mod tables;

@@ -104,11 +104,13 @@ const KINDS: [Kind; 24] = [
     variable("VARBINARY", &["X'00'", "X'00ff'", "X'01'", "X'ff'", "X'ffff'"], &["X'0000'", "X''"]),
 ];
 
+#[derive(Clone)]
 pub(crate) struct Column {
     pub(crate) name: String,
     pub(crate) kind: &'static Kind,
     pub(crate) descending: bool,
     pub(crate) nullable: bool,
+    pub(crate) in_key: bool,
 }
 
 impl Column {
@@ -119,6 +121,10 @@ impl Column {
     pub(crate) fn row_literal(&self, r: &mut Random) -> String {
         if self.nullable && r.one_in(5) {
             return "NULL".into();
+        }
+        // A key has no empty text.
+        if !self.in_key && self.kind.ty.starts_with("VARCHAR") && r.one_in(6) {
+            return "''".into();
         }
         (*r.of(self.kind.rows)).into()
     }
@@ -146,26 +152,45 @@ fn random_key(r: &mut Random) -> Vec<Column> {
             // A key of one column is never NULL; X'ff' would begin as NULL does.
             let refused = kind.ty == "VARBINARY_ENCODED" && descending;
             let nullable = count > 1 && kind.variable && !refused && r.one_in(2);
-            Column { name: format!("k{i}"), kind, descending, nullable }
+            Column { name: format!("k{i}"), kind, descending, nullable, in_key: true }
         })
         .collect()
 }
 
+/// Random columns that are no part of a key.
+pub(crate) fn value_columns(r: &mut Random) -> Vec<Column> {
+    let column =
+        |i| Column { name: format!("c{i}"), kind: r.of(&KINDS), descending: false, nullable: true, in_key: false };
+    (0..3).map(column).collect()
+}
+
 /// A random key; with the same random rows a table `t` that has it, and `u` that has none. Also how `t` was made.
 pub(crate) fn filled(r: &mut Random, builder: Builder) -> (Vec<Column>, String, Connection) {
-    let key = random_key(r);
-    let (keyed, unkeyed) = create(r, &key);
     let c = builder.full_scan("allow").unwrap().buffered().open().unwrap().connect().blocking();
+    let (key, keyed) = filled_with(r, &c, &[], |_, _| {});
+    (key, keyed, c)
+}
+
+/// As [`filled`], with further columns. `created` runs before there are rows.
+pub(crate) fn filled_with(
+    r: &mut Random,
+    c: &Connection,
+    values: &[Column],
+    created: impl FnOnce(&mut Random, &[Column]),
+) -> (Vec<Column>, String) {
+    let key = random_key(r);
+    let (keyed, unkeyed) = create(r, &key, values);
     c.execute(&keyed, ()).unwrap_or_else(|error| panic!("{keyed}: {error}"));
     c.execute(&unkeyed, ()).unwrap();
-    fill(r, &c, &key);
-    (key, keyed, c)
+    created(r, &key);
+    fill(r, c, &key, values);
+    (key, keyed)
 }
 
 /// So that some rows are many blocks.
 const SMALL_BLOCKS: &str = "BLOCK_ROWS = 4";
 
-fn create(r: &mut Random, key: &[Column]) -> (String, String) {
+fn create(r: &mut Random, key: &[Column], values: &[Column]) -> (String, String) {
     let columns: Vec<String> =
         key.iter().map(|c| format!("{} {}{}", c.name, c.kind.ty, if c.nullable { "" } else { " NOT NULL" })).collect();
     let parts: Vec<String> =
@@ -179,13 +204,14 @@ fn create(r: &mut Random, key: &[Column]) -> (String, String) {
         4 => "SALT_BUCKETS = 16, ".into(),
         _ => format!("SALT_BUCKETS = 5, SALT_BY = ({}), ", leading.join(", ")),
     };
+    let values: String = values.iter().map(|c| format!(", {} {}", c.name, c.kind.ty)).collect();
     let keyed = format!(
-        "CREATE TABLE t ({}, id INTEGER, w VARCHAR, CONSTRAINT pk PRIMARY KEY ({})) {salt}{SMALL_BLOCKS}",
+        "CREATE TABLE t ({}, id INTEGER, w VARCHAR{values}, CONSTRAINT pk PRIMARY KEY ({})) {salt}{SMALL_BLOCKS}",
         columns.join(", "),
         parts.join(", ")
     );
     let bare: Vec<String> = key.iter().map(|c| format!("{} {}", c.name, c.kind.ty)).collect();
-    (keyed, format!("CREATE TABLE u ({}, id INTEGER, w VARCHAR) {SMALL_BLOCKS}", bare.join(", ")))
+    (keyed, format!("CREATE TABLE u ({}, id INTEGER, w VARCHAR{values}) {SMALL_BLOCKS}", bare.join(", ")))
 }
 
 /// ORDER BY along the key or, against it, its exact opposite, NULLs included.
@@ -201,14 +227,17 @@ pub(crate) fn order_by(key: &[Column], along: bool) -> String {
 }
 
 /// Writes the rows of both tables: they are recent, or in blocks, or in blocks with recent ones among them.
-fn fill(r: &mut Random, c: &Connection, key: &[Column]) {
+fn fill(r: &mut Random, c: &Connection, key: &[Column], values: &[Column]) {
     for id in 0..80 {
         let literals: Vec<String> = key.iter().map(|column| column.row_literal(r)).collect();
         if literals.iter().all(|literal| literal == "NULL") {
             continue;
         }
         let w = *r.of(&["'p'", "'q'", "NULL"]);
-        c.execute(&format!("UPSERT INTO t VALUES ({}, {id}, {w})", literals.join(", ")), ()).unwrap();
+        let values: String = values.iter().map(|column| format!(", {}", column.row_literal(r))).collect();
+        let done = c.execute(&format!("UPSERT INTO t VALUES ({}, {id}, {w}{values})", literals.join(", ")), ());
+        // An index does not take each value.
+        assert!(done.is_ok() || values.len() > 0 && matches!(done, Err(error) if error.code().as_str() == "bad_key"));
     }
     let run = |sql: &str| c.execute(sql, ()).unwrap_or_else(|error| panic!("{sql}: {error}"));
     run("UPSERT INTO u SELECT * FROM t");
