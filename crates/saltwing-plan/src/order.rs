@@ -69,6 +69,7 @@ pub(crate) fn served<'e>(
     let is_fixed = |position: usize| {
         let single = sets.get(position).filter(|set| set.as_single(space.domain(position)).is_some());
         single.is_some_and(|set| !set.is_unknown() || equated.get(position).copied().unwrap_or_default())
+            && !values.is_some_and(|values| values.may_be_mixed(position))
     };
     let (mut direction, mut at, mut apart) = (None, 0, None);
     for item in items {
@@ -169,6 +170,11 @@ impl<'a> EmptyValues<'a> {
         let space = space.with_empty_apart();
         let covers: Vec<Cover> = conditions.into_iter().map(|expr| CoverBuilder::holds(expr, &space)).collect();
         Self { cover: Cover::intersect_all(covers, &space), space, never_null }
+    }
+
+    /// Whether entries with NULL and entries with '' may come in one range, with no order between the two.
+    fn may_be_mixed(&self, position: usize) -> bool {
+        self.may_be_null(position) && self.may_be_empty(position)
     }
 
     fn may_be_null(&self, position: usize) -> bool {
