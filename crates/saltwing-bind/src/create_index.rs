@@ -93,7 +93,11 @@ pub fn index_text(def: &TableDef, index: &IndexDef) -> String {
         text.push_str(&format!(" SALT_BUCKETS = {}", buckets(index.salt)));
     }
     if let Some(by) = index.salt.and_then(|salt| salt.by) {
-        let parts: Vec<String> = index.parts.iter().take(by).map(|part| quote_name(&part.text)).collect();
+        let part = |part: &IndexPart| match part.expr {
+            Expr::Column(_) => quote_name(&part.text),
+            _ => part.text.clone(),
+        };
+        let parts: Vec<String> = index.parts.iter().take(by).map(part).collect();
         text.push_str(&format!(" SALT_BY = ({})", parts.join(", ")));
     }
     text
@@ -198,7 +202,7 @@ fn index_salt(statement: &CreateIndex, parts: &[IndexPart], def: &TableDef) -> R
                 let count = whole(option, 0, u64::from(BUCKETS_MAX))?;
                 buckets = (count > 0).then_some(count as u16);
             }
-            "SALT_BY" => by = Some((leading_parts(option, parts)?, option.span)),
+            "SALT_BY" => by = Some((leading_parts(option, statement, parts)?, option.span)),
             _ => {
                 return refused(format!("{name} is no option of an index"))
                     .map_err(|error| error.help("an index has SALT_BUCKETS and SALT_BY"));
@@ -208,14 +212,16 @@ fn index_salt(statement: &CreateIndex, parts: &[IndexPart], def: &TableDef) -> R
     salt(buckets, by)
 }
 
-/// How many leading parts SALT_BY names.
-fn leading_parts(option: &OptionSpec, parts: &[IndexPart]) -> Result<usize> {
+/// How many leading parts SALT_BY names. Spaces make no difference in the text of an expression.
+fn leading_parts(option: &OptionSpec, statement: &CreateIndex, parts: &[IndexPart]) -> Result<usize> {
     let names = option.names();
-    let is_leading =
-        names.len() <= parts.len() && names.iter().zip(parts).all(|(name, part)| is_same_name(name, &part.text));
+    let is_same = |(name, (part, written)): (&&str, (&IndexPart, &KeyPart))| {
+        is_same_name(name, &part.text) || is_same_name(name, &written.expr.to_string())
+    };
+    let is_leading = names.len() <= parts.len() && names.iter().zip(parts.iter().zip(&statement.parts)).all(is_same);
     if names.is_empty() || !is_leading {
         let parts: Vec<&str> = parts.iter().map(|part| part.text.as_str()).collect();
-        return Err(invalid("SALT_BY names leading columns of the index, in their order")
+        return Err(invalid("SALT_BY names leading parts of the index, in their order")
             .at(Some(option.value_span))
             .help(format!("the index is on ({})", parts.join(", "))));
     }

@@ -465,10 +465,20 @@ pub(crate) fn option_value(cursor: &mut Cursor<'_>) -> Result<OptionValue, SqlEr
             _ => OptionValue::Word(word.value.clone()),
         },
         Token::LParen => {
-            return cursor.in_brackets(|cursor| cursor.name("a column name")).map(OptionValue::Names);
+            return cursor.in_brackets(named_part).map(OptionValue::Names);
         }
         _ => return Err(cursor.expected("a value: a number, a string, TRUE, FALSE, NONE, or (name, ..)")),
     };
     cursor.skip();
     Ok(value)
+}
+
+/// The name of a part of a key: a column's, or the text of an expression, as sqlparser writes it.
+fn named_part(cursor: &mut Cursor<'_>) -> Result<Name, SqlError> {
+    if matches!(cursor.peek(1), Token::Comma | Token::RParen) {
+        return cursor.name("a column name");
+    }
+    let start = cursor.index();
+    let text = cursor.key_expr()?.to_string();
+    Ok(Name { text, quoted: false, span: cursor.span_from(start) })
 }

@@ -435,7 +435,7 @@ pub enum OptionValue {
     Bool(bool),
     /// `NONE`, `FOREVER` or any other word, as written.
     Word(String),
-    /// `(a, b)`.
+    /// `(a, UPPER(b))`: columns, and expressions as sqlparser writes them.
     Names(Vec<Name>),
 }
 

@@ -96,9 +96,7 @@ fn create_index(r: &mut Random, c: &Connection, columns: &[Column], number: usiz
         match r.below(4) {
             0 => sql.push_str(" SALT_BUCKETS = 3"),
             1 => sql.push_str(" SALT_BUCKETS = 0"),
-            2 if is_column(&parts[0].text) => {
-                sql.push_str(&format!(" SALT_BUCKETS = 4 SALT_BY = ({})", parts[0].text));
-            }
+            2 => sql.push_str(&format!(" SALT_BUCKETS = 4 SALT_BY = ({})", parts[0].text)),
             _ => {}
         }
     }
