@@ -17,8 +17,12 @@ use crate::tables::{Column, Random, filled_with, number, value_columns};
 type Rows = Result<Vec<Vec<Value>>, String>;
 
 fn rows(c: &Connection, sql: &str) -> Rows {
+    rows_of(c, sql, Vec::new())
+}
+
+fn rows_of(c: &Connection, sql: &str, values: Vec<Value>) -> Rows {
     let error = |e: saltwing::Error| code(c, &e);
-    c.query(sql, ()).map_err(error)?.map(|row| row.and_then(|row| row.values()).map_err(error)).collect()
+    c.query(sql, values).map_err(error)?.map(|row| row.and_then(|row| row.values()).map_err(error)).collect()
 }
 
 /// The code of an error. Inside a transaction its statement is undone.
@@ -32,6 +36,43 @@ fn sorted(rows: Rows) -> Rows {
         rows.sort_by_cached_key(|row| format!("{row:?}"));
         rows
     })
+}
+
+/// The statement with parameters for the values that it compares with, if they are whole numbers or texts; and these values.
+fn with_parameters(sql: &str) -> (String, Vec<Value>) {
+    let (mut text, mut values, mut rest) = (String::new(), Vec::new(), sql);
+    while let Some(next) = rest.chars().next() {
+        let is_compared = OPERATORS.iter().any(|operator| text.ends_with(operator));
+        match literal(rest).filter(|_| is_compared) {
+            Some((value, length)) => {
+                text.push('?');
+                values.push(value);
+                rest = &rest[length..];
+            }
+            None => {
+                text.push(next);
+                rest = &rest[next.len_utf8()..];
+            }
+        }
+    }
+    (text, values)
+}
+
+/// Behind these stands a value.
+const OPERATORS: [&str; 6] = [" = ", " < ", " <= ", " > ", " >= ", " BETWEEN "];
+
+/// The whole number or the text with which this begins, and the length of its literal.
+fn literal(sql: &str) -> Option<(Value, usize)> {
+    match sql.strip_prefix('\'') {
+        Some(text) => {
+            let length = text.find('\'')?;
+            Some((Value::text(&text[..length]), length + 2))
+        }
+        None => {
+            let length = sql.find([' ', ')', ',']).unwrap_or(sql.len());
+            Some((Value::Int(sql[..length].parse().ok()?), length))
+        }
+    }
 }
 
 /// A part of an index, and of an ORDER BY.
@@ -123,11 +164,15 @@ struct Indexed {
     counts: Cell<Counts>,
 }
 
-/// Statements that gave rows, and those of them that read an index.
-#[derive(Clone, Copy, Default)]
+/// What the statements tell.
+#[derive(Clone, Copy, Debug, Default)]
 struct Counts {
+    /// Statements that gave rows.
     telling: u64,
+    /// Those of them that read an index.
     by_index: u64,
+    /// Statements that had parameters, too.
+    prepared: u64,
 }
 
 impl Indexed {
@@ -202,12 +247,28 @@ impl Indexed {
             let found = if is_ordered { found } else { sorted(found) };
             assert_eq!(&found, expected, "{}{sql}", self.told);
         }
+        self.holds_with_parameters(sql, expected, is_ordered);
         if expected.as_ref().is_ok_and(|rows| !rows.is_empty()) {
             let plan = format!("{:?}", rows(&self.c, &format!("EXPLAIN {sql}")));
-            let Counts { telling, by_index } = self.counts.get();
-            let is_by_index = plan.contains(" of t, index i");
-            self.counts.set(Counts { telling: telling + 1, by_index: by_index + u64::from(is_by_index) });
+            let counts = self.counts.get();
+            let by_index = counts.by_index + u64::from(plan.contains(" of t, index i"));
+            self.counts.set(Counts { telling: counts.telling + 1, by_index, ..counts });
         }
+    }
+
+    /// As [`Indexed::holds`], with parameters. They take no value beyond the type of their column: then the statement fails.
+    fn holds_with_parameters(&self, sql: &str, expected: &Rows, is_ordered: bool) {
+        let (sql, values) = with_parameters(sql);
+        if values.is_empty() {
+            return;
+        }
+        for _ in 0..2 {
+            let Ok(found) = rows_of(&self.c, &sql, values.clone()) else { return };
+            let found = if is_ordered { Ok(found) } else { sorted(Ok(found)) };
+            assert_eq!(&found, expected, "{}{sql}\n{values:?}", self.told);
+        }
+        let counts = self.counts.get();
+        self.counts.set(Counts { prepared: counts.prepared + 1, ..counts });
     }
 
     fn select(&self, r: &mut Random) {
@@ -374,7 +435,7 @@ fn by_parts(parts: &[Part], nulls_first: &[bool], a: &[Value], b: &[Value]) -> O
 fn statements_give_the_same_with_indexes_and_without() {
     let is_relational = has_relational_engine().unwrap();
     let mut r = Random(number("SLT_SEED", 7));
-    let (rounds, mut telling, mut by_index) = (number("SLT_ROUNDS", 40), 0, 0);
+    let (rounds, mut all) = (number("SLT_ROUNDS", 40), Counts::default());
     for round in 0..rounds {
         let database = Database::memory_builder().store(Memory).full_scan("allow").unwrap().open().unwrap();
         let mut table = Indexed::new(&mut r, &database, is_relational);
@@ -395,10 +456,14 @@ fn statements_give_the_same_with_indexes_and_without() {
         }
         table.end(&mut r);
         let counts = table.counts.get();
-        (telling, by_index) = (telling + counts.telling, by_index + counts.by_index);
+        all = Counts {
+            telling: all.telling + counts.telling,
+            by_index: all.by_index + counts.by_index,
+            prepared: all.prepared + counts.prepared,
+        };
         let report = database.check().unwrap();
         assert!(report.is_sound(), "{}{:?}", table.told, report.faults);
     }
-    println!("{telling} statements over {rounds} tables gave rows, {by_index} of them by an index");
-    assert!(by_index > rounds * 5, "the statements tell too little: {telling}, {by_index}");
+    println!("over {rounds} tables: {all:?}");
+    assert!(all.by_index.min(all.prepared) > rounds * 5, "the statements tell too little: {all:?}");
 }
