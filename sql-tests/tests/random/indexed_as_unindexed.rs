@@ -152,11 +152,12 @@ fn create_index(r: &mut Random, c: &Connection, columns: &[Column], number: usiz
     }
 }
 
-/// A table with indexes, and what is told if a statement over it goes wrong.
+/// A table with indexes.
 struct Indexed {
     c: Connection,
     columns: Vec<Column>,
     indexes: Vec<Vec<Part>>,
+    /// The statements that made the table as it is. A failed assertion prints them.
     told: String,
     is_relational: bool,
     /// Whether a transaction is open.
@@ -237,38 +238,28 @@ impl Indexed {
         all.join(if r.one_in(6) { " OR " } else { " AND " })
     }
 
-    /// Holds rows of `t` to those of `u`. Each statement runs twice: the second run has a plan.
+    /// Holds rows of `t` to those of `u`, by literals and by parameters. Each statement runs twice: the second run has a plan.
     fn holds(&self, sql: &str, expected: &Rows, is_ordered: bool) {
-        for _ in 0..2 {
-            let found = rows(&self.c, sql);
-            if !self.is_relational && found.as_ref().is_err_and(|code| code == "not_supported") {
-                return;
+        let with_parameters = with_parameters(sql);
+        let is_prepared = !with_parameters.1.is_empty();
+        for (sql, values) in [(sql.to_owned(), Vec::new()), with_parameters] {
+            for _ in 0..2 {
+                let found = rows_of(&self.c, &sql, values.clone());
+                if !self.is_relational && found.as_ref().is_err_and(|code| code == "not_supported") {
+                    return;
+                }
+                let found = if is_ordered { found } else { sorted(found) };
+                assert_eq!(&found, expected, "{}{sql}\n{values:?}", self.told);
             }
-            let found = if is_ordered { found } else { sorted(found) };
-            assert_eq!(&found, expected, "{}{sql}", self.told);
         }
-        self.holds_with_parameters(sql, expected, is_ordered);
-        if expected.as_ref().is_ok_and(|rows| !rows.is_empty()) {
-            let plan = format!("{:?}", rows(&self.c, &format!("EXPLAIN {sql}")));
-            let counts = self.counts.get();
-            let by_index = counts.by_index + u64::from(plan.contains(" of t, index i"));
-            self.counts.set(Counts { telling: counts.telling + 1, by_index, ..counts });
-        }
-    }
-
-    /// As [`Indexed::holds`], with parameters. They take no value beyond the type of their column: then the statement fails.
-    fn holds_with_parameters(&self, sql: &str, expected: &Rows, is_ordered: bool) {
-        let (sql, values) = with_parameters(sql);
-        if values.is_empty() {
-            return;
-        }
-        for _ in 0..2 {
-            let Ok(found) = rows_of(&self.c, &sql, values.clone()) else { return };
-            let found = if is_ordered { Ok(found) } else { sorted(Ok(found)) };
-            assert_eq!(&found, expected, "{}{sql}\n{values:?}", self.told);
-        }
+        let is_telling = expected.as_ref().is_ok_and(|rows| !rows.is_empty());
+        let is_by_index = || format!("{:?}", rows(&self.c, &format!("EXPLAIN {sql}"))).contains(" of t, index i");
         let counts = self.counts.get();
-        self.counts.set(Counts { prepared: counts.prepared + 1, ..counts });
+        self.counts.set(Counts {
+            telling: counts.telling + u64::from(is_telling),
+            by_index: counts.by_index + u64::from(is_telling && is_by_index()),
+            prepared: counts.prepared + u64::from(is_prepared),
+        });
     }
 
     fn select(&self, r: &mut Random) {
