@@ -43,7 +43,7 @@ struct Args {
     /// Which engines: all unless said otherwise. With very many rows leave saltwing-memory out.
     #[arg(
         long, value_name = "NAME", value_delimiter = ',', value_parser = EngineKind::by_name,
-        default_value = "saltwing,saltwing-fjall,saltwing-sled,saltwing-memory,sqlite,redb"
+        default_value = "saltwing,saltwing-sled,saltwing-memory,sqlite,redb"
     )]
     engines: Vec<EngineKind>,
     /// Also write one JSON object a line to this file.

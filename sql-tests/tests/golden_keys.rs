@@ -195,7 +195,7 @@ fn run(lines: &[Line]) -> Outcome {
 }
 
 fn golden() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../golden")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("golden")
 }
 
 fn read(path: &Path) -> Vec<Line> {

@@ -125,7 +125,7 @@ fn are_equal(a: &[Vec<Option<String>>], b: &[Vec<Option<String>>]) -> bool {
 }
 
 fn golden(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../golden").join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("golden").join(name)
 }
 
 /// The differences of a line, by `id.number` or `id.setup.number` of the statement, from 1.

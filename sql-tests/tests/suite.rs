@@ -2,14 +2,14 @@
 //!
 //! | variable | what runs |
 //! |---|---|
-//! | (none) | a subset of the combinations in which every store, salt and executor occurs, sled and fjall once; half of them on blocks of 4 rows, some with an index on every column |
+//! | (none) | a subset of the combinations in which every store, salt and executor occurs, sled once; half of them on blocks of 4 rows, some with an index on every column |
 //! | `SLT_ALL=1` | all combinations |
 //! | `SLT_CORPUS=1` | `../shared/corpora/sqlite-slt` too, which takes minutes |
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
 use std::path::{Path, PathBuf};
 
-use saltwing::StoreKind::{Fjall, Memory, Redb, Sled};
+use saltwing::StoreKind::{Memory, Redb, Sled};
 use sql_tests::Executor::{Auto, DataFusion, Direct};
 use sql_tests::Store::{self, FakeRemote};
 use sql_tests::{Executor, Options, has_relational_engine, run_files, select};
@@ -39,7 +39,7 @@ fn chosen() -> Vec<Options> {
         combination(Redb, 1, Auto, true),
         combination(Redb, 7, Direct, false),
         combination(Redb, 256, DataFusion, false),
-        combination(Fjall, 7, Auto, true),
+        combination(Redb, 7, Auto, true),
         combination(Sled, 7, Auto, true),
         combination(FakeRemote, 0, Auto, false),
         combination(FakeRemote, 7, DataFusion, false),
@@ -60,7 +60,7 @@ fn combination(store: impl Into<Store>, salt: u16, executor: Executor, tiny_layo
 }
 
 fn all() -> Vec<Options> {
-    let stores = [Memory, Redb, Fjall, Sled].map(Store::from).into_iter().chain([FakeRemote]);
+    let stores = [Memory, Redb, Sled].map(Store::from).into_iter().chain([FakeRemote]);
     let salted = stores.flat_map(|store| SALTS.map(|salt| (store, salt)));
     let executed = salted.flat_map(|(store, salt)| [Auto, Direct, DataFusion].map(|executor| (store, salt, executor)));
     let laid_out = executed.flat_map(|(store, salt, executor)| {

@@ -95,8 +95,6 @@ fn timed(ask: impl FnOnce() -> Result<i64>) -> Result<Answer> {
 pub enum EngineKind {
     /// Saltwing on its default store, redb.
     Saltwing,
-    /// Saltwing on fjall.
-    SaltwingFjall,
     /// Saltwing on sled.
     SaltwingSled,
     /// Saltwing in memory.
@@ -121,14 +119,12 @@ const CACHE_BYTES: u64 = 1 << 30;
 
 impl EngineKind {
     /// All there are.
-    pub const ALL: [Self; 6] =
-        [Self::Saltwing, Self::SaltwingFjall, Self::SaltwingSled, Self::SaltwingMemory, Self::Sqlite, Self::Redb];
+    pub const ALL: [Self; 5] = [Self::Saltwing, Self::SaltwingSled, Self::SaltwingMemory, Self::Sqlite, Self::Redb];
 
     /// The name on the command line and in the table.
     pub fn name(self) -> &'static str {
         match self {
             Self::Saltwing => "saltwing",
-            Self::SaltwingFjall => "saltwing-fjall",
             Self::SaltwingSled => "saltwing-sled",
             Self::SaltwingMemory => "saltwing-memory",
             Self::Sqlite => "sqlite",
@@ -152,7 +148,7 @@ impl EngineKind {
         let cache_bytes = opening.cache_bytes.unwrap_or(CACHE_BYTES);
         std::fs::create_dir_all(folder)?;
         Ok(match self {
-            Self::Saltwing | Self::SaltwingFjall | Self::SaltwingSled | Self::SaltwingMemory => {
+            Self::Saltwing | Self::SaltwingSled | Self::SaltwingMemory => {
                 Box::new(saltwing::Saltwing::open(self, folder, cache_bytes, opening.keep_recent)?)
             }
             Self::Sqlite => Box::new(sqlite::Sqlite::open(folder, cache_bytes)?),

@@ -39,7 +39,6 @@ impl Saltwing {
     pub fn open(kind: EngineKind, folder: &Path, cache_bytes: u64, keep_recent: bool) -> Result<Self> {
         let builder = match kind {
             EngineKind::SaltwingMemory => Database::memory_builder(),
-            EngineKind::SaltwingFjall => Database::builder(folder.join("fjall")).store(StoreKind::Fjall),
             EngineKind::SaltwingSled => Database::builder(folder.join("sled")).store(StoreKind::Sled),
             _ => Database::builder(folder.join("redb")).store(StoreKind::Redb),
         };

@@ -72,7 +72,7 @@ fn refused(history: &History) -> usize {
 }
 
 fn on_every_store(indexed: bool) {
-    for kind in [StoreKind::Memory, StoreKind::Redb, StoreKind::Fjall, StoreKind::Sled] {
+    for kind in [StoreKind::Memory, StoreKind::Redb, StoreKind::Sled] {
         let folder = tempfile::tempdir().unwrap();
         let of = |layout: &str| match kind {
             StoreKind::Memory => Database::memory_builder(),

@@ -58,7 +58,7 @@ pub(crate) struct Run {
     file: Vec<PathBuf>,
 
     /// The store of a new database; one that is there knows its own
-    #[arg(long, value_enum, value_name = "redb|fjall|sled|memory", hide_possible_values = true)]
+    #[arg(long, value_enum, value_name = "redb|sled|memory", hide_possible_values = true)]
     pub(crate) store: Option<Store>,
 
     /// How results are shown: table box csv tsv json jsonl markdown line
@@ -160,7 +160,7 @@ pub(crate) enum Maintenance {
         #[arg(value_name = "NEWDIR")]
         target: PathBuf,
         /// The store of the new one; the damaged one's unless said otherwise
-        #[arg(long, value_enum, value_name = "redb|fjall|sled", hide_possible_values = true)]
+        #[arg(long, value_enum, value_name = "redb|sled", hide_possible_values = true)]
         store: Option<Store>,
     },
     /// Copy a database into a backup; of an open one, run BACKUP TO 'target' where it is open
@@ -181,7 +181,7 @@ pub(crate) enum Maintenance {
         #[arg(value_name = "DIR")]
         database: PathBuf,
         /// The store of the new database, redb unless said otherwise
-        #[arg(long, value_enum, value_name = "redb|fjall|sled", hide_possible_values = true)]
+        #[arg(long, value_enum, value_name = "redb|sled", hide_possible_values = true)]
         store: Option<Store>,
     },
 }
@@ -189,7 +189,6 @@ pub(crate) enum Maintenance {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Store {
     Redb,
-    Fjall,
     Sled,
     Memory,
 }
@@ -206,7 +205,6 @@ impl Store {
     pub(crate) fn kind(self) -> StoreKind {
         match self {
             Self::Redb => StoreKind::Redb,
-            Self::Fjall => StoreKind::Fjall,
             Self::Sled => StoreKind::Sled,
             Self::Memory => StoreKind::Memory,
         }
@@ -257,7 +255,7 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Invocati
         Some(Word::Maintain(
             Maintenance::Salvage { store: Some(Store::Memory), .. }
             | Maintenance::Restore { store: Some(Store::Memory), .. },
-        )) => return Err(usage("--store memory is gone with the process: redb, fjall or sled")),
+        )) => return Err(usage("--store memory is gone with the process: redb or sled")),
         Some(Word::Maintain(maintenance)) => return Ok(Invocation::Maintain(maintenance)),
         None => {}
     }
@@ -265,9 +263,7 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Invocati
     run.database = run.database.filter(|path| path.as_os_str() != ":memory:");
     match (&run.database, run.store) {
         (Some(_), Some(Store::Memory)) => Err(usage("--store memory takes no directory: leave DB out")),
-        (None, Some(Store::Redb | Store::Fjall | Store::Sled)) => {
-            Err(usage("--store redb, fjall and sled need a directory: DB"))
-        }
+        (None, Some(Store::Redb | Store::Sled)) => Err(usage("--store redb and sled need a directory: DB")),
         _ => Ok(Invocation::Run(run)),
     }
 }

@@ -9,7 +9,7 @@ use saltwing_rowkey::RowKeyCodec;
 use saltwing_types::text::{hex, unhex};
 use saltwing_types::{KeyColumn, KeySchema, KeySource, Salt, SortOrder};
 
-const KEYS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../golden/keys.jsonl");
+const KEYS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../sql-tests/golden/keys.jsonl");
 
 /// The key of a CREATE TABLE.
 fn codec(ddl: &str) -> RowKeyCodec {

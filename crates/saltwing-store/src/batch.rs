@@ -49,7 +49,7 @@ impl Mutation {
 /// last one counts.
 ///
 /// Keys and values are taken by [`Into<Bytes>`]: a slice of a reused buffer costs
-/// one copy, and none further on the way into fjall.
+/// one copy, and none further on the way into a store.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WriteBatch {
     mutations: Vec<Mutation>,

@@ -8,8 +8,7 @@ use byteview::ByteView;
 
 /// A key or a value: bytes that never change, shared instead of copied.
 ///
-/// 24 bytes: up to 20 bytes of content inline, longer content on the heap with a reference count. fjall's slices
-/// convert without a copy, so a scan copies no value. A slice of a block keeps the whole block in memory: copy it
+/// 24 bytes: up to 20 bytes of content inline, longer content on the heap with a reference count. A slice of a block keeps the whole block in memory: copy it
 /// (`to_vec`) to keep it for long.
 #[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Bytes(ByteView);

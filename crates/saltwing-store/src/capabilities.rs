@@ -8,7 +8,7 @@ pub const KEY_BYTES_MAX: usize = 65_535;
 /// The abilities of a store, as data: no caller asks which store it has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Capabilities {
-    /// `fjall`, `redb`, `sled` or `memory`.
+    /// `redb`, `sled` or `memory`.
     pub name: &'static str,
     /// Whether [`OrderedKv::snapshot`](crate::OrderedKv::snapshot) works, and a cursor sees one moment only.
     pub snapshots: bool,

@@ -347,7 +347,7 @@ fn refuse_strangers(path: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Reads `saltwing format 1`, `store fjall`, `state ready`. Later formats must keep the first line.
+/// Reads `saltwing format 1`, `store redb`, `state ready`. Later formats must keep the first line.
 fn parse_marker(path: &Path, text: &str) -> Result<Marker, StoreError> {
     let mut lines = text.lines();
     let mut field = |name: &str| lines.next().and_then(|line| line.strip_prefix(name));

@@ -39,9 +39,9 @@ const LOOKS: u64 = 20_000;
 /// The space of directories.
 const DIR: Space = Space::new(4);
 
-fn open_store(path: &Path) -> Arc<saltwing_fjall::FjallStore> {
+fn open_store(path: &Path) -> Arc<saltwing_redb::RedbStore> {
     let options = OpenOptions { access: Access::Create, cache_bytes: 64 << 20, trace: None };
-    Arc::new(saltwing_fjall::open(path, options).unwrap())
+    Arc::new(saltwing_redb::open(path, options).unwrap())
 }
 
 fn layout(block_rows: u64) -> LayoutOptions {

@@ -1,6 +1,6 @@
 //! What a table with random keys takes on the disk, and what was written for it: `disk ROWS DELTA_BYTES [ROUNDS] [THREADS]`.
 //!
-//! Loads that many rows of about 200 bytes into fjall, in commits of 1,000, and overwrites a quarter of them in each
+//! Loads that many rows of about 200 bytes into redb, in commits of 1,000, and overwrites a quarter of them in each
 //! round. A small `DELTA_BYTES` makes the ratio of blocks to deltas that a large table has: 50 million rows over
 //! the usual 128 MB are 10 million over 26 MB.
 
@@ -21,7 +21,7 @@ use log::{TABLE, definition, mixed, row};
 
 const COMMIT_ROWS: u64 = 1_000;
 struct Bench {
-    kv: Arc<saltwing_fjall::FjallStore>,
+    kv: Arc<saltwing_redb::RedbStore>,
     tables: EmbeddedTables,
     table: Arc<Table>,
     home: tempfile::TempDir,
@@ -111,7 +111,7 @@ fn main() {
     let (rounds, threads) = (arguments.next().unwrap_or(4), arguments.next().unwrap_or(1));
     let home = tempfile::tempdir().unwrap();
     let options = OpenOptions { access: Access::Create, cache_bytes: 64 << 20, trace: None };
-    let kv = Arc::new(saltwing_fjall::open(home.path(), options).unwrap());
+    let kv = Arc::new(saltwing_redb::open(home.path(), options).unwrap());
     let layout = LayoutOptions { delta_bytes, merge_threads: threads as usize, ..LayoutOptions::default() };
     let tables = EmbeddedTables::open_with(kv.clone(), Arc::new(SystemClock), layout).unwrap();
     let table = tables.open_table(Table::new(Arc::new(definition())).unwrap());

@@ -21,9 +21,9 @@ use saltwing_table::{EmbeddedTables, LayoutOptions, Merging};
 use log::{definition, mixed, row};
 use process::{cpu_ms, resident_mb};
 
-fn open_store(path: &Path) -> Arc<saltwing_fjall::FjallStore> {
+fn open_store(path: &Path) -> Arc<saltwing_redb::RedbStore> {
     let options = OpenOptions { access: Access::Create, cache_bytes: 64 << 20, trace: None };
-    Arc::new(saltwing_fjall::open(path, options).unwrap())
+    Arc::new(saltwing_redb::open(path, options).unwrap())
 }
 
 /// Writes and ends, as if it were killed.

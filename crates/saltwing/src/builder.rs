@@ -33,8 +33,6 @@ const THREADS_ROWS_MIN: u64 = 131_072;
 pub enum StoreKind {
     /// The default: a copy-on-write tree in one file, with a checksum for each page and a journal before it.
     Redb,
-    /// A log-structured merge tree.
-    Fjall,
     /// Experimental, and not in the default features: an acknowledged row survives a killed process, but not a power
     /// cut or a crash of the operating system.
     Sled,
@@ -44,15 +42,14 @@ pub enum StoreKind {
 
 impl StoreKind {
     /// All there are, built in or not.
-    pub const ALL: [Self; 4] = [Self::Redb, Self::Fjall, Self::Sled, Self::Memory];
+    pub const ALL: [Self; 3] = [Self::Redb, Self::Sled, Self::Memory];
 
-    /// The store of a new database for which none is said: redb, or fjall in a build that has only that.
-    pub const DEFAULT: Self = if cfg!(feature = "redb") || !cfg!(feature = "fjall") { Self::Redb } else { Self::Fjall };
+    /// The store of a new database if none is named.
+    pub const DEFAULT: Self = Self::Redb;
 
     /// The name in the shell and in a database's marker.
     pub fn as_str(self) -> &'static str {
         match self {
-            Self::Fjall => "fjall",
             Self::Redb => "redb",
             Self::Sled => "sled",
             Self::Memory => "memory",
@@ -121,8 +118,7 @@ impl Builder {
     ///
     /// Nothing in the database's directory is written, so that it may lie on a medium that cannot be; several
     /// processes may have it open for reading, and none beside one that has it open for writing. What a killed process has left
-    /// in the journal is read as well. On fjall the system's temporary directory (`TMPDIR`) takes a copy of the journal, some
-    /// 130 MB at most unless a commit was larger, and links to the other files, until the database is closed. sled cannot read without writing: it needs the
+    /// in the journal is read as well. sled cannot read without writing: it needs the
     /// permission, and has the directory alone.
     #[must_use]
     pub fn readonly(self, readonly: bool) -> Self {
@@ -298,9 +294,9 @@ impl Builder {
     /// The store of an existing database, or of a new one.
     pub(crate) fn kind_at(&self, path: &Path) -> Result<StoreKind, Error> {
         let kind = match directory::inspect(path)? {
-            Found::Database(marker) => StoreKind::by_name(&marker.store).ok_or_else(|| {
-                Error::new(ErrorCode::NotSupported, format!("{} lies on the store {}", path.display(), marker.store))
-            })?,
+            Found::Database(marker) => {
+                StoreKind::by_name(&marker.store).ok_or_else(|| unknown_store(path, &marker.store))?
+            }
             _ => self.store.unwrap_or(StoreKind::DEFAULT),
         };
         // The store itself says that it is another one's directory.
@@ -315,8 +311,6 @@ impl Builder {
         options: directory::OpenOptions,
     ) -> Result<Arc<dyn OrderedKv>, Error> {
         match kind {
-            #[cfg(feature = "fjall")]
-            StoreKind::Fjall => Ok(Arc::new(saltwing_fjall::open(path, options)?)),
             #[cfg(feature = "redb")]
             StoreKind::Redb => Ok(Arc::new(saltwing_redb::open(path, options)?)),
             #[cfg(feature = "sled")]
@@ -330,6 +324,18 @@ impl Builder {
                 Err(not_built_in(other, path))
             }
         }
+    }
+}
+
+/// The error of a directory whose store this build does not know. Versions up to 0.1 could write fjall's.
+fn unknown_store(path: &Path, store: &str) -> Error {
+    let error = Error::new(ErrorCode::NotSupported, format!("{}: no store {store}", path.display()));
+    match store {
+        "fjall" => error.with_help(Some(
+            "saltwing 0.1 reads databases on fjall: run its `saltwing backup DIR TARGET`, then `saltwing restore TARGET NEWDIR` \
+             of this version",
+        )),
+        _ => error,
     }
 }
 

@@ -8,7 +8,7 @@
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
-use saltwing::StoreKind::{Fjall, Memory, Redb, Sled};
+use saltwing::StoreKind::{Memory, Redb, Sled};
 use saltwing::blocking::Connection;
 use saltwing::{Builder, Database, Value};
 use sql_tests::has_relational_engine;
@@ -113,8 +113,7 @@ fn a_condition_keeps_the_same_rows_with_a_key_and_without() {
     for round in 0..rounds {
         let directory = tempfile::tempdir().unwrap();
         let builder = match round % 20 {
-            0 => Database::builder(directory.path()).store(Fjall),
-            5 => Database::builder(directory.path()).store(Redb),
+            0 | 5 => Database::builder(directory.path()).store(Redb),
             10 => Database::builder(directory.path()).store(Sled),
             _ => Database::memory_builder().store(Memory),
         };

@@ -259,7 +259,7 @@ fn the_log_reports_a_background_merge_that_fails() {
     let db = dir.path("db");
     let text = "CONCAT(MD5(CAST(value AS VARCHAR)), MD5(CAST(-value AS VARCHAR)), REPEAT('x', 300))";
     let fill = format!("UPSERT INTO t SELECT value, {text} FROM GENERATE_SERIES(1, 6000)");
-    let made = run(&[&db, "--store", "fjall", "-c", TABLE, "-c", &fill, "-c", "COMPACT t"]);
+    let made = run(&[&db, "-c", TABLE, "-c", &fill, "-c", "COMPACT t"]);
     assert_eq!(made.code, Some(0), "{}", made.err);
     // Opening does not read this byte, which lies in the middle of the stored blocks; a merge does.
     let blocks = largest_file(&dir.0.path().join("db/data"));
@@ -317,11 +317,11 @@ fn a_quote_that_is_never_closed_takes_no_other_line_with_it() {
 #[test]
 fn a_database_stays_and_knows_its_store() {
     let dir = Directory::new();
-    for store in ["fjall", "redb"] {
+    for store in ["redb", "sled"] {
         let db = dir.path(store);
         assert_eq!(run(&[&db, "--store", store, "-c", TABLE]).code, Some(0));
         expect(&run(&[&db, "-c", "SELECT v FROM t WHERE k = 1"]), "v\na\n", "", 0);
-        let other = if store == "fjall" { "redb" } else { "fjall" };
+        let other = if store == "redb" { "sled" } else { "redb" };
         let output = run(&[&db, "--store", other, "-c", ALL]);
         assert_eq!(output.code, Some(1));
         assert!(output.err.starts_with("error["), "{}", output.err);
@@ -344,19 +344,13 @@ fn readonly_refuses_writes() {
 #[test]
 fn readonly_leaves_nothing_behind() {
     let dir = Directory::new();
-    for store in ["fjall", "redb"] {
-        let (db, temporary) = (dir.path(store), dir.path(&format!("temporary-{store}")));
-        assert_eq!(run(&[&db, "--store", store, "-c", TABLE]).code, Some(0));
-        std::fs::create_dir(&temporary).unwrap();
-        for arguments in [
-            &[&db, "--readonly", "-c", ALL][..],
-            &["check", &db],
-            &["backup", &db, &dir.path(&format!("{store}-copy"))],
-        ] {
-            let output = command(arguments).env("TMPDIR", &temporary).stdin(Stdio::null()).output().unwrap();
-            assert!(output.status.success(), "{output:?}");
-            assert_eq!(std::fs::read_dir(&temporary).unwrap().count(), 0, "{arguments:?}");
-        }
+    let (db, temporary) = (dir.path("db"), dir.path("temporary"));
+    assert_eq!(run(&[&db, "-c", TABLE]).code, Some(0));
+    std::fs::create_dir(&temporary).unwrap();
+    for arguments in [&[&db, "--readonly", "-c", ALL][..], &["check", &db], &["backup", &db, &dir.path("copy")]] {
+        let output = command(arguments).env("TMPDIR", &temporary).stdin(Stdio::null()).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        assert_eq!(std::fs::read_dir(&temporary).unwrap().count(), 0, "{arguments:?}");
     }
 }
 
@@ -511,7 +505,7 @@ fn ctrl_c_ends_a_batch() {
 
 #[test]
 fn usage_errors_exit_with_two() {
-    for args in [vec!["--mode", "xml"], vec!["--nope"], vec!["a", "b"], vec!["-c"], vec!["--store", "fjall"]] {
+    for args in [vec!["--mode", "xml"], vec!["--nope"], vec!["a", "b"], vec!["-c"], vec!["--store", "redb"]] {
         let output = run(&args);
         assert_eq!((output.out.as_str(), output.code), ("", Some(2)), "{args:?}");
         assert!(output.err.starts_with("error: "), "{}", output.err);
@@ -601,17 +595,8 @@ fn a_damaged_block_is_told_and_the_rest_is_saved() {
     let (db, saved) = (dir.path("db"), dir.path("saved"));
     let lines: String = (0..4000u64).map(|k| format!("{k},{:032x}\n", u128::from(k + 1).pow(9))).collect();
     let copy = format!("COPY t FROM '{}'", dir.file("t.csv", &lines));
-    let output = run(&[
-        &db,
-        "--store",
-        "fjall",
-        "-c",
-        "CREATE TABLE t (k BIGINT NOT NULL PRIMARY KEY, v VARCHAR)",
-        "-c",
-        &copy,
-        "-c",
-        "COMPACT t",
-    ]);
+    let output =
+        run(&[&db, "-c", "CREATE TABLE t (k BIGINT NOT NULL PRIMARY KEY, v VARCHAR)", "-c", &copy, "-c", "COMPACT t"]);
     assert_eq!(output.code, Some(0), "{}", output.err);
     let is_of_values = |path: &Path| path.parent().is_some_and(|parent| parent.ends_with("blobs"));
     // An earlier file may have the blocks of a merge before COMPACT, which nobody reads any more.

@@ -206,7 +206,7 @@ pub fn failed_write_is_told(test: &str, home: &Path, open: impl Fn(&Path) -> Ope
         return write_too_much(&*open(&path).unwrap());
     }
     let path = home.join("db");
-    // `sh` counts in units of 512 bytes: 66 MiB, more than a store may preallocate (fjall's journal: 64 MiB).
+    // `sh` counts in units of 512 bytes: 66 MiB, more than a store may preallocate.
     let limit = "trap '' XFSZ; ulimit -f 135168 || exit 0; exec \"$0\" \"$@\"";
     let output = Command::new("sh")
         .args(["-c", limit])

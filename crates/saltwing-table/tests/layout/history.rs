@@ -11,9 +11,8 @@ use saltwing_access::keys::KeyList;
 use saltwing_access::{
     Budget, Direction, KeyRanges, Projection, ScanContext, ScanOrder, Snapshot, TableError, TableStore,
 };
-use saltwing_fjall::{Access, OpenOptions};
 use saltwing_rowkey::{BucketRange, KeyRange};
-use saltwing_store::MemoryStore;
+use saltwing_store::{Access, MemoryStore, OpenOptions};
 use saltwing_table::{LayoutOptions, Merging};
 use saltwing_types::value::Timestamp;
 use saltwing_types::{CompareOp, Value, eval};
@@ -363,13 +362,12 @@ fn a_history_reads_as_that_of_a_map_on_every_store() {
         options in prop_oneof![Just(LayoutOptions::tiny()), Just(run_options())],
         merging in prop_oneof![Just(Merging::WithCommits), Just(Merging::Background)],
     )| {
-        for store in ["fjall", "redb", "sled"] {
+        for store in ["redb", "sled"] {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join(store);
             let open: OpenFiles = Box::new(move || {
                 let options = OpenOptions { access: Access::Create, cache_bytes: 8 << 20, trace: None };
                 match store {
-                    "fjall" => Arc::new(saltwing_fjall::open(&path, options).unwrap()),
                     "redb" => Arc::new(saltwing_redb::open(&path, options).unwrap()),
                     _ => Arc::new(saltwing_sled::open(&path, options).unwrap()),
                 }

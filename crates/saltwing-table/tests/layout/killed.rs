@@ -7,9 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use saltwing_access::{Direction, Durability, TableStore};
-use saltwing_fjall::{Access, OpenOptions};
 use saltwing_store::conformance::Files;
-use saltwing_store::{Bytes, KeyBounds, Mutation, OrderedKv, Space, StoreError, WriteBatch};
+use saltwing_store::{Access, Bytes, KeyBounds, Mutation, OpenOptions, OrderedKv, Space, StoreError, WriteBatch};
 use saltwing_table::LayoutOptions;
 use saltwing_types::Value;
 
@@ -171,7 +170,6 @@ fn keys(kv: &dyn OrderedKv, space: Space) -> Vec<Bytes> {
 fn open(store: &str, path: &Path, access: Access) -> Arc<dyn OrderedKv> {
     let options = OpenOptions { access, cache_bytes: 8 << 20, trace: None };
     match store {
-        "fjall" => Arc::new(saltwing_fjall::open(path, options).unwrap()),
         "redb" => Arc::new(saltwing_redb::open(path, options).unwrap()),
         _ => Arc::new(saltwing_sled::open(path, options).unwrap()),
     }
@@ -273,7 +271,7 @@ fn killed_in(store: &str, phase: &str, place: &str) {
 
 #[test]
 fn a_process_killed_in_any_phase_of_a_merge_loses_nothing() {
-    for store in ["fjall", "redb", "sled"] {
+    for store in ["redb", "sled"] {
         for (phase, _) in PHASES {
             for (place, _) in PLACES {
                 if place != "within" || phase == "clear" {

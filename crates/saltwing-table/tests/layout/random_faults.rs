@@ -12,9 +12,8 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use saltwing_access::{Budget, Durability, ScanContext, StorageCause, Table, TableError, TableStore};
-use saltwing_fjall::{Access, OpenOptions};
 use saltwing_store::conformance::fault::{Call, Failure, Fault, Faults, Lasting, Outcome};
-use saltwing_store::{MemoryStore, OrderedKv};
+use saltwing_store::{Access, MemoryStore, OpenOptions, OrderedKv};
 use saltwing_table::{LayoutOptions, Merging};
 use saltwing_types::{TableId, Value};
 
@@ -358,7 +357,7 @@ fn a_history_with_faults_is_that_of_a_map_on_every_store() {
         salt in salt(),
         options in options(),
     )| {
-        for store in ["fjall", "redb", "sled"] {
+        for store in ["redb", "sled"] {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join(store);
             let faults = Faults::new(Fault::None);
@@ -366,7 +365,6 @@ fn a_history_with_faults_is_that_of_a_map_on_every_store() {
             let open: OpenFiles = Box::new(move || {
                 let options = OpenOptions { access: Access::Create, cache_bytes: 8 << 20, trace: None };
                 let kv: Arc<dyn OrderedKv> = match store {
-                    "fjall" => Arc::new(saltwing_fjall::open(&path, options).unwrap()),
                     "redb" => Arc::new(saltwing_redb::open(&path, options).unwrap()),
                     _ => Arc::new(saltwing_sled::open(&path, options).unwrap()),
                 };

@@ -4,8 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use saltwing_access::{Projection, TableStore};
-use saltwing_fjall::{Access, OpenOptions};
-use saltwing_store::{Direction, KeyBounds, MemoryStore, OrderedKv, Space};
+use saltwing_store::{Access, Direction, KeyBounds, MemoryStore, OpenOptions, OrderedKv, Space};
 use saltwing_table::LayoutOptions;
 use saltwing_types::table::ROW_KEY_BYTES_MAX;
 use saltwing_types::value::Timestamp as Instant;
@@ -213,9 +212,8 @@ fn stored_bytes(kv: &dyn OrderedKv, space: Space) -> usize {
 fn keys_may_be_as_long_as_they_may_be() {
     let folder = tempfile::tempdir().unwrap();
     let options = || OpenOptions { access: Access::Create, cache_bytes: 8 << 20, trace: None };
-    let stores: [Arc<dyn OrderedKv>; 4] = [
+    let stores: [Arc<dyn OrderedKv>; 3] = [
         Arc::new(MemoryStore::new()),
-        Arc::new(saltwing_fjall::open(folder.path().join("fjall"), options()).unwrap()),
         Arc::new(saltwing_redb::open(folder.path().join("redb"), options()).unwrap()),
         Arc::new(saltwing_sled::open(folder.path().join("sled"), options()).unwrap()),
     ];

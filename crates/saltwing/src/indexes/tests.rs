@@ -46,7 +46,7 @@ fn keys(database: &Database, table: &Table, index: &str) -> Vec<String> {
 
 #[test]
 fn entries_have_the_keys_that_phoenix_wrote() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../golden/index_keys.jsonl");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../sql-tests/golden/index_keys.jsonl");
     let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{path}: {error}"));
     let mut wrong = Vec::new();
     for line in text.lines() {

@@ -317,7 +317,7 @@ fn the_asynchronous_form() {
 /// Flushed rows are there when the database is opened again, on each store.
 #[test]
 fn flushed_rows_are_durable() {
-    for kind in [StoreKind::Fjall, StoreKind::Redb, StoreKind::Sled] {
+    for kind in [StoreKind::Redb, StoreKind::Sled] {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("db");
         let connection = Database::builder(&path).store(kind).open().unwrap().connect().blocking();

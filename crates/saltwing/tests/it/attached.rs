@@ -49,7 +49,7 @@ fn own(database: &Database) -> Connection {
 
 #[test]
 fn queries_read_the_tables_of_an_attached_database() {
-    for kind in [StoreKind::Redb, StoreKind::Fjall] {
+    for kind in [StoreKind::Redb, StoreKind::Sled] {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("other");
         make(kind, &path);

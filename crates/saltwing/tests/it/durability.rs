@@ -29,8 +29,8 @@ fn imports_until_it_is_killed() {
 #[test]
 fn a_killed_import_loses_no_acknowledged_row() {
     // With tiny blocks each commit is a step of a merge, so that every phase of one is killed in at times.
-    let (fjall, redb) = (StoreKind::Fjall, StoreKind::Redb);
-    for (kind, tiny) in [(fjall, false), (fjall, true), (redb, false), (redb, true), (StoreKind::Sled, true)] {
+    let redb = StoreKind::Redb;
+    for (kind, tiny) in [(redb, false), (redb, true), (StoreKind::Sled, true)] {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("db");
         let mut acknowledged = 0;
@@ -85,7 +85,7 @@ fn only_a_store_that_a_power_cut_may_empty_has_a_notice() {
 
 #[test]
 fn a_database_comes_back_as_it_was_left() {
-    for kind in [StoreKind::Fjall, StoreKind::Redb, StoreKind::Sled] {
+    for kind in [StoreKind::Redb, StoreKind::Sled] {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("db");
         let open = || Database::builder(&path).store(kind).open();
@@ -113,7 +113,7 @@ fn a_database_comes_back_as_it_was_left() {
         assert_eq!(texts(&connection, "SHOW STORAGE FOR s.t").unwrap().len(), 1);
         assert_eq!(texts(&connection, "SELECT k FROM s.t WHERE k >= 'a'").unwrap(), ["a"]);
         drop((connection, readonly));
-        let other = if kind == StoreKind::Fjall { StoreKind::Sled } else { StoreKind::Fjall };
+        let other = if kind == StoreKind::Redb { StoreKind::Sled } else { StoreKind::Redb };
         assert_eq!(code(Database::builder(&path).store(other).open()), "not_supported");
     }
 }

@@ -58,17 +58,16 @@ fn holds(archive: &str) {
     assert_eq!(answers(&database.connect().blocking()), expected, "{archive}, written to and opened again");
 }
 
+/// The store is gone: the error says how the database moves to another.
 #[test]
-#[cfg(feature = "fjall")]
-fn version_0_1_on_fjall_closed() {
-    holds("0.1-fjall-closed.zip");
-}
-
-/// Its process was killed: rows of the last statements are in the journal alone.
-#[test]
-#[cfg(feature = "fjall")]
-fn version_0_1_on_fjall_killed() {
-    holds("0.1-fjall-killed.zip");
+fn version_0_1_on_fjall_is_refused_with_the_way_out() {
+    for archive in ["0.1-fjall-closed.zip", "0.1-fjall-killed.zip"] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = unpacked(archive, folder.path());
+        let error = Database::open(&path).err().unwrap();
+        assert_eq!(error.code().as_str(), "not_supported", "{archive}: {error}");
+        assert!(error.help().is_some_and(|help| help.contains("saltwing restore")), "{archive}: {error}");
+    }
 }
 
 #[test]

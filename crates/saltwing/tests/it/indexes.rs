@@ -178,11 +178,7 @@ fn a_transaction_older_than_an_index_ends_with_a_conflict() {
 
 #[test]
 fn indexes_are_there_after_reopening() {
-    let kinds = [
-        (StoreKind::Redb, cfg!(feature = "redb")),
-        (StoreKind::Fjall, cfg!(feature = "fjall")),
-        (StoreKind::Sled, cfg!(feature = "sled")),
-    ];
+    let kinds = [(StoreKind::Redb, cfg!(feature = "redb")), (StoreKind::Sled, cfg!(feature = "sled"))];
     for (kind, _) in kinds.into_iter().filter(|(_, is_built_in)| *is_built_in) {
         let directory = tempfile::tempdir().unwrap();
         let open = || Database::builder(directory.path().join("db")).store(kind).open().unwrap();

@@ -9,11 +9,7 @@ use saltwing::{Builder, Database, ErrorCode, StoreKind, blocking, params};
 fn databases(directory: &Path) -> Vec<(&'static str, Database)> {
     let open = |builder: Builder| builder.full_scan("allow").unwrap().buffered().open().unwrap();
     let mut databases = vec![("memory", open(Database::memory_builder()))];
-    let kinds = [
-        (StoreKind::Redb, cfg!(feature = "redb")),
-        (StoreKind::Fjall, cfg!(feature = "fjall")),
-        (StoreKind::Sled, cfg!(feature = "sled")),
-    ];
+    let kinds = [(StoreKind::Redb, cfg!(feature = "redb")), (StoreKind::Sled, cfg!(feature = "sled"))];
     for (kind, _) in kinds.into_iter().filter(|(_, is_built_in)| *is_built_in) {
         let name = kind.as_str();
         databases.push((name, open(Database::builder(directory.join(name)).store(kind))));

@@ -9,7 +9,7 @@ use saltwing_store::{Access, Durability, OpenOptions, OrderedKv, Space, WriteBat
 use crate::{code, texts};
 
 const WRITERS: i64 = 3;
-const KINDS: [StoreKind; 4] = [StoreKind::Redb, StoreKind::Fjall, StoreKind::Sled, StoreKind::Memory];
+const KINDS: [StoreKind; 3] = [StoreKind::Redb, StoreKind::Sled, StoreKind::Memory];
 
 fn database(kind: StoreKind, path: &Path, tiny: bool) -> Database {
     let builder = match kind {
@@ -37,8 +37,8 @@ fn written(database: &Database) -> Vec<i64> {
 /// Writers go on, and merges with them; every statement that was acknowledged before is in the copy.
 #[test]
 fn a_backup_under_load_has_what_was_acknowledged_before() {
-    let (redb, fjall, sled) = (StoreKind::Redb, StoreKind::Fjall, StoreKind::Sled);
-    for (kind, tiny) in [(redb, true), (fjall, false), (StoreKind::Memory, false), (sled, true)] {
+    let (redb, sled) = (StoreKind::Redb, StoreKind::Sled);
+    for (kind, tiny) in [(redb, true), (redb, false), (StoreKind::Memory, false), (sled, true)] {
         let folder = tempfile::tempdir().unwrap();
         let source = database(kind, &folder.path().join("db"), tiny);
         let connection = source.connect().blocking();
@@ -100,7 +100,7 @@ fn a_backup_under_load_has_what_was_acknowledged_before() {
 fn backups_are_written_over_nothing_and_restored_over_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
-    let source = database(StoreKind::Fjall, &path("db"), false);
+    let source = database(StoreKind::Redb, &path("db"), false);
     let connection = source.connect().blocking();
     connection.execute("CREATE TABLE t (k BIGINT NOT NULL PRIMARY KEY)", ()).unwrap();
     connection.execute("UPSERT INTO t VALUES (1), (2)", ()).unwrap();
@@ -150,7 +150,7 @@ fn backups_are_written_over_nothing_and_restored_over_nothing() {
 /// The directory of one table is damaged: the database does not open, and all rows are saved.
 #[test]
 fn a_database_that_does_not_open_is_checked_and_salvaged() {
-    for kind in [StoreKind::Redb, StoreKind::Fjall, StoreKind::Sled] {
+    for kind in [StoreKind::Redb, StoreKind::Sled] {
         let folder = tempfile::tempdir().unwrap();
         let (path, saved) = (folder.path().join("db"), folder.path().join("saved"));
         let source = Database::builder(&path).store(kind).open().unwrap();
@@ -167,7 +167,6 @@ fn a_database_that_does_not_open_is_checked_and_salvaged() {
             let options = OpenOptions { access: Access::Existing, cache_bytes: 8 << 20, trace: None };
             let kv: Box<dyn OrderedKv> = match kind {
                 StoreKind::Redb => Box::new(saltwing_redb::open(&path, options).unwrap()),
-                StoreKind::Fjall => Box::new(saltwing_fjall::open(&path, options).unwrap()),
                 _ => Box::new(saltwing_sled::open(&path, options).unwrap()),
             };
             let bounds = saltwing_store::KeyBounds::new(vec![0, 0, 0, 100, 0, 1], None);
@@ -219,7 +218,7 @@ fn copy_folder(from: &Path, to: &Path) {
 fn a_salvage_reads_around_the_damage_of_a_journal() {
     let folder = tempfile::tempdir().unwrap();
     let (live, path, saved) = (folder.path().join("live"), folder.path().join("db"), folder.path().join("saved"));
-    let source = Database::builder(&live).store(StoreKind::Fjall).sweep_every(None).open().unwrap();
+    let source = Database::builder(&live).store(StoreKind::Redb).sweep_every(None).open().unwrap();
     let connection = source.connect().blocking();
     for name in ["t", "u"] {
         connection.execute(&format!("CREATE TABLE {name} (k BIGINT NOT NULL PRIMARY KEY, v VARCHAR)"), ()).unwrap();
@@ -230,7 +229,7 @@ fn a_salvage_reads_around_the_damage_of_a_journal() {
         connection.execute(&format!("UPSERT INTO t VALUES ({k}, 'needle{k}.')"), ()).unwrap();
     }
     copy_folder(&live, &path);
-    let journal = path.join("data/0.jnl");
+    let journal = path.join("data/journal");
     let mut bytes = std::fs::read(&journal).unwrap();
     let at = bytes.windows(10).position(|bytes| bytes == b"needle105.").unwrap();
     bytes[at] ^= 1;
@@ -239,7 +238,7 @@ fn a_salvage_reads_around_the_damage_of_a_journal() {
     let report = Database::builder(&saved).salvage(&path).unwrap();
     assert_eq!((report.lost.len(), report.mended.len()), (1, 0), "{report:#?}");
     let lost = report.lost[0].to_string();
-    assert!(lost.starts_with("data/0.jnl, bytes ") && lost.contains("commit "), "{lost}");
+    assert!(lost.starts_with("data/journal, bytes ") && lost.contains("commit "), "{lost}");
     let saved = Database::open(&saved).unwrap();
     let connection = saved.connect().blocking();
     let count =

@@ -10,7 +10,7 @@ use saltwing_store::conformance::Files;
 
 use crate::{code, texts};
 
-const KINDS: [StoreKind; 2] = [StoreKind::Fjall, StoreKind::Redb];
+const KINDS: [StoreKind; 1] = [StoreKind::Redb];
 const ROWS: &str = "SELECT k, v FROM t WHERE k >= 0";
 
 fn reader(path: &Path) -> Builder {
@@ -150,13 +150,12 @@ fn whatever_writes_is_refused() {
     }
 }
 
-/// fjall's journal: damage behind which rows were acknowledged.
+/// Damage in the journal that acknowledged rows come after.
 #[test]
 fn a_damaged_journal_is_refused_and_the_way_out_named() {
     let home = tempfile::tempdir().unwrap();
-    let path = killed(StoreKind::Fjall, home.path());
-    let journal = fs::read_dir(path.join("data")).unwrap().map(|entry| entry.unwrap().path());
-    let journal = journal.filter(|path| path.extension().is_some_and(|extension| extension == "jnl")).max().unwrap();
+    let path = killed(StoreKind::Redb, home.path());
+    let journal = path.join("data/journal");
     let mut bytes = fs::read(&journal).unwrap();
     let at = bytes.windows(7).rposition(|found| found == b"journal").unwrap();
     bytes[at] ^= 1;
@@ -165,7 +164,7 @@ fn a_damaged_journal_is_refused_and_the_way_out_named() {
     let error = reader(&path).open().err().unwrap();
     assert_eq!(error.code().as_str(), "corrupt");
     let why = error.to_string();
-    assert!(why.contains(".jnl") && why.contains("saltwing salvage"), "{why}");
+    assert!(why.contains("journal") && why.contains("saltwing salvage"), "{why}");
     before.assert_unchanged();
 }
 

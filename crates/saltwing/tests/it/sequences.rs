@@ -32,7 +32,7 @@ fn takes_values_until_it_is_killed() {
 
 #[test]
 fn a_killed_process_skips_values_and_repeats_none() {
-    for kind in [StoreKind::Redb, StoreKind::Fjall, StoreKind::Sled] {
+    for kind in [StoreKind::Redb, StoreKind::Sled] {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("db");
         let mut last = 0;

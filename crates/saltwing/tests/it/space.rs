@@ -21,24 +21,23 @@ impl Clock for ManualClock {
 }
 
 /// Stores that give space back.
-const STORES: [StoreKind; 2] = [StoreKind::Fjall, StoreKind::Redb];
+const STORES: [StoreKind; 1] = [StoreKind::Redb];
 
-/// Bytes of all files in a directory but for journals: fjall makes them of one size, redb writes over them.
+/// Bytes of all files in a directory but for the journal, which is written over.
 fn bytes_in(path: &Path) -> u64 {
     let mut sum = 0;
     for entry in std::fs::read_dir(path).unwrap().flatten() {
         let Ok(metadata) = entry.metadata() else { continue };
         if metadata.is_dir() {
             sum += bytes_in(&entry.path());
-        } else if entry.path().extension().is_none_or(|extension| extension != "jnl") && entry.file_name() != "journal"
-        {
+        } else if entry.file_name() != "journal" {
             sum += metadata.len();
         }
     }
     sum
 }
 
-/// fjall removes files in threads of its own.
+/// Space is given back in the background.
 fn comes_below(path: &Path, bytes: u64) -> bool {
     let started = Instant::now();
     while bytes_in(path) >= bytes {
@@ -109,7 +108,7 @@ fn truncate_and_drop_give_space_back() {
 
 #[test]
 fn a_truncated_table_is_empty_at_once_and_stays_the_same_table() {
-    for kind in [StoreKind::Fjall, StoreKind::Redb, StoreKind::Sled] {
+    for kind in [StoreKind::Redb, StoreKind::Sled] {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("db");
         let open = || Database::builder(&path).store(kind).tiny_layout().open().unwrap();

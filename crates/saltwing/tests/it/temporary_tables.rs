@@ -16,7 +16,7 @@ use saltwing_table::EmbeddedTables;
 use crate::{code, texts};
 
 const CHILD: &str = "SALTWING_TEST_TEMPORARY_IN";
-const STORES: [StoreKind; 2] = [StoreKind::Redb, StoreKind::Fjall];
+const STORES: [StoreKind; 2] = [StoreKind::Redb, StoreKind::Sled];
 
 /// A stored table, and a temporary one that hides it: with rows in blocks, and recent ones.
 const STORED_AND_HIDDEN: [&str; 8] = [
@@ -45,7 +45,7 @@ fn leftovers(kind: StoreKind, path: &Path) -> (usize, usize) {
     let options = OpenOptions { access: Access::ReadOnly, cache_bytes: 1 << 20, trace: None };
     let kv: Arc<dyn OrderedKv> = match kind {
         StoreKind::Redb => Arc::new(saltwing_redb::open(path, options).unwrap()),
-        _ => Arc::new(saltwing_fjall::open(path, options).unwrap()),
+        _ => Arc::new(saltwing_sled::open(path, options).unwrap()),
     };
     let context = ScanContext::new(Budget::default());
     let (tables, _) = EmbeddedTables::open_readable(kv, Arc::new(SystemClock), &context).unwrap();

@@ -29,7 +29,7 @@ fn the_past_outlives_the_process() {
     if !cfg!(feature = "datafusion") {
         return;
     }
-    for store in [StoreKind::Memory, StoreKind::Redb, StoreKind::Fjall, StoreKind::Sled] {
+    for store in [StoreKind::Memory, StoreKind::Redb, StoreKind::Sled] {
         let folder = tempfile::tempdir().unwrap();
         let memory = Database::memory().unwrap();
         let open = || match store {

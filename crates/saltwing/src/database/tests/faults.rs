@@ -402,7 +402,7 @@ fn statements_that_fail_are_done_or_not() {
     });
 }
 
-#[cfg(all(feature = "fjall", feature = "redb", feature = "sled"))]
+#[cfg(all(feature = "redb", feature = "sled"))]
 #[test]
 fn statements_that_fail_are_done_or_not_on_every_store() {
     use saltwing_store::{Access, OpenOptions};
@@ -410,7 +410,7 @@ fn statements_that_fail_are_done_or_not_on_every_store() {
     proptest!(ProptestConfig::with_cases(ProptestConfig::default().cases.div_ceil(60)), |(
         steps in prop::collection::vec(step(), 5..50),
     )| {
-        for store in ["fjall", "redb", "sled"] {
+        for store in ["redb", "sled"] {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join(store);
             let faults = Faults::new(Fault::None);
@@ -418,7 +418,6 @@ fn statements_that_fail_are_done_or_not_on_every_store() {
             let open: Open = Box::new(move || {
                 let options = OpenOptions { access: Access::Create, cache_bytes: 8 << 20, trace: None };
                 let kv: Arc<dyn OrderedKv> = match store {
-                    "fjall" => Arc::new(saltwing_fjall::open(&path, options).unwrap()),
                     "redb" => Arc::new(saltwing_redb::open(&path, options).unwrap()),
                     _ => Arc::new(saltwing_sled::open(&path, options).unwrap()),
                 };
