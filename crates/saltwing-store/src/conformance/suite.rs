@@ -25,6 +25,14 @@ macro_rules! store_contract_tests {
             open(path, options(None))
         }
 
+        /// The name by which the test binary runs a test of this module.
+        fn full_name(test: &str) -> String {
+            match module_path!().split_once("::") {
+                Some((_, module)) => format!("{module}::{test}"),
+                None => test.to_owned(),
+            }
+        }
+
         /// In memory if possible: these tests create hundreds of databases, and cannot observe power cuts anyway.
         fn fresh() -> impl Fn() -> Arc<dyn OrderedKv> {
             let home = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
@@ -75,51 +83,55 @@ macro_rules! store_contract_tests {
         #[test]
         fn survives_kill() {
             let home = tempfile::tempdir().unwrap();
-            conformance::survives_kill("survives_kill", home.path(), open_or_create);
+            conformance::survives_kill(&full_name("survives_kill"), home.path(), open_or_create);
         }
 
         #[test]
         fn clears_survive_kill() {
             let home = tempfile::tempdir().unwrap();
-            conformance::clears_survive_kill("clears_survive_kill", home.path(), open_or_create);
+            conformance::clears_survive_kill(&full_name("clears_survive_kill"), home.path(), open_or_create);
         }
 
         #[test]
         fn reclaims_survive_kill() {
             let home = tempfile::tempdir().unwrap();
-            conformance::reclaims_survive_kill("reclaims_survive_kill", home.path(), open_or_create);
+            conformance::reclaims_survive_kill(&full_name("reclaims_survive_kill"), home.path(), open_or_create);
         }
 
         #[test]
         fn second_process_is_refused() {
             let home = tempfile::tempdir().unwrap();
-            conformance::second_process_is_refused("second_process_is_refused", home.path(), open_or_create);
+            conformance::second_process_is_refused(
+                &full_name("second_process_is_refused"),
+                home.path(),
+                open_or_create,
+            );
         }
 
         #[test]
         fn readers_leave_a_killed_writers_files_alone() {
             let home = tempfile::tempdir().unwrap();
-            let test = "readers_leave_a_killed_writers_files_alone";
-            conformance::readers_leave_a_killed_writers_files_alone(test, home.path(), open);
+            let test = full_name("readers_leave_a_killed_writers_files_alone");
+            conformance::readers_leave_a_killed_writers_files_alone(&test, home.path(), open);
         }
 
         #[test]
         fn readers_of_several_processes_go_together() {
             let home = tempfile::tempdir().unwrap();
-            let test = "readers_of_several_processes_go_together";
-            conformance::readers_of_several_processes_go_together(test, home.path(), open);
+            let test = full_name("readers_of_several_processes_go_together");
+            conformance::readers_of_several_processes_go_together(&test, home.path(), open);
         }
 
         #[test]
         fn failed_write_is_told() {
             let home = tempfile::tempdir().unwrap();
-            conformance::failed_write_is_told("failed_write_is_told", home.path(), open_or_create);
+            conformance::failed_write_is_told(&full_name("failed_write_is_told"), home.path(), open_or_create);
         }
 
         #[test]
         fn a_sync_is_a_system_call() {
             let home = tempfile::tempdir().unwrap();
-            conformance::sync_is_a_system_call("a_sync_is_a_system_call", home.path(), open_or_create);
+            conformance::sync_is_a_system_call(&full_name("a_sync_is_a_system_call"), home.path(), open_or_create);
         }
     };
 }

@@ -1,4 +1,4 @@
-//! The keys of entries against those that a live Phoenix wrote: `golden/index_keys.jsonl`.
+//! The keys of entries against those that a live Phoenix wrote: `sql-tests/golden/index_keys.jsonl`.
 
 use saltwing_access::{Budget, KeySet, ScanContext, ScanOrder, ScanRoute, ScanSpec, Table};
 use saltwing_expr::value_at;

@@ -1,0 +1,5 @@
+//! The cluster in a process: the contract of the border, and SQL over it.
+#![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
+
+mod conformance;
+mod sql;

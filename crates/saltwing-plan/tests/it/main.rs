@@ -1,0 +1,11 @@
+//! Conditions to ranges: golden plans, brute force over random tables, and Phoenix's own ranges.
+#![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
+
+mod forms;
+mod golden;
+mod keys;
+mod long_lists;
+mod no_row_lost;
+mod phoenix_ranges;
+mod skipping;
+mod support;

@@ -1,0 +1,223 @@
+//! Damaged files: a bit, a page, a cut. Each is an error or of no effect: never a missing batch, never another value.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use saltwing_redb::{Access, OpenOptions, RedbStore};
+use saltwing_store::{Direction, Durability, KeyBounds, OrderedKv, Space, StoreError, WriteBatch};
+
+const SPACES: [Space; 3] = [Space::new(2), Space::new(5), Space::new(6)];
+const PAGE: usize = 4096;
+const PAGES: &str = "data/pages";
+const JOURNAL: &str = "data/journal";
+/// Damages of each kind to each file.
+const TRIALS: usize = 12;
+
+type Content = BTreeMap<(u8, Vec<u8>), Vec<u8>>;
+
+fn open(path: &Path, access: Access) -> Result<RedbStore, StoreError> {
+    saltwing_redb::open(path, OpenOptions { access, cache_bytes: 1 << 20, trace: None })
+}
+
+/// Numbers that look random.
+fn numbers(mut state: u64) -> impl FnMut() -> usize {
+    move || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize
+    }
+}
+
+/// Synced batches of small and large values, with some that go again.
+fn write(store: &RedbStore, content: &mut Content, batches: std::ops::Range<u64>) {
+    for number in batches {
+        let mut batch = WriteBatch::new();
+        for (space, bytes) in SPACES.into_iter().zip([100, 3_000, 11_000]) {
+            let (key, value) = (number.to_be_bytes(), vec![number as u8; bytes + number as usize]);
+            batch.put(space, key, value.clone());
+            content.insert((space.id(), key.to_vec()), value);
+            if let Some(old) = number.checked_sub(9).filter(|old| old % 3 > 0) {
+                batch.delete(space, old.to_be_bytes());
+                content.remove(&(space.id(), old.to_be_bytes().to_vec()));
+            }
+        }
+        store.write(batch, Durability::Synced).unwrap();
+    }
+}
+
+fn read(path: &Path, access: Access) -> Result<Content, StoreError> {
+    let store = open(path, access)?;
+    let mut content = Content::new();
+    for space in SPACES {
+        let mut cursor = store.cursor(space, KeyBounds::all(), Direction::Forward)?;
+        while let Some((key, value)) = cursor.next()? {
+            content.insert((space.id(), key.to_vec()), value.to_vec());
+        }
+    }
+    for ((space, key), value) in &content {
+        assert_eq!(store.get(Space::new(*space), key)?.map(|found| found.to_vec()).as_ref(), Some(value));
+    }
+    Ok(content)
+}
+
+fn copy(from: &Path, to: &Path) {
+    let _ = fs::remove_dir_all(to);
+    fs::create_dir_all(to.join("data")).unwrap();
+    for name in ["SALTWING", "LOCK", "WATERMARK", PAGES, JOURNAL] {
+        fs::copy(from.join(name), to.join(name)).unwrap();
+    }
+}
+
+fn damaged(good: &[u8], kind: &str, next: &mut impl FnMut() -> usize) -> Vec<u8> {
+    let mut bad = good.to_vec();
+    // What was never written is zeros.
+    let used: Vec<usize> =
+        (0..good.len()).step_by(PAGE).filter(|at| good[*at..].iter().take(PAGE).any(|b| *b > 0)).collect();
+    let page = used[next() % used.len()];
+    let at = page + next() % PAGE.min(good.len() - page);
+    match kind {
+        "bit" => bad[at] ^= 1 << (next() % 8),
+        "page" => bad[page..].iter_mut().take(PAGE).for_each(|byte| *byte = 0),
+        _ => bad.truncate(at),
+    }
+    bad
+}
+
+/// Damages each file of an image; how many damages were errors, of how many.
+fn holds(image: &Path, place: &Path, expected: &Content) -> BTreeMap<&'static str, (usize, usize)> {
+    let (mut next, mut outcomes) = (numbers(7), BTreeMap::new());
+    for name in [PAGES, JOURNAL, "WATERMARK"] {
+        let good = fs::read(image.join(name)).unwrap();
+        if good.is_empty() {
+            continue;
+        }
+        for kind in ["bit", "page", "cut"] {
+            for _ in 0..TRIALS {
+                copy(image, place);
+                let bad = damaged(&good, kind, &mut next);
+                fs::write(place.join(name), &bad).unwrap();
+                let seen = read(place, Access::ReadOnly);
+                assert!(fs::read(place.join(name)).unwrap() == bad, "{name} was changed by a reader");
+                let (errors, all): &mut (usize, usize) = outcomes.entry(name).or_default();
+                *all += 1;
+                match read(place, Access::Existing) {
+                    Ok(found) => {
+                        assert!(found == *expected, "{kind} in {name}: {} of {}", found.len(), expected.len());
+                        assert!(seen.unwrap() == found, "{kind} in {name}: a reader sees other rows");
+                    }
+                    Err(error) => {
+                        assert_eq!(seen.map_or_else(|seen| seen.to_string(), |_| String::new()), error.to_string());
+                        assert!(["corrupt", "io"].contains(&error.code()), "{kind} in {name}: {error:?}");
+                        *errors += 1;
+                    }
+                }
+            }
+        }
+    }
+    outcomes
+}
+
+#[test]
+fn no_damage_is_silent() {
+    let home = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
+    let [path, image, place] = ["db", "image", "place"].map(|name| home.path().join(name));
+    let options = OpenOptions { access: Access::Create, cache_bytes: 1 << 20, trace: None };
+    let store = saltwing_redb::open(&path, options).unwrap();
+    let mut content = Content::new();
+    write(&store, &mut content, 0..60);
+    store.close().unwrap();
+    copy(&path, &image);
+    assert!(read(&image, Access::ReadOnly).unwrap() == content);
+    assert!(read(&image, Access::Existing).unwrap() == content);
+    copy(&path, &image);
+    let closed = holds(&image, &place, &content);
+    // Behind a close the journal is empty, and nothing else says what it should have.
+    assert!(!closed.contains_key(JOURNAL), "{closed:?}");
+    assert!(closed[PAGES].0 > 0);
+    // As a killed process leaves it: what came since is in the journal.
+    write(&store, &mut content, 60..100);
+    copy(&path, &image);
+    drop(store);
+    let killed = holds(&image, &place, &content);
+    assert!(killed[PAGES].0 > 0 && killed[JOURNAL].0 > TRIALS, "{killed:?}");
+    // It only guards the journal.
+    assert_eq!((closed["WATERMARK"].0, killed["WATERMARK"].0), (0, 0));
+}
+
+/// Two batches of one length that nobody was told of: a power cut takes the first one's header, and leaves the second.
+fn torn(image: &Path) -> usize {
+    let live = image.with_extension("live");
+    let options = OpenOptions { access: Access::Create, cache_bytes: 1 << 20, trace: None };
+    let store = saltwing_redb::open(&live, options).unwrap();
+    ["first", "second"].into_iter().for_each(|key| put(&store, key, Durability::Buffered));
+    copy(&live, image);
+    let mut journal = fs::read(image.join(JOURNAL)).unwrap();
+    // The file is longer than its records.
+    let end = journal.iter().rposition(|byte| *byte != 0).unwrap() + 1;
+    journal.truncate(end);
+    journal[..32].fill(0);
+    fs::write(image.join(JOURNAL), &journal).unwrap();
+    journal.len()
+}
+
+fn put(store: &RedbStore, key: &str, durability: Durability) {
+    let mut batch = WriteBatch::new();
+    batch.put(SPACES[0], format!("{key:>10}").as_bytes(), [7; 100]);
+    store.write(batch, durability).unwrap();
+}
+
+fn keys(path: &Path) -> Vec<String> {
+    let found = read(path, Access::Existing).unwrap().into_keys();
+    found.map(|(_, key)| String::from_utf8(key).unwrap().trim().to_owned()).collect()
+}
+
+#[test]
+fn a_torn_end_is_told_and_kept() {
+    let home = tempfile::tempdir().unwrap();
+    let image = home.path().join("image");
+    let bytes = torn(&image);
+    let end = fs::read(image.join(JOURNAL)).unwrap();
+    let reader = open(&image, Access::ReadOnly).unwrap();
+    assert!(reader.notices()[0].contains("left out by this reader"), "{:?}", reader.notices());
+    drop(reader);
+    assert!(fs::read(image.join(JOURNAL)).unwrap() == end);
+    let store = open(&image, Access::Existing).unwrap();
+    let [notice] = store.notices() else { panic!("{:?}", store.notices()) };
+    for part in ["data/journal from byte 0 on", "never acknowledged", "TORN/journal-from-0.0"] {
+        assert!(notice.contains(part), "{notice}");
+    }
+    let kept = fs::read(image.join("TORN/journal-from-0.0")).unwrap();
+    assert!(kept == end && kept.len() == bytes);
+    drop(store);
+    assert!(open(&image, Access::Existing).unwrap().notices().is_empty());
+    assert!(keys(&image).is_empty());
+}
+
+/// A whole record behind a torn one would follow the record that is written over that.
+#[test]
+fn what_was_torn_off_does_not_come_back_behind_a_later_write() {
+    let home = tempfile::tempdir().unwrap();
+    let [image, again] = ["image", "again"].map(|name| home.path().join(name));
+    torn(&image);
+    let store = open(&image, Access::Existing).unwrap();
+    put(&store, "third", Durability::Synced);
+    copy(&image, &again);
+    assert_eq!(keys(&again), ["third"]);
+}
+
+#[test]
+fn a_missing_watermark_is_made_anew_and_told() {
+    let home = tempfile::tempdir().unwrap();
+    let [live, image] = ["live", "image"].map(|name| home.path().join(name));
+    let options = OpenOptions { access: Access::Create, cache_bytes: 1 << 20, trace: None };
+    let store = saltwing_redb::open(&live, options).unwrap();
+    assert!(store.notices().is_empty());
+    put(&store, "first", Durability::Synced);
+    copy(&live, &image);
+    fs::remove_file(image.join("WATERMARK")).unwrap();
+    let store = open(&image, Access::Existing).unwrap();
+    assert!(store.notices()[0].contains("WATERMARK"), "{:?}", store.notices());
+    drop(store);
+    assert!(open(&image, Access::Existing).unwrap().notices().is_empty());
+    assert_eq!(keys(&image), ["first"]);
+}

@@ -1,0 +1,8 @@
+//! The SQL files, random statements, and what Phoenix answered.
+#![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
+
+mod compatibility;
+mod golden_keys;
+mod golden_results;
+mod random;
+mod suite;

@@ -1,0 +1,14 @@
+//! Random statements over random tables.
+//!
+//! Each table is made twice: `t` with a key (of random types, directions and salt), and `u` without
+//! one, where nothing but the filter decides. One test gives `t` indexes, too. Statements over `t` alone are held to the other executor.
+//!
+//! `SLT_SEED=n` takes another seed, `SLT_ROUNDS=n` more tables.
+
+mod answer;
+mod conditions;
+mod groups;
+mod indexed_as_unindexed;
+mod keyed_as_unkeyed;
+mod statements;
+mod tables;
