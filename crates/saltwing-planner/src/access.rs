@@ -15,6 +15,7 @@ use saltwing_types::{Expr, KeySchema, Span};
 use crate::error::Result;
 use crate::index_advice::{IndexAdvice, index_for};
 use crate::index_hint::IndexHints;
+use crate::join_advice::JoinAdvice;
 use crate::refused::HintVerb;
 
 /// The request of a statement to one table.
@@ -209,6 +210,18 @@ impl TableAccess {
             }
         }
         self.opaque.extend_from_slice(texts);
+        self
+    }
+
+    /// Adds advice to a refusal: what would let a join look the rows up.
+    #[must_use]
+    pub fn with_join_advice(mut self, advice: &JoinAdvice) -> Self {
+        if let Some(refusal) = &mut self.access.verdict.refusal {
+            refusal.fixes.push(advice.to_string());
+            if let JoinAdvice::Index(index) = advice {
+                self.advice = vec![index.clone()];
+            }
+        }
         self
     }
 

@@ -85,6 +85,11 @@ impl LookupJoinExec {
         &self.join
     }
 
+    /// The same join over another node with the same outer rows.
+    pub(super) fn with_outer(self, outer: Arc<dyn ExecutionPlan>) -> Self {
+        Self { outer, ..self }
+    }
+
     /// The same join for another run of the statement, where parameters have these values, if any; `None` where these
     /// want another plan.
     pub(crate) fn bound(&self, reading: &Arc<QueryContext>, values: Option<&[Value]>) -> Result<Option<Self>> {

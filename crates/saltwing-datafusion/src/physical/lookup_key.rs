@@ -4,6 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::joins::HashJoinExec;
 use saltwing_types::{ColumnRef, SqlType};
 
 /// Which input of a join is looked up for.
@@ -11,6 +13,24 @@ use saltwing_types::{ColumnRef, SqlType};
 pub(crate) enum Outer {
     Left,
     Right,
+}
+
+impl Outer {
+    /// The outer side of a join, and the inner one.
+    pub(crate) fn of(self, join: &HashJoinExec) -> (&Arc<dyn ExecutionPlan>, &Arc<dyn ExecutionPlan>) {
+        match self {
+            Self::Left => (join.left(), join.right()),
+            Self::Right => (join.right(), join.left()),
+        }
+    }
+
+    /// The other side.
+    pub(crate) fn other(self) -> Self {
+        match self {
+            Self::Left => Self::Right,
+            Self::Right => Self::Left,
+        }
+    }
 }
 
 /// A key column of the inner table, and what it is equal to in the outer rows.

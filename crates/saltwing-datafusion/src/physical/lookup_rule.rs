@@ -14,8 +14,9 @@ use datafusion::physical_plan::joins::HashJoinExec;
 use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
 use saltwing_access::Index;
 use saltwing_plan::{Condition, Use};
-use saltwing_types::{ColumnRef, CompareOp, Expr, KeySchema, typing};
+use saltwing_types::{ColumnRef, CompareOp, Expr, typing};
 
+use super::lookup_advice::of_either_side;
 use super::lookup_join::{LookupJoinExec, output_of, scans};
 use super::lookup_key::{LookupKey, Outer};
 use super::origin::origin;
@@ -35,9 +36,13 @@ pub(crate) fn lookup_join(join: &HashJoinExec) -> Result<Option<LookupJoinExec>>
     }
     for reading in [OuterReading::Bounded, OuterReading::Permitted, OuterReading::Refused] {
         for side in [Outer::Left, Outer::Right] {
-            if let Some(lookup) = from_side(join, side, reading)? {
-                return Ok(Some(lookup));
+            let Some(lookup) = from_side(join, side, reading)? else { continue };
+            // The statement is refused for its outer side. If the other way is possible, the refusal tells of both.
+            if reading == OuterReading::Refused && from_side(join, side.other(), reading)?.is_some() {
+                let (outer, inner) = side.of(join);
+                return Ok(Some(lookup.with_outer(of_either_side(outer, inner)?)));
             }
+            return Ok(Some(lookup));
         }
     }
     Ok(None)
@@ -45,10 +50,7 @@ pub(crate) fn lookup_join(join: &HashJoinExec) -> Result<Option<LookupJoinExec>>
 
 /// The join with lookups for the rows of one side, if that is read so.
 fn from_side(join: &HashJoinExec, side: Outer, reading: OuterReading) -> Result<Option<LookupJoinExec>> {
-    let (outer, inner) = match side {
-        Outer::Left => (join.left(), join.right()),
-        Outer::Right => (join.right(), join.left()),
-    };
+    let (outer, inner) = side.of(join);
     if output_of(*join.join_type(), side, join.filter().is_some()).is_none() || reading_of(outer)? != reading {
         return Ok(None);
     }
@@ -70,7 +72,7 @@ fn from_side(join: &HashJoinExec, side: Outer, reading: OuterReading) -> Result<
     let table = scan.table_use().table.clone();
     let ready = table.indexes().iter().filter(|index| index.is_ready()).map(Index::key);
     for schema in std::iter::once(&table.def().key).chain(ready) {
-        let keys = lookup_keys((join, side, outer), &inner, schema);
+        let keys = lookup_keys((join, side, outer), &inner, |index| schema.position(index).is_some());
         if let Some(planned) = planned_for(scan, &keys)?
             && !is_refused(&planned)?
             && (is_needed || uses_keys(&planned, keys.len())?)
@@ -83,7 +85,7 @@ fn from_side(join: &HashJoinExec, side: Outer, reading: OuterReading) -> Result<
 }
 
 /// The scan with conditions that give values to these keys; `None` if there are no keys, or no such conditions.
-fn planned_for(scan: &TableScanExec, keys: &[LookupKey]) -> Result<Option<TableScanExec>> {
+pub(super) fn planned_for(scan: &TableScanExec, keys: &[LookupKey]) -> Result<Option<TableScanExec>> {
     let mut conditions = scan.asked().conditions.clone();
     for key in keys {
         let Ok(equal) = typing::compare(CompareOp::Eq, Expr::Column(key.column.clone()), Expr::Param(0, None)) else {
@@ -101,12 +103,12 @@ fn planned_for(scan: &TableScanExec, keys: &[LookupKey]) -> Result<Option<TableS
     Ok(Some(planned))
 }
 
-fn is_refused(scan: &TableScanExec) -> Result<bool> {
+pub(super) fn is_refused(scan: &TableScanExec) -> Result<bool> {
     Ok(scan.access()?.access().verdict.is_refused())
 }
 
 /// Whether the statement may read all of the table all the same.
-fn is_permitted(scan: &TableScanExec) -> Result<bool> {
+pub(super) fn is_permitted(scan: &TableScanExec) -> Result<bool> {
     let access = scan.access()?.clone().with_overrides(&scan.table_use().reading.guard);
     Ok(access.access().verdict.allowed == Some(true))
 }
@@ -128,7 +130,7 @@ fn uses_keys(scan: &TableScanExec, keys: usize) -> Result<bool> {
 
 /// How the guard judges what the outer rows come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum OuterReading {
+pub(super) enum OuterReading {
     /// Every scan is allowed by itself.
     Bounded,
     /// A full scan among them is allowed by an override.
@@ -137,7 +139,7 @@ enum OuterReading {
     Refused,
 }
 
-fn reading_of(plan: &Arc<dyn ExecutionPlan>) -> Result<OuterReading> {
+pub(super) fn reading_of(plan: &Arc<dyn ExecutionPlan>) -> Result<OuterReading> {
     let mut worst = OuterReading::Bounded;
     for node in scans(plan)? {
         let Some(scan) = node.downcast_ref::<TableScanExec>() else { continue };
@@ -151,11 +153,11 @@ fn reading_of(plan: &Arc<dyn ExecutionPlan>) -> Result<OuterReading> {
     Ok(worst)
 }
 
-/// The columns of a key of the inner table that the join's equalities give values to.
-fn lookup_keys(
+/// The columns of the inner table, among those wanted, that the join's equalities give values to.
+pub(super) fn lookup_keys(
     (join, side, outer): (&HashJoinExec, Outer, &Arc<dyn ExecutionPlan>),
     inner: &Path,
-    key: &KeySchema,
+    is_wanted: impl Fn(usize) -> bool,
 ) -> Vec<LookupKey> {
     let Some(scan) = inner.scan() else { return Vec::new() };
     let table = &scan.table_use().table;
@@ -166,7 +168,7 @@ fn lookup_keys(
             Outer::Right => (right, left),
         };
         let Some(index) = inner.table_column_below(column, uncast) else { continue };
-        if key.position(index).is_none() || keys.iter().any(|known| known.column.index == index) {
+        if !is_wanted(index) || keys.iter().any(|known| known.column.index == index) {
             continue;
         }
         let own = table.column_type(index);

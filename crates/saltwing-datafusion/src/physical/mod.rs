@@ -4,6 +4,7 @@ pub(crate) mod cancellation;
 pub(crate) mod constants;
 pub(crate) mod join_order;
 pub(crate) mod large_limits;
+mod lookup_advice;
 pub(crate) mod lookup_join;
 mod lookup_key;
 mod lookup_rule;

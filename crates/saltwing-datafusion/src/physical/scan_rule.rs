@@ -25,6 +25,7 @@ use saltwing_plan::{OrderBy, OrderItem};
 use saltwing_types::SortOrder;
 
 use crate::expression::expr_function::text_of;
+use crate::physical::lookup_advice::advised;
 use crate::physical::lookup_join::scans;
 use crate::physical::lookup_rule::lookup_join;
 use crate::scan::scan_path::{Path, rebuilt};
@@ -65,11 +66,12 @@ impl PhysicalOptimizerRule for ScanRule {
             Ok(told.map_or_else(|| Transformed::no(node), Transformed::yes))
         })?;
         let looked_up = filtered.data.transform_up(|node| {
-            let lookup = match node.downcast_ref::<HashJoinExec>() {
-                Some(join) => lookup_join(join)?,
-                None => None,
+            let Some(join) = node.downcast_ref::<HashJoinExec>() else { return Ok(Transformed::no(node)) };
+            let changed = match lookup_join(join)? {
+                Some(lookup) => Some(Arc::new(lookup) as Arc<dyn ExecutionPlan>),
+                None => advised(&node, join)?,
             };
-            Ok(lookup.map_or_else(|| Transformed::no(node), |lookup| Transformed::yes(Arc::new(lookup) as _)))
+            Ok(changed.map_or_else(|| Transformed::no(node), Transformed::yes))
         })?;
         let served = looked_up.data.transform_down(|node| {
             let changed = if let Some(sort) = node.downcast_ref::<SortExec>() {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use arrow::datatypes::{Schema, SchemaRef};
 use saltwing_access::{ScanContext, Snapshot, Table, snapshot_of};
 use saltwing_plan::{Condition, OrderItem, RowLimit};
-use saltwing_planner::{AccessRequest, Guard, TableAccess, has_parameter, plan, with_values};
+use saltwing_planner::{AccessRequest, Guard, JoinAdvice, TableAccess, has_parameter, plan, with_values};
 use saltwing_types::{Span, Value};
 
 use crate::RelationalError;
@@ -86,6 +86,8 @@ pub(crate) struct ScanRequest {
     pub(crate) partitions: usize,
     /// Conditions that operators above check, as text.
     pub(crate) opaque: Vec<String>,
+    /// What would let a join look its rows up, for the refusal.
+    pub(crate) join_advice: Vec<JoinAdvice>,
 }
 
 /// The ends of a column that MIN and MAX ask for.

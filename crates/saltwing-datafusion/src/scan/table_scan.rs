@@ -21,7 +21,7 @@ use datafusion::physical_plan::{
 use futures::Stream;
 use saltwing_access::{RowSource, ScanContext, ScanRoute};
 use saltwing_plan::{OrderBy, Use};
-use saltwing_planner::{TableAccess, has_parameter, keys_of_rows, plan};
+use saltwing_planner::{JoinAdvice, TableAccess, has_parameter, keys_of_rows, plan};
 use saltwing_types::{SortOrder, SqlType, Value};
 
 use crate::RelationalError;
@@ -74,7 +74,7 @@ impl TableScanExec {
     pub(crate) fn with_request(&self, change: impl FnOnce(&mut ScanRequest)) -> Result<Self, RelationalError> {
         let mut asked = self.asked.clone();
         change(&mut asked);
-        let access = plan(request(&self.of, &asked))?.with_opaque(&asked.opaque);
+        let access = planned(&self.of, &asked)?;
         let parts = parts(&self.of, &asked, &access)?;
         Ok(Self::with_parts(self.of.clone(), asked, Some(access), parts, self.context.clone()))
     }
@@ -107,6 +107,14 @@ impl TableScanExec {
         let mut asked = self.asked.clone();
         asked.opaque.extend_from_slice(conditions);
         let access = self.access.clone().map(|access| access.with_opaque(conditions));
+        Self::with_parts(self.of.clone(), asked, access, self.parts.clone(), self.context.clone())
+    }
+
+    /// The same scan, whose refusal gives this advice: it changes nothing of its plan.
+    pub(crate) fn with_join_advice(&self, advice: JoinAdvice) -> Self {
+        let access = self.access.clone().map(|access| access.with_join_advice(&advice));
+        let mut asked = self.asked.clone();
+        asked.join_advice.push(advice);
         Self::with_parts(self.of.clone(), asked, access, self.parts.clone(), self.context.clone())
     }
 
@@ -157,7 +165,7 @@ impl TableScanExec {
             let Some(mut conditions) = bound_conditions(own, values) else { return Ok(None) };
             conditions.extend_from_slice(later);
             let asked = ScanRequest { conditions, ..self.asked.clone() };
-            let access = plan(request(&of, &asked))?.with_opaque(&asked.opaque);
+            let access = planned(&of, &asked)?;
             (asked, access)
         } else {
             (self.asked.clone(), known.clone())
@@ -199,6 +207,12 @@ impl TableScanExec {
         let spec = access.spec(self.asked.columns.clone())?;
         Ok(spec.scan(&self.of.snapshot()?, route, self.context.clone())?)
     }
+}
+
+/// The access of a request, with what operators above have told of it.
+fn planned(of: &TableUse, asked: &ScanRequest) -> Result<TableAccess, RelationalError> {
+    let access = plan(request(of, asked))?.with_opaque(&asked.opaque);
+    Ok(asked.join_advice.iter().fold(access, TableAccess::with_join_advice))
 }
 
 /// The order in which rows come, as far as it is in the columns put out.

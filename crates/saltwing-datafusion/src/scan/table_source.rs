@@ -160,6 +160,7 @@ impl TableProvider for TableSource {
             ends: None,
             partitions: 1,
             opaque: Vec::new(),
+            join_advice: Vec::new(),
         };
         Ok(Arc::new(TableScanExec::new(self.of.clone(), asked)))
     }
