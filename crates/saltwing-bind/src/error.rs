@@ -188,7 +188,7 @@ pub enum BindErrorKind {
     #[error("parameter {0} has no value")]
     MissingParameter(usize),
     /// Legal SQL that is not built yet.
-    #[error("{0} is not supported yet")]
+    #[error("{0} is not supported")]
     NotSupported(String),
     /// Legal SQL that is misplaced.
     #[error("{0}")]

@@ -44,8 +44,13 @@ const HONOURED_OPTIONS: &[&str] = &[BLOCK_BYTES, BLOCK_ROWS, "FULL_SCAN", KEEP_V
 /// Options that decide where a table's rows lie: given at its creation.
 pub(crate) const KEY_OPTIONS: &[&str] = &["SALT_BUCKETS", "SALT_BY"];
 
-/// Options whose meaning is missing: to keep them without it would be a lie.
-const UNSUPPORTED_OPTIONS: &[&str] = &["MULTI_TENANT", "TRANSACTIONAL"];
+/// Options of Phoenix whose meaning is missing, with the reason: to keep them without it would be a lie.
+const UNSUPPORTED_OPTIONS: &[(&str, &str)] = &[
+    ("AUTO_PARTITION_SEQ", "there are no partitions of views"),
+    ("MULTI_TENANT", "make the tenant the first column of the key"),
+    ("PHYSICAL_TABLE_NAME", "a table has one name"),
+    ("TRANSACTIONAL", "every table is transactional: leave the option out"),
+];
 
 /// The options of a table, except for those of its key.
 pub(crate) struct TableOptions {
@@ -109,11 +114,13 @@ impl TableOptions {
                 let error = invalid("TTL_COLUMN is fixed when a table is made: each row keeps its time");
                 return Err(error.at(Some(spec.span)));
             }
-            unsupported if UNSUPPORTED_OPTIONS.contains(&unsupported) => {
-                let error = BindErrorKind::NotSupported(format!("the table option {unsupported}"));
-                return Err(BindError::from(error).at(Some(spec.span)));
+            other => {
+                let Some((_, reason)) = UNSUPPORTED_OPTIONS.iter().find(|(option, _)| *option == other) else {
+                    return Err(unknown(spec, &name));
+                };
+                let error = BindErrorKind::NotSupported(format!("the table option {other}"));
+                return Err(BindError::from(error).at(Some(spec.span)).help(*reason));
             }
-            _ => return Err(unknown(spec, &name)),
         }
         Ok(())
     }
@@ -180,7 +187,11 @@ fn word(spec: &OptionSpec) -> String {
 fn ttl(spec: &OptionSpec) -> Result<Option<u64>> {
     match word(spec).as_str() {
         "NONE" | "FOREVER" => Ok(None),
-        _ => whole(spec, 1, u64::from(u32::MAX)).map(Some).map_err(|e| e.help("TTL is in seconds; FOREVER is none")),
+        _ => whole(spec, 1, u64::from(u32::MAX)).map(Some).map_err(|e| {
+            e.help(
+                "TTL is in seconds, and FOREVER is none; it takes no condition: DELETE FROM t WHERE .. deletes by one",
+            )
+        }),
     }
 }
 

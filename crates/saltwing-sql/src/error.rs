@@ -50,7 +50,7 @@ impl SqlError {
 
     /// Legal SQL that is not built yet: the construct, as the user would call it.
     pub(crate) fn not_supported(what: impl std::fmt::Display, span: Span) -> Self {
-        Self::new(ErrorCode::NotSupported, format!("not supported yet: {what}"), span)
+        Self::new(ErrorCode::NotSupported, format!("not supported: {what}"), span)
     }
 
     /// A value of a sequence where none may stand.

@@ -399,7 +399,7 @@ fn drop(cursor: &mut Cursor<'_>) -> Result<Statement, SqlError> {
     object(cursor, "DROP")
 }
 
-/// `CREATE INDEX` and the like: recognized, not supported yet.
+/// `CREATE INDEX` and the like: recognized, not supported.
 fn object(cursor: &mut Cursor<'_>, verb: &str) -> Result<Statement, SqlError> {
     let start = cursor.index();
     cursor.expect(&[verb])?;
@@ -452,15 +452,21 @@ const NO_PROCEDURES: &str = "there is no procedural language: the program runs t
 fn unsupported(cursor: &mut Cursor<'_>, verb: &str) -> Option<Unsupported> {
     let start = cursor.index();
     let (words, help): (usize, Option<&str>) = match verb {
+        "ALTER" if cursor.at(&["ALTER", "SESSION"]) => (2, Some("SET name = value sets an option of this session")),
         "ALTER" => (2, None),
         "CALL" => (1, Some(NO_PROCEDURES)),
         "REPLACE" => (1, Some("UPSERT INTO writes rows whether their keys exist or not")),
         "DELETE" if ["JAR"].iter().any(|word| cursor.word_is(1, word)) => (2, None),
-        "GRANT" | "REVOKE" | "ANALYZE" | "VACUUM" | "EXECUTE" | "PREPARE" | "DEALLOCATE" | "DECLARE" | "FETCH"
-        | "CLOSE" | "LOCK" | "LISTEN" | "NOTIFY" | "REINDEX" | "CLUSTER" | "REFRESH" | "PRAGMA" | "OPTIMIZE"
-        | "IMPORT" | "LOAD" | "RESET" | "DISCARD" => (1, None),
+        "GRANT" | "REVOKE" => (1, Some("who may open the directory may read and write it")),
+        "DECLARE" | "FETCH" | "CLOSE" => {
+            (1, Some("the rows of the library are a cursor: Connection::query gives them one by one"))
+        }
+        "ANALYZE" | "VACUUM" | "EXECUTE" | "PREPARE" | "DEALLOCATE" | "LOCK" | "LISTEN" | "NOTIFY" | "REINDEX"
+        | "CLUSTER" | "REFRESH" | "PRAGMA" | "OPTIMIZE" | "IMPORT" | "LOAD" | "RESET" | "DISCARD" => (1, None),
         "ADD" | "LIST" if cursor.word_is(1, "JARS") || cursor.word_is(1, "JAR") => (2, None),
-        "UPDATE" if cursor.at(&["UPDATE", "STATISTICS"]) => (2, None),
+        "UPDATE" if cursor.at(&["UPDATE", "STATISTICS"]) => {
+            (2, Some("statistics stand with the rows and are never old"))
+        }
         _ => return None,
     };
     for _ in 0..words {

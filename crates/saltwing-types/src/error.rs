@@ -223,7 +223,7 @@ pub enum ValueError {
     #[error("{0}")]
     BadArgument(String),
     /// Legal SQL that is not built yet.
-    #[error("{0} is not supported yet")]
+    #[error("{0} is not supported")]
     NotSupported(String),
     /// An operand that the typed expression repeats has too many parts; the limit.
     #[error("an operand of BETWEEN, CASE, NULLIF or SIGN has at most {0} parts")]

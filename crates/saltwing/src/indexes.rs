@@ -126,7 +126,7 @@ impl Session {
         if !self.catalog().is_temporary(table.def()) {
             return Ok(());
         }
-        let error = Error::new(ErrorCode::NotSupported, "ASYNC for an index of a temporary table is not supported yet");
+        let error = Error::new(ErrorCode::NotSupported, "ASYNC for an index of a temporary table is not supported");
         Err(error.at(Some(span)).with_help(Some("leave ASYNC out: the statement then waits for the index")))
     }
 

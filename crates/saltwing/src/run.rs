@@ -353,7 +353,7 @@ pub(crate) fn unsupported(statement: &Statement) -> Option<Error> {
     Some(match statement {
         Statement::Use(name) => not_supported("USE", name.span, "write the schema before the table: s.t"),
         Statement::Unsupported(statement) => {
-            let text = format!("{} is not supported yet", statement.what);
+            let text = format!("{} is not supported", statement.what);
             Error::new(ErrorCode::NotSupported, text).at(Some(statement.span)).with_help(statement.help.as_deref())
         }
         _ => return None,
@@ -361,6 +361,6 @@ pub(crate) fn unsupported(statement: &Statement) -> Option<Error> {
 }
 
 fn not_supported(what: &str, span: Span, help: &str) -> Error {
-    let text = format!("{what} is not supported yet");
+    let text = format!("{what} is not supported");
     Error::new(ErrorCode::NotSupported, text).with_help(Some(help)).at(Some(span))
 }

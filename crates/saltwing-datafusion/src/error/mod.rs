@@ -87,7 +87,7 @@ pub enum RelationalErrorKind {
     #[error("{0}")]
     TypeMismatch(String),
     /// Legal SQL that is not built yet.
-    #[error("{0} is not supported yet")]
+    #[error("{0} is not supported")]
     NotSupported(String),
     /// SQL that makes no sense.
     #[error("{0}")]

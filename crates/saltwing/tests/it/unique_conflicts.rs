@@ -106,7 +106,7 @@ fn a_target_that_is_no_key_is_told_what_there_is() {
     );
     let error =
         connection.execute("INSERT INTO t VALUES (1, 'a', 1) ON CONFLICT (n, mail) WHERE n > ? DO NOTHING", params![0]);
-    assert_eq!(error.unwrap_err().to_string(), "a parameter in the target of ON CONFLICT is not supported yet");
+    assert_eq!(error.unwrap_err().to_string(), "a parameter in the target of ON CONFLICT is not supported");
 }
 
 #[test]
