@@ -111,6 +111,63 @@ fn a_refusal_names_the_index_that_serves() {
     }
 }
 
+/// A table of flights, and one of planes that may be read whole.
+#[cfg(feature = "datafusion")]
+fn flights_and_planes() -> Connection {
+    let connection = memory();
+    run(
+        &connection,
+        &[
+            "CREATE TABLE f (origin VARCHAR NOT NULL, n INTEGER NOT NULL, tail VARCHAR, CONSTRAINT pk PRIMARY KEY (origin, n))",
+            "CREATE TABLE p (tail VARCHAR PRIMARY KEY, maker VARCHAR) FULL_SCAN = 'allow'",
+            "CREATE TABLE w (origin VARCHAR PRIMARY KEY, rain DOUBLE)",
+            "UPSERT INTO f VALUES ('a', 1, 'x'), ('a', 2, 'y'), ('b', 3, 'x')",
+            "UPSERT INTO p VALUES ('x', 'm'), ('y', 'o')",
+            "UPSERT INTO w VALUES ('a', 1), ('b', 0)",
+        ],
+    );
+    connection
+}
+
+/// The advice for a refused join is one that makes it legal.
+#[test]
+#[cfg(feature = "datafusion")]
+fn a_refused_join_names_the_index_by_which_it_looks_rows_up() {
+    for sql in [
+        "SELECT f.n FROM f JOIN p ON p.tail = f.tail WHERE p.maker = 'm'",
+        "SELECT f.n FROM p JOIN f ON p.tail = f.tail WHERE p.maker = 'm'",
+        "SELECT p.tail FROM p LEFT JOIN f ON p.tail = f.tail WHERE p.tail > 'a'",
+        "SELECT p.tail FROM p WHERE EXISTS (SELECT 1 FROM f WHERE f.tail = p.tail AND f.n = 3)",
+    ] {
+        let connection = flights_and_planes();
+        let error = connection.query(sql, ()).map(drop).unwrap_err();
+        let help = error.help().unwrap().to_owned();
+        let create =
+            help.lines().find_map(|line| line.strip_prefix("or create an index by which the join looks its rows up: "));
+        let create = create.unwrap_or_else(|| panic!("{sql}: {help}"));
+        assert_eq!(create, "CREATE INDEX f_tail ON f (tail)", "{sql}");
+        run(&connection, &[create, sql]);
+    }
+    // An index of f would not help: nothing bounds what its rows would be looked up for.
+    let error = flights_and_planes().query("SELECT f.n FROM f JOIN w ON w.rain = f.n", ()).map(drop).unwrap_err();
+    assert!(!error.help().unwrap().contains("CREATE INDEX"), "{error:?}");
+}
+
+/// Where one of two full scans is enough, the refusal names both.
+#[test]
+#[cfg(feature = "datafusion")]
+fn a_refused_join_names_the_other_table_that_could_be_read_whole() {
+    let connection = flights_and_planes();
+    let join = "FROM f JOIN w ON w.origin = f.origin WHERE w.rain > 0.1";
+    let error = connection.query(&format!("SELECT f.n {join}"), ()).map(drop).unwrap_err();
+    let help = error.help().unwrap();
+    let line =
+        "or read all of w instead (about 2 rows, not 3), for whose rows these are looked up: /*+ FULL_SCAN(w) */";
+    assert!(help.lines().any(|found| found == line), "{help}");
+    assert!(error.to_string().contains("all of f"), "{error}");
+    run(&connection, &[&format!("SELECT /*+ FULL_SCAN(w) */ f.n {join}")]);
+}
+
 const USERS: i64 = 3;
 const MESSAGES: i64 = 120;
 
