@@ -222,6 +222,10 @@ impl CatalogError {
                 Some(format!("there is {nearest}"))
             }
             Self::NoSuchView { .. } => Some("SHOW VIEWS lists them".into()),
+            Self::NoSuchSchema(name) if name.eq_ignore_ascii_case("SYSTEM") => Some(
+                "definitions are in information_schema, and in SHOW TABLES, SHOW COLUMNS, SHOW INDEXES and SHOW SEQUENCES".into(),
+            ),
+            Self::IsView(_) => Some("write or alter the table that it reads; an index of that table serves the view, too".into()),
             Self::NotAttached(_) => Some("SHOW ATTACHED lists them".into()),
             Self::IsTable(name) => Some(format!("DROP TABLE {name}")),
             Self::Used { .. } => Some("drop the view first; DROP TABLE and DROP VIEW do so with CASCADE".into()),

@@ -216,12 +216,15 @@ impl TableAccess {
     /// Adds advice to a refusal: what would let a join look the rows up.
     #[must_use]
     pub fn with_join_advice(mut self, advice: &JoinAdvice) -> Self {
-        if let Some(refusal) = &mut self.access.verdict.refusal {
-            refusal.fixes.push(advice.to_string());
-            if let JoinAdvice::Index(index) = advice {
-                self.advice = vec![index.clone()];
+        let Some(refusal) = &mut self.access.verdict.refusal else { return self };
+        if let JoinAdvice::Index(index) = advice {
+            // An index that its own conditions bound is advised already.
+            if !self.advice.is_empty() {
+                return self;
             }
+            self.advice = vec![index.clone()];
         }
+        refusal.fixes.push(advice.to_string());
         self
     }
 

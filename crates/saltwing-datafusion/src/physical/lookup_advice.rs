@@ -13,7 +13,9 @@ use saltwing_planner::JoinAdvice;
 use super::lookup_join::output_of;
 use super::lookup_key::Outer;
 use super::lookup_rule::{OuterReading, is_permitted, is_refused, lookup_keys, planned_for, reading_of};
+use crate::RelationalError;
 use crate::scan::scan_path::Path;
+use crate::scan::scan_statistics::rows_read;
 use crate::scan::table_scan::TableScanExec;
 
 /// The join with the advice of an index, if one would let it look up a side that is refused.
@@ -60,7 +62,8 @@ pub(super) fn of_either_side(
     if name(scan) == name(other) {
         return Ok(outer.clone());
     }
-    let advice = JoinAdvice::FullScanOf { table: name(other), rows: other.rows(), own_rows: scan.rows() };
+    let rows = |scan: &TableScanExec| Ok::<_, RelationalError>(rows_read(scan.table_use(), scan.access()?));
+    let advice = JoinAdvice::FullScanOf { table: name(other), rows: rows(other)?, own_rows: rows(scan)? };
     let advised = scan.with_join_advice(advice);
     path.over(advised)
 }
