@@ -10,6 +10,8 @@ use crate::trace::Record;
 use history_tests::Random;
 
 const PAGE: u64 = 4096;
+/// Bytes that a disk writes as a whole.
+const SECTOR: usize = 512;
 
 /// What a power cut leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -21,6 +23,11 @@ pub enum Rule {
     Torn,
     /// As ext4, and files as long as they were, with zeros where nothing was synced.
     Zero,
+    /// As torn, and harsher: sectors of 512 bytes instead of pages, of any version that a page had since the last sync of its file; and
+    /// any length that the file had since then.
+    Sector,
+    /// As sector, and each name by itself is either as POSIX promises it, or as it was last.
+    Subset,
     /// To the letter: a file's name is there when its directory was synced after it was made.
     Posix,
     /// Every write is on the disk, as after the process alone was killed.
@@ -42,6 +49,12 @@ struct Inode {
     synced: Contents,
     /// Pages that differ from what is synced.
     dirty: BTreeSet<u64>,
+    /// Changes so far.
+    changes: u64,
+    /// The contents that pages got by changes after the last sync began, each with the number of its change.
+    versions: BTreeMap<u64, Vec<(u64, Page)>>,
+    /// The lengths that the file got so.
+    lengths: Vec<(u64, u64)>,
 }
 
 /// A change of names.
@@ -56,7 +69,7 @@ enum Change {
 
 /// A sync that has begun.
 enum Syncing {
-    File { inode: u64, pages: Vec<(u64, Option<Page>)>, bytes: u64, changes: usize },
+    File { inode: u64, pages: Vec<(u64, Option<Page>)>, bytes: u64, changes_of_file: u64, changes: usize },
     Folder { path: String, names: Names, folders: BTreeSet<String>, changes: usize },
 }
 
@@ -126,6 +139,7 @@ impl Disk {
             let (ours, mut file) = (self.files.len() as u64, Inode::default());
             file.write(0, &fs::read(&path)?);
             file.dirty.clear();
+            file.forget(u64::MAX);
             file.synced = file.now.clone();
             self.files.insert(ours, file);
             self.change(Change::Made(name, ours));
@@ -206,7 +220,8 @@ impl Disk {
         let Some(&inode) = self.inodes.get(&inode) else { return };
         if let Some(file) = self.files.get(&inode) {
             let pages = file.dirty.iter().map(|page| (*page, file.now.pages.get(page).cloned())).collect();
-            self.syncing.insert(serial, Syncing::File { inode, pages, bytes: file.now.bytes, changes });
+            let (bytes, changes_of_file) = (file.now.bytes, file.changes);
+            self.syncing.insert(serial, Syncing::File { inode, pages, bytes, changes_of_file, changes });
         }
     }
 
@@ -220,9 +235,10 @@ impl Disk {
     fn sync_ended(&mut self, serial: u64) {
         let made = match self.syncing.remove(&serial) {
             None => return,
-            Some(Syncing::File { inode, pages, bytes, changes }) => {
+            Some(Syncing::File { inode, pages, bytes, changes_of_file, changes }) => {
                 if let Some(file) = self.files.get_mut(&inode) {
                     file.synced(pages, bytes);
+                    file.forget(changes_of_file);
                 }
                 changes
             }
@@ -257,14 +273,28 @@ impl Disk {
         let changes = match rule {
             Rule::Killed => return self.now.clone(),
             Rule::Posix => return self.promised.clone(),
+            Rule::Subset => return self.mixed_tree(random),
             Rule::Ext4 | Rule::Zero => self.changes_synced,
-            Rule::Torn => {
+            Rule::Torn | Rule::Sector => {
                 self.changes_synced + random.below((self.changes.len() - self.changes_synced) as u64 + 1) as usize
             }
         };
         let mut tree = Tree { names: Names::new(), folders: BTreeSet::from([self.root.clone()]) };
         self.changes.iter().take(changes).for_each(|change| tree.apply(change));
         tree
+    }
+
+    /// Each name as POSIX promises it, or as it was last.
+    fn mixed_tree(&self, random: &mut Random) -> Tree {
+        let folders = self.now.folders.union(&self.promised.folders).cloned().collect();
+        let mut names = Names::new();
+        for name in self.now.names.keys().chain(self.promised.names.keys()).collect::<BTreeSet<_>>() {
+            let tree = if random.below(2) == 0 { &self.now } else { &self.promised };
+            if let Some(inode) = tree.names.get(name) {
+                names.insert(name.clone(), *inode);
+            }
+        }
+        Tree { names, folders }
     }
 
     fn place(&self, path: &str, to: &Path) -> std::path::PathBuf {
@@ -305,29 +335,49 @@ impl Inode {
             let count = bytes.len().min(PAGE as usize - offset);
             let mut whole = self.now.pages.get(&page).map_or_else(|| vec![0; PAGE as usize], |page| page.to_vec());
             whole[offset..offset + count].copy_from_slice(&bytes[..count]);
-            self.now.pages.insert(page, whole.into());
-            self.dirty.insert(page);
+            self.put(page, whole.into());
             at += count as u64;
             bytes = &bytes[count..];
         }
-        self.now.bytes = self.now.bytes.max(at);
+        if at > self.now.bytes {
+            self.now.bytes = at;
+            self.lengths.push((self.changes, at));
+        }
+    }
+
+    fn put(&mut self, page: u64, contents: Page) {
+        self.changes += 1;
+        self.versions.entry(page).or_default().push((self.changes, contents.clone()));
+        self.now.pages.insert(page, contents);
+        self.dirty.insert(page);
     }
 
     fn cut(&mut self, length: u64) {
         if length < self.now.bytes {
             let last = length / PAGE;
             let gone: Vec<u64> = self.now.pages.keys().copied().filter(|page| *page >= last).collect();
+            // What was written there is gone, whether it had reached the disk or not.
+            self.versions.retain(|page, _| *page < last);
             for page in gone {
                 self.dirty.insert(page);
                 let kept = self.now.pages.remove(&page).filter(|_| page == last && !length.is_multiple_of(PAGE));
                 if let Some(kept) = kept {
                     let mut whole = kept.to_vec();
                     whole[(length % PAGE) as usize..].fill(0);
-                    self.now.pages.insert(page, whole.into());
+                    self.put(page, whole.into());
                 }
             }
         }
         self.now.bytes = length;
+        self.changes += 1;
+        self.lengths.push((self.changes, length));
+    }
+
+    /// Forgets the versions and lengths of the first changes, which are on the disk.
+    fn forget(&mut self, changes: u64) {
+        self.lengths.retain(|(number, _)| *number > changes);
+        self.versions.values_mut().for_each(|versions| versions.retain(|(number, _)| *number > changes));
+        self.versions.retain(|_, versions| !versions.is_empty());
     }
 
     fn synced(&mut self, pages: Vec<(u64, Option<Page>)>, bytes: u64) {
@@ -352,6 +402,7 @@ impl Inode {
             Rule::Killed => self.now.clone(),
             Rule::Ext4 | Rule::Posix => self.synced.clone(),
             Rule::Zero => Contents { bytes: self.now.bytes.max(self.synced.bytes), ..self.synced.clone() },
+            Rule::Sector | Rule::Subset => self.left_by_sector(random),
             Rule::Torn => {
                 let mut left = self.synced.clone();
                 let share = random.pick(&[0, 50, 90, 100]);
@@ -367,6 +418,41 @@ impl Inode {
                 left
             }
         }
+    }
+}
+
+impl Inode {
+    /// The synced contents, cut to one of the unsynced lengths or not, with some of the unsynced versions of pages, or with some
+    /// sectors of these.
+    fn left_by_sector(&self, random: &mut Random) -> Contents {
+        let mut left = self.synced.clone();
+        let share = random.pick(&[0, 30, 70, 95]);
+        if !self.lengths.is_empty() && random.below(3) > 0 {
+            let chosen = random.below(self.lengths.len() as u64) as usize;
+            left.bytes = self.lengths[chosen].1;
+            let lowest = self.lengths[..=chosen].iter().map(|(_, length)| *length).min().unwrap_or(left.bytes);
+            if lowest < self.synced.bytes {
+                left.pages.retain(|page, _| (page + 1) * PAGE <= lowest);
+            }
+        }
+        for (page, versions) in &self.versions {
+            if random.below(100) >= share {
+                continue;
+            }
+            let version = &versions[random.below(versions.len() as u64) as usize].1;
+            let mut whole = left.pages.get(page).map_or_else(|| vec![0; PAGE as usize], |page| page.to_vec());
+            let is_torn = random.below(3) == 0;
+            for (old, new) in whole.chunks_mut(SECTOR).zip(version.chunks(SECTOR)) {
+                if !is_torn || random.below(2) == 0 {
+                    old.copy_from_slice(new);
+                }
+            }
+            left.pages.insert(*page, whole.into());
+            if random.below(2) == 0 {
+                left.bytes = left.bytes.max(self.now.bytes.min((page + 1) * PAGE));
+            }
+        }
+        left
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a crash and a disk may do to a database, tried on demand.
 //!
 //! ```text
-//! crash-tests power  --store redb --cuts 1000 --rule ext4,torn,zero,posix --seed 7
+//! crash-tests power  --store redb --cuts 1000 --rule ext4,torn,zero,posix,sector,subset --seed 7
 //! crash-tests damage --store redb --trials 2000 --left killed --seed 7
 //! crash-tests kill   --store redb --rounds 100 --threads 8 --seed 7
 //! ```
@@ -58,7 +58,7 @@ enum Task {
         #[arg(long, default_value_t = 100)]
         cuts: usize,
         /// What a cut leaves.
-        #[arg(long, value_delimiter = ',', default_value = "ext4,torn,zero")]
+        #[arg(long, value_delimiter = ',', default_value = "ext4,torn,zero,sector,subset")]
         rule: Vec<Rule>,
         /// How long the writer writes.
         #[arg(long, default_value_t = 6.0)]

@@ -11,24 +11,18 @@ fn holds(arguments: &[&str]) {
 
 #[test]
 fn what_was_acknowledged_survives_a_power_cut() {
-    for store in ["redb"] {
-        let rules = "ext4,torn,zero";
-        holds(&["power", "--store", store, "--cuts", "12", "--rule", rules, "--seconds", "3", "--seed", "11"]);
-    }
+    let rules = "ext4,torn,zero,sector,subset";
+    holds(&["power", "--cuts", "12", "--rule", rules, "--seconds", "3", "--seed", "11"]);
 }
 
 #[test]
 fn damage_is_told_or_of_no_effect() {
-    for store in ["redb"] {
-        holds(&["damage", "--store", store, "--trials", "30", "--seconds", "1.5", "--seed", "11"]);
-    }
+    holds(&["damage", "--trials", "30", "--seconds", "1.5", "--seed", "11"]);
 }
 
-/// Not on sled: there a transaction may have read a commit that the kill takes away.
+/// Not on sled, where a transaction may have read a commit that the kill takes away.
 #[test]
 fn a_killed_process_leaves_whole_transactions() {
-    for store in ["redb"] {
-        // As many kills as make it sure that one of them meets a commit whose outcome is unknown, which a run must have.
-        holds(&["kill", "--store", store, "--rounds", "20", "--threads", "8", "--seed", "11"]);
-    }
+    // As many kills as make it sure that one of them meets a commit whose outcome is unknown, which a run must have.
+    holds(&["kill", "--rounds", "20", "--threads", "8", "--seed", "11"]);
 }
