@@ -8,7 +8,9 @@ use saltwing_store::{Holder, StoreError};
 pub(crate) fn storage_error(op: &'static str, path: &Path, error: redb::Error) -> StoreError {
     let path_buf = path.to_path_buf();
     match error {
-        redb::Error::DatabaseAlreadyOpen => StoreError::Locked { path: path_buf, holder: Holder::Writer },
+        redb::Error::DatabaseAlreadyOpen => {
+            StoreError::Locked { path: path_buf, holder: Holder::Writer { process: None } }
+        }
         redb::Error::PreviousIo | redb::Error::DatabaseClosed => StoreError::Poisoned { path: path_buf, why: None },
         redb::Error::Io(cause) => StoreError::reading(op, path, cause),
         other => StoreError::Corrupt { path: path_buf, why: other.to_string() },

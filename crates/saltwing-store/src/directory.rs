@@ -3,7 +3,7 @@
 //! ```text
 //! my-database/
 //!   SALTWING   the marker: format, store, state; three lines of text
-//!   LOCK       locked by a process that has the database open: alone to write, together to read; stays empty
+//!   LOCK       locked by a process that has the database open: alone to write, together to read; a writer notes its process
 //!   data/      the store's own files
 //!   WATERMARK  which commits were on the disk, where the store numbers them (the module `watermark`)
 //!   TORN/      ends of logs that a crash has torn, cut off at an opening and kept
@@ -14,7 +14,7 @@
 //! `data` was acknowledged by then, and the next opening deletes it.
 
 use std::fs::{self, File, TryLockError};
-use std::io::{self, Write};
+use std::io::{self, Seek, SeekFrom, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -120,7 +120,8 @@ pub struct Directory {
     path: PathBuf,
     store: &'static str,
     ready: bool,
-    _lock: File,
+    access: Access,
+    lock: File,
 }
 
 impl Directory {
@@ -163,7 +164,7 @@ impl Directory {
         // Again, now that nobody else can create it or change the marker.
         let found = check(path, inspect(path)?, store, access)?;
         let ready = matches!(&found, Found::Database(marker) if marker.ready);
-        let directory = Self { path: path.to_path_buf(), store, ready, _lock: lock };
+        let directory = Self { path: path.to_path_buf(), store, ready, access, lock };
         directory.prepare_data()?;
         Ok(directory)
     }
@@ -189,7 +190,22 @@ impl Directory {
             self.write_marker("ready")?;
             self.ready = true;
         }
+        if !self.access.is_readonly() {
+            self.note_process();
+        }
         Ok(())
+    }
+
+    /// Notes the number of this process in the lock file, for the error of others. It is no more than advice: a full device must not keep a
+    /// database shut, so a failure leaves the file without a number.
+    fn note_process(&self) {
+        let note = || -> io::Result<()> {
+            let mut file = &self.lock;
+            file.set_len(0)?;
+            file.seek(SeekFrom::Start(0))?;
+            writeln!(file, "{}", std::process::id())
+        };
+        drop(note());
     }
 
     fn prepare_data(&self) -> Result<(), StoreError> {
@@ -286,7 +302,7 @@ fn lock_alone(path: &Path) -> Result<File, StoreError> {
         || file.try_lock(),
         || match file.try_lock_shared() {
             Ok(()) => Holder::Readers,
-            Err(_) => Holder::Writer,
+            Err(_) => writer(&lock_path),
         },
     )?;
     Ok(file)
@@ -302,8 +318,14 @@ fn lock_shared(path: &Path) -> Result<File, StoreError> {
         }
         _ => StoreError::io("open the lock file", &lock_path, error),
     })?;
-    wait_for_lock(path, || file.try_lock_shared(), || Holder::Writer)?;
+    wait_for_lock(path, || file.try_lock_shared(), || writer(&lock_path))?;
     Ok(file)
+}
+
+/// The writer that holds a lock file, by the number in it.
+fn writer(lock_path: &Path) -> Holder {
+    let noted = fs::read_to_string(lock_path).unwrap_or_default();
+    Holder::Writer { process: noted.trim().parse().ok() }
 }
 
 fn wait_for_lock(

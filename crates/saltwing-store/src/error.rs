@@ -15,7 +15,7 @@ use saltwing_types::{StorageCause, StorageError};
 #[non_exhaustive]
 pub enum StoreError {
     /// Another process, or another handle in this one, has the database open.
-    #[error("{}: the database is open {holder}, here or in another process", path.display())]
+    #[error("{}: the database is open {holder}", path.display())]
     Locked {
         /// The database's directory.
         path: PathBuf,
@@ -162,17 +162,24 @@ fn because(why: &Option<String>) -> String {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Holder {
     /// A writer. No one else can open the database.
-    Writer,
+    Writer {
+        /// The number of its process, if the writer has noted it.
+        process: Option<u32>,
+    },
     /// One or several readers. Others can open it read-only.
     Readers,
 }
 
 impl fmt::Display for Holder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Writer => "for writing",
-            Self::Readers => "for reading",
-        })
+        match self {
+            Self::Writer { process: Some(process) } if *process == std::process::id() => {
+                write!(f, "for writing in this process ({process})")
+            }
+            Self::Writer { process: Some(process) } => write!(f, "for writing in process {process}"),
+            Self::Writer { process: None } => f.write_str("for writing, here or in another process"),
+            Self::Readers => f.write_str("for reading, here or in another process"),
+        }
     }
 }
 

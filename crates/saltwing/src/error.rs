@@ -322,6 +322,9 @@ pub(crate) fn table_help(error: &TableError) -> Option<String> {
         TableError::Storage(error) => match error.cause {
             StorageCause::DeviceNearlyFull => Some("delete rows, or make room on the device: then writes go on".into()),
             StorageCause::DeviceFull => Some("make room on the device, close the database and open it again".into()),
+            StorageCause::Locked => {
+                Some("to look into it meanwhile: BACKUP TO 'directory' where it is open, and open that copy".into())
+            }
             StorageCause::BatchTooLarge => {
                 Some("SET autocommit_rows = 100000 commits in parts; or write in several statements".into())
             }

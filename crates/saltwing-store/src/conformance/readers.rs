@@ -58,7 +58,7 @@ pub fn readers_leave_a_killed_writers_files_alone(
     before.assert_unchanged();
     let writer = open(&path, options(Access::Existing)).unwrap();
     assert_whole(&*writer, acknowledged);
-    assert_eq!(refused(open(&path, options(Access::ReadOnly))), Holder::Writer);
+    assert_eq!(refused(open(&path, options(Access::ReadOnly))), Holder::Writer { process: Some(std::process::id()) });
 }
 
 /// A process without write permission reads at the same time as a reader in this one, and keeps writers out; a writer

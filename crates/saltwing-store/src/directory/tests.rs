@@ -40,7 +40,7 @@ fn a_writer_is_alone_and_readers_are_together() {
     let path = home.path().join("db");
     let writer = create(&path);
     for access in [Access::ReadOnly, Access::Existing, Access::Create] {
-        assert_eq!(holder(&path, access), Holder::Writer);
+        assert_eq!(holder(&path, access), Holder::Writer { process: Some(std::process::id()) });
     }
     drop(writer);
     let reader = Directory::open(&path, "redb", Access::ReadOnly).unwrap();
@@ -53,12 +53,26 @@ fn a_writer_is_alone_and_readers_are_together() {
     assert!(Directory::open(&path, "redb", Access::Existing).is_ok());
 }
 
+/// What is no number of a process in the lock file, of an earlier version or damaged, is none.
+#[test]
+fn a_writer_without_a_number_is_a_writer() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("db");
+    let writer = create(&path);
+    for text in ["", "x", "-1", "99999999999999999999"] {
+        fs::write(path.join(LOCK), text).unwrap();
+        assert_eq!(holder(&path, Access::Existing), Holder::Writer { process: None }, "{text}");
+    }
+    drop(writer);
+}
+
 #[test]
 fn a_store_that_writes_in_order_to_read_is_alone() {
     let home = tempfile::tempdir().unwrap();
     drop(create(home.path()));
     let alone = Directory::open_alone(home.path(), "redb", Access::ReadOnly).unwrap();
-    assert_eq!(holder(home.path(), Access::ReadOnly), Holder::Writer);
+    // It writes into its own files alone.
+    assert!(matches!(holder(home.path(), Access::ReadOnly), Holder::Writer { .. }));
     drop(alone);
     let lock = home.path().join(LOCK);
     fs::remove_file(&lock).unwrap();
