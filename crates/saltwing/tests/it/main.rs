@@ -23,6 +23,7 @@ mod dynamic_columns;
 #[cfg(feature = "datafusion")]
 mod errors_as_data;
 mod export;
+mod features;
 mod few_rows;
 #[cfg(feature = "datafusion")]
 mod file_queries;
