@@ -125,8 +125,9 @@ fn write_data(folder: &Path) -> Vec<u64> {
             let time = format!("2013-{:02}-{:02}T{hour:02}:00:00Z", month + 1, of_month + 1);
             for origin in ORIGINS {
                 let temperature = format!("{}.{:02}", random.below(90), random.below(100));
-                let wind = random.or_null(40, format!("{}.5", random.below(33)));
-                let gust = random.or_null(2, format!("{}.25", random.below(50)));
+                let (wind, gust) = (random.below(33), random.below(50));
+                let wind = random.or_null(40, format!("{wind}.5"));
+                let gust = random.or_null(2, format!("{gust}.25"));
                 writeln!(
                     weather,
                     "{origin},{date},{hour},{temperature},20.5,60.25,{},{wind},{gust},0,1012.5,10,{time}",
