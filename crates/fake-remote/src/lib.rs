@@ -21,9 +21,11 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
 
 mod chance;
+mod client;
 mod cluster;
 mod rows;
 mod scan;
+mod snapshot;
 mod store;
 mod transaction;
 

@@ -13,9 +13,9 @@ use saltwing_access::{
 use saltwing_expr::{ColumnBuilder, Filter, RowValues, value_at};
 use saltwing_types::{Expr, Value};
 
+use crate::client::Link;
 use crate::cluster::{CallError, Keys, StoredRow};
 use crate::rows::value;
-use crate::store::Link;
 
 /// Most rows of a page.
 const PAGE_ROWS: usize = 16;

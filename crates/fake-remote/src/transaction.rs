@@ -8,9 +8,10 @@ use saltwing_access::{
     Transaction, WriteBatch,
 };
 
+use crate::client::{Client, NAME, OwnChanges};
 use crate::cluster::{CallError, Change, Commit, ReadAt, Refused};
 use crate::rows::stored;
-use crate::store::{Client, NAME, OwnChanges, RemoteSnapshot};
+use crate::snapshot::RemoteSnapshot;
 
 /// Ids of tables below are the catalog's own.
 const FIRST_USER_TABLE: u32 = 100;

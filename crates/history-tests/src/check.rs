@@ -17,7 +17,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::history::{End, Span, Transaction};
-use crate::model::{State, Writes, replay};
+use crate::model::{Writes, replay};
+use crate::state::State;
 
 /// No order explains the history.
 #[derive(Debug)]

@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::State;
-use crate::statement::{Answer, Statement, Table};
+use crate::state::State;
+use crate::statement::{Answer, Statement};
+use crate::table::Table;
 
 /// The transactions of each thread, in the order in which the thread ran them.
 pub type History = Vec<Vec<Transaction>>;

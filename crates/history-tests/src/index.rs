@@ -2,8 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::model::Row;
-use crate::statement::{COLUMNS, Table};
+use crate::table::{COLUMNS, Row, Table};
 
 /// An index of the workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

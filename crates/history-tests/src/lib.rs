@@ -23,15 +23,18 @@ mod history;
 mod index;
 mod model;
 mod random;
+mod state;
 mod statement;
+mod table;
 mod workload;
 
 pub use check::{Anomaly, check};
 pub use history::{End, History, Span, Transaction};
 pub use index::Index;
-pub use model::{Row, State};
 pub use random::Random;
-pub use statement::{Answer, Statement, Table};
+pub use state::State;
+pub use statement::{Answer, Statement};
+pub use table::{Row, Table};
 pub use workload::{
     Clock, INDEX_CHANGES, Load, change_indexes, contents, create_indexes, create_tables, found_by_indexes,
     wait_for_indexes,

@@ -9,9 +9,10 @@ use saltwing::{Database, Error, ErrorCode};
 
 use crate::history::{End, History, Span, Transaction};
 use crate::index::Index;
-use crate::model::{Row, State};
 use crate::random::Random;
-use crate::statement::{Answer, COLUMNS, KEYS, Statement, Table};
+use crate::state::State;
+use crate::statement::{Answer, KEYS, Statement};
+use crate::table::{COLUMNS, Row, Table};
 
 /// Most statements of a transaction.
 const STATEMENTS_MAX: u64 = 7;

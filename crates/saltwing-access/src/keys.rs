@@ -25,6 +25,7 @@ use crate::RangeSample;
 
 pub use key_list::KeyList;
 pub use range_list::RangeList;
+use walk::RangeForm;
 pub use walk::RangeIter;
 
 /// Ranges of a plan up to which they are made once, for all buckets.
@@ -165,17 +166,6 @@ struct Clip {
     rest: Option<KeyRange>,
     /// Physical keys.
     part: Option<KeyRange>,
-}
-
-/// How ranges are written down.
-#[derive(Clone, Debug)]
-enum RangeForm {
-    /// Single keys.
-    Keys(Arc<KeyList>),
-    /// Ranges as bytes.
-    List(Arc<RangeList>),
-    /// Values and spans of key columns, which are multiplied out as the ranges are read.
-    Product(Ranges),
 }
 
 /// Each key in its bucket.

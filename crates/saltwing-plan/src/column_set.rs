@@ -263,6 +263,11 @@ impl ColumnSet {
         }
     }
 
+    /// Whether the set bounds its column, as the guard demands it: a list, or values left out at an end.
+    pub(crate) fn bounds(&self, domain: &Domain) -> bool {
+        !self.holds_all_values(domain) && (self.is_list(domain) || self.leaves_out_an_end())
+    }
+
     /// Number of values inside, NULL included, if the domain is discrete and they are at most `limit`.
     pub(crate) fn count(&self, domain: &Domain, limit: u64) -> Option<u64> {
         let mut count = u64::from(self.nulls);

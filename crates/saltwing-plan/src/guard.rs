@@ -11,17 +11,10 @@
 
 use saltwing_types::{SqlType, Value};
 
-use crate::column_set::ColumnSet;
 use crate::cover::{Cover, Fit};
-use crate::domain::Domain;
 use crate::key_box::KeyBox;
 use crate::key_space::KeySpace;
 use crate::{LIMITED_ROWS_MAX, OrderKind, Refusal, Request, RowLimit, Rule, Verdict};
-
-/// Whether a set bounds its column.
-pub(crate) fn set_bounds(set: &ColumnSet, domain: &Domain) -> bool {
-    !set.holds_all_values(domain) && (set.is_list(domain) || set.leaves_out_an_end())
-}
 
 /// Whether the union of the boxes bounds the column at `position`, or steps over its two
 /// values, each to a column that is.
@@ -30,7 +23,7 @@ pub(crate) fn cover_bounds(cover: &Cover, position: usize, space: &KeySpace) -> 
         return false;
     }
     let domain = space.domain(position);
-    if set_bounds(&cover.projection(position, space), domain) {
+    if cover.projection(position, space).bounds(domain) {
         return true;
     }
     let steps_to_bounded = |value| {
@@ -47,7 +40,7 @@ pub(crate) fn box_bounds(key_box: &KeyBox, position: usize, space: &KeySpace) ->
         return false;
     }
     let domain = space.domain(position);
-    key_box.get(position).is_some_and(|set| set_bounds(set, domain))
+    key_box.get(position).is_some_and(|set| set.bounds(domain))
         || (domain.ty() == SqlType::Boolean && box_bounds(key_box, position + 1, space))
 }
 

@@ -10,7 +10,6 @@ use saltwing_types::{CompareOp, Expr, SortOrder, SqlType, Value};
 use crate::column_set::ColumnSet;
 use crate::computed::{COMBINATIONS_MAX, Effect};
 use crate::cover::Cover;
-use crate::guard;
 use crate::key_box::KeyBox;
 use crate::key_space::{KeySpace, Part};
 use crate::predicates::CoverBuilder;
@@ -93,7 +92,7 @@ pub(crate) fn open_side<'e>(expr: &'e Expr, position: usize, space: &KeySpace) -
     let Expr::Or(list) = expr else { return None };
     let is_open = |side: &&Expr| {
         let cover = CoverBuilder::holds(side, space);
-        !guard::set_bounds(&cover.projection(position, space), space.domain(position))
+        !cover.projection(position, space).bounds(space.domain(position))
     };
     let side = list.iter().find(is_open)?;
     Some(open_side(side, position, space).unwrap_or(side))
@@ -236,7 +235,7 @@ pub(crate) fn not_leading(expr: &Expr, space: &KeySpace) -> Result<String, Strin
     }
     if let [position] = positions.as_slice()
         && *position > 0
-        && guard::set_bounds(&cover.projection(*position, space), space.domain(*position))
+        && cover.projection(*position, space).bounds(space.domain(*position))
     {
         return Ok(space.column(*position).name.clone());
     }

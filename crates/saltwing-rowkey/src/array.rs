@@ -10,21 +10,29 @@
 //! the separator is then FF, and all else is as it is. NULLs at the end stand in the offsets alone. An array without
 //! elements has no bytes.
 
-use saltwing_types::Value;
+use saltwing_types::{SqlType, Value};
 
 use crate::error::shown;
-use crate::{BadBytes, KeyValueError, ValueCodec};
+use crate::{BadBytes, KeyValueError};
 
 const VERSION: u8 = 1;
 const SHORT_OFFSET_MAX: usize = 65_534;
 const SHORT_OFFSET_BASE: i32 = 32_767;
 /// NULLs that one byte stands for.
 const NULLS_MAX: usize = 255;
-const BAD: BadBytes = BadBytes("not the bytes of an array");
+pub(crate) const BAD: BadBytes = BadBytes("not the bytes of an array");
 
-/// Appends the stored bytes of an array of the codec's type.
-pub(crate) fn write(elements: &[Value], codec: &ValueCodec, out: &mut Vec<u8>) -> Result<(), KeyValueError> {
-    let codec = codec.elements().ok_or_else(|| codec.wrong_kind(&Value::Null))?;
+/// The codec of the elements: arrays know no other type's bytes.
+pub(crate) trait ElementCodec {
+    fn sql_type(&self) -> SqlType;
+    /// 00 for ASC, FF for DESC: the separator.
+    fn separator(&self) -> u8;
+    fn encode(&self, element: &Value, out: &mut Vec<u8>) -> Result<(), KeyValueError>;
+    fn decode(&self, stored: &[u8]) -> Result<Value, BadBytes>;
+}
+
+/// Appends the stored bytes of an array.
+pub(crate) fn write(elements: &[Value], codec: &impl ElementCodec, out: &mut Vec<u8>) -> Result<(), KeyValueError> {
     let refused = |element: &Value, reason| {
         let (element, ty) = (shown(element, codec.sql_type()), codec.sql_type());
         Err(KeyValueError::ArrayElement { element, ty, reason })
@@ -41,7 +49,7 @@ pub(crate) fn write(elements: &[Value], codec: &ValueCodec, out: &mut Vec<u8>) -
     if elements.is_empty() {
         return Ok(());
     }
-    let (start, separator) = (out.len(), codec.mask());
+    let (start, separator) = (out.len(), codec.separator());
     let mut offsets = Vec::with_capacity(elements.len());
     let mut nulls = 0;
     for element in elements {
@@ -84,9 +92,8 @@ fn write_nulls(count: usize, out: &mut Vec<u8>) {
     }
 }
 
-/// The elements of an array of the codec's type.
-pub(crate) fn read(stored: &[u8], codec: &ValueCodec) -> Result<Vec<Value>, BadBytes> {
-    let codec = codec.elements().ok_or(BAD)?;
+/// The elements of an array.
+pub(crate) fn read(stored: &[u8], codec: &impl ElementCodec) -> Result<Vec<Value>, BadBytes> {
     if let Some(width) = codec.sql_type().fixed_key_bytes() {
         let elements = stored.chunks_exact(width.max(1));
         return if elements.remainder().is_empty() {
@@ -105,10 +112,10 @@ pub(crate) fn read(stored: &[u8], codec: &ValueCodec) -> Result<Vec<Value>, BadB
     if offsets.len() as u64 != u64::from(count.unsigned_abs()) * width {
         return Err(BAD);
     }
-    offsets.chunks_exact(width as usize).map(|bytes| read_element(data, bytes, &codec)).collect()
+    offsets.chunks_exact(width as usize).map(|bytes| read_element(data, bytes, codec)).collect()
 }
 
-fn read_element(data: &[u8], offset: &[u8], codec: &ValueCodec) -> Result<Value, BadBytes> {
+fn read_element(data: &[u8], offset: &[u8], codec: &impl ElementCodec) -> Result<Value, BadBytes> {
     let offset = match *offset {
         [a, b] => i32::from(i16::from_be_bytes([a, b])) + SHORT_OFFSET_BASE,
         [a, b, c, d] => i32::from_be_bytes([a, b, c, d]),
@@ -118,7 +125,7 @@ fn read_element(data: &[u8], offset: &[u8], codec: &ValueCodec) -> Result<Value,
     if rest.first() == Some(&0) {
         return Ok(Value::Null);
     }
-    let length = rest.iter().position(|byte| *byte == codec.mask()).ok_or(BAD)?;
+    let length = rest.iter().position(|byte| *byte == codec.separator()).ok_or(BAD)?;
     match rest.get(..length) {
         None | Some([]) => Ok(Value::Null),
         Some(element) => codec.decode(element),

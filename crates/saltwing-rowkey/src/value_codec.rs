@@ -136,7 +136,10 @@ impl ValueCodec {
             (Value::Bytes(bytes), T::Binary(width)) => self.encode_binary(bytes, width, out)?,
             (Value::Bytes(bytes), T::Varbinary) => out.extend_from_slice(bytes),
             (Value::Bytes(bytes), T::VarbinaryEncoded) => escape::write(bytes, out),
-            (Value::Array(elements), T::Array(..)) => array::write(elements, self, out)?,
+            (Value::Array(elements), T::Array(..)) => {
+                let codec = self.elements().ok_or_else(|| self.wrong_kind(&Value::Null))?;
+                array::write(elements, &codec, out)?;
+            }
             _ => return Err(self.wrong_kind(value)),
         }
         Ok(())
@@ -219,6 +222,24 @@ impl ValueCodec {
     }
 }
 
+impl array::ElementCodec for ValueCodec {
+    fn sql_type(&self) -> SqlType {
+        self.ty
+    }
+
+    fn separator(&self) -> u8 {
+        self.mask
+    }
+
+    fn encode(&self, element: &Value, out: &mut Vec<u8>) -> Result<(), KeyValueError> {
+        ValueCodec::encode(self, element, out)
+    }
+
+    fn decode(&self, stored: &[u8]) -> Result<Value, BadBytes> {
+        ValueCodec::decode(self, stored)
+    }
+}
+
 /// Reads integers of one type whose value bytes come as the numbers that they are in big endian.
 #[derive(Clone, Copy, Debug)]
 pub struct IntegerReader {
@@ -270,7 +291,7 @@ impl ValueCodec {
                 let mut scratch = Vec::new();
                 Value::Bytes(self.read_bytes(stored, &mut scratch)?.to_vec())
             }
-            T::Array(..) => Value::Array(array::read(stored, self)?),
+            T::Array(..) => Value::Array(array::read(stored, &self.elements().ok_or(array::BAD)?)?),
             _ => Value::Int(self.read_i64(stored)?),
         })
     }

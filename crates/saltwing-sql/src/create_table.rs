@@ -17,14 +17,12 @@ use saltwing_types::{Span, table::SortOrder};
 use sqlparser::tokenizer::Token;
 
 use crate::column_type;
-use crate::create_table_as;
 use crate::cursor::Cursor;
 use crate::error::SqlError;
 use crate::generated::{Generated, generated, plain_identity, serial_type};
 use crate::name::Name;
 use crate::statement::{
-    CheckSpec, ColumnSpec, CreateTable, DefaultSpec, Hint, InlineKey, KeyPart, OptionSpec, OptionValue, PrimaryKeySpec,
-    Statement,
+    CheckSpec, ColumnSpec, CreateTable, DefaultSpec, InlineKey, KeyPart, OptionSpec, OptionValue, PrimaryKeySpec,
 };
 
 /// The kind of a table, by the word before TABLE.
@@ -50,17 +48,16 @@ pub(crate) fn kind(cursor: &mut Cursor<'_>) -> Option<Kind> {
     BEGINNINGS.iter().find(|(words, _)| cursor.eat(words)).map(|(_, kind)| *kind)
 }
 
-/// Reads on behind `CREATE .. TABLE`.
-pub(crate) fn parse(cursor: &mut Cursor<'_>, kind: Kind, hints: Vec<Hint>) -> Result<Statement, SqlError> {
+/// Reads on behind `CREATE .. TABLE`, up to the name of the table.
+pub(crate) fn named(cursor: &mut Cursor<'_>, kind: Kind) -> Result<CreateTable, SqlError> {
     let if_not_exists = cursor.eat(&["IF", "NOT", "EXISTS"]);
     let table = cursor.table()?;
     if cursor.at(&["LIKE"]) {
         return Err(SqlError::not_supported("CREATE TABLE .. LIKE", cursor.here())
             .with_help("SHOW CREATE TABLE gives the statement of a table"));
     }
-    let temporary = kind == Kind::Temporary;
-    let create = CreateTable {
-        temporary,
+    Ok(CreateTable {
+        temporary: kind == Kind::Temporary,
         immutable: kind == Kind::Immutable,
         if_not_exists,
         table,
@@ -69,16 +66,16 @@ pub(crate) fn parse(cursor: &mut Cursor<'_>, kind: Kind, hints: Vec<Hint>) -> Re
         checks: Vec::new(),
         options: Vec::new(),
         split_on: Vec::new(),
-    };
-    if create_table_as::has_query(cursor) {
-        let create = create_table_as::parse(cursor, create, hints)?;
-        return Ok(Statement::CreateTableAs(Box::new(create)));
-    }
+    })
+}
+
+/// Reads on behind the name of the table.
+pub(crate) fn parse(cursor: &mut Cursor<'_>, table: CreateTable) -> Result<CreateTable, SqlError> {
     let mut elements = Elements { columns: Vec::new(), primary_key: None, checks: Vec::new() };
     elements.parse(cursor)?;
-    let (options, split_on) = table_options(cursor, temporary)?;
+    let (options, split_on) = table_options(cursor, table.temporary)?;
     let Elements { columns, primary_key, checks } = elements;
-    Ok(Statement::CreateTable(CreateTable { columns, primary_key, checks, options, split_on, ..create }))
+    Ok(CreateTable { columns, primary_key, checks, options, split_on, ..table })
 }
 
 /// The elements between the brackets.

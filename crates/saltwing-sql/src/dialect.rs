@@ -25,7 +25,7 @@ use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Span, Token, Word};
 
-use crate::{sequence, words};
+use crate::{sequence_value, words};
 
 /// Operands that may be read for each token before a statement counts as too deep.
 const STEPS_PER_TOKEN: usize = 32;
@@ -163,7 +163,7 @@ impl Dialect for SaltwingDialect {
             Token::Word(word) => {
                 let read = word_prefix(parser, word.keyword);
                 if let Some(Ok(expr)) = &read
-                    && let Some(span) = sequence::call_span(expr)
+                    && let Some(span) = sequence_value::call_span(expr)
                 {
                     self.sequence.set(Some(span));
                 }
@@ -305,7 +305,7 @@ fn word_prefix(parser: &mut Parser, keyword: Keyword) -> Option<Result<Expr, Par
             None
         }
         Keyword::ARRAY if call || *next == Token::LBracket => None,
-        Keyword::NEXT | Keyword::CURRENT if sequence::follows(parser) => Some(sequence::value(parser)),
+        Keyword::NEXT | Keyword::CURRENT if sequence_value::follows(parser) => Some(sequence_value::value(parser)),
         Keyword::INTERVAL if matches!(next, Token::TripleSingleQuotedString(_) | Token::Number(..)) => None,
         // DataFusion has functions of these names.
         Keyword::LEFT | Keyword::RIGHT if call => Some(name_or_call(parser)),

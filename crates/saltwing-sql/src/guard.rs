@@ -29,7 +29,7 @@ use sqlparser::tokenizer::{Location, Token, TokenWithSpan};
 
 use crate::error::SqlError;
 use crate::phoenix::Dialect;
-use crate::{lexer, place, sequence, tree_text, words};
+use crate::{lexer, place, sequence_value, tree_text, words};
 
 /// Brackets and CASEs inside each other.
 pub const NESTING_MAX: usize = 64;
@@ -273,7 +273,7 @@ impl Guard {
             // Part of a value of a sequence: NEXT n VALUES FOR.
             VALUES if around.keyword(1) == FOR => {}
             // The whole value becomes a call, which has brackets.
-            FOR if around.before(1).is_some_and(sequence::precedes_for) => {
+            FOR if around.before(1).is_some_and(sequence_value::precedes_for) => {
                 let top = self.top();
                 top.inside_kb = top.inside_kb.max(BRACKET_KB);
             }

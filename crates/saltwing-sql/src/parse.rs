@@ -16,8 +16,8 @@ use crate::phoenix::Dialect;
 use crate::split::{self, StatementText};
 use crate::statement::{Explain, ExplainFormat, Hint, QueryStatement, Statement, Unsupported};
 use crate::{
-    alter_table, as_of, comment, copy, create_table, dml, dynamic, guard, hint, index, merge, place, query, row_time,
-    row_value, sequence, session, transaction, view,
+    alter_table, as_of, comment, copy, create_table, create_table_as, dml, dynamic, guard, hint, index, merge, place,
+    query, row_time, row_value, sequence, session, transaction, view,
 };
 
 /// The largest statement in bytes.
@@ -363,7 +363,11 @@ const OBJECTS: &str = "INDEX, UNIQUE INDEX, LOCAL INDEX, UNIQUE LOCAL INDEX, UNC
 
 fn create(cursor: &mut Cursor<'_>, hints: Vec<Hint>) -> Result<Statement, SqlError> {
     if let Some(kind) = create_table::kind(cursor) {
-        return create_table::parse(cursor, kind, hints);
+        let table = create_table::named(cursor, kind)?;
+        return match create_table_as::has_query(cursor) {
+            true => create_table_as::parse(cursor, table, hints).map(|it| Statement::CreateTableAs(Box::new(it))),
+            false => create_table::parse(cursor, table).map(Statement::CreateTable),
+        };
     }
     if cursor.eat(&["CREATE", "SCHEMA"]) {
         return session::create_schema(cursor).map(Statement::CreateSchema);

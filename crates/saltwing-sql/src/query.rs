@@ -15,7 +15,7 @@ use crate::cursor::Cursor;
 use crate::error::SqlError;
 use crate::parameter::parameter_place;
 use crate::statement::{After, AfterToken, Hint, QueryStatement, SourceText};
-use crate::{as_of, sequence, words};
+use crate::{as_of, sequence, sequence_value, words};
 
 /// Advice if ON CONFLICT or ON DUPLICATE KEY stands in a query.
 const CONFLICT_PLACE: &str = "it stands behind the rows of INSERT INTO or UPSERT INTO";
@@ -418,7 +418,7 @@ fn ends_list(cursor: &Cursor<'_>, at: usize) -> bool {
     match (&cursor.token(at).token, keyword(cursor, at)) {
         (Token::RParen | Token::SemiColon, _) => true,
         (_, EXCEPT) => previous != Some(&Token::Mul),
-        (_, FOR) if previous.is_some_and(sequence::precedes_for) => false,
+        (_, FOR) if previous.is_some_and(sequence_value::precedes_for) => false,
         (_, FROM) => previous != Some(&Token::Period) && !distinct_from,
         (_, GROUP) if within_group => false,
         (_, FETCH | FOR | GROUP | HAVING | INTERSECT | LIMIT | OFFSET | ORDER | UNION | WHERE | WINDOW) => {

@@ -2,14 +2,14 @@
 
 use crate::error::shorten;
 use crate::sql_type::TypeFamily;
-use crate::{SqlType, Value, ValueError, text};
+use crate::{SqlType, Value, ValueError};
 
 /// `[1,2.5,"a",null]`: numbers and truth values as they are, all other elements, and NaN and the infinities, in quotes.
-pub(crate) fn format(elements: &[Value], element: SqlType) -> String {
+pub(crate) fn format(elements: &[Value], text_of: impl Fn(&Value) -> Option<String>) -> String {
     let mut out = String::from("[");
     for (index, value) in elements.iter().enumerate() {
         out.push_str(if index == 0 { "" } else { "," });
-        match text::format(value, element) {
+        match text_of(value) {
             None => out.push_str("null"),
             Some(text) if is_plain(value, &text) => out.push_str(&text),
             Some(text) => push_quoted(&mut out, &text),
@@ -42,16 +42,20 @@ pub fn push_quoted(out: &mut String, text: &str) {
     out.push('"');
 }
 
-/// Reads an array of `element`: `[1, "a", null]` or `{1, "a", NULL}`, with the escapes of JSON inside quotes.
+/// Reads an array of type `ty`: `[1, "a", null]` or `{1, "a", NULL}`, with the escapes of JSON inside quotes.
 ///
 /// # Errors
-/// [`ValueError::BadText`] for any other form; what [`text::parse`] says of an element.
-pub(crate) fn parse(text: &str, element: SqlType, ty: SqlType) -> Result<Value, ValueError> {
+/// [`ValueError::BadText`] for any other form; what `parse` says of an element.
+pub(crate) fn parse(
+    text: &str,
+    ty: SqlType,
+    parse: impl Fn(&str) -> Result<Value, ValueError>,
+) -> Result<Value, ValueError> {
     let bad = || ValueError::BadText { text: shorten(text), target: ty.to_string() };
     let inside = |open, close| text.trim().strip_prefix(open)?.strip_suffix(close);
     let mut rest = inside('[', ']').or_else(|| inside('{', '}')).ok_or_else(bad)?.trim_start();
     let mut elements = Vec::new();
-    let parse = |text: &str, index| text::parse(text, element).map_err(|error| error.in_element(index));
+    let parse = |text: &str, index| parse(text).map_err(|error| error.in_element(index));
     while !(rest.is_empty() && elements.is_empty()) {
         let behind = match rest.strip_prefix('"') {
             Some(quoted) => {
@@ -121,6 +125,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::text;
 
     fn of(element: SqlType) -> SqlType {
         SqlType::array(element).unwrap()

@@ -3,10 +3,13 @@
 use std::cmp::Ordering;
 
 use crate::arithmetic::{arith, negate};
+use crate::comparison::decided;
 use crate::function::Evaluation;
 use crate::like::LikePattern;
-use crate::sql_type::TypeFamily;
-use crate::{ArithOp, CompareOp, Decimal, Expr, SqlType, Value, ValueError, number, text};
+use crate::{ArithOp, CompareOp, Decimal, Expr, SqlType, Value, ValueError};
+
+pub use crate::comparison::compare;
+pub use crate::number::cast;
 
 type Computed = Result<Value, ValueError>;
 
@@ -95,19 +98,6 @@ fn char_type(a: &Expr, b: &Expr) -> SqlType {
     if is_char(a) || is_char(b) { SqlType::Char(0) } else { SqlType::Null }
 }
 
-/// A comparison of two values: `None` is unknown.
-pub fn compare(op: CompareOp, a: &Value, b: &Value, ty: SqlType) -> Option<bool> {
-    match op {
-        CompareOp::Distinct => Some(!not_distinct(a, b, ty)),
-        CompareOp::NotDistinct => Some(not_distinct(a, b, ty)),
-        _ => a.compare_as(b, ty).map(|ordering| op.holds(ordering)),
-    }
-}
-
-fn not_distinct(a: &Value, b: &Value, ty: SqlType) -> bool {
-    a.compare_as(b, ty).map_or(a.is_null() && b.is_null(), Ordering::is_eq)
-}
-
 /// Row values: for `=` and `<>` a known difference decides over an unknown; for
 /// an order the first pair that is not equal decides, and an unknown pair makes it unknown.
 ///
@@ -132,20 +122,6 @@ fn compare_rows(
         }
     }
     Ok((!unknown).then(|| op.holds(Ordering::Equal)))
-}
-
-/// AND (`decides` false), OR and IN (`decides` true): one deciding operand is enough, regardless of the others. An error
-/// counts only if no operand before it decides.
-pub(crate) fn decided(operands: impl Iterator<Item = Result<Option<bool>, ValueError>>, decides: bool) -> Computed {
-    let mut unknown = false;
-    for operand in operands {
-        match operand? {
-            Some(b) if b == decides => return Ok(Value::Bool(decides)),
-            Some(_) => {}
-            None => unknown = true,
-        }
-    }
-    Ok(if unknown { Value::Null } else { Value::Bool(!decides) })
 }
 
 /// The value of `expr` as a side of a comparison: integer arithmetic is exact there, so that `k + 1 > 5`
@@ -186,41 +162,6 @@ fn whole(value: &Value) -> Option<i128> {
         Value::Int(i) => Some((*i).into()),
         Value::Decimal(d) => d.unscaled_at(0),
         _ => None,
-    }
-}
-
-/// `CAST(value AS ty)`, where `from` is the value's type.
-///
-/// A decimal or float becomes an integer rounded half away from zero;
-/// DECIMAL(p,s) drops digits beyond s; an instant meets an integer as
-/// milliseconds since 1970; VARCHAR(n) and CHAR(n) refuse what is too long.
-///
-/// # Errors
-/// As [`number::assign`].
-pub fn cast(value: Value, from: SqlType, ty: SqlType) -> Computed {
-    match (value, ty.family()) {
-        (Value::Null, _) => Ok(Value::Null),
-        (Value::Text(text), _) => number::assign(Value::Text(text), ty),
-        (Value::Array(elements), TypeFamily::Array) => {
-            let [from, ty] = [from, ty].map(|ty| ty.element().unwrap_or(SqlType::Null));
-            let cast = |(index, value)| cast(value, from, ty).map_err(|error| error.in_element(index));
-            elements.into_iter().enumerate().map(cast).collect::<Result<_, _>>().map(Value::Array)
-        }
-        (value, TypeFamily::Text) => {
-            let text = text::format(&value, from).map_or(Value::Null, Value::Text);
-            number::assign(text, ty)
-        }
-        (Value::Bool(b), TypeFamily::Number) => number::assign(Value::Int(b.into()), ty),
-        (Value::Int(i), TypeFamily::Boolean) => Ok(Value::Bool(i != 0)),
-        (value @ (Value::Date(_) | Value::Timestamp(_)), TypeFamily::Number) => {
-            let ms = text::instant(&value).map_or(Value::Null, |at| Value::Int(at.ms));
-            number::assign(ms, ty)
-        }
-        (Value::Int(ms), TypeFamily::Instant) => number::assign(Value::Date(ms), ty),
-        (Value::Decimal(d), _) if ty.is_integer() => number::assign(Value::Decimal(d.round(0)?), ty),
-        (Value::Float(f), _) if ty.is_integer() => number::assign(Value::Double(f64::from(f).round()), ty),
-        (Value::Double(d), _) if ty.is_integer() => number::assign(Value::Double(d.round()), ty),
-        (value, _) => number::assign(value, ty),
     }
 }
 

@@ -29,6 +29,7 @@ pub mod arithmetic;
 mod array_text;
 mod byte_size;
 pub mod calendar;
+mod comparison;
 pub mod date_pattern;
 pub mod datetime;
 pub mod decimal;

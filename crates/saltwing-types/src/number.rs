@@ -1,8 +1,9 @@
-//! Values brought to a type: on writing, in casts, and where a literal meets a column.
+//! Values brought to a type: on writing, in casts, from text, and where a literal meets a column.
 
 use crate::error::shorten;
+use crate::sql_type::TypeFamily;
 use crate::value::Timestamp;
-use crate::{Decimal, SqlType, Value, ValueError, datetime, json, text};
+use crate::{Decimal, Interval, SqlType, Value, ValueError, array_text, datetime, json, text};
 
 /// Brings a value to a column's type for storing it.
 ///
@@ -24,7 +25,7 @@ pub fn assign(value: Value, ty: SqlType) -> Result<Value, ValueError> {
         (value @ Value::Bool(_), SqlType::Boolean) => Ok(value),
         (Value::Text(text), SqlType::Char(_) | SqlType::Varchar(_)) => fit_text(text, ty),
         (Value::Text(text), SqlType::Json) => json::check(&text).map(|()| Value::Text(text)),
-        (Value::Text(text), _) => text::parse(&text, ty),
+        (Value::Text(text), _) => parse(&text, ty),
         (Value::Bytes(bytes), SqlType::Binary(_) | SqlType::Varbinary | SqlType::VarbinaryEncoded) => {
             fit_bytes(bytes, ty)
         }
@@ -59,6 +60,119 @@ pub fn assign(value: Value, ty: SqlType) -> Result<Value, ValueError> {
         }
         (value, _) => mismatch(&value),
     }
+}
+
+/// `CAST(value AS ty)`, where `from` is the value's type.
+///
+/// A decimal or float becomes an integer rounded half away from zero;
+/// DECIMAL(p,s) drops digits beyond s; an instant meets an integer as
+/// milliseconds since 1970; VARCHAR(n) and CHAR(n) refuse what is too long.
+///
+/// # Errors
+/// As [`assign`].
+pub fn cast(value: Value, from: SqlType, ty: SqlType) -> Result<Value, ValueError> {
+    match (value, ty.family()) {
+        (Value::Null, _) => Ok(Value::Null),
+        (Value::Text(text), _) => assign(Value::Text(text), ty),
+        (Value::Array(elements), TypeFamily::Array) => {
+            let [from, ty] = [from, ty].map(|ty| ty.element().unwrap_or(SqlType::Null));
+            let cast = |(index, value)| cast(value, from, ty).map_err(|error| error.in_element(index));
+            elements.into_iter().enumerate().map(cast).collect::<Result<_, _>>().map(Value::Array)
+        }
+        (value, TypeFamily::Text) => {
+            let text = text::format(&value, from).map_or(Value::Null, Value::Text);
+            assign(text, ty)
+        }
+        (Value::Bool(b), TypeFamily::Number) => assign(Value::Int(b.into()), ty),
+        (Value::Int(i), TypeFamily::Boolean) => Ok(Value::Bool(i != 0)),
+        (value @ (Value::Date(_) | Value::Timestamp(_)), TypeFamily::Number) => {
+            let ms = text::instant(&value).map_or(Value::Null, |at| Value::Int(at.ms));
+            assign(ms, ty)
+        }
+        (Value::Int(ms), TypeFamily::Instant) => assign(Value::Date(ms), ty),
+        (Value::Decimal(d), _) if ty.is_integer() => assign(Value::Decimal(d.round(0)?), ty),
+        (Value::Float(f), _) if ty.is_integer() => assign(Value::Double(f64::from(f).round()), ty),
+        (Value::Double(d), _) if ty.is_integer() => assign(Value::Double(d.round()), ty),
+        (value, _) => assign(value, ty),
+    }
+}
+
+/// Reads text as a value of `ty`: what [`text::format`] writes, ISO 8601, and PostgreSQL's form of arrays.
+///
+/// Limits of the type (length, range) are checked.
+///
+/// # Errors
+/// [`ValueError::BadText`] or [`ValueError::BadDatetime`] when the text is no such value;
+/// [`ValueError::OutOfRange`] or [`ValueError::TooLong`] when it is beyond the type.
+pub fn parse(text: &str, ty: SqlType) -> Result<Value, ValueError> {
+    let bad = || ValueError::BadText { text: shorten(text), target: ty.to_string() };
+    let bad_datetime = || ValueError::BadDatetime { text: shorten(text), target: ty.to_string() };
+    let bad_time = || ValueError::BadTime { text: shorten(text) };
+    let value = match ty {
+        SqlType::Null => Value::text(text),
+        SqlType::Boolean => match text.trim().to_ascii_lowercase().as_str() {
+            "true" | "t" | "1" | "yes" | "on" => Value::Bool(true),
+            "false" | "f" | "0" | "no" | "off" => Value::Bool(false),
+            _ => return Err(bad()),
+        },
+        SqlType::Date | SqlType::UnsignedDate => Value::Date(datetime::parse(text).ok_or_else(bad_datetime)?.ms),
+        SqlType::Time | SqlType::UnsignedTime => {
+            let at = datetime::parse(text).or_else(|| datetime::parse_clock(text));
+            Value::Date(at.ok_or_else(bad_time)?.ms)
+        }
+        SqlType::Timestamp | SqlType::UnsignedTimestamp => {
+            Value::Timestamp(datetime::parse(text).ok_or_else(bad_datetime)?)
+        }
+        SqlType::Char(_) | SqlType::Varchar(_) | SqlType::Json => Value::text(text),
+        SqlType::Binary(_) | SqlType::Varbinary | SqlType::VarbinaryEncoded => {
+            Value::Bytes(text::unhex(text.trim()).ok_or_else(bad)?)
+        }
+        SqlType::Uuid => Value::Bytes(parse_uuid(text).ok_or_else(bad)?),
+        SqlType::Interval => Value::Interval(Interval::parse(text)?),
+        SqlType::Array(element, _) => return array_text::parse(text, ty, |text| parse(text, element.sql_type())),
+        _ => match parse_number(text.trim(), ty).ok_or_else(bad)? {
+            // Digits, not the word, that became an infinity.
+            number if to_f64(&number).is_infinite() && !text.contains(['n', 'N']) => {
+                return Err(ValueError::OutOfRange { value: shorten(text), target: ty.to_string() });
+            }
+            number => number,
+        },
+    };
+    assign(value, ty)
+}
+
+fn parse_number(text: &str, ty: SqlType) -> Option<Value> {
+    if ty.is_integer()
+        && let Ok(value) = text.parse::<i64>()
+    {
+        return Some(Value::Int(value));
+    }
+    if ty.is_float() {
+        let word = text.trim_start_matches(['-', '+']).to_ascii_lowercase();
+        let named = matches!(word.as_str(), "nan" | "inf" | "infinity");
+        if !named && !text.bytes().all(|b| b.is_ascii_digit() || b"+-.eE".contains(&b)) {
+            return None;
+        }
+        return match ty.is_single_float() {
+            true => text.parse().ok().map(Value::Float),
+            false => text.parse().ok().map(Value::Double),
+        };
+    }
+    text.parse::<Decimal>().ok().map(Value::Decimal)
+}
+
+/// A UUID from its text; as in PostgreSQL in either case, in braces or not, with hyphens behind any group of four digits or none.
+fn parse_uuid(text: &str) -> Option<Vec<u8>> {
+    let text = text.trim();
+    let text = text.strip_prefix('{').map_or(Some(text), |inside| inside.strip_suffix('}'))?;
+    let mut digits = String::with_capacity(32);
+    for group in text.split('-') {
+        if group.is_empty() || !group.len().is_multiple_of(4) {
+            return None;
+        }
+        digits.push_str(group);
+    }
+    text::unhex(&digits).filter(|bytes| bytes.len() == 16)
 }
 
 /// A number in another numeric type: `None` when `ty` is not numeric, `Err`
@@ -171,7 +285,7 @@ fn shown(value: &Value) -> String {
 /// stored); otherwise it stays, to be compared exactly.
 ///
 /// # Errors
-/// As [`text::parse`] for text that is no value of the type; a type mismatch for another family.
+/// As [`parse`] for text that is no value of the type; a type mismatch for another family.
 pub fn meet(value: Value, value_ty: SqlType, ty: SqlType) -> Result<(Value, SqlType), ValueError> {
     match (&value, ty) {
         (Value::Null, _) => Ok((value, ty)),
@@ -228,11 +342,11 @@ fn meet_number(value: Value, value_ty: SqlType, ty: SqlType) -> (Value, SqlType)
 
 /// Text as a value of `ty`, or as the nearest exact thing when it is one of its family but beyond its limits.
 fn parse_loosely(text: &str, ty: SqlType) -> Result<(Value, bool), ValueError> {
-    let exact = text::parse(text, ty);
+    let exact = parse(text, ty);
     let decimal = || text.trim().parse::<Decimal>().map(|d| (Value::Decimal(d), false));
     match exact {
         Ok(Value::Decimal(_)) => decimal().map(|(value, _)| (value, true)),
-        Ok(Value::Date(_)) => Ok((text::parse(text, SqlType::Timestamp)?, false)).map(|(at, _)| match at {
+        Ok(Value::Date(_)) => Ok((parse(text, SqlType::Timestamp)?, false)).map(|(at, _)| match at {
             Value::Timestamp(at) if at.nanos == 0 => (Value::Date(at.ms), true),
             at => (at, false),
         }),
@@ -240,7 +354,7 @@ fn parse_loosely(text: &str, ty: SqlType) -> Result<(Value, bool), ValueError> {
         Err(ValueError::OutOfRange { .. }) if ty.is_integer() || ty.is_float() || matches!(ty, SqlType::Decimal(_)) => {
             decimal()
         }
-        Err(ValueError::OutOfRange { .. }) if ty.is_unsigned() => Ok((text::parse(text, SqlType::Timestamp)?, false)),
+        Err(ValueError::OutOfRange { .. }) if ty.is_unsigned() => Ok((parse(text, SqlType::Timestamp)?, false)),
         Err(error) => Err(error),
     }
 }

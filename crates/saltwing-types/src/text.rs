@@ -2,11 +2,11 @@
 
 use std::fmt::Write;
 
-use crate::error::shorten;
 use crate::value::Timestamp;
-use crate::{Decimal, Interval, SqlType, Value, ValueError, array_text, datetime, number};
+use crate::{SqlType, Value, array_text, datetime};
 
 pub use crate::array_text::push_quoted;
+pub use crate::number::parse;
 
 /// The text of a value, `None` for NULL.
 ///
@@ -30,7 +30,10 @@ pub fn format(value: &Value, ty: SqlType) -> Option<String> {
         Value::Text(text) => text.clone(),
         Value::Bytes(bytes) if ty == SqlType::Uuid => format_uuid(bytes),
         Value::Bytes(bytes) => hex(bytes),
-        Value::Array(elements) => array_text::format(elements, ty.element().unwrap_or(SqlType::Null)),
+        Value::Array(elements) => {
+            let element = ty.element().unwrap_or(SqlType::Null);
+            array_text::format(elements, |value| format(value, element))
+        }
     })
 }
 
@@ -77,20 +80,6 @@ pub fn format_uuid(bytes: &[u8]) -> String {
     text
 }
 
-/// A UUID from its text; as in PostgreSQL in either case, in braces or not, with hyphens behind any group of four digits or none.
-fn parse_uuid(text: &str) -> Option<Vec<u8>> {
-    let text = text.trim();
-    let text = text.strip_prefix('{').map_or(Some(text), |inside| inside.strip_suffix('}'))?;
-    let mut digits = String::with_capacity(32);
-    for group in text.split('-') {
-        if group.is_empty() || !group.len().is_multiple_of(4) {
-            return None;
-        }
-        digits.push_str(group);
-    }
-    unhex(&digits).filter(|bytes| bytes.len() == 16)
-}
-
 /// Bytes from hex in either case; `None` when it is none.
 pub fn unhex(text: &str) -> Option<Vec<u8>> {
     let digits = text.as_bytes();
@@ -99,70 +88,6 @@ pub fn unhex(text: &str) -> Option<Vec<u8>> {
     }
     let digit = |b: u8| char::from(b).to_digit(16);
     digits.chunks(2).map(|pair| Some((digit(*pair.first()?)? * 16 + digit(*pair.get(1)?)?) as u8)).collect()
-}
-
-/// Reads text as a value of `ty`: what [`format()`] writes, ISO 8601, and PostgreSQL's form of arrays.
-///
-/// Limits of the type (length, range) are checked.
-///
-/// # Errors
-/// [`ValueError::BadText`] or [`ValueError::BadDatetime`] when the text is no such value;
-/// [`ValueError::OutOfRange`] or [`ValueError::TooLong`] when it is beyond the type.
-pub fn parse(text: &str, ty: SqlType) -> Result<Value, ValueError> {
-    let bad = || ValueError::BadText { text: shorten(text), target: ty.to_string() };
-    let bad_datetime = || ValueError::BadDatetime { text: shorten(text), target: ty.to_string() };
-    let bad_time = || ValueError::BadTime { text: shorten(text) };
-    let value = match ty {
-        SqlType::Null => Value::text(text),
-        SqlType::Boolean => match text.trim().to_ascii_lowercase().as_str() {
-            "true" | "t" | "1" | "yes" | "on" => Value::Bool(true),
-            "false" | "f" | "0" | "no" | "off" => Value::Bool(false),
-            _ => return Err(bad()),
-        },
-        SqlType::Date | SqlType::UnsignedDate => Value::Date(datetime::parse(text).ok_or_else(bad_datetime)?.ms),
-        SqlType::Time | SqlType::UnsignedTime => {
-            let at = datetime::parse(text).or_else(|| datetime::parse_clock(text));
-            Value::Date(at.ok_or_else(bad_time)?.ms)
-        }
-        SqlType::Timestamp | SqlType::UnsignedTimestamp => {
-            Value::Timestamp(datetime::parse(text).ok_or_else(bad_datetime)?)
-        }
-        SqlType::Char(_) | SqlType::Varchar(_) | SqlType::Json => Value::text(text),
-        SqlType::Binary(_) | SqlType::Varbinary | SqlType::VarbinaryEncoded => {
-            Value::Bytes(unhex(text.trim()).ok_or_else(bad)?)
-        }
-        SqlType::Uuid => Value::Bytes(parse_uuid(text).ok_or_else(bad)?),
-        SqlType::Interval => Value::Interval(Interval::parse(text)?),
-        SqlType::Array(element, _) => return array_text::parse(text, element.sql_type(), ty),
-        _ => match parse_number(text.trim(), ty).ok_or_else(bad)? {
-            // Digits, not the word, that became an infinity.
-            number if number::to_f64(&number).is_infinite() && !text.contains(['n', 'N']) => {
-                return Err(ValueError::OutOfRange { value: shorten(text), target: ty.to_string() });
-            }
-            number => number,
-        },
-    };
-    number::assign(value, ty)
-}
-
-fn parse_number(text: &str, ty: SqlType) -> Option<Value> {
-    if ty.is_integer()
-        && let Ok(value) = text.parse::<i64>()
-    {
-        return Some(Value::Int(value));
-    }
-    if ty.is_float() {
-        let word = text.trim_start_matches(['-', '+']).to_ascii_lowercase();
-        let named = matches!(word.as_str(), "nan" | "inf" | "infinity");
-        if !named && !text.bytes().all(|b| b.is_ascii_digit() || b"+-.eE".contains(&b)) {
-            return None;
-        }
-        return match ty.is_single_float() {
-            true => text.parse().ok().map(Value::Float),
-            false => text.parse().ok().map(Value::Double),
-        };
-    }
-    text.parse::<Decimal>().ok().map(Value::Decimal)
 }
 
 /// SQL text that reads back as the value.

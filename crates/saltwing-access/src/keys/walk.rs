@@ -3,13 +3,23 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use saltwing_plan::ScanRange;
+use saltwing_plan::{Ranges, ScanRange};
 use saltwing_rowkey::KeyRange;
 use saltwing_types::Direction;
 
-use super::RangeForm;
-use super::key_list::KeyWalk;
+use super::key_list::{KeyList, KeyWalk};
 use super::range_list::RangeList;
+
+/// How ranges are written down.
+#[derive(Clone, Debug)]
+pub(super) enum RangeForm {
+    /// Single keys.
+    Keys(Arc<KeyList>),
+    /// Ranges as bytes.
+    List(Arc<RangeList>),
+    /// Values and spans of key columns, which are multiplied out as the ranges are read.
+    Product(Ranges),
+}
 
 /// The ranges of one bucket in one direction, made on demand.
 #[derive(Debug)]

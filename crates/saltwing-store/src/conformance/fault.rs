@@ -28,32 +28,32 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use crate::trace::Event;
-use crate::{OrderedKv, Space, StoreError, Trace};
+use crate::{Space, StoreError, Trace};
 
 pub use faulty::FaultStore;
 
 /// A call of the store contract.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Call {
-    /// [`OrderedKv::get`], and that of a snapshot.
+    /// [`crate::OrderedKv::get`], and that of a snapshot.
     Get,
-    /// [`OrderedKv::cursor`], and that of a snapshot.
+    /// [`crate::OrderedKv::cursor`], and that of a snapshot.
     Cursor,
     /// [`Cursor::next`](crate::Cursor::next), at the end too.
     Next,
     /// [`Cursor::seek`](crate::Cursor::seek).
     Seek,
-    /// [`OrderedKv::snapshot`].
+    /// [`crate::OrderedKv::snapshot`].
     Snapshot,
-    /// [`OrderedKv::write`].
+    /// [`crate::OrderedKv::write`].
     Write,
-    /// [`OrderedKv::clear`].
+    /// [`crate::OrderedKv::clear`].
     Clear,
-    /// [`OrderedKv::reclaim`].
+    /// [`crate::OrderedKv::reclaim`].
     Reclaim,
-    /// [`OrderedKv::sync`], which an announced write waits for too.
+    /// [`crate::OrderedKv::sync`], which an announced write waits for too.
     Sync,
-    /// [`OrderedKv::close`].
+    /// [`crate::OrderedKv::close`].
     Close,
 }
 
@@ -220,11 +220,6 @@ impl Faults {
             room: None,
         };
         Self(Arc::new(Shared { state: Mutex::new(state), trace }))
-    }
-
-    /// These faults in a store that was opened (again): it accepts writes, regardless of earlier failures.
-    pub fn store<S: OrderedKv>(&self, inner: S) -> FaultStore<S> {
-        FaultStore::over(inner, self.clone())
     }
 
     /// Puts a fault in the place of the one before.

@@ -2,6 +2,7 @@
 
 pub(crate) mod examine;
 pub(crate) mod image;
+pub(crate) mod named;
 pub(crate) mod one_moment;
 pub(crate) mod orphans;
 pub(crate) mod read_only;

@@ -19,7 +19,7 @@ use saltwing_access::{Damage, Loss, TableError};
 use saltwing_store::{Bytes, OrderedKv};
 use saltwing_types::TableId;
 
-use crate::check::image::{Named, NamedByTable, walk};
+use crate::check::named::{Named, NamedByTable, walk};
 use crate::engine::run::KeyHash;
 use crate::format::block_columns::BlockColumns;
 use crate::format::directory_format::{PartRecord, write_run};
@@ -196,24 +196,6 @@ impl Orphans {
                 None => damage.loss = Loss::Unknown,
             }
         }
-    }
-}
-
-impl NamedByTable {
-    /// The ids of blocks and runs whose records can be read.
-    fn ids(&self, table: TableId) -> impl Iterator<Item = (TableId, u64)> {
-        let runs = self.runs.iter().filter(|(_, is_good)| **is_good).map(|(id, _)| *id);
-        self.entries.values().flatten().copied().chain(runs).map(move |id| (table, id))
-    }
-
-    /// The block of the entry that owns a key.
-    fn owner(&self, key: &[u8]) -> Option<u64> {
-        self.entries
-            .range::<[u8], _>((std::ops::Bound::Unbounded, std::ops::Bound::Included(key)))
-            .next_back()?
-            .1
-            .as_ref()
-            .copied()
     }
 }
 

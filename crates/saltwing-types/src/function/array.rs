@@ -2,7 +2,7 @@
 
 use super::signature::{VARCHAR, integer, of_kind, text};
 use super::{Args, KeyProperty, Parameter, ParameterKind, ResultType, ScalarFunction, Signature, SizeBound};
-use crate::{CompareOp, SqlType, Value, ValueError, eval};
+use crate::{CompareOp, SqlType, Value, ValueError, comparison};
 
 pub(super) static ALL: &[&ScalarFunction] = &[
     &ARRAY_ALL,
@@ -210,8 +210,8 @@ fn quantified(args: &Args<'_>, all: bool) -> Result<Value, ValueError> {
     let (value, op) = (args.value(0)?, args.text(1)?);
     let op = operator(op).ok_or_else(|| args.refused(format_args!("'{op}' is no comparison")))?;
     let Some(elements) = args.array(2)? else { return Ok(Value::Null) };
-    let compared = |element: &Value| Ok(eval::compare(op, value, element, SqlType::Null));
-    eval::decided(elements.iter().map(compared), !all)
+    let compared = |element: &Value| Ok(comparison::compare(op, value, element, SqlType::Null));
+    comparison::decided(elements.iter().map(compared), !all)
 }
 
 fn operator(text: &str) -> Option<CompareOp> {

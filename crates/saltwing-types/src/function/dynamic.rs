@@ -2,7 +2,7 @@
 
 use super::signature::{of_kind, text};
 use super::{Args, ParameterKind, ResultType, ScalarFunction, Signature};
-use crate::{Value, ValueError, dynamic, eval};
+use crate::{Value, ValueError, dynamic, number};
 
 pub(super) static ALL: &[&ScalarFunction] = &[&DYNAMIC_COLUMN];
 
@@ -30,7 +30,7 @@ fn compute(args: &Args<'_>) -> Result<Value, ValueError> {
     if ty == args.ty() {
         return Ok(value);
     }
-    eval::cast(value, ty, args.ty()).map_err(|error| {
+    number::cast(value, ty, args.ty()).map_err(|error| {
         ValueError::BadArgument(format!(
             "dynamic column {name} was written as {ty}, and is read as {}: {error}",
             args.ty()

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use super::{Typed, arith, arith_type, call, cast, in_list};
+use super::{Typed, arith, arith_type, cast, in_list};
 use crate::sql_type::TypeFamily;
 use crate::{ArithOp, CompareOp, Expr, Function, SqlType, Value, eval};
 
@@ -17,7 +17,6 @@ impl Function {
 /// The expression that a call is; `None` of any other call.
 pub(super) fn another(function: Function, args: &[Expr]) -> Option<Typed> {
     match function {
-        function if [Function::CONCAT, Function::PHOENIX_CONCAT].contains(&function) => joined(args),
         function if function == Function::WRAPPING_ADD => not_of_integers(ArithOp::Add, args),
         function if function == Function::WRAPPING_SUBTRACT => not_of_integers(ArithOp::Sub, args),
         function if function == Function::WRAPPING_DIVIDE => not_of_integers(ArithOp::Div, args),
@@ -34,19 +33,21 @@ fn not_of_integers(op: ArithOp, args: &[Expr]) -> Option<Typed> {
     (!wraps).then(|| arith(op, a.clone(), b.clone()))
 }
 
-/// `array || array`, `array || element` and `element || array`.
-fn joined(args: &[Expr]) -> Option<Typed> {
+/// The function that `array || array`, `array || element` and `element || array` call.
+pub(super) fn joining(function: Function, args: &[Expr]) -> Option<Function> {
+    if ![Function::CONCAT, Function::PHOENIX_CONCAT].contains(&function) {
+        return None;
+    }
     let family = |e: &Expr| e.sql_type().map_or(TypeFamily::Null, SqlType::family);
     let [a, b] = args else { return None };
-    let function = match (family(a), family(b)) {
+    match (family(a), family(b)) {
         (TypeFamily::Array, TypeFamily::Array | TypeFamily::Null) | (TypeFamily::Null, TypeFamily::Array) => {
-            Function::ARRAY_CAT
+            Some(Function::ARRAY_CAT)
         }
-        (TypeFamily::Array, _) => Function::ARRAY_APPEND,
-        (_, TypeFamily::Array) => Function::ARRAY_PREPEND,
-        _ => return None,
-    };
-    Some(call(function, vec![a.clone(), b.clone()]))
+        (TypeFamily::Array, _) => Some(Function::ARRAY_APPEND),
+        (_, TypeFamily::Array) => Some(Function::ARRAY_PREPEND),
+        _ => None,
+    }
 }
 
 /// `value = ANY(array)` as IN, and `value <> ALL(array)` as NOT IN, over the elements of a constant array: key columns are

@@ -14,6 +14,9 @@ use crate::{ArithOp, Expr, Function, SqlType, Value, ValueError, suggest};
 /// [`ValueError::NoSuchFunction`] when the arguments do not fit in number, a type mismatch when not in type.
 pub fn call(function: Function, args: Vec<Expr>) -> Typed {
     let signature = signature(function, &args)?;
+    if let Some(joining) = array::joining(function, &args) {
+        return call(joining, args);
+    }
     if let Some(another) = array::another(function, &args) {
         return another;
     }

@@ -23,6 +23,7 @@ mod dynamic_columns;
 #[cfg(feature = "datafusion")]
 mod errors_as_data;
 mod export;
+mod features;
 mod few_rows;
 #[cfg(feature = "datafusion")]
 mod file_queries;
@@ -92,8 +93,6 @@ mod values_in_and_out;
 mod versions;
 mod views;
 
-use std::path::{Path, PathBuf};
-
 use saltwing::{Error, blocking::Connection};
 
 /// The rows of a query as text, columns joined by `|`.
@@ -109,14 +108,4 @@ fn texts(connection: &Connection, sql: &str) -> Result<Vec<String>, Error> {
 
 fn code(result: Result<impl Sized, Error>) -> &'static str {
     result.err().map_or("ok", |error| error.code().as_str())
-}
-
-/// A folder of outside data, where it is there.
-fn shared(name: &str) -> Option<PathBuf> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared").join(name);
-    if !path.exists() {
-        println!("skipped: {} is not there", path.display());
-        return None;
-    }
-    Some(path)
 }

@@ -11,6 +11,9 @@ use crate::repository::sources_below;
 type Module = Vec<String>;
 type Graph = BTreeMap<Module, BTreeSet<Module>>;
 
+/// So many imports are followed from one name to its definition.
+const DEPTH_MAX: usize = 8;
+
 /// A path in the source, and the name under which a `use` imports it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Reference {
@@ -117,10 +120,16 @@ fn references(code: &str) -> Vec<Reference> {
 }
 
 /// A path from the crate's root; `None` for one that leads to another crate, or to a name of the file itself.
-fn absolute(modules: &BTreeMap<Module, Vec<Reference>>, of: &Module, path: &[String]) -> Option<Vec<String>> {
+fn absolute(
+    modules: &BTreeMap<Module, Vec<Reference>>,
+    of: &Module,
+    path: &[String],
+    depth: usize,
+) -> Option<Vec<String>> {
+    let first = path.first().filter(|_| depth < DEPTH_MAX)?;
     let mut base = of.clone();
     let mut rest = path;
-    match path.first()?.as_str() {
+    match first.as_str() {
         "crate" => (base, rest) = (Vec::new(), &path[1..]),
         "self" => rest = &path[1..],
         "super" => {
@@ -131,10 +140,13 @@ fn absolute(modules: &BTreeMap<Module, Vec<Reference>>, of: &Module, path: &[Str
         }
         child => {
             base.push(child.to_owned());
-            if !modules.contains_key(&base) {
-                return None;
-            }
             rest = &path[1..];
+            if !modules.contains_key(&base) {
+                // A name that the file imports: `use crate::text;` and then `text::format(..)`.
+                let is_it = |other: &&Reference| other.name.as_ref() == Some(first) && other.path != path;
+                let import = modules.get(of)?.iter().find(is_it)?;
+                base = absolute(modules, of, &import.path, depth + 1)?;
+            }
         }
     }
     base.extend(rest.iter().cloned());
@@ -145,15 +157,24 @@ fn absolute(modules: &BTreeMap<Module, Vec<Reference>>, of: &Module, path: &[Str
 fn defined_in(modules: &BTreeMap<Module, Vec<Reference>>, path: &[String], depth: usize) -> Module {
     let known = (0..=path.len()).rev().find(|len| modules.contains_key(&path[..*len])).unwrap_or(0);
     let module = path[..known].to_vec();
-    let Some(name) = path.get(known).filter(|_| depth < 8) else { return module };
+    let Some(name) = path.get(known).filter(|_| depth < DEPTH_MAX) else { return module };
     let import = modules[&module].iter().find(|reference| reference.name.as_ref() == Some(name));
-    match import.and_then(|import| absolute(modules, &module, &import.path)) {
+    match import.and_then(|import| absolute(modules, &module, &import.path, depth)) {
         Some(mut target) => {
             target.extend(path[known + 1..].iter().cloned());
             defined_in(modules, &target, depth + 1)
         }
         None => module,
     }
+}
+
+/// Whether the parent of a module has an item of the module's name, too: `mod call; pub use call::call;`.
+fn hands_on(modules: &BTreeMap<Module, Vec<Reference>>, module: &[String]) -> bool {
+    let Some((name, parent)) = module.split_last() else { return false };
+    let imports = modules.get(parent).into_iter().flatten();
+    imports
+        .filter(|import| import.name.as_ref() == Some(name))
+        .any(|import| absolute(modules, &parent.to_vec(), &import.path, 0).is_some_and(|path| path != module))
 }
 
 fn graph(sources: &BTreeMap<Module, String>) -> Graph {
@@ -163,10 +184,12 @@ fn graph(sources: &BTreeMap<Module, String>) -> Graph {
         // A face hands names on without using them.
         let used = all.iter().filter(|reference| !reference.is_public);
         let targets = used.filter_map(|reference| {
-            let path = absolute(&modules, module, &reference.path)?;
+            let path = absolute(&modules, module, &reference.path, 0)?;
             let target = defined_in(&modules, &path, 0);
-            // The import of a module is none of its names: the paths that go on from it are found by themselves.
-            (target != *module && (reference.name.is_none() || target != path)).then_some(target)
+            // The import of a module is none of its names: the paths that go on from it are found by themselves. But the name may
+            // be that of an item, too, which the parent hands on.
+            let is_module = reference.name.is_some() && target == path && !hands_on(&modules, &path);
+            (target != *module && !is_module).then_some(target)
         });
         (module.clone(), targets.collect())
     };
@@ -187,6 +210,16 @@ fn circles(graph: &Graph) -> BTreeSet<Module> {
         }
         left = tied;
     }
+}
+
+/// What the modules on circles import of each other.
+fn imports_on_circles(graph: &Graph) -> Vec<String> {
+    let tied = circles(graph);
+    let imports = |module: &Module| {
+        let targets = graph[module].iter().filter(|target| tied.contains(*target));
+        targets.map(|target| format!("{} imports {}", module.join("::"), target.join("::"))).collect::<Vec<_>>()
+    };
+    tied.iter().flat_map(imports).collect()
 }
 
 /// The graph of what stands at the top of `src`: each folder with its files is one module.
@@ -231,14 +264,12 @@ fn imports_inside_a_crate_go_one_way() {
             (entry.path().join("src"), entry.file_name().to_string_lossy().into_owned())
         };
         let graph = graph(&modules_of(&folder));
-        let mut tied = circles(&graph);
-        tied.extend(circles(&of_tops(&graph)));
-        let names: Vec<String> = tied.iter().map(|module| module.join("::")).collect();
-        if !names.is_empty() {
-            wrong.push(format!("{name} has modules in circles: {}", names.join(", ")));
-        }
+        wrong.extend(imports_on_circles(&graph).into_iter().map(|import| format!("{name}: {import}")));
+        wrong.extend(
+            imports_on_circles(&of_tops(&graph)).into_iter().map(|import| format!("{name}, folders: {import}")),
+        );
     }
-    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    assert!(wrong.is_empty(), "imports form circles:\n{}", wrong.join("\n"));
 }
 
 #[test]
@@ -255,6 +286,13 @@ fn circles_are_found() {
     // By way of a face, and under another name.
     let face = ("", "pub use a::X as Z;");
     assert_eq!(of(&[face, ("a", "use super::b::f;"), ("b", "use crate::Z;")]), (2, 2));
+    // By way of a module that is imported, also under another name.
+    let by_module = "use crate::{b as other, c};\nfn f() { other::g() }";
+    assert_eq!(of(&[("", ""), ("a", by_module), ("b", "use crate::a;\nfn g() { a::f() }"), ("c", "")]), (2, 2));
+    assert_eq!(of(&[("", ""), ("a", by_module), ("b", "use crate::a;\nfn g() {}"), ("c", "")]), (0, 0));
+    // A function that has the name of its module.
+    let face = ("", "mod call; mod b; pub use call::call;");
+    assert_eq!(of(&[face, ("b", "use crate::call;"), ("call", "use crate::b::f;")]), (2, 2));
     // Between the files of two folders there is no circle, but between the folders.
     let files =
         [("", ""), ("a::x", "use crate::b::y::T;"), ("b::y", ""), ("b::z", "use crate::a::w::T;"), ("a::w", "")];

@@ -1,21 +1,10 @@
 //! The structure that ARCHITECTURE.md promises.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::process::Command;
 
 use serde_json::Value;
 
-use crate::repository::{root, sources_below};
-
-fn metadata() -> Value {
-    let output = Command::new(env!("CARGO"))
-        .args(["metadata", "--format-version", "1", "--no-deps", "--offline"])
-        .current_dir(root())
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    serde_json::from_slice(&output.stdout).unwrap()
-}
+use crate::repository::{metadata, root, sources_below};
 
 fn allowed() -> BTreeMap<String, BTreeSet<String>> {
     let page = std::fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();

@@ -9,7 +9,7 @@ use sql_tests::has_relational_engine;
 
 use super::answer::{Answer, answer, sorted};
 use super::conditions::condition;
-use super::tables::{Column, Random, filled, number};
+use super::tables::{Column, Random, filled, random, rounds};
 
 /// A call of an aggregate function.
 fn call(r: &mut Random, key: &[Column]) -> String {
@@ -95,8 +95,8 @@ fn statement(r: &mut Random, key: &[Column]) -> (String, bool) {
 #[test]
 fn groups_are_the_same_with_a_key_and_without_and_by_either_executor() {
     let relational = has_relational_engine().unwrap();
-    let mut r = Random(number("SLT_SEED", 7));
-    let (rounds, mut telling, mut failing) = (number("SLT_ROUNDS", 40), 0, 0);
+    let mut r = random(7);
+    let (rounds, mut telling, mut failing) = (rounds(40), 0, 0);
     for _ in 0..rounds {
         let (key, keyed, c) = filled(&mut r, Database::memory_builder().store(Memory));
         for i in 0..25 {

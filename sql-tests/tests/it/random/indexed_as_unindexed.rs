@@ -12,7 +12,7 @@ use saltwing::{Database, Value};
 use sql_tests::has_relational_engine;
 
 use super::conditions::condition;
-use super::tables::{Column, Random, filled_with, number, value_columns};
+use super::tables::{Column, Random, filled_with, random, rounds, value_columns};
 
 type Rows = Result<Vec<Vec<Value>>, String>;
 
@@ -425,8 +425,8 @@ fn by_parts(parts: &[Part], nulls_first: &[bool], a: &[Value], b: &[Value]) -> O
 #[test]
 fn statements_give_the_same_with_indexes_and_without() {
     let is_relational = has_relational_engine().unwrap();
-    let mut r = Random(number("SLT_SEED", 7));
-    let (rounds, mut all) = (number("SLT_ROUNDS", 40), Counts::default());
+    let mut r = random(7);
+    let (rounds, mut all) = (rounds(40), Counts::default());
     for round in 0..rounds {
         let database = Database::memory_builder().store(Memory).full_scan("allow").unwrap().open().unwrap();
         let mut table = Indexed::new(&mut r, &database, is_relational);

@@ -14,7 +14,7 @@ use saltwing::{Builder, Database, Value};
 use sql_tests::has_relational_engine;
 
 use super::conditions::condition;
-use super::tables::{Column, Random, filled, number, order_by};
+use super::tables::{Column, Random, filled, order_by, random, rounds};
 
 /// Ids of the rows, in the order in which they come; or the error's code.
 fn ids(c: &Connection, sql: &str) -> Result<Vec<i64>, String> {
@@ -108,8 +108,8 @@ fn delete_some(r: &mut Random, c: &Connection, key: &[Column], told: &str) {
 fn a_condition_keeps_the_same_rows_with_a_key_and_without() {
     let relational = has_relational_engine().unwrap();
     let executors: &[&str] = if relational { &["auto", "datafusion"] } else { &["auto"] };
-    let mut r = Random(number("SLT_SEED", 1));
-    let (rounds, mut telling) = (number("SLT_ROUNDS", 40), 0);
+    let mut r = random(1);
+    let (rounds, mut telling) = (rounds(40), 0);
     for round in 0..rounds {
         let directory = tempfile::tempdir().unwrap();
         let builder = match round % 20 {

@@ -3,7 +3,7 @@
 //! Each table is made twice: `t` with a key (of random types, directions and salt), and `u` without
 //! one, where nothing but the filter decides. One test gives `t` indexes, too. Statements over `t` alone are held to the other executor.
 //!
-//! `SLT_SEED=n` takes another seed, `SLT_ROUNDS=n` more tables.
+//! `PROPTEST_RNG_SEED` and `PROPTEST_CASES` ask for other tables and for more.
 
 mod answer;
 mod conditions;

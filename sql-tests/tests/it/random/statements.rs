@@ -8,7 +8,7 @@ use sql_tests::has_relational_engine;
 
 use super::answer::{Answer, answer, sorted};
 use super::conditions::condition;
-use super::tables::{Column, Random, filled, number, order_by};
+use super::tables::{Column, Random, filled, order_by, random, rounds};
 
 /// An expression over the table's columns; with one of ids now and then that fails for some row, if it may.
 fn expression(r: &mut Random, key: &[Column], may_fail: bool) -> String {
@@ -78,8 +78,8 @@ fn statements_give_the_same_by_either_executor() {
         println!("skipped: there is one executor in this build");
         return;
     }
-    let mut r = Random(number("SLT_SEED", 3));
-    let (rounds, mut telling, mut failing) = (number("SLT_ROUNDS", 25), 0, 0);
+    let mut r = random(3);
+    let (rounds, mut telling, mut failing) = (rounds(25), 0, 0);
     for _ in 0..rounds {
         let (key, keyed, c) = filled(&mut r, Database::memory_builder().store(Memory));
         for _ in 0..12 {

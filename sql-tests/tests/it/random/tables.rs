@@ -252,6 +252,16 @@ fn fill(r: &mut Random, c: &Connection, key: &[Column], values: &[Column]) {
     }
 }
 
-pub(crate) fn number(name: &str, default: u64) -> u64 {
-    std::env::var(name).ok().map_or(default, |text| text.parse().unwrap())
+fn asked_for(name: &str) -> Option<u64> {
+    std::env::var(name).ok().map(|text| text.parse().unwrap())
+}
+
+/// The generator of a test. The variable that fixes the cases of property tests asks for other tables here, too.
+pub(crate) fn random(own_seed: u64) -> Random {
+    Random(own_seed.wrapping_add(asked_for("PROPTEST_RNG_SEED").unwrap_or(0)))
+}
+
+/// How many tables a test makes: `usual`, or more as property tests run more cases.
+pub(crate) fn rounds(usual: u64) -> u64 {
+    asked_for("PROPTEST_CASES").map_or(usual, |cases| (usual * cases).div_ceil(256))
 }

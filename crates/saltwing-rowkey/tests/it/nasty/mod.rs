@@ -58,6 +58,17 @@ impl Table {
         rows.filter_map(|row| self.codec.encode_logical(&row).ok().map(|key| (row, key))).collect()
     }
 
+    /// As [`Table::rows`], but one row of plain values if none of these can be stored.
+    pub fn some_rows(&self, picks: &[Vec<Index>]) -> Vec<(Vec<V>, Vec<u8>)> {
+        let mut rows = self.rows(picks);
+        if rows.is_empty() {
+            let row: Vec<V> = self.schema.columns.iter().map(|column| plain_value(column.ty)).collect();
+            let key = self.codec.encode_logical(&row).unwrap();
+            rows.push((row, key));
+        }
+        rows
+    }
+
     pub fn is_desc(&self, column: usize) -> bool {
         self.schema.columns[column].order == SortOrder::Desc
     }
@@ -65,16 +76,26 @@ impl Table {
 
 /// Tables of 1 to 4 key columns, half of them salted.
 pub fn table() -> impl Strategy<Value = Table> {
+    tables(true)
+}
+
+/// The same, whose last column does not reach to the end of the key, so that another may follow.
+pub fn open_ended_table() -> impl Strategy<Value = Table> {
+    tables(false)
+}
+
+fn tables(may_reach_to_the_end: bool) -> impl Strategy<Value = Table> {
     // Text, bytes and DECIMAL are where keys get difficult: they come up more often.
     let ty =
         prop_oneof![any::<Index>().prop_map(|i| *i.get(&TYPES)), any::<Index>().prop_map(|i| *i.get(&TYPES[20..])),];
     let column = (ty, any::<bool>(), any::<bool>(), prop::collection::vec(any::<Index>(), 3..7));
-    (prop::collection::vec(column, 1..=4), any::<bool>()).prop_map(|(columns, salted)| {
+    (prop::collection::vec(column, 1..=4), any::<bool>()).prop_map(move |(columns, salted)| {
         let count = columns.len();
         let mut domains = Vec::new();
         let mut key_columns = Vec::new();
         for (column, (ty, desc, nullable, picks)) in columns.into_iter().enumerate() {
-            let ty = if ty == T::Varbinary && column + 1 < count { T::VarbinaryEncoded } else { ty };
+            let may_be_varbinary = may_reach_to_the_end && column + 1 == count;
+            let ty = if ty == T::Varbinary && !may_be_varbinary { T::VarbinaryEncoded } else { ty };
             let order = if desc && ty != T::Varbinary { SortOrder::Desc } else { SortOrder::Asc };
             let nullable = nullable && ty.fixed_key_bytes().is_none();
             let name = format!("k{column}");
@@ -93,6 +114,21 @@ pub fn table() -> impl Strategy<Value = Table> {
 /// Picks of whole rows.
 pub fn row_picks(count: usize) -> impl Strategy<Value = Vec<Vec<Index>>> {
     prop::collection::vec(prop::collection::vec(any::<Index>(), 4), count)
+}
+
+/// A value that every key column of the type can hold.
+fn plain_value(ty: T) -> V {
+    match ty {
+        T::Boolean => V::Bool(true),
+        T::Float | T::UnsignedFloat => V::Float(1.5),
+        T::Double | T::UnsignedDouble => V::Double(1.5),
+        T::Decimal(_) => V::Decimal("1.5".parse().unwrap()),
+        T::Date | T::Time | T::UnsignedDate | T::UnsignedTime => V::Date(1),
+        T::Timestamp | T::UnsignedTimestamp => V::Timestamp(Timestamp { ms: 1, nanos: 0 }),
+        T::Char(_) | T::Varchar(_) => V::text("a"),
+        T::Binary(_) | T::Varbinary | T::VarbinaryEncoded => V::Bytes(vec![1]),
+        _ => V::Int(1),
+    }
 }
 
 /// Values of a type, some of which it cannot hold.

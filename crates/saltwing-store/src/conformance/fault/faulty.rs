@@ -30,6 +30,13 @@ struct Opened {
     poisoned: AtomicBool,
 }
 
+impl Faults {
+    /// These faults in a store that was opened (again): it accepts writes, regardless of earlier failures.
+    pub fn store<S: OrderedKv>(&self, inner: S) -> FaultStore<S> {
+        FaultStore { inner, faults: self.clone(), opened: Arc::default() }
+    }
+}
+
 impl<S: OrderedKv> FaultStore<S> {
     /// Puts `fault` into `inner`.
     pub fn new(inner: S, fault: Fault) -> Self {
@@ -40,10 +47,6 @@ impl<S: OrderedKv> FaultStore<S> {
     /// [`Event::Acknowledged`].
     pub fn traced(inner: S, trace: Trace) -> Self {
         Faults::with(Fault::None, Some(trace)).store(inner)
-    }
-
-    pub(super) fn over(inner: S, faults: Faults) -> Self {
-        Self { inner, faults, opened: Arc::default() }
     }
 
     /// The faults.
