@@ -1,5 +1,4 @@
-//! What lets a join look up a table that is refused: an index on the columns that the join equates, or a full scan of
-//! the other table.
+//! What lets a join look up a table that is refused: an index on the columns that the join equates.
 //!
 //! It changes texts only, never the verdict.
 
@@ -7,16 +6,14 @@ use std::sync::Arc;
 
 use datafusion::common::Result;
 use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::execution_plan::{ChildrenPropertiesMode, ReplaceChildrenOptions};
 use datafusion::physical_plan::joins::HashJoinExec;
 use saltwing_planner::JoinAdvice;
 
 use super::lookup_join::output_of;
 use super::lookup_key::Outer;
 use super::lookup_rule::{OuterReading, is_permitted, is_refused, lookup_keys, planned_for, reading_of};
-use crate::RelationalError;
 use crate::scan::scan_path::Path;
-use crate::scan::scan_statistics::rows_read;
-use crate::scan::table_scan::TableScanExec;
 
 /// The join with the advice of an index, if one would let it look up a side that is refused.
 pub(crate) fn advised(node: &Arc<dyn ExecutionPlan>, join: &HashJoinExec) -> Result<Option<Arc<dyn ExecutionPlan>>> {
@@ -41,29 +38,9 @@ pub(crate) fn advised(node: &Arc<dyn ExecutionPlan>, join: &HashJoinExec) -> Res
                 Outer::Left => vec![outer.clone(), inner],
                 Outer::Right => vec![inner, outer.clone()],
             };
-            return node.clone().with_new_children(children).map(Some);
+            let options = ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute);
+            return node.clone().replace_children(children, options).map(Some);
         }
     }
     Ok(None)
-}
-
-/// The outer side of a join, both sides of which are refused and could be looked up for the other: it tells of the other
-/// way.
-pub(super) fn of_either_side(
-    outer: &Arc<dyn ExecutionPlan>,
-    inner: &Arc<dyn ExecutionPlan>,
-) -> Result<Arc<dyn ExecutionPlan>> {
-    let (Some(path), Some(other)) = (Path::below_groups(outer), Path::below_groups(inner)) else {
-        return Ok(outer.clone());
-    };
-    let (Some(scan), Some(other)) = (path.scan(), other.scan()) else { return Ok(outer.clone()) };
-    let name = |scan: &TableScanExec| scan.table_use().table.def().name.to_string();
-    // A hint names a table, not one use of it.
-    if name(scan) == name(other) {
-        return Ok(outer.clone());
-    }
-    let rows = |scan: &TableScanExec| Ok::<_, RelationalError>(rows_read(scan.table_use(), scan.access()?));
-    let advice = JoinAdvice::FullScanOf { table: name(other), rows: rows(other)?, own_rows: rows(scan)? };
-    let advised = scan.with_join_advice(advice);
-    path.over(advised)
 }

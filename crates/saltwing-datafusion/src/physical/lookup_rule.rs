@@ -16,7 +16,7 @@ use saltwing_access::Index;
 use saltwing_plan::{Condition, Use};
 use saltwing_types::{ColumnRef, CompareOp, Expr, typing};
 
-use super::lookup_advice::of_either_side;
+use super::either_side::of_either_side;
 use super::lookup_join::{LookupJoinExec, output_of, scans};
 use super::lookup_key::{LookupKey, Outer};
 use super::origin::origin;

@@ -2,6 +2,7 @@
 
 pub(crate) mod cancellation;
 pub(crate) mod constants;
+mod either_side;
 pub(crate) mod join_order;
 pub(crate) mod large_limits;
 mod lookup_advice;
