@@ -2,14 +2,15 @@
 
 use std::ffi::OsString;
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgAction, ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum, value_parser};
 use saltwing::StoreKind;
 use tracing_subscriber::filter::Targets;
 
 use crate::render::Mode;
+use crate::vocabulary::STATEMENTS;
 
 const AFTER_HELP: &str = "\
 With -c, -f or a stdin that is no terminal it is a batch: statements run in the
@@ -43,7 +44,7 @@ struct CommandLine {
 }
 
 /// A shell, or a batch.
-#[derive(Debug, clap::Args)]
+#[derive(Clone, Debug, Default, clap::Args)]
 pub(crate) struct Run {
     /// The database: a directory, made if it is not there, or :memory:
     #[arg(value_name = "DB")]
@@ -91,6 +92,18 @@ pub(crate) struct Run {
     /// What to run, in the order given; nothing is stdin.
     #[arg(skip)]
     pub(crate) inputs: Vec<Input>,
+}
+
+impl Run {
+    /// The same for another database, whose store is its own.
+    pub(crate) fn with_database(&self, path: impl Into<PathBuf>) -> Self {
+        Self { database: directory(Some(path.into())), store: None, ..self.clone() }
+    }
+}
+
+/// The directory of a database; none of one in memory.
+fn directory(path: Option<PathBuf>) -> Option<PathBuf> {
+    path.filter(|path| path.as_os_str() != ":memory:")
 }
 
 /// What the database may take for itself.
@@ -246,7 +259,8 @@ pub(crate) enum Input {
 /// # Errors
 /// clap's: invalid arguments, and also help and version.
 pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Invocation, clap::Error> {
-    let matches = CommandLine::command().try_get_matches_from(args)?;
+    let args: Vec<OsString> = args.into_iter().collect();
+    let matches = CommandLine::command().try_get_matches_from(&args).map_err(|error| with_advice(error, &args))?;
     let CommandLine { mut run, subcommand } = CommandLine::from_arg_matches(&matches)?;
     match subcommand {
         Some(Word::Demo) => return Ok(Invocation::Demo),
@@ -260,7 +274,10 @@ pub(crate) fn parse(args: impl IntoIterator<Item = OsString>) -> Result<Invocati
         None => {}
     }
     run.inputs = inputs(&matches);
-    run.database = run.database.filter(|path| path.as_os_str() != ":memory:");
+    if let Some(sql) = run.database.as_ref().and_then(|path| path.to_str()).filter(|path| is_statement(path)) {
+        return Err(usage(&for_statement(sql)));
+    }
+    run.database = directory(run.database);
     match (&run.database, run.store) {
         (Some(_), Some(Store::Memory)) => Err(usage("--store memory takes no directory: leave DB out")),
         (None, Some(Store::Redb | Store::Sled)) => Err(usage("--store redb and sled need a directory: DB")),
@@ -293,6 +310,44 @@ pub(crate) fn write_manual(out: &mut dyn Write) -> io::Result<()> {
 
 fn usage(text: &str) -> clap::Error {
     CommandLine::command().error(ErrorKind::ArgumentConflict, text)
+}
+
+/// The error of arguments in which a statement stands by itself, or an option is misspelt.
+fn with_advice(error: clap::Error, args: &[OsString]) -> clap::Error {
+    if error.exit_code() == 0 {
+        return error;
+    }
+    let texts = args.iter().skip(1).filter_map(|arg| arg.to_str());
+    let is_unknown = matches!(error.kind(), ErrorKind::UnknownArgument | ErrorKind::InvalidSubcommand);
+    let is_second = is_unknown || error.kind() == ErrorKind::ArgumentConflict;
+    if let Some(sql) = texts.clone().find(|text| is_second && is_statement(text)) {
+        return usage(&for_statement(sql));
+    }
+    let unknown = match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(option)) if error.kind() == ErrorKind::UnknownArgument => option,
+        _ => return error,
+    };
+    let command = CommandLine::command();
+    let options: Vec<String> =
+        command.get_arguments().filter_map(|arg| Some(format!("--{}", arg.get_long()?))).collect();
+    let is_prefix = |option: &&String| option.starts_with(unknown.as_str());
+    let near = options.iter().find(is_prefix).map(String::as_str);
+    let near = near.or_else(|| saltwing::suggest(unknown, options.iter().map(String::as_str)));
+    match near {
+        Some(near) => CommandLine::command()
+            .error(ErrorKind::UnknownArgument, format!("there is no option {unknown}; did you mean {near}?")),
+        None => error,
+    }
+}
+
+fn for_statement(sql: &str) -> String {
+    format!("-c runs SQL: saltwing DB -c \"{sql}\"")
+}
+
+/// Whether an argument is SQL, and no name of a directory that anybody has.
+fn is_statement(text: &str) -> bool {
+    let is_first = |word: &str| STATEMENTS.iter().any(|first| word.eq_ignore_ascii_case(first));
+    text.trim().split_once(char::is_whitespace).is_some_and(|(first, _)| is_first(first)) && !Path::new(text).exists()
 }
 
 /// `-c` and `-f` as they were interleaved.
@@ -399,6 +454,28 @@ mod tests {
         }
         assert_eq!(parsed(&["--help"]).unwrap_err().exit_code(), 0);
         assert_eq!(parsed(&["--version"]).unwrap_err().exit_code(), 0);
+    }
+
+    #[test]
+    fn a_statement_by_itself_is_told_its_option() {
+        for args in [&["db", "select 1"][..], &["select 1"], &["db", "--mode", "csv", "UPDATE t SET a = 1"]] {
+            let error = parsed(args).unwrap_err();
+            let text = error.to_string();
+            assert!(text.contains("-c runs SQL: saltwing DB -c \"") && error.exit_code() == 2, "{text}");
+        }
+        assert_eq!(run(&["db", "-c", "select 1"]).inputs.len(), 1);
+        assert_eq!(run(&["select"]).database, Some("select".into()));
+    }
+
+    #[test]
+    fn a_misspelt_option_is_told_the_near_one() {
+        for (arg, near) in
+            [("--mod", "--mode"), ("--mdoe", "--mode"), ("--read-only", "--readonly"), ("--cache", "--cache-mb")]
+        {
+            let text = parsed(&[arg, "csv"]).unwrap_err().to_string();
+            assert!(text.contains(near) && !text.contains("as a value"), "{text}");
+        }
+        assert!(parsed(&["--xyzzy"]).unwrap_err().to_string().contains("--xyzzy"));
     }
 
     #[test]

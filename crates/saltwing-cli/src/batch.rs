@@ -6,7 +6,7 @@ use saltwing::Database;
 
 use crate::args::{Input, Run};
 use crate::failure::{EXIT_ERROR, EXIT_INTERRUPTED, Failure};
-use crate::interrupt::{Idle, Interrupt};
+use crate::interrupt::Idle;
 use crate::open::open;
 use crate::runner::{Audience, Flow, Runner};
 use crate::script::Script;
@@ -25,38 +25,19 @@ pub(crate) fn run(run: &Run) -> u8 {
         }
     };
     database.notices().iter().for_each(|notice| eprintln!("notice: {notice}"));
-    let code = match run.inputs.is_empty() && interactive::is_terminal() {
-        true => interactive::run(&database, run),
-        false => batch(&database, run),
-    };
-    match close(database, run) {
-        Some(failed) if code == 0 => failed,
-        _ => code,
+    match run.inputs.is_empty() && interactive::is_terminal() {
+        true => interactive::run(database, run),
+        false => batch(database, run),
     }
 }
 
-/// Brings everything to the disk; the exit code if that failed.
-fn close(database: Database, run: &Run) -> Option<u8> {
-    if run.readonly {
-        return None;
-    }
-    let error = database.close().err()?;
-    eprintln!("{}", error.render(""));
-    Some(EXIT_ERROR)
-}
-
-fn batch(database: &Database, run: &Run) -> u8 {
-    let connection = database.connect().blocking();
-    let interrupt = Interrupt::listen(&connection, Idle::Ends);
+fn batch(database: Database, run: &Run) -> u8 {
     let out = Box::new(BufWriter::new(std::io::stdout()));
-    let mut runner = Runner::new(connection, interrupt, Audience::Batch, out, Box::new(std::io::stderr()));
-    runner.reads_files = !run.no_file_access;
-    if let Some(mode) = run.mode {
-        runner.mode = mode;
-    }
+    let messages = Box::new(std::io::stderr());
+    let mut runner = Runner::new(database, run.clone(), Idle::Ends, Audience::Batch, out, messages);
     let done = inputs(&mut runner, &run.inputs);
     let told = runner.end();
-    exit_code(done.and_then(|flow| told.map(|()| flow)))
+    runner.close(exit_code(done.and_then(|flow| told.map(|()| flow))))
 }
 
 fn inputs(runner: &mut Runner<'_>, inputs: &[Input]) -> Result<Flow, Failure> {

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{BufReader, Write};
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use saltwing::Value;
 
@@ -12,6 +12,7 @@ use crate::failure::Failure;
 use crate::render::{Mode, Plain, Renderer};
 use crate::runner::{Audience, Flow, Runner};
 use crate::script::{Script, StatementText};
+use crate::statement_kind::StatementKind;
 
 /// How deep files may read files.
 const READ_DEPTH_MAX: usize = 16;
@@ -34,8 +35,10 @@ impl Runner<'_> {
     fn run_dot(&mut self, command: &DotCommand) -> Result<Flow, Failure> {
         match command {
             DotCommand::Help => self.say(HELP)?,
-            DotCommand::Tables(None) => self.sql("SHOW TABLES")?,
-            DotCommand::Tables(Some(like)) => self.sql(&format!("SHOW TABLES LIKE '{}'", like.replace('\'', "''")))?,
+            DotCommand::List(objects, like) => {
+                let like = like.as_ref().map(|like| format!(" LIKE '{}'", like.replace('\'', "''")));
+                self.sql(&format!("SHOW {objects}{}", like.unwrap_or_default()))?;
+            }
             DotCommand::Describe(table) => self.sql(&format!("DESCRIBE {table}"))?,
             DotCommand::Schema(None) => {
                 let (tables, views) = self.tables_and_views()?;
@@ -58,7 +61,25 @@ impl Runner<'_> {
                     writeln!(self.messages, "timing is {}", if self.timing { "on" } else { "off" })?;
                 }
             }
-            DotCommand::NullText(text) => self.null_text = Some(text.clone()),
+            DotCommand::NullText(Some(text)) => self.null_text = Some(text.clone()),
+            DotCommand::NullText(None) => self.say(&format!("'{}'", self.options(Vec::new()).null_text))?,
+            DotCommand::MaxRows(Some(most)) => self.max_rows = Some(*most),
+            DotCommand::MaxRows(None) => self.say(&self.max_rows_text())?,
+            DotCommand::Separator(Some(separator)) => self.separator = *separator,
+            DotCommand::Separator(None) => self.say(&char::from(self.separator).escape_default().to_string())?,
+            DotCommand::Print(text) => self.say(text)?,
+            DotCommand::Show => self.show_settings()?,
+            DotCommand::Open(path) => {
+                self.uses_files(".open")?;
+                self.open(path)?;
+                if self.audience != Audience::Batch {
+                    self.say(&self.place())?;
+                }
+            }
+            DotCommand::Shell(command) => {
+                self.uses_files(".shell")?;
+                self.shell(command)?;
+            }
             DotCommand::ParameterSet(name, text) => self.set_parameter(name, text)?,
             DotCommand::ParameterList => {
                 for line in self.parameters.lines() {
@@ -101,6 +122,40 @@ impl Runner<'_> {
             DotCommand::Quit => return Ok(Flow::Quit),
         }
         Ok(Flow::Go)
+    }
+
+    fn max_rows_text(&self) -> String {
+        match self.rows_shown(StatementKind::Other) {
+            u64::MAX => "0: all".to_owned(),
+            most => most.to_string(),
+        }
+    }
+
+    /// Tells how results are shown, and where.
+    fn show_settings(&mut self) -> Result<(), Failure> {
+        let settings = [
+            ("database", self.place()),
+            ("mode", self.mode.as_str().to_owned()),
+            ("nullvalue", format!("'{}'", self.options(Vec::new()).null_text)),
+            ("maxrows", self.max_rows_text()),
+            ("separator", char::from(self.separator).escape_default().to_string()),
+            ("timing", if self.timing { "on" } else { "off" }.to_owned()),
+            ("pager", self.pager.clone().unwrap_or_else(|| "off".to_owned())),
+            ("output", self.out.file().unwrap_or("the standard output").to_owned()),
+        ];
+        settings.iter().try_for_each(|(name, value)| self.say(&format!("{name:<9}  {value}")))
+    }
+
+    /// Runs a program.
+    fn shell(&mut self, command: &str) -> Result<(), Failure> {
+        self.out.flush()?;
+        let shell = if cfg!(windows) { ["cmd", "/C"] } else { ["sh", "-c"] };
+        let ended = Command::new(shell[0]).args([shell[1], command]).status();
+        let ended = ended.map_err(|error| Failure::Usage(format!("{command}: {error}")))?;
+        match ended.success() {
+            true => Ok(()),
+            false => Err(Failure::Usage(format!("{command}: {ended}"))),
+        }
     }
 
     /// Gives a parameter the value of an SQL expression.
@@ -179,9 +234,9 @@ impl Runner<'_> {
     }
 
     pub(crate) fn uses_files(&self, command: &str) -> Result<(), Failure> {
-        match self.reads_files {
-            true => Ok(()),
-            false => Err(Failure::Usage(format!("{command}: the shell runs with --no-file-access"))),
+        match self.run.no_file_access {
+            false => Ok(()),
+            true => Err(Failure::Usage(format!("{command}: the shell runs with --no-file-access"))),
         }
     }
 
@@ -194,6 +249,14 @@ impl Runner<'_> {
         let statement = self.last_statement()?;
         let interrupt = self.interrupt.clone();
         for run in 1_u32.. {
+            if self.audience != Audience::Batch {
+                let time = time_of_day(SystemTime::now());
+                writeln!(
+                    self.messages,
+                    "{}",
+                    self.paint().dim(&format!("{time} UTC, every {} s", every.as_secs_f64()))
+                )?;
+            }
             self.statement(&statement)?;
             if times.is_some_and(|times| run >= times) {
                 break;
@@ -238,6 +301,12 @@ fn header(file: &str) -> &'static str {
     if is_text { " WITH (HEADER)" } else { "" }
 }
 
+/// `20:48:17`
+fn time_of_day(time: SystemTime) -> String {
+    let seconds = time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()) % (24 * 60 * 60);
+    format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
+}
+
 /// A text as an editor leaves it; `None` if the editor failed.
 fn edited(editor: &str, text: &str) -> std::io::Result<Option<String>> {
     let file = tempfile::Builder::new().prefix("saltwing-").suffix(".sql").tempfile()?;
@@ -248,5 +317,16 @@ fn edited(editor: &str, text: &str) -> std::io::Result<Option<String>> {
     match status.success() {
         true => std::fs::read_to_string(file.path()).map(Some),
         false => Ok(None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_of_day_is_that_of_utc() {
+        assert_eq!(time_of_day(UNIX_EPOCH + Duration::from_secs(1_795_812_497)), "20:48:17");
+        assert_eq!(time_of_day(UNIX_EPOCH), "00:00:00");
     }
 }

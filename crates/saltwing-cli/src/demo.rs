@@ -9,14 +9,15 @@ use std::mem::take;
 use std::path::Path;
 
 use reedline::Highlighter;
-use saltwing::Database;
 
+use crate::args::Run;
 use crate::batch::exit_code;
 use crate::failure::{EXIT_ERROR, Failure};
 use crate::interactive::{self, PROMPT, PROMPT_NEXT, SqlColours};
-use crate::interrupt::{Idle, Interrupt};
+use crate::interrupt::Idle;
 use crate::message::grouped;
 use crate::mobile_log::{self, COLUMNS, CREATE_TABLE, ID, MobileLog, PHONE_NO, START_TIME};
+use crate::open::open;
 use crate::render::Paint;
 use crate::runner::{Audience, Flow, Runner};
 use crate::script::Script;
@@ -38,7 +39,8 @@ pub(crate) fn run() -> u8 {
 }
 
 fn in_directory(directory: &Path) -> u8 {
-    let database = match Database::open(directory.join("db")) {
+    let run = Run::default().with_database(directory.join("db"));
+    let database = match open(&run) {
         Ok(database) => database,
         Err(error) => {
             eprintln!("{}", error.render(""));
@@ -46,13 +48,16 @@ fn in_directory(directory: &Path) -> u8 {
         }
     };
     let has_shell = interactive::is_terminal();
-    let connection = database.connect().blocking();
-    let interrupt = Interrupt::listen(&connection, if has_shell { Idle::Stays } else { Idle::Ends });
+    let idle = if has_shell { Idle::Stays } else { Idle::Ends };
     let paint = if io::stdout().is_terminal() { interactive::paint() } else { Paint::Off };
     let out = || Box::new(io::stdout());
-    let mut tour = Tour { runner: Runner::new(connection, interrupt, Audience::Terminal(paint), out(), out()), paint };
+    let runner = Runner::new(database, run, idle, Audience::Terminal(paint), out(), out());
+    let mut tour = Tour { runner, paint };
     match tour.tell(directory, has_shell) {
-        Ok(()) if has_shell => interactive::type_and_run(&database, &mut tour.runner),
+        Ok(()) if has_shell => {
+            tour.runner.pager = interactive::pager();
+            interactive::type_and_run(&mut tour.runner)
+        }
         done => exit_code(done.map(|()| Flow::Go)),
     }
 }

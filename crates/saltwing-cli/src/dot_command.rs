@@ -18,23 +18,34 @@ pub(crate) const COMMANDS: &[&str] = &[
     ".import",
     ".indexes",
     ".keys",
+    ".maxrows",
     ".mode",
     ".nullvalue",
     ".once",
+    ".open",
     ".output",
     ".pager",
     ".param",
     ".phoenix",
+    ".print",
     ".quit",
     ".ranges",
     ".read",
     ".schema",
+    ".separator",
+    ".shell",
+    ".show",
     ".tables",
     ".timing",
     ".watch",
+    "\\!",
     "\\d",
+    "\\df",
     "\\di",
+    "\\dn",
+    "\\ds",
     "\\dt",
+    "\\dv",
     "\\e",
     "\\q",
     "\\timing",
@@ -47,6 +58,7 @@ pub(crate) const HELP: &str = "\
 .help             this text
 .tables [LIKE]    the tables; \\d and \\dt do the same
 \\d TABLE          a table's columns and key
+\\dv \\ds \\df \\dn   views, sequences, functions, schemas: all, or those LIKE a pattern
 .schema [TABLE]   the CREATE of a table or view, or of all tables, views and sequences
 .indexes [TABLE]  the indexes of a table, or of all: the primary key of each and its secondary indexes
 .keys SELECT ..   the row keys of a query's rows, in bytes and in values
@@ -57,13 +69,16 @@ pub(crate) const HELP: &str = "\
 .import FILE TABLE, .export TABLE|(SELECT ..) FILE    rows from a file, and into one
 .mode [MODE]      how results are shown: table box csv tsv json jsonl markdown line
 \\x                a value a line, and back
-.nullvalue TEXT   what is shown for NULL in tables and lines
+.nullvalue TEXT   what is shown for NULL in tables and lines; '' for nothing
+.maxrows N        how many rows of a table are shown, 0 for all
+.separator C      what stands between the fields of csv
 .param set N VAL  a value for ?1 or :name; .param list, .param clear [N]
 .timing on|off    time, keys read and buckets under each result
 .output [FILE]    results go to a file, or back to the terminal; .once FILE the next one
 .pager [COMMAND]  a program for results longer than the screen; .pager off
 .watch [SECS [N]] run the last statement every 2 seconds; \\e edits it
-.read FILE        run a file
+.read FILE        run a file; .print TEXT writes a line, .shell COMMAND (\\!) runs a program
+.open DIR         go on with another database; .show tells the settings of the shell
 .quit             leave; \\q, .exit and Ctrl-D do the same
 
 SQL runs at its ';'. Ctrl-C stops a statement, Tab completes, Ctrl-R searches the history.
@@ -73,8 +88,8 @@ EXPLAIN SELECT ... shows the keys that a statement would read.";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum DotCommand {
     Help,
-    /// SHOW TABLES, of names like the pattern.
-    Tables(Option<String>),
+    /// SHOW TABLES, VIEWS, SEQUENCES, FUNCTIONS or SCHEMAS, of names like the pattern.
+    List(&'static str, Option<String>),
     /// DESCRIBE.
     Describe(String),
     /// SHOW CREATE TABLE, of one or of all.
@@ -85,7 +100,20 @@ pub(crate) enum DotCommand {
     Mode(Option<Mode>),
     /// Sets it, or turns it.
     Timing(Option<bool>),
-    NullText(String),
+    /// Sets what is shown for NULL, or tells it.
+    NullText(Option<String>),
+    /// Sets how many rows are shown, 0 for all, or tells it.
+    MaxRows(Option<u64>),
+    /// Sets what stands between the fields of csv, or tells it.
+    Separator(Option<u8>),
+    /// Writes a line.
+    Print(String),
+    /// Tells the settings of the shell.
+    Show,
+    /// Goes on with another database.
+    Open(String),
+    /// Runs a program.
+    Shell(String),
     /// Gives a parameter a value: its name, and an SQL expression.
     ParameterSet(String, String),
     ParameterList,
@@ -151,16 +179,23 @@ impl DotCommand {
     /// # Errors
     /// [`Failure::Usage`] for another command, or other arguments than it takes.
     pub(crate) fn parse(line: &str) -> Result<Self, Failure> {
+        let whole = line.trim();
         // A trailing `;` is accepted, out of SQL habit.
-        let line = line.trim().trim_end_matches(';').trim_end();
+        let line = whole.trim_end_matches(';').trim_end();
         let (name, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let argument = unquoted(rest.trim());
         let some = (!argument.is_empty()).then(|| argument.to_owned());
+        // Of a command whose argument is any text.
+        let text = whole.get(name.len()..).unwrap_or_default().trim();
         let usage = |text: &str| Err(Failure::Usage(format!("usage: {text}")));
         Ok(match (name.to_lowercase().as_str(), some) {
             (".help" | "\\?" | "\\h", _) => Self::Help,
-            (".tables" | "\\dt", pattern) => Self::Tables(pattern),
-            ("\\d" | ".describe", None) => Self::Tables(None),
+            (".tables" | "\\dt", pattern) => Self::List("TABLES", pattern),
+            ("\\dv", pattern) => Self::List("VIEWS", pattern),
+            ("\\ds", pattern) => Self::List("SEQUENCES", pattern),
+            ("\\df", pattern) => Self::List("FUNCTIONS", pattern),
+            ("\\dn", pattern) => Self::List("SCHEMAS", pattern),
+            ("\\d" | ".describe", None) => Self::List("TABLES", None),
             // Quotes belong to the name.
             ("\\d" | ".describe", Some(_)) => Self::Describe(rest.trim().to_owned()),
             (".schema", table) => Self::Schema(table.map(|_| rest.trim().to_owned())),
@@ -176,7 +211,28 @@ impl DotCommand {
                 "off" => Self::Timing(Some(false)),
                 _ => return usage(".timing on|off"),
             },
-            (".nullvalue", text) => Self::NullText(text.unwrap_or_default()),
+            (".nullvalue", _) if rest.trim().is_empty() => Self::NullText(None),
+            (".nullvalue", text) => Self::NullText(Some(text.unwrap_or_default())),
+            (".maxrows", None) => Self::MaxRows(None),
+            (".maxrows", Some(number)) => match number.parse() {
+                Ok(number) => Self::MaxRows(Some(number)),
+                Err(_) => return usage(".maxrows N, 0 for all"),
+            },
+            (".separator", _) if text.is_empty() => Self::Separator(None),
+            (".separator", _) => match separator(text) {
+                Some(separator) => Self::Separator(Some(separator)),
+                None => {
+                    return usage(
+                        ".separator C: one ASCII character or \\t, and neither a letter, a digit nor a quote",
+                    );
+                }
+            },
+            (".print" | "\\echo", _) => Self::Print(unquoted(text).to_owned()),
+            (".show", _) => Self::Show,
+            (".open" | "\\c" | "\\connect", Some(path)) => Self::Open(path),
+            (".open" | "\\c" | "\\connect", None) => return usage(".open DIR, or .open :memory:"),
+            (".shell" | ".system" | "\\!", Some(_)) => Self::Shell(text.to_owned()),
+            (".shell" | ".system" | "\\!", None) => return usage(".shell COMMAND"),
             (".param" | ".parameter", words) => return parameter(words.map_or("", |_| rest.trim())),
             (".read" | "\\i", Some(file)) => Self::Read(file),
             (".read" | "\\i", None) => return usage(".read FILE"),
@@ -211,6 +267,16 @@ impl DotCommand {
             (".quit" | ".exit" | "\\q", _) => Self::Quit,
             (name, _) => return Err(unknown(name)),
         })
+    }
+}
+
+/// A character that may stand between fields.
+fn separator(text: &str) -> Option<u8> {
+    let text = if text.len() > 1 { unquoted(text) } else { text };
+    match text.as_bytes() {
+        b"\\t" => Some(b'\t'),
+        [byte @ (b' '..=b'~' | b'\t')] if !byte.is_ascii_alphanumeric() && *byte != b'"' => Some(*byte),
+        _ => None,
     }
 }
 
@@ -280,11 +346,13 @@ fn two(words: &str, first: First) -> Option<(String, String)> {
 }
 
 /// Commands of other shells, and what does the same here.
-const ELSEWHERE: [(&[&str], &str); 4] = [
+const ELSEWHERE: [(&[&str], &str); 6] = [
     (&["\\copy"], ".import FILE TABLE and .export TABLE FILE, or COPY"),
     (&[".headers", ".header"], "headers are always shown; .mode json has names in each row"),
-    (&["\\l", "\\dn", ".databases"], "SHOW SCHEMAS lists the schemas"),
-    (&[".open", "\\c", "\\connect"], "saltwing DIR opens another database"),
+    (&["\\l", ".databases"], "\\dn lists the schemas, SHOW ATTACHED the attached databases"),
+    (&["\\du", "\\dp"], "there are no users: who may read the files of a database may read it"),
+    (&[".width"], "the terminal decides; .mode line shows all of a row"),
+    (&[".timer"], ".timing on|off"),
 ];
 
 fn unknown(name: &str) -> Failure {
@@ -308,10 +376,10 @@ mod tests {
         let text = |t: &str| t.to_owned();
         for (line, command) in [
             (".help", Help),
-            (".tables", Tables(None)),
-            (" .tables LOG% ;", Tables(Some(text("LOG%")))),
-            ("\\dt", Tables(None)),
-            ("\\d", Tables(None)),
+            (".tables", List("TABLES", None)),
+            (" .tables LOG% ;", List("TABLES", Some(text("LOG%")))),
+            ("\\dt", List("TABLES", None)),
+            ("\\d", List("TABLES", None)),
             ("\\d s.\"My T\"", Describe(text("s.\"My T\""))),
             ("\\d \"My T\"", Describe(text("\"My T\""))),
             (".schema", Schema(None)),
@@ -322,8 +390,25 @@ mod tests {
             (".MODE Json", Mode(Some(crate::render::Mode::Json))),
             (".timing", Timing(None)),
             (".timing OFF", Timing(Some(false))),
-            (".nullvalue 'n/a'", NullText(text("n/a"))),
-            (".nullvalue", NullText(String::new())),
+            (".nullvalue 'n/a'", NullText(Some(text("n/a")))),
+            (".nullvalue ''", NullText(Some(String::new()))),
+            (".nullvalue", NullText(None)),
+            (".maxrows", MaxRows(None)),
+            (".maxrows 40;", MaxRows(Some(40))),
+            (".separator", Separator(None)),
+            (".separator ;", Separator(Some(b';'))),
+            (".separator '|'", Separator(Some(b'|'))),
+            (".separator \\t", Separator(Some(b'\t'))),
+            (".print 'a; b'", Print(text("a; b"))),
+            ("\\echo a;", Print(text("a;"))),
+            (".print", Print(String::new())),
+            (".show", Show),
+            (".open 'a b'", Open(text("a b"))),
+            ("\\c x", Open(text("x"))),
+            (".shell echo 'a';", Shell(text("echo 'a';"))),
+            ("\\! ls", Shell(text("ls"))),
+            ("\\df ab%", List("FUNCTIONS", Some(text("ab%")))),
+            ("\\dv", List("VIEWS", None)),
             (".param set host 'a b' || 'c'", ParameterSet(text(":host"), text("'a b' || 'c'"))),
             (".param set ?1 7;", ParameterSet(text("?1"), text("7"))),
             (".param list", ParameterList),
@@ -361,6 +446,16 @@ mod tests {
     }
 
     #[test]
+    fn all_commands_are_there() {
+        assert!(COMMANDS.is_sorted());
+        for command in COMMANDS {
+            if let Err(Failure::Usage(text)) = DotCommand::parse(command) {
+                assert!(text.starts_with("usage: "), "{text}");
+            }
+        }
+    }
+
+    #[test]
     fn what_it_does_not_take_is_said() {
         for (line, part) in [
             (".mode xml", "table|box|csv"),
@@ -371,6 +466,12 @@ mod tests {
             (".import x", ".import FILE TABLE"),
             (".export t", ".export TABLE"),
             (".once", ".once FILE"),
+            (".maxrows many", ".maxrows N"),
+            (".separator ab", ".separator C"),
+            (".separator \"", ".separator C"),
+            (".open", ".open DIR"),
+            (".shell", ".shell COMMAND"),
+            ("\\du", "there are no users"),
             (".keys", ".keys SELECT"),
             (".watch never", ".watch [SECONDS"),
             (".watch -1", ".watch [SECONDS"),

@@ -4,8 +4,16 @@ use std::io::Write;
 
 use saltwing_sql::quote_name;
 
+use crate::catalog_names::is_computed;
 use crate::failure::Failure;
 use crate::runner::Runner;
+
+/// A part of a table's key.
+pub(crate) struct KeyPart {
+    /// As statements write it: a column, or the expression that computes it.
+    pub(crate) name: String,
+    pub(crate) is_descending: bool,
+}
 
 impl Runner<'_> {
     /// Prints the indexes of a table, or of all tables: the primary key of each, and its secondary indexes.
@@ -44,22 +52,29 @@ impl Runner<'_> {
         Ok(())
     }
 
-    /// The columns of a table's key in their order; `None` of a table without one.
+    /// The key of a table as its definition has it; `None` of a table without one.
     fn key_of(&self, table: &str) -> Result<Option<String>, Failure> {
-        let mut parts: Vec<(usize, String)> = Vec::new();
+        let parts = self.key_parts(table)?;
+        let parts: Vec<String> =
+            parts.into_iter().map(|part| part.name + if part.is_descending { " DESC" } else { "" }).collect();
+        Ok((!parts.is_empty()).then(|| parts.join(", ")))
+    }
+
+    /// The parts of a table's key in their order.
+    ///
+    /// # Errors
+    /// A name that no table has.
+    pub(crate) fn key_parts(&self, table: &str) -> Result<Vec<KeyPart>, Failure> {
+        let mut parts: Vec<(usize, KeyPart)> = Vec::new();
         for row in self.connection.query(&format!("DESCRIBE {table}"), ())? {
             let row = row?;
             let Some(key) = row.get::<Option<String>>("key")? else { continue };
             let (place, order) = key.split_once(' ').unwrap_or((key.as_str(), ""));
-            let (name, note) = (row.get::<String>("name")?, row.get::<Option<String>>("note")?);
-            // A computed part of the key is shown as it is written.
-            let is_computed = note.is_some_and(|note| note.starts_with("computed from "));
-            let name = if is_computed { name } else { quote_name(&name) };
-            let order = if order.is_empty() { "" } else { " DESC" };
-            parts.push((place.parse().unwrap_or(usize::MAX), format!("{name}{order}")));
+            let name = row.get::<String>("name")?;
+            let name = if is_computed(&row) { name } else { quote_name(&name) };
+            parts.push((place.parse().unwrap_or(usize::MAX), KeyPart { name, is_descending: !order.is_empty() }));
         }
-        parts.sort();
-        let names: Vec<String> = parts.into_iter().map(|(_, name)| name).collect();
-        Ok((!names.is_empty()).then(|| names.join(", ")))
+        parts.sort_by_key(|(place, _)| *place);
+        Ok(parts.into_iter().map(|(_, part)| part).collect())
     }
 }

@@ -5,7 +5,7 @@
 //! a batch waits for input, there is nothing to stop but the process.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use saltwing::blocking::Connection;
@@ -34,7 +34,7 @@ pub(crate) struct Interrupt {
 /// The state shared by the signal's thread and the shell.
 struct Shared {
     /// The thread outlives the database, and must not hold it: it closes when the shell's end is gone.
-    connection: Weak<Connection>,
+    connection: Mutex<Weak<Connection>>,
     idle: Idle,
     running: AtomicBool,
     /// Signals since the statement began.
@@ -46,7 +46,7 @@ impl Interrupt {
     pub(crate) fn listen(connection: &Connection, idle: Idle) -> Self {
         let connection = Arc::new(connection.clone());
         let (running, count) = (AtomicBool::new(false), AtomicU32::new(0));
-        let shared = Arc::new(Shared { connection: Arc::downgrade(&connection), idle, running, count });
+        let shared = Arc::new(Shared { connection: Mutex::new(Arc::downgrade(&connection)), idle, running, count });
         let listener = shared.clone();
         let (listening, started) = std::sync::mpsc::channel();
         let builder = std::thread::Builder::new().name("saltwing-interrupt".into());
@@ -65,6 +65,12 @@ impl Interrupt {
         Self { shared, _connection: connection }
     }
 
+    /// Stops the statements of another connection from now on.
+    pub(crate) fn turn_to(&mut self, connection: &Connection) {
+        self._connection = Arc::new(connection.clone());
+        *self.shared.connection() = Arc::downgrade(&self._connection);
+    }
+
     /// A statement begins; it ends when the result is dropped.
     pub(crate) fn begin(&self) -> Running<'_> {
         self.shared.count.store(0, SeqCst);
@@ -79,6 +85,10 @@ impl Interrupt {
 }
 
 impl Shared {
+    fn connection(&self) -> MutexGuard<'_, Weak<Connection>> {
+        self.connection.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn came(&self) -> bool {
         self.count.load(SeqCst) > 0
     }
@@ -86,7 +96,8 @@ impl Shared {
     async fn wait(&self) {
         loop {
             let pending = self.came() && self.running.load(SeqCst);
-            if let Some(connection) = self.connection.upgrade().filter(|_| pending) {
+            let connection = self.connection().upgrade();
+            if let Some(connection) = connection.filter(|_| pending) {
                 connection.cancel();
             }
             let signal = tokio::signal::ctrl_c();

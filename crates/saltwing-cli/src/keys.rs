@@ -16,14 +16,8 @@ impl Runner<'_> {
     pub(crate) fn keys(&mut self, sql: &str) -> Result<(), Failure> {
         let usage = || Failure::Usage("usage: .keys SELECT .. FROM one table ..".to_owned());
         let query = TableQuery::of(sql).ok_or_else(usage)?;
-        let mut columns = Vec::new();
-        for row in self.connection.query(&format!("DESCRIBE {}", query.table), ())? {
-            let row = row?;
-            if row.get::<Option<String>>("key")?.is_some() {
-                columns.push(saltwing_sql::quote_name(&row.get::<String>(0)?));
-            }
-        }
-        let list = std::iter::once("_row_key".to_owned()).chain(columns).collect::<Vec<_>>().join(", ");
+        let parts = self.key_parts(query.table)?.into_iter().map(|part| part.name);
+        let list = std::iter::once("_row_key".to_owned()).chain(parts).collect::<Vec<_>>().join(", ");
         self.sql(&format!("{} {list} {}", query.before_list, query.behind_list))
     }
 
@@ -35,31 +29,64 @@ impl Runner<'_> {
         let params = self.parameters.of(sql);
         let (text,) = self.connection.query_one::<(String,)>(&format!("EXPLAIN (FORMAT JSON) {sql}"), params)?;
         let explained: Json = serde_json::from_str(&text).map_err(|error| Failure::Usage(error.to_string()))?;
-        let list = |of: &Json, name: &str| of[name].as_array().cloned().unwrap_or_default();
         for access in list(&explained, "accesses") {
-            let text = |name: &str| access[name].as_str().unwrap_or_default().to_owned();
-            let (buckets, of) = (list(&access, "buckets").len(), access["buckets_total"].as_u64().unwrap_or(0));
-            write!(self.out, "{} of {}", text("kind").replace('_', " "), text("table"))?;
-            match of {
-                0 => writeln!(self.out)?,
-                _ => writeln!(self.out, ", {buckets} of {of} buckets")?,
-            }
-            for span in list(&access, "spans") {
-                writeln!(self.out, "  {}", span.as_str().unwrap_or_default())?;
-            }
-            let ranges = list(&access, "ranges");
-            for range in &ranges {
-                let end = |index: usize| range[index].as_str().filter(|end| !end.is_empty()).unwrap_or("-").to_owned();
-                writeln!(self.out, "  [{} .. {})", end(0), end(1))?;
-            }
-            match access["ranges_total"].as_u64() {
-                Some(total) if total > ranges.len() as u64 => {
-                    writeln!(self.out, "  and {} more", total - ranges.len() as u64)?;
-                }
-                _ => {}
-            }
+            self.ranges_of(access, "")?;
         }
         Ok(())
+    }
+
+    /// Prints the ranges of an access, and those of its parts; each line begins with `indent`.
+    fn ranges_of(&mut self, access: &Json, indent: &str) -> Result<(), Failure> {
+        writeln!(self.out, "{indent}{}", title(access))?;
+        for span in list(access, "spans") {
+            writeln!(self.out, "{indent}  {}", span.as_str().unwrap_or_default())?;
+        }
+        let parts = list(access, "union");
+        if parts.is_empty() && access["ranges"].is_null() {
+            writeln!(self.out, "{indent}  known when it runs")?;
+        }
+        let ranges = list(access, "ranges");
+        for range in ranges {
+            let end = |index: usize| range[index].as_str().filter(|end| !end.is_empty()).unwrap_or("-").to_owned();
+            writeln!(self.out, "{indent}  [{} .. {})", end(0), end(1))?;
+        }
+        match access["ranges_total"].as_u64() {
+            Some(total) if total > ranges.len() as u64 => {
+                writeln!(self.out, "{indent}  and {} more", total - ranges.len() as u64)?;
+            }
+            _ => {}
+        }
+        let deeper = format!("{indent}  ");
+        for part in parts {
+            self.ranges_of(part, &deeper)?;
+        }
+        for other in list(access, "intersected") {
+            writeln!(self.out, "{indent}  intersected with")?;
+            self.ranges_of(other, &deeper)?;
+        }
+        Ok(())
+    }
+}
+
+/// A list of an object of EXPLAIN; an empty one if there is none.
+fn list<'j>(of: &'j Json, name: &str) -> &'j [Json] {
+    of[name].as_array().map_or(&[], Vec::as_slice)
+}
+
+/// What an access reads: `range of t as a, entries of index i, 1 of 4 buckets`.
+fn title(access: &Json) -> String {
+    let text = |name: &str| access[name].as_str();
+    let mut title =
+        format!("{} of {}", text("kind").unwrap_or_default().replace('_', " "), text("table").unwrap_or_default());
+    if let Some(alias) = text("alias") {
+        title += &format!(" as {alias}");
+    }
+    if let Some(index) = text("index") {
+        title += &format!(", entries of index {index}");
+    }
+    match access["buckets_total"].as_u64() {
+        Some(total) if total > 0 => title + &format!(", {} of {total} buckets", list(access, "buckets").len()),
+        _ => title,
     }
 }
 

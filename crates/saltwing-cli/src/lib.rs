@@ -22,6 +22,7 @@
 mod advise;
 mod args;
 mod batch;
+mod catalog_names;
 mod commands;
 mod demo;
 mod dot_command;
@@ -40,10 +41,14 @@ mod output;
 mod parameters;
 mod progress;
 mod render;
+mod results;
 mod runner;
+mod screen;
 mod script;
 mod standard_input;
 mod statement_kind;
+mod statement_tables;
+mod vocabulary;
 
 use std::io;
 use std::process::ExitCode;

@@ -3,17 +3,33 @@
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Bytes that go to a pager at a time.
+const PAGER_BUFFER: usize = 64 << 10;
 
 /// The results' destination.
 pub(crate) struct Output<'a> {
     standard: Box<dyn Write + 'a>,
     destination: Destination,
+    /// How long pagers that have ended kept the shell waiting.
+    waited: Duration,
+}
+
+/// When a statement began.
+#[derive(Clone, Copy)]
+pub(crate) struct Began {
+    at: Instant,
+    /// How long the shell had waited for the readers of pagers by then.
+    waited: Duration,
 }
 
 enum Destination {
     Standard,
     File {
         file: BufWriter<File>,
+        /// As it was given.
+        path: String,
         /// Whether it takes one result only.
         once: bool,
     },
@@ -25,16 +41,19 @@ struct Pager {
     command: String,
     /// Lines that the screen has room for.
     height: usize,
+    /// What was not sent yet.
     held: Vec<u8>,
     lines: usize,
     child: Option<Child>,
     /// Whether its reader has left it.
     is_closed: bool,
+    /// How long it kept the shell waiting.
+    waited: Duration,
 }
 
 impl<'a> Output<'a> {
     pub(crate) fn new(standard: Box<dyn Write + 'a>) -> Self {
-        Self { standard, destination: Destination::Standard }
+        Self { standard, destination: Destination::Standard, waited: Duration::ZERO }
     }
 
     /// Sends results to a file, which is made or emptied; one result only if `once`.
@@ -44,7 +63,7 @@ impl<'a> Output<'a> {
     pub(crate) fn redirect(&mut self, path: &str, once: bool) -> io::Result<()> {
         let file = BufWriter::new(File::create(path)?);
         self.restore_standard()?;
-        self.destination = Destination::File { file, once };
+        self.destination = Destination::File { file, path: path.to_owned(), once };
         Ok(())
     }
 
@@ -58,9 +77,30 @@ impl<'a> Output<'a> {
         Ok(())
     }
 
-    /// Whether results go to a file.
-    pub(crate) fn is_file(&self) -> bool {
-        matches!(self.destination, Destination::File { .. })
+    /// The file that results go to.
+    pub(crate) fn file(&self) -> Option<&str> {
+        match &self.destination {
+            Destination::File { path, .. } => Some(path),
+            Destination::Standard | Destination::Pager(_) => None,
+        }
+    }
+
+    /// A statement begins now.
+    pub(crate) fn begin(&self) -> Began {
+        Began { at: Instant::now(), waited: self.waited() }
+    }
+
+    /// The time that a statement has taken, without that of the readers of pagers.
+    pub(crate) fn time_since(&self, began: Began) -> Duration {
+        began.at.elapsed().saturating_sub(self.waited().saturating_sub(began.waited))
+    }
+
+    /// How long the shell has waited for the readers of pagers.
+    fn waited(&self) -> Duration {
+        match &self.destination {
+            Destination::Pager(pager) => self.waited + pager.waited,
+            Destination::Standard | Destination::File { .. } => self.waited,
+        }
     }
 
     /// Sends the result that follows through a pager if it is longer than `height` lines, unless it goes to a file.
@@ -73,6 +113,7 @@ impl<'a> Output<'a> {
                 lines: 0,
                 child: None,
                 is_closed: false,
+                waited: Duration::ZERO,
             };
             self.destination = Destination::Pager(pager);
         }
@@ -91,7 +132,12 @@ impl<'a> Output<'a> {
         self.flush()?;
         match std::mem::replace(&mut self.destination, Destination::Standard) {
             Destination::Standard | Destination::File { once: true, .. } => Ok(()),
-            Destination::Pager(pager) => pager.end(&mut self.standard),
+            Destination::Pager(pager) => {
+                let mut waited = pager.waited;
+                let ended = pager.end(&mut self.standard, &mut waited);
+                self.waited += waited;
+                ended
+            }
             file @ Destination::File { .. } => {
                 self.destination = file;
                 Ok(())
@@ -123,15 +169,15 @@ impl Pager {
         if self.is_closed {
             return Ok(bytes.len());
         }
+        self.held.extend_from_slice(bytes);
         if self.child.is_none() {
-            self.held.extend_from_slice(bytes);
             self.lines += bytes.iter().filter(|byte| **byte == b'\n').count();
             if self.lines >= self.height {
                 self.start()?;
             }
-            return Ok(bytes.len());
+        } else if self.held.len() >= PAGER_BUFFER {
+            self.flush()?;
         }
-        self.send(bytes)?;
         Ok(bytes.len())
     }
 
@@ -140,35 +186,37 @@ impl Pager {
         let started = Command::new(shell[0]).args([shell[1], &self.command]).stdin(Stdio::piped()).spawn();
         self.child =
             Some(started.map_err(|error| io::Error::new(error.kind(), format!("pager {}: {error}", self.command)))?);
-        let held = std::mem::take(&mut self.held);
-        self.send(&held)
+        self.flush()
     }
 
     /// Writes to the pager; one that its reader has left takes no more.
-    fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
+    fn flush(&mut self) -> io::Result<()> {
         let Some(input) = self.child.as_mut().and_then(|child| child.stdin.as_mut()) else { return Ok(()) };
-        match input.write_all(bytes) {
+        if self.is_closed {
+            return Ok(());
+        }
+        let began = Instant::now();
+        let sent = input.write_all(&self.held);
+        self.waited += began.elapsed();
+        self.held.clear();
+        match sent {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => self.is_closed = true,
             done => done?,
         }
         Ok(())
     }
 
-    fn flush(&mut self) -> io::Result<()> {
-        match self.child.as_mut().and_then(|child| child.stdin.as_mut()) {
-            Some(input) if !self.is_closed => input.flush(),
-            _ => Ok(()),
-        }
-    }
-
-    /// Writes a short result to `standard`; waits until the reader of a long one leaves.
-    fn end(self, standard: &mut dyn Write) -> io::Result<()> {
+    /// Writes a short result to `standard`; waits until the reader of a long one leaves, and adds that time to `waited`.
+    fn end(self, standard: &mut dyn Write, waited: &mut Duration) -> io::Result<()> {
         let Some(mut child) = self.child else {
             standard.write_all(&self.held)?;
             return standard.flush();
         };
+        let began = Instant::now();
         drop(child.stdin.take());
-        child.wait().map(drop)
+        let ended = child.wait().map(drop);
+        *waited += began.elapsed();
+        ended
     }
 }
 
@@ -215,6 +263,26 @@ mod tests {
         drop(output);
         assert_eq!(standard, b"2.0\n2.1\n");
         assert_eq!(std::fs::read_to_string(path).unwrap(), "4.0\n4.1\n4.2\n4.3\n");
+    }
+
+    /// A reader takes time, also to take what a pipe does not hold.
+    #[test]
+    #[cfg(unix)]
+    fn the_time_of_readers_is_known() {
+        let mut output = Output::new(Box::new(io::sink()));
+        assert_eq!((output.waited(), output.file()), (Duration::ZERO, None));
+        for command in ["sleep 0.2; cat > /dev/null", "cat > /dev/null; sleep 0.2"] {
+            let before = output.waited();
+            output.page(command, 2);
+            (0..50_000).for_each(|line| writeln!(output, "{line}").unwrap());
+            output.end_result().unwrap();
+            assert!(output.waited() - before >= Duration::from_millis(190), "{command}");
+        }
+        let before = output.waited();
+        output.page("cat > /dev/null", 9);
+        writeln!(output, "short").unwrap();
+        output.end_result().unwrap();
+        assert_eq!(output.waited(), before);
     }
 
     #[test]

@@ -1,19 +1,21 @@
 //! Runs one thing at a time on one connection: what batch, shell and demo share.
 
-use std::io::{IsTerminal, Write};
-use std::time::Instant;
+use std::io::Write;
 
 use saltwing::blocking::{Connection, Response};
-use saltwing::{ArrowRows, ErrorCode, ExecResult, Stats, TransactionState};
+use saltwing::{Database, ErrorCode, TransactionState};
 
+use crate::args::Run;
+use crate::catalog_names::CatalogNames;
 use crate::dot_command::DotCommand;
-use crate::failure::Failure;
-use crate::interrupt::Interrupt;
+use crate::failure::{EXIT_ERROR, Failure};
+use crate::interrupt::{Idle, Interrupt};
 use crate::message;
+use crate::open::open;
 use crate::output::Output;
 use crate::parameters::Parameters;
 use crate::progress::ProgressBar;
-use crate::render::{Mode, Options, Paint, Plain, Renderer};
+use crate::render::{COMMA, Mode, Paint};
 use crate::script::{Item, Script, StatementText};
 use crate::standard_input::StandardInput;
 use crate::statement_kind::{CopyStream, StatementKind};
@@ -36,23 +38,30 @@ pub(crate) enum Flow {
 
 /// A connection, and how its results are shown.
 pub(crate) struct Runner<'a> {
+    pub(crate) database: Database,
+    /// How the database was opened; `.open` opens others in the same way.
+    pub(crate) run: Run,
     pub(crate) connection: Connection,
+    /// For what is asked beside the statements.
+    pub(crate) catalog: CatalogNames,
     pub(crate) interrupt: Interrupt,
     pub(crate) audience: Audience,
     pub(crate) mode: Mode,
     /// Whether time and keys read are printed.
     pub(crate) timing: bool,
-    /// Whether `.read` may read files.
-    pub(crate) reads_files: bool,
     /// The value of `.nullvalue`.
     pub(crate) null_text: Option<String>,
+    /// The value of `.maxrows`; 0 shows all.
+    pub(crate) max_rows: Option<u64>,
+    /// Between the fields of the mode csv.
+    pub(crate) separator: u8,
     /// The program that shows results that are longer than the screen.
     pub(crate) pager: Option<String>,
     /// The statement that ran last, for `.watch` and `.edit`.
     pub(crate) last: Option<StatementText>,
     /// The mode that `\x` goes back to.
     pub(crate) unexpanded: Option<Mode>,
-    progress: ProgressBar,
+    pub(crate) progress: ProgressBar,
     pub(crate) parameters: Parameters,
     pub(crate) out: Output<'a>,
     pub(crate) messages: Box<dyn Write + 'a>,
@@ -61,15 +70,18 @@ pub(crate) struct Runner<'a> {
 }
 
 impl<'a> Runner<'a> {
-    /// A runner that writes results to `out` and all else to `messages`.
+    /// A runner on a database that was opened as `run` says. It writes results to `out` and all else to `messages`.
     pub(crate) fn new(
-        connection: Connection,
-        interrupt: Interrupt,
+        database: Database,
+        run: Run,
+        idle: Idle,
         audience: Audience,
         out: Box<dyn Write + 'a>,
         messages: Box<dyn Write + 'a>,
     ) -> Self {
         let is_batch = audience == Audience::Batch;
+        let connection = database.connect().blocking();
+        let interrupt = Interrupt::listen(&connection, idle);
         let progress = ProgressBar::on(&connection);
         if !is_batch {
             progress.watch(&connection);
@@ -77,13 +89,17 @@ impl<'a> Runner<'a> {
         Self {
             progress,
             parameters: Parameters::default(),
+            catalog: CatalogNames::new(&database),
+            database,
             connection,
             interrupt,
             audience,
-            mode: if is_batch { Mode::Csv } else { Mode::Box },
+            mode: run.mode.unwrap_or(if is_batch { Mode::Csv } else { Mode::Box }),
+            run,
             timing: !is_batch,
-            reads_files: true,
             null_text: None,
+            max_rows: None,
+            separator: COMMA,
             pager: None,
             last: None,
             unexpanded: None,
@@ -133,7 +149,7 @@ impl<'a> Runner<'a> {
         }
         // Results before the message; an error of stdout itself is the message.
         let _ = self.out.flush();
-        let options = self.options();
+        let options = self.options(Vec::new());
         let mut text = message::failure(&failure, source, place, &message::Look::of(&options));
         if let (Failure::Sql(error), Mode::Json | Mode::Jsonl) = (&failure, self.mode) {
             text = format!("{text}\n{}", message::json(error));
@@ -157,8 +173,9 @@ impl<'a> Runner<'a> {
         let kind = StatementKind::of(&statement.sql);
         let connection = self.connection.clone();
         let interrupt = self.interrupt.clone();
+        let keys = self.key_columns(&statement.sql, kind);
         let running = interrupt.begin();
-        let started = Instant::now();
+        let began = self.out.begin();
         let stream = CopyStream::of(&statement.sql);
         let is_typed = stream == Some(CopyStream::Stdin);
         if self.audience != Audience::Batch && is_typed {
@@ -182,9 +199,9 @@ impl<'a> Runner<'a> {
         let shown = match done {
             Ok(Response::Done(result)) => {
                 self.progress.finish();
-                self.done(&result, kind, started)
+                self.done(&result, kind, began)
             }
-            Ok(Response::Rows(rows)) => self.rows(rows, kind, started),
+            Ok(Response::Rows(rows)) => self.rows(rows, kind, keys, began),
             Err(error) => Err(error.into()),
         };
         self.progress.finish();
@@ -194,88 +211,6 @@ impl<'a> Runner<'a> {
                 Err(Failure::Interrupted(error.to_string()))
             }
             shown => shown,
-        }
-    }
-
-    fn done(&mut self, result: &ExecResult, kind: StatementKind, started: Instant) -> Result<(), Failure> {
-        let time = started.elapsed();
-        self.notices(&result.notices)?;
-        let text = match kind {
-            StatementKind::Write(how) => format!("{} {how}", message::count(result.rows_affected, "row", "rows")),
-            _ if self.audience == Audience::Batch => return Ok(()),
-            _ => "ok".to_owned(),
-        };
-        // Scripts get the same line whatever the statement reads.
-        let stats = if self.audience == Audience::Batch { Stats::default() } else { result.stats };
-        writeln!(self.messages, "{}", message::footer(text, self.timing.then_some(time), stats))?;
-        Ok(())
-    }
-
-    fn rows(&mut self, rows: ArrowRows, kind: StatementKind, started: Instant) -> Result<(), Failure> {
-        if let (Some(pager), Some(height)) = (&self.pager, height()) {
-            self.out.page(pager, height);
-        }
-        let shown = self.show(rows, kind, started);
-        self.out.end_result()?;
-        shown
-    }
-
-    fn show(&mut self, mut rows: ArrowRows, kind: StatementKind, started: Instant) -> Result<(), Failure> {
-        let is_text = self.shows_as_text(&rows, kind);
-        let mut renderer: Box<dyn Renderer> = match is_text {
-            true => Box::new(Plain::new(rows.columns(), "\n")),
-            false => self.mode.renderer(rows.columns(), &self.options_for(kind)),
-        };
-        let mut count = 0;
-        // An error before the first row prints nothing: the opening waits for it.
-        let first = rows.next_blocking();
-        // From here on rows are written, and the line would stand among them.
-        self.progress.finish();
-        let mut next = first?;
-        renderer.start(&mut self.out)?;
-        while let Some(batch) = next {
-            if self.interrupt.came() {
-                return Err(Failure::Interrupted("cancelled".into()));
-            }
-            count += batch.num_rows() as u64;
-            renderer.batch(&batch, &mut self.out)?;
-            next = if self.out.is_closed() { None } else { rows.next_blocking()? };
-        }
-        renderer.finish(&mut self.out)?;
-        self.out.end_result()?;
-        let time = started.elapsed();
-        self.notices(rows.notices())?;
-        if !is_text && (self.audience != Audience::Batch || self.timing) {
-            let rows_shown = message::count(count, "row", "rows");
-            let footer = message::footer(rows_shown, self.timing.then_some(time), rows.stats());
-            writeln!(self.messages, "{}", self.paint().dim(&footer))?;
-        }
-        if let Some(token) = rows.next_page() {
-            writeln!(self.messages, "next page: AFTER '{token}'")?;
-        }
-        Ok(())
-    }
-
-    /// Whether a result is lines for a person to read: plans and definitions.
-    fn shows_as_text(&self, rows: &ArrowRows, kind: StatementKind) -> bool {
-        let for_people = matches!(self.mode, Mode::Table | Mode::Box) && self.audience != Audience::Batch;
-        for_people && kind == StatementKind::Text && rows.columns().len() == 1
-    }
-
-    /// In the catalog's answers NULL is empty: no value could be mistaken for it.
-    fn options_for(&self, kind: StatementKind) -> Options {
-        match (kind, &self.null_text) {
-            (StatementKind::Catalog, None) => Options { null_text: String::new(), ..self.options() },
-            _ => self.options(),
-        }
-    }
-
-    fn options(&self) -> Options {
-        match self.audience {
-            Audience::Terminal(paint) if !self.out.is_file() => {
-                Options { width: width(), null_text: self.null_text.clone().unwrap_or_else(|| "NULL".into()), paint }
-            }
-            _ => Options { width: None, null_text: self.null_text.clone().unwrap_or_default(), paint: Paint::Off },
         }
     }
 
@@ -296,7 +231,50 @@ impl<'a> Runner<'a> {
         self.notices(&[notice.to_owned()])
     }
 
-    fn notices(&mut self, notices: &[String]) -> Result<(), Failure> {
+    /// Closes the database, and goes on with another one, which is opened in the same way.
+    ///
+    /// # Errors
+    /// The other one cannot be opened, and this one stays; this one cannot be closed.
+    pub(crate) fn open(&mut self, path: &str) -> Result<(), Failure> {
+        let run = self.run.with_database(path);
+        let database = open(&run)?;
+        self.notices(database.notices())?;
+        self.end()?;
+        self.connection = database.connect().blocking();
+        self.interrupt.turn_to(&self.connection);
+        self.catalog.turn_to(&database);
+        self.progress.end();
+        self.progress = ProgressBar::on(&self.connection);
+        if self.audience != Audience::Batch {
+            self.progress.watch(&self.connection);
+        }
+        let before = std::mem::replace(&mut self.database, database);
+        let was_readonly = std::mem::replace(&mut self.run, run).readonly;
+        if was_readonly { Ok(()) } else { Ok(before.close()?) }
+    }
+
+    /// Brings everything to the disk; the exit code of a shell that ended with `code`.
+    pub(crate) fn close(self, code: u8) -> u8 {
+        let (database, is_readonly) = (self.database.clone(), self.run.readonly);
+        drop(self);
+        match database.close() {
+            Err(error) if !is_readonly => {
+                eprintln!("{}", error.render(""));
+                if code == 0 { EXIT_ERROR } else { code }
+            }
+            _ => code,
+        }
+    }
+
+    /// The database, as people name it.
+    pub(crate) fn place(&self) -> String {
+        match &self.run.database {
+            Some(path) => format!("{} ({})", path.display(), self.database.store_name()),
+            None => "memory: nothing is kept".to_owned(),
+        }
+    }
+
+    pub(crate) fn notices(&mut self, notices: &[String]) -> Result<(), Failure> {
         self.out.flush()?;
         for notice in notices {
             writeln!(self.messages, "{} {notice}", self.paint().notice("notice:"))?;
@@ -315,18 +293,4 @@ impl Drop for Runner<'_> {
     fn drop(&mut self) {
         self.progress.end();
     }
-}
-
-/// Cells of the terminal that results go to.
-fn width() -> Option<usize> {
-    screen().map(|(columns, _)| columns.into())
-}
-
-/// Lines of the terminal that results go to.
-fn height() -> Option<usize> {
-    screen().map(|(_, lines)| lines.into())
-}
-
-fn screen() -> Option<(u16, u16)> {
-    crossterm::terminal::size().ok().filter(|_| std::io::stdout().is_terminal())
 }

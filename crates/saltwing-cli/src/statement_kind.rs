@@ -7,8 +7,10 @@ use saltwing_sql::{Lexeme, Statement, lexemes, parse_one};
 pub(crate) enum StatementKind {
     /// Rows are affected: the participle that says how.
     Write(&'static str),
-    /// Its rows are lines of text: EXPLAIN, SHOW CREATE TABLE.
+    /// Its rows are definitions: SHOW CREATE TABLE; or one is a plan for programs.
     Text,
+    /// Its rows are the lines of a plan: EXPLAIN.
+    Plan,
     /// Its rows are about tables and settings, not from them: SHOW, DESCRIBE.
     Catalog,
     /// Anything else.
@@ -24,12 +26,29 @@ impl StatementKind {
             Some("DELETE") => Self::Write("deleted"),
             Some("UPDATE") => Self::Write("updated"),
             Some("MERGE") => Self::Write("merged"),
-            Some("EXPLAIN") => Self::Text,
+            Some("EXPLAIN") if is_json(sql) => Self::Text,
+            Some("EXPLAIN") => Self::Plan,
             Some("SHOW") if words.next().as_deref() == Some("CREATE") => Self::Text,
             Some("SHOW" | "DESCRIBE" | "DESC") => Self::Catalog,
             _ => Self::Other,
         }
     }
+}
+
+/// Whether an EXPLAIN has the option FORMAT JSON, which stands in brackets in front of its statement.
+fn is_json(sql: &str) -> bool {
+    let text = |range: std::ops::Range<usize>| sql.get(range).unwrap_or("");
+    let tokens = lexemes(sql).filter(|(kind, _)| !matches!(kind, Lexeme::Blank | Lexeme::Comment));
+    let mut words =
+        tokens.map(|(_, range)| text(range)).skip(1).skip_while(|word| word.eq_ignore_ascii_case("ANALYZE"));
+    let has_brackets = words.next() == Some("(");
+    // Another word begins a query in brackets.
+    let mut options = words.take_while(|word| *word != ")").map(str::to_uppercase);
+    has_brackets
+        && options.next().is_some_and(|first| match first.as_str() {
+            "ANALYZE" | "FORMAT" => options.any(|word| word == "JSON"),
+            _ => false,
+        })
 }
 
 /// The stream of the shell that a COPY uses.
@@ -73,11 +92,15 @@ mod tests {
 
     #[test]
     fn the_first_word_decides() {
-        use StatementKind::{Catalog, Other, Text, Write};
+        use StatementKind::{Catalog, Other, Plan, Text, Write};
         for (sql, kind) in [
             ("-- c\n upsert into t values (1)", Write("written")),
             ("/* a */ DELETE /*+ FULL_SCAN */ FROM t", Write("deleted")),
-            ("explain select 1", Text),
+            ("explain select 1", Plan),
+            ("EXPLAIN ANALYZE (SELECT json FROM t)", Plan),
+            ("EXPLAIN (FORMAT TEXT) SELECT 1", Plan),
+            ("explain (analyze, format json) select 1", Text),
+            ("EXPLAIN ANALYZE (FORMAT JSON) SELECT 1", Text),
             ("SHOW CREATE TABLE t", Text),
             ("SHOW TABLES", Catalog),
             ("describe t", Catalog),

@@ -2,32 +2,32 @@
 //!
 //! | in front of the cursor | offered |
 //! |---|---|
-//! | the start of a statement | first words of statements |
-//! | FROM, JOIN, INTO, TABLE, DESCRIBE .. | tables |
+//! | words of a statement | what `grammar` says may follow them |
 //! | `t.` | columns of the table that `t` names |
+//! | an expression | columns of the statement's tables, or of all before FROM; then keywords, functions |
 //! | the file name of a COPY, `.read` | files and directories |
-//! | elsewhere | columns of the statement's tables, keywords, functions |
-//! | a string, a comment, a number | nothing |
+//! | a string, a comment, a number | nothing, but the values of settings |
 
 use std::cell::OnceCell;
 
 use reedline::{Completer, CompletionResult, Span, Suggestion};
-use saltwing::blocking::Connection;
 use saltwing::{SETTINGS, split_statements};
-use saltwing_sql::{Lexeme, lexemes, quote_name};
+use saltwing_sql::Lexeme;
 
 use super::files;
-use super::vocabulary::{COMPRESSIONS, FORMATS, KEYWORDS, STATEMENTS, is_keyword};
+use super::grammar::{Offer, offers};
+use crate::catalog_names::{CatalogNames, ColumnName};
 use crate::dot_command::{COMMANDS, DotCommand};
 use crate::render::Mode;
+use crate::statement_tables::{Token, is_same, tables_of, tokens};
+use crate::vocabulary::is_keyword;
 
-/// Words behind which a table stands.
-const BEFORE_TABLES: &[&str] =
-    &["COMPACT", "COPY", "DESCRIBE", "EXISTS", "FROM", "INTO", "JOIN", "TABLE", "TRUNCATE", "UPDATE"];
+/// Most tables that are asked for their columns where the statement names none, and most columns of these.
+const TABLES_MAX: usize = 200;
+const COLUMNS_MAX: usize = 500;
 
 pub(crate) struct SqlCompleter {
-    /// Separate from the shell's connection, which may be inside a transaction.
-    connection: Connection,
+    catalog: CatalogNames,
     /// Functions never change while the shell runs, so they are queried once.
     functions: OnceCell<Vec<String>>,
     /// Whether files are offered.
@@ -38,13 +38,19 @@ pub(crate) struct SqlCompleter {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Candidate {
     text: String,
-    /// What is shown beside it: the type of a column.
+    /// What is shown beside it: the type of a column, and its table where the statement names none.
     note: Option<String>,
 }
 
 impl From<String> for Candidate {
     fn from(text: String) -> Self {
         Self { text, note: None }
+    }
+}
+
+impl From<ColumnName> for Candidate {
+    fn from(column: ColumnName) -> Self {
+        Self { text: column.name, note: Some(column.ty) }
     }
 }
 
@@ -69,8 +75,8 @@ impl Completer for SqlCompleter {
 }
 
 impl SqlCompleter {
-    pub(crate) fn new(connection: Connection, names_files: bool) -> Self {
-        Self { connection, functions: OnceCell::new(), names_files }
+    pub(crate) fn new(catalog: CatalogNames, names_files: bool) -> Self {
+        Self { catalog, functions: OnceCell::new(), names_files }
     }
 
     /// The start of the text to replace, and the candidates.
@@ -95,6 +101,8 @@ impl SqlCompleter {
                 let path = last.text.get(1..).unwrap_or_default();
                 return (pos - path.len(), starting(files::starting(path), ""));
             }
+            // The value of a setting is a text.
+            Some((last, earlier)) if last.text.starts_with('\'') && takes_texts(earlier) => (last.text, earlier),
             Some((last, _)) if matches!(last.kind, Lexeme::Unterminated(_) | Lexeme::Comment) => {
                 return (pos, Vec::new());
             }
@@ -104,49 +112,68 @@ impl SqlCompleter {
     }
 
     fn in_context(&self, tokens: &[Token<'_>], statement: &str, prefix: &str) -> Vec<Candidate> {
-        let is_word = |token: &Token<'_>, words: &[&str]| {
-            token.kind == Lexeme::Word && words.iter().any(|word| token.text.eq_ignore_ascii_case(word))
-        };
-        match tokens {
-            [] => matching(STATEMENTS, prefix),
-            [.., qualifier, point] if point.text == "." => {
-                let table = tables_of(statement).into_iter().find(|table| table.is_named(qualifier.text));
-                let columns = self.columns(&table.map_or_else(|| qualifier.text.to_owned(), |table| table.name));
-                let mut found = starting(columns, prefix);
-                found.extend(starting(self.tables_in(qualifier.text), prefix));
-                found
-            }
-            [.., last] if is_word(last, BEFORE_TABLES) => starting(self.tables(), prefix),
-            [.., storage, last] if is_word(storage, &["STORAGE"]) && is_word(last, &["FOR"]) => {
-                starting(self.tables(), prefix)
-            }
-            [first, .., last] if is_word(first, &["COPY"]) && is_word(last, &["FORMAT"]) => matching(FORMATS, prefix),
-            [first, .., last] if is_word(first, &["COPY"]) && is_word(last, &["COMPRESSION"]) => {
-                matching(COMPRESSIONS, prefix)
-            }
-            [last] if is_word(last, &["SET"]) => starting(settings(), prefix),
-            [last] if is_word(last, &["SHOW"]) => {
-                let mut found = matching(
-                    &["CREATE TABLE", "FUNCTIONS", "INDEXES", "SCHEMAS", "SEQUENCES", "STORAGE", "TABLES", "VIEWS"],
-                    prefix,
-                );
-                found.extend(starting(settings(), prefix));
-                found
-            }
-            _ => {
-                let columns = tables_of(statement).into_iter().flat_map(|table| self.columns(&table.name)).collect();
-                let mut found = starting(columns, prefix);
-                // Without a letter to go by, all keywords are too many.
-                if !prefix.is_empty() {
-                    found.extend(matching(STATEMENTS, prefix));
-                    found.extend(matching(KEYWORDS, prefix));
-                    found.extend(matching(self.functions(), prefix));
-                }
-                let mut seen = std::collections::HashSet::new();
-                found.retain(|candidate| seen.insert(candidate.text.to_lowercase()));
-                found
-            }
+        if let [.., qualifier, point] = tokens
+            && point.text == "."
+        {
+            let table = tables_of(statement).into_iter().find(|table| table.is_named(qualifier.text));
+            let columns = self.catalog.columns(&table.map_or_else(|| qualifier.text.to_owned(), |table| table.name));
+            let mut found = starting(columns, prefix);
+            found.extend(starting(self.catalog.tables_in(|schema| is_same(schema, qualifier.text)), prefix));
+            return found;
         }
+        let mut found: Vec<Candidate> =
+            offers(tokens).into_iter().flat_map(|offer| self.offered(offer, statement, prefix)).collect();
+        let mut seen = std::collections::HashSet::new();
+        found.retain(|candidate| seen.insert(candidate.text.to_lowercase()));
+        found
+    }
+
+    fn offered(&self, offer: Offer<'_>, statement: &str, prefix: &str) -> Vec<Candidate> {
+        match offer {
+            Offer::Words(words) => matching(words, prefix),
+            Offer::Some(_) | Offer::Functions if prefix.is_empty() => Vec::new(),
+            Offer::Some(words) => matching(words, prefix),
+            Offer::Functions => matching(self.functions.get_or_init(|| self.catalog.functions()), prefix),
+            Offer::Texts(texts) => starting(texts.iter().map(|text| (*text).to_owned()).collect(), prefix),
+            Offer::Tables => starting(self.catalog.objects("TABLES"), prefix),
+            Offer::Sequences => starting(self.catalog.objects("SEQUENCES"), prefix),
+            Offer::Settings => starting(settings(), prefix),
+            Offer::ValuesOf(setting) => {
+                let mut found = starting(values_of(setting), prefix);
+                found.extend(matching(&["DEFAULT"], prefix));
+                found
+            }
+            Offer::Columns => self.columns_of(statement, prefix),
+        }
+    }
+
+    /// The columns of the tables that a statement names; of all tables before it has named one.
+    fn columns_of(&self, statement: &str, prefix: &str) -> Vec<Candidate> {
+        let named = tables_of(statement);
+        if !named.is_empty() {
+            return starting(named.iter().flat_map(|table| self.catalog.columns(&table.name)).collect(), prefix);
+        }
+        let names: Vec<&str> =
+            tokens(statement).iter().filter(|token| token.is_name()).map(|token| token.text).collect();
+        let mut tables: Vec<(String, Vec<ColumnName>)> = self
+            .catalog
+            .objects("TABLES")
+            .into_iter()
+            .take(TABLES_MAX)
+            .map(|table| (table.clone(), self.catalog.columns(&table)))
+            .collect();
+        // Tables that have the names of the statement come first.
+        let known = |columns: &[ColumnName]| {
+            let is_known = |name: &&&str| columns.iter().any(|column| is_same(&column.name, name));
+            names.iter().filter(is_known).count()
+        };
+        tables.sort_by_cached_key(|(_, columns)| std::cmp::Reverse(known(columns)));
+        let of_table = |(table, columns): (String, Vec<ColumnName>)| {
+            columns
+                .into_iter()
+                .map(move |ColumnName { name, ty }| Candidate { text: name, note: Some(format!("{ty}, {table}")) })
+        };
+        starting(tables.into_iter().flat_map(of_table).collect(), prefix).into_iter().take(COLUMNS_MAX).collect()
     }
 
     fn for_command(&self, before: &str) -> (usize, Vec<Candidate>) {
@@ -156,11 +183,16 @@ impl SqlCompleter {
         let found = match command {
             _ if before.trim_start() == word => starting(COMMANDS.iter().map(|c| (*c).to_owned()).collect(), word),
             ".mode" => starting(Mode::ALL.map(|mode| mode.as_str().to_owned()).to_vec(), word),
-            "\\d" | ".schema" | ".describe" | ".dump" | ".indexes" | "\\di" => starting(self.tables(), word),
+            "\\d" | ".schema" | ".describe" | ".dump" | ".indexes" | "\\di" => {
+                starting(self.catalog.objects("TABLES"), word)
+            }
             ".import" | ".export" if self.names_files && is_file_argument(command, before) => {
                 starting(files::starting(word), "")
             }
-            ".import" | ".export" => starting(self.tables(), word),
+            ".import" | ".export" => starting(self.catalog.objects("TABLES"), word),
+            "\\ds" => starting(self.catalog.objects("SEQUENCES"), word),
+            ".maxrows" => starting(vec!["0".to_owned()], word),
+            ".open" if self.names_files => starting(files::starting(word), ""),
             ".timing" => starting(vec!["on".to_owned(), "off".to_owned()], word),
             ".param" => starting(vec!["set".to_owned(), "list".to_owned(), "clear".to_owned()], word),
             ".read" | "\\i" if self.names_files => starting(files::starting(word), ""),
@@ -168,90 +200,11 @@ impl SqlCompleter {
         };
         (start, found)
     }
-
-    /// All tables, as SQL names them.
-    fn tables(&self) -> Vec<String> {
-        self.table_names()
-            .into_iter()
-            .map(|(schema, name)| match schema {
-                Some(schema) => format!("{}.{}", quote_name(&schema), quote_name(&name)),
-                None => quote_name(&name),
-            })
-            .collect()
-    }
-
-    fn tables_in(&self, schema: &str) -> Vec<String> {
-        let names = self.table_names().into_iter();
-        names.filter(|(s, _)| s.as_deref().is_some_and(|s| same(s, schema))).map(|(_, n)| quote_name(&n)).collect()
-    }
-
-    /// Schema and name of each table. An unreadable catalog gives none.
-    fn table_names(&self) -> Vec<(Option<String>, String)> {
-        let rows = self.connection.query("SHOW TABLES", ()).into_iter().flatten().flatten();
-        rows.filter_map(|row| Some((row.get(0).ok()?, row.get(1).ok()?))).collect()
-    }
-
-    /// The names of all functions.
-    fn functions(&self) -> &[String] {
-        self.functions.get_or_init(|| {
-            let rows = self.connection.query("SHOW FUNCTIONS", ()).into_iter().flatten().flatten();
-            rows.filter_map(|row| row.get("name").ok()).collect()
-        })
-    }
-
-    fn columns(&self, table: &str) -> Vec<Candidate> {
-        let rows = self.connection.query(&format!("DESCRIBE {table}"), ()).into_iter().flatten().flatten();
-        let column = |row: saltwing::Row| {
-            let (name, ty): (String, String) = (row.get("name").ok()?, row.get("type").ok()?);
-            let note: Option<String> = row.get("note").ok()?;
-            // Properties of the table have brackets, and computed key parts have no name.
-            let is_column = !ty.starts_with('(') && !note.is_some_and(|note| note.starts_with("computed from "));
-            is_column.then(|| Candidate { text: quote_name(&name), note: Some(ty) })
-        };
-        rows.filter_map(column).collect()
-    }
 }
 
-/// A lexeme that counts.
-#[derive(Clone, Copy, Debug)]
-struct Token<'a> {
-    kind: Lexeme,
-    text: &'a str,
-    end: usize,
-}
-
-impl Token<'_> {
-    fn is_name(&self) -> bool {
-        matches!(self.kind, Lexeme::Word | Lexeme::QuotedName)
-    }
-}
-
-/// The lexemes of a text without blanks, and without the comments and hints that are closed.
-fn tokens(text: &str) -> Vec<Token<'_>> {
-    let all = lexemes(text).map(|(kind, range)| Token { kind, end: range.end, text: text.get(range).unwrap_or("") });
-    all.filter(|token| match token.kind {
-        Lexeme::Blank | Lexeme::Hint => false,
-        // A comment to the end of the line may continue at the end of the text.
-        Lexeme::Comment => token.end == text.len() && !token.text.ends_with("*/"),
-        _ => true,
-    })
-    .collect()
-}
-
-/// A table that a statement names.
-struct Named {
-    name: String,
-    alias: Option<String>,
-}
-
-impl Named {
-    fn is_named(&self, word: &str) -> bool {
-        same(self.alias.as_deref().unwrap_or(&self.name), word)
-    }
-}
-
-fn same(a: &str, b: &str) -> bool {
-    a.trim_matches('"').to_lowercase() == b.trim_matches('"').to_lowercase()
+/// Whether a text in quotes may follow.
+fn takes_texts(tokens: &[Token<'_>]) -> bool {
+    offers(tokens).iter().any(|offer| matches!(offer, Offer::Texts(_) | Offer::ValuesOf(_)))
 }
 
 /// Whether a string that is still written is the file of a COPY.
@@ -269,39 +222,20 @@ fn is_file_argument(command: &str, before: &str) -> bool {
     words == if command == ".import" { 2 } else { 3 }
 }
 
-/// The tables after FROM, JOIN and the like.
-fn tables_of(statement: &str) -> Vec<Named> {
-    let tokens = tokens(statement);
-    let mut found = Vec::new();
-    let mut rest = tokens.as_slice();
-    while let Some((first, after)) = rest.split_first() {
-        rest = after;
-        let is_before = BEFORE_TABLES.iter().any(|word| first.text.eq_ignore_ascii_case(word));
-        if first.kind != Lexeme::Word || !is_before {
-            continue;
-        }
-        let (name, after) = match after {
-            [schema, point, table, after @ ..] if schema.is_name() && point.text == "." && table.is_name() => {
-                (format!("{}.{}", schema.text, table.text), after)
-            }
-            [table, after @ ..] if table.is_name() && !is_keyword(table.text) => (table.text.to_owned(), after),
-            _ => continue,
-        };
-        let after = match after {
-            [word, after @ ..] if word.text.eq_ignore_ascii_case("AS") => after,
-            after => after,
-        };
-        let alias = after.first().filter(|word| word.is_name() && !is_keyword(word.text));
-        found.push(Named { name, alias: alias.map(|word| word.text.to_owned()) });
-    }
-    found
-}
-
 /// The keywords that start with `prefix`, in the case that it is written in.
 fn matching(words: &[impl AsRef<str>], prefix: &str) -> Vec<Candidate> {
     let is_lower = !prefix.is_empty() && prefix.chars().all(|c| !c.is_uppercase());
     let found = words.iter().map(AsRef::as_ref).filter(|word| starts_with(word, prefix));
     found.map(|word| if is_lower { word.to_lowercase() } else { word.to_owned() }.into()).collect()
+}
+
+/// The values of a setting that are words, as its description has them.
+fn values_of(setting: &str) -> Vec<String> {
+    let setting = SETTINGS.iter().find(|known| known.name.eq_ignore_ascii_case(setting));
+    let values = setting.map_or("", |setting| setting.values);
+    // An example of a time or a size begins with a digit.
+    let texts = values.split('\'').skip(1).step_by(2).filter(|text| !text.starts_with(|c: char| c.is_ascii_digit()));
+    texts.map(|text| format!("'{text}'")).collect()
 }
 
 /// The names of settings, sorted.
@@ -325,7 +259,8 @@ mod tests {
     use super::*;
 
     fn completer() -> SqlCompleter {
-        let connection = saltwing::Database::memory().unwrap().connect().blocking();
+        let database = saltwing::Database::memory().unwrap();
+        let connection = database.connect().blocking();
         for sql in [
             "CREATE SCHEMA s",
             "CREATE TABLE log (host VARCHAR NOT NULL, ts DATE NOT NULL, up BIGINT, CONSTRAINT pk PRIMARY KEY (host, ts)) SALT_BUCKETS = 2",
@@ -333,7 +268,7 @@ mod tests {
         ] {
             connection.execute(sql, ()).unwrap();
         }
-        SqlCompleter::new(connection, true)
+        SqlCompleter::new(CatalogNames::new(&database), true)
     }
 
     /// The candidates at `|`, and the text that they replace.
@@ -373,14 +308,49 @@ mod tests {
 
     #[test]
     fn columns_are_those_of_the_statements_tables() {
-        check("SELECT h| FROM log", "h", &["host", "having", "header", "hash", "hour"]);
+        check("SELECT h| FROM log", "h", &["host", "having", "hash", "hour"]);
         check("SELECT ho| FROM log WHERE 1", "ho", &["host", "hour"]);
         check("SELECT | FROM log", "", &["host", "ts", "up"]);
         check("SELECT * FROM log l, x WHERE l.|", "", &["host", "ts", "up"]);
         check("SELECT * FROM s.other AS o WHERE o.|", "", &["\"My Key\"", "hue"]);
         check("SELECT * FROM s.other WHERE \"my k\"|", "\"my k\"", &[]);
-        check("DELETE FROM log;\nSELECT hos|", "hos", &[]);
-        check("ALTER TABLE log DROP COLUMN up|", "up", &["up", "update", "upsert", "upper"]);
+        check("DELETE FROM log;\nSELECT hue| FROM log", "hue", &[]);
+        check("ALTER TABLE log DROP COLUMN up|", "up", &["up"]);
+    }
+
+    #[test]
+    fn before_from_columns_are_those_of_all_tables() {
+        check("SELECT ho|", "ho", &["host", "hour"]);
+        check("select hu|", "hu", &["hue"]);
+        check("SELECT |", "", &["host", "ts", "up", "\"My Key\"", "hue"]);
+        // The first column tells the table.
+        check("SELECT hue, |", "", &["\"My Key\"", "hue", "host", "ts", "up"]);
+        let (_, found) = completer().candidates("select host, s", 14);
+        let odd = ["savepoint", "salt_buckets", "stdin", "storage"];
+        assert!(!found.iter().any(|candidate| odd.contains(&candidate.text.as_str())), "{found:?}");
+        let (_, found) = completer().candidates("SELECT hu", 9);
+        assert_eq!(found[0].note.as_deref(), Some("VARCHAR, s.other"));
+    }
+
+    #[test]
+    fn definitions_have_their_words() {
+        check("create ta|", "ta", &["table"]);
+        check("alter |", "", &["INDEX", "SEQUENCE", "TABLE", "VIEW"]);
+        check("alter table log |", "", &["ADD", "DROP", "RENAME", "SET"]);
+        check("alter table log drop |", "", &["host", "ts", "up", "COLUMN", "CONSTRAINT", "IF EXISTS"]);
+        check("alter table s.other set f|", "f", &["full_scan"]);
+        check("alter table log set FULL_SCAN = |", "", &["'allow'", "'warn'", "'error'"]);
+        check("CREATE TABLE t (a VARC|", "VARC", &["VARCHAR"]);
+        check("CREATE INDEX i ON l|", "l", &["log"]);
+    }
+
+    #[test]
+    fn settings_have_their_values() {
+        check("set full_scan = |", "", &["'allow'", "'warn'", "'error'", "DEFAULT"]);
+        check("set full_scan = 'w|", "'w", &["'warn'"]);
+        check("SET durability TO '|", "'", &["'synced'", "'buffered'"]);
+        check("set rows_max = |", "", &["DEFAULT"]);
+        check("SET statement_timeout = d|", "d", &["default"]);
     }
 
     #[test]

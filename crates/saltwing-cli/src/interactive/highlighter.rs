@@ -4,9 +4,9 @@ use nu_ansi_term::{Color, Style};
 use reedline::{Highlighter, StyledText};
 use saltwing_sql::{Lexeme, lexemes};
 
-use super::vocabulary;
 use crate::dot_command::DotCommand;
 use crate::render::Paint;
+use crate::vocabulary;
 
 pub(crate) struct SqlColours {
     pub(crate) paint: Paint,

@@ -2,14 +2,15 @@
 
 mod completer;
 mod files;
+mod grammar;
 mod highlighter;
 mod history;
 mod prompt;
 mod user_file;
 mod validator;
-mod vocabulary;
 
 use std::io::{BufWriter, IsTerminal};
+use std::process::Command;
 use std::time::Duration;
 
 use reedline::{
@@ -21,7 +22,7 @@ use saltwing::Database;
 use crate::args::Run;
 use crate::dot_command::{DotCommand, PAGER};
 use crate::failure::{EXIT_ERROR, Failure};
-use crate::interrupt::{Idle, Interrupt};
+use crate::interrupt::Idle;
 use crate::render::Paint;
 use crate::runner::{Audience, Flow, Runner};
 use crate::script::Script;
@@ -49,54 +50,59 @@ pub(crate) fn paint() -> Paint {
     if wanted && able { Paint::On } else { Paint::Off }
 }
 
-/// The pager of a user who has named one: `$SALTWING_PAGER`, else `$PAGER`.
-fn pager() -> Option<String> {
-    let named = std::env::var("SALTWING_PAGER").or_else(|_| std::env::var("PAGER")).ok()?;
+/// The program for results that are longer than the screen: `$SALTWING_PAGER`, else `$PAGER`, else less if it is installed.
+/// An empty variable is for none.
+pub(crate) fn pager() -> Option<String> {
+    let Ok(named) = std::env::var("SALTWING_PAGER").or_else(|_| std::env::var("PAGER")) else {
+        return is_installed("less").then(|| PAGER.to_owned());
+    };
     let is_less = named.split('/').next_back() == Some("less");
     // Bare less would wait for a key at a short result, and clear the screen behind itself.
     (!named.trim().is_empty()).then(|| if is_less { PAGER.to_owned() } else { named })
 }
 
+fn is_installed(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|directory| directory.join(program).is_file())
+}
+
 /// Prints a greeting and runs typed statements; returns the exit code.
-pub(crate) fn run(database: &Database, run: &Run) -> u8 {
-    let connection = database.connect().blocking();
-    let interrupt = Interrupt::listen(&connection, Idle::Stays);
+pub(crate) fn run(database: Database, run: &Run) -> u8 {
     let out = Box::new(BufWriter::new(std::io::stdout()));
     let audience = Audience::Terminal(paint());
-    let mut runner = Runner::new(connection, interrupt, audience, out, Box::new(std::io::stderr()));
-    runner.reads_files = !run.no_file_access;
-    if let Some(mode) = run.mode {
-        runner.mode = mode;
-    }
-    let place = match &run.database {
-        Some(path) => format!("{} ({})", path.display(), database.store_name()),
-        None => "memory: nothing is kept".to_owned(),
-    };
-    let greeting = format!("saltwing {} on {place}. .help for help, Ctrl-D to leave.", env!("CARGO_PKG_VERSION"));
+    let mut runner = Runner::new(database, run.clone(), Idle::Stays, audience, out, Box::new(std::io::stderr()));
     runner.pager = pager();
-    match runner.say(&greeting) {
-        Ok(()) => {
-            if let Some(file) = user_file::CONFIG.path().filter(|path| !run.no_config && path.exists())
-                // A failure is printed, and the shell begins all the same.
-                && let Ok(Flow::Quit) = runner.file_reported(&file.to_string_lossy())
-            {
-                return 0;
-            }
-            let code = type_and_run(database, &mut runner);
-            runner.end().map_or(EXIT_ERROR, |()| code)
-        }
-        Err(_) => EXIT_ERROR,
+    let code = greet_and_run(&mut runner);
+    runner.close(code)
+}
+
+fn greet_and_run(runner: &mut Runner<'_>) -> u8 {
+    let version = env!("CARGO_PKG_VERSION");
+    if runner.say(&format!("saltwing {version} on {}. .help for help, Ctrl-D to leave.", runner.place())).is_err() {
+        return EXIT_ERROR;
     }
+    if let Some(file) = user_file::CONFIG.path().filter(|path| !runner.run.no_config && path.exists())
+        // A failure is printed, and the shell begins all the same.
+        && let Ok(Flow::Quit) = runner.file_reported(&file.to_string_lossy())
+    {
+        return 0;
+    }
+    let code = type_and_run(runner);
+    runner.end().map_or(EXIT_ERROR, |()| code)
 }
 
 /// Runs typed statements until the end of input; returns the exit code.
-pub(crate) fn type_and_run(database: &Database, runner: &mut Runner<'_>) -> u8 {
-    let mut editor = editor(database, runner.paint(), runner.reads_files);
+pub(crate) fn type_and_run(runner: &mut Runner<'_>) -> u8 {
+    let mut editor = editor(runner);
     leave_without_terminal();
     loop {
         let typed = match editor.read_line(&prompt::ShellPrompt(runner.connection.transaction_state())) {
             Ok(Signal::Success(text)) => text,
             Ok(Signal::CtrlD) => return 0,
+            Ok(Signal::HostCommand(_)) => {
+                suspend();
+                continue;
+            }
             Ok(_) => continue,
             Err(error) => {
                 eprintln!("error[58030 io]: the terminal cannot be read: {error}");
@@ -116,6 +122,12 @@ pub(crate) fn type_and_run(database: &Database, runner: &mut Runner<'_>) -> u8 {
     }
 }
 
+/// Stops the job, as Ctrl-Z does where no editor reads it: this process, and those that wait for it.
+fn suspend() {
+    // Only a call that Rust calls unsafe does the same. A shell that nobody can continue is not stopped by the system.
+    drop(Command::new("sh").args(["-c", "kill -TSTP 0"]).status());
+}
+
 /// Ends the process when its terminal is gone. The signal of that may be ignored, as below `nohup`, and the editor then reads
 /// the dead terminal without end.
 fn leave_without_terminal() {
@@ -131,8 +143,9 @@ fn leave_without_terminal() {
     }
 }
 
-fn editor(database: &Database, paint: Paint, names_files: bool) -> Reedline {
-    let completer = completer::SqlCompleter::new(database.connect().blocking(), names_files);
+fn editor(runner: &Runner<'_>) -> Reedline {
+    let paint = runner.paint();
+    let completer = completer::SqlCompleter::new(runner.catalog.clone(), !runner.run.no_file_access);
     let menu = ColumnarMenu::default().with_name(MENU).with_columns(MENU_COLUMNS).with_marker("");
     // Columns of a table that is named behind the cursor count too; a blank ends a word, and with it the menu.
     let menu = menu.with_input_mode(InputMode::FullBuffer).with_word_chars(WORD_CHARACTERS);
@@ -142,6 +155,11 @@ fn editor(database: &Database, paint: Paint, names_files: bool) -> Reedline {
     keys.add_binding(KeyModifiers::SHIFT, KeyCode::BackTab, ReedlineEvent::MenuPrevious);
     let new_line = ReedlineEvent::Edit(vec![EditCommand::InsertNewline]);
     keys.add_binding(KeyModifiers::ALT, KeyCode::Enter, new_line);
+    if cfg!(unix) {
+        keys.add_binding(KeyModifiers::CONTROL, KeyCode::Char('z'), ReedlineEvent::ExecuteHostCommand(String::new()));
+    }
+    // Ctrl-_, as terminals send it.
+    keys.add_binding(KeyModifiers::CONTROL, KeyCode::Char('7'), ReedlineEvent::Edit(vec![EditCommand::Undo]));
     let editor = Reedline::create()
         .with_ansi_colors(paint == Paint::On)
         .with_highlighter(Box::new(SqlColours { paint }))

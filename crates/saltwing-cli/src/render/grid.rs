@@ -1,16 +1,18 @@
 //! Tables in frames.
 //!
 //! The first rows are kept until the widths are known; later rows stream with those
-//! widths. On a terminal, cells that are too wide are cut and columns that find no
-//! room are left out; elsewhere a wide value only shifts its own line.
+//! widths. On a terminal, texts that are too wide are cut and columns that find no
+//! room are left out; elsewhere a wide value only shifts its own line, as a number always does.
 
 use std::io::Write;
 
 use saltwing::ResultColumn;
 use saltwing::arrow::array::RecordBatch;
 
-use super::layout::{ELLIPSIS, Shown, cell_lines, fill, layout, table_width, text_width};
-use super::renderer::{Options, Renderer, is_number, write_text};
+use super::layout::{
+    ELLIPSIS, Shown, Wanted, cell_lines, cells_of_line, fill, layout, push_filled, table_width, text_width,
+};
+use super::renderer::{Options, Renderer, is_number, is_whole, write_text};
 use crate::failure::Failure;
 
 /// Rows that widths are taken from.
@@ -51,12 +53,27 @@ pub(super) struct Grid {
     kept: Vec<Vec<Cell>>,
     kept_bytes: usize,
     /// Known once the header is written.
-    layout: Option<Vec<Shown>>,
+    layout: Option<Layout>,
+    /// The row and the value that are written, whose memory is used again.
+    line: String,
+    field: String,
+}
+
+/// The parts of each line.
+struct Layout {
+    shown: Vec<Shown>,
+    /// Cells of the terminal that no column has.
+    spare: usize,
+    bar: String,
+    gap: String,
+    /// NULL in each of the columns that are shown.
+    nulls: Vec<String>,
 }
 
 impl Grid {
     pub(super) fn new(columns: Vec<ResultColumn>, frame: Frame, options: Options) -> Self {
-        Self { columns, frame, options, kept: Vec::new(), kept_bytes: 0, layout: None }
+        let (line, field) = (String::new(), String::new());
+        Self { columns, frame, options, kept: Vec::new(), kept_bytes: 0, layout: None, line, field }
     }
 
     fn cells(&self, batch: &RecordBatch, row: usize) -> Result<(Vec<Cell>, usize), Failure> {
@@ -76,26 +93,46 @@ impl Grid {
         if self.layout.is_some() {
             return Ok(());
         }
-        let shown = layout(&self.natural_widths(), self.options.width);
-        let header = |shown: &Shown| match shown {
-            Shown::Column { index, width } => {
-                let column = self.columns.get(*index);
-                let label = cell_lines(column.map_or("", |c| c.label.as_str())).join(" ");
-                self.options.paint.bold(&fill(&label, *width, column.is_some_and(is_number), self.cuts()))
+        let paint = self.options.paint;
+        let shown = layout(&self.wanted(), self.options.width);
+        let null = |shown: &Shown| match shown {
+            Shown::Column { index, width, is_cut } => {
+                paint.dim(&fill(&self.options.null_text, *width, self.is_right(*index), *is_cut))
             }
-            Shown::Gap => self.options.paint.dim(ELLIPSIS),
+            Shown::Gap => String::new(),
         };
-        self.rule(self.frame.top, &shown, out)?;
-        self.line(shown.iter().map(header), out)?;
-        self.rule(self.frame.middle, &shown, out)?;
+        let layout = Layout {
+            spare: self.options.width.map_or(0, |width| width.saturating_sub(table_width(&shown))),
+            bar: paint.dim(self.frame.bar),
+            gap: paint.dim(ELLIPSIS),
+            nulls: shown.iter().map(null).collect(),
+            shown,
+        };
+        let header = |shown: &Shown| match shown {
+            Shown::Column { index, width, .. } => {
+                paint.bold(&fill(&self.label(*index), *width, self.is_right(*index), self.options.width.is_some()))
+            }
+            Shown::Gap => layout.gap.clone(),
+        };
+        self.rule(self.frame.top, &layout, out)?;
+        line(&layout, layout.shown.iter().map(header), out)?;
+        self.rule(self.frame.middle, &layout, out)?;
         for row in std::mem::take(&mut self.kept) {
-            self.row(&row, &shown, out)?;
+            self.row(&row, &layout, out)?;
         }
-        self.layout = Some(shown);
+        self.layout = Some(layout);
         Ok(())
     }
 
-    fn natural_widths(&self) -> Vec<usize> {
+    fn label(&self, index: usize) -> String {
+        cell_lines(self.columns.get(index).map_or("", |column| column.label.as_str())).join(" ")
+    }
+
+    fn is_right(&self, index: usize) -> bool {
+        self.columns.get(index).is_some_and(is_number)
+    }
+
+    fn wanted(&self) -> Vec<Wanted> {
         let null_width = text_width(&self.options.null_text);
         let widest = |i: usize| {
             let cells = self.kept.iter().filter_map(|row| row.get(i));
@@ -105,71 +142,133 @@ impl Grid {
             };
             cells.map(width).max().unwrap_or(0)
         };
-        let label_width = |column: &ResultColumn| text_width(&cell_lines(&column.label).join(" "));
-        self.columns.iter().enumerate().map(|(i, column)| widest(i).max(label_width(column))).collect()
+        let wanted = |(index, column): (usize, &ResultColumn)| Wanted {
+            width: widest(index).max(text_width(&self.label(index))),
+            is_whole: is_whole(column),
+            is_key: self.options.keys.iter().any(|key| key.eq_ignore_ascii_case(&column.label)),
+        };
+        self.columns.iter().enumerate().map(wanted).collect()
     }
 
-    fn cuts(&self) -> bool {
-        self.options.width.is_some()
-    }
-
-    fn rule(&self, rule: Rule, shown: &[Shown], out: &mut dyn Write) -> Result<(), Failure> {
+    fn rule(&self, rule: Rule, layout: &Layout, out: &mut dyn Write) -> Result<(), Failure> {
         let [left, cross, right, line] = rule;
-        let parts: Vec<String> = shown.iter().map(|shown| line.repeat(shown.width() + 2)).collect();
+        let parts: Vec<String> = layout.shown.iter().map(|shown| line.repeat(shown.width() + 2)).collect();
         let text = format!("{left}{}{right}", parts.join(cross));
         Ok(writeln!(out, "{}", self.options.paint.dim(&text))?)
     }
 
-    fn line(&self, cells: impl Iterator<Item = String>, out: &mut dyn Write) -> Result<(), Failure> {
-        let bar = self.options.paint.dim(self.frame.bar);
-        let mut text = String::new();
-        for cell in cells {
-            text.push_str(&bar);
-            text.push(' ');
-            text.push_str(&cell);
-            text.push(' ');
-        }
-        text.push_str(&bar);
-        Ok(writeln!(out, "{text}")?)
-    }
-
-    fn row(&self, row: &[Cell], shown: &[Shown], out: &mut dyn Write) -> Result<(), Failure> {
+    /// Writes a row whose values may have several lines.
+    fn row(&self, row: &[Cell], layout: &Layout, out: &mut dyn Write) -> Result<(), Failure> {
         let height = row.iter().flatten().map(Vec::len).max().unwrap_or(1);
         for at in 0..height {
             // If a later row needs more cells than the first rows, it takes them from the rest of the line.
-            let mut spare = self.options.width.map_or(0, |width| width.saturating_sub(table_width(shown)));
-            let cell = |shown: &Shown| match shown {
-                Shown::Gap => self.options.paint.dim(ELLIPSIS),
-                Shown::Column { index, width } => {
-                    let right = self.columns.get(*index).is_some_and(is_number);
-                    match row.get(*index) {
-                        Some(Some(lines)) => {
-                            let text = lines.get(at).map_or("", String::as_str);
-                            let more = text_width(text).saturating_sub(*width).min(spare);
-                            spare -= more;
-                            fill(text, width + more, right, self.cuts())
-                        }
-                        _ if at > 0 => " ".repeat(*width),
-                        _ => self.options.paint.dim(&fill(&self.options.null_text, *width, right, self.cuts())),
+            let mut spare = layout.spare;
+            let cell = |(shown, null): (&Shown, &String)| match shown {
+                Shown::Gap => layout.gap.clone(),
+                Shown::Column { index, width, is_cut } => match row.get(*index) {
+                    Some(Some(lines)) => {
+                        let text = lines.get(at).map_or("", String::as_str);
+                        let width = widened(*width, text_width(text), &mut spare);
+                        fill(text, width, self.is_right(*index), *is_cut)
                     }
-                }
+                    _ if at > 0 => " ".repeat(*width),
+                    _ => null.clone(),
+                },
             };
-            self.line(shown.iter().map(cell), out)?;
+            line(layout, layout.shown.iter().zip(&layout.nulls).map(cell), out)?;
         }
         Ok(())
     }
+
+    /// Writes a row of a batch if each of its values is one line; whether it did.
+    fn row_of_lines(
+        &mut self,
+        batch: &RecordBatch,
+        row: usize,
+        layout: &Layout,
+        out: &mut dyn Write,
+    ) -> Result<bool, Failure> {
+        let mut spare = layout.spare;
+        self.line.clear();
+        for (shown, null) in layout.shown.iter().zip(&layout.nulls) {
+            self.line.push_str(&layout.bar);
+            self.line.push(' ');
+            match *shown {
+                Shown::Gap => self.line.push_str(&layout.gap),
+                Shown::Column { index, width, is_cut } => {
+                    let Some(column) = self.columns.get(index) else { continue };
+                    self.field.clear();
+                    if write_text(batch, row, index, column, &mut self.field)? {
+                        let Some(cells) = cells_of_line(&self.field) else { return Ok(false) };
+                        let width = widened(width, cells, &mut spare);
+                        push_filled(&self.field, cells, (width, is_number(column), is_cut), &mut self.line);
+                    } else {
+                        self.line.push_str(null);
+                    }
+                }
+            }
+            self.line.push(' ');
+        }
+        self.line.push_str(&layout.bar);
+        self.line.push('\n');
+        out.write_all(self.line.as_bytes())?;
+        Ok(true)
+    }
+
+    /// Tells how many columns are shown, and which are left out, as far as a line of the terminal has room.
+    fn left_out(&self, shown: &[Shown]) -> Option<[String; 2]> {
+        let is_shown = |index: usize| shown.iter().any(|s| matches!(s, Shown::Column { index: i, .. } if *i == index));
+        let names: Vec<String> =
+            (0..self.columns.len()).filter(|index| !is_shown(*index)).map(|index| self.label(index)).collect();
+        let (first, others) = names.split_first()?;
+        let room = self.options.width.unwrap_or(usize::MAX);
+        let mut text = format!("left out: {first}");
+        for (place, name) in others.iter().enumerate() {
+            let more = format!(", and {} more", others.len() - place);
+            let is_last = place + 1 == others.len();
+            let after = if is_last { 0 } else { text_width(&more) };
+            if text_width(&text) + 2 + text_width(name) + after >= room {
+                text += &more;
+                break;
+            }
+            text += &format!(", {name}");
+        }
+        let count = self.columns.len() - names.len();
+        Some([text, format!("{count} of {} columns are shown; .mode line shows all", self.columns.len())])
+    }
+}
+
+/// The cells of a column on a line whose text needs more of them, as far as `spare` goes.
+fn widened(width: usize, needed: usize, spare: &mut usize) -> usize {
+    let more = needed.saturating_sub(width).min(*spare);
+    *spare -= more;
+    width + more
+}
+
+fn line(layout: &Layout, cells: impl Iterator<Item = String>, out: &mut dyn Write) -> Result<(), Failure> {
+    let mut text = String::new();
+    for cell in cells {
+        text.push_str(&layout.bar);
+        text.push(' ');
+        text.push_str(&cell);
+        text.push(' ');
+    }
+    text.push_str(&layout.bar);
+    Ok(writeln!(out, "{text}")?)
 }
 
 impl Renderer for Grid {
     fn batch(&mut self, batch: &RecordBatch, out: &mut dyn Write) -> Result<(), Failure> {
         for row in 0..batch.num_rows() {
-            let (cells, bytes) = self.cells(batch, row)?;
-            if let Some(shown) = self.layout.take() {
-                let written = self.row(&cells, &shown, out);
-                self.layout = Some(shown);
+            if let Some(layout) = self.layout.take() {
+                let written = self.row_of_lines(batch, row, &layout, out).and_then(|is_written| {
+                    if is_written { Ok(()) } else { self.row(&self.cells(batch, row)?.0, &layout, out) }
+                });
+                self.layout = Some(layout);
                 written?;
                 continue;
             }
+            let (cells, bytes) = self.cells(batch, row)?;
             self.kept.push(cells);
             self.kept_bytes += bytes;
             if self.kept.len() >= KEPT_ROWS_MAX || self.kept_bytes >= KEPT_BYTES_MAX {
@@ -181,11 +280,9 @@ impl Renderer for Grid {
 
     fn finish(&mut self, out: &mut dyn Write) -> Result<(), Failure> {
         self.open(out)?;
-        let shown = self.layout.take().unwrap_or_default();
-        self.rule(self.frame.bottom, &shown, out)?;
-        let count = shown.iter().filter(|shown| matches!(shown, Shown::Column { .. })).count();
-        if count < self.columns.len() {
-            let text = format!("{count} of {} columns are shown; .mode line shows all", self.columns.len());
+        let Some(layout) = self.layout.take() else { return Ok(()) };
+        self.rule(self.frame.bottom, &layout, out)?;
+        for text in self.left_out(&layout.shown).into_iter().flatten() {
             writeln!(out, "{}", self.options.paint.dim(&text))?;
         }
         Ok(())
@@ -194,8 +291,8 @@ impl Renderer for Grid {
 
 #[cfg(test)]
 mod tests {
+    use super::super::Mode;
     use super::super::sample::{batch, connection, rendered};
-    use super::super::{Mode, Paint};
     use super::*;
 
     #[test]
@@ -225,12 +322,37 @@ mod tests {
 
     #[test]
     fn a_terminal_is_not_overrun() {
-        let options = Options { width: Some(40), null_text: "NULL".into(), paint: Paint::Off };
+        let options = Options { width: Some(40), null_text: "NULL".into(), ..Options::default() };
         let text = rendered(&connection(), "SELECT * FROM t WHERE k = 3", Mode::Box, &options);
         assert!(text.lines().all(|line| text_width(line) <= 60), "{text}");
         assert!(text.lines().take(5).all(|line| text_width(line) <= 40), "{text}");
         assert!(text.contains("NULL") && text.contains('…'), "{text}");
         assert!(text.ends_with("of 10 columns are shown; .mode line shows all\n"), "{text}");
+    }
+
+    #[test]
+    fn a_narrow_terminal_shows_keys_and_numbers_as_they_are() {
+        let options = Options { width: Some(60), keys: vec!["ts".into()], ..Options::default() };
+        let sql = "SELECT s, f, n, d, b, ts FROM t WHERE k < 3";
+        let text = rendered(&connection(), sql, Mode::Table, &options);
+        assert!(text.contains("| 2024-05-01 10:00:00.123456 |\n") && text.contains("| 1e300 |"), "{text}");
+        assert!(text.ends_with("\nleft out: n, d\n4 of 6 columns are shown; .mode line shows all\n"), "{text}");
+        assert!(text.lines().take(6).all(|line| text_width(line) <= 60), "{text}");
+    }
+
+    /// A number that is wider than those before it shifts its line; a text is cut.
+    #[test]
+    fn a_later_number_is_not_cut() {
+        let connection = saltwing::Database::memory().unwrap().connect().blocking();
+        connection.execute("CREATE TABLE n (k BIGINT NOT NULL PRIMARY KEY, s VARCHAR)", ()).unwrap();
+        let insert = connection.prepare("UPSERT INTO n VALUES (?, ?)").unwrap();
+        for k in 0..KEPT_ROWS_MAX {
+            insert.execute(saltwing::params![k as i64, "a"]).unwrap();
+        }
+        insert.execute(saltwing::params![1_i64 << 60, "é and more text"]).unwrap();
+        let options = Options { width: Some(20), ..Options::default() };
+        let text = rendered(&connection, "SELECT * FROM n WHERE k >= 0", Mode::Table, &options);
+        assert!(text.contains("\n| 1152921504606846976 | … |\n"), "{}", &text[text.len() - 100..]);
     }
 
     #[test]

@@ -31,7 +31,7 @@ use saltwing::ResultColumn;
 pub(crate) use layout::text_width;
 pub(crate) use paint::Paint;
 pub(crate) use plain::Plain;
-pub(crate) use renderer::{Options, Renderer};
+pub(crate) use renderer::{COMMA, Options, Renderer, TAB};
 
 /// How results are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -74,8 +74,8 @@ impl Mode {
     pub(crate) fn renderer(self, columns: &[ResultColumn], options: &Options) -> Box<dyn Renderer> {
         let columns = columns.to_vec();
         match self {
-            Self::Csv => Box::new(csv::Csv::new(columns, b',')),
-            Self::Tsv => Box::new(csv::Csv::new(columns, b'\t')),
+            Self::Csv => Box::new(csv::Csv::new(columns, options.separator)),
+            Self::Tsv => Box::new(csv::Csv::new(columns, TAB)),
             Self::Json => Box::new(json::Json::array(&columns)),
             Self::Jsonl => Box::new(json::Json::lines(&columns)),
             Self::Markdown => Box::new(markdown::Markdown::new(columns)),

@@ -8,21 +8,35 @@ use saltwing::arrow::array::RecordBatch;
 use super::renderer::{Renderer, write_text};
 use crate::failure::Failure;
 
-/// Shows the first column, a line a row, without a label.
+/// Shows the first column, a line a row.
 pub(crate) struct Plain {
     column: Option<ResultColumn>,
     /// The separator after each value.
     end: &'static str,
+    /// Whether its label stands above.
+    has_header: bool,
 }
 
 impl Plain {
     /// For a result with these columns, each value followed by `end`.
     pub(crate) fn new(columns: &[ResultColumn], end: &'static str) -> Self {
-        Self { column: columns.first().cloned(), end }
+        Self { column: columns.first().cloned(), end, has_header: false }
+    }
+
+    /// The same below the column's label.
+    pub(crate) fn with_header(self) -> Self {
+        Self { has_header: true, ..self }
     }
 }
 
 impl Renderer for Plain {
+    fn start(&mut self, out: &mut dyn Write) -> Result<(), Failure> {
+        match &self.column {
+            Some(column) if self.has_header => Ok(write!(out, "{}{}", column.label, self.end)?),
+            _ => Ok(()),
+        }
+    }
+
     fn batch(&mut self, batch: &RecordBatch, out: &mut dyn Write) -> Result<(), Failure> {
         let Some(column) = &self.column else { return Ok(()) };
         for row in 0..batch.num_rows() {

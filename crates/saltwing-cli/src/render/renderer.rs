@@ -6,8 +6,13 @@ use saltwing::ResultColumn;
 use saltwing::arrow::array::RecordBatch;
 use std::io::Write;
 
-/// Settings that depend on the terminal.
-#[derive(Clone, Debug, Default)]
+/// Between the fields of the mode csv.
+pub(crate) const COMMA: u8 = b',';
+/// Between those of the mode tsv.
+pub(crate) const TAB: u8 = b'\t';
+
+/// Settings of the shell and of its terminal.
+#[derive(Clone, Debug)]
 pub(crate) struct Options {
     /// Cells of the terminal that tables are made to fit; `None` shows everything.
     pub(crate) width: Option<usize>,
@@ -15,6 +20,16 @@ pub(crate) struct Options {
     pub(crate) null_text: String,
     /// Colours.
     pub(crate) paint: Paint,
+    /// The names of the key columns of the result's tables.
+    pub(crate) keys: Vec<String>,
+    /// Between the fields of the mode csv: an ASCII character.
+    pub(crate) separator: u8,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { width: None, null_text: String::new(), paint: Paint::Off, keys: Vec::new(), separator: COMMA }
+    }
 }
 
 /// Writes one result: `start`, then the batches, then `finish`.
@@ -41,6 +56,16 @@ pub(super) fn write_text(
 ) -> Result<bool, Failure> {
     let array = batch.column(index);
     Ok(saltwing_expr::write_text(array, row, column.ty, out).map_err(saltwing::Error::from)?)
+}
+
+/// Whether the beginning of a value says nothing about it: numbers, instants, truth values.
+pub(super) fn is_whole(column: &ResultColumn) -> bool {
+    use saltwing::SqlType as T;
+    let is_instant = matches!(
+        column.ty,
+        T::Date | T::Time | T::Timestamp | T::UnsignedDate | T::UnsignedTime | T::UnsignedTimestamp | T::Boolean
+    );
+    is_number(column) || is_instant
 }
 
 /// Whether values are numbers.

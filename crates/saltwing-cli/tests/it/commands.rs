@@ -232,6 +232,111 @@ fn row_keys_and_ranges_are_shown() {
     assert!(run(&["-c", make, "-c", ".ranges SELECT nope FROM k"]).err.contains("no_such_column"));
 }
 
+/// A part of the key that is computed is shown as it is computed, and all parts in the order of the key.
+#[test]
+fn row_keys_have_their_computed_parts() {
+    let make = "CREATE TABLE l (phone VARCHAR NOT NULL, ts DATE NOT NULL, v INTEGER,
+        CONSTRAINT pk PRIMARY KEY (SUBSTR(MD5(phone), 1, 3), phone, ts DESC));
+        UPSERT INTO l VALUES ('18601134210', '2024-05-01', 1)";
+    let keys = run(&["-c", make, "-c", ".keys SELECT * FROM l x WHERE x.phone = '18601134210'"]);
+    assert_eq!(keys.code, Some(0), "{}", keys.err);
+    let (header, row) = keys.out.split_once('\n').unwrap();
+    assert!(header.starts_with("_row_key,") && header.ends_with(",phone,ts"), "{header}");
+    assert!(row.starts_with("623062313836") || row.contains(",18601134210,2024-05-01\n"), "{row}");
+    assert_eq!(header.split(',').count(), 6, "a computed part has commas: {header}");
+}
+
+/// Each part of a union, of an intersection, and each side of a join is named with its index and its alias.
+#[test]
+fn ranges_name_their_index_and_their_alias() {
+    let make = "CREATE TABLE u (k INTEGER PRIMARY KEY, a INTEGER, b INTEGER); CREATE INDEX ua ON u (a); CREATE INDEX ub ON u (b);
+        UPSERT INTO u VALUES (1, 1, 1), (2, 2, 2)";
+    let of = |query: &str| run(&["-c", make, "-c", &format!(".ranges {query}")]).out;
+    let union = of("SELECT k FROM u WHERE a = 1 OR b = 2");
+    let lines: Vec<&str> = union.lines().collect();
+    assert_eq!(lines[0], "union of u", "{union}");
+    for (index, span) in [("ua", "[(1) .. (1)]"), ("ub", "[(2) .. (2)]")] {
+        let at = lines.iter().position(|line| *line == format!("  range of u, entries of index {index}"));
+        let at = at.unwrap_or_else(|| panic!("{index}: {union}"));
+        assert_eq!(lines[at + 1].trim(), span, "{union}");
+        assert!(lines[at + 2].starts_with("    ["), "bytes: {union}");
+    }
+    let one = of("SELECT k FROM u AS x WHERE a = 1");
+    assert!(one.starts_with("range of u as x, entries of index ua\n"), "{one}");
+    let join = of("SELECT x.k FROM u x JOIN u y ON y.k = x.k WHERE x.k = 1 AND y.k > 1");
+    assert!(join.contains(" of u as x\n") && join.contains(" of u as y\n"), "{join}");
+}
+
+#[test]
+fn texts_and_settings_are_told() {
+    let script = ".print 'a; b'\n.print\n.nullvalue\n.nullvalue n/a\n.nullvalue\n.separator ;\n.maxrows 2\n.show\n";
+    let output = run_with_input(&[], script);
+    let expected = "a; b\n\n''\n'n/a'\n\
+        database   memory: nothing is kept\nmode       csv\nnullvalue  'n/a'\nmaxrows    0: all\nseparator  ;\n\
+        timing     off\npager      off\noutput     the standard output\n";
+    expect(&output, expected, "", 0);
+}
+
+#[test]
+fn fields_of_csv_have_a_separator() {
+    let script = format!(
+        "{TABLE}\n.separator '|'\nSELECT k, v, 'a|b' AS x FROM t WHERE k = 1;\n.mode tsv\nSELECT k, v FROM t WHERE k = 1;\n"
+    );
+    expect(&run_with_input(&[], &script), "k|v|x\n1|a|\"a|b\"\nk\tv\n1\ta\n", "3 rows written\n", 0);
+}
+
+#[test]
+fn a_table_shows_as_many_rows_as_wanted() {
+    let script = ".mode table\n.timing on\n.maxrows 2\nSELECT value FROM GENERATE_SERIES(1, 9);\n.mode csv\nSELECT value FROM GENERATE_SERIES(1, 3);\n";
+    let output = run_with_input(&[], script);
+    let table = "+-------+\n| value |\n+-------+\n|     1 |\n|     2 |\n+-------+\n";
+    assert_eq!((output.out.as_str(), output.code), (format!("{table}value\n1\n2\n3\n").as_str(), Some(0)));
+    assert!(output.err.contains("2 rows shown, ") && output.err.contains(".maxrows 0"), "{}", output.err);
+    assert!(output.err.contains("\n3 rows, "), "{}", output.err);
+}
+
+#[test]
+fn objects_are_listed() {
+    let make =
+        "CREATE TABLE t (k INTEGER PRIMARY KEY); CREATE VIEW v AS SELECT k FROM t; CREATE SEQUENCE q; CREATE SCHEMA s";
+    let listed = |command: &str| run(&["-c", make, "-c", command]).out;
+    assert_eq!(listed("\\dv"), "table_schema,table_name\n,v\n");
+    assert_eq!(listed("\\ds"), "sequence_schema,sequence_name\n,q\n");
+    assert_eq!(listed("\\dn"), "schema_name\ns\n");
+    assert!(listed("\\df UPP%").contains("\nUPPER,"), "{}", listed("\\df UPP%"));
+    assert_eq!(listed("\\dt v"), "table_schema,table_name\n,v\n");
+}
+
+#[test]
+fn the_shell_goes_on_with_another_database() {
+    let dir = Directory::new();
+    let (one, two) = (dir.path("one"), dir.path("two"));
+    let script = format!(
+        "{TABLE}\nBEGIN; UPSERT INTO t VALUES (4, 'd');\n.open '{two}'\nSHOW TABLES;\nCREATE TABLE x (k INTEGER PRIMARY KEY);\n\
+         .open {one}\nSELECT k FROM t WHERE k > 2;\n.open :memory:\nSHOW TABLES;\n.show\n.open {two}/no/such\n"
+    );
+    let output = run_with_input(&[&one], &script);
+    let expected = "table_schema,table_name\nk\n3\ntable_schema,table_name\ndatabase   memory: nothing is kept\n";
+    assert!(output.out.starts_with(expected), "{}{}", output.out, output.err);
+    assert!(output.err.contains("the open transaction is rolled back"), "{}", output.err);
+    assert!(output.err.contains("error[58030 io]") && output.code == Some(1), "{}", output.err);
+    expect(&run(&[&two, "-c", "SHOW TABLES"]), "table_schema,table_name\n,x\n", "", 0);
+    let refused = run(&["--no-file-access", "-c", &format!(".open {one}")]);
+    assert!(refused.err.contains("--no-file-access"), "{}", refused.err);
+    // What is read-only stays so.
+    let readonly = run(&["--readonly", &two, "-c", &format!(".open {one}"), "-c", "DELETE FROM t WHERE k = 1"]);
+    assert!(readonly.err.contains("25006"), "{}", readonly.err);
+}
+
+#[test]
+#[cfg(unix)]
+fn programs_run_from_the_shell() {
+    expect(&run(&["-c", ".print a", "-c", ".shell echo 'b;c'", "-c", "\\! exit 0"]), "a\nb;c\n", "", 0);
+    let failed = run(&["-c", ".shell exit 3", "-c", ".print a"]);
+    assert!(failed.err.contains("exit 3: exit status: 3") && failed.out.is_empty(), "{}{}", failed.out, failed.err);
+    assert!(run(&["--no-file-access", "-c", ".shell true"]).err.contains("--no-file-access"));
+}
+
 #[test]
 fn a_watch_runs_the_last_statement_again() {
     let output = run(&["-c", TABLE, "-c", "SELECT k FROM t WHERE k = 1", "-c", ".watch 0.01 2"]);

@@ -120,6 +120,48 @@ fn each_mode_shows_each_result_by_itself() {
     );
 }
 
+/// The lines of a plan are for people: no quotes around some of them. What programs read keeps its form.
+#[test]
+fn plans_are_plain_lines() {
+    let explain = "EXPLAIN SELECT v FROM t WHERE k IN (1, 2) AND v = 'a,b'";
+    let of = |mode: &[&str], sql: &str| run(&[mode, &["-c", TABLE, "-c", sql]].concat()).out;
+    let plain = of(&[], explain);
+    assert!(plain.starts_with("plan\nexecutor  direct\n"), "{plain}");
+    assert!(plain.contains("\n  key       k IN (1, 2)  -- ") && plain.contains(" v = 'a,b'  -- "), "{plain}");
+    assert!(!plain.contains('"'), "{plain}");
+    for mode in ["csv", "tsv"] {
+        assert_eq!(of(&["--mode", mode], explain), plain);
+    }
+    let json = of(&[], &explain.replacen("EXPLAIN", "EXPLAIN (FORMAT JSON)", 1));
+    assert!(json.starts_with("plan\n\"{\"\"accesses"), "{json}");
+    assert!(of(&[], "SHOW CREATE TABLE t").starts_with("create_table\n\"CREATE TABLE t"));
+    assert!(of(&["--mode", "jsonl"], explain).starts_with("{\"plan\":\"executor"));
+}
+
+/// Nobody asks how wide a terminal is that is not there: the program `tput` would be started for it, twice for each result.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_batch_starts_no_program() {
+    use std::os::unix::fs::PermissionsExt;
+    let dir = Directory::new();
+    let started = dir.path("started");
+    let tput = dir.file("tput", &format!("#!/bin/sh\necho $$ >> '{started}'\necho 80\n"));
+    std::fs::set_permissions(&tput, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let script = format!("{TABLE}\n{}SELECT nope FROM t;", "SELECT v FROM t WHERE k = 1;\n".repeat(20));
+    let script = dir.file("s.sql", &script);
+    // In a session of its own no terminal controls the process.
+    let sessions = ["/usr/bin/setsid", "/bin/setsid"].into_iter().find(|path| Path::new(path).exists());
+    for mode in ["csv", "box", "line"] {
+        let mut command = Command::new(sessions.unwrap_or("/usr/bin/env"));
+        command.args([env!("CARGO_BIN_EXE_saltwing"), "--mode", mode, "-f", &script]);
+        let output =
+            command.env("PATH", dir.path("")).env("RUST_BACKTRACE", "0").stdin(Stdio::null()).output().unwrap();
+        let output = RunOutput::from(output);
+        assert!(output.err.contains("no_such_column"), "{}", output.err);
+        assert!(!Path::new(&started).exists(), "{mode}: {}", std::fs::read_to_string(&started).unwrap());
+    }
+}
+
 /// A result begins when its first row is there: an error before it leaves nothing on stdout.
 #[test]
 fn an_error_before_the_first_row_prints_no_result() {

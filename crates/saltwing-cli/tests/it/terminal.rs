@@ -173,6 +173,106 @@ fn long_results_go_through_the_pager() {
     assert_eq!(terminal.ends(), 0);
 }
 
+/// The time below a result is the statement's, not that of its reader.
+#[test]
+fn the_time_of_a_reader_is_not_that_of_the_statement() {
+    let pager = ("SALTWING_PAGER", "cat > /dev/null; sleep 2");
+    let mut terminal = Terminal::open(&[], &[pager]);
+    terminal.runs("SELECT value FROM GENERATE_SERIES(1, 500);", "500 rows, ");
+    terminal.waits_for(" ");
+    let shown = String::from_utf8_lossy(&terminal.shown.lock().unwrap()[terminal.seen..]).into_owned();
+    assert!(shown.starts_with("ms") || shown.starts_with("us"), "{shown:?}");
+    terminal.runs(".quit", "");
+    assert_eq!(terminal.ends(), 0);
+}
+
+/// A directory with these programs alone, and some that shells need.
+fn programs(home: &Directory, names: &[(&str, &str)]) -> String {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::create_dir(home.path("bin")).unwrap();
+    for (name, text) in names {
+        let file = home.file(&format!("bin/{name}"), text);
+        std::fs::set_permissions(file, std::fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    std::os::unix::fs::symlink("/bin/sh", home.path("bin/sh")).unwrap();
+    std::os::unix::fs::symlink("/bin/cat", home.path("bin/cat")).unwrap();
+    home.path("bin")
+}
+
+#[test]
+fn less_is_the_pager_where_it_is_installed() {
+    let home = Directory::new();
+    let paged = home.path("paged");
+    let path = programs(&home, &[("less", &format!("#!/bin/sh\necho \"$@\" > '{paged}'\ncat >> '{paged}'\n"))]);
+    let mut terminal = Terminal::open_in(home, &[], &[("PATH", &path)]);
+    terminal.runs("SELECT value FROM GENERATE_SERIES(1, 5000);", "5,000 rows, ");
+    let text = std::fs::read_to_string(&paged).unwrap();
+    assert!(text.starts_with("-FRSX\n") && text.contains("│  4999 │"), "{text}");
+    terminal.runs(".quit", "");
+    assert_eq!(terminal.ends(), 0);
+}
+
+#[test]
+fn without_a_pager_a_terminal_shows_the_first_rows() {
+    let home = Directory::new();
+    let path = programs(&home, &[]);
+    let mut terminal = Terminal::open_in(home, &[], &[("PATH", &path)]);
+    terminal.runs("SELECT value FROM GENERATE_SERIES(1, 5000);", "│  1000 │");
+    terminal.waits_for("1,000 rows shown, ");
+    terminal.waits_for("there are more rows: .maxrows N");
+    terminal.runs(".maxrows 0", "> ");
+    terminal.runs("SELECT value FROM GENERATE_SERIES(1, 5000);", "│  5000 │");
+    terminal.waits_for("5,000 rows, ");
+    terminal.runs(".quit", "");
+    assert_eq!(terminal.ends(), 0);
+}
+
+/// 100 columns: the key and the numbers stay, and what is left out is told.
+#[test]
+fn wide_rows_keep_their_key() {
+    let mut terminal = Terminal::open(&[], &[]);
+    let columns: Vec<String> = (0..12).map(|i| format!("number_{i} BIGINT")).collect();
+    let make =
+        format!("CREATE TABLE w ({}, at TIMESTAMP, origin VARCHAR, PRIMARY KEY (origin, at));", columns.join(", "));
+    terminal.runs(&make, "ok");
+    terminal.runs(
+        "UPSERT INTO w (origin, at, number_0) VALUES ('JFK', '2013-01-01 01:02:03.123456', 10000000000);",
+        "1 row",
+    );
+    terminal.runs("SELECT * FROM w WHERE origin = 'JFK';", "│ 10000000000 │");
+    terminal.waits_for("│ 2013-01-01 01:02:03.123456 │ JFK    │");
+    terminal.waits_for("left out: number_");
+    terminal.waits_for("columns are shown; .mode line shows all");
+    terminal.runs(".quit", "");
+    assert_eq!(terminal.ends(), 0);
+}
+
+#[test]
+fn tab_completes_columns_before_from() {
+    let mut terminal = Terminal::open(&[], &[]);
+    terminal.runs("CREATE TABLE elephants (proboscis INTEGER PRIMARY KEY);", "ok");
+    terminal.types("SELECT probo\t");
+    terminal.waits_for("proboscis");
+    terminal.runs(" FROM elephants WHERE proboscis = 1;", "0 rows");
+    terminal.runs(".quit", "");
+    assert_eq!(terminal.ends(), 0);
+}
+
+/// Ctrl-Z stops the job, and what was typed is there when it goes on.
+#[test]
+fn ctrl_z_stops_the_shell_until_it_is_continued() {
+    let script = format!("set -m; '{}'; echo stopped; fg; echo ended $?", env!("CARGO_BIN_EXE_saltwing"));
+    let mut terminal = Terminal::run(Directory::new(), &["/bin/sh", "-c", &script], &[]);
+    terminal.types("SELECT 40 + ");
+    terminal.waits_for("SELECT 40 + ");
+    terminal.types("\x1a");
+    terminal.waits_for("stopped");
+    terminal.waits_for("> ");
+    terminal.runs("2;", "│     42 │");
+    terminal.runs(".quit", "ended 0");
+    assert_eq!(terminal.ends(), 0);
+}
+
 #[test]
 fn a_statement_is_edited_and_run() {
     let home = Directory::new();
@@ -207,7 +307,8 @@ fn a_shell_begins_with_its_configuration() {
 fn a_watch_ends_with_ctrl_c() {
     let mut terminal = Terminal::open(&[], &[]);
     terminal.runs("SELECT 6 * 7 AS answer;", "│     42 │");
-    terminal.runs("\\watch 0.05", "│     42 │");
+    terminal.runs("\\watch 0.05", " UTC, every 0.05 s");
+    terminal.waits_for("│     42 │");
     terminal.waits_for("│     42 │");
     terminal.types("\x03");
     terminal.runs("SELECT 1 AS one;", "│   1 │");
