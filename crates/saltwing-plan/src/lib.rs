@@ -77,6 +77,7 @@ pub use choose::choose;
 pub use error::PlanError;
 pub use implication::implies;
 pub use order::OrderKind;
+pub use predicates::compared_column;
 pub use ranges::{RangeIter, Ranges, ScanRange};
 pub use rank::Loss;
 pub use refusal::Refusal;

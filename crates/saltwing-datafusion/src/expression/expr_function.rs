@@ -104,8 +104,15 @@ impl ExprFunction {
     }
 
     /// Whether it is nothing but a cast of its argument.
-    pub(crate) fn is_cast(&self) -> bool {
+    fn is_cast(&self) -> bool {
         matches!(self.evaluator.expr(), Expr::Cast(inner, _) if matches!(**inner, Expr::Column(_)))
+    }
+
+    /// The type and the column, if an expression of a physical plan is nothing but the cast of a column.
+    pub(crate) fn column_cast(expr: &Arc<dyn PhysicalExpr>) -> Option<(SqlType, &Column)> {
+        let (Expr::Cast(inner, ty), args) = Self::of_physical(expr)? else { return None };
+        let Expr::Column(argument) = &**inner else { return None };
+        Some((*ty, args.get(argument.index)?.downcast_ref::<Column>()?))
     }
 }
 

@@ -13,8 +13,11 @@
 //!
 //! # Invariants
 //! 1. The result is that of the join. The lookup may read too many rows; the join drops them.
-//! 2. A key is looked up once for each group of outer rows. If the inner rows themselves are the result, it is looked
-//!    up once in all.
+//! 2. A key is looked up once for each group of outer rows. Each of these rows takes part in the join, because the join asks more of
+//!    it than the key.
+//! 3. If inner rows alone are the result, an inner row comes out once. Of outer rows that agree in every equality of the join, only
+//!    the first takes part, whatever its group: an inner row is equal to all of them or to none. Rows that agree in the key alone
+//!    are different rows.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -22,8 +25,10 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, BooleanArray, RecordBatch};
 use arrow::compute::filter_record_batch;
+use arrow::datatypes::Schema;
 use arrow::row::{OwnedRow, RowConverter, SortField};
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::common::utils::normalize_float_zero;
 use datafusion::common::{DataFusionError, JoinType, Result};
 use datafusion::datasource::memory::MemorySourceConfig;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
@@ -116,20 +121,28 @@ impl LookupJoinExec {
         self.inner.scan_node()
     }
 
-    /// The join of some outer rows with the inner rows of their keys.
+    /// What the equalities of the join ask of an outer row.
+    fn outer_equals(&self) -> impl Iterator<Item = &Arc<dyn PhysicalExpr>> {
+        self.join.on().iter().map(|(left, right)| match self.side {
+            Outer::Left => left,
+            Outer::Right => right,
+        })
+    }
+
+    /// The join of some outer rows with the inner rows of their keys; without those that agree with one of `joined`, if there is such.
     fn joined(
         &self,
         outer: RecordBatch,
-        seen: &mut Seen,
+        joined: Option<&mut Seen>,
         task: &Arc<TaskContext>,
     ) -> Result<SendableRecordBatchStream> {
-        let values: Vec<ArrayRef> = self
-            .keys
-            .iter()
-            .map(|key| key.value.evaluate(&outer)?.into_array(outer.num_rows()))
-            .collect::<Result<_>>()?;
-        let news = seen.news(&values, outer.num_rows())?;
-        let outer = if seen.across { filter_record_batch(&outer, &news)? } else { outer };
+        let outer = match joined {
+            Some(joined) => filter_record_batch(&outer, &joined.news(&values_of(self.outer_equals(), &outer)?)?)?,
+            None => outer,
+        };
+        let keys = || self.keys.iter().map(|key| &key.value);
+        let values = values_of(keys(), &outer)?;
+        let news = Seen::new(keys(), &self.outer.schema())?.news(&values)?;
         let rows = news.iter().enumerate().filter(|(_, new)| *new == Some(true)).map(|(row, _)| row);
         let rows = rows.map(|row| self.key_values(&values, row)).collect::<Result<Vec<_>>>()?;
         let scan = self.scan_of(rows)?;
@@ -156,8 +169,8 @@ impl LookupJoinExec {
     /// The scan for some rows' keys: encoded at once, or else planned as `key IN (..)`.
     fn scan_of(&self, rows: Vec<Vec<Value>>) -> Result<TableScanExec> {
         let scan = self.inner.scan().ok_or_else(|| RelationalError::bug("a lookup without a scan"))?;
-        let columns: Vec<usize> = self.keys.iter().map(|key| key.column.index).collect();
-        if self.keys.iter().all(LookupKey::is_of_one_kind)
+        let columns: Option<Vec<usize>> = self.keys.iter().map(LookupKey::plain_column).collect();
+        if let Some(columns) = columns
             && let Some(encoded) = scan.of_keys(&columns, rows.iter().cloned())?
         {
             return Ok(encoded);
@@ -178,28 +191,38 @@ impl LookupJoinExec {
         if list.is_empty() {
             return Ok(Condition::new(Expr::boolean(false)));
         }
-        let columns = self.keys.iter().map(|key| Expr::Column(key.column.clone())).collect();
-        let test = typing::row_in_list(columns, list, false).map_err(RelationalError::from)?;
+        let parts = self.keys.iter().map(|key| key.part.clone()).collect();
+        let test = typing::row_in_list(parts, list, false).map_err(RelationalError::from)?;
         Ok(Condition::new(test))
     }
 }
 
-/// The keys of the rows before.
+/// The values of some expressions in rows.
+fn values_of<'e>(
+    exprs: impl IntoIterator<Item = &'e Arc<dyn PhysicalExpr>>,
+    rows: &RecordBatch,
+) -> Result<Vec<ArrayRef>> {
+    exprs.into_iter().map(|expr| expr.evaluate(rows)?.into_array(rows.num_rows())).collect()
+}
+
+/// Rows of values, each once.
 struct Seen {
     converter: RowConverter,
     rows: HashSet<OwnedRow>,
-    /// Whether a key of an earlier group is not looked up again.
-    across: bool,
 }
 
 impl Seen {
-    /// The rows with a key that was not seen before.
-    fn news(&mut self, values: &[ArrayRef], count: usize) -> Result<BooleanArray> {
-        if !self.across {
-            self.rows.clear();
-        }
-        let rows = self.converter.convert_columns(values)?;
-        Ok((0..count).map(|row| Some(self.rows.insert(rows.row(row).owned()))).collect())
+    /// No rows yet, of values of these expressions.
+    fn new<'e>(exprs: impl Iterator<Item = &'e Arc<dyn PhysicalExpr>>, schema: &Schema) -> Result<Self> {
+        let fields = exprs.map(|expr| Ok(SortField::new(expr.data_type(schema)?))).collect::<Result<_>>()?;
+        Ok(Self { converter: RowConverter::new(fields)?, rows: HashSet::new() })
+    }
+
+    /// The rows that were not seen before. Values are the same here as in a hash join, where -0.0 is 0.0.
+    fn news(&mut self, values: &[ArrayRef]) -> Result<BooleanArray> {
+        let values: Vec<ArrayRef> = values.iter().map(normalize_float_zero).collect();
+        let rows = self.converter.convert_columns(&values)?;
+        Ok(rows.iter().map(|row| Some(self.rows.insert(row.owned()))).collect())
     }
 }
 
@@ -210,7 +233,7 @@ pub(super) fn output_of(join: JoinType, side: Outer, filtered: bool) -> Option<O
         (Inner, _) => Some(Output::Joined),
         (Left | LeftSemi | LeftAnti | LeftMark, Outer::Left)
         | (Right | RightSemi | RightAnti | RightMark, Outer::Right) => Some(Output::Joined),
-        // A key that was seen gives the same inner rows again, unless more than the key decides.
+        // Of outer rows that agree in every equality each gives the same inner rows, unless more than equalities decides.
         (RightSemi, Outer::Left) | (LeftSemi, Outer::Right) if !filtered => Some(Output::Inner),
         _ => None,
     }
@@ -299,18 +322,17 @@ impl ExecutionPlan for LookupJoinExec {
     }
 
     fn execute(&self, _: usize, task: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
-        let fields = self
-            .keys
-            .iter()
-            .map(|key| Ok(SortField::new(key.value.data_type(&self.outer.schema())?)))
-            .collect::<Result<Vec<_>>>()?;
-        let across = output_of(*self.join.join_type(), self.side, false) == Some(Output::Inner);
-        let mut seen = Seen { converter: RowConverter::new(fields)?, rows: HashSet::new(), across };
+        let output = output_of(*self.join.join_type(), self.side, self.join.filter().is_some());
+        let mut joined = match output {
+            Some(Output::Joined) => None,
+            Some(Output::Inner) => Some(Seen::new(self.outer_equals(), &self.outer.schema())?),
+            None => return Err(RelationalError::bug("a join that lookups do not serve").into()),
+        };
         let this = self.clone();
         let outer = self.outer.execute(0, task.clone())?;
         let groups = outer.map_ok(|batch| stream::iter(groups_of(batch).map(Ok::<_, DataFusionError>))).try_flatten();
-        let joined = groups.map(move |group| this.joined(group?, &mut seen, &task)).try_flatten();
-        Ok(Box::pin(RecordBatchStreamAdapter::new(self.schema(), joined.boxed())))
+        let rows = groups.map(move |group| this.joined(group?, joined.as_mut(), &task)).try_flatten();
+        Ok(Box::pin(RecordBatchStreamAdapter::new(self.schema(), rows.boxed())))
     }
 }
 

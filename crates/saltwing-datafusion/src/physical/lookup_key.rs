@@ -1,4 +1,4 @@
-//! The key columns of a lookup join's inner table, and the outer expressions that they equal.
+//! What bounds the key of a lookup join's inner table, and the outer expressions that it equals.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::joins::HashJoinExec;
-use saltwing_types::{ColumnRef, SqlType};
+use saltwing_types::{Expr, SqlType};
 
 /// Which input of a join is looked up for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,10 +33,11 @@ impl Outer {
     }
 }
 
-/// A key column of the inner table, and what it is equal to in the outer rows.
+/// A part of an equality over the inner table, and what it is equal to in the outer rows.
 #[derive(Clone, Debug)]
 pub(crate) struct LookupKey {
-    pub(crate) column: ColumnRef,
+    /// A column of the table, or a cast of one that changes which values are equal.
+    pub(crate) part: Expr,
     pub(crate) value: Arc<dyn PhysicalExpr>,
     pub(crate) ty: SqlType,
     /// What it is equal to, for people.
@@ -44,17 +45,19 @@ pub(crate) struct LookupKey {
 }
 
 impl LookupKey {
-    /// Whether values of both sides are equal where they are the same: blanks at the end of a CHAR are not.
-    pub(crate) fn is_of_one_kind(&self) -> bool {
-        let (outer, own) = (self.ty, self.column.ty);
-        outer == own
+    /// The column that equals the value if both are the same: this is not so under a cast, nor with blanks at the end of a CHAR.
+    pub(crate) fn plain_column(&self) -> Option<usize> {
+        let Expr::Column(column) = &self.part else { return None };
+        let (outer, own) = (self.ty, column.ty);
+        let is_of_one_kind = outer == own
             || outer.is_integer() && own.is_integer()
-            || matches!((outer, own), (SqlType::Varchar(_), SqlType::Varchar(_)))
+            || matches!((outer, own), (SqlType::Varchar(_), SqlType::Varchar(_)));
+        is_of_one_kind.then_some(column.index)
     }
 }
 
 impl fmt::Display for LookupKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} = {}", self.column.name, self.text)
+        write!(f, "{} = {}", self.part, self.text)
     }
 }

@@ -4,17 +4,18 @@
 //! the outer side alone is to blame. If the guard allows both ways, estimates choose: one lookup costs as much as
 //! [`LOOKUP_WORTH`] rows read in sequence.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use datafusion::common::{NullEquality, Result};
-use datafusion::physical_expr::{PhysicalExpr, ScalarFunctionExpr};
+use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::expressions::Column;
 use datafusion::physical_plan::joins::HashJoinExec;
 use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
 use saltwing_access::Index;
-use saltwing_plan::{Condition, Use};
-use saltwing_types::{ColumnRef, CompareOp, Expr, typing};
+use saltwing_plan::{Condition, Use, compared_column};
+use saltwing_types::{ColumnRef, CompareOp, Expr, SqlType, typing};
 
 use super::either_side::of_either_side;
 use super::lookup_join::{LookupJoinExec, output_of, scans};
@@ -88,7 +89,7 @@ fn from_side(join: &HashJoinExec, side: Outer, reading: OuterReading) -> Result<
 pub(super) fn planned_for(scan: &TableScanExec, keys: &[LookupKey]) -> Result<Option<TableScanExec>> {
     let mut conditions = scan.asked().conditions.clone();
     for key in keys {
-        let Ok(equal) = typing::compare(CompareOp::Eq, Expr::Column(key.column.clone()), Expr::Param(0, None)) else {
+        let Ok(equal) = typing::compare(CompareOp::Eq, key.part.clone(), Expr::Param(0, None)) else {
             return Ok(None);
         };
         conditions.push(Condition { text: key.to_string(), ..Condition::new(equal) });
@@ -153,47 +154,61 @@ pub(super) fn reading_of(plan: &Arc<dyn ExecutionPlan>) -> Result<OuterReading> 
     Ok(worst)
 }
 
-/// The columns of the inner table, among those wanted, that the join's equalities give values to.
+/// The parts of the inner table's columns, among those wanted, that the join's equalities give values to: of each column the one that bounds
+/// it best.
 pub(super) fn lookup_keys(
     (join, side, outer): (&HashJoinExec, Outer, &Arc<dyn ExecutionPlan>),
     inner: &Path,
     is_wanted: impl Fn(usize) -> bool,
 ) -> Vec<LookupKey> {
-    let Some(scan) = inner.scan() else { return Vec::new() };
-    let table = &scan.table_use().table;
-    let mut keys: Vec<LookupKey> = Vec::new();
+    let mut keys: BTreeMap<usize, LookupKey> = BTreeMap::new();
     for (left, right) in join.on() {
-        let (value, column) = match side {
+        let (value, part) = match side {
             Outer::Left => (left, right),
             Outer::Right => (right, left),
         };
-        let Some(index) = inner.table_column_below(column, uncast) else { continue };
-        if !is_wanted(index) || keys.iter().any(|known| known.column.index == index) {
-            continue;
+        let Some((index, casts)) = inner.cast_column(part) else { continue };
+        let is_better = keys.get(&index).is_none_or(|known| !matches!(known.part, Expr::Column(_)));
+        if is_wanted(index)
+            && is_better
+            && let Some(key) = lookup_key((value, outer), inner, index, casts)
+        {
+            keys.insert(index, key);
         }
-        let own = table.column_type(index);
-        let field = value.return_field(&outer.schema());
-        let Some(ty) = field.ok().and_then(|field| field_type(&field)) else { continue };
-        // A double stands for all numbers that round to it.
-        if ty.is_float() && !own.is_float() {
-            continue;
-        }
-        let field = table.schema().field(index);
-        let (name, nullable) = (field.name().clone(), field.is_nullable());
-        let column = ColumnRef { index, name, ty: own, nullable, span: None };
-        let source = uncast(value).downcast_ref::<Column>().and_then(|column| origin(outer, column.index()));
-        let text = source.unwrap_or_else(|| text_of(value));
-        keys.push(LookupKey { column, value: value.clone(), ty, text });
     }
-    keys
+    keys.into_values().collect()
 }
 
-/// The column below the cast that brings a join's sides to one type.
-fn uncast(expr: &Arc<dyn PhysicalExpr>) -> &Arc<dyn PhysicalExpr> {
-    match expr.downcast_ref::<ScalarFunctionExpr>() {
-        Some(call) if call.fun().inner().downcast_ref::<ExprFunction>().is_some_and(ExprFunction::is_cast) => {
-            call.args().first().filter(|arg| arg.is::<Column>()).unwrap_or(expr)
-        }
-        _ => expr,
+/// The equality of a column of the inner table, under casts, and a value of the outer rows; `None` if it bounds nothing.
+fn lookup_key(
+    (value, outer): (&Arc<dyn PhysicalExpr>, &Arc<dyn ExecutionPlan>),
+    inner: &Path,
+    index: usize,
+    casts: Vec<SqlType>,
+) -> Option<LookupKey> {
+    let table = &inner.scan()?.table_use().table;
+    let own = table.column_type(index);
+    let field = value.return_field(&outer.schema()).ok()?;
+    let ty = field_type(&field)?;
+    // A double stands for all numbers that round to it.
+    if ty.is_float() && !own.is_float() {
+        return None;
     }
+    let field = table.schema().field(index);
+    let column = ColumnRef { index, name: field.name().clone(), ty: own, nullable: field.is_nullable(), span: None };
+    let source = uncast(value).and_then(|column| origin(outer, column.index()));
+    let text = source.unwrap_or_else(|| text_of(value));
+    Some(LookupKey { part: part_of(column, casts)?, value: value.clone(), ty, text })
+}
+
+/// A column under casts; the column alone where these change no comparison. A cast that rounds has one value for several of the
+/// column's.
+fn part_of(column: ColumnRef, casts: Vec<SqlType>) -> Option<Expr> {
+    let cast = casts.into_iter().try_fold(Expr::Column(column), typing::cast).ok()?;
+    Some(compared_column(&cast).cloned().map_or(cast, Expr::Column))
+}
+
+/// The column that an expression is, or casts: that is what a join does to bring its sides to one type.
+fn uncast(expr: &Arc<dyn PhysicalExpr>) -> Option<&Column> {
+    expr.downcast_ref::<Column>().or_else(|| ExprFunction::column_cast(expr).map(|(_, column)| column))
 }

@@ -10,7 +10,7 @@ use datafusion::physical_plan::coalesce_partitions::CoalescePartitionsExec;
 use datafusion::physical_plan::expressions::Column;
 use datafusion::physical_plan::filter::FilterExec;
 use datafusion::physical_plan::projection::ProjectionExec;
-use saltwing_types::Expr;
+use saltwing_types::{Expr, SqlType};
 
 use crate::expression::expr_function::ExprFunction;
 use crate::scan::table_scan::TableScanExec;
@@ -67,19 +67,32 @@ impl Path {
 
     /// The table's column that an expression over the path's output is, if it is one.
     pub(crate) fn table_column(&self, expr: &Arc<dyn PhysicalExpr>) -> Option<usize> {
-        self.table_column_below(expr, |expr| expr)
+        self.table_column_below(expr, |expr| expr.downcast_ref::<Column>())
     }
 
-    /// The table's column that is left of an expression when each of its steps is peeled.
-    pub(crate) fn table_column_below(
-        &self,
-        expr: &Arc<dyn PhysicalExpr>,
-        peeled: impl Fn(&Arc<dyn PhysicalExpr>) -> &Arc<dyn PhysicalExpr>,
+    /// The table's column that an expression over the path's output casts, or is, and the types of the casts, the innermost
+    /// first.
+    pub(crate) fn cast_column(&self, expr: &Arc<dyn PhysicalExpr>) -> Option<(usize, Vec<SqlType>)> {
+        let mut casts = Vec::new();
+        let column = self.table_column_below(expr, |expr| {
+            let Some((ty, column)) = ExprFunction::column_cast(expr) else { return expr.downcast_ref::<Column>() };
+            casts.push(ty);
+            Some(column)
+        })?;
+        casts.reverse();
+        Some((column, casts))
+    }
+
+    /// The table's column below an expression over the path's output; `column` takes the column out of an expression of each step.
+    fn table_column_below<'e>(
+        &'e self,
+        expr: &'e Arc<dyn PhysicalExpr>,
+        mut column: impl FnMut(&'e Arc<dyn PhysicalExpr>) -> Option<&'e Column>,
     ) -> Option<usize> {
-        let mut index = peeled(expr).downcast_ref::<Column>()?.index();
+        let mut index = column(expr)?.index();
         for node in &self.nodes {
             if let Some(projection) = node.downcast_ref::<ProjectionExec>() {
-                index = peeled(&projection.expr().get(index)?.expr).downcast_ref::<Column>()?.index();
+                index = column(&projection.expr().get(index)?.expr)?.index();
             } else if let Some(filter) = node.downcast_ref::<FilterExec>()
                 && let Some(kept) = filter.projection()
             {

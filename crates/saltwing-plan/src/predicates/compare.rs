@@ -73,15 +73,16 @@ pub(super) fn bounds(domain: &Domain, op: CompareOp, want: TruthSet) -> bool {
 /// The key column that `expr` is, casts that change no comparison taken off, or the
 /// computed part that it is word for word.
 pub(crate) fn key_column(expr: &Expr, space: &KeySpace) -> Option<usize> {
-    column_of(expr).and_then(|column| space.position(column)).or_else(|| space.expression(expr))
+    compared_column(expr).and_then(|column| space.position(column)).or_else(|| space.expression(expr))
 }
 
-/// The column under casts that keep every value and every comparison as they are.
-pub(super) fn column_of(expr: &Expr) -> Option<&ColumnRef> {
+/// The column that `expr` is, under casts that keep every value and every comparison as they are: `CAST(k AS BIGINT)` of an
+/// INTEGER k is k, `CAST(k AS INTEGER)` of a DECIMAL k is not.
+pub fn compared_column(expr: &Expr) -> Option<&ColumnRef> {
     match expr {
         Expr::Column(column) => Some(column),
         Expr::Cast(inner, ty) => {
-            let column = column_of(inner)?;
+            let column = compared_column(inner)?;
             keeps_comparisons(inner.sql_type()?, *ty).then_some(column)
         }
         _ => None,

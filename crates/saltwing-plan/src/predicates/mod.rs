@@ -24,6 +24,7 @@ mod truth_set;
 
 use std::cell::Cell;
 
+pub use compare::compared_column;
 pub(crate) use compare::key_column;
 pub(crate) use prefix::TextPrefix;
 use saltwing_types::Expr;

@@ -4,7 +4,7 @@ use saltwing_types::{Expr, SqlType};
 
 use crate::column_set::ColumnSet;
 use crate::cover::{Cover, Fit};
-use crate::predicates::compare::column_of;
+use crate::predicates::compare::compared_column;
 use crate::predicates::{CoverBuilder, Outcomes, TruthSet};
 
 impl CoverBuilder<'_> {
@@ -12,7 +12,7 @@ impl CoverBuilder<'_> {
         if let Some(position) = self.space.expression(inner) {
             return self.null_test(position, want);
         }
-        match column_of(inner) {
+        match compared_column(inner) {
             Some(column) => match self.space.position(column) {
                 Some(position) => self.null_test(position, want),
                 None if column.nullable => Cover::unknown(),

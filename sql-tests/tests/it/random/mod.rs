@@ -10,5 +10,6 @@ mod conditions;
 mod groups;
 mod indexed_as_unindexed;
 mod keyed_as_unkeyed;
+mod lookups;
 mod statements;
 mod tables;
