@@ -495,10 +495,10 @@ impl SumTotal for i256 {
         let SumKind::Decimals(scale) = kind else { return Err(beyond_sums(kind)) };
         let mut builder = ColumnBuilder::new(kind.sql_type(), sums.size_hint().0);
         for (total, count) in sums {
-            let count = i64::try_from(count).unwrap_or(i64::MAX);
+            let (low, high) = total.to_parts();
             let average = match count {
                 0 => Value::Null,
-                _ => Value::Decimal(decimal(total, scale)?.checked_div(Decimal::from(count))?),
+                _ => Value::Decimal(Decimal::average((high, low), scale.into(), count)?),
             };
             builder.append_value(&average)?;
         }
@@ -521,16 +521,4 @@ fn rescaled(sum: i256, from: i8, precision: u8, scale: i8) -> Option<i256> {
     };
     let limit = factor(precision.into())?;
     (value < limit && value > -limit).then_some(value)
-}
-
-/// A sum as a decimal: beyond 38 digits the last ones are cut.
-fn decimal(sum: i256, scale: i8) -> Result<Decimal, ValueError> {
-    let (mut digits, mut scale) = (sum, i32::from(scale));
-    loop {
-        if let Some(small) = digits.to_i128() {
-            return Decimal::new(small, scale);
-        }
-        digits = digits.wrapping_div(i256::from_i128(10));
-        scale -= 1;
-    }
 }

@@ -173,10 +173,35 @@ impl Decimal {
         if other.digits == 0 {
             return Err(ValueError::DivisionByZero);
         }
+        Self::quotient(I256::from(self.digits), self.precision(), self.scale - other.scale, other.digits)
+    }
+
+    /// The average of `count` values, one at least, whose digits at this scale have the sum `high` * 2^128 + `low`; rounded as a
+    /// quotient is, once.
+    ///
+    /// # Errors
+    /// [`ValueError::DivisionByZero`] of no values; [`ValueError::OutOfRange`] beyond the largest scale.
+    pub fn average((high, low): (i128, u128), scale: i32, count: u64) -> Result<Self, ValueError> {
+        if count == 0 {
+            return Err(ValueError::DivisionByZero);
+        }
+        // The smallest number has no opposite; its last digit is beyond those that are kept.
+        let digits = I256::from_words(high, low as i128).max(I256::MIN + 1);
+        let precision = match i128::try_from(digits) {
+            Ok(small) => digit_count(small.unsigned_abs()),
+            Err(_) => {
+                (DIGITS_MAX..2 * DIGITS_MAX).find(|&places| digits.abs() < pow10_wide(places)).unwrap_or(2 * DIGITS_MAX)
+            }
+        };
+        Self::quotient(digits, precision, scale, count.into())
+    }
+
+    /// `digits / divisor`, at a scale; the digits are `precision` many.
+    fn quotient(digits: I256, precision: u32, scale: i32, divisor: i128) -> Result<Self, ValueError> {
         // Raised to 76 digits, which still fit 256 bits, the quotient has at least 38.
-        let raise = 2 * DIGITS_MAX - self.precision();
-        let mut quotient = I256::from(self.digits) * pow10_wide(raise) / I256::from(other.digits);
-        let mut scale = self.scale - other.scale + raise as i32;
+        let raise = (2 * DIGITS_MAX).saturating_sub(precision);
+        let mut quotient = digits * pow10_wide(raise) / I256::from(divisor);
+        let mut scale = scale + raise as i32;
         // One place more than the result has: digits beyond it do not affect rounding half up.
         if let Ok(down @ 1..) = u32::try_from(scale - PLACES_MAX - 1) {
             quotient = if down > 2 * DIGITS_MAX { I256::ZERO } else { quotient / pow10_wide(down) };
@@ -424,6 +449,29 @@ mod tests {
         for bad in ["", ".", "-", "1e", "1x", "--1", "1.2.3", "1e99999"] {
             assert!(bad.parse::<Decimal>().is_err(), "{bad}");
         }
+    }
+
+    /// The sum of the values has more digits than a decimal.
+    #[test]
+    fn averages_are_rounded_once() {
+        let largest = DIGITS_END - 1;
+        for (value, count) in [(largest, 1), (largest, 3), (-largest, 7), (largest - 4, 1_000_003), (3, 2)] {
+            let sum = I256::from(value) * I256::from(count);
+            let (high, low) = sum.into_words();
+            let average = Decimal::average((high, low as u128), 2, count as u64).unwrap();
+            assert_eq!(average, Decimal::new(value, 2).unwrap(), "{value} {count}");
+        }
+        let (high, low) = (I256::from(largest) * 10 + I256::from(5)).into_words();
+        assert_eq!(Decimal::average((high, low as u128), 0, 10).unwrap(), d("100000000000000000000000000000000000000"));
+        let extremes = [
+            (i128::MIN, 0, "-57896044618658097711785492504343953926"),
+            (i128::MAX, u128::MAX, "57896044618658097711785492504343953926"),
+        ];
+        for (high, low, digits) in extremes {
+            let average = Decimal::average((high, low), 0, 1).unwrap().to_string();
+            assert!(average.starts_with(digits) && average.trim_start_matches('-').len() == 77, "{average}");
+        }
+        assert!(Decimal::average((0, 1), 0, 0).is_err());
     }
 
     #[test]

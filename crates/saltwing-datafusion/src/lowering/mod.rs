@@ -29,6 +29,7 @@ use crate::expression::operation_function::{OperationFunction, row_of};
 use crate::expression::operation_text;
 use crate::expression::sql_field::field_type;
 use crate::expression::translation::{Leaves, balanced, chain, translate};
+use crate::function::aggregate::over_moving_frame;
 use crate::scan::table_source::TableSource;
 use crate::{RelationalError, RelationalErrorKind};
 
@@ -158,7 +159,7 @@ impl Lowerer<'_> {
         }
         let lowered = expr.map_children(|part| Ok(Transformed::yes(self.lower(part)?)))?.data;
         let lowered = aggregate::of_typed_values(aggregate::without_idle_order(lowered), self.schema)?;
-        let lowered = frame::of_peers(lowered, self.schema)?;
+        let lowered = over_moving_frame(frame::of_peers(lowered, self.schema)?);
         interval_order::called_by_length(lowered, self.schema)
     }
 

@@ -1,15 +1,18 @@
-//! MIN and MAX of values that SQL orders otherwise than Arrow: intervals by their length, arrays element by element.
+//! MIN and MAX of values that SQL orders otherwise than DataFusion: intervals by their length, arrays element by element, and the floats
+//! of many groups, where NaN comes last.
 
 use std::cmp::Ordering;
 use std::collections::VecDeque;
 
-use arrow::array::{Array, ArrayRef};
+use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, Float64Array};
+use arrow::compute::cast;
+use arrow::datatypes::{DataType, Float64Type};
 use datafusion::common::{Result, ScalarValue};
-use datafusion::logical_expr::Accumulator;
+use datafusion::logical_expr::{Accumulator, EmitTo, GroupsAccumulator};
 use saltwing_expr::{ColumnBuilder, value_at};
 use saltwing_types::{SqlType, Value};
 
-use super::sum::{argument, of_values, only};
+use super::sum::{argument, kept, of_values, only};
 
 /// The first of the least or the greatest values, also of a moving window.
 #[derive(Debug)]
@@ -81,5 +84,70 @@ impl Accumulator for Extreme {
     fn size(&self) -> usize {
         let heap: usize = self.candidates.iter().map(|(_, value)| value.heap_bytes()).sum();
         size_of_val(self) + self.candidates.capacity() * size_of::<(usize, Value)>() + heap
+    }
+}
+
+/// The least or the greatest floats of many groups.
+pub(super) struct FloatExtremes {
+    /// How the extreme compares with all other values.
+    wanted: Ordering,
+    ty: DataType,
+    extremes: Vec<Option<f64>>,
+}
+
+impl FloatExtremes {
+    pub(super) fn new(wanted: Ordering, ty: DataType) -> Self {
+        Self { wanted, ty, extremes: Vec::new() }
+    }
+
+    fn take(&mut self, emit_to: EmitTo) -> Result<ArrayRef> {
+        let extremes: Float64Array = emit_to.take_needed(&mut self.extremes).into_iter().collect();
+        Ok(cast(&extremes, &self.ty)?)
+    }
+}
+
+/// NaN equals itself, and comes last.
+fn float_order(a: f64, b: f64) -> Ordering {
+    a.partial_cmp(&b).unwrap_or_else(|| a.is_nan().cmp(&b.is_nan()))
+}
+
+impl GroupsAccumulator for FloatExtremes {
+    fn update_batch(
+        &mut self,
+        values: &[ArrayRef],
+        group_indices: &[usize],
+        filter: Option<&BooleanArray>,
+        total_num_groups: usize,
+    ) -> Result<()> {
+        self.extremes.resize(total_num_groups, None);
+        let values = cast(&kept(argument(values)?, filter)?, &DataType::Float64)?;
+        for (value, group) in values.as_primitive::<Float64Type>().iter().zip(group_indices) {
+            if let (Some(value), Some(extreme)) = (value, self.extremes.get_mut(*group))
+                && extreme.is_none_or(|known| float_order(value, known) == self.wanted)
+            {
+                *extreme = Some(value);
+            }
+        }
+        Ok(())
+    }
+
+    fn merge_batch(&mut self, values: &[ArrayRef], group_indices: &[usize], total_num_groups: usize) -> Result<()> {
+        self.update_batch(values, group_indices, None, total_num_groups)
+    }
+
+    fn evaluate(&mut self, emit_to: EmitTo) -> Result<ArrayRef> {
+        self.take(emit_to)
+    }
+
+    fn state(&mut self, emit_to: EmitTo) -> Result<Vec<ArrayRef>> {
+        Ok(vec![self.take(emit_to)?])
+    }
+
+    fn convert_to_state(&self, values: &[ArrayRef], filter: Option<&BooleanArray>) -> Result<Vec<ArrayRef>> {
+        Ok(vec![kept(argument(values)?, filter)?])
+    }
+
+    fn size(&self) -> usize {
+        self.extremes.capacity() * size_of::<Option<f64>>()
     }
 }

@@ -4,11 +4,13 @@
 //! * AVG of decimals is exact (`sum.rs`); of all other numbers it is DataFusion's, and a DOUBLE.
 //! * SUM and AVG of intervals are intervals (`sum.rs`).
 //! * MIN and MAX have the SQL type of their argument: the minimum of a CHAR(5) is a CHAR(5). Intervals and arrays are
-//!   compared as SQL does (`extreme.rs`).
+//!   compared as SQL does, and so are the floats of many groups (`extreme.rs`).
+//! * Over frames whose both ends move, floats are added anew, and each aggregate is there (`moving.rs`).
 //! * PERCENTILE_DISC is ours (`percentile.rs`); APPROX_COUNT_DISTINCT and VARIANCE are other names of DataFusion's.
 //! * [`SingleValue`] stands for a subquery of one row.
 
 mod extreme;
+mod moving;
 mod percentile;
 mod single_value;
 mod sum;
@@ -33,12 +35,14 @@ use saltwing_expr::arrow_type;
 use saltwing_expr::sum::SumKind;
 use saltwing_types::SqlType;
 
-use self::extreme::Extreme;
+use self::extreme::{Extreme, FloatExtremes};
+use self::moving::moving_floats;
 use self::percentile::PercentileDisc;
 use self::sum::{DistinctIntervals, DistinctSum, accumulator, groups_accumulator};
 use crate::RelationalError;
 use crate::expression::sql_field::field_type;
 
+pub(crate) use self::moving::over_moving_frame;
 pub(crate) use self::single_value::SingleValue;
 
 /// The aggregates that take the place of DataFusion's of the same name.
@@ -106,6 +110,12 @@ impl TypedAggregate {
         let (Kind::Extreme(wanted), argument) = (self.kind, args.expr_fields.first()?) else { return None };
         let ty = if has_own_order(argument.data_type()) { field_type(argument)? } else { return None };
         Some(Box::new(Extreme::new(wanted, ty, is_moving)))
+    }
+
+    /// The extremes of the floats of many groups: DataFusion's forget what came before a NaN.
+    fn float_extremes(&self, args: &AccumulatorArgs<'_>) -> Option<FloatExtremes> {
+        let (Kind::Extreme(wanted), argument) = (self.kind, args.expr_fields.first()?) else { return None };
+        argument.data_type().is_floating().then(|| FloatExtremes::new(wanted, argument.data_type().clone()))
     }
 
     fn summed_of(&self, args: &AccumulatorArgs<'_>) -> Option<SumKind> {
@@ -181,6 +191,7 @@ impl AggregateUDFImpl for TypedAggregate {
     fn groups_accumulator_supported(&self, args: AccumulatorArgs<'_>) -> bool {
         match self.summed_of(&args) {
             Some(_) => self.kind != Kind::Average && !args.is_distinct,
+            None if self.float_extremes(&args).is_some() => true,
             None => self.extreme(&args, false).is_none() && self.native.groups_accumulator_supported(args),
         }
     }
@@ -188,7 +199,10 @@ impl AggregateUDFImpl for TypedAggregate {
     fn create_groups_accumulator(&self, args: AccumulatorArgs<'_>) -> Result<Box<dyn GroupsAccumulator>> {
         match self.summed_of(&args) {
             Some(summed) => Ok(groups_accumulator(summed)),
-            None => self.native.create_groups_accumulator(args),
+            None => match self.float_extremes(&args) {
+                Some(extremes) => Ok(Box::new(extremes)),
+                None => self.native.create_groups_accumulator(args),
+            },
         }
     }
 
@@ -196,9 +210,12 @@ impl AggregateUDFImpl for TypedAggregate {
         if let Some(extreme) = self.extreme(&args, true) {
             return Ok(extreme);
         }
+        let is_average = self.kind == Kind::Average;
+        let is_of_floats = args.expr_fields.first().is_some_and(|field| field.data_type().is_floating());
         match self.summed_of(&args) {
-            // What was added as floats is not taken off again exactly.
-            Some(SumKind::Floats) | None => self.native.create_sliding_accumulator(args),
+            Some(SumKind::Floats) => Ok(moving_floats(false)),
+            None if is_average && is_of_floats && !args.is_distinct => Ok(moving_floats(true)),
+            None => self.native.create_sliding_accumulator(args),
             Some(_) if args.is_distinct => {
                 let name = self.name.to_uppercase();
                 Err(RelationalError::not_supported(format!("{name}(DISTINCT ..) over a moving window")).into())

@@ -43,7 +43,7 @@ pub(super) fn of_values(error: ValueError) -> DataFusionError {
     RelationalError::from(error).into()
 }
 
-fn sum_overflow(kind: SumKind) -> DataFusionError {
+pub(super) fn sum_overflow(kind: SumKind) -> DataFusionError {
     of_values(beyond_sums(kind))
 }
 
@@ -90,6 +90,7 @@ impl<T: SumTotal> Accumulator for OneSum<T> {
         Ok(())
     }
 
+    /// Exact, except for floats, which no moving window takes off ([`super::moving`]).
     fn retract_batch(&mut self, values: &[ArrayRef]) -> Result<()> {
         let (values, mut taken) = (argument(values)?, T::default());
         self.count -= taken.add_run(values, 0..values.len()).map_err(of_values)?;
@@ -277,7 +278,7 @@ impl<T: SumTotal> GroupsAccumulator for GroupSums<T> {
 }
 
 /// A column whose rows that a filter leaves out are NULL.
-fn kept(values: &ArrayRef, filter: Option<&BooleanArray>) -> Result<ArrayRef> {
+pub(super) fn kept(values: &ArrayRef, filter: Option<&BooleanArray>) -> Result<ArrayRef> {
     match filter {
         None => Ok(values.clone()),
         // A filter of NULL leaves a row out, as one of false does. Only a filter with NULLs can be prepared.
