@@ -39,9 +39,9 @@ pub struct BoundSelect {
     pub limit: Option<u64>,
     /// OFFSET.
     pub offset: u64,
-    /// Whether LIMIT or OFFSET is a parameter without a value.
+    /// Whether LIMIT or OFFSET is a parameter without a value, or a subquery that has not run.
     pub limit_open: bool,
-    /// LIMIT's and OFFSET's parameters without a value, by number from 0.
+    /// LIMIT's and OFFSET's parameters without a value, by number from 0; none if one of both is a subquery.
     pub limit_parameters: (Option<usize>, Option<usize>),
     /// The hints of the statement.
     pub hints: Vec<Hint>,
@@ -290,8 +290,11 @@ impl Binder<'_> {
             order: Vec::new(),
             limit: limit.known,
             offset: offset.known.unwrap_or(0),
-            limit_open: limit.parameter.or(offset.parameter).is_some(),
-            limit_parameters: (limit.parameter, offset.parameter),
+            limit_open: limit.is_open || offset.is_open,
+            limit_parameters: match limit.is_subquery() || offset.is_subquery() {
+                true => (None, None),
+                false => (limit.parameter, offset.parameter),
+            },
             hints: self.statement.hints.clone(),
         };
         let is_distinct = matches!(select.distinct, Some(ast::Distinct::Distinct));
@@ -463,7 +466,8 @@ impl Binder<'_> {
     fn row_count(&self, e: &ast::Expr, clause: &str) -> Bound<RowCount> {
         let lowered = self.lowerer.of_rows().lower(e)?;
         match &lowered {
-            Expr::Param(index, _) => Ok(RowCount { parameter: Some(*index), ..RowCount::default() }),
+            Expr::Param(index, _) => Ok(RowCount { is_open: true, parameter: Some(*index), ..RowCount::default() }),
+            Expr::Subquery(..) => Ok(RowCount { is_open: true, ..RowCount::default() }),
             computed
                 if computed.is_constant()
                     && let Ok(value) = eval::eval(computed, &[])
@@ -492,8 +496,17 @@ pub fn row_count(value: &Value) -> Option<Option<u64>> {
 #[derive(Default)]
 struct RowCount {
     known: Option<u64>,
+    /// Whether it is a parameter without a value, or a subquery that has not run.
+    is_open: bool,
     /// The parameter without a value that it is.
     parameter: Option<usize>,
+}
+
+impl RowCount {
+    /// Whether it is a subquery that has not run.
+    fn is_subquery(&self) -> bool {
+        self.is_open && self.parameter.is_none()
+    }
 }
 
 pub(crate) fn is_plain(options: &ast::WildcardAdditionalOptions) -> bool {

@@ -33,7 +33,9 @@ impl SelectTemplate {
             Output::Groups(grouping) => grouping.exprs().any(has_parameter),
         };
         let is_bindable = |e: &Expr| !has_parameter(e) || is_bindable(e);
-        if in_output || !open.conditions.iter().all(|c| is_bindable(&c.expr)) {
+        // The number of rows comes of a subquery.
+        let is_limit_unknown = open.limit_open && open.limit_parameters == (None, None);
+        if in_output || is_limit_unknown || !open.conditions.iter().all(|c| is_bindable(&c.expr)) {
             return None;
         }
         let (key, planned) = parts(&open).unzip();

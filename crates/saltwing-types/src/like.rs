@@ -24,7 +24,7 @@ impl LikePattern {
     /// Parses a pattern.
     ///
     /// The escape character makes a following `%`, `_` or escape character plain;
-    /// before anything else it stands for itself, as in Phoenix.
+    /// before anything else it stands for itself, as in Phoenix, unless it is `%` or `_`: then what follows is plain.
     ///
     /// # Errors
     /// [`ValueError::BadArgument`] when the pattern ends in a lone escape character.
@@ -43,6 +43,8 @@ impl LikePattern {
                         chars.next();
                         steps.push(Step::Char(next));
                     }
+                    // As an escape character a wildcard is none.
+                    Some(_) if matches!(c, '%' | '_') => {}
                     Some(_) => steps.push(Step::Char(c)),
                 }
                 continue;
@@ -121,6 +123,12 @@ mod tests {
         ] {
             let pattern_parsed = LikePattern::parse(pattern, Some('\\'), false).unwrap();
             assert_eq!(pattern_parsed.matches(text), expected, "{text} LIKE {pattern}");
+        }
+        for (text, pattern, escape) in
+            [("bear", "b_ear", '_'), ("maca", "m%aca", '%'), ("be_r", "b_e__r", '_'), ("a%xb", "a%%_b", '%')]
+        {
+            let parsed = LikePattern::parse(pattern, Some(escape), false).unwrap();
+            assert_eq!(parsed.matches(text), text != "a%xb", "{text} LIKE {pattern} ESCAPE {escape}");
         }
         assert!(LikePattern::parse("ÄB%", None, true).unwrap().matches("äbc"));
         assert!(LikePattern::parse("a\\", Some('\\'), false).is_err());

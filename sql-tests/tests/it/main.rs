@@ -4,5 +4,6 @@
 mod compatibility;
 mod golden_keys;
 mod golden_results;
+mod known_differences;
 mod random;
 mod suite;

@@ -61,6 +61,7 @@ use crate::physical::large_limits::SpillLargeLimits;
 use crate::physical::order_columns::DropOrderColumns;
 use crate::physical::recursion::limited;
 use crate::physical::scan_rule::ScanRule;
+use crate::physical::shared::{SharedPlanner, with_shared_rows};
 use crate::request::{Mode, QueryRequest};
 use crate::rewrite::label::Labels;
 use crate::rewrite::plan_budget;
@@ -268,7 +269,7 @@ impl Engine {
         prepared: Prepared,
     ) -> Result<Planned, RelationalError> {
         let Prepared { query, found } = prepared;
-        let Findings { operations, labels, names_hidden, limit_open, places, past_tables, .. } = found;
+        let Findings { operations, labels, names_hidden, limit_open, places, past_tables, single_ctes, .. } = found;
         let reading = Arc::new(QueryContext {
             snapshot: Some(request.snapshot.clone()),
             context: request.context.clone(),
@@ -289,6 +290,7 @@ impl Engine {
         };
         let statement = Statement::Query(Box::new(query));
         let logical = SqlToRel::new_with_options(&names, parser_options()).sql_statement_to_plan(statement)?;
+        let logical = with_shared_rows(logical, &single_ctes)?;
         current_statement::check()?;
         let columns_of = |plan: &LogicalPlan| result_columns(&logical, plan, &labels);
         let options = session.config_options();
@@ -325,7 +327,7 @@ impl Engine {
 
 /// The physical plan. Making one waits for nothing: its leaves are in this process.
 fn physical_plan(logical: &LogicalPlan, session: &SessionState) -> Result<Arc<dyn ExecutionPlan>, RelationalError> {
-    let planner = DefaultPhysicalPlanner::default();
+    let planner = DefaultPhysicalPlanner::with_extension_planners(vec![Arc::new(SharedPlanner)]);
     let planned = futures::executor::block_on(planner.create_physical_plan(logical, session));
     planned.or_else(|error| match error {
         DataFusionError::NotImplemented(_) if keeps_subquery(logical)? => Err(RelationalError::correlated()),

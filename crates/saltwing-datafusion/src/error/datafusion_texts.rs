@@ -78,6 +78,30 @@ pub(crate) fn cause_in(variant: Variant, text: &str) -> Option<RelationalError> 
     Some((line.error)(text))
 }
 
+/// What a text of `DataFusionError::NotImplemented` says is missing, without saying that it is missing.
+pub(crate) fn missing(text: &str) -> String {
+    let line = first_line(text);
+    let line = line.trim_end_matches('.');
+    let known = [
+        (
+            "Conflicting ordering requirements in aggregate functions",
+            "several orders of values for the aggregates of one SELECT",
+        ),
+        ("UNNEST with ordinality", "unnest(..) WITH ORDINALITY"),
+        ("Unsupported SQL unary operator BitwiseNot", "the operator ~ in front of a number"),
+    ];
+    if let Some((_, named)) = known.iter().find(|(part, _)| line.contains(part)) {
+        return (*named).to_owned();
+    }
+    if let Some(ty) = line.strip_prefix("Unsupported SQL type ") {
+        return format!("the type {ty}");
+    }
+    let ends =
+        [" is not supported yet", " is not supported", " are not supported", " not supported", " is not yet supported"];
+    let what = ends.iter().find_map(|end| line.strip_suffix(end)).unwrap_or(line);
+    what.to_owned()
+}
+
 fn no_such_table(text: &str) -> RelationalError {
     let name = text.strip_prefix("Invalid qualifier ").unwrap_or(text);
     RelationalErrorKind::NoSuchTable(name.to_owned()).into()
@@ -239,6 +263,21 @@ mod tests {
         ("SELECT make_date(2020, a, 1) FROM (VALUES (13)) v (a)", "Month value '13' is out of range"),
         ("SELECT INTERVAL '1 dya'", "'1 dya' is no INTERVAL"),
     ];
+
+    #[test]
+    fn what_is_missing_is_said_once() {
+        for (text, said) in [
+            (
+                "Conflicting ordering requirements in aggregate functions is not supported",
+                "several orders of values for the aggregates of one SELECT",
+            ),
+            ("UNNEST with ordinality is not supported yet", "unnest(..) WITH ORDINALITY"),
+            ("Unsupported SQL type HUGEINT", "the type HUGEINT"),
+            ("X is not supported", "X"),
+        ] {
+            assert_eq!(missing(text), said);
+        }
+    }
 
     #[tokio::test]
     async fn datafusion_words_its_errors_as_the_table_says() {

@@ -4,7 +4,7 @@ use arrow::error::ArrowError;
 use datafusion::common::{Column, DataFusionError, SchemaError};
 use saltwing_types::{Position, Span, ValueError};
 
-use super::datafusion_texts::{Variant, cause_in};
+use super::datafusion_texts::{Variant, cause_in, missing};
 use super::message::first_line;
 use super::{MEMORY_HELP, RelationalError, RelationalErrorKind};
 
@@ -37,7 +37,7 @@ fn translate(error: &DataFusionError) -> RelationalError {
         DataFusionError::External(inner) => translate_any(inner.as_ref()),
         DataFusionError::ArrowError(inner, _) => translate_arrow(inner),
         DataFusionError::SchemaError(inner, _) => translate_schema(inner),
-        DataFusionError::NotImplemented(text) => RelationalError::not_supported(text),
+        DataFusionError::NotImplemented(text) => RelationalError::not_supported(missing(text)),
         DataFusionError::Plan(text) => {
             cause_in(Variant::Plan, text).unwrap_or_else(|| RelationalErrorKind::Syntax(first_line(text)).into())
         }

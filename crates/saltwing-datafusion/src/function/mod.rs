@@ -1,6 +1,7 @@
 //! Functions beside those of our own language: DataFusion's by name, those that behave differently here, and aggregates.
 
 pub(crate) mod aggregate;
+pub(crate) mod at_time_zone;
 pub(crate) mod bounded_function;
 pub(crate) mod function_names;
 pub(crate) mod native;

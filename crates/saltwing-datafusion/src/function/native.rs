@@ -1,4 +1,4 @@
-//! Functions of DataFusion that behave differently here.
+//! Functions that are not of our language: those of DataFusion that behave differently here, and AT TIME ZONE.
 
 use std::sync::Arc;
 
@@ -14,6 +14,7 @@ use saltwing_types::{SqlType, ValueError};
 
 use crate::RelationalError;
 use crate::expression::sql_field::typed_field;
+use crate::function::at_time_zone::at_time_zone;
 
 /// These functions; each takes the place of DataFusion's of the same name.
 pub(crate) fn functions() -> Vec<Arc<ScalarUDF>> {
@@ -25,6 +26,7 @@ pub(crate) fn functions() -> Vec<Arc<ScalarUDF>> {
     vec![
         Arc::new(ScalarUDF::new_from_impl(date_format)),
         Arc::new(version),
+        Arc::new(at_time_zone()),
         Arc::new(ScalarUDF::new_from_impl(random_uuid)),
     ]
 }

@@ -14,3 +14,4 @@ mod origin;
 mod pass;
 pub(crate) mod recursion;
 pub(crate) mod scan_rule;
+pub(crate) mod shared;

@@ -67,6 +67,11 @@ impl Scope {
         }
     }
 
+    /// Whether FROM has one table or subquery, so that none of its rows is without a partner.
+    pub(super) fn has_one_table(&self) -> bool {
+        self.relations.len() <= 1 && !self.has_others
+    }
+
     fn named(&self, name: &str) -> Option<&Relation> {
         self.relations.iter().find(|relation| relation.name.last().is_some_and(|last| last == name))
     }

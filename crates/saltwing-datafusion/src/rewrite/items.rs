@@ -29,8 +29,9 @@ impl Rewriter<'_> {
         // Of the result's columns labels may repeat.
         let mut taken = if texts.is_some() { HashSet::new() } else { repeated_names(&select.projection)? };
         self.found.ambiguous.extend(taken.iter().cloned());
+        let columns: HashSet<String> = select.projection.iter().filter_map(item_column).collect();
         for (item, text) in std::mem::take(&mut select.projection).into_iter().zip(item_texts) {
-            let named = self.named_item(item, text, texts.is_some(), has_wildcard, &mut taken)?;
+            let named = self.named_item(item, text, texts.is_some(), has_wildcard, (&mut taken, &columns))?;
             select.projection.push(named);
         }
         if self.found.names_hidden && has_wildcard {
@@ -45,7 +46,7 @@ impl Rewriter<'_> {
         text: Option<&SourceText>,
         of_result: bool,
         beside_wildcard: bool,
-        taken: &mut HashSet<String>,
+        (taken, columns): (&mut HashSet<String>, &HashSet<String>),
     ) -> Result<SelectItem> {
         self.found.has_alias_beside_wildcard |= beside_wildcard && matches!(item, SelectItem::ExprWithAlias { .. });
         let rename_all = beside_wildcard && self.renaming == Renaming::BesideWildcards;
@@ -67,7 +68,10 @@ impl Rewriter<'_> {
             },
             other => return Ok(other),
         };
-        let internal = if taken.insert(name.clone()) && !rename_all { name } else { self.found.labels.unique(&name) };
+        // DataFusion takes a label `t.b` for the column b of t.
+        let is_as_column = of_result && name.rsplit_once('.').is_some_and(|(_, column)| columns.contains(column));
+        let is_own = taken.insert(name.clone()) && !rename_all && !is_as_column;
+        let internal = if is_own { name } else { self.found.labels.unique(&name) };
         if let (true, Some(label)) = (of_result, label) {
             self.found.labels.result(&internal, &label);
         }
@@ -271,6 +275,12 @@ pub(super) fn order_by_items(query: &mut Query) {
             item.expr = Expr::Identifier(alias);
         }
     }
+}
+
+/// The column that an item is, without an alias.
+fn item_column(item: &SelectItem) -> Option<String> {
+    let SelectItem::UnnamedExpr(expr) = item else { return None };
+    column_name(expr)
 }
 
 /// The name that an item goes by.

@@ -15,6 +15,7 @@ mod families;
 mod grouping;
 mod items;
 pub(crate) mod label;
+mod lag_lead;
 mod merging;
 mod operations;
 pub(crate) mod plan_budget;
@@ -69,6 +70,7 @@ pub(crate) fn prepare(request: &QueryRequest, functions: &FunctionNames<'_>, ren
     let items = merged_items.as_deref().unwrap_or(items);
     let mut look = Look::default();
     visited(Visit::visit(&query, &mut look))?;
+    let single_ctes = look.ctes.difference(&look.repeated_ctes).cloned().collect();
     let mut rewriter = Rewriter {
         params: request.params(),
         subqueries,
@@ -82,7 +84,7 @@ pub(crate) fn prepare(request: &QueryRequest, functions: &FunctionNames<'_>, ren
         found: Findings::new(Operations::new(functions.0.clone()), look.names_hidden),
     };
     visited(VisitMut::visit(&mut query, &mut rewriter))?;
-    Ok(Prepared { query, found: rewriter.found })
+    Ok(Prepared { query, found: Findings { single_ctes, ..rewriter.found } })
 }
 
 /// The properties of the whole statement needed before rewriting.
@@ -90,13 +92,20 @@ pub(crate) fn prepare(request: &QueryRequest, functions: &FunctionNames<'_>, ren
 struct Look {
     names_hidden: bool,
     ctes: HashSet<String>,
+    /// Those of `ctes` that several WITH queries have.
+    repeated_ctes: HashSet<String>,
 }
 
 impl Visitor for Look {
     type Break = RelationalError;
 
     fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<RelationalError> {
-        self.ctes.extend(query.with.iter().flat_map(|w| &w.cte_tables).map(|cte| cte.alias.name.value.to_lowercase()));
+        for cte in query.with.iter().flat_map(|with| &with.cte_tables) {
+            let name = cte.alias.name.value.to_lowercase();
+            if !self.ctes.insert(name.clone()) {
+                self.repeated_ctes.insert(name);
+            }
+        }
         ControlFlow::Continue(())
     }
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::ops::ControlFlow;
 
-use saltwing_bind::{LowerError, Lowerer, Scope, placed};
+use saltwing_bind::{LowerError, Lowerer, placed};
 use saltwing_sql::{cast_type, expr_span, function_of};
 use saltwing_types::{Function, Span, SqlType, Value, ValueError};
 use sqlparser::ast::{
@@ -11,6 +11,7 @@ use sqlparser::ast::{
     VisitorMut,
 };
 
+use super::families::Scope;
 use super::rewriter::Rewriter;
 use super::tree::{Result, function_call};
 use super::windows::with_literal_bounds;
@@ -18,6 +19,7 @@ use super::{arguments, similar};
 use crate::RelationalError;
 use crate::expression::internal_name::is_internal;
 use crate::expression::operation::{Operation, comparison};
+use crate::function::at_time_zone::AT_TIME_ZONE;
 
 impl Rewriter<'_> {
     /// Makes an expression a call if it is an operation of the language; its operands have been seen already.
@@ -64,15 +66,26 @@ impl Rewriter<'_> {
             },
             Expr::Function(mut function) => {
                 with_literal_bounds(&mut function, &self.found.operations);
-                arguments::check(&function, &self.found.operations)?;
+                let has_one_table = self.scopes.last().is_none_or(Scope::has_one_table);
+                arguments::check(&function, &self.found.operations, has_one_table)?;
                 let bounds = self.values_of_group(&mut function)?;
                 let function = self.within_group(function, span)?;
                 self.native_call(&function, span)?;
+                if let Some(call) = self.with_default(&function, span) {
+                    return Ok(call);
+                }
                 let call = Expr::Function(function);
                 match bounds {
                     Some([first, last]) => function_call("array_slice".into(), vec![call, first, last]),
                     None => call,
                 }
+            }
+            Expr::AtTimeZone { timestamp, time_zone } => {
+                let instant = match *timestamp {
+                    literal @ Expr::Value(_) => self.call(Operation::Cast(SqlType::Timestamp), vec![literal], span),
+                    other => other,
+                };
+                function_call(AT_TIME_ZONE.into(), vec![instant, *time_zone])
             }
             Expr::InSubquery { expr, subquery, negated } => {
                 let (expr, subquery) = self.row_sides(*expr, subquery, span)?;
@@ -154,7 +167,7 @@ impl Rewriter<'_> {
     /// A constant or placeholder: as it is where DataFusion reads it as we do.
     pub(super) fn constant(&mut self, expr: Expr, span: Option<Span>) -> Result<Expr> {
         use saltwing_types::Expr::Literal;
-        let own = match self.lowerer(&Scope::empty()).lower(&expr) {
+        let own = match self.lowerer(&saltwing_bind::Scope::empty()).lower(&expr) {
             Ok(own) => own,
             Err(LowerError::Unsupported(..)) => return Ok(expr),
             Err(LowerError::Invalid(error)) => return Err(error.into()),
@@ -176,7 +189,7 @@ impl Rewriter<'_> {
     }
 
     /// The lowering of expressions without columns.
-    pub(super) fn lowerer<'s>(&'s self, scope: &'s Scope) -> Lowerer<'s> {
+    pub(super) fn lowerer<'s>(&'s self, scope: &'s saltwing_bind::Scope) -> Lowerer<'s> {
         Lowerer { scope, params: self.params, subqueries: self.subqueries, operands: &[], collector: None }
     }
 }

@@ -65,6 +65,8 @@ pub(crate) struct Findings {
     pub(crate) has_alias_beside_wildcard: bool,
     /// The tables that are read as they were; the name of each ends with its number here.
     pub(crate) past_tables: Vec<Arc<Table>>,
+    /// Names in lower case that a single WITH query has.
+    pub(crate) single_ctes: HashSet<String>,
 }
 
 impl Findings {
@@ -79,6 +81,7 @@ impl Findings {
             calls: HashMap::new(),
             has_alias_beside_wildcard: false,
             past_tables: Vec::new(),
+            single_ctes: HashSet::new(),
         }
     }
 }

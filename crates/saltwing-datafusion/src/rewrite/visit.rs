@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 
 use saltwing_bind::{LowerError, table_as_of};
 use saltwing_sql::{expr_span, with_text_strides};
-use saltwing_types::{Value, text, typing};
+use saltwing_types::{Expr as OwnExpr, Value, eval, text, typing};
 use sqlparser::ast::{
     self, BinaryOperator, Expr, Ident, LimitClause, ObjectName, ObjectNamePart, Query, Select, SelectItem, SetExpr,
     TableAlias, TableFactor, TableVersion, UnaryOperator, VisitorMut,
@@ -162,20 +162,40 @@ impl Rewriter<'_> {
         Ok(())
     }
 
-    /// A LIMIT or OFFSET that is a parameter becomes its value; without one, no limit is known.
+    /// A LIMIT or OFFSET becomes its value; of a parameter without one, and of a subquery that has not run, no limit is known.
+    ///
+    /// # Errors
+    /// What is no number of rows: DataFusion leaves out a limit that it does not know.
     fn row_count(&mut self, count: &mut Expr) -> Result<()> {
-        let is_value = matches!(count, Expr::Value(_));
         let is_placeholder = matches!(count, Expr::Value(value) if matches!(value.value, ast::Value::Placeholder(_)));
-        if is_value && !is_placeholder {
+        if matches!(count, Expr::Value(_)) && !is_placeholder {
             return Ok(());
         }
-        if let Some(value) = saltwing_bind::constant(count, self.params) {
-            *count = as_row_count(&value).map_err(|error| error.at(expr_span(count)))?;
-        } else if is_placeholder {
-            self.lowerer(&saltwing_bind::Scope::empty()).lower(count).map_err(LowerError::into_error)?;
-            *count = Expr::value(ast::Value::Null);
-            self.found.limit_open = true;
-        }
+        let span = expr_span(count);
+        let own = match self.lowerer(&saltwing_bind::Scope::empty()).lower(count) {
+            Ok(own) => own,
+            Err(LowerError::Unsupported(..)) if matches!(count, Expr::Subquery(_)) => {
+                let text = "LIMIT or OFFSET of a subquery that does not run by itself";
+                return Err(RelationalError::not_supported(text)
+                    .at(span)
+                    .help("compute the number first, and give it as a parameter"));
+            }
+            Err(error) => return Err(error.into_error().into()),
+        };
+        *count = match own {
+            own if is_open(&own) => {
+                self.found.limit_open = true;
+                Expr::value(ast::Value::Null)
+            }
+            own if own.is_constant() => {
+                let value = eval::eval(&own, &[]).map_err(|error| RelationalError::from(error).at(span))?;
+                as_row_count(&value).map_err(|error| error.at(span))?
+            }
+            own => {
+                let text = format!("LIMIT and OFFSET take a number of rows, and {own} is none");
+                return Err(RelationalError::from(RelationalErrorKind::Syntax(text)).at(span));
+            }
+        };
         Ok(())
     }
 
@@ -274,6 +294,13 @@ impl Rewriter<'_> {
         }
         Ok(())
     }
+}
+
+/// Whether an expression has a value once parameters and subqueries have theirs.
+fn is_open(own: &OwnExpr) -> bool {
+    let mut is_open = false;
+    own.walk(&mut |part| is_open |= matches!(part, OwnExpr::Param(..) | OwnExpr::Subquery(..)));
+    is_open
 }
 
 /// A number of rows as LIMIT and OFFSET take it.

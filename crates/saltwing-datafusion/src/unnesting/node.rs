@@ -155,6 +155,6 @@ impl<'a> Node<'a> {
 }
 
 /// Whether a plan gives other rows when it runs again.
-fn is_volatile(plan: &LogicalPlan) -> Result<bool> {
+pub(crate) fn is_volatile(plan: &LogicalPlan) -> Result<bool> {
     plan.exists(|node| Ok(node.expressions().iter().any(PlanExpr::is_volatile)))
 }
