@@ -9,12 +9,12 @@ use parking_lot::{Mutex, RwLock};
 use redb::{CompactionError, Database, ReadTransaction, ReadableDatabase};
 use saltwing_store::device::{self, Device};
 use saltwing_store::directory::Directory;
+use saltwing_store::foreign;
 use saltwing_store::group_sync::GroupSync;
 use saltwing_store::watermark::Watermark;
 use saltwing_store::{Bytes, LeftOut, Space, StoreError, WriteBatch, WriteStall};
 use std::fs::File;
 use std::io;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -86,14 +86,10 @@ impl Inner {
     ) -> Result<T, StoreError> {
         let corrupt = |why: &String| StoreError::Corrupt { path: self.path().to_path_buf(), why: why.clone() };
         // Only redb's own state can be half changed by a panic, and redb refuses all calls afterwards.
-        let error = match catch_unwind(AssertUnwindSafe(call)) {
+        let error = match foreign::quietly(call) {
             Ok(Ok(done)) => return Ok(done),
             Ok(Err(error)) => translate(error),
-            Err(panic) => {
-                let said = panic.downcast_ref::<String>().map(String::as_str);
-                let said = said.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("redb gave up");
-                corrupt(&said.to_owned())
-            }
+            Err(panic) => corrupt(&panic),
         };
         match error {
             StoreError::Corrupt { why, .. } => Err(corrupt(self.damage.get_or_init(|| why))),

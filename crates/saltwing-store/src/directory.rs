@@ -15,9 +15,10 @@
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Seek, SeekFrom, Write};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+
+use saltwing_types::foreign;
 
 use crate::{Holder, StoreError, Trace};
 
@@ -247,16 +248,7 @@ impl Directory {
 pub fn guard_opening<T>(path: &Path, open: impl FnOnce() -> Result<T, StoreError>) -> Result<T, StoreError> {
     // Nothing of ours is half changed by an opening that panics: the store's
     // files are the store's, and everything else is made after it.
-    catch_unwind(AssertUnwindSafe(open)).unwrap_or_else(|panic| {
-        let said = panic
-            .downcast_ref::<String>()
-            .cloned()
-            .or_else(|| panic.downcast_ref::<&str>().map(|&said| said.to_owned()));
-        Err(StoreError::Corrupt {
-            path: path.to_path_buf(),
-            why: said.unwrap_or_else(|| "the store gave up while opening it".to_owned()),
-        })
-    })
+    foreign::quietly(open).unwrap_or_else(|why| Err(StoreError::Corrupt { path: path.to_path_buf(), why }))
 }
 
 /// Compares the marker with the requested store and access.

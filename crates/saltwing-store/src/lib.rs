@@ -61,4 +61,6 @@ pub use space::Space;
 pub use store::{Cursor, LeftOut, OrderedKv, Snapshot, WriteStall};
 pub use trace::Trace;
 
+/// Calls of a store's own code, which may panic.
+pub use saltwing_types::foreign;
 pub use saltwing_types::{Direction, Durability, DurabilityScope};

@@ -21,6 +21,7 @@
 //! | [`table`] | [`TableDef`], [`KeySchema`] |
 //! | [`index`], [`key_form`] | entries of secondary indexes; values in the types in which keys keep them |
 //! | [`key_expression`] | which expressions a key may hold, and the key columns that they make |
+//! | [`foreign`] | calls of code of others, whose panics are errors |
 //! | [`error`] | [`ErrorCode`]: stable codes with their SQLSTATE |
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
@@ -37,6 +38,7 @@ pub mod dynamic;
 pub mod error;
 pub mod eval;
 pub mod expr;
+pub mod foreign;
 pub mod function;
 pub mod hash;
 pub mod index;

@@ -12,14 +12,13 @@ mod parquet_footer;
 mod text;
 
 use std::io;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use arrow::array::{Array, ArrayRef, RecordBatch};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Field, SchemaRef};
 use arrow::error::ArrowError;
 use saltwing_expr::sql_type;
-use saltwing_types::{ErrorCode, SqlType};
+use saltwing_types::{ErrorCode, SqlType, foreign};
 
 use super::reader::RecordError;
 use crate::Error;
@@ -126,12 +125,9 @@ pub(super) fn plain(column: &ArrayRef) -> Result<ArrayRef, BatchError> {
 
 /// Runs code of others over bytes of others: its panic is the file's fault.
 fn guarded<T, E: Into<BatchError>>(read: impl FnOnce() -> Result<T, E>) -> Result<T, BatchError> {
-    match catch_unwind(AssertUnwindSafe(read)) {
+    match foreign::quietly(read) {
         Ok(done) => done.map_err(Into::into),
-        Err(panic) => {
-            let text = panic.downcast_ref::<String>().map(String::as_str);
-            let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
-            Err(BatchError::Damaged(text.unwrap_or("its content contradicts itself").to_owned()))
-        }
+        // Its text speaks of the reader's code, not of the file.
+        Err(_) => Err(BatchError::damaged("its content contradicts itself")),
     }
 }
