@@ -4,6 +4,8 @@
 //! 1. Bytes that are no such file, or a part of one, are an error: never a panic, and never fewer rows.
 //! 2. Memory is allocated for what was read, or for what a batch may hold: no length in a file is believed.
 
+#[cfg(feature = "parquet")]
+mod int96;
 mod ipc;
 #[cfg(feature = "parquet")]
 mod parquet;
@@ -55,6 +57,12 @@ pub(super) enum BatchError {
     Damaged(String),
     #[error("{0}")]
     NotSupported(String),
+    /// A timestamp that Arrow has no unit for.
+    #[error(
+        "column {column}: a timestamp of INT96 outside of the years 1677 to 2262 and with parts of a microsecond, or in a list"
+    )]
+    #[cfg_attr(not(feature = "parquet"), allow(dead_code))] // Parquet alone has such timestamps
+    Timestamp { column: String },
     /// A line of a text that is no row.
     #[error("line {line}: {text}")]
     Line { line: u64, column: Option<String>, code: ErrorCode, text: String },
@@ -66,6 +74,7 @@ impl BatchError {
             Self::Io(_) => ErrorCode::Io,
             Self::Damaged(_) => ErrorCode::BadText,
             Self::NotSupported(_) => ErrorCode::NotSupported,
+            Self::Timestamp { .. } => ErrorCode::DatetimeOverflow,
             Self::Line { code, .. } => *code,
         }
     }

@@ -12,6 +12,7 @@ use parquet::arrow::arrow_reader::{
 use parquet::errors::ParquetError;
 use parquet::file::metadata::ParquetMetaDataReader;
 
+use super::int96::{Int96Columns, Int96Reader};
 use super::parquet_footer::footer;
 use super::{BATCH_ROWS, BatchError, BatchReader, guarded};
 
@@ -25,8 +26,8 @@ pub(in super::super) struct ParquetReader {
 }
 
 enum State {
-    Opened(Box<ParquetRecordBatchReaderBuilder<File>>),
-    Reading(ParquetRecordBatchReader),
+    Opened(Box<ParquetRecordBatchReaderBuilder<File>>, Option<Box<Int96Columns>>),
+    Reading(ParquetRecordBatchReader, Option<Int96Reader>),
     /// It failed, or was read to its end.
     Ended,
 }
@@ -43,12 +44,13 @@ impl ParquetReader {
             let metadata = Arc::new(ParquetMetaDataReader::decode_metadata(&footer)?);
             ArrowReaderMetadata::try_new(metadata, ArrowReaderOptions::default())
         })?;
+        let int96 = Int96Columns::of(&file, &metadata)?.map(Box::new);
         let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata);
         let rows = builder.metadata().file_metadata().num_rows();
         let rows_total = u64::try_from(rows).map_err(|_| BatchError::Damaged(format!("it would have {rows} rows")))?;
         let schema = builder.schema().clone();
         Ok(Self {
-            state: State::Opened(Box::new(builder.with_batch_size(BATCH_ROWS))),
+            state: State::Opened(Box::new(builder.with_batch_size(BATCH_ROWS)), int96),
             schema,
             size,
             rows: 0,
@@ -57,24 +59,24 @@ impl ParquetReader {
     }
 
     fn read(&mut self) -> Result<Option<RecordBatch>, BatchError> {
-        let mut reader = match std::mem::replace(&mut self.state, State::Ended) {
-            State::Opened(builder) => guarded(|| builder.build())?,
-            State::Reading(reader) => reader,
+        let (mut reader, mut int96) = match std::mem::replace(&mut self.state, State::Ended) {
+            State::Opened(builder, int96) => (guarded(|| builder.build())?, int96.map(|it| it.read()).transpose()?),
+            State::Reading(reader, int96) => (reader, int96),
             State::Ended => return Ok(None),
         };
-        let batch = guarded(|| reader.next().transpose())?;
-        match &batch {
-            Some(batch) => {
-                self.rows += batch.num_rows() as u64;
-                self.state = State::Reading(reader);
-            }
-            None if self.rows != self.rows_total => {
+        let Some(mut batch) = guarded(|| reader.next().transpose())? else {
+            if self.rows != self.rows_total {
                 let text = format!("it has {} rows instead of {}", self.rows, self.rows_total);
                 return Err(BatchError::Damaged(text));
             }
-            None => {}
+            return Ok(None);
+        };
+        if let Some(int96) = &mut int96 {
+            batch = int96.corrected(batch)?;
         }
-        Ok(batch)
+        self.rows += batch.num_rows() as u64;
+        self.state = State::Reading(reader, int96);
+        Ok(Some(batch))
     }
 }
 
@@ -84,9 +86,10 @@ impl BatchReader for ParquetReader {
     }
 
     fn project(&mut self, columns: &[usize]) {
-        if let State::Opened(builder) = std::mem::replace(&mut self.state, State::Ended) {
+        if let State::Opened(builder, int96) = std::mem::replace(&mut self.state, State::Ended) {
             let mask = ProjectionMask::roots(builder.parquet_schema(), columns.iter().copied());
-            self.state = State::Opened(Box::new(builder.with_projection(mask)));
+            let int96 = int96.and_then(|it| it.project(columns)).map(Box::new);
+            self.state = State::Opened(Box::new(builder.with_projection(mask)), int96);
         }
     }
 
