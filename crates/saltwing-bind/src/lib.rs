@@ -86,6 +86,7 @@ pub use sequence::{
     sequenced_query,
 };
 pub use subquery::{Candidate, Subquery, candidates, placed, with_placeholders};
+pub use table_option::is_phoenix_option;
 pub use target::{column_path, resolve, table_path, target_columns};
 pub use update::{BoundUpdate, ChangedColumns, update};
 pub use view::{

@@ -38,6 +38,11 @@ const KEPT_OPTIONS: &[&str] = &[
     VERSIONS,
 ];
 
+/// Whether a table or a family of Phoenix has the option, or Phoenix hands it to HBase: an export keeps it.
+pub fn is_phoenix_option(name: &str) -> bool {
+    KEPT_OPTIONS.contains(&name)
+}
+
 /// Options that have an effect and can be changed.
 const HONOURED_OPTIONS: &[&str] = &[BLOCK_BYTES, BLOCK_ROWS, "FULL_SCAN", KEEP_VERSIONS, "TTL"];
 

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use arrow::array::{RecordBatch, StringArray};
-use saltwing_bind::{ResultColumn, column_path, key_constraint, resolve, table_path};
+use saltwing_bind::{ResultColumn, column_path, is_phoenix_option, key_constraint, resolve, table_path};
 use saltwing_exec::select::result_schema;
 use saltwing_expr::value_at;
 use saltwing_sql::statement::{Export, ExportedObjects};
@@ -28,26 +28,6 @@ use crate::text_rows::text_columns;
 
 /// Rows of text that are handed out at once.
 const ROWS_AT_ONCE: usize = 1_000;
-
-/// The options of tables that Phoenix has, besides those that are fields of a definition.
-const SAME_OPTIONS: [&str; 16] = [
-    "APPEND_ONLY_SCHEMA",
-    "BLOCKSIZE",
-    "BLOOMFILTER",
-    "CHANGE_DETECTION_ENABLED",
-    "COLUMN_ENCODED_BYTES",
-    "COMPRESSION",
-    "DEFAULT_COLUMN_FAMILY",
-    "DISABLE_WAL",
-    "GUIDE_POSTS_WIDTH",
-    IMMUTABLE_ROWS,
-    "IMMUTABLE_STORAGE_SCHEME",
-    "KEEP_DELETED_CELLS",
-    "STORE_NULLS",
-    "UPDATE_CACHE_FREQUENCY",
-    "USE_STATS_FOR_PARALLELIZATION",
-    "VERSIONS",
-];
 
 impl Session {
     /// The statements, table by table as they are read. Each table's rows are of one moment; inside a transaction all are of
@@ -317,8 +297,9 @@ fn table_lines(def: &TableDef) -> Vec<String> {
         }
         let value =
             if option.value.is_null() { "NONE".into() } else { phoenix_literal(&option.value, SqlType::Null).text };
-        match SAME_OPTIONS.contains(&option.name.as_str()) {
-            true => options.push(format!("{} = {value}", option.name)),
+        let (family, name) = option.name.rsplit_once('.').map_or((None, &*option.name), |(of, name)| (Some(of), name));
+        match is_phoenix_option(name) {
+            true => options.push(format!("{} = {value}", path(family, name))),
             false => notes.push(format!("{} = {value}: Phoenix has no such option", option.name)),
         }
     }

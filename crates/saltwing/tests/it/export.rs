@@ -135,3 +135,20 @@ fn the_dialect_reads_what_is_exported() {
     let expected: Vec<String> = texts(&from, rows).unwrap().into_iter().map(|row| row.replace("NaN", "NULL")).collect();
     assert_eq!(texts(&to, rows).unwrap(), expected);
 }
+
+#[test]
+fn options_that_phoenix_hands_to_hbase_are_exported() {
+    let connection = Database::memory().unwrap().connect().blocking();
+    let table = "CREATE TABLE t (k VARCHAR NOT NULL PRIMARY KEY, f.v INTEGER) DATA_BLOCK_ENCODING='NONE', VERSIONS=5, MAX_FILESIZE=2000000, \
+                 f.COMPRESSION='GZ', MIN_VERSIONS=1, IN_MEMORY=true, BLOCK_ROWS=100";
+    connection.execute(table, ()).unwrap();
+    let lines = texts(&connection, "EXPORT t AS PHOENIX").unwrap();
+    let create = lines.iter().find(|line| line.starts_with("CREATE TABLE")).unwrap();
+    let options = create.rsplit_once(") ").unwrap().1;
+    assert_eq!(
+        options,
+        "DATA_BLOCK_ENCODING = 'NONE', VERSIONS = 5, MAX_FILESIZE = 2000000, f.COMPRESSION = 'GZ', MIN_VERSIONS = 1, IN_MEMORY = TRUE;"
+    );
+    let notes: Vec<&String> = lines.iter().filter(|line| line.starts_with("--")).collect();
+    assert_eq!(notes, ["-- t: BLOCK_ROWS = 100: Phoenix has no such option"]);
+}
