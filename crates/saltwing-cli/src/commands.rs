@@ -105,7 +105,15 @@ impl Runner<'_> {
             DotCommand::Keys(query) => self.keys(query)?,
             DotCommand::Advise(given) => self.advise(given)?,
             DotCommand::Ranges(query) => self.ranges(query)?,
-            DotCommand::Import { file, table } => self.sql(&format!("COPY {table} FROM {file}{}", header(file)))?,
+            DotCommand::Import { file, table, options } => {
+                // Options may follow the brackets.
+                let header = match options.is_empty() || header(file).is_empty() || says_header(options) {
+                    true if options.is_empty() => header(file),
+                    true => "",
+                    false => " HEADER",
+                };
+                self.sql(&format!("COPY {table} FROM {file} {options}{header}"))?
+            }
             DotCommand::Export { source, file } => self.sql(&format!("COPY {source} TO {file}{}", header(file)))?,
             DotCommand::Output { file: None, .. } => self.out.restore_standard()?,
             DotCommand::Output { file: Some(file), once } => {
@@ -297,7 +305,9 @@ impl Runner<'_> {
 
 /// The option of a COPY whose file has the columns' names in its first line.
 fn header(file: &str) -> &'static str {
-    let is_text = [".csv'", ".tsv'", ".csv.gz'", ".csv.zst'"].iter().any(|end| file.to_lowercase().ends_with(end));
+    let is_text = [".csv'", ".tsv'", ".csv.gz'", ".csv.zst'", ".tsv.gz'", ".tsv.zst'"]
+        .iter()
+        .any(|end| file.to_lowercase().ends_with(end));
     if is_text { " WITH (HEADER)" } else { "" }
 }
 
@@ -305,6 +315,11 @@ fn header(file: &str) -> &'static str {
 fn time_of_day(time: SystemTime) -> String {
     let seconds = time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs()) % (24 * 60 * 60);
     format!("{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
+}
+
+/// Whether the options of COPY say if there is a header.
+fn says_header(options: &str) -> bool {
+    options.to_uppercase().split(|c: char| !c.is_ascii_alphabetic()).any(|word| word == "HEADER")
 }
 
 /// A text as an editor leaves it; `None` if the editor failed.

@@ -66,7 +66,8 @@ pub(crate) const HELP: &str = "\
 .advise SELECT .. the key or index that serves, or that is missing; .advise FILE of each statement
 .dump [TABLE]     SQL that makes everything, or one table, again
 .phoenix [TABLE]  SQL that makes everything, or one table, again in Apache Phoenix
-.import FILE TABLE, .export TABLE|(SELECT ..) FILE    rows from a file, and into one
+.import FILE TABLE [WITH (NULL 'NA', ..)]             rows from a file
+.export TABLE|(SELECT ..) FILE                        rows into a file
 .mode [MODE]      how results are shown: table box csv tsv json jsonl markdown line
 \\x                a value a line, and back
 .nullvalue TEXT   what is shown for NULL in tables and lines; '' for nothing
@@ -131,10 +132,11 @@ pub(crate) enum DotCommand {
     Advise(String),
     /// The ranges that a query reads.
     Ranges(String),
-    /// COPY FROM; the file is an SQL text.
+    /// COPY FROM; the file is an SQL text, the options are those of COPY as they were written.
     Import {
         file: String,
         table: String,
+        options: String,
     },
     /// COPY TO of a table or a query in brackets; the file is an SQL text.
     Export {
@@ -246,8 +248,11 @@ impl DotCommand {
             (".ranges", Some(_)) => Self::Ranges(rest.trim().to_owned()),
             (".ranges", None) => return usage(".ranges SELECT .."),
             (".import", words) => match words.as_ref().and_then(|_| two(rest.trim(), First::File)) {
-                Some((file, table)) => Self::Import { file, table },
-                None => return usage(".import FILE TABLE"),
+                Some((file, table)) => {
+                    let (table, options) = with_options(&table);
+                    Self::Import { file, table, options }
+                }
+                None => return usage(".import FILE TABLE [WITH (NULL 'NA', ..)]"),
             },
             (".export", words) => match words.as_ref().and_then(|_| two(rest.trim(), First::Source)) {
                 Some((source, file)) => Self::Export { source, file },
@@ -345,6 +350,22 @@ fn two(words: &str, first: First) -> Option<(String, String)> {
     })
 }
 
+/// A table, and the options of COPY behind it.
+fn with_options(table: &str) -> (String, String) {
+    let is_with = |(at, _): &(usize, char)| {
+        let word = table.get(*at..).and_then(|rest| rest.get(..4)).unwrap_or_default();
+        let behind = table.get(at + 4..).and_then(|rest| rest.chars().next());
+        let is_begin = table.get(..*at).is_some_and(|before| before.ends_with([' ', '\t', ')', '"']));
+        is_begin && word.eq_ignore_ascii_case("WITH") && behind.is_none_or(|c| c == ' ' || c == '(')
+    };
+    // A name in quotes may hold the word.
+    let quoted_to = table.rfind('"').unwrap_or(0);
+    let at =
+        table.char_indices().find(|place| place.0 >= quoted_to && is_with(place)).map_or(table.len(), |(at, _)| at);
+    let (table, options) = table.split_at(at);
+    (table.trim().to_owned(), options.trim().to_owned())
+}
+
 /// Commands of other shells, and what does the same here.
 const ELSEWHERE: [(&[&str], &str); 6] = [
     (&["\\copy"], ".import FILE TABLE and .export TABLE FILE, or COPY"),
@@ -424,8 +445,16 @@ mod tests {
             (".keys SELECT * FROM t;", Keys(text("SELECT * FROM t"))),
             (".ranges SELECT 1", Ranges(text("SELECT 1"))),
             (".advise SELECT 1", Advise(text("SELECT 1"))),
-            (".import 'a b.csv' s.t", Import { file: text("'a b.csv'"), table: text("s.t") }),
-            (".import it's.csv t (a, b)", Import { file: text("'it''s.csv'"), table: text("t (a, b)") }),
+            (".import 'a b.csv' s.t", Import { file: text("'a b.csv'"), table: text("s.t"), options: text("") }),
+            (
+                ".import it's.csv t (a, b) with (NULL 'NA')",
+                Import { file: text("'it''s.csv'"), table: text("t (a, b)"), options: text("with (NULL 'NA')") },
+            ),
+            (
+                ".import x.csv \"a WITH (b\" WITH (HEADER false)",
+                Import { file: text("'x.csv'"), table: text("\"a WITH (b\""), options: text("WITH (HEADER false)") },
+            ),
+            (".import x.csv within", Import { file: text("'x.csv'"), table: text("within"), options: text("") }),
             (".export t x.csv", Export { source: text("t"), file: text("'x.csv'") }),
             (".export SELECT 1 FROM t 'a b'", Export { source: text("(SELECT 1 FROM t)"), file: text("'a b'") }),
             (".output", Output { file: None, once: false }),
@@ -463,7 +492,7 @@ mod tests {
             (".read", ".read FILE"),
             (".tabels", "no command .tabels; did you mean .tables?"),
             (".table", "did you mean .tables?"),
-            (".import x", ".import FILE TABLE"),
+            (".import x", ".import FILE TABLE [WITH (NULL 'NA', ..)]"),
             (".export t", ".export TABLE"),
             (".once", ".once FILE"),
             (".maxrows many", ".maxrows N"),

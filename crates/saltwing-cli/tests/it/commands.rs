@@ -376,3 +376,18 @@ fn shells_get_their_completions_and_readers_their_page() {
     let page = run(&["man"]);
     assert!(page.out.contains(".TH saltwing 1") && page.out.contains("\\-\\-readonly"), "{}", page.out);
 }
+
+#[test]
+fn import_takes_the_options_of_copy() {
+    let dir = Directory::new();
+    let file = dir.file("f.csv", "k,v\n1,NA\n2,5\n");
+    let script = format!(
+        "CREATE TABLE t (k INTEGER PRIMARY KEY, v INTEGER);\n.import \"{file}\" t WITH (NULL 'NA')\nSELECT * FROM t WHERE k > 0;\n\
+         .import \"{file}\" t (v, k) with (HEADER, NULL 'NA') ON CONFLICT ERROR\n"
+    );
+    let output = run(&[":memory:", "--mode", "csv", "-f", &dir.file("import.sql", &script)]);
+    assert!(output.out.contains("k,v\n1,\n2,5\n"), "{}{}", output.out, output.err);
+    assert!(output.err.contains("ON_CONFLICT REPLACE lets"), "{}", output.err);
+    let missing = run(&[":memory:", "-f", &dir.file("missing.sql", &format!(".import \"{file}\" new\n"))]);
+    assert!(missing.err.contains("CREATE TABLE new PRIMARY KEY (..) AS SELECT * FROM '"), "{}", missing.err);
+}
