@@ -9,8 +9,8 @@ use sqlparser::ast::{Expr, ObjectName, Query, visit_relations};
 /// A file that a query names in place of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileName {
-    /// Its path, perhaps a pattern of paths.
-    pub path: String,
+    /// Its path and its options, which [`saltwing_sql::file_parts`] tells apart.
+    pub name: String,
     /// Where it stands in the statement.
     pub span: Option<Span>,
 }
@@ -19,7 +19,7 @@ pub struct FileName {
 pub fn file_names(query: &Query) -> Vec<FileName> {
     let mut files: Vec<FileName> = Vec::new();
     let _ = visit_relations(query, |name| {
-        if let Some(file) = file_name(name).filter(|file| files.iter().all(|known| known.path != file.path)) {
+        if let Some(file) = file_name(name).filter(|file| files.iter().all(|known| known.name != file.name)) {
             files.push(file);
         }
         ControlFlow::<()>::Continue(())
@@ -31,5 +31,5 @@ pub fn file_names(query: &Query) -> Vec<FileName> {
 fn file_name(name: &ObjectName) -> Option<FileName> {
     let [part] = name.0.as_slice() else { return None };
     let ident = part.as_ident().filter(|ident| ident.quote_style == Some('\''))?;
-    Some(FileName { path: ident.value.clone(), span: expr_span(&Expr::Identifier(ident.clone())) })
+    Some(FileName { name: ident.value.clone(), span: expr_span(&Expr::Identifier(ident.clone())) })
 }

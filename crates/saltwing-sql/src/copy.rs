@@ -112,7 +112,32 @@ fn options(cursor: &mut Cursor<'_>) -> Result<CopyOptions, SqlError> {
     if delimiter == quote {
         return Err(SqlError::syntax(format!("DELIMITER and QUOTE are both '{quote}'"), cursor.span_from(start)));
     }
+    // What stands for NULL is written as it is, and would be read as something else.
+    if let Some(null) = options.null.as_ref().filter(|null| null.contains([delimiter, quote, '\n', '\r'])) {
+        let text = format!("NULL '{null}' holds the delimiter, the quote or the end of a line");
+        return Err(SqlError::syntax(text, cursor.span_from(start)));
+    }
     Ok(options)
+}
+
+/// Reads the options of a file in the place of a table, to the end of the tokens. `[WITH] (option, ..)` says how it is written.
+pub(crate) fn file_options(cursor: &mut Cursor<'_>) -> Result<CopyOptions, SqlError> {
+    let start = cursor.index();
+    let options = options(cursor)?;
+    let CopyOptions { on_error, on_conflict, overwrite, special, .. } = &options;
+    let of_copy = [
+        ("ON_ERROR", on_error.is_some()),
+        ("ON_CONFLICT", on_conflict.is_some()),
+        ("OVERWRITE", overwrite.is_some()),
+        ("SPECIAL", special.is_some()),
+    ];
+    match of_copy.iter().find(|(_, is_given)| *is_given) {
+        Some((option, _)) => {
+            let error = SqlError::syntax(format!("{option} is an option of COPY alone"), cursor.span_from(start));
+            Err(error.with_help("a file takes FORMAT, COMPRESSION, HEADER, DELIMITER, QUOTE, ESCAPE and NULL"))
+        }
+        None => Ok(options),
+    }
 }
 
 fn option(cursor: &mut Cursor<'_>, options: &mut CopyOptions) -> Result<(), SqlError> {

@@ -3,6 +3,11 @@
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
+/// Whether a text names a file: a text that does not would be a table whose name was put in the quotes of a text.
+pub(crate) fn is_path(text: &str) -> bool {
+    text.contains(['.', '/', '*'])
+}
+
 /// Makes the names of files names: texts with a point, a slash or a star behind the FROM or JOIN of a query. Other texts stay what they
 /// are, so `FROM 't'` is an error, and so do those of `TRIM(.. FROM 'a.b')`, `IS DISTINCT FROM 'a.b'` and `COPY t FROM 'f.csv'`.
 pub(crate) fn mark_files(tokens: &mut [TokenWithSpan]) {
@@ -37,7 +42,7 @@ pub(crate) fn mark_files(tokens: &mut [TokenWithSpan]) {
         }
         if let Some(TokenWithSpan { token, .. }) = tokens.get_mut(index + 1)
             && let Token::TripleSingleQuotedString(text) = token
-            && text.contains(['.', '/', '*'])
+            && is_path(text)
         {
             *token = Token::SingleQuotedString(std::mem::take(text));
         }

@@ -16,8 +16,8 @@ use crate::phoenix::Dialect;
 use crate::split::{self, StatementText};
 use crate::statement::{Explain, ExplainFormat, Hint, QueryStatement, Statement, Unsupported};
 use crate::{
-    alter_table, as_of, comment, copy, create_table, create_table_as, dml, dynamic, guard, hint, index, merge, place,
-    query, row_time, row_value, sequence, session, transaction, view,
+    alter_table, as_of, comment, copy, create_table, create_table_as, dml, dynamic, file_options, guard, hint, index,
+    merge, place, query, row_time, row_value, sequence, session, transaction, view,
 };
 
 /// The largest statement in bytes.
@@ -161,6 +161,7 @@ fn parse_text(
     let exact = if language == Dialect::Phoenix { ExactNames::of(&tokens) } else { None };
     query::rewrite_table(&mut tokens, &mut ranges);
     as_of::rewrite(&mut tokens, &mut ranges);
+    file_options::rewrite(sql, &mut tokens, &mut ranges)?;
     row_time::rewrite(&mut tokens, &mut ranges);
     row_value::rewrite(&mut tokens, &mut ranges);
     dynamic::rewrite(sql, &mut tokens, &mut ranges)?;
@@ -272,6 +273,9 @@ fn statement(cursor: &mut Cursor<'_>, hints: Vec<Hint>) -> Result<Statement, Sql
         "COPY" => copy::parse(cursor, start, hints),
         "SHOW" => session::show(cursor),
         "DESCRIBE" | "DESC" => {
+            if let Some(file) = file_options::described(cursor)? {
+                return Ok(Statement::DescribeFile(file));
+            }
             cursor.eat(&["TABLE"]);
             cursor.existing_table().map(Statement::Describe)
         }

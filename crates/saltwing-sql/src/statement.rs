@@ -97,6 +97,8 @@ pub enum Statement {
     ShowAttached,
     /// `DESCRIBE`.
     Describe(TableRef),
+    /// `DESCRIBE 'file'`.
+    DescribeFile(FileRef),
     /// `SHOW name`; `None` is `SHOW ALL`.
     ShowSetting(Option<SettingName>),
     /// `SET name = value`.
@@ -1023,6 +1025,15 @@ pub enum CopySource {
     },
     /// A query.
     Query(QueryStatement),
+}
+
+/// A file in the place of a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileRef {
+    /// Its path and its options, which [`file_parts`](crate::file_parts) tells apart.
+    pub name: String,
+    /// Where both stand.
+    pub span: Span,
 }
 
 /// The file of a COPY.

@@ -162,7 +162,7 @@ impl Computing<'_> {
 
     /// The rows of a query.
     fn run(&self, snapshot: &Arc<dyn Snapshot>, query: &QueryStatement) -> Result<Vec<Vec<Value>>, Error> {
-        let mut run = self.session.query_run_on(snapshot.clone(), query, Params::Given(self.params))?;
+        let mut run = self.session.query_run_on(snapshot.clone(), query, Params::Given(self.params), self.context)?;
         // The requested executor applies only to queries.
         if run.executor == ExecutorChoice::Direct {
             run.executor = ExecutorChoice::Auto;

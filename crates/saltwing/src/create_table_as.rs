@@ -7,7 +7,7 @@ use saltwing_bind::{ResultColumn, create_table_as, file_names};
 use saltwing_expr::write_text;
 use saltwing_sql::statement::{CreateTable, CreateTableAs, RowSource, Upsert};
 use saltwing_sql::{Statement, quote_name};
-use saltwing_types::{SqlType, Value};
+use saltwing_types::{ErrorCode, SqlType, Value};
 
 use crate::Error;
 use crate::outcome::{ExecResult, Outcome};
@@ -16,6 +16,8 @@ use crate::session::Session;
 
 /// Rows of a file that tell which columns would serve as a key.
 const ROWS_JUDGED: usize = 10_240;
+/// Advice if two rows of the query have one key.
+const EQUAL_KEYS: &str = "two rows of the query have this key: name more columns in PRIMARY KEY (..), or make the query's rows distinct by GROUP BY";
 /// Columns of which each pair is tried.
 const COLUMNS_PAIRED: usize = 12;
 
@@ -56,7 +58,10 @@ impl Session {
                 if let Err(failed) = self.take_back(&create.table) {
                     tracing::warn!(table = %name, error = %failed, "the table of a failed CREATE TABLE AS is still there");
                 }
-                Err(error)
+                Err(match error.code() {
+                    ErrorCode::DuplicateKey => error.with_help_instead(EQUAL_KEYS),
+                    _ => error,
+                })
             }
         }
     }

@@ -145,9 +145,10 @@ impl Describer<'_> {
             check_page(statement)?;
             return self.described_sequenced(statement, verb);
         }
-        let mut run = self.session.query_run(statement, Params::Open)?;
+        let context = self.session.begin();
+        let mut run = self.session.query_run(statement, Params::Open, &context)?;
         run.guard.verb = verb;
-        let (context, inner) = (self.session.begin(), candidates(&run.statement));
+        let inner = candidates(&run.statement);
         let (run, reads) = self.session.with_subqueries(run, &context, self.purpose)?;
         self.note_types(&run.statement, &run.subqueries);
         self.types.note_all(&reads.parameters);

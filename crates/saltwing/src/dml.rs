@@ -211,7 +211,8 @@ impl Dml<'_> {
         verb: HintVerb,
         now_ms: i64,
     ) -> Result<RowsOutcome, Error> {
-        let mut run = self.session.query_run_on(attempt.snapshot().clone(), query, Params::Given(self.params))?;
+        let params = Params::Given(self.params);
+        let mut run = self.session.query_run_on(attempt.snapshot().clone(), query, params, &self.context)?;
         run.guard.verb = verb;
         run.now_ms = Some(now_ms);
         // The requested executor applies only to queries.

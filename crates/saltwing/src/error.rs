@@ -70,6 +70,13 @@ impl Error {
         self
     }
 
+    /// With help that fits the statement better than its own.
+    #[must_use]
+    pub(crate) fn with_help_instead(mut self, help: impl Into<String>) -> Self {
+        self.0.help = Some(help.into());
+        self
+    }
+
     #[must_use]
     pub(crate) fn with_phoenix(mut self, number: Option<u16>) -> Self {
         self.0.phoenix = self.0.phoenix.or(number);

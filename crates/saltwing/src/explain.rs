@@ -78,20 +78,20 @@ impl Session {
     }
 
     fn explain_query(&self, statement: &QueryStatement, params: &[Value]) -> Result<Explained, Error> {
-        let mut run = without_sequences(self.query_run(statement, Params::Given(params))?)?;
+        let context = self.begin();
+        let mut run = without_sequences(self.query_run(statement, Params::Given(params), &context)?)?;
         // Without values a statement with parameters is explained as far as it is known.
         if params.is_empty() {
             run.params = Params::Open;
         }
-        let context = self.begin();
         let (run, reads) = self.with_subqueries(run, &context, Purpose::Explain)?;
         let plan = self.plan_query(&run, &context, Purpose::Explain)?;
         Ok(Explained { subqueries: reads.explained, ..plan.explained(&context, false) })
     }
 
     fn analyze_query(&self, statement: &QueryStatement, params: &[Value]) -> Result<Explained, Error> {
-        let run = without_sequences(self.query_run(statement, Params::Given(params))?)?;
         let context = self.begin();
+        let run = without_sequences(self.query_run(statement, Params::Given(params), &context)?)?;
         let (run, reads) = self.with_subqueries(run, &context, Purpose::Execute)?;
         let plan = self.plan_query(&run, &context, Purpose::Execute)?;
         self.start_query(&plan, &run, context.clone())?.read_all()?;

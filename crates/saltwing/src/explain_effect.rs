@@ -94,6 +94,9 @@ fn shown(statement: &Statement) -> Option<String> {
         Statement::ShowIndexes(Some(table)) => format!("the indexes of {table}"),
         Statement::ShowCreateTable(name) | Statement::ShowCreateSequence(name) => format!("the definition of {name}"),
         Statement::Describe(name) => format!("the columns of {name}"),
+        Statement::DescribeFile(file) => {
+            format!("the columns of '{}'", file.name.split('\0').next().unwrap_or_default())
+        }
         Statement::ShowStorage(None) => "what is stored".into(),
         Statement::ShowStorage(Some(name)) => format!("what is stored of table {name}"),
         Statement::ShowSetting(None) => "all settings".into(),

@@ -69,7 +69,7 @@ impl Session {
                 return Ok(None);
             }
             None | Some(PlanSlot::SeenOnce) => {
-                let run = self.query_run_on(snapshot.clone(), statement, Params::Open)?;
+                let run = self.query_run_on(snapshot.clone(), statement, Params::Open, &context)?;
                 let version = run.catalog.version();
                 let Some(template) = self.template(&run, values, context.clone()) else {
                     // Planning may have been stopped: that says nothing about the plan.
@@ -97,7 +97,7 @@ impl Session {
     /// The plan of a query for all its runs, made with an eye to these values.
     fn template(&self, run: &QueryRun<'_>, values: &[Value], context: ScanContext) -> Option<Template> {
         // A subquery that runs first has a different value each time, and so has the moment at which a table is read.
-        if run.statement.reads_past || run.reads_files || !candidates(&run.statement).is_empty() {
+        if run.statement.reads_past || run.files.is_some() || !candidates(&run.statement).is_empty() {
             return None;
         }
         let mode = PlanMode { mode: Mode::Keep, samples: values };

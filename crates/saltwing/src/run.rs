@@ -31,9 +31,8 @@ pub(crate) struct QueryRun<'a> {
     /// Taken before the catalog: its rows are known by their definitions or later ones.
     pub(crate) snapshot: Arc<dyn Snapshot>,
     pub(crate) catalog: Arc<dyn CatalogReader>,
-    /// Whether it reads files: their columns are known for this run alone.
-    #[cfg_attr(not(feature = "datafusion"), allow(dead_code))] // nothing else keeps plans
-    pub(crate) reads_files: bool,
+    /// The notices about the files that it reads, whose columns are known for this run alone; `None` if it reads none.
+    pub(crate) files: Option<Arc<[String]>>,
     pub(crate) guard: Guard,
     pub(crate) executor: ExecutorChoice,
     /// The moment that `now()` is, in milliseconds since 1970; `None` is the moment of planning.
@@ -117,6 +116,7 @@ impl Session {
             Statement::Detach(alias) => self.run_detach(alias),
             Statement::ShowAttached => shown(self.show_attached()),
             Statement::Describe(name) => shown(self.describe(name)?),
+            Statement::DescribeFile(file) => shown(self.describe_file(file)?),
             Statement::ShowSetting(name) => shown(self.show_setting(name.as_ref())?),
             Statement::Set(set) => self.set(set).map(|()| ExecResult::default().into()),
             Statement::Export(export) => self.export(export).map(Outcome::Rows),
@@ -145,8 +145,9 @@ impl Session {
         &self,
         statement: &'a QueryStatement,
         params: Params<'a>,
+        context: &ScanContext,
     ) -> Result<QueryRun<'a>, Error> {
-        self.query_run_on(self.snapshot()?, statement, params)
+        self.query_run_on(self.snapshot()?, statement, params, context)
     }
 
     pub(crate) fn query_run_on<'a>(
@@ -154,18 +155,20 @@ impl Session {
         snapshot: Arc<dyn Snapshot>,
         statement: &'a QueryStatement,
         params: Params<'a>,
+        context: &ScanContext,
     ) -> Result<QueryRun<'a>, Error> {
         let mut catalog = self.catalog();
-        let files = self.with_files(statement, &catalog)?;
-        let reads_files = files.is_some();
-        catalog = files.unwrap_or(catalog);
+        let files = self.with_files(statement, &catalog, context)?.map(|(with_files, notices)| {
+            catalog = with_files;
+            notices.into()
+        });
         let guard = self.guard_of(statement, &*catalog);
         let statement = with_views(statement, &*catalog)?;
         // Only the direct path reads pages.
         let executor = if statement.after.is_some() { ExecutorChoice::Auto } else { self.executor() };
         let subqueries = Vec::new();
         let now_ms = self.is_within_transaction().then(|| self.now_ms());
-        Ok(QueryRun { statement, params, subqueries, snapshot, catalog, reads_files, guard, executor, now_ms })
+        Ok(QueryRun { statement, params, subqueries, snapshot, catalog, files, guard, executor, now_ms })
     }
 
     /// A query that may have run before: its plan is used again where it still holds.
@@ -246,7 +249,7 @@ impl Session {
 
     pub(crate) fn run_query(&self, statement: &QueryStatement, params: &[Value]) -> Result<RowsOutcome, Error> {
         let context = self.begin();
-        self.start_run(self.query_run(statement, Params::Given(params))?, context)
+        self.start_run(self.query_run(statement, Params::Given(params), &context)?, context)
     }
 
     /// Runs the subqueries that run by themselves, and starts the query around them.
@@ -260,6 +263,7 @@ impl Session {
         if let Some(running) = &mut rows.running {
             running.counters.extend(reads.counters);
             running.notices.extend(reads.notices);
+            running.notices.extend(run.files.iter().flat_map(|notices| notices.iter().cloned()));
         }
         Ok(rows)
     }

@@ -48,7 +48,7 @@ pub(crate) fn columns_shown(statement: &Statement) -> Option<Vec<ResultColumn>> 
         Statement::Export(_) => &["statement"],
         Statement::ShowSetting(Some(_)) => &["name", "value"],
         Statement::ShowSetting(None) => &["name", "value", "description"],
-        Statement::Describe(_) => &["name", "type", "nullable", "key", "default", "note"],
+        Statement::Describe(_) | Statement::DescribeFile(_) => &["name", "type", "nullable", "key", "default", "note"],
         Statement::ShowTransactions => &[
             "number",
             "mode",

@@ -24,7 +24,7 @@ struct KeptRun {
     subqueries: Vec<Subquery>,
     snapshot: Arc<dyn Snapshot>,
     catalog: Arc<dyn CatalogReader>,
-    reads_files: bool,
+    files: Option<Arc<[String]>>,
     guard: Guard,
     now_ms: Option<i64>,
 }
@@ -37,7 +37,7 @@ impl KeptRun {
             subqueries: run.subqueries.clone(),
             snapshot: run.snapshot.clone(),
             catalog: run.catalog.clone(),
-            reads_files: run.reads_files,
+            files: run.files.clone(),
             guard: run.guard.clone(),
             now_ms: run.now_ms,
         }
@@ -50,7 +50,7 @@ impl KeptRun {
             subqueries: self.subqueries.clone(),
             snapshot: self.snapshot.clone(),
             catalog: self.catalog.clone(),
-            reads_files: self.reads_files,
+            files: self.files.clone(),
             guard: self.guard.clone(),
             executor: ExecutorChoice::DataFusion,
             now_ms: self.now_ms,
@@ -76,7 +76,8 @@ impl Session {
         let (session, known, values) = (self.clone(), known.clone(), values.to_vec());
         Box::new(move || match &known.parsed.statement {
             Statement::Query(query) => {
-                session.read_again(&session.query_run_on(snapshot, query, Params::Given(&values))?, context)
+                let run = session.query_run_on(snapshot, query, Params::Given(&values), &context)?;
+                session.read_again(&run, context)
             }
             _ => Err(Error::new(ErrorCode::Bug, "groups of a statement that is no query")),
         })

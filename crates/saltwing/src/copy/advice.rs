@@ -4,6 +4,7 @@
 
 use saltwing_types::{ColumnDef, ErrorCode};
 
+use super::candidates::{is_null_text, is_value};
 use super::reader::Field;
 use crate::Error;
 
@@ -18,9 +19,6 @@ const SIGNATURES: [(&[u8], &str, &str); 7] = [
     (b"\xfe\xff", "is UTF-16", "convert it to UTF-8 first: iconv -f UTF-16 -t UTF-8 FILE"),
 ];
 
-/// Texts that stand for no value in many files.
-const NULL_TEXTS: [&str; 10] = ["NA", "N/A", "NULL", "NIL", "NONE", "\\N", "-", "?", ".", "NAN"];
-
 /// Delimiters that files have beside the comma, as the option DELIMITER takes them.
 const DELIMITERS: [(char, &str); 4] = [(';', ";"), ('\t', "\\t"), ('|', "|"), (',', ",")];
 
@@ -29,18 +27,35 @@ const DELIMITERS: [(char, &str); 4] = [(';', ";"), ('\t', "\\t"), ('|', "|"), ('
 /// # Errors
 /// `bad_text`, naming what `file` seems to be.
 pub(super) fn check_text(file: &str, begin: &[u8]) -> Result<(), Error> {
-    match SIGNATURES.iter().find(|(signature, ..)| begin.starts_with(signature)) {
+    let signed = SIGNATURES.iter().find(|(signature, ..)| begin.starts_with(signature));
+    let signed = signed.map(|(_, what, help)| (*what, *help));
+    match signed.or_else(|| unlike_text(begin)) {
         None => Ok(()),
-        Some((_, what, help)) => {
-            Err(Error::new(ErrorCode::BadText, format!("{file} {what}: it is no CSV")).with_help(Some(*help)))
+        Some((what, help)) => {
+            Err(Error::new(ErrorCode::BadText, format!("{file} {what}: it is no CSV")).with_help(Some(help)))
         }
+    }
+}
+
+/// What no lines of a text have: a zero byte beside the first letter, line ends that are carriage returns alone.
+fn unlike_text(begin: &[u8]) -> Option<(&'static str, &'static str)> {
+    match begin {
+        [0, _, ..] | [_, 0, ..] => {
+            Some(("is UTF-16 or binary", "convert it to UTF-8 first: iconv -f UTF-16LE -t UTF-8 FILE"))
+        }
+        // In quotes a carriage return may be a value.
+        _ if begin.contains(&b'\n') || begin.contains(&b'"') => None,
+        _ if begin.trim_ascii_end().contains(&b'\r') => {
+            Some(("ends its lines with carriage returns alone", "convert it first: tr '\\r' '\\n' < FILE"))
+        }
+        _ => None,
     }
 }
 
 /// Advice for a field that is not a value of its column's type.
 pub(super) fn of_field(text: &str) -> Option<String> {
-    let is_null = NULL_TEXTS.contains(&text.trim().to_uppercase().as_str());
-    is_null.then(|| format!("if {text} means that there is no value: WITH (NULL '{}')", text.replace('\'', "''")))
+    is_null_text(text)
+        .then(|| format!("if {text} means that there is no value: WITH (NULL '{}')", text.replace('\'', "''")))
 }
 
 /// Advice for a record of one field if `columns` are expected.
@@ -58,6 +73,12 @@ pub(super) fn of_header(header: &[String], columns: &[ColumnDef]) -> Option<Stri
         names.clone().count() > 1 && names.any(is_column)
     };
     DELIMITERS.iter().find(splits).map(|(_, written)| delimiter_advice(written))
+}
+
+/// Advice for a header of which no field is a column, if it has values.
+pub(super) fn of_values_as_header(header: &[String]) -> Option<&'static str> {
+    let has_values = header.iter().any(|field| field.is_empty() || is_value(field));
+    has_values.then_some("the first line seems to hold values, not names: leave HEADER out")
 }
 
 /// Advice for a first line with the columns' names.
@@ -85,6 +106,10 @@ mod tests {
         assert!(of_single_field("1\t2", 2).unwrap().contains("DELIMITER '\\t'"));
         assert_eq!(of_single_field("1", 2), None);
         assert!(check_text("f", b"BZh9").unwrap_err().to_string().contains("bzip2"));
-        assert!(check_text("f", b"a,b\n").is_ok() && check_text("f", b"").is_ok());
+        assert!(check_text("f", b"a\0,\0").unwrap_err().to_string().contains("UTF-16"));
+        assert!(check_text("f", b"a,b\r1,2\r").unwrap_err().to_string().contains("carriage returns alone"));
+        for text in ["a,b\n", "", "a", "a,b\r\n", "a,b\r", "\"a\rb\""] {
+            assert!(check_text("f", text.as_bytes()).is_ok(), "{text:?}");
+        }
     }
 }

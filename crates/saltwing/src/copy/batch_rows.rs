@@ -4,11 +4,10 @@ use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use saltwing_bind::UpsertTarget;
 use saltwing_expr::ValueColumn;
-use saltwing_types::table::is_same_name;
-use saltwing_types::{ColumnDef, ErrorCode, SqlType, Value, number};
+use saltwing_types::{ColumnDef, SqlType, Value, number};
 
 use super::batch_reader::{BATCH_ROWS, BatchError, BatchReader, plain, type_of_field};
-use super::columns::named_columns;
+use super::columns::{listed_columns, named_columns};
 use super::file::CopyFile;
 use super::loading::{Cell, Loading};
 use crate::Error;
@@ -78,14 +77,14 @@ impl Loading<'_> {
     fn places(&mut self, schema: &SchemaRef) -> Result<Places, Error> {
         let file = &self.faults.file;
         let target = &mut self.loader.target;
+        let names: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
         let in_file = match &self.faults.copy.columns {
             None => {
-                let names: Vec<String> = schema.fields().iter().map(|field| field.name().clone()).collect();
                 let columns = named_columns(&target.table, &names, file)?;
                 *target = UpsertTarget::new(target.table.clone(), columns, target.on_conflict)?;
                 (0..names.len()).collect()
             }
-            Some(_) => listed(target, schema, file)?,
+            Some(_) => listed_columns(target, &names, file)?,
         };
         let mut read = in_file.clone();
         read.sort_unstable();
@@ -108,22 +107,6 @@ impl Loading<'_> {
         let text = format!("{}, behind row {rows}: the file cannot be read: {error}", self.faults.file);
         self.interrupted(Error::new(error.code(), text))
     }
-}
-
-/// The columns of the file that have the names of the target's.
-fn listed(target: &UpsertTarget, schema: &SchemaRef, file: &str) -> Result<Vec<usize>, Error> {
-    let def = target.table.def();
-    let wanted = target.columns.iter().filter_map(|&column| target.column(column));
-    let place = |column: &ColumnDef| {
-        let name = def.unique_name(column);
-        let names = || schema.fields().iter().map(|field| field.name().as_str());
-        let exact = names().position(|other| other == name);
-        exact.or_else(|| names().position(|other| is_same_name(other, &name))).ok_or_else(|| {
-            let near = saltwing_types::suggest(&name, names()).map(|near| format!("there is {near}"));
-            Error::new(ErrorCode::NoSuchColumn, format!("{file} has no column {name}")).with_help(near)
-        })
-    };
-    wanted.map(place).collect()
 }
 
 fn cell(column: Option<&ValueColumn>, row: usize, target: &ColumnDef) -> Cell {

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use saltwing_access::Table;
+use saltwing_bind::UpsertTarget;
 use saltwing_types::table::is_same_name;
-use saltwing_types::{ErrorCode, TableDef};
+use saltwing_types::{ColumnDef, ErrorCode, TableDef};
 
 use super::advice;
 use crate::Error;
@@ -41,4 +42,31 @@ pub(super) fn named_columns(table: &Arc<Table>, names: &[String], place: &str) -
         columns.push(column);
     }
     Ok(columns)
+}
+
+/// The places among a file's columns, which have these names, of those that the statement lists.
+///
+/// # Errors
+/// A listed column that the file does not have, or has twice.
+pub(super) fn listed_columns(target: &UpsertTarget, names: &[String], file: &str) -> Result<Vec<usize>, Error> {
+    let def = target.table.def();
+    let wanted = target.columns.iter().filter_map(|&column| target.column(column));
+    let place = |column: &ColumnDef| {
+        let wanted = def.unique_name(column);
+        let places = |is_wanted: &dyn Fn(&String) -> bool| -> Vec<usize> {
+            names.iter().enumerate().filter(|(_, name)| is_wanted(name)).map(|(place, _)| place).collect()
+        };
+        let exact = places(&|name| *name == wanted);
+        let found = if exact.is_empty() { places(&|name| is_same_name(name, &wanted)) } else { exact };
+        match found.as_slice() {
+            [place] => Ok(*place),
+            [] => {
+                let near = saltwing_types::suggest(&wanted, names.iter().map(String::as_str));
+                let near = near.map(|near| format!("there is {near}"));
+                Err(Error::new(ErrorCode::NoSuchColumn, format!("{file} has no column {wanted}")).with_help(near))
+            }
+            _ => Err(Error::new(ErrorCode::DuplicateColumn, format!("{file} has several columns {wanted}"))),
+        }
+    };
+    wanted.map(place).collect()
 }

@@ -19,6 +19,7 @@ use saltwing_access::ScanContext;
 use saltwing_sql::statement::CopyOptions;
 use saltwing_types::ErrorCode;
 
+use super::paths::matching;
 use crate::Error;
 use crate::file_access::{FileAccess, refused};
 
@@ -64,21 +65,24 @@ impl FileRules<'_> {
     /// `?`, `[..]` and `**`, in the order of their paths. Directories match no pattern.
     ///
     /// # Errors
-    /// As [`FileRules::check`]; [`ErrorCode::Io`] if no file matches.
-    pub(super) fn files(&self, path: &str, options: &CopyOptions) -> Result<Vec<(String, AllowedFile)>, Error> {
+    /// As [`FileRules::check`]; [`ErrorCode::Io`] if no file matches; that the statement was stopped.
+    pub(super) fn files(
+        &self,
+        path: &str,
+        options: &CopyOptions,
+        context: &ScanContext,
+    ) -> Result<Vec<(String, AllowedFile)>, Error> {
         let is_pattern = path.contains(['*', '?', '[']) && fs::symlink_metadata(path).is_err();
         if !is_pattern || *self.access == FileAccess::None {
             return Ok(vec![(path.to_owned(), self.check(path, options)?)]);
         }
         self.check_pattern(path)?;
-        let bad = |error: &dyn std::fmt::Display| Error::new(ErrorCode::BadArgument, format!("{path}: {error}"));
+        let not_utf8 = || Error::new(ErrorCode::BadArgument, format!("{path}: the name of a file is not UTF-8"));
         let mut files = Vec::new();
-        for found in glob::glob(path).map_err(|error| bad(&error))? {
-            let found = found.map_err(|error| unusable(path, self.purpose, error.error()))?;
-            if !found.is_dir() {
-                let found = found.to_str().ok_or_else(|| bad(&"the name of a file is not UTF-8"))?;
-                files.push((found.to_owned(), self.check(found, options)?));
-            }
+        for found in matching(path, context)? {
+            context.check()?;
+            let found = found.to_str().ok_or_else(not_utf8)?;
+            files.push((found.to_owned(), self.check(found, options)?));
         }
         match files.is_empty() {
             true => Err(Error::new(ErrorCode::Io, format!("no file matches {path}"))),
@@ -356,6 +360,7 @@ impl CopyFile {
 
 impl Read for CopyFile {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.context.check().map_err(io::Error::other)?;
         loop {
             match self.file.read(buffer) {
                 Ok(0) if self.awaits_writer && !buffer.is_empty() => {}

@@ -10,20 +10,21 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::{Field, Schema, SchemaRef};
-use saltwing_access::{Budget, ScanContext, Table};
+use saltwing_access::ScanContext;
 use saltwing_bind::{FileName, file_names};
-use saltwing_catalog::{
-    ArrowBatches, ArrowRows, ArrowSource, ArrowSourceError, ArrowTable, CatalogError, CatalogReader,
-};
+use saltwing_catalog::{ArrowBatches, ArrowRows, ArrowSource, ArrowSourceError, ArrowTable, CatalogReader};
 use saltwing_expr::arrow_type;
-use saltwing_sql::statement::{CopyOptions, QueryStatement};
-use saltwing_types::{ErrorCode, SequenceDef, SqlType, TableDef, ViewDef};
+use saltwing_sql::file_parts;
+use saltwing_sql::statement::{CopyCompression, CopyOptions, FileRef, QueryStatement};
+use saltwing_types::table::COLUMNS_MAX;
+use saltwing_types::{ErrorCode, SqlType};
 
 use super::batch_reader::{
     BatchError, BatchReader, IpcReader, Lines, TextColumn, TextReader, plain, text_schema, type_of_field,
 };
 use super::compression::{self, BUFFER_BYTES, decompressed};
 use super::file::{AllowedFile, CopyFile, FileRules, Purpose};
+use super::file_catalog::WithFiles;
 use super::format::FileFormat;
 use super::json_lines::JsonLines;
 use super::reader::RecordReader;
@@ -32,32 +33,64 @@ use crate::Error;
 use crate::arrow_column::converted;
 use crate::session::Session;
 use crate::shared::Shared;
+use crate::text_rows::TextRow;
 
 impl Session {
-    /// The catalog in which the files that a query names are tables; `None` if it names none.
+    /// The catalog in which the files that a query names are tables, and notices about the files; `None` if it names none.
+    ///
+    /// # Errors
+    /// Files that cannot be read, or have no columns that are known; that the statement was stopped.
     pub(crate) fn with_files(
         &self,
         statement: &QueryStatement,
         catalog: &Arc<dyn CatalogReader>,
-    ) -> Result<Option<Arc<dyn CatalogReader>>, Error> {
-        let mut files = HashMap::new();
-        for name in file_names(&statement.query) {
+        context: &ScanContext,
+    ) -> Result<Option<(Arc<dyn CatalogReader>, Vec<String>)>, Error> {
+        let (mut files, mut notices) = (HashMap::new(), Vec::new());
+        for FileName { name, span } in file_names(&statement.query) {
             // A table of this name comes first.
-            let is_table = catalog.resolve(None, &name.path).is_ok() || catalog.arrow_table(&name.path).is_some();
-            let is_file = name.path.contains(['.', '/', '*']);
+            let is_table = catalog.resolve(None, &name).is_ok() || catalog.arrow_table(&name).is_some();
+            let is_file = name.contains(['.', '/', '*']);
             if is_table || !is_file {
                 continue;
             }
-            let FileName { path, span } = name;
-            let table = file_table(self.shared(), &path).map_err(|error| error.at(span))?;
-            if files.insert(path.to_lowercase(), Arc::new(table)).is_some() {
+            let (path, options) = file_parts(&name).map_err(|error| Error::from(error).at(span))?;
+            let FileTable { table, notices: of_file } =
+                file_table(self.shared(), path, &options, context).map_err(|error| error.at(span))?;
+            notices.extend(of_file.into_iter().flatten().map(|notice| format!("{path}: {notice}")));
+            if files.insert(name.to_lowercase(), Arc::new(table)).is_some() {
                 let text = format!("two files of the query have the name {path} in different case");
                 return Err(Error::new(ErrorCode::NotSupported, text).at(span));
             }
         }
         Ok((!files.is_empty())
-            .then(|| Arc::new(WithFiles { catalog: catalog.clone(), files }) as Arc<dyn CatalogReader>))
+            .then(|| (Arc::new(WithFiles { catalog: catalog.clone(), files }) as Arc<dyn CatalogReader>, notices)))
     }
+
+    /// The columns of a file, as DESCRIBE shows those of a table.
+    ///
+    /// # Errors
+    /// As [`Session::with_files`].
+    pub(crate) fn describe_file(&self, file: &FileRef) -> Result<Vec<TextRow>, Error> {
+        let at = |error: Error| error.at(Some(file.span));
+        let context = self.begin();
+        let (path, options) = file_parts(&file.name).map_err(|error| at(error.into()))?;
+        let FileTable { table, notices } = file_table(self.shared(), path, &options, &context).map_err(at)?;
+        let row = |(field, notice): (&Arc<Field>, Option<String>)| {
+            let nullable = if field.is_nullable() { "yes" } else { "no" };
+            let ty = saltwing_expr::sql_type(field.data_type()).map(|ty| ty.to_string());
+            vec![Some(field.name().clone()), ty, Some(nullable.to_owned()), None, None, notice]
+        };
+        let notices = notices.into_iter().chain(std::iter::repeat(None));
+        Ok(table.schema.fields().iter().zip(notices).map(row).collect())
+    }
+}
+
+/// A file as a table.
+struct FileTable {
+    table: ArrowTable,
+    /// What is to be known about the types of columns, for each column or for none.
+    notices: Vec<Option<String>>,
 }
 
 /// How the rows of a file are read.
@@ -72,6 +105,9 @@ enum Reading {
 /// Files of one kind, one behind the other.
 struct FileSource {
     shared: Arc<Shared>,
+    /// That of the statement that names the files.
+    context: ScanContext,
+    options: CopyOptions,
     paths: Vec<String>,
     reading: Reading,
     columns: Vec<TextColumn>,
@@ -88,17 +124,29 @@ impl fmt::Debug for FileSource {
 type Reader = Box<dyn BatchReader>;
 
 /// The table of a path, or of the paths that match it.
-fn file_table(shared: &Arc<Shared>, path: &str) -> Result<ArrowTable, Error> {
-    let options = CopyOptions::default();
-    let files = rules(shared).files(path, &options)?;
+fn file_table(
+    shared: &Arc<Shared>,
+    path: &str,
+    options: &CopyOptions,
+    context: &ScanContext,
+) -> Result<FileTable, Error> {
+    let files = rules(shared).files(path, options, context)?;
     let paths: Vec<String> = files.iter().map(|(path, _)| path.clone()).collect();
     let Some((first, allowed)) = files.into_iter().next() else {
         return Err(Error::new(ErrorCode::Io, format!("no file matches {path}")));
     };
-    let (reading, schema) = found_out(&first, allowed)?;
+    // What was read of a file in vain is not its fault if the statement was stopped.
+    let found = found_out(&first, allowed, options, context);
+    let (reading, schema) = found.map_err(|error| context.check().err().map_or(error, Error::from))?;
     let (columns, schema) = columns_of(&first, &schema, paths.len() > 1)?;
-    let source = FileSource { shared: shared.clone(), paths, reading, columns, schema: schema.clone() };
-    Ok(ArrowTable { name: path.to_owned(), schema, rows: ArrowRows::Source(Arc::new(SharedSource(Arc::new(source)))) })
+    let notices = match &reading {
+        Reading::Csv(found) => found.notices.clone(),
+        Reading::Json(_) | Reading::Arrow | Reading::Parquet => Vec::new(),
+    };
+    let (shared, context, options) = (shared.clone(), context.clone(), options.clone());
+    let source = FileSource { shared, context, options, paths, reading, columns, schema: schema.clone() };
+    let rows = ArrowRows::Source(Arc::new(SharedSource(Arc::new(source))));
+    Ok(FileTable { table: ArrowTable { name: path.to_owned(), schema, rows }, notices })
 }
 
 fn rules(shared: &Shared) -> FileRules<'_> {
@@ -109,26 +157,26 @@ fn rules(shared: &Shared) -> FileRules<'_> {
     }
 }
 
-/// Opens a regular file: nothing of it waits, so nothing of it needs to be stopped.
-fn opened(allowed: AllowedFile) -> Result<CopyFile, Error> {
-    allowed.open(&ScanContext::new(Budget::default()))
-}
-
 /// What the file holds, and its columns.
-fn found_out(path: &str, allowed: AllowedFile) -> Result<(Reading, SchemaRef), Error> {
-    let format = FileFormat::of(&CopyOptions::default(), Some(path))?;
-    let file = opened(allowed)?;
+fn found_out(
+    path: &str,
+    allowed: AllowedFile,
+    options: &CopyOptions,
+    context: &ScanContext,
+) -> Result<(Reading, SchemaRef), Error> {
+    let format = FileFormat::of(options, Some(path))?;
+    let file = allowed.open(context)?;
     let failed = |error: BatchError| Error::from(failed(path, 0, error));
     if let FileFormat::Parquet = format {
         let reader = parquet_reader(file).map_err(failed)?;
         return Ok((Reading::Parquet, reader.schema().clone()));
     }
-    let mut input = decompressed_file(file).map_err(failed)?;
+    let mut input = decompressed_file(file, options).map_err(failed)?;
     let begin = input.fill_buf().map_err(|error| failed(error.into()))?.to_vec();
     Ok(match format {
-        FileFormat::Csv(_) => {
+        FileFormat::Csv(format) => {
             super::advice::check_text(path, &begin)?;
-            let found = sniff_csv(&begin, input).map_err(|error| failed(error.into()))?;
+            let found = sniff_csv(&begin, input, format, options).map_err(|error| failed(error.into()))?;
             let schema = text_schema(&found.columns);
             (Reading::Csv(found), schema)
         }
@@ -144,9 +192,13 @@ fn found_out(path: &str, allowed: AllowedFile) -> Result<(Reading, SchemaRef), E
     })
 }
 
-fn decompressed_file(file: CopyFile) -> Result<Box<dyn BufRead>, BatchError> {
+fn decompressed_file(file: CopyFile, options: &CopyOptions) -> Result<Box<dyn BufRead>, BatchError> {
     let mut input = BufReader::with_capacity(BUFFER_BYTES, file);
-    let compression = compression::of_bytes(input.fill_buf()?);
+    let found = compression::of_bytes(input.fill_buf()?);
+    // Another compression is inside the file.
+    let is_outside =
+        |compression: &CopyCompression| !matches!(compression, CopyCompression::Lz4 | CopyCompression::Snappy);
+    let compression = options.compression.filter(is_outside).unwrap_or(found);
     Ok(decompressed(input, compression)?)
 }
 
@@ -163,6 +215,11 @@ fn parquet_reader(_: CopyFile) -> Result<Reader, BatchError> {
 
 /// The columns of a file, and the schema of the table.
 fn columns_of(path: &str, schema: &SchemaRef, are_several: bool) -> Result<(Vec<TextColumn>, SchemaRef), Error> {
+    if schema.fields().len() > COLUMNS_MAX {
+        let text = format!("{path}: {} columns; a file in FROM may have {COLUMNS_MAX}", schema.fields().len());
+        let help = "COPY t (a, b) FROM the file, WITH (HEADER) if it is CSV, reads some of its columns";
+        return Err(Error::new(ErrorCode::TooManyColumns, text).with_help(Some(help)));
+    }
     let (mut columns, mut fields, mut names) = (Vec::new(), Vec::new(), HashSet::new());
     for field in schema.fields() {
         let name = field.name().clone();
@@ -209,8 +266,8 @@ struct OpenFile {
 
 impl FileSource {
     fn open_file(&self, path: &str) -> Result<OpenFile, ArrowSourceError> {
-        let allowed = rules(&self.shared).check(path, &CopyOptions::default()).map_err(source_error)?;
-        let file = opened(allowed).map_err(source_error)?;
+        let allowed = rules(&self.shared).check(path, &self.options).map_err(source_error)?;
+        let file = allowed.open(&self.context).map_err(source_error)?;
         let reader = self.reader(file).map_err(|error| failed(path, 0, error))?;
         let names = || reader.schema().fields().iter().map(|field| field.name());
         let place = |column: &TextColumn| {
@@ -227,16 +284,17 @@ impl FileSource {
     fn reader(&self, file: CopyFile) -> Result<Reader, BatchError> {
         Ok(match &self.reading {
             Reading::Csv(found) => {
-                let reader = RecordReader::new(decompressed_file(file)?, found.format);
-                Box::new(TextReader::new(Lines::Csv(reader, found.has_header), found.columns.clone()))
+                let reader = RecordReader::new(decompressed_file(file, &self.options)?, found.format);
+                let (has_header, null) = (found.has_header, found.null.clone());
+                Box::new(TextReader::new(Lines::Csv { reader, has_header, null }, found.columns.clone()))
             }
             Reading::Json(columns) => {
                 let nested = columns.iter().filter(|column| column.ty == SqlType::Json);
                 let nested = nested.map(|column| (column.name.clone(), column.ty)).collect();
-                let lines = JsonLines::new(decompressed_file(file)?, nested);
+                let lines = JsonLines::new(decompressed_file(file, &self.options)?, nested);
                 Box::new(TextReader::new(Lines::Json(lines), columns.clone()))
             }
-            Reading::Arrow => Box::new(IpcReader::open(decompressed_file(file)?)?),
+            Reading::Arrow => Box::new(IpcReader::open(decompressed_file(file, &self.options)?)?),
             Reading::Parquet => parquet_reader(file)?,
         })
     }
@@ -315,80 +373,4 @@ impl From<ArrowSourceError> for Error {
 
 fn source_error(error: Error) -> ArrowSourceError {
     ArrowSourceError { code: error.code(), text: error.to_string(), help: error.help().map(str::to_owned) }
-}
-
-/// A catalog, and the files that one query names.
-struct WithFiles {
-    catalog: Arc<dyn CatalogReader>,
-    /// By their names in lower case.
-    files: HashMap<String, Arc<ArrowTable>>,
-}
-
-impl CatalogReader for WithFiles {
-    fn version(&self) -> u64 {
-        self.catalog.version()
-    }
-
-    fn resolve(&self, schema: Option<&str>, name: &str) -> Result<Arc<Table>, CatalogError> {
-        match schema.is_none() && self.files.contains_key(&name.to_lowercase()) {
-            true => Err(CatalogError::NoSuchTable { name: name.to_owned(), nearest: None }),
-            false => self.catalog.resolve(schema, name),
-        }
-    }
-
-    fn arrow_table(&self, name: &str) -> Option<Arc<ArrowTable>> {
-        self.files.get(&name.to_lowercase()).cloned().or_else(|| self.catalog.arrow_table(name))
-    }
-
-    fn has_schema(&self, schema: &str) -> bool {
-        self.catalog.has_schema(schema)
-    }
-
-    fn tables(&self) -> Vec<Arc<Table>> {
-        self.catalog.tables()
-    }
-
-    fn sequence(&self, schema: Option<&str>, name: &str) -> Result<Arc<SequenceDef>, CatalogError> {
-        self.catalog.sequence(schema, name)
-    }
-
-    fn sequences(&self) -> Vec<Arc<SequenceDef>> {
-        self.catalog.sequences()
-    }
-
-    fn view(&self, schema: Option<&str>, name: &str) -> Option<Arc<ViewDef>> {
-        self.catalog.view(schema, name)
-    }
-
-    fn views(&self) -> Vec<Arc<ViewDef>> {
-        self.catalog.views()
-    }
-
-    fn has_views(&self) -> bool {
-        self.catalog.has_views()
-    }
-
-    fn schemas(&self) -> Vec<String> {
-        self.catalog.schemas()
-    }
-
-    fn hides(&self, name: &str) -> bool {
-        self.catalog.hides(name)
-    }
-
-    fn is_temporary(&self, table: &TableDef) -> bool {
-        self.catalog.is_temporary(table)
-    }
-
-    fn attached_tables(&self) -> Vec<Arc<Table>> {
-        self.catalog.attached_tables()
-    }
-
-    fn attached_views(&self) -> Vec<Arc<ViewDef>> {
-        self.catalog.attached_views()
-    }
-
-    fn is_attached(&self, schema: &str) -> bool {
-        self.catalog.is_attached(schema)
-    }
 }

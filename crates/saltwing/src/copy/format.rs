@@ -45,7 +45,8 @@ impl FileFormat {
         let format = options.format.or(by_name).unwrap_or(CopyFormat::Csv);
         check_compression(format, options.compression)?;
         if format == CopyFormat::Csv {
-            return csv_format(options).map(Self::Csv);
+            let delimiter = if named.ends_with(".tsv") { b'\t' } else { b',' };
+            return csv_format(options, delimiter).map(Self::Csv);
         }
         let of_csv = [
             ("HEADER", options.header.is_some()),
@@ -101,7 +102,8 @@ fn check_compression(format: CopyFormat, compression: Option<CopyCompression>) -
     }
 }
 
-fn csv_format(options: &CopyOptions) -> Result<Format, Error> {
+/// `delimiter` is the one of the file's name.
+fn csv_format(options: &CopyOptions, delimiter: u8) -> Result<Format, Error> {
     let byte = |c: Option<char>, default: u8, what: &str| match c {
         None => Ok(default),
         Some(c) if c.is_ascii() && c != '\n' && c != '\r' => Ok(c as u8),
@@ -109,7 +111,7 @@ fn csv_format(options: &CopyOptions) -> Result<Format, Error> {
     };
     let quote = byte(options.quote, b'"', "QUOTE")?;
     Ok(Format {
-        delimiter: byte(options.delimiter, b',', "DELIMITER")?,
+        delimiter: byte(options.delimiter, delimiter, "DELIMITER")?,
         quote,
         escape: byte(options.escape, quote, "ESCAPE")?,
     })

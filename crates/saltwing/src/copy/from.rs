@@ -6,6 +6,8 @@ use saltwing_access::ScanContext;
 use saltwing_bind::OnConflict;
 use saltwing_sql::statement::{CopyCompression, CopyFrom};
 
+use saltwing_types::ErrorCode;
+
 use super::batch_reader::IpcReader;
 use super::compression::{self, BUFFER_BYTES, decompressed};
 use super::faults::Faults;
@@ -34,7 +36,7 @@ impl Session {
             load.read_stream(BufReader::with_capacity(BUFFER_BYTES, input), &format, None)?;
             return Ok(load.result());
         };
-        let files = self.file_rules(Purpose::Read).files(path, &copy.options).map_err(at)?;
+        let files = self.file_rules(Purpose::Read).files(path, &copy.options, &context).map_err(at)?;
         for (path, allowed) in files {
             let format = FileFormat::of(&copy.options, Some(&path)).map_err(at)?;
             let file = allowed.open(&context).map_err(|error| load.stopped(at(error)))?;
@@ -45,7 +47,17 @@ impl Session {
     }
 
     fn load_of<'a>(&'a self, copy: &'a CopyFrom, context: &'a ScanContext) -> Result<Loading<'a>, Error> {
-        let target = self.load_target(copy, copy.options.on_conflict.unwrap_or(OnConflict::Replace))?;
+        let target = self.load_target(copy, copy.options.on_conflict.unwrap_or(OnConflict::Replace));
+        let target = target.map_err(|error| match (error.code(), copy.path()) {
+            (ErrorCode::NoSuchTable, Some(path)) => {
+                let (table, path) = (&copy.table, path.replace('\'', "''"));
+                let of_file =
+                    format!("CREATE TABLE {table} PRIMARY KEY (..) AS SELECT * FROM '{path}' makes a table of a file");
+                let help = error.help().map_or(of_file.clone(), |help| format!("{help}; {of_file}"));
+                error.with_help_instead(help)
+            }
+            _ => error,
+        })?;
         let name = target.table.def().name.to_string();
         Ok(Loading {
             loader: Loader::new(target, copy.table.clone()).counting_repeats(),

@@ -6,7 +6,7 @@ use std::io::{self, BufRead};
 
 use saltwing_types::{ErrorCode, SqlType, json};
 
-use super::reader::RECORD_BYTES_MAX;
+use super::reader::{MARK, RECORD_BYTES_MAX};
 
 /// Reads one object after the other.
 pub(super) struct JsonLines<R> {
@@ -59,6 +59,9 @@ impl<R: BufRead> JsonLines<R> {
             }
             if read as u64 == limit {
                 return Err(LineError::TooLong);
+            }
+            if self.number == 0 && self.line.starts_with(MARK) {
+                self.line.drain(..MARK.len());
             }
             (self.number, self.bytes) = (self.number + 1, self.bytes + read as u64);
             if !self.line.trim_ascii().is_empty() {

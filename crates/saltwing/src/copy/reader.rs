@@ -5,6 +5,9 @@
 
 use std::io::{self, BufRead};
 
+/// The byte order mark, which may stand in front of a text and belongs to none of its values.
+pub(super) const MARK: &[u8] = "\u{feff}".as_bytes();
+
 /// Most bytes of one record.
 pub(super) const RECORD_BYTES_MAX: usize = 64 << 20;
 
@@ -44,6 +47,8 @@ pub(crate) enum RecordError {
 pub(crate) struct RecordReader<R> {
     input: Replayed<R>,
     format: Format,
+    /// Whether an empty line is a record: one field without a text.
+    has_empty_records: bool,
     /// The bytes of the record's fields, unquoted, one behind the other.
     content: Vec<u8>,
     /// Where each field ends in `content`, and whether it was quoted.
@@ -104,6 +109,7 @@ impl<R: BufRead> RecordReader<R> {
         Self {
             input,
             format,
+            has_empty_records: false,
             content: Vec::new(),
             ends: Vec::new(),
             tail: Vec::new(),
@@ -128,11 +134,19 @@ impl<R: BufRead> RecordReader<R> {
         self.bytes
     }
 
-    /// Reads the next record; empty lines are passed over. `false` at the end of the file.
+    /// From now on an empty line is a record, as it has to be where records have one field: nothing else stands for NULL.
+    pub(crate) fn keep_empty_records(&mut self) {
+        self.has_empty_records = true;
+    }
+
+    /// Reads the next record; empty lines are passed over, unless records have one field. `false` at the end of the file.
     ///
     /// After an error other than of reading, the next call goes on behind the line on which the record began: a
     /// quote that is never closed takes no other line with it.
     pub(crate) fn read(&mut self) -> Result<bool, RecordError> {
+        if self.bytes == 0 {
+            self.pass_mark()?;
+        }
         loop {
             self.content.clear();
             self.ends.clear();
@@ -147,10 +161,26 @@ impl<R: BufRead> RecordReader<R> {
                 }
                 Ok(false) => return Ok(false),
             }
-            if self.ends.as_slice() != [(0, false)] {
+            if self.has_empty_records || self.ends.as_slice() != [(0, false)] {
                 return Ok(true);
             }
         }
+    }
+
+    /// Passes over the byte order mark, which a reader may get in pieces.
+    fn pass_mark(&mut self) -> io::Result<()> {
+        let mut begin = Vec::new();
+        while let Some(&expected) = MARK.get(begin.len())
+            && self.input.bytes()?.first() == Some(&expected)
+        {
+            self.input.consume(1)?;
+            begin.push(expected);
+        }
+        match begin.len() == MARK.len() {
+            true => self.bytes = begin.len() as u64,
+            false => self.input.give_back(begin)?,
+        }
+        Ok(())
     }
 
     /// To the second line of the record.
@@ -174,7 +204,7 @@ impl<R: BufRead> RecordReader<R> {
                 if matches!(at, At::Quoted | At::EscapeSeen) {
                     return Err(RecordError::OpenQuote);
                 }
-                self.end_field(at);
+                self.end_record(at);
                 return wrong.map_or(Ok(true), Err);
             }
             any = true;
@@ -245,7 +275,7 @@ impl<R: BufRead> RecordReader<R> {
                 *at = At::Start;
             }
             (_, b'\n') => {
-                self.end_field(*at);
+                self.end_record(*at);
                 return Ok(Step::Record);
             }
             (At::QuoteSeen, b'\r') => {}
@@ -258,14 +288,17 @@ impl<R: BufRead> RecordReader<R> {
         Ok(Step::Go)
     }
 
-    fn end_field(&mut self, at: At) {
+    fn end_record(&mut self, at: At) {
         let start = self.ends.last().map_or(0, |(end, _)| *end);
-        let quoted = at == At::QuoteSeen;
         // The carriage return of a line's end is no part of the last field.
-        if !quoted && self.content.len() > start && self.content.last() == Some(&b'\r') {
+        if at != At::QuoteSeen && self.content.len() > start && self.content.last() == Some(&b'\r') {
             self.content.pop();
         }
-        self.ends.push((self.content.len(), quoted));
+        self.end_field(at);
+    }
+
+    fn end_field(&mut self, at: At) {
+        self.ends.push((self.content.len(), at == At::QuoteSeen));
     }
 
     /// The fields of the record that was read.
@@ -338,6 +371,46 @@ mod tests {
             assert_eq!(records[3], plain(&["last", "é"]));
             assert_eq!(records.len(), 4);
         }
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_no_value() {
+        for buffer_bytes in 1..8 {
+            assert_eq!(
+                read("\u{feff}a,1\nb,\u{feff}2\n", buffer_bytes),
+                [plain(&["a", "1"]), plain(&["b", "\u{feff}2"])]
+            );
+            // Half of a mark is a text that is not UTF-8.
+            let mut reader =
+                RecordReader::new(io::BufReader::with_capacity(buffer_bytes, b"\xef\xbba\nb".as_slice()), CSV);
+            assert!(reader.read().unwrap() && reader.fields().is_err());
+            assert!(reader.read().unwrap());
+            assert_eq!((reader.fields().unwrap()[0].text, reader.first_line(), reader.bytes()), ("b", 2, 5));
+        }
+        // In quotes it is a value.
+        assert_eq!(read("\"\u{feff}a\"\n", 3), [Ok(vec![("\u{feff}a".to_owned(), true)])]);
+        assert!(read("\u{feff}", 3).is_empty() && read("", 3).is_empty());
+    }
+
+    #[test]
+    fn empty_lines_are_records_of_one_field() {
+        for (text, fields) in [("a\n\nb\n", 3), ("a\r\n\r\nb", 3), ("\na", 2), ("a\n\n", 2), ("a\n", 1), ("", 0)] {
+            let mut reader = RecordReader::new(text.as_bytes(), CSV);
+            reader.keep_empty_records();
+            let mut found = Vec::new();
+            while reader.read().unwrap() {
+                let record = reader.fields().unwrap();
+                assert_eq!(record.len(), 1);
+                found.push(record[0].clone().text.to_owned());
+            }
+            assert_eq!(found.len(), fields, "{text:?}");
+            assert!(found.iter().all(|text| ["", "a", "b"].contains(&text.as_str())), "{found:?}");
+        }
+    }
+
+    #[test]
+    fn a_carriage_return_before_a_delimiter_is_a_value() {
+        assert_eq!(read("a\r,b\r\n\r,\r", 4), [plain(&["a\r", "b"]), plain(&["\r", ""])]);
     }
 
     #[test]

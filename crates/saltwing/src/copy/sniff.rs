@@ -3,17 +3,23 @@
 //! | what | how |
 //! |---|---|
 //! | delimiter | of comma, semicolon, tab and bar the one that splits the first lines into the same number of fields, the more the better |
-//! | header | the first line has the names if its fields are different texts, and the lines below hold something else, or all is text |
-//! | type | the first of BOOLEAN, BIGINT, DOUBLE, DATE, TIMESTAMP, VARCHAR that takes all values; of JSON lines also JSON |
+//! | header | the first line has the names if it has texts where the lines below hold something else, or if all is text and its fields are different |
+//! | type | the first of BOOLEAN, BIGINT, DOUBLE, DECIMAL, DATE, TIMESTAMP, VARCHAR that keeps all values ([`super::candidates`]); of JSON lines also JSON |
+//!
+//! The options that a statement gives are not found out.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::io::BufRead;
 
-use saltwing_types::{SqlType, json, text};
+use saltwing_sql::statement::CopyOptions;
+use saltwing_types::json;
+use saltwing_types::table::COLUMNS_MAX;
 
 use super::batch_reader::TextColumn;
+use super::candidates::Values;
+use super::header::{FirstLine, header_names};
 use super::json_lines::{JsonLines, LineError};
-use super::reader::{Format, RecordError, RecordReader};
+use super::reader::{Field, Format, RecordError, RecordReader};
 
 /// Lines that decide about types.
 pub(super) const LINES_SNIFFED: usize = 20_480;
@@ -26,92 +32,85 @@ const DELIMITERS: [u8; 4] = [b',', b';', b'\t', b'|'];
 pub(super) struct SniffedCsv {
     pub(super) format: Format,
     pub(super) has_header: bool,
+    /// The field, not in quotes, that means NULL.
+    pub(super) null: String,
     pub(super) columns: Vec<TextColumn>,
+    /// For each column what the one who reads the file should know about its type.
+    pub(super) notices: Vec<Option<String>>,
 }
 
-/// The types that all values of a column have, so far.
-#[derive(Clone, Copy, Debug)]
-struct Candidates {
-    boolean: bool,
-    integer: bool,
-    double: bool,
-    date: bool,
-    timestamp: bool,
-    /// Lists or objects.
-    nested: bool,
-    any: bool,
-}
-
-impl Candidates {
-    const ALL: Self =
-        Self { boolean: true, integer: true, double: true, date: true, timestamp: true, nested: false, any: false };
-
-    fn take(&mut self, value: &str) {
-        self.any = true;
-        self.boolean &= value.eq_ignore_ascii_case("true") || value.eq_ignore_ascii_case("false");
-        self.integer &= value.parse::<i64>().is_ok();
-        // Not the words for what is no number.
-        self.double &= value.ends_with(|c: char| c.is_ascii_digit() || c == '.') && value.parse::<f64>().is_ok();
-        let is_instant = self.timestamp && value.len() >= 8 && text::parse(value, SqlType::Timestamp).is_ok();
-        self.timestamp &= is_instant;
-        self.date &= is_instant && value.len() <= 10;
-    }
-
-    fn ty(self) -> SqlType {
-        let Self { boolean, integer, double, date, timestamp, nested, any } = self;
-        let found = [
-            (!any, SqlType::Varchar(None)),
-            (nested, SqlType::Json),
-            (boolean, SqlType::Boolean),
-            (integer, SqlType::BigInt),
-            (double, SqlType::Double),
-            (date, SqlType::Date),
-            (timestamp, SqlType::Timestamp),
-        ];
-        found.into_iter().find(|(is, _)| *is).map_or(SqlType::Varchar(None), |(_, ty)| ty)
-    }
-}
-
-/// Finds out how the records of a file are written. `begin` is its first bytes.
-pub(super) fn sniff_csv<R: BufRead>(begin: &[u8], input: R) -> Result<SniffedCsv, RecordError> {
-    let format = |delimiter| Format { delimiter, quote: b'"', escape: b'"' };
-    let format = format(delimiter(begin, format));
+/// Finds out how the records of a file are written. `begin` is its first bytes, `format` what the options say of it.
+pub(super) fn sniff_csv<R: BufRead>(
+    begin: &[u8],
+    input: R,
+    format: Format,
+    options: &CopyOptions,
+) -> Result<SniffedCsv, RecordError> {
+    let format = match options.delimiter {
+        Some(_) => format,
+        None => Format { delimiter: delimiter(begin, format), ..format },
+    };
+    let null = options.null.clone().unwrap_or_default();
+    let is_null = |field: &Field<'_>| !field.quoted && field.text == null;
     let mut reader = RecordReader::new(input, format);
-    let mut first: Vec<String> = Vec::new();
-    // Without and with the first line.
-    let (mut below, mut whole): (Vec<Candidates>, Vec<Candidates>) = (Vec::new(), Vec::new());
+    let mut first = FirstLine { fields: Vec::new(), values: Vec::new(), below: None };
+    let mut below: Vec<Values> = Vec::new();
     for line in 0..=LINES_SNIFFED {
         if !reader.read()? {
             break;
         }
+        let number = reader.first_line();
         let fields = reader.fields()?;
         if line == 0 {
-            first = fields.iter().map(|field| field.text.trim_start_matches('\u{feff}').trim().to_owned()).collect();
-            (below, whole) = (vec![Candidates::ALL; first.len()], vec![Candidates::ALL; first.len()]);
-        }
-        for (place, field) in fields.iter().enumerate().filter(|(_, field)| field.quoted || !field.text.is_empty()) {
-            whole.get_mut(place).into_iter().for_each(|column| column.take(field.text));
-            if line > 0 {
-                below.get_mut(place).into_iter().for_each(|column| column.take(field.text));
+            first.values = fields.iter().map(|field| !is_null(field)).collect();
+            first.fields = fields.iter().map(|field| field.text.to_owned()).collect();
+            below = vec![Values::new(); fields.len()];
+        } else {
+            if line == 1 {
+                first.below = fields.first().map(|field| field.text.to_owned());
+            }
+            for (field, values) in fields.iter().zip(&mut below).filter(|(field, _)| !is_null(field)) {
+                values.take(field.text, number);
             }
         }
+        match (line, fields.len()) {
+            (0, 1) => reader.keep_empty_records(),
+            // They are refused without their types.
+            (0, count) if count > COLUMNS_MAX => break,
+            _ => {}
+        }
     }
-    let has_header = is_header(&first, &below, &whole);
-    let columns = first.into_iter().enumerate().map(|(place, name)| match has_header {
-        true => (name, below.get(place)),
-        false => (format!("column{place}"), whole.get(place)),
-    });
-    let columns =
-        columns.map(|(name, found)| TextColumn { name, ty: found.map_or(SqlType::Varchar(None), |it| it.ty()) });
-    Ok(SniffedCsv { format, has_header, columns: columns.collect() })
+    let with_first = |((values, field), is_value): ((&Values, &String), &bool)| match is_value {
+        true => values.with(field),
+        false => values.clone(),
+    };
+    let whole: Vec<Values> = below.iter().zip(&first.fields).zip(&first.values).map(with_first).collect();
+    let has_header = options.header.unwrap_or_else(|| first.is_header(&below, &whole));
+    let (names, found) = match has_header {
+        true => (header_names(&first.fields), below),
+        false => ((0..whole.len()).map(|place| format!("column{place}")).collect(), whole),
+    };
+    let notices = names.iter().zip(&found).map(|(name, values)| notice(name, values)).collect();
+    let column = |(name, values): (String, &Values)| TextColumn { name, ty: values.ty() };
+    let columns = names.into_iter().zip(&found).map(column).collect();
+    Ok(SniffedCsv { format, has_header, null, columns, notices })
+}
+
+/// That a text which stands for no value makes the values of a column texts.
+fn notice(name: &str, values: &Values) -> Option<String> {
+    let (text, line, ty) = values.spoilt_by()?;
+    let quoted = text.replace('\'', "''");
+    Some(format!(
+        "column {name} is VARCHAR because of {text} in line {line}, all else is {ty}; WITH (NULL '{quoted}') behind the file's name reads {text} as NULL"
+    ))
 }
 
 /// The delimiter that splits the first lines evenly.
-fn delimiter(begin: &[u8], format: impl Fn(u8) -> Format) -> u8 {
+fn delimiter(begin: &[u8], format: Format) -> u8 {
     // The last line may be cut off.
     let whole = begin.iter().rposition(|byte| *byte == b'\n').and_then(|end| begin.get(..=end)).unwrap_or(begin);
     let fields = |delimiter: u8| {
-        let mut reader = RecordReader::new(whole, format(delimiter));
+        let mut reader = RecordReader::new(whole, Format { delimiter, ..format });
         let mut count = None;
         for _ in 0..LINES_SPLIT {
             if !reader.read().ok()? {
@@ -130,50 +129,50 @@ fn delimiter(begin: &[u8], format: impl Fn(u8) -> Format) -> u8 {
     best.map_or(b',', |(_, delimiter)| delimiter)
 }
 
-fn is_header(first: &[String], below: &[Candidates], whole: &[Candidates]) -> bool {
-    let mut names = HashSet::new();
-    let are_names = first.iter().all(|name| !name.is_empty() && names.insert(name.to_lowercase()));
-    let is_text = |found: &Candidates| found.ty() == SqlType::Varchar(None);
-    // A line of names spoils the type of a column, unless all columns are texts.
-    let spoils = below.iter().zip(whole).any(|(below, whole)| !is_text(below) && is_text(whole));
-    are_names && (spoils || whole.iter().all(is_text))
-}
-
 /// Finds the columns of JSON lines: the keys in the order in which they come.
 pub(super) fn sniff_json<R: BufRead>(input: R) -> Result<Vec<TextColumn>, (u64, LineError)> {
     let mut lines = JsonLines::new(input, Vec::new());
-    let mut found: Vec<(String, Candidates)> = Vec::new();
+    let mut found: Vec<(String, Values)> = Vec::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
     for _ in 0..LINES_SNIFFED {
         if !lines.read().map_err(|error| (lines.number + 1, error))? {
             break;
         }
-        for (key, value) in lines.members().map_err(|error| (lines.number, error))? {
-            let place = found.iter().position(|(known, _)| *known == key).unwrap_or_else(|| {
-                found.push((key, Candidates::ALL));
+        if found.len() > COLUMNS_MAX {
+            break;
+        }
+        for (key, value) in lines.members().map_err(|error| (lines.number, error))?.into_iter().take(COLUMNS_MAX + 1) {
+            let place = places.get(&key).copied().unwrap_or_else(|| {
+                places.insert(key.clone(), found.len());
+                found.push((key, Values::new()));
                 found.len() - 1
             });
-            let Some((_, column)) = found.get_mut(place) else { continue };
+            let Some((_, values)) = found.get_mut(place) else { continue };
             match value.as_bytes().first() {
-                Some(b'[' | b'{') => (column.nested, column.any) = (true, true),
+                Some(b'[' | b'{') => values.take_nested(),
                 _ if value == "null" => {}
                 Some(b'"') => {
-                    // A text is no number, whatever it holds.
-                    (column.integer, column.double, column.boolean) = (false, false, false);
-                    column.take(&json::plain_text(value).ok().flatten().unwrap_or_default());
+                    values.take_text(&json::plain_text(value).ok().flatten().unwrap_or_default(), lines.number);
                 }
-                _ => column.take(value),
+                _ => values.take(value, lines.number),
             }
         }
     }
-    Ok(found.into_iter().map(|(name, found)| TextColumn { name, ty: found.ty() }).collect())
+    Ok(found.into_iter().map(|(name, values)| TextColumn { name, ty: values.ty() }).collect())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const CSV: Format = Format { delimiter: b',', quote: b'"', escape: b'"' };
+
+    fn sniffed(text: &str, options: &CopyOptions) -> SniffedCsv {
+        sniff_csv(text.as_bytes(), text.as_bytes(), CSV, options).unwrap()
+    }
+
     fn csv(text: &str) -> (u8, bool, String) {
-        let found = sniff_csv(text.as_bytes(), text.as_bytes()).unwrap();
+        let found = sniffed(text, &CopyOptions::default());
         let columns = found.columns.iter().map(|column| format!("{} {}", column.name, column.ty));
         (found.format.delimiter, found.has_header, columns.collect::<Vec<_>>().join(", "))
     }
@@ -186,14 +185,60 @@ mod tests {
             (b';', true, "k BIGINT, day DATE, at TIMESTAMP, ok BOOLEAN, f DOUBLE, s VARCHAR".to_owned())
         );
         assert_eq!(csv("1,a\n2,b\n"), (b',', false, "column0 BIGINT, column1 VARCHAR".to_owned()));
+        assert_eq!(csv("\u{feff}1,a\n2,b\n").2, "column0 BIGINT, column1 VARCHAR");
         assert!(csv("name,city\na,b\n").1);
-        // A result without rows has its names, and a name that stands twice is none.
+        // A result without rows has its names, and values are none.
         assert!(csv("a,b\n").1);
         assert!(!csv("a,1\n").1);
-        assert!(!csv("a,a\n1,2\n").1);
+        assert!(!csv("01000,x\n94107,y\n").1 && !csv("x,x\ny,z\n").1 && !csv(",x\ny,z\n").1);
+        // What stands for no value is no name.
+        assert!(!csv("NA,5\n1,6\n").1);
         assert_eq!(csv("a|b\n\"x|y\"|2\n"), (b'|', true, "a VARCHAR, b BIGINT".to_owned()));
         assert_eq!(csv("k\nnan\n1\n").2, "k VARCHAR");
         assert_eq!(csv("").2, "");
+    }
+
+    #[test]
+    fn headers_may_lack_names_and_repeat_them() {
+        assert_eq!(csv(",a,b\n0,1,2.5\n1,3,4.5\n").2, "column0 BIGINT, a BIGINT, b DOUBLE");
+        assert_eq!(csv("id,a,A\n0,1,2\n").2, "id BIGINT, a BIGINT, A_1 BIGINT");
+        assert_eq!(csv("a,b,\n1,2,\n3,4,\n").2, "a BIGINT, b BIGINT, column2 VARCHAR");
+        assert_eq!(csv("city,name,\nRome,x,\nOslo,y,\n").2, "city VARCHAR, name VARCHAR, column2 VARCHAR");
+        // An index of rows, and texts alone: what pandas writes.
+        assert_eq!(csv(",city\n0,Rome\n1,Oslo\n").2, "column0 BIGINT, city VARCHAR");
+        assert!(!csv(",Oslo\n5,Rome\n6,Bern\n").1);
+        let names = |fields: &[&str]| header_names(&fields.iter().map(|&field| field.to_owned()).collect::<Vec<_>>());
+        assert_eq!(names(&["a", "a", "a_1", " A ", ""]), ["a", "a_2", "a_1", "A_3", "column4"]);
+        assert_eq!(names(&["", "column0"]), ["column0_1", "column0"]);
+    }
+
+    #[test]
+    fn an_empty_line_is_null_where_there_is_one_column() {
+        assert_eq!(csv("v\n10\n\n30\n"), (b',', true, "v BIGINT".to_owned()));
+        assert_eq!(csv("\n10\n"), (b',', false, "column0 BIGINT".to_owned()));
+    }
+
+    #[test]
+    fn options_are_not_found_out() {
+        let with = |set: fn(&mut CopyOptions)| {
+            let mut options = CopyOptions::default();
+            set(&mut options);
+            let found = sniffed("k,v\n1,NA\n2,3\n", &options);
+            let columns = found.columns.iter().map(|column| format!("{} {}", column.name, column.ty));
+            (columns.collect::<Vec<_>>().join(", "), found.notices)
+        };
+        let (columns, notices) = with(|_| {});
+        assert_eq!(columns, "k BIGINT, v VARCHAR");
+        assert_eq!(
+            notices,
+            [
+                None,
+                Some("column v is VARCHAR because of NA in line 2, all else is BIGINT; WITH (NULL 'NA') behind the file's name reads NA as NULL".to_owned())
+            ]
+        );
+        let null = |options: &mut CopyOptions| options.null = Some("NA".to_owned());
+        assert_eq!(with(null), ("k BIGINT, v BIGINT".to_owned(), vec![None, None]));
+        assert_eq!(with(|options| options.header = Some(false)).0, "column0 VARCHAR, column1 VARCHAR");
     }
 
     #[test]

@@ -7,12 +7,20 @@ use saltwing_types::table::is_same_name;
 use saltwing_types::{ColumnDef, ErrorCode, SqlType, Value, ValueError, text};
 
 use super::advice;
-use super::columns::{column_called, named_columns};
+use super::columns::{column_called, listed_columns, named_columns};
 use super::faults::Fault;
 use super::json_lines::{JsonLines, LineError};
 use super::loading::Loading;
 use super::reader::{Field, RecordError, RecordReader};
 use crate::Error;
+
+/// How the fields of a record become values.
+struct Layout {
+    /// Fields of each record.
+    fields: usize,
+    /// For each column of the target its field; `None` takes all fields in their order.
+    places: Option<Vec<usize>>,
+}
 
 impl Loading<'_> {
     /// Loads the records of a CSV file.
@@ -21,24 +29,20 @@ impl Loading<'_> {
         mut reader: RecordReader<R>,
         bytes_total: Option<u64>,
     ) -> Result<(), Error> {
-        let (copy, file) = (self.faults.copy, self.faults.file.clone());
+        let file = self.faults.file.clone();
         let begin = reader.peek().map_err(|error| self.unreadable(&error))?;
         advice::check_text(&file, begin).map_err(|error| self.stopped(error))?;
-        if copy.options.header == Some(true) {
+        let mut layout = Layout { fields: self.loader.target.columns.len(), places: None };
+        if self.faults.copy.options.header == Some(true) {
             let header = read_header(&mut reader, &file).map_err(|error| self.interrupted(error))?;
-            let table = self.loader.target.table.clone();
-            // Without a list of its own the statement takes the header's columns, in the header's order.
-            if copy.columns.is_none() {
-                let columns =
-                    named_columns(&table, &header, &format!("{file}, line 1")).map_err(|error| self.stopped(error))?;
-                self.loader.target = UpsertTarget::new(table, columns, self.loader.target.on_conflict)?;
-            } else if header.len() != self.loader.target.columns.len() {
-                return Err(self.stopped(wrong_count(header.len(), self.loader.target.columns.len(), &file)));
-            }
+            layout = self.take_header(&header).map_err(|error| self.stopped(error))?;
+        }
+        if layout.fields == 1 {
+            reader.keep_empty_records();
         }
         self.read_all(bytes_total, |load| {
             let more = match reader.read() {
-                Ok(true) => load.record(&reader)?,
+                Ok(true) => load.record(&reader, &layout)?,
                 Ok(false) => false,
                 Err(error) => {
                     let code = match error {
@@ -56,6 +60,34 @@ impl Loading<'_> {
             };
             Ok((more, reader.bytes()))
         })
+    }
+
+    /// What the names in the first line say. Without a list of its own the statement takes the header's columns, in the header's order; a
+    /// list takes the columns of its names, or names the fields itself if it has as many and the header has other names.
+    fn take_header(&mut self, header: &[String]) -> Result<Layout, Error> {
+        let (file, fields) = (format!("{}, line 1", self.faults.file), header.len());
+        let target = &mut self.loader.target;
+        let table = target.table.clone();
+        if self.faults.copy.columns.is_none() {
+            let columns = named_columns(&table, header, &file).map_err(|error| {
+                let is_column = |name: &String| column_called(table.def(), name).is_some();
+                let advice = advice::of_values_as_header(header).filter(|_| !header.iter().any(is_column));
+                match advice {
+                    Some(advice) => error.with_help_instead(advice),
+                    None => error,
+                }
+            })?;
+            *target = UpsertTarget::new(table, columns, target.on_conflict)?;
+            return Ok(Layout { fields, places: None });
+        }
+        match listed_columns(target, header, &file) {
+            Ok(places) => Ok(Layout { fields, places: Some(places) }),
+            Err(_) if fields == target.columns.len() => Ok(Layout { fields, places: None }),
+            Err(error) => {
+                let help = advice::of_header(header, &table.def().columns).unwrap_or_else(|| "the header says which fields the columns of the list are; INSERT INTO t (a, b) SELECT c, d FROM 'file' gives them other names".to_owned());
+                Err(error.with_help(Some(help)))
+            }
+        }
     }
 
     /// The columns whose values may be lists or objects, and their types.
@@ -97,22 +129,34 @@ impl Loading<'_> {
     }
 
     /// Takes the record that was read. Always `true`: there may be more.
-    fn record<R: BufRead>(&mut self, reader: &RecordReader<R>) -> Result<bool, Error> {
+    fn record<R: BufRead>(&mut self, reader: &RecordReader<R>, layout: &Layout) -> Result<bool, Error> {
         let line = reader.first_line();
         let fields = match reader.fields() {
             Ok(fields) => fields,
             Err(error) => return self.bad_line(Fault::new(line, error.to_string(), ErrorCode::BadText)),
         };
-        let target = &self.loader.target;
-        if fields.len() != target.columns.len() {
-            let text = count_text(fields.len(), target.columns.len());
+        if fields.len() != layout.fields {
+            let text = count_text(fields.len(), layout.fields);
             let advice = match fields.as_slice() {
-                [field] => advice::of_single_field(field.text, target.columns.len()),
-                _ => None,
+                [field] => advice::of_single_field(field.text, layout.fields),
+                fields => self.list_advice(line, fields),
             };
             return self.bad_line(Fault { advice, ..Fault::new(line, text, ErrorCode::Syntax) });
         }
-        self.fields(line, &fields)
+        let Some(places) = &layout.places else { return self.fields(line, &fields) };
+        let listed: Vec<Field<'_>> = places.iter().filter_map(|&place| fields.get(place).cloned()).collect();
+        self.fields(line, &listed)
+    }
+
+    /// The advice about a first line that has the names of the columns in the statement's list, and more.
+    fn list_advice(&self, line: u64, fields: &[Field<'_>]) -> Option<String> {
+        let target = &self.loader.target;
+        let has_name = |name: &str| fields.iter().any(|field| is_same_name(field.text.trim(), name));
+        let mut listed = target.columns.iter().filter_map(|&column| target.column(column));
+        let are_named = line == 1 && self.faults.copy.columns.is_some() && listed.all(|column| has_name(&column.name));
+        are_named.then(|| {
+            "the first line seems to hold names: WITH (HEADER) takes the columns of the list by them".to_owned()
+        })
     }
 
     /// Takes a JSON object: a key that it does not have is NULL.
@@ -182,16 +226,12 @@ fn count_text(fields: usize, columns: usize) -> String {
     format!("{fields} field{} for {columns} column{}", plural(fields), plural(columns))
 }
 
-fn wrong_count(fields: usize, columns: usize, file: &str) -> Error {
-    Error::new(ErrorCode::Syntax, format!("{file}, line 1: {}", count_text(fields, columns)))
-}
-
 fn read_header<R: BufRead>(reader: &mut RecordReader<R>, file: &str) -> Result<Vec<String>, Error> {
     let bad = |error: RecordError| Error::new(ErrorCode::BadText, format!("{file}, line 1: {error}"));
     if !reader.read().map_err(bad)? {
         return Ok(Vec::new());
     }
     let fields = reader.fields().map_err(bad)?;
-    // A byte order mark belongs to the file, not to the first name.
-    Ok(fields.iter().map(|f| f.text.trim_start_matches('\u{feff}').trim().to_owned()).collect())
+    let name = |field: &Field<'_>| if field.quoted { field.text } else { field.text.trim() }.to_owned();
+    Ok(fields.iter().map(name).collect())
 }

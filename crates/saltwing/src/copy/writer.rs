@@ -57,7 +57,9 @@ impl<W: Write> RecordWriter<W> {
     fn put_field(&mut self) -> io::Result<()> {
         let Format { delimiter, quote, escape } = self.format;
         let special = |b: u8| b == delimiter || b == quote || b == b'\n' || b == b'\r';
-        if self.field != self.null && !self.field.is_empty() && !self.field.bytes().any(special) {
+        // A byte order mark at the begin of a file is passed over by those who read it.
+        let is_marked = self.field.starts_with('\u{feff}');
+        if self.field != self.null && !self.field.is_empty() && !is_marked && !self.field.bytes().any(special) {
             return self.out.write_all(self.field.as_bytes());
         }
         self.out.write_all(&[quote])?;

@@ -14,6 +14,7 @@ mod copy_columns;
 mod copy_conflicts;
 mod copy_formats;
 mod copy_streams;
+mod copy_texts;
 mod depth;
 mod derives;
 mod direct;
@@ -32,6 +33,7 @@ mod files;
 #[cfg(feature = "datafusion")]
 mod fixtures;
 mod flights;
+mod foreign_files;
 mod forms;
 mod functions;
 mod generated_columns;

@@ -181,6 +181,10 @@ impl Print for Statement {
             Self::ShowStorage(None) => f.write_str("SHOW STORAGE"),
             Self::ShowStorage(Some(table)) => write!(f, "SHOW STORAGE FOR {table}"),
             Self::Describe(table) => write!(f, "DESCRIBE {table}"),
+            Self::DescribeFile(file) => {
+                let (path, options) = file.name.split_once('\0').unwrap_or((&file.name, ""));
+                write!(f, "DESCRIBE '{}' {options}", path.replace('\'', "''"))
+            }
             Self::ShowSetting(None) => f.write_str("SHOW ALL"),
             Self::ShowSetting(Some(name)) => write!(f, "SHOW {}", name.text),
             Self::Set(Set { name, value: Some(value), .. }) => write!(f, "SET {} = {}", name.text, Shown(value)),

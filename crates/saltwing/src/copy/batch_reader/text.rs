@@ -1,5 +1,6 @@
 //! Reads texts as batches: records of CSV and JSON lines, whose columns and types are known.
 
+use std::collections::HashMap;
 use std::io::BufRead;
 use std::sync::Arc;
 
@@ -8,9 +9,14 @@ use arrow::datatypes::{Field, Schema, SchemaRef};
 use saltwing_expr::{ColumnBuilder, arrow_type};
 use saltwing_types::{ErrorCode, SqlType, Value, ValueError, text};
 
+use super::super::candidates::is_kept;
+use super::super::header::header_names;
 use super::super::json_lines::JsonLines;
 use super::super::reader::{RecordError, RecordReader};
 use super::{BATCH_ROWS, BatchError, BatchReader};
+
+/// Characters of a value that an error shows.
+const SHOWN_CHARS: usize = 80;
 
 /// A column of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,8 +33,13 @@ pub(in super::super) fn text_schema(columns: &[TextColumn]) -> SchemaRef {
 
 /// Gives the lines of a text as rows.
 pub(in super::super) enum Lines<R> {
-    /// Records, and whether the first of them has the names.
-    Csv(RecordReader<R>, bool),
+    Csv {
+        reader: RecordReader<R>,
+        /// Whether the first record has the names, and is not read yet.
+        has_header: bool,
+        /// The field, not in quotes, that means NULL.
+        null: String,
+    },
     Json(JsonLines<R>),
 }
 
@@ -49,9 +60,12 @@ impl<R: BufRead> TextReader<R> {
     fn add_row(&mut self, builders: &mut [ColumnBuilder]) -> Result<bool, BatchError> {
         let columns = &self.columns;
         match &mut self.lines {
-            Lines::Csv(reader, has_header) => {
-                if std::mem::take(has_header) && !read_record(reader)? {
+            Lines::Csv { reader, has_header, null } => {
+                if std::mem::take(has_header) && !read_header(reader, columns)? {
                     return Ok(false);
+                }
+                if columns.len() == 1 {
+                    reader.keep_empty_records();
                 }
                 if !read_record(reader)? {
                     return Ok(false);
@@ -63,7 +77,7 @@ impl<R: BufRead> TextReader<R> {
                     return Err(at(line, ErrorCode::BadText, &text));
                 }
                 for ((field, column), builder) in fields.iter().zip(columns).zip(builders) {
-                    let is_null = !field.quoted && field.text.is_empty();
+                    let is_null = !field.quoted && field.text == *null;
                     append(builder, (!is_null).then_some(field.text), column, line)?;
                 }
             }
@@ -74,14 +88,14 @@ impl<R: BufRead> TextReader<R> {
                 }
                 let line = lines.number;
                 let object = lines.object().map_err(|error| at(line, error.code(), &error))?;
-                if let Some((key, _)) = object.iter().find(|(key, _)| columns.iter().all(|column| column.name != *key))
-                {
-                    return Err(at(line, ErrorCode::NoSuchColumn, &format!("the first lines have no key {key}")));
-                }
+                // Of equal keys the last one counts.
+                let mut values: HashMap<&str, Option<&str>> =
+                    object.iter().map(|(key, value)| (key.as_str(), value.as_deref())).collect();
                 for (column, builder) in columns.iter().zip(builders) {
-                    let value =
-                        object.iter().rfind(|(key, _)| *key == column.name).and_then(|(_, value)| value.as_deref());
-                    append(builder, value, column, line)?;
+                    append(builder, values.remove(column.name.as_str()).flatten(), column, line)?;
+                }
+                if let Some((key, _)) = object.iter().find(|(key, _)| values.contains_key(key.as_str())) {
+                    return Err(at(line, ErrorCode::NoSuchColumn, &format!("the first lines have no key {key}")));
                 }
             }
         }
@@ -96,8 +110,29 @@ fn read_record<R: BufRead>(reader: &mut RecordReader<R>) -> Result<bool, BatchEr
     })
 }
 
+/// Reads the names of the columns, which are those of the first file; `false` at the end of the file.
+fn read_header<R: BufRead>(reader: &mut RecordReader<R>, columns: &[TextColumn]) -> Result<bool, BatchError> {
+    if !read_record(reader)? {
+        return Ok(false);
+    }
+    let line = reader.first_line();
+    let fields = reader.fields().map_err(|error| at(line, ErrorCode::BadText, &error))?;
+    let names = header_names(&fields.iter().map(|field| field.text.to_owned()).collect::<Vec<_>>());
+    if !names.iter().map(|name| name.to_lowercase()).eq(columns.iter().map(|column| column.name.to_lowercase())) {
+        let text = format!("the columns are {}, and those of the first file are others", names.join(", "));
+        return Err(at(line, ErrorCode::NoSuchColumn, &text));
+    }
+    Ok(true)
+}
+
 fn append(builder: &mut ColumnBuilder, field: Option<&str>, column: &TextColumn, line: u64) -> Result<(), BatchError> {
-    let value = field.map_or(Ok(Value::Null), |field| text::parse(field, column.ty));
+    let value = field.map_or(Ok(Value::Null), |field| match text::parse(field, column.ty) {
+        Ok(_) if !is_kept(field, column.ty) => {
+            let shown: String = field.chars().take(SHOWN_CHARS).collect();
+            Err(ValueError::BadArgument(format!("{} does not keep '{shown}' as it is written", column.ty)))
+        }
+        value => value,
+    });
     let appended = value.and_then(|value| builder.append_value(&value));
     appended.map_err(|error: ValueError| BatchError::Line {
         line,
@@ -136,7 +171,7 @@ impl<R: BufRead> BatchReader for TextReader<R> {
 
     fn bytes(&self) -> u64 {
         match &self.lines {
-            Lines::Csv(reader, _) => reader.bytes(),
+            Lines::Csv { reader, .. } => reader.bytes(),
             Lines::Json(lines) => lines.bytes,
         }
     }
