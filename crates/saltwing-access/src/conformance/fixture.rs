@@ -24,7 +24,7 @@ impl Clock for ManualClock {
     }
 }
 
-/// Key (k INTEGER [DESC], s VARCHAR), values v INTEGER and, in families of their own, f.a VARCHAR and g.b BIGINT.
+/// Key `(k INTEGER [DESC], s VARCHAR)`, values v INTEGER and, in families of their own, f.a VARCHAR and g.b BIGINT.
 pub fn table_def(salt: u16, desc: bool, ttl_s: Option<u64>) -> TableDef {
     let column = |name: &str, ty, family: Option<usize>| ColumnDef {
         name: name.into(),
