@@ -128,7 +128,7 @@ mod tests {
             [("bear", "b_ear", '_'), ("maca", "m%aca", '%'), ("be_r", "b_e__r", '_'), ("a%xb", "a%%_b", '%')]
         {
             let parsed = LikePattern::parse(pattern, Some(escape), false).unwrap();
-            assert_eq!(parsed.matches(text), text != "a%xb", "{text} LIKE {pattern} ESCAPE {escape}");
+            assert!(parsed.matches(text), "{text} LIKE {pattern} ESCAPE {escape}");
         }
         assert!(LikePattern::parse("ÄB%", None, true).unwrap().matches("äbc"));
         assert!(LikePattern::parse("a\\", Some('\\'), false).is_err());
