@@ -35,6 +35,9 @@ use crate::session::Session;
 use crate::shared::Shared;
 use crate::text_rows::TextRow;
 
+/// A catalog in which files are tables, and notices about them.
+pub(crate) type CatalogWithFiles = (Arc<dyn CatalogReader>, Vec<String>);
+
 impl Session {
     /// The catalog in which the files that a query names are tables, and notices about the files; `None` if it names none.
     ///
@@ -45,7 +48,7 @@ impl Session {
         statement: &QueryStatement,
         catalog: &Arc<dyn CatalogReader>,
         context: &ScanContext,
-    ) -> Result<Option<(Arc<dyn CatalogReader>, Vec<String>)>, Error> {
+    ) -> Result<Option<CatalogWithFiles>, Error> {
         let (mut files, mut notices) = (HashMap::new(), Vec::new());
         for FileName { name, span } in file_names(&statement.query) {
             // A table of this name comes first.
