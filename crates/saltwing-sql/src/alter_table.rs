@@ -16,6 +16,7 @@ use sqlparser::tokenizer::Token;
 use crate::create_table;
 use crate::cursor::Cursor;
 use crate::error::SqlError;
+use crate::name::TableRef;
 use crate::statement::{AlterTable, OptionSpec, TableChange};
 
 /// Reads on behind `ALTER TABLE`.
@@ -27,7 +28,7 @@ pub(crate) fn parse(cursor: &mut Cursor<'_>) -> Result<AlterTable, SqlError> {
             None => {
                 cursor.eat(&["COLUMN"]);
                 let if_not_exists = cursor.eat(&["IF", "NOT", "EXISTS"]);
-                TableChange::Add { if_not_exists, columns: cursor.list(added_column)? }
+                TableChange::Add { if_not_exists, columns: cursor.list(|cursor| added_column(cursor, &table))? }
             }
         }
     } else if cursor.eat(&["DROP"]) {
@@ -56,12 +57,12 @@ pub(crate) fn parse(cursor: &mut Cursor<'_>) -> Result<AlterTable, SqlError> {
     Ok(AlterTable { table, change })
 }
 
-fn added_column(cursor: &mut Cursor<'_>) -> Result<crate::statement::ColumnSpec, SqlError> {
+fn added_column(cursor: &mut Cursor<'_>, table: &TableRef) -> Result<crate::statement::ColumnSpec, SqlError> {
     if create_table::key_constraint(cursor).is_some() {
         return Err(key_is_fixed(cursor));
     }
-    create_table::other_constraint(cursor)?;
-    create_table::column(cursor)
+    create_table::other_constraint(cursor, table)?;
+    create_table::column(cursor, table)
 }
 
 fn key_is_fixed(cursor: &Cursor<'_>) -> SqlError {

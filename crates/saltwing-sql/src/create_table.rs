@@ -20,7 +20,7 @@ use crate::column_type;
 use crate::cursor::Cursor;
 use crate::error::SqlError;
 use crate::generated::{Generated, generated, plain_identity, serial_type};
-use crate::name::Name;
+use crate::name::{Name, TableRef, quote_name};
 use crate::statement::{
     CheckSpec, ColumnSpec, CreateTable, DefaultSpec, InlineKey, KeyPart, OptionSpec, OptionValue, PrimaryKeySpec,
 };
@@ -71,21 +71,22 @@ pub(crate) fn named(cursor: &mut Cursor<'_>, kind: Kind) -> Result<CreateTable, 
 
 /// Reads on behind the name of the table.
 pub(crate) fn parse(cursor: &mut Cursor<'_>, table: CreateTable) -> Result<CreateTable, SqlError> {
-    let mut elements = Elements { columns: Vec::new(), primary_key: None, checks: Vec::new() };
+    let mut elements = Elements { table: &table.table, columns: Vec::new(), primary_key: None, checks: Vec::new() };
     elements.parse(cursor)?;
     let (options, split_on) = table_options(cursor, table.temporary)?;
-    let Elements { columns, primary_key, checks } = elements;
+    let Elements { columns, primary_key, checks, .. } = elements;
     Ok(CreateTable { columns, primary_key, checks, options, split_on, ..table })
 }
 
 /// The elements between the brackets.
-struct Elements {
+struct Elements<'a> {
+    table: &'a TableRef,
     columns: Vec<ColumnSpec>,
     primary_key: Option<PrimaryKeySpec>,
     checks: Vec<CheckSpec>,
 }
 
-impl Elements {
+impl Elements<'_> {
     fn parse(&mut self, cursor: &mut Cursor<'_>) -> Result<(), SqlError> {
         cursor.expect_symbol(&Token::LParen)?;
         loop {
@@ -121,8 +122,8 @@ impl Elements {
             self.checks.push(check);
             return Ok(());
         }
-        other_constraint(cursor)?;
-        self.columns.push(column(cursor)?);
+        other_constraint(cursor, self.table)?;
+        self.columns.push(column(cursor, self.table)?);
         Ok(())
     }
 }
@@ -197,15 +198,19 @@ fn sort_order(cursor: &mut Cursor<'_>) -> SortOrder {
     SortOrder::Asc
 }
 
-/// Refuses the constraints that we do not have, so that `UNIQUE (a)` is not read as a column.
-pub(crate) fn other_constraint(cursor: &Cursor<'_>) -> Result<(), SqlError> {
+/// Refuses the constraints that we do not have, so that `UNIQUE (a)` is not read as a column of the table.
+pub(crate) fn other_constraint(cursor: &Cursor<'_>, table: &TableRef) -> Result<(), SqlError> {
     let at = match cursor.word_is(0, "CONSTRAINT") {
         true => 2,
         false => 0,
     };
     let bracket = |n| *cursor.peek(n) == Token::LParen;
     let what = match cursor.word(at).map(str::to_uppercase).as_deref() {
-        Some("UNIQUE") => "a UNIQUE constraint",
+        Some("UNIQUE") => {
+            let name = cursor.word(1).filter(|_| at > 0);
+            return Err(SqlError::not_supported("a UNIQUE constraint", cursor.span_at(cursor.index() + at))
+                .with_help(unique_index(table, name, &bracketed(cursor, at + 1))));
+        }
         Some("FOREIGN") => FOREIGN_KEY,
         Some("LIKE") => "LIKE in CREATE TABLE",
         Some("EXCLUDE") if cursor.word_is(at + 1, "USING") || bracket(at + 1) => "an EXCLUDE constraint",
@@ -228,13 +233,42 @@ pub(crate) fn other_constraint(cursor: &Cursor<'_>) -> Result<(), SqlError> {
     Err(if what == FOREIGN_KEY { error.with_help(NO_REFERENCES) } else { error })
 }
 
+/// The text between the first brackets from this token on.
+fn bracketed(cursor: &Cursor<'_>, from: usize) -> String {
+    // `UNIQUE KEY name (a)` has a few words before the bracket.
+    let open = (from..from + 3).find(|n| *cursor.peek(*n) == Token::LParen).unwrap_or(from);
+    let mut depth = 0usize;
+    for n in open.. {
+        match cursor.peek(n) {
+            Token::LParen => depth += 1,
+            Token::RParen if depth == 1 => {
+                return cursor.text(cursor.index() + open + 1, cursor.index() + n).to_owned();
+            }
+            Token::RParen => depth = depth.saturating_sub(1),
+            Token::EOF => break,
+            _ => {}
+        }
+    }
+    "column, ..".to_owned()
+}
+
+/// The help for UNIQUE in a definition of a table: the statement that makes the index.
+fn unique_index(table: &TableRef, name: Option<&str>, columns: &str) -> String {
+    let of_columns = || {
+        let words = columns.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+        std::iter::once(table.name.text.as_str()).chain(words).collect::<Vec<_>>().join("_")
+    };
+    let name = quote_name(&name.map_or_else(of_columns, str::to_owned));
+    format!("leave it out, then CREATE UNIQUE INDEX {name} ON {table} ({columns})")
+}
+
 const FOREIGN_KEY: &str = "a FOREIGN KEY constraint";
 
 /// Why there are no foreign keys.
 const NO_REFERENCES: &str = "a commit is checked against others by the keys that it writes: a row that it only refers to \
     could be deleted meanwhile";
 
-pub(crate) fn column(cursor: &mut Cursor<'_>) -> Result<ColumnSpec, SqlError> {
+pub(crate) fn column(cursor: &mut Cursor<'_>, table: &TableRef) -> Result<ColumnSpec, SqlError> {
     let start = cursor.index();
     if cursor.at(&["PRIMARY", "KEY"]) {
         cursor.skip();
@@ -251,13 +285,13 @@ pub(crate) fn column(cursor: &mut Cursor<'_>) -> Result<ColumnSpec, SqlError> {
     };
     let identity = serial.map(|_| plain_identity(type_span));
     let mut column = ColumnSpec { identity, ..ColumnSpec::new(name, sql_type, type_span) };
-    while column_option(cursor, &mut column)? {}
+    while column_option(cursor, &mut column, table)? {}
     column.span = cursor.span_from(start);
     Ok(column)
 }
 
 /// Takes one thing that may stand behind a column's type, in any order.
-fn column_option(cursor: &mut Cursor<'_>, column: &mut ColumnSpec) -> Result<bool, SqlError> {
+fn column_option(cursor: &mut Cursor<'_>, column: &mut ColumnSpec, table: &TableRef) -> Result<bool, SqlError> {
     let start = cursor.index();
     let again = |span: Span, what: &str| SqlError::syntax(format!("{what} is said twice"), span);
     if let Some(check) = check(cursor)? {
@@ -312,13 +346,16 @@ fn column_option(cursor: &mut Cursor<'_>, column: &mut ColumnSpec) -> Result<boo
         column.primary_key = Some(InlineKey { order, is_row_timestamp, span: cursor.span_from(start) });
         return Ok(true);
     }
+    if cursor.word_is(0, "UNIQUE") {
+        let help = unique_index(table, None, &column.name.to_string());
+        return Err(SqlError::not_supported("UNIQUE on a column", cursor.here()).with_help(help));
+    }
     refuse_column_option(cursor)?;
     Ok(false)
 }
 
 fn refuse_column_option(cursor: &Cursor<'_>) -> Result<(), SqlError> {
     let what = match cursor.word(0).map(str::to_uppercase).as_deref() {
-        Some("UNIQUE") => "UNIQUE on a column",
         Some("REFERENCES") => {
             return Err(SqlError::not_supported("REFERENCES on a column", cursor.here()).with_help(NO_REFERENCES));
         }
