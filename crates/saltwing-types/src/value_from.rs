@@ -50,6 +50,28 @@ from_rust! {
     &Value => Value::clone,
 }
 
+/// References to values that are copied.
+macro_rules! from_references {
+    ($($ty:ty),* $(,)?) => { $(
+        impl From<&$ty> for Value {
+            fn from(value: &$ty) -> Self {
+                Value::from(*value)
+            }
+        }
+    )* };
+}
+
+from_references!(
+    bool, i8, i16, i32, i64, isize, u8, u16, u32, u64, usize, f32, f64, Decimal, char, &str, Timestamp, Interval,
+    SystemTime
+);
+
+impl<T: Clone + Into<Value>> From<&Option<T>> for Value {
+    fn from(value: &Option<T>) -> Self {
+        value.clone().into()
+    }
+}
+
 /// Vectors and slices as arrays; those of bytes are binary values.
 macro_rules! from_elements {
     ($($ty:ty),* $(,)?) => { $(
