@@ -30,9 +30,12 @@ impl RemoteBatch {
         Self { client, changes: Vec::new(), claims: 0, tables: Vec::new(), bytes: 0 }
     }
 
+    fn table(&self, id: saltwing_types::TableId) -> Option<&Arc<Table>> {
+        self.tables.iter().find(|table| table.def().id == id)
+    }
+
     fn name_of(&self, id: saltwing_types::TableId) -> String {
-        let found = self.tables.iter().find(|table| table.def().id == id);
-        found.map_or_else(|| id.0.to_string(), |table| table.def().name.to_string())
+        self.table(id).map_or_else(|| id.0.to_string(), |table| table.def().name.to_string())
     }
 
     fn send(&self, read_at: Option<&ReadAt>) -> Result<CommitNo, TableError> {
@@ -52,7 +55,9 @@ impl RemoteBatch {
             }
             Some(Ok(no)) => Ok(CommitNo(no)),
             Some(Err(Refused::Conflict { table, key })) => {
-                Err(TableError::Conflict { table: self.name_of(table), key: saltwing_types::text::hex(&key) })
+                let shown = self.table(table).map(|table| table.key_text(&key));
+                let key = shown.unwrap_or_else(|| saltwing_types::text::hex(&key));
+                Err(TableError::Conflict { table: self.name_of(table), key })
             }
             Some(Err(Refused::Definition { table })) => {
                 Err(TableError::DefinitionChanged { table: self.name_of(table) })

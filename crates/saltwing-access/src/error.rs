@@ -42,11 +42,11 @@ pub enum TableError {
         limit: usize,
     },
     /// Another transaction wrote one of the keys first.
-    #[error("another transaction wrote row {key} of {table} first")]
+    #[error("another transaction wrote the row ({key}) of {table} first")]
     Conflict {
         /// Table.
         table: String,
-        /// Row key in hex.
+        /// The values of its key as SQL text.
         key: String,
     },
     /// A commit of more rows than the store writes at once.

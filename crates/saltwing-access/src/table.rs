@@ -222,6 +222,13 @@ impl Table {
         Ok(bytes)
     }
 
+    /// The values of a row key as SQL text, for errors; in hex if it is no key of the table.
+    pub fn key_text(&self, key: &[u8]) -> String {
+        let Ok(values) = self.codec.decode(key) else { return text::hex(key) };
+        let columns = self.def.key.columns.iter().zip(&values);
+        columns.map(|(column, value)| text::literal(value, column.ty)).collect::<Vec<_>>().join(", ")
+    }
+
     /// The logical keys of all rows whose first `columns` key columns have the values of this row; `None` where no row can
     /// have them.
     ///

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use saltwing_access::{CommitNo, TableError};
-use saltwing_types::{TableId, text};
+use saltwing_types::TableId;
 
 /// Most keys that are remembered for transactions that still run.
 const KEYS_REMEMBERED_MAX: usize = 1_000_000;
@@ -159,7 +159,7 @@ impl CommitLog {
         self.state.lock().last
     }
 
-    /// Checks that no key was committed after `read`. The caller holds the commit
+    /// Checks that no key was committed after `read`; `conflict` makes the error of one that was. The caller holds the commit
     /// lock from here until [`CommitLog::record`].
     ///
     /// # Errors
@@ -168,7 +168,7 @@ impl CommitLog {
         &self,
         read: &ReadToken,
         keys: impl Iterator<Item = (TableId, &'a [u8])>,
-        table_name: impl Fn(TableId) -> String,
+        conflict: impl Fn(TableId, &[u8]) -> TableError,
     ) -> Result<(), TableError> {
         let state = self.state.lock();
         if read.id.at < state.floor {
@@ -180,7 +180,7 @@ impl CommitLog {
         let is_newer = |written: &Written| written.no > read.id.at && written.owner != Some(read.id);
         for (table, key) in keys {
             if state.written.get(&(table, key.to_vec())).is_some_and(is_newer) {
-                return Err(TableError::Conflict { table: table_name(table), key: text::hex(key) });
+                return Err(conflict(table, key));
             }
         }
         Ok(())
@@ -207,9 +207,10 @@ impl CommitLog {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use saltwing_types::text;
 
-    fn name(_: TableId) -> String {
-        "t".into()
+    fn conflict(_: TableId, key: &[u8]) -> TableError {
+        TableError::Conflict { table: "t".into(), key: text::hex(key) }
     }
 
     proptest! {
@@ -234,7 +235,7 @@ mod tests {
                         let is_clash = |(no, written, by): &(CommitNo, Vec<u8>, usize)| {
                             *no > token.at() && *by != statement && written.iter().any(|k| keys.contains(k))
                         };
-                        let checked = log.check(&token, pairs(), name);
+                        let checked = log.check(&token, pairs(), conflict);
                         prop_assert_eq!(checked.is_err(), history.iter().any(is_clash));
                         if checked.is_ok() {
                             history.push((log.record(pairs(), Some(&token)), keys, statement));
@@ -269,10 +270,10 @@ mod tests {
             let beside = log.begin();
             let keys: Vec<[u8; 4]> = (0..1_000).map(|k| (part * 1_000 + k).to_be_bytes()).collect();
             let pairs = || keys.iter().map(|k| (TableId(1), &k[..]));
-            log.check(&token, pairs(), name).unwrap();
+            log.check(&token, pairs(), conflict).unwrap();
             log.record(pairs(), Some(&token));
             let other = || [(TableId(2), &b"k"[..])].into_iter();
-            log.check(&beside, other(), name).unwrap();
+            log.check(&beside, other(), conflict).unwrap();
             log.record(other(), Some(&beside));
             drop(beside);
             assert_eq!(log.state.lock().written.len(), 1, "the key that others write");

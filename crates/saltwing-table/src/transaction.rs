@@ -72,7 +72,7 @@ impl Committer {
         let prepare = |commits: &mut CommitState, batch: &mut StoreBatch| {
             self.check_definitions(writes)?;
             if let Some(token) = read_at {
-                self.log.check(token, keys(), |id| writes.table_name(id))?;
+                self.log.check(token, keys(), |id, key| writes.conflict(id, key))?;
             }
             let mut versioned = writes.tables().iter().filter_map(|table| Some((table, table.versions()?)));
             versioned.try_for_each(|(table, kept)| {

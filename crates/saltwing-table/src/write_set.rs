@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use saltwing_access::{Table, TableError};
-use saltwing_types::{TableId, Value};
+use saltwing_types::{TableId, Value, text};
 
 use crate::engine::stored_table::{OpenTables, StoredTable};
 use crate::format::delta_record::{Record, RecordBuilder};
@@ -175,8 +175,10 @@ impl WriteSet {
         self.records.records()
     }
 
-    pub(crate) fn table_name(&self, id: TableId) -> String {
-        let found = self.tables.iter().find(|table| table.def().id == id);
-        found.map_or_else(|| id.0.to_string(), |table| table.def().name.to_string())
+    pub(crate) fn conflict(&self, id: TableId, key: &[u8]) -> TableError {
+        match self.tables.iter().find(|table| table.def().id == id) {
+            Some(table) => TableError::Conflict { table: table.def().name.to_string(), key: table.key_text(key) },
+            None => TableError::Conflict { table: id.0.to_string(), key: text::hex(key) },
+        }
     }
 }
