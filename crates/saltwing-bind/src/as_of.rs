@@ -47,7 +47,7 @@ pub fn table_as_of(
     let lowered = lowerer.lower(moment).map_err(|error| place(error.into_error()))?;
     if !lowered.is_constant() {
         return match params {
-            Params::Open => Ok(table),
+            Params::Open | Params::Later => Ok(table),
             Params::Given(_) => Err(wrong(&format!("{lowered} is not known before the statement runs"))),
         };
     }
@@ -56,7 +56,7 @@ pub fn table_as_of(
         // A part of a millisecond has no commits of its own.
         Value::Timestamp(Timestamp { ms, .. }) => Ok(Arc::new(table.as_of(ms))),
         Value::Date(ms) => Ok(Arc::new(table.as_of(ms))),
-        Value::Null if matches!(params, Params::Open) => Ok(table),
+        Value::Null if !matches!(params, Params::Given(_)) => Ok(table),
         _ => Err(wrong("NULL is none")),
     }
 }

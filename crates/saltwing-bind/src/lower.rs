@@ -19,6 +19,8 @@ pub enum Params<'a> {
     Given(&'a [Value]),
     /// Not given yet: the statement is only judged.
     Open,
+    /// Given for each run of what is bound now. An item of a SELECT that is a parameter gets its type then.
+    Later,
 }
 
 impl Params<'_> {
@@ -26,7 +28,7 @@ impl Params<'_> {
     pub fn values(self) -> Option<Vec<Value>> {
         match self {
             Self::Given(values) => Some(values.to_vec()),
-            Self::Open => None,
+            Self::Open | Self::Later => None,
         }
     }
 }
@@ -302,7 +304,7 @@ impl Lowerer<'_> {
             return Err(BindErrorKind::Syntax(format!("{name} is no parameter")).into());
         };
         match self.params {
-            Params::Open => Ok(Expr::Param(index, None)),
+            Params::Open | Params::Later => Ok(Expr::Param(index, None)),
             Params::Given(values) => match values.get(index) {
                 Some(value) => Ok(Expr::Literal(value.clone(), typing::natural_type(value))),
                 None => Err(BindErrorKind::MissingParameter(index + 1).into()),
@@ -344,7 +346,15 @@ impl Lowerer<'_> {
 
     fn in_list(&self, left: &ast::Expr, list: &[ast::Expr], negated: bool) -> Lower {
         let built = match row(left) {
-            None => typing::in_list(self.lower(left)?, self.all(list)?, negated),
+            None => {
+                let (left, list) = (self.lower(left)?, self.all(list)?);
+                let advice = array_advice(&left, &list, negated);
+                let listed = typing::in_list(left, list, negated);
+                return listed.map_err(|error| match advice {
+                    Some(advice) => BindError::from(error).help(advice).into(),
+                    None => error.into(),
+                });
+            }
             Some(left) => {
                 let rows = list
                     .iter()
@@ -459,6 +469,15 @@ fn is_always_known(argument: &Expr) -> bool {
         Expr::Column(column) => !column.nullable && !column.ty.is_timestamp(),
         _ => false,
     }
+}
+
+/// Advice for an array among the items of a list, as a parameter of many values is.
+fn array_advice(left: &Expr, list: &[Expr], negated: bool) -> Option<String> {
+    let is_array = |e: &Expr| e.sql_type().is_some_and(|ty| ty.element().is_some());
+    let operator = if negated { "<> ALL" } else { "= ANY" };
+    (!is_array(left) && list.iter().any(is_array)).then(|| {
+        format!("an array is one item of the list; write {left} {operator}(?) for the elements of one parameter")
+    })
 }
 
 /// The parts of a row value.

@@ -335,10 +335,10 @@ impl Binder<'_> {
                         Expr::Column(column) if self.has_own_label(column) => self.label(column),
                         _ => self.statement.items.get(i).map_or_else(|| e.to_string(), |item| item.text.clone()),
                     };
-                    columns.push(output_column(label, expr)?);
+                    columns.push(self.output_column(label, expr)?);
                 }
                 SelectItem::ExprWithAlias { expr, alias } => {
-                    let column = output_column(alias.value.clone(), self.lowerer.lower(expr)?)?;
+                    let column = self.output_column(alias.value.clone(), self.lowerer.lower(expr)?)?;
                     aliases.push((&alias.value, column.expr.clone()));
                     columns.push(column);
                 }
@@ -350,6 +350,14 @@ impl Binder<'_> {
             self.collector.name_item(alias, &expr);
         }
         Ok(columns)
+    }
+
+    fn output_column(&self, label: String, expr: Expr) -> Bound<OutputColumn> {
+        match (expr.sql_type(), self.lowerer.params) {
+            (Some(ty), _) => Ok(OutputColumn { label, expr, ty }),
+            (None, Params::Later) => Ok(OutputColumn { label, expr, ty: SqlType::Null }),
+            (None, _) => foreign("a parameter of unknown type"),
+        }
     }
 
     /// The error of `name.*`, where `parts` are neither the table nor one of its column families.
@@ -516,13 +524,6 @@ pub(crate) fn is_plain(options: &ast::WildcardAdditionalOptions) -> bool {
         && options.opt_replace.is_none()
         && options.opt_rename.is_none()
         && options.opt_alias.is_none()
-}
-
-fn output_column(label: String, expr: Expr) -> Bound<OutputColumn> {
-    match expr.sql_type() {
-        Some(ty) => Ok(OutputColumn { label, expr, ty }),
-        None => foreign("a parameter of unknown type"),
-    }
 }
 
 /// The number of an `ORDER BY 2`.

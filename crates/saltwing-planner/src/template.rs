@@ -28,14 +28,14 @@ impl SelectTemplate {
     /// With it the plan that holds for all values of which [`SelectTemplate::key_access`] makes a part of the key, if there is
     /// one: if values change no more of the plan than its keys.
     pub fn new(open: BoundSelect) -> Option<(Self, Option<PlannedSelect>)> {
-        let in_output = match &open.output {
-            Output::Rows(columns) => columns.iter().any(|c| has_parameter(&c.expr)),
-            Output::Groups(grouping) => grouping.exprs().any(has_parameter),
+        let is_output_bindable = match &open.output {
+            Output::Rows(columns) => columns.iter().all(|c| is_computable(&c.expr)),
+            Output::Groups(grouping) => !grouping.exprs().any(has_parameter),
         };
         let is_bindable = |e: &Expr| !has_parameter(e) || is_bindable(e);
         // The number of rows comes of a subquery.
         let is_limit_unknown = open.limit_open && open.limit_parameters == (None, None);
-        if in_output || is_limit_unknown || !open.conditions.iter().all(|c| is_bindable(&c.expr)) {
+        if !is_output_bindable || is_limit_unknown || !open.conditions.iter().all(|c| is_bindable(&c.expr)) {
             return None;
         }
         let (key, planned) = parts(&open).unzip();
@@ -48,6 +48,12 @@ impl SelectTemplate {
         for condition in &mut bound.conditions {
             if has_parameter(&condition.expr) {
                 *condition = Condition::new(with_values(&condition.expr, values).ok()?);
+            }
+        }
+        if let Output::Rows(columns) = &mut bound.output {
+            for column in columns.iter_mut().filter(|column| has_parameter(&column.expr)) {
+                column.expr = with_values(&column.expr, values).ok()?;
+                column.ty = column.expr.sql_type()?;
             }
         }
         // NULL is no limit, and no offset.
@@ -67,7 +73,9 @@ impl SelectTemplate {
 
 /// The template of the keys, and the plan that reads a part of them.
 fn parts(open: &BoundSelect) -> Option<(KeyTemplate, PlannedSelect)> {
-    if open.limit_open {
+    // Values would change the output, too.
+    let has_output = |output: &Output| output.columns().iter().any(|column| has_parameter(&column.expr));
+    if open.limit_open || has_output(&open.output) {
         return None;
     }
     let planned = plan_select(open.clone()).ok()??;
@@ -80,6 +88,15 @@ pub fn has_parameter(e: &Expr) -> bool {
     let mut found = false;
     e.walk(&mut |part| found |= matches!(part, Expr::Param(..)));
     found
+}
+
+/// Whether an item's parameters are operands of arithmetic, or the item itself: then its type follows from their types alone.
+fn is_computable(e: &Expr) -> bool {
+    match e {
+        Expr::Param(..) => true,
+        Expr::Arith(_, a, b, _) => is_computable(a) && is_computable(b),
+        other => !has_parameter(other),
+    }
 }
 
 fn is_column(e: &Expr) -> bool {
@@ -109,7 +126,7 @@ pub fn is_bindable(e: &Expr) -> bool {
     }
 }
 
-/// A [bindable](is_bindable) condition with values, built as the text with these values would be.
+/// A [bindable](is_bindable) condition or an item with values, built as the text with these values would be.
 ///
 /// # Errors
 /// Errors of the typing rules for the values; a missing value.
@@ -121,6 +138,9 @@ pub fn with_values(e: &Expr, values: &[Value]) -> std::result::Result<Expr, Valu
             Some(value) => Ok(Expr::Literal(value.clone(), typing::natural_type(value))),
             None => Err(ValueError::BadArgument(format!("parameter {} has no value", index + 1))),
         },
+        Expr::Arith(op, a, b, _) if has_parameter(e) => {
+            typing::arith(*op, with_values(a, values)?, with_values(b, values)?)
+        }
         Expr::And(list) => typing::and(all(list)?),
         Expr::Or(list) => typing::or(all(list)?),
         Expr::Not(inner) => typing::not(with_values(inner, values)?),
