@@ -45,6 +45,18 @@ pub enum ValueRef<'a> {
     Owned(Value),
 }
 
+impl<'a> ValueRef<'a> {
+    /// The text, if it is one.
+    pub fn as_str(&self) -> Option<&'a str> {
+        if let Self::Text(text) = self { Some(text) } else { None }
+    }
+
+    /// The bytes, if it is of a binary type.
+    pub fn as_bytes(&self) -> Option<&'a [u8]> {
+        if let Self::Bytes(bytes) = self { Some(bytes) } else { None }
+    }
+}
+
 impl ValueRef<'_> {
     /// The value, as one of the caller's own.
     pub fn into_value(self) -> Value {

@@ -5,7 +5,7 @@ use saltwing_types::{ErrorCode, Value};
 
 use crate::Error;
 
-/// Values for `?`, `?1`, `$1` by position, or for `:name` by name.
+/// Values for `?`, `?1`, `$1` by position, or for `:name` by name: a statement takes those of its own form alone.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Params {
     /// By position.
@@ -36,6 +36,14 @@ impl Params {
     pub(crate) fn values(self, parameters: &[Parameter], wanted: usize) -> Result<Vec<Value>, Error> {
         let bad = |message: String| Err(Error::new(ErrorCode::BadParameter, message));
         match self {
+            Params::Positional(values) if !values.is_empty() && are_named(parameters) => {
+                let names: Vec<String> =
+                    parameters.iter().filter_map(|p| Some(format!(":{}", p.name.as_ref()?))).collect();
+                let text =
+                    format!("the statement names its parameters ({}), and the values have no names", names.join(", "));
+                let help = "use Params::named or a struct that derives IntoParams; or write ? for values by position";
+                Err(Error::new(ErrorCode::BadParameter, text).with_help(Some(help)))
+            }
             Params::Positional(values) if values.len() == wanted => Ok(values),
             Params::Positional(values) => {
                 let (given, plural) = (values.len(), |count| if count == 1 { "" } else { "s" });
@@ -63,6 +71,11 @@ impl Params {
             }
         }
     }
+}
+
+/// Whether a statement names all its parameters.
+fn are_named(parameters: &[Parameter]) -> bool {
+    !parameters.is_empty() && parameters.iter().all(|parameter| parameter.name.is_some())
 }
 
 /// Values for a statement's parameters: `()`, a tuple of up to twelve values, [`params!`](crate::params!), a vector,

@@ -114,9 +114,7 @@ impl ArrowRows {
 
     /// An error of the statement, with its text.
     fn placed(&self, error: Error) -> Error {
-        let Some(running) = &self.running else { return error };
-        let error = running.stream.iter().fold(error, |error, stream| stream.failed(error));
-        running.sql.iter().fold(error, |error, sql| error.in_sql(sql))
+        self.running.iter().fold(error, |error, running| running.failed(error))
     }
 
     /// Takes note of the end.
@@ -398,6 +396,10 @@ pub(crate) fn no_row() -> Error {
     Error::new(ErrorCode::NoRow, "the statement gives no row, and one was asked for").with_help(Some("use query_opt"))
 }
 
+fn no_column(described: &str) -> Error {
+    Error::new(ErrorCode::NoSuchColumn, format!("the result has no {described}"))
+}
+
 impl Row {
     /// The row as a tuple: `let (host, up): (String, i64) = row.to()?`.
     ///
@@ -432,8 +434,7 @@ impl Row {
     #[inline]
     pub fn get<T: FromValue>(&self, column: impl ColumnIndex) -> Result<T, Error> {
         let Some((place, meta)) = column.place(self.columns()).and_then(|i| Some((i, self.columns().get(i)?))) else {
-            let text = format!("the result has no {}", column.describe());
-            return Err(Error::new(ErrorCode::NoSuchColumn, text));
+            return Err(no_column(&column.describe()));
         };
         let wanted = match &self.set.cells {
             // A short path for the most common rows.
@@ -443,6 +444,28 @@ impl Row {
         match wanted {
             Some(wanted) => Ok(wanted),
             None => Err(self.mismatch(place, meta.ty, &column.describe(), T::EXPECTED)),
+        }
+    }
+
+    /// A value where it lies, without a copy: [`ValueRef::as_str`] is the text of a VARCHAR.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), saltwing::Error> {
+    /// let connection = saltwing::Database::memory()?.connect().blocking();
+    /// connection.execute("CREATE TABLE t (k BIGINT PRIMARY KEY, v VARCHAR)", ())?;
+    /// connection.execute("UPSERT INTO t VALUES (1, 'one')", ())?;
+    /// let row = connection.query_one::<saltwing::Row>("SELECT v FROM t WHERE k = 1", ())?;
+    /// assert_eq!(row.get_ref("v")?.as_str(), Some("one"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// No such column; a value that has no form: a broken invariant.
+    pub fn get_ref(&self, column: impl ColumnIndex) -> Result<ValueRef<'_>, Error> {
+        match column.place(self.columns()) {
+            Some(place) => self.set.value(self.index, place),
+            None => Err(no_column(&column.describe())),
         }
     }
 

@@ -119,3 +119,46 @@ fn dates_of_time() {
     assert_eq!(ts, at);
     assert!(connection.query_one::<(Date,)>("SELECT ts FROM t WHERE k = 1", ()).is_err());
 }
+
+/// What a loop over borrowed data has at hand.
+#[test]
+fn references_are_values() {
+    let connection = Database::memory().unwrap().connect().blocking();
+    connection.execute("CREATE TABLE t (k BIGINT PRIMARY KEY, v VARCHAR, d DOUBLE, b BOOLEAN)", ()).unwrap();
+    let rows = [(1i64, Some("one"), 0.5f64, true), (2, None, 1.5, false)];
+    for (k, v, d, b) in &rows {
+        connection.execute("UPSERT INTO t VALUES (?, ?, ?, ?)", (k, v, d, b)).unwrap();
+    }
+    let read = connection.query_as::<(i64, Option<String>, f64, bool)>("SELECT * FROM t WHERE k > ?", (&0,)).unwrap();
+    let read: Vec<_> = read.collect::<Result<_, _>>().unwrap();
+    assert_eq!(read, rows.map(|(k, v, d, b)| (k, v.map(str::to_owned), d, b)));
+    assert_eq!(saltwing::Value::from(&Some(7u16)), saltwing::Value::Int(7));
+}
+
+#[test]
+fn a_text_is_read_without_a_copy() {
+    let connection = Database::memory().unwrap().connect().blocking();
+    connection.execute("CREATE TABLE t (k BIGINT PRIMARY KEY, v VARCHAR, b VARBINARY)", ()).unwrap();
+    connection.execute("UPSERT INTO t VALUES (1, 'one', ?), (2, NULL, NULL)", (vec![1u8, 2],)).unwrap();
+    let rows: Vec<saltwing::Row> =
+        connection.query("SELECT v, b, k FROM t WHERE k > 0", ()).unwrap().collect::<Result<_, _>>().unwrap();
+    assert_eq!(rows[0].get_ref("v").unwrap().as_str(), Some("one"));
+    assert_eq!(rows[0].get_ref(1).unwrap().as_bytes(), Some(&[1u8, 2][..]));
+    assert_eq!(rows[0].get_ref("k").unwrap().as_str(), None, "it is no text");
+    assert_eq!(rows[1].get_ref("v").unwrap(), saltwing::ValueRef::Null);
+    assert_eq!(rows[0].get_ref("x").unwrap_err().code().as_str(), "no_such_column");
+}
+
+/// Values without names for parameters with names would go by the order in which the text has them.
+#[test]
+fn named_parameters_take_named_values() {
+    let connection = Database::memory().unwrap().connect().blocking();
+    connection.execute("CREATE TABLE t (k BIGINT PRIMARY KEY, v BIGINT)", ()).unwrap();
+    let error = connection.execute("UPSERT INTO t (v, k) VALUES (:v, :k)", (1, 2)).unwrap_err();
+    assert_eq!(error.code().as_str(), "bad_parameter");
+    assert!(error.to_string().contains("(:v, :k)") && error.help().unwrap().contains("Params::named"), "{error:?}");
+    let named = saltwing::Params::named([("k", 2), ("v", 1)]);
+    connection.execute("UPSERT INTO t (v, k) VALUES (:v, :k)", named).unwrap();
+    assert_eq!(connection.query_one::<(i64, i64)>("SELECT k, v FROM t WHERE k = ?1", (2,)).unwrap(), (2, 1));
+    assert_eq!(connection.query_one::<(i64,)>("SELECT k FROM t WHERE k = $1", (2,)).unwrap(), (2,));
+}
