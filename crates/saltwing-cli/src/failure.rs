@@ -31,7 +31,7 @@ pub(crate) enum Failure {
 impl From<saltwing::Error> for Failure {
     fn from(error: saltwing::Error) -> Self {
         // COPY TO STDOUT writes directly, and its reader may close the pipe.
-        match source_of_io(&error) {
+        match error.io_kind() {
             Some(kind) if kind == io::ErrorKind::BrokenPipe => Self::Output(kind.into()),
             _ => Self::Sql(error),
         }
@@ -49,15 +49,4 @@ impl Failure {
     pub(crate) fn is_reader_gone(&self) -> bool {
         matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
     }
-}
-
-fn source_of_io(error: &saltwing::Error) -> Option<io::ErrorKind> {
-    let mut cause = std::error::Error::source(error);
-    while let Some(inner) = cause {
-        if let Some(io) = inner.downcast_ref::<io::Error>() {
-            return Some(io.kind());
-        }
-        cause = inner.source();
-    }
-    None
 }

@@ -1,6 +1,7 @@
 //! The one error of the library.
 
 use std::fmt;
+use std::io;
 use std::sync::Arc;
 
 use saltwing_access::TableError;
@@ -15,6 +16,23 @@ use saltwing_types::{ErrorCode, Span, StorageCause, StorageError, ValueError, wi
 use crate::error_subject::Subject;
 
 /// An error: a stable code with its SQLSTATE, one line of text, the position in the statement, and advice.
+///
+/// # Of statements
+/// Every call that runs a statement may give these; docs/contracts.md has all codes.
+///
+/// | [`ErrorCode`] | if |
+/// |---|---|
+/// | `Syntax`, `NotSupported` | the text is no statement, or one that does not run |
+/// | `NoSuchTable`, `NoSuchColumn`, `TypeMismatch` and their like | a name or a type does not fit |
+/// | `BadParameter` | there are more or fewer values than parameters, or other names |
+/// | `FullScanRefused` | it would read a whole table |
+/// | `DuplicateKey`, `NotNull`, `Check`, `OutOfRange`, `DivisionByZero` and their like | a row or a value cannot be |
+/// | `Conflict` | another commit came first: [`Error::is_retryable`] |
+/// | `Timeout`, `BudgetExceeded`, `Cancelled` | a limit, an [interrupt](crate::InterruptHandle), or a future that was dropped ends it |
+/// | `FailedTransaction`, `ActiveTransaction`, `NoTransaction`, `Locked` | the [transaction](crate::Transaction) takes no such statement, has ended, or runs another one |
+/// | `ReadOnly`, `Io`, `Corrupt`, `CommitUnknown` | the database, or the device under it |
+///
+/// An error of a row comes when the row is read. It fails the transaction, if one is open.
 ///
 /// `{}` is the line of text; `{:?}` is the text of [`Error::render`] with the statement that failed, so that a `main`
 /// that returns this error shows it as the shell does.
@@ -32,7 +50,8 @@ struct Inner {
     sql: Option<Arc<str>>,
     /// The full scans that the guard refuses.
     refused: Option<RefusedScans>,
-    source: Option<Box<dyn std::error::Error + Send + Sync>>,
+    /// The kind of the error of the system behind it.
+    io_kind: Option<io::ErrorKind>,
 }
 
 impl Error {
@@ -48,13 +67,15 @@ impl Error {
             subject: Subject::default(),
             sql: None,
             refused: None,
-            source: None,
+            io_kind: None,
         }))
     }
 
-    pub(crate) fn wrap(code: ErrorCode, error: impl std::error::Error + Send + Sync + 'static) -> Self {
+    /// The error of a part of the library. Its causes are in the text.
+    pub(crate) fn wrap(code: ErrorCode, error: impl std::error::Error + 'static) -> Self {
         let mut wrapped = Self::new(code, with_causes(&error));
-        wrapped.0.source = Some(Box::new(error));
+        let causes = std::iter::successors(Some(&error as &(dyn std::error::Error + 'static)), |cause| cause.source());
+        wrapped.0.io_kind = causes.filter_map(|cause| cause.downcast_ref::<io::Error>()).map(io::Error::kind).next();
         wrapped
     }
 
@@ -74,6 +95,13 @@ impl Error {
     #[must_use]
     pub(crate) fn with_help_instead(mut self, help: impl Into<String>) -> Self {
         self.0.help = Some(help.into());
+        self
+    }
+
+    /// With advice before what it has.
+    #[must_use]
+    pub(crate) fn with_more_help(mut self, more: &str) -> Self {
+        self.0.help = Some(self.0.help.take().map_or_else(|| more.to_owned(), |help| format!("{more}\n{help}")));
         self
     }
 
@@ -182,10 +210,14 @@ impl Error {
         self.0.subject.column.as_deref().or(refused.map(|refusal| refusal.leading.as_str()))
     }
 
-    /// The key of the row that it is about: values as SQL text of a duplicate key, the row key in hex of a conflict or a
-    /// damaged row.
+    /// The key of the row that it is about, of a duplicate key or a conflict: its values as SQL text. The row key in hex of a damaged row.
     pub fn key(&self) -> Option<&str> {
         self.0.subject.key.as_deref()
+    }
+
+    /// The kind of the error of a file, a pipe or a device, if one is the cause: a COPY to a pipe whose reader has left is `BrokenPipe`.
+    pub fn io_kind(&self) -> Option<io::ErrorKind> {
+        self.0.io_kind
     }
 
     /// Whether the same statement may succeed if it is sent again unchanged. Not if parts are committed, because the
@@ -236,11 +268,8 @@ impl fmt::Debug for Error {
     }
 }
 
-impl std::error::Error for Error {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.0.source.as_deref().map(|e| e as &(dyn std::error::Error + 'static))
-    }
-}
+/// It has no source: the causes are in the text, and who prints an error with its sources would say them twice.
+impl std::error::Error for Error {}
 
 impl From<SqlError> for Error {
     fn from(error: SqlError) -> Self {
