@@ -118,7 +118,7 @@ impl Appender {
 /// is there whole or not at all. A part is written by a thread of the library while the next one is gathered, so a call waits if the
 /// one before is not written yet, and memory holds two parts at most. Only [`Appender::flush`] and [`Appender::close`] say that all rows are as durable
 /// as `SET durability` says. Inside a transaction the rows are a part of it, and COMMIT makes them durable; an appender belongs to the transaction
-/// in which it was made.
+/// in which it was made. One that was made before `BEGIN` takes no rows until the transaction ends (`active_transaction`).
 ///
 /// **Errors.** A row that is refused when it is added is not taken, and the appender goes on. An error of a part comes from a later
 /// call, and names the row: the rows before it are written, it and those behind it are not ([`Error::rows_committed`] counts), and the appender takes

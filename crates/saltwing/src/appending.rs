@@ -6,7 +6,7 @@
 //! ```
 //! At most one part is written while the next one is gathered: this bounds the memory.
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use arrow::array::RecordBatch;
 use async_channel::{Receiver, RecvError};
@@ -22,6 +22,7 @@ use crate::outcome::{ExecResult, Outcome};
 use crate::session::Session;
 use crate::statement_cache::CachedStatement;
 use crate::transaction::SessionTransaction;
+use crate::transaction_closure::check_outside;
 use crate::{Error, Params};
 
 /// What an [`Appender`](crate::Appender) and its blocking form share.
@@ -30,7 +31,7 @@ pub(crate) struct Appending {
     /// The `COPY .. FROM STDIN` that an appender is.
     statement: Arc<CachedStatement>,
     /// The transaction that the rows are a part of.
-    transaction: Option<Arc<SessionTransaction>>,
+    transaction: Option<Weak<SessionTransaction>>,
     table: Arc<Table>,
     /// The columns of the rows.
     columns: Vec<ColumnDef>,
@@ -53,8 +54,12 @@ enum Writing {
 pub(crate) type PartWritten = (Box<Loader>, Result<(), Error>);
 
 impl Appending {
-    /// `table` and `columns` are written as in SQL.
+    /// `table` and `columns` are written as in SQL. An error fails the transaction, as that of the COPY would.
     pub(crate) fn new(session: &Session, table: &str, columns: &[impl AsRef<str>]) -> Result<Self, Error> {
+        Self::made(session, table, columns).inspect_err(|error| session.transaction.fail(error))
+    }
+
+    fn made(session: &Session, table: &str, columns: &[impl AsRef<str>]) -> Result<Self, Error> {
         session.writable()?;
         let columns: Vec<&str> = columns.iter().map(AsRef::as_ref).collect();
         let list = if columns.is_empty() { String::new() } else { format!(" ({})", columns.join(", ")) };
@@ -63,14 +68,16 @@ impl Appending {
             Statement::CopyFrom(copy) if copy.path().is_none() => copy,
             _ => return Err(Error::new(ErrorCode::BadArgument, format!("{table} is no name of a table"))),
         };
-        let in_sql = |error: Error| error.in_sql(&statement.text);
         let name = copy.table.clone();
-        let target = session.load_target(copy, OnConflict::Replace).map_err(in_sql)?;
+        let transaction = session.open_transaction()?;
+        let within = transaction.as_ref().map(|transaction| transaction.check().map(|()| session.within(transaction)));
+        let target = within.transpose()?.as_ref().unwrap_or(session).load_target(copy, OnConflict::Replace);
+        let target = target.map_err(|error| error.in_sql(&statement.text))?;
         let column = |&column: &usize| Some(target.column(column)?.clone());
         let columns = target.columns.iter().filter_map(column).collect();
         Ok(Self {
             session: session.clone(),
-            transaction: session.transaction.current(),
+            transaction: transaction.as_ref().map(Arc::downgrade),
             table: target.table.clone(),
             columns,
             limits: PartLimits::of(session),
@@ -100,6 +107,7 @@ impl Appending {
     /// Adds a row to the part.
     pub(crate) fn add(&mut self, row: Params) -> Result<(), Error> {
         self.check()?;
+        self.check_transaction()?;
         let row = match row {
             Params::Positional(values) if values.len() == self.columns.len() => values,
             Params::Positional(values) => {
@@ -154,9 +162,24 @@ impl Appending {
         places: &[(usize, SqlType)],
         row: usize,
     ) -> Result<(), Error> {
+        self.check_transaction()?;
         let values = places.iter().map(|(place, ty)| value_at(batch.column(*place), row, *ty));
         let values = values.collect::<Result<Vec<_>, _>>().map_err(|error| self.refused(error.into()))?;
         self.add_values(values.into_iter())
+    }
+
+    /// A row is a part of the transaction in which the appender was made, or of none.
+    ///
+    /// # Errors
+    /// [`ErrorCode::ActiveTransaction`] if the appender was made outside of the transaction that is open now.
+    fn check_transaction(&self) -> Result<(), Error> {
+        check_outside(&self.session.transaction)?;
+        if self.transaction.is_some() || !self.session.transaction.is_open() {
+            return Ok(());
+        }
+        let text = "the appender was made before BEGIN, and its rows would be no part of the transaction";
+        let help = "close it before BEGIN, and make another one inside the transaction";
+        Err(Error::new(ErrorCode::ActiveTransaction, text).with_help(Some(help)))
     }
 
     fn add_values(&mut self, values: impl Iterator<Item = Value>) -> Result<(), Error> {
@@ -276,7 +299,7 @@ pub(crate) fn log(result: Result<(), Error>) -> Result<(), Error> {
 /// Writes a part as a statement of its own, or of the transaction.
 fn write_part(
     session: &Session,
-    transaction: &Option<Arc<SessionTransaction>>,
+    transaction: &Option<Weak<SessionTransaction>>,
     statement: &Arc<CachedStatement>,
 ) -> impl FnOnce(&mut Loader, Part) -> Result<(), Error> + Send + 'static {
     let (session, transaction, statement) = (session.fork(), transaction.clone(), statement.clone());
@@ -290,6 +313,9 @@ fn write_part(
             loader.write(part, &session.computing(&[], &[], &context), &mut refused)?;
             Ok(Outcome::Done(ExecResult::default()))
         };
+        session.check_bound()?;
+        let ended = || Error::new(ErrorCode::NoTransaction, "the transaction has ended in which the appender was made");
+        let transaction = transaction.map(|transaction| transaction.upgrade().ok_or_else(ended)).transpose()?;
         session.run_in(transaction, &statement, run).map(drop)
     }
 }

@@ -16,7 +16,7 @@ use crate::{ArrowRows, Error, FromRow, Page, Row, Settings, Stats};
 pub use crate::appender::BlockingAppender as Appender;
 pub use crate::transaction_guard::BlockingTransaction as Transaction;
 
-/// A connection whose calls block.
+/// A connection whose calls block. As with [`crate::Connection`], clones are the same connection, with its settings and its `BEGIN`.
 #[derive(Clone)]
 pub struct Connection {
     pub(crate) session: Session,
@@ -26,7 +26,7 @@ impl Connection {
     /// Runs one statement, and its rows to the end if it has any.
     ///
     /// # Errors
-    /// The statement's error.
+    /// Those [of statements](crate::Error#of-statements).
     pub fn execute(&self, sql: &str, params: impl IntoParams) -> Result<ExecResult, Error> {
         self.session.execute(sql, params.into_params())
     }
@@ -34,7 +34,7 @@ impl Connection {
     /// Runs all statements of a text, up to the first that fails.
     ///
     /// # Errors
-    /// The statement's error.
+    /// Those [of statements](crate::Error#of-statements).
     pub fn execute_batch(&self, sql: &str) -> Result<Vec<ExecResult>, Error> {
         self.session.execute_batch(sql)
     }
@@ -42,7 +42,7 @@ impl Connection {
     /// Runs a statement that gives rows.
     ///
     /// # Errors
-    /// The statement's error.
+    /// Those [of statements](crate::Error#of-statements).
     pub fn query(&self, sql: &str, params: impl IntoParams) -> Result<Rows, Error> {
         let outcome = self.session.query(sql, params.into_params())?;
         Ok(Rows(crate::Rows::new(outcome)))
@@ -51,7 +51,7 @@ impl Connection {
     /// Runs it for its only row, as a tuple or a [`Row`]: `query_one::<(i64, String)>(sql, params)`.
     ///
     /// # Errors
-    /// The statement's error; `no_row` and `several_rows`; as [`Row::get`](crate::Row::get).
+    /// Those [of statements](crate::Error#of-statements); `no_row` and `several_rows`; as [`Row::get`](crate::Row::get).
     pub fn query_one<R: FromRow>(&self, sql: &str, params: impl IntoParams) -> Result<R, Error> {
         self.query_opt(sql, params)?.ok_or_else(no_row)
     }
@@ -59,7 +59,7 @@ impl Connection {
     /// As `query_one`, where there may be no row.
     ///
     /// # Errors
-    /// The statement's error; `several_rows`; as [`Row::get`](crate::Row::get).
+    /// Those [of statements](crate::Error#of-statements); `several_rows`; as [`Row::get`](crate::Row::get).
     pub fn query_opt<R: FromRow>(&self, sql: &str, params: impl IntoParams) -> Result<Option<R>, Error> {
         let mut rows = self.query(sql, params)?;
         only_row(|| rows.next().transpose())
@@ -68,7 +68,7 @@ impl Connection {
     /// Runs a statement that gives rows, each as an `R`: a tuple, or a struct that derives `FromRow`.
     ///
     /// # Errors
-    /// The statement's error.
+    /// Those [of statements](crate::Error#of-statements).
     pub fn query_as<R: FromRow>(&self, sql: &str, params: impl IntoParams) -> Result<TypedRows<R>, Error> {
         self.query(sql, params).map(TypedRows::new)
     }
@@ -94,7 +94,7 @@ impl Connection {
     /// Runs a statement that gives rows, as Arrow batches: see [`ArrowRows::next_blocking`].
     ///
     /// # Errors
-    /// The statement's error.
+    /// Those [of statements](crate::Error#of-statements).
     pub fn query_arrow(&self, sql: &str, params: impl IntoParams) -> Result<ArrowRows, Error> {
         Ok(ArrowRows::new(self.session.query(sql, params.into_params())?))
     }
@@ -102,7 +102,7 @@ impl Connection {
     /// Runs any statement: rows if it gives some.
     ///
     /// # Errors
-    /// The statement's error.
+    /// Those [of statements](crate::Error#of-statements).
     pub fn run(&self, sql: &str, params: impl IntoParams) -> Result<Response, Error> {
         Ok(match self.session.run(sql, params.into_params())? {
             Outcome::Done(result) => Response::Done(result),
@@ -127,7 +127,7 @@ impl Connection {
     /// a timeout do, is tried again unless the statement was stopped.
     ///
     /// # Errors
-    /// The statement's error; [`ErrorCode::BadArgument`](crate::ErrorCode::BadArgument) for another statement.
+    /// Those [of statements](crate::Error#of-statements); [`ErrorCode::BadArgument`](crate::ErrorCode::BadArgument) for another statement.
     pub fn copy_from_reader(&self, sql: &str, mut reader: impl Read) -> Result<ExecResult, Error> {
         self.session.copy_from_reader(sql, &mut reader)
     }
@@ -147,7 +147,7 @@ impl Connection {
     /// ```
     ///
     /// # Errors
-    /// The statement's error; [`ErrorCode::BadArgument`](crate::ErrorCode::BadArgument) for another statement.
+    /// Those [of statements](crate::Error#of-statements); [`ErrorCode::BadArgument`](crate::ErrorCode::BadArgument) for another statement.
     pub fn copy_to_writer(
         &self,
         sql: &str,
@@ -160,7 +160,7 @@ impl Connection {
     /// Checks a statement once, to run it often.
     ///
     /// # Errors
-    /// The statement's error, including a refusal by the guard.
+    /// Those [of statements](crate::Error#of-statements), including a refusal by the guard.
     pub fn prepare(&self, sql: &str) -> Result<Statement, Error> {
         Ok(Statement { prepared: self.session.prepare(sql)? })
     }
@@ -221,7 +221,7 @@ impl Statement {
     /// Runs it.
     ///
     /// # Errors
-    /// The statement's error.
+    /// Those [of statements](crate::Error#of-statements).
     pub fn execute(&self, params: impl IntoParams) -> Result<ExecResult, Error> {
         self.prepared.execute(params.into_params())
     }
@@ -229,7 +229,7 @@ impl Statement {
     /// Runs it for its rows.
     ///
     /// # Errors
-    /// The statement's error.
+    /// Those [of statements](crate::Error#of-statements).
     pub fn query(&self, params: impl IntoParams) -> Result<Rows, Error> {
         Ok(Rows(crate::Rows::new(self.prepared.query(params.into_params())?)))
     }
@@ -237,7 +237,7 @@ impl Statement {
     /// Runs it for its only row, as a tuple or a [`Row`]: `query_one::<(i64, String)>(())`.
     ///
     /// # Errors
-    /// The statement's error; `no_row` and `several_rows`; as [`Row::get`](crate::Row::get).
+    /// Those [of statements](crate::Error#of-statements); `no_row` and `several_rows`; as [`Row::get`](crate::Row::get).
     pub fn query_one<R: FromRow>(&self, params: impl IntoParams) -> Result<R, Error> {
         self.query_opt(params)?.ok_or_else(no_row)
     }
@@ -245,7 +245,7 @@ impl Statement {
     /// As `query_one`, where there may be no row.
     ///
     /// # Errors
-    /// The statement's error; `several_rows`; as [`Row::get`](crate::Row::get).
+    /// Those [of statements](crate::Error#of-statements); `several_rows`; as [`Row::get`](crate::Row::get).
     pub fn query_opt<R: FromRow>(&self, params: impl IntoParams) -> Result<Option<R>, Error> {
         let mut rows = self.query(params)?;
         only_row(|| rows.next().transpose())
@@ -254,7 +254,7 @@ impl Statement {
     /// Runs it for its rows, each as an `R`: a tuple, or a struct that derives `FromRow`.
     ///
     /// # Errors
-    /// The statement's error.
+    /// Those [of statements](crate::Error#of-statements).
     pub fn query_as<R: FromRow>(&self, params: impl IntoParams) -> Result<TypedRows<R>, Error> {
         self.query(params).map(TypedRows::new)
     }
@@ -262,9 +262,28 @@ impl Statement {
     /// Runs it for its rows, as Arrow batches: see [`ArrowRows::next_blocking`].
     ///
     /// # Errors
-    /// The statement's error.
+    /// Those [of statements](crate::Error#of-statements).
     pub fn query_arrow(&self, params: impl IntoParams) -> Result<ArrowRows, Error> {
         Ok(ArrowRows::new(self.prepared.query(params.into_params())?))
+    }
+
+    /// The same statement on another connection, such as a [`Transaction`]: see [`crate::Statement::on`].
+    ///
+    /// ```
+    /// # fn main() -> Result<(), saltwing::Error> {
+    /// let connection = saltwing::Database::memory()?.connect().blocking();
+    /// connection.execute("CREATE TABLE t (k BIGINT PRIMARY KEY, v VARCHAR)", ())?;
+    /// let insert = connection.prepare("INSERT INTO t VALUES (?, ?)")?;
+    /// let transaction = connection.begin()?;
+    /// insert.on(&transaction).execute((1, "one"))?;
+    /// transaction.rollback()?;
+    /// assert_eq!(connection.query_one::<(i64,)>("SELECT count(*) FROM t WHERE k > 0", ())?, (0,));
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn on(&self, connection: &Connection) -> Self {
+        Self { prepared: self.prepared.on(&connection.session) }
     }
 
     /// How many parameters it has.

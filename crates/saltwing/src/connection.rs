@@ -13,12 +13,21 @@ use crate::params::{IntoParams, Params};
 use crate::progress::{CopyProgress, IndexProgress};
 use crate::rows::no_row;
 use crate::session::{InterruptHandle, Prepared, Session};
+use crate::transaction_closure::check_outside;
 use crate::{ArrowRows, Error, FromRow, Page, Rows, Settings, TypedRows};
 
 /// How many batches wait for a reader.
 const BATCHES_AHEAD: usize = 2;
 
-/// A connection. Cheap to clone; clones share their settings.
+/// A connection. Cheap to clone.
+///
+/// **Clones are the same connection**: they share its settings, its temporary tables, the values that it took last from sequences,
+/// and the transaction that `BEGIN` opens, so that a statement of one clone joins the BEGIN of another. Its
+/// [interrupt handle](Connection::interrupt_handle) stops all of them. For work that is independent use [`Database::connect`](crate::Database::connect),
+/// which is cheap, too. [`Connection::begin`] and [`Connection::transaction`] open a transaction on a connection of its own; any number of them, from
+/// any number of clones, may be open at once.
+///
+/// A connection may be used from several threads; only the statements of one `BEGIN` run one after the other.
 #[derive(Clone)]
 pub struct Connection {
     pub(crate) session: Session,
@@ -33,7 +42,7 @@ impl Connection {
     /// Runs one statement, and its rows to the end if it has any.
     ///
     /// # Errors
-    /// The statement's error.
+    /// Those [of statements](crate::Error#of-statements).
     pub async fn execute(&self, sql: &str, params: impl IntoParams) -> Result<ExecResult, Error> {
         let (sql, params) = (sql.to_owned(), params.into_params());
         self.run_blocking(move |session| session.execute(&sql, params)).await
@@ -42,7 +51,7 @@ impl Connection {
     /// Runs all statements of a text, up to the first that fails.
     ///
     /// # Errors
-    /// The statement's error.
+    /// Those [of statements](crate::Error#of-statements).
     pub async fn execute_batch(&self, sql: &str) -> Result<Vec<ExecResult>, Error> {
         let sql = sql.to_owned();
         self.run_blocking(move |session| session.execute_batch(&sql)).await
@@ -51,7 +60,7 @@ impl Connection {
     /// Runs a statement that gives rows.
     ///
     /// # Errors
-    /// The statement's error.
+    /// Those [of statements](crate::Error#of-statements).
     pub async fn query(&self, sql: &str, params: impl IntoParams) -> Result<Rows, Error> {
         let (sql, params) = (sql.to_owned(), params.into_params());
         Ok(Rows::new(self.stream_blocking(move |session| session.query(&sql, params)).await?))
@@ -60,7 +69,7 @@ impl Connection {
     /// Runs it for its only row, as a tuple or a [`Row`](crate::Row): `query_one::<(i64, String)>(sql, params)`.
     ///
     /// # Errors
-    /// The statement's error; `no_row` and `several_rows`; as [`Row::get`](crate::Row::get).
+    /// Those [of statements](crate::Error#of-statements); `no_row` and `several_rows`; as [`Row::get`](crate::Row::get).
     pub async fn query_one<R: FromRow>(&self, sql: &str, params: impl IntoParams) -> Result<R, Error> {
         self.query_opt(sql, params).await?.ok_or_else(no_row)
     }
@@ -68,7 +77,7 @@ impl Connection {
     /// As `query_one`, where there may be no row.
     ///
     /// # Errors
-    /// The statement's error; `several_rows`; as [`Row::get`](crate::Row::get).
+    /// Those [of statements](crate::Error#of-statements); `several_rows`; as [`Row::get`](crate::Row::get).
     pub async fn query_opt<R: FromRow>(&self, sql: &str, params: impl IntoParams) -> Result<Option<R>, Error> {
         self.query(sql, params).await?.only().await
     }
@@ -76,7 +85,7 @@ impl Connection {
     /// Runs a statement that gives rows, each as an `R`: a tuple, or a struct that derives `FromRow`.
     ///
     /// # Errors
-    /// The statement's error.
+    /// Those [of statements](crate::Error#of-statements).
     pub async fn query_as<R: FromRow>(&self, sql: &str, params: impl IntoParams) -> Result<TypedRows<R>, Error> {
         self.query(sql, params).await.map(TypedRows::new)
     }
@@ -104,7 +113,7 @@ impl Connection {
     /// ```
     ///
     /// # Errors
-    /// The statement's error; [`ErrorCode::NotSupported`](crate::ErrorCode::NotSupported) for a query of another kind;
+    /// Those [of statements](crate::Error#of-statements); [`ErrorCode::NotSupported`](crate::ErrorCode::NotSupported) for a query of another kind;
     /// [`ErrorCode::BadArgument`](crate::ErrorCode::BadArgument) for a text that is no token, and for the token of another query, of
     /// other values of its parameters, or of another definition of its table.
     pub async fn query_page<R: FromRow>(
@@ -125,7 +134,7 @@ impl Connection {
     /// Runs a statement that gives rows, as Arrow batches.
     ///
     /// # Errors
-    /// The statement's error.
+    /// Those [of statements](crate::Error#of-statements).
     pub async fn query_arrow(&self, sql: &str, params: impl IntoParams) -> Result<ArrowRows, Error> {
         let (sql, params) = (sql.to_owned(), params.into_params());
         Ok(ArrowRows::new(self.stream_blocking(move |session| session.query(&sql, params)).await?))
@@ -163,10 +172,10 @@ impl Connection {
     /// Checks a statement once, to run it often.
     ///
     /// # Errors
-    /// The statement's error, including a refusal by the guard.
+    /// Those [of statements](crate::Error#of-statements), including a refusal by the guard.
     pub async fn prepare(&self, sql: &str) -> Result<Statement, Error> {
         let sql = sql.to_owned();
-        let prepared = self.run_blocking(move |session| session.prepare(&sql)).await?;
+        let prepared = self.work_blocking(move |session| session.prepare(&sql)).await?;
         Ok(Statement { connection: self.clone(), prepared: Arc::new(prepared) })
     }
 
@@ -231,8 +240,17 @@ impl Connection {
         self.session.settings()
     }
 
-    /// Runs `work` on a thread of the library; cancels it when the future is dropped.
-    async fn run_blocking<T: Send + 'static>(
+    /// Runs statements on a thread of the library; cancels them when the future is dropped.
+    pub(crate) async fn run_blocking<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Session) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        // The caller's thread knows it, and the library's does not.
+        check_outside(&self.session.transaction)?;
+        self.work_blocking(work).await
+    }
+
+    async fn work_blocking<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Session) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
@@ -304,7 +322,7 @@ impl Statement {
     /// Runs it.
     ///
     /// # Errors
-    /// The statement's error.
+    /// Those [of statements](crate::Error#of-statements).
     pub async fn execute(&self, params: impl IntoParams) -> Result<ExecResult, Error> {
         let (prepared, params) = (self.prepared.clone(), params.into_params());
         self.connection.run_blocking(move |session| prepared.on(session).execute(params)).await
@@ -313,7 +331,7 @@ impl Statement {
     /// Runs it for its rows.
     ///
     /// # Errors
-    /// The statement's error.
+    /// Those [of statements](crate::Error#of-statements).
     pub async fn query(&self, params: impl IntoParams) -> Result<Rows, Error> {
         Ok(Rows::new(self.outcome(params.into_params()).await?))
     }
@@ -321,7 +339,7 @@ impl Statement {
     /// Runs it for its only row, as a tuple or a [`Row`](crate::Row): `query_one::<(i64, String)>(())`.
     ///
     /// # Errors
-    /// The statement's error; `no_row` and `several_rows`; as [`Row::get`](crate::Row::get).
+    /// Those [of statements](crate::Error#of-statements); `no_row` and `several_rows`; as [`Row::get`](crate::Row::get).
     pub async fn query_one<R: FromRow>(&self, params: impl IntoParams) -> Result<R, Error> {
         self.query_opt(params).await?.ok_or_else(no_row)
     }
@@ -329,7 +347,7 @@ impl Statement {
     /// As `query_one`, where there may be no row.
     ///
     /// # Errors
-    /// The statement's error; `several_rows`; as [`Row::get`](crate::Row::get).
+    /// Those [of statements](crate::Error#of-statements); `several_rows`; as [`Row::get`](crate::Row::get).
     pub async fn query_opt<R: FromRow>(&self, params: impl IntoParams) -> Result<Option<R>, Error> {
         self.query(params).await?.only().await
     }
@@ -337,7 +355,7 @@ impl Statement {
     /// Runs it for its rows, each as an `R`: a tuple, or a struct that derives `FromRow`.
     ///
     /// # Errors
-    /// The statement's error.
+    /// Those [of statements](crate::Error#of-statements).
     pub async fn query_as<R: FromRow>(&self, params: impl IntoParams) -> Result<TypedRows<R>, Error> {
         self.query(params).await.map(TypedRows::new)
     }
@@ -345,7 +363,7 @@ impl Statement {
     /// Runs it for its rows, as Arrow batches.
     ///
     /// # Errors
-    /// The statement's error.
+    /// Those [of statements](crate::Error#of-statements).
     pub async fn query_arrow(&self, params: impl IntoParams) -> Result<ArrowRows, Error> {
         Ok(ArrowRows::new(self.outcome(params.into_params()).await?))
     }
@@ -353,6 +371,32 @@ impl Statement {
     async fn outcome(&self, params: Params) -> Result<RowsOutcome, Error> {
         let prepared = self.prepared.clone();
         self.connection.stream_blocking(move |session| prepared.on(session).query(params)).await
+    }
+
+    /// The same statement on another connection, such as a [`Transaction`](crate::Transaction). A statement runs on the connection that prepared it, and in
+    /// the transaction that this has open by `BEGIN`; it is no part of a transaction that is a connection of its own.
+    ///
+    /// Cheap. The statement keeps its text and its plans; names, settings and temporary tables are those of the other connection.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), saltwing::Error> {
+    /// # let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+    /// # runtime.block_on(async {
+    /// let connection = saltwing::Database::memory()?.connect();
+    /// connection.execute("CREATE TABLE t (k BIGINT PRIMARY KEY, v VARCHAR)", ()).await?;
+    /// let insert = connection.prepare("INSERT INTO t VALUES (?, ?)").await?;
+    /// let transaction = connection.begin().await?;
+    /// insert.on(&transaction).execute((1, "one")).await?;
+    /// transaction.rollback().await?;
+    /// let (count,): (i64,) = connection.query_one("SELECT count(*) FROM t WHERE k > 0", ()).await?;
+    /// assert_eq!(count, 0);
+    /// # Ok(())
+    /// # })
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn on(&self, connection: &Connection) -> Self {
+        Self { connection: connection.clone(), prepared: self.prepared.clone() }
     }
 
     /// How many parameters it has.

@@ -17,7 +17,9 @@ use saltwing_types::{ErrorCode, SqlType, Value};
 
 use crate::Error;
 use crate::computed::Computing;
-use crate::kept::KeptReturning;
+use crate::kept::Kept;
+use crate::kept_select::KeptSelect;
+use crate::kept_write::{KeptUpdate, KeptWrite};
 use crate::outcome::{ExecResult, Outcome, RowsOutcome, Running, Stats};
 use crate::session::Session;
 use crate::settings::ExecutorChoice;
@@ -29,16 +31,18 @@ struct Dml<'a> {
     params: &'a [Value],
     context: ScanContext,
     returning: Option<Arc<Returning>>,
+    /// The place for what is kept of it.
+    kept: Option<&'a KeptWrite>,
 }
 
 impl Session {
     /// Runs a statement that writes rows, and again, from name resolution on, if a table's definition changed meanwhile. `kept`
-    /// is the place for its RETURNING if it may run again.
+    /// is the place for what is kept of it if it may run again.
     pub(crate) fn run_dml(
         &self,
         statement: &Statement,
         params: &[Value],
-        kept: Option<&KeptReturning>,
+        kept: Option<&KeptWrite>,
     ) -> Result<Outcome, Error> {
         self.writable()?;
         loop {
@@ -52,8 +56,8 @@ impl Session {
                 continue;
             }
             let kept = kept.filter(|_| through.is_none());
-            let returning = returning_of(statement, &*catalog, params, kept)?;
-            match (Dml { session: self, catalog, params, context: self.begin(), returning }).run(statement) {
+            let returning = returning_of(statement, &*catalog, params, kept.map(|kept| &kept.returning))?;
+            match (Dml { session: self, catalog, params, context: self.begin(), returning, kept }).run(statement) {
                 Err(error)
                     if error.code() == ErrorCode::Conflict
                         && error.rows_committed() == 0
@@ -146,7 +150,7 @@ fn returning_of(
     statement: &Statement,
     catalog: &dyn CatalogReader,
     params: &[Value],
-    kept: Option<&KeptReturning>,
+    kept: Option<&Kept<Option<Arc<Returning>>>>,
 ) -> Result<Option<Arc<Returning>>, Error> {
     let version = catalog.version();
     if let Some(known) = kept.and_then(|kept| kept.of(version)) {
@@ -222,6 +226,24 @@ impl Dml<'_> {
         self.session.start_run(run, self.context.clone())
     }
 
+    /// As [`Dml::start_query`], by the plan that is kept for the query if there is one.
+    fn start_kept(
+        &self,
+        attempt: &Attempt<'_>,
+        (query, kept): (&QueryStatement, Option<&KeptSelect>),
+        verb: HintVerb,
+        now_ms: i64,
+    ) -> Result<RowsOutcome, Error> {
+        if let Some(kept) = kept {
+            let reading = (attempt.snapshot().clone(), self.context.clone());
+            let started = self.session.start_kept((query, kept), &*self.catalog, self.params, reading, verb)?;
+            if let Some(rows) = started {
+                return Ok(rows);
+            }
+        }
+        self.start_query(attempt, query, verb, now_ms)
+    }
+
     fn upsert(&self, statement: &Upsert, verb: HintVerb) -> Result<Outcome, Error> {
         let (session, params) = (self.session, self.params);
         let is_insert = verb == HintVerb::Insert;
@@ -232,7 +254,8 @@ impl Dml<'_> {
             BoundSource::Query(query) => {
                 let (query, computing) = (statement.source_query(&query), computing());
                 return self.write(session.writer().limits, |attempt| {
-                    self.upsert_query(attempt, &target, &query, verb, &computing).map(|result| (None, result))
+                    let query = (&query, self.kept.map(|kept| &kept.source));
+                    self.upsert_query(attempt, &target, query, verb, &computing).map(|result| (None, result))
                 });
             }
             BoundSource::Rows(mut rows) => {
@@ -261,15 +284,15 @@ impl Dml<'_> {
         &self,
         attempt: &mut Attempt<'_>,
         target: &UpsertTarget,
-        query: &QueryStatement,
+        query: (&QueryStatement, Option<&KeptSelect>),
         verb: HintVerb,
         computing: &Computing<'_>,
     ) -> Result<ExecResult, Error> {
-        let rows = self.start_query(attempt, query, verb, computing.now_ms)?;
+        let rows = self.start_kept(attempt, query, verb, computing.now_ms)?;
         if rows.columns.len() != target.columns.len() {
             let text =
                 format!("the query gives {} columns for {} to be written", rows.columns.len(), target.columns.len());
-            let error = Error::new(ErrorCode::Syntax, text).at(Some(query.span));
+            let error = Error::new(ErrorCode::Syntax, text).at(Some(query.0.span));
             return Err(error.with_phoenix(Some(1020)));
         }
         let (types, snapshot) = (rows.types(), attempt.snapshot().clone());
@@ -306,18 +329,32 @@ impl Dml<'_> {
 
     /// An UPDATE: a query gives the rows as they will be.
     fn update(&self, statement: &Update) -> Result<Outcome, Error> {
-        let bound = update(statement, &*self.catalog, Params::Given(self.params))?;
+        let known = self.known_update(statement)?;
+        let KeptUpdate { bound, select } = &*known;
         let BoundUpdate { table, query, changed, moves_rows, is_joined, .. } = bound;
         let (limits, now_ms) = (self.session.writer().limits, self.session.now_ms());
         // Whether a key is free is known when all rows are.
-        let limits = if moves_rows { limits.in_one() } else { limits };
-        let repeats = if is_joined { Repeats::Alike } else { Repeats::None };
+        let limits = if *moves_rows { limits.in_one() } else { limits };
+        let repeats = if *is_joined { Repeats::Alike } else { Repeats::None };
+        let query = (query, self.kept.map(|_| select));
         self.write(limits, |attempt| {
-            let rows = self.start_query(attempt, &query, HintVerb::Update, now_ms)?;
-            let mut targets = TargetRows::new(attempt, &table, repeats).obeying(RowRules::of(&table)?);
-            let result = each_batch(rows, |types, batch| targets.update(&changed, types, batch))?;
+            let rows = self.start_kept(attempt, query, HintVerb::Update, now_ms)?;
+            let mut targets = TargetRows::new(attempt, table, repeats).obeying(RowRules::of(table)?);
+            let result = each_batch(rows, |types, batch| targets.update(changed, types, batch))?;
             Ok((Some(targets.end()?), result))
         })
+    }
+
+    /// The UPDATE, bound now or before.
+    fn known_update(&self, statement: &Update) -> Result<Arc<KeptUpdate>, Error> {
+        let (kept, version) = (self.kept.map(|kept| &kept.update), self.catalog.version());
+        if let Some(known) = kept.and_then(|kept| kept.of(version)) {
+            return Ok(known);
+        }
+        let bound = update(statement, &*self.catalog, Params::Given(self.params))?;
+        let made = Arc::new(KeptUpdate { bound, select: KeptSelect::default() });
+        kept.iter().for_each(|kept| kept.put(version, made.clone()));
+        Ok(made)
     }
 
     /// A MERGE: each clause has a query of its own, over the rows as they are before the statement.
@@ -341,7 +378,7 @@ impl Dml<'_> {
                     }
                     MergeStep::Insert(target, query) => {
                         let before = attempt.changes();
-                        let result = self.upsert_query(attempt, target, query, HintVerb::Merge, &computing)?;
+                        let result = self.upsert_query(attempt, target, (query, None), HintVerb::Merge, &computing)?;
                         all.rows_affected += attempt.changes() - before;
                         result
                     }

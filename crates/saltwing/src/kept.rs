@@ -1,15 +1,9 @@
 //! What is kept for a cached statement from one run to the next.
 
-use std::sync::Arc;
-
 use parking_lot::Mutex;
-use saltwing_exec::Returning;
 
 /// A value that was made on one version of the catalog, and holds for that version alone.
 pub(crate) struct Kept<T>(Mutex<Option<(u64, T)>>);
-
-/// The RETURNING of a statement that writes; `None` if it has none. Planning it takes longer than the write of a row.
-pub(crate) type KeptReturning = Kept<Option<Arc<Returning>>>;
 
 impl<T> Default for Kept<T> {
     fn default() -> Self {

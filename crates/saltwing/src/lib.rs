@@ -64,6 +64,8 @@ mod index_builder;
 mod indexes;
 mod kept;
 mod kept_plan;
+mod kept_select;
+mod kept_write;
 mod load;
 mod machine_memory;
 mod maintenance;
@@ -106,6 +108,7 @@ mod sweeper;
 mod temporary;
 mod text_rows;
 mod transaction;
+mod transaction_closure;
 mod transaction_guard;
 mod transaction_statements;
 mod typed_rows;
@@ -180,6 +183,11 @@ pub use saltwing_types::{dynamic, suggest};
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/library.md")]
 mod library_page {}
+
+/// The examples of the page.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/transactions.md")]
+mod transactions_page {}
 
 /// Arrow, in the version whose batches are handed out.
 pub use arrow;

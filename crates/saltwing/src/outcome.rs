@@ -171,6 +171,12 @@ impl Running {
         self.page.as_ref()?.token()
     }
 
+    /// An error of its rows: its transaction fails, and it gets the statement's text.
+    pub(crate) fn failed(&self, error: Error) -> Error {
+        let error = self.stream.iter().fold(error, |error, stream| stream.failed(error));
+        self.sql.iter().fold(error, |error, sql| error.in_sql(sql))
+    }
+
     /// Takes note of the end of the rows.
     pub(crate) fn end(&mut self) {
         if let Some(warnings) = self.warnings.take() {
@@ -365,7 +371,9 @@ impl RowsOutcome {
         take: impl FnOnce(&mut dyn Iterator<Item = Result<RecordBatch, Error>>) -> Result<T, Error>,
     ) -> Result<(T, ExecResult), Error> {
         let Self { columns, mut source, mut running, mut read } = self;
-        let taken = take(&mut std::iter::from_fn(|| source.next_blocking(&columns).transpose()))?;
+        let failed = |error| running.iter().fold(error, |error, running| running.failed(error));
+        let mut next = || source.next_blocking(&columns).map_err(failed).transpose();
+        let taken = take(&mut std::iter::from_fn(&mut next))?;
         if let Some(running) = &mut running {
             running.end();
             read += running.read();

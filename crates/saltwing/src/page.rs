@@ -123,7 +123,7 @@ fn given_token(after: &After, params: Params<'_>) -> Result<Option<String>, Erro
         (AfterToken::None, _) => return Ok(None),
         (AfterToken::Text(text), _) => return Ok(Some(text.clone())),
         (AfterToken::Parameter(place), Params::Given(values)) => values.get(*place),
-        (AfterToken::Parameter(_), Params::Open) => None,
+        (AfterToken::Parameter(_), Params::Open | Params::Later) => None,
     };
     match value {
         Some(Value::Null) => Ok(None),

@@ -7,18 +7,19 @@ use saltwing_access::{FEW_ROWS, ScanContext, Snapshot};
 use saltwing_bind::{BoundQuery, Params, Subquery, create_table, query, with_views};
 use saltwing_catalog::CatalogReader;
 use saltwing_exec::{RunningSelect, SelectPlan};
-use saltwing_planner::{Guard, KeyAccess, PlannedSelect, plan_select};
+use saltwing_planner::{Guard, HintVerb, KeyAccess, PlannedSelect, plan_select};
 use saltwing_sql::Statement;
 use saltwing_sql::statement::{CreateTable, QueryStatement};
 use saltwing_types::{ErrorCode, Span, Value};
 
 use crate::Error;
-use crate::kept::KeptReturning;
+use crate::kept_select::{KeptSelect, ReadyPlan};
+use crate::kept_write::KeptWrite;
 use crate::outcome::{BatchSource, ExecResult, Outcome, RowsOutcome, Running, Values};
-use crate::session::Session;
+use crate::session::{Session, no_rows};
 use crate::settings::ExecutorChoice;
 use crate::show::columns_shown;
-use crate::statement_cache::{CachedStatement, ReadyPlan};
+use crate::statement_cache::CachedStatement;
 use crate::text_rows::{TextRow, text_rows};
 
 /// A query, and everything that decides how it runs.
@@ -56,12 +57,12 @@ impl Session {
         self.run_statement_of(statement, params, None)
     }
 
-    /// As [`Session::run_statement`]; `kept` is the place for the RETURNING of a statement that may run again.
+    /// As [`Session::run_statement`]; `kept` is the place for what is kept of a write that may run again.
     pub(crate) fn run_statement_of(
         &self,
         statement: &Statement,
         params: &[Value],
-        kept: Option<&KeptReturning>,
+        kept: Option<&KeptWrite>,
     ) -> Result<Outcome, Error> {
         self.check_written(statement)?;
         let catalog = &self.shared().catalog;
@@ -136,6 +137,20 @@ impl Session {
         }
     }
 
+    /// Checks that a statement gives rows before it runs, so that a write which gives none has no effect.
+    pub(crate) fn check_gives_rows(&self, statement: &Statement) -> Result<(), Error> {
+        let gives_rows = match statement {
+            Statement::Query(_) => true,
+            Statement::Upsert(it) | Statement::Insert(it) => it.returning.is_some(),
+            Statement::Update(it) => it.returning.is_some(),
+            Statement::Delete(it) => it.returning.is_some(),
+            Statement::Merge(it) => it.returning.is_some(),
+            // The error of a statement that cannot run comes first.
+            other => columns_shown(other).is_some() || unsupported(other).is_some(),
+        };
+        if gives_rows { Ok(()) } else { Err(no_rows()) }
+    }
+
     fn executor(&self) -> ExecutorChoice {
         self.read_settings(|settings| settings.executor)
     }
@@ -204,7 +219,7 @@ impl Session {
         }
         let catalog = self.catalog();
         let Some(ReadyPlan { plan, part }) = known.planned(statement, &*catalog, params) else {
-            let is_kept = executor == ExecutorChoice::Auto && known.is_relational();
+            let is_kept = executor == ExecutorChoice::Auto && known.plan.is_relational(catalog.version());
             return if is_kept { kept() } else { self.run_query(statement, params) };
         };
         if let Some(row_key) = plan.point_key(part.as_ref())
@@ -302,6 +317,30 @@ impl Session {
     ) -> Result<RowsOutcome, Error> {
         let notices = direct.access().judge()?;
         self.start_planned(direct, None, snapshot, context, notices)
+    }
+
+    /// Starts the query of a write by the plan that is kept for it; `None` where it must be planned from its text.
+    pub(crate) fn start_kept(
+        &self,
+        (statement, kept): (&QueryStatement, &KeptSelect),
+        catalog: &dyn CatalogReader,
+        values: &[Value],
+        (snapshot, context): (Arc<dyn Snapshot>, ScanContext),
+        verb: HintVerb,
+    ) -> Result<Option<RowsOutcome>, Error> {
+        // Without the relational engine's functions, `now()` is nothing to it.
+        if statement.has_sequences || self.executor() == ExecutorChoice::DataFusion {
+            return Ok(None);
+        }
+        let Some(ReadyPlan { plan, part }) = kept.planned(statement, catalog, values) else { return Ok(None) };
+        if plan.keeps_groups() {
+            return Ok(None);
+        }
+        let notices = match plan.access().access().verdict.allowed {
+            Some(true) => None,
+            _ => plan.access().judge_with(&Guard { verb, ..self.guard_of(statement, catalog) })?,
+        };
+        self.start_planned(&plan, part, snapshot, context, notices).map(Some)
     }
 
     fn start_planned(

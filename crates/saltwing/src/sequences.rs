@@ -20,7 +20,7 @@ use saltwing_types::{ErrorCode, Expr, SequenceDef, SequencePosition, Span, Value
 
 use crate::Error;
 use crate::computed::assigned;
-use crate::outcome::{BatchMap, BatchSource, ExecResult, MappedRows, Outcome, RowsOutcome};
+use crate::outcome::{BatchMap, BatchSource, ExecResult, MappedRows, Outcome, RowsOutcome, Running};
 use crate::page::check_page;
 use crate::run::QueryRun;
 use crate::session::{CurrentValues, Session};
@@ -173,7 +173,7 @@ impl Session {
         let sequenced = sequenced_query(&run.statement)?;
         let values = self.sequence_values(&sequenced.uses, run.params)?;
         let rows = match sequenced.is_of_one_row() {
-            true => one_row(&sequenced)?,
+            true => one_row(&sequenced, context)?,
             false => {
                 let statement = Cow::Owned(sequenced.query.clone());
                 self.start_run(QueryRun { statement, ..run.clone() }, context)?
@@ -279,12 +279,13 @@ pub(crate) fn result_columns(outputs: &[OutputColumn]) -> Vec<ResultColumn> {
     outputs.iter().map(column).collect()
 }
 
-/// The row of a query that reads nothing.
-fn one_row(sequenced: &SequencedQuery) -> Result<RowsOutcome, Error> {
+/// The row of a query that reads nothing. It runs until its row is taken, since only then it takes its values.
+fn one_row(sequenced: &SequencedQuery, context: ScanContext) -> Result<RowsOutcome, Error> {
     let columns = sequenced.columns_of_one_row();
     let zeros = columns.iter().map(|_| Arc::new(Int64Array::from(vec![0])) as ArrayRef).collect();
     let batch = RecordBatch::try_new(result_schema(&columns), zeros).map_err(TableError::from)?;
-    Ok(RowsOutcome::ready(columns.into(), batch))
+    let running = Running::new(context, Vec::new(), Vec::new());
+    Ok(RowsOutcome { running: Some(Box::new(running)), ..RowsOutcome::ready(columns.into(), batch) })
 }
 
 fn is_missing(error: &Error) -> bool {

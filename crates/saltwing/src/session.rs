@@ -23,7 +23,8 @@ use crate::session_tables::SessionTables;
 use crate::settings::{Setting, Settings};
 use crate::shared::Shared;
 use crate::statement_cache::{CachedStatement, StatementCache};
-use crate::transaction::{SessionTransaction, TransactionSlot};
+use crate::transaction::{SessionTransaction, TransactionPart, TransactionSlot};
+use crate::transaction_closure::check_outside;
 
 /// A connection's state, shared by its clones.
 #[derive(Clone)]
@@ -40,6 +41,8 @@ pub(crate) struct Session {
     pub(crate) own: Arc<SessionTables>,
     /// The transaction that this session runs a statement of.
     within: Option<Arc<SessionTransaction>>,
+    /// What the session is for, if it is for a transaction: after its end the session runs nothing.
+    bound: Option<TransactionPart>,
 }
 
 /// The value of each sequence that a session took last.
@@ -116,14 +119,42 @@ impl Session {
             transaction: TransactionSlot::default(),
             current_values: CurrentValues::default(),
             within: None,
+            bound: None,
         }
     }
 
-    /// Another session of the same connection, for a transaction of its own: it has a copy of the settings.
+    /// Another session of the same connection, for a transaction of its own: it has copies of the settings and of the values that
+    /// sequences gave last.
     pub(crate) fn sibling(&self) -> Self {
         let settings = Arc::new(Mutex::new(self.settings()));
+        let current_values = Arc::new(Mutex::new(self.current_values.lock().clone()));
         let (slot, transaction) = (self.slots.add(), TransactionSlot::default());
-        Self { settings, slot, transaction, current_values: CurrentValues::default(), within: None, ..self.clone() }
+        Self { settings, slot, transaction, current_values, within: None, bound: None, ..self.clone() }
+    }
+
+    /// The same session for the statements of this transaction alone, or of a part of it.
+    pub(crate) fn bound_to(&self, part: TransactionPart) -> Self {
+        Self { bound: Some(part), ..self.clone() }
+    }
+
+    /// The transaction that a statement is a part of.
+    ///
+    /// # Errors
+    /// As [`check_outside`] and [`Session::check_bound`].
+    pub(crate) fn open_transaction(&self) -> Result<Option<Arc<SessionTransaction>>, Error> {
+        check_outside(&self.transaction)?;
+        self.check_bound()?;
+        Ok(self.transaction.current())
+    }
+
+    /// # Errors
+    /// [`ErrorCode::NoTransaction`] if the session is for a transaction that has ended.
+    pub(crate) fn check_bound(&self) -> Result<(), Error> {
+        if self.bound.as_ref().is_none_or(|part| part.current(&self.transaction).is_some()) {
+            return Ok(());
+        }
+        let text = "the transaction has ended, and what was its connection runs no more statements";
+        Err(Error::new(ErrorCode::NoTransaction, text).with_help(Some("begin another one")))
     }
 
     /// The same session for a statement of this transaction.
@@ -299,7 +330,8 @@ impl Session {
         statement: &CachedStatement,
         run: impl FnOnce(&Self) -> Result<Outcome, Error>,
     ) -> Result<Outcome, Error> {
-        self.run_in(self.transaction.current(), statement, run)
+        let transaction = self.open_transaction().map_err(|error| error.in_sql(&statement.text))?;
+        self.run_in(transaction, statement, run)
     }
 
     /// Runs a statement as a part of this transaction, or by itself.
@@ -341,10 +373,25 @@ impl Session {
             _ => params.values(&parsed.parameters, statement.parameter_count)?,
         };
         let values = if statement.dialect == Dialect::Phoenix { without_empty_texts(values) } else { values };
-        match &parsed.statement {
+        let outcome = match &parsed.statement {
             Statement::Query(query) => self.run_known_query(query, &values, statement).map(Outcome::Rows),
-            other => self.run_statement_of(other, &values, Some(&statement.returning)),
+            other => self.run_statement_of(other, &values, Some(&statement.write)),
+        };
+        outcome.map_err(|error| match error.code() {
+            ErrorCode::FullScanRefused if !values.is_empty() => self.refused_for_values(error, statement),
+            _ => error,
+        })
+    }
+
+    /// A refusal by the guard says so if the statement itself is allowed, so that its caller knew nothing before.
+    fn refused_for_values(&self, error: Error, statement: &CachedStatement) -> Error {
+        if self.describe_statement(&statement.parsed.statement, statement.parameter_count).is_err() {
+            return error;
         }
+        error.with_more_help(
+            "the statement is allowed for other values of its parameters: with these a condition is true of every row, as >= '' and \
+             LIKE '%' are. Check such values before, or run another statement for them",
+        )
     }
 
     /// Names that are exact in the statement's language.
@@ -368,7 +415,8 @@ impl Session {
             Ok::<_, Error>(parsed.map(|parsed| (parsed, dialect)))
         };
         let run = |(parsed, dialect)| {
-            let statement = Arc::new(CachedStatement::new(parsed, &text, dialect)?);
+            let statement = CachedStatement::new(parsed, &text, dialect);
+            let statement = Arc::new(statement.inspect_err(|error| self.transaction.fail(error))?);
             drain(self.run_parsed(&statement, Params::Positional(Vec::new()))?)
         };
         if sql.to_ascii_lowercase().contains("dialect") {
@@ -380,11 +428,18 @@ impl Session {
     }
 
     pub(crate) fn query(&self, sql: &str, params: Params) -> Result<RowsOutcome, Error> {
-        rows_of(self.run(sql, params)?)
+        self.query_parsed(&self.cached(sql)?, params)
+    }
+
+    fn query_parsed(&self, statement: &Arc<CachedStatement>, params: Params) -> Result<RowsOutcome, Error> {
+        let checked = self.check_gives_rows(&statement.parsed.statement).map_err(|error| error.in_sql(&statement.text));
+        checked.inspect_err(|error| self.transaction.fail(error))?;
+        rows_of(self.run_parsed(statement, params)?)
     }
 
     pub(crate) fn prepare(&self, sql: &str) -> Result<Prepared, Error> {
         let statement = self.statements().get(sql, self.dialect())?;
+        self.check_bound()?;
         let session = self.transaction.current().map(|transaction| self.within(&transaction));
         let describing = session.as_ref().unwrap_or(self);
         let checked = describing.check_names(&statement);
@@ -435,10 +490,13 @@ pub(crate) fn drain(outcome: Outcome) -> Result<ExecResult, Error> {
 pub(crate) fn rows_of(outcome: Outcome) -> Result<RowsOutcome, Error> {
     match outcome {
         Outcome::Rows(rows) => Ok(rows),
-        Outcome::Done(_) => {
-            Err(Error::new(ErrorCode::Syntax, "the statement gives no rows").with_help(Some("use execute")))
-        }
+        Outcome::Done(_) => Err(no_rows()),
     }
+}
+
+/// The error of a statement that gives no rows where rows are asked for.
+pub(crate) fn no_rows() -> Error {
+    Error::new(ErrorCode::Syntax, "the statement gives no rows").with_help(Some("use execute"))
 }
 
 /// A statement that was parsed and checked.
@@ -449,9 +507,14 @@ pub(crate) struct Prepared {
 }
 
 impl Prepared {
-    /// The same statement on another session of the connection.
+    /// The same statement on another session.
     pub(crate) fn on(&self, session: &Session) -> Self {
-        Self { session: session.clone(), statement: self.statement.clone(), description: self.description.clone() }
+        let statement = match Arc::ptr_eq(&self.session.shared, &session.shared) {
+            true => self.statement.clone(),
+            // Its plans are those of the definitions of its database.
+            false => Arc::new(self.statement.unplanned()),
+        };
+        Self { session: session.clone(), statement, description: self.description.clone() }
     }
 
     pub(crate) fn execute(&self, params: Params) -> Result<ExecResult, Error> {
@@ -459,7 +522,7 @@ impl Prepared {
     }
 
     pub(crate) fn query(&self, params: Params) -> Result<RowsOutcome, Error> {
-        rows_of(self.session.run_parsed(&self.statement, params)?)
+        self.session.query_parsed(&self.statement, params)
     }
 
     pub(crate) fn parameter_count(&self) -> usize {

@@ -9,17 +9,16 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
-use saltwing_bind::{BoundQuery, Params, check_hints, query, with_views};
+use saltwing_bind::check_hints;
 use saltwing_catalog::CatalogReader;
-use saltwing_exec::SelectPlan;
-use saltwing_planner::{KeyAccess, PlannedSelect, SelectTemplate, plan_select};
 use saltwing_sql::statement::{After, AfterToken, QueryStatement};
 use saltwing_sql::{Dialect, Parsed, Statement, parameter_count, parse_one_in};
 use saltwing_types::Value;
 
 use crate::Error;
-use crate::kept::KeptReturning;
 use crate::kept_plan::KeptPlan;
+use crate::kept_select::{KeptSelect, ReadyPlan};
+use crate::kept_write::KeptWrite;
 
 /// Most statements.
 const STATEMENTS_MAX: usize = 256;
@@ -28,7 +27,7 @@ const TEXT_BYTES_MAX: usize = 16 << 10;
 /// Most bytes of all texts: tree and plan of a statement take some hundred times its text.
 const TEXTS_BYTES_MAX: usize = 256 << 10;
 
-/// A parsed statement, and how the direct path runs it.
+/// A parsed statement, and what is kept from one run of it to the next.
 pub(crate) struct CachedStatement {
     pub(crate) parsed: Parsed,
     /// The text that places in it are places of.
@@ -37,35 +36,12 @@ pub(crate) struct CachedStatement {
     pub(crate) parameter_count: usize,
     /// The language of the text: in Phoenix's a value '' is NULL, also of a parameter.
     pub(crate) dialect: Dialect,
-    plan: Mutex<Option<Arc<CachedPlan>>>,
+    /// How the direct path runs it, if it is a query.
+    pub(crate) plan: KeptSelect,
     /// How the relational engine runs it.
     pub(crate) kept: KeptPlan,
-    /// Its RETURNING, if it writes.
-    pub(crate) returning: KeptReturning,
-}
-
-/// A plan made on one version of the catalog.
-struct CachedPlan {
-    version: u64,
-    kind: PlanKind,
-}
-
-enum PlanKind {
-    /// Planned to the end: there are no parameters.
-    Whole(Arc<SelectPlan>),
-    /// A template; with the plan for values that give a part of the key.
-    Template(Box<SelectTemplate>, Option<Arc<SelectPlan>>),
-    /// More than the direct path runs.
-    Relational,
-    /// Planned at each execution.
-    None,
-}
-
-/// A plan to be run now.
-pub(crate) struct ReadyPlan {
-    pub(crate) plan: Arc<SelectPlan>,
-    /// The part of the key that it reads, if known without its ranges.
-    pub(crate) part: Option<KeyAccess>,
+    /// What is kept of it, if it writes.
+    pub(crate) write: KeptWrite,
 }
 
 impl CachedStatement {
@@ -74,8 +50,17 @@ impl CachedStatement {
     pub(crate) fn new(parsed: Parsed, text: &Arc<str>, dialect: Dialect) -> Result<Self, Error> {
         check_hints(&parsed.statement).map_err(|error| Error::from(error).in_sql(text))?;
         let parameter_count = parameter_count(&parsed.parameters);
-        let (plan, kept, returning) = (Mutex::new(None), KeptPlan::default(), KeptReturning::default());
-        Ok(Self { parsed, text: text.clone(), parameter_count, dialect, plan, kept, returning })
+        Ok(Self::checked(parsed, text, parameter_count, dialect))
+    }
+
+    fn checked(parsed: Parsed, text: &Arc<str>, parameter_count: usize, dialect: Dialect) -> Self {
+        let (plan, kept, write) = (KeptSelect::default(), KeptPlan::default(), KeptWrite::default());
+        Self { parsed, text: text.clone(), parameter_count, dialect, plan, kept, write }
+    }
+
+    /// The same statement without what is kept of it.
+    pub(crate) fn unplanned(&self) -> Self {
+        Self::checked(self.parsed.clone(), &self.text, self.parameter_count, self.dialect)
     }
 
     /// The plan of a query with these values; `None` where it must be made from the text.
@@ -85,56 +70,7 @@ impl CachedStatement {
         catalog: &dyn CatalogReader,
         values: &[Value],
     ) -> Option<ReadyPlan> {
-        let known = self.plan.lock().clone().filter(|plan| plan.version == catalog.version());
-        let plan = known.unwrap_or_else(|| {
-            let kind = kind(statement, catalog, !self.parsed.parameters.is_empty());
-            let plan = Arc::new(CachedPlan { version: catalog.version(), kind });
-            *self.plan.lock() = Some(plan.clone());
-            plan
-        });
-        match &plan.kind {
-            PlanKind::Whole(plan) => Some(ReadyPlan { plan: plan.clone(), part: None }),
-            PlanKind::Template(template, part_plan) => {
-                if let Some(plan) = part_plan
-                    && let Some(part) = template.key_access(values)
-                {
-                    return Some(ReadyPlan { plan: plan.clone(), part: Some(part) });
-                }
-                let plan = Arc::new(SelectPlan::new(template.bind(values)?).ok()?);
-                Some(ReadyPlan { plan, part: None })
-            }
-            PlanKind::Relational | PlanKind::None => None,
-        }
-    }
-
-    /// Whether it is known, since [`CachedStatement::planned`] has looked, that the relational engine runs it.
-    pub(crate) fn is_relational(&self) -> bool {
-        self.plan.lock().as_ref().is_some_and(|plan| matches!(plan.kind, PlanKind::Relational))
-    }
-}
-
-/// Plans a query as far as possible before it has values. Its errors are reported when it runs.
-fn kind(statement: &QueryStatement, catalog: &dyn CatalogReader, has_parameters: bool) -> PlanKind {
-    let _span = tracing::debug_span!(target: "saltwing::plan", "plan").entered();
-    if statement.reads_past {
-        return PlanKind::None;
-    }
-    let params = if has_parameters { Params::Open } else { Params::Given(&[]) };
-    let Ok(statement) = with_views(statement, catalog) else { return PlanKind::None };
-    let bound = match query(&statement, catalog, params, &[]) {
-        Ok(BoundQuery::Single(bound)) => bound,
-        Ok(BoundQuery::Relational) => return PlanKind::Relational,
-        Err(_) => return PlanKind::None,
-    };
-    let ready = |planned: PlannedSelect| SelectPlan::new(planned).ok().map(Arc::new);
-    if has_parameters {
-        let Some((template, of_parts)) = SelectTemplate::new(*bound) else { return PlanKind::None };
-        return PlanKind::Template(Box::new(template), of_parts.and_then(ready));
-    }
-    match plan_select(*bound) {
-        Ok(Some(planned)) => ready(planned).map_or(PlanKind::None, PlanKind::Whole),
-        Ok(None) => PlanKind::Relational,
-        Err(_) => PlanKind::None,
+        self.plan.planned(statement, catalog, values)
     }
 }
 

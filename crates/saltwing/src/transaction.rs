@@ -39,8 +39,12 @@ struct State {
     failure: Option<Failure>,
     /// Whether it was open for too long.
     has_expired: bool,
+    /// Whether its guard was dropped.
+    is_given_up: bool,
     /// By their names, the oldest first. A name may come twice: the newer one hides the older.
-    savepoints: Vec<(String, Savepoint)>,
+    savepoints: Vec<(Mark, Savepoint)>,
+    /// How many parts have begun.
+    parts: u64,
     /// Results that are still read.
     streams: Vec<Weak<RowStream>>,
     /// The statement that began last.
@@ -48,6 +52,21 @@ struct State {
     statements: u64,
     /// Rows that its statements have written, and their encoded bytes.
     written: (usize, usize),
+}
+
+/// What a savepoint is found by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Mark {
+    /// The name that a statement gave it, in lower case.
+    Name(String),
+    /// It is the beginning of a part.
+    Part(u64),
+}
+
+impl From<&Name> for Mark {
+    fn from(name: &Name) -> Self {
+        Self::Name(name.text.to_lowercase())
+    }
 }
 
 /// The reason why a transaction takes no more statements.
@@ -92,14 +111,59 @@ pub(crate) struct Claim<'a>(&'a SessionTransaction);
 impl Drop for Claim<'_> {
     fn drop(&mut self) {
         self.0.is_busy.store(false, SeqCst);
-        // If it expired meanwhile, nobody else gives back what it pins: see `expire`.
-        if self.0.has_expired() {
+        // If it was ended meanwhile, nobody else gives back what it pins: see `expire` and `give_up`.
+        if self.0.is_over() {
             self.0.rows.rollback();
         }
     }
 }
 
+/// A transaction, or a part of it that can be rolled back by itself.
+#[derive(Clone, Debug)]
+pub(crate) struct TransactionPart {
+    /// That of the transaction.
+    number: u64,
+    /// The savepoint at the beginning of the part; `None` is the whole transaction.
+    mark: Option<Mark>,
+}
+
+impl TransactionPart {
+    /// The whole transaction.
+    pub(crate) fn whole(transaction: &SessionTransaction) -> Self {
+        Self { number: transaction.number, mark: None }
+    }
+
+    /// The savepoint at its beginning; `None` of a whole transaction.
+    pub(crate) fn mark(&self) -> Option<&Mark> {
+        self.mark.as_ref()
+    }
+
+    /// The transaction, if it is open and this part of it has not ended.
+    pub(crate) fn current(&self, slot: &TransactionSlot) -> Option<Arc<SessionTransaction>> {
+        let is_it = |open: &Arc<SessionTransaction>| {
+            open.number == self.number && self.mark.as_ref().is_none_or(|mark| open.marked(mark).is_ok())
+        };
+        slot.current().filter(is_it)
+    }
+}
+
+impl Failure {
+    /// Whether only another snapshot helps.
+    fn is_conflict(&self) -> bool {
+        matches!(self.code, ErrorCode::Conflict | ErrorCode::SnapshotTooOld)
+    }
+}
+
 impl TransactionSlot {
+    /// Whether it is the same one, as those of clones are.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    pub(crate) fn is_open(&self) -> bool {
+        self.0.lock().is_some()
+    }
+
     pub(crate) fn current(&self) -> Option<Arc<SessionTransaction>> {
         self.0.lock().clone()
     }
@@ -236,15 +300,15 @@ impl SessionTransaction {
         }
     }
 
-    pub(crate) fn savepoint(&self, name: &Name) -> Result<(), Error> {
+    pub(crate) fn savepoint(&self, mark: Mark) -> Result<(), Error> {
         let savepoint = self.rows.savepoint()?;
-        self.state.lock().savepoints.push((name.text.to_lowercase(), savepoint));
+        self.state.lock().savepoints.push((mark, savepoint));
         Ok(())
     }
 
     /// Goes back to a savepoint, which stays. A transaction that has failed goes on from there.
-    pub(crate) fn rollback_to(&self, name: &Name) -> Result<(), Error> {
-        let (position, savepoint) = self.named(name)?;
+    pub(crate) fn rollback_to(&self, mark: &Mark) -> Result<(), Error> {
+        let (position, savepoint) = self.marked(mark)?;
         self.rows.rollback_to(savepoint)?;
         let mut state = self.state.lock();
         state.savepoints.truncate(position + 1);
@@ -252,22 +316,73 @@ impl SessionTransaction {
         Ok(())
     }
 
-    pub(crate) fn release(&self, name: &Name) -> Result<(), Error> {
-        let (position, savepoint) = self.named(name)?;
+    pub(crate) fn release(&self, mark: &Mark) -> Result<(), Error> {
+        let (position, savepoint) = self.marked(mark)?;
         self.rows.release(savepoint)?;
         self.state.lock().savepoints.truncate(position);
         Ok(())
     }
 
-    /// The newest savepoint of this name.
-    fn named(&self, name: &Name) -> Result<(usize, Savepoint), Error> {
+    /// The newest savepoint with this mark.
+    fn marked(&self, mark: &Mark) -> Result<(usize, Savepoint), Error> {
         let state = self.state.lock();
-        let wanted = name.text.to_lowercase();
-        let found = state.savepoints.iter().enumerate().rev().find(|(_, (name, _))| *name == wanted);
+        let found = state.savepoints.iter().enumerate().rev().find(|(_, (known, _))| known == mark);
         found.map(|(position, (_, savepoint))| (position, *savepoint)).ok_or_else(|| {
-            let text = format!("the transaction has no savepoint {}", name.text);
-            Error::new(ErrorCode::NoSuchSavepoint, text).at(Some(name.span))
+            let text = match mark {
+                Mark::Name(name) => format!("the transaction has no savepoint {name}"),
+                Mark::Part(_) => {
+                    "the inner transaction ended before, with the savepoint that was set before it".to_owned()
+                }
+            };
+            Error::new(ErrorCode::NoSuchSavepoint, text)
         })
+    }
+
+    /// Begins a part of the transaction, which can be rolled back by itself.
+    pub(crate) fn begin_part(&self) -> Result<TransactionPart, Error> {
+        let _claim = self.claim()?;
+        self.check()?;
+        let mark = {
+            let mut state = self.state.lock();
+            state.parts += 1;
+            Mark::Part(state.parts)
+        };
+        self.savepoint(mark.clone())?;
+        Ok(TransactionPart { number: self.number, mark: Some(mark) })
+    }
+
+    /// Ends a part, whose writes stay, unless one of its statements failed.
+    pub(crate) fn commit_part(&self, part: &Mark) -> Result<(), Error> {
+        let _claim = self.claim()?;
+        let Some(failure) = self.failure() else { return self.release(part) };
+        self.discard_part(part)?;
+        let text = format!("nothing of the inner transaction is kept, since it failed before: {}", failure.text);
+        Err(Error::new(ErrorCode::FailedTransaction, text))
+    }
+
+    /// Discards the writes since the beginning of a part, and ends it.
+    pub(crate) fn rollback_part(&self, part: &Mark) -> Result<(), Error> {
+        let _claim = self.claim()?;
+        self.discard_part(part)
+    }
+
+    /// The transaction goes on from the beginning of the part, unless it must run again as a whole.
+    fn discard_part(&self, part: &Mark) -> Result<(), Error> {
+        if self.has_expired() || self.failure().is_some_and(|failure| failure.is_conflict()) {
+            return Ok(());
+        }
+        self.rollback_to(part)?;
+        self.release(part)
+    }
+
+    /// As [`SessionTransaction::rollback_part`], for nobody. If one of its statements still runs, the writes of
+    /// the part cannot be told from its: then the whole transaction fails.
+    pub(crate) fn drop_part(&self, part: &Mark) {
+        if let Err(error) = self.rollback_part(part) {
+            self.cancel();
+            let text = format!("an inner transaction was dropped, and could not be rolled back: {error}");
+            self.fail(&Error::new(error.code(), text));
+        }
     }
 
     /// Ends the results that are still read.
@@ -315,6 +430,14 @@ impl SessionTransaction {
         drop(self.claim());
     }
 
+    /// Rolls it back for nobody, without waiting for a statement that runs.
+    pub(crate) fn give_up(&self) {
+        self.state.lock().is_given_up = true;
+        self.cancel();
+        // As in `expire`.
+        drop(self.claim());
+    }
+
     /// Its row of SHOW TRANSACTIONS.
     pub(crate) fn row(&self, newest: CommitNo) -> Vec<Option<String>> {
         let state = self.state.lock();
@@ -335,6 +458,11 @@ impl SessionTransaction {
 
     pub(crate) fn has_expired(&self) -> bool {
         self.state.lock().has_expired
+    }
+
+    fn is_over(&self) -> bool {
+        let state = self.state.lock();
+        state.has_expired || state.is_given_up
     }
 }
 

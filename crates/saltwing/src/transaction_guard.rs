@@ -6,8 +6,10 @@ use std::time::Duration;
 
 use saltwing_types::ErrorCode;
 
+use crate::params::Params;
 use crate::session::Session;
-use crate::transaction::TransactionState;
+use crate::transaction::{Mark, SessionTransaction, TransactionPart, TransactionState};
+use crate::transaction_closure::{poll_inside, run_inside};
 use crate::{Connection, Error, blocking};
 
 /// How often [`Connection::transaction`] runs a transaction that meets conflicts.
@@ -16,12 +18,83 @@ pub const TRANSACTION_TRIES_MAX: u32 = 20;
 /// The longest wait between two tries.
 const WAIT_MAX: Duration = Duration::from_millis(100);
 
+/// What a guard has begun, and rolls back if it is dropped.
+struct Begun {
+    /// That of the guard.
+    session: Session,
+    part: TransactionPart,
+}
+
+impl Begun {
+    /// Begins a transaction on a session of its own; on a session that has one open, a part of that.
+    fn new(session: &Session) -> Result<Self, Error> {
+        if let Some(open) = session.open_transaction()? {
+            let part = open.begin_part()?;
+            return Ok(Self { session: session.bound_to(part.clone()), part });
+        }
+        let session = session.sibling();
+        session.execute("BEGIN", Params::Positional(Vec::new()))?;
+        let open = session.transaction.current();
+        let open = open.ok_or_else(|| Error::new(ErrorCode::Bug, "BEGIN has opened no transaction"))?;
+        let part = TransactionPart::whole(&open);
+        Ok(Self { session: session.bound_to(part.clone()), part })
+    }
+
+    fn is_inner(&self) -> bool {
+        self.part.mark().is_some()
+    }
+
+    fn end(
+        self,
+        whole: &str,
+        inner: impl FnOnce(&SessionTransaction, &Mark) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let Some(mark) = self.part.mark() else {
+            return self.session.execute(whole, Params::Positional(Vec::new())).map(drop);
+        };
+        self.session.check_bound()?;
+        match self.part.current(&self.session.transaction) {
+            Some(transaction) => inner(&transaction, mark),
+            None => Ok(()),
+        }
+    }
+
+    fn commit(self) -> Result<(), Error> {
+        self.end("COMMIT", SessionTransaction::commit_part)
+    }
+
+    fn rollback(self) -> Result<(), Error> {
+        self.end("ROLLBACK", SessionTransaction::rollback_part)
+    }
+}
+
+impl Drop for Begun {
+    fn drop(&mut self) {
+        let Some(transaction) = self.part.current(&self.session.transaction) else { return };
+        match self.part.mark() {
+            None => {
+                self.session.transaction.close();
+                transaction.give_up();
+            }
+            Some(mark) => transaction.drop_part(mark),
+        }
+    }
+}
+
 /// A transaction: its statements read one snapshot, with the writes of the statements before them, and are committed
 /// together.
 ///
-/// It is a [`Connection`] of its own, so that statements of other connections are no part of it. Dropping it rolls it back.
+/// It is a [`Connection`] of its own, with copies of the settings of the one that began it, so **statements of that connection are no
+/// part of it**, prepared ones included: [`Statement::on`](crate::Statement::on) runs a prepared statement in it. An [appender](crate::Appender)
+/// belongs to the transaction in which it was made. Results that are read in it end with it.
+///
+/// A transaction that is begun on it, by [`Connection::begin`] or [`Connection::transaction`], is an inner one: a savepoint.
+///
+/// Dropping it rolls it back. After its end its clones and its prepared statements are refused with
+/// [`ErrorCode::NoTransaction`].
 pub struct Transaction {
     connection: Connection,
+    begun: Begun,
 }
 
 impl Deref for Transaction {
@@ -33,14 +106,17 @@ impl Deref for Transaction {
 }
 
 impl Transaction {
-    /// Commits the writes of its statements.
+    /// Commits the writes of its statements. Those of an inner transaction become writes of the outer one.
     ///
     /// # Errors
     /// [`ErrorCode::Conflict`] if another commit wrote one of the rows since the beginning, and
-    /// [`ErrorCode::FailedTransaction`] if one of the statements failed: nothing is committed then.
-    /// [`ErrorCode::CommitUnknown`] if nobody knows whether the writes are committed.
+    /// [`ErrorCode::FailedTransaction`] if one of the statements failed: nothing is committed then, and the outer transaction goes on
+    /// from the beginning of the inner one.
+    /// [`ErrorCode::CommitUnknown`] if nobody knows whether the writes are committed. [`ErrorCode::NoTransaction`] if a statement ended
+    /// it before.
     pub async fn commit(self) -> Result<(), Error> {
-        self.connection.execute("COMMIT", ()).await.map(drop)
+        let Self { connection, begun } = self;
+        connection.run_blocking(move |_| begun.commit()).await
     }
 
     /// Discards the writes of its statements.
@@ -48,7 +124,8 @@ impl Transaction {
     /// # Errors
     /// [`ErrorCode::NoTransaction`] if a statement ended it before.
     pub async fn rollback(self) -> Result<(), Error> {
-        self.connection.execute("ROLLBACK", ()).await.map(drop)
+        let Self { connection, begun } = self;
+        connection.run_blocking(move |_| begun.rollback()).await
     }
 }
 
@@ -58,18 +135,31 @@ impl Connection {
         self.session.transaction.state()
     }
 
-    /// Begins a transaction. `BEGIN` as a statement opens one on this connection instead.
+    /// Begins a transaction, whose statements are those that run on the value given: see [`Transaction`]. `BEGIN` as a statement opens one on this
+    /// connection and its clones instead.
+    ///
+    /// If this connection has a transaction open, the new one is an inner transaction of it: a savepoint. Its commit is no commit of the outer
+    /// one, and its rollback takes back its own writes alone.
     ///
     /// # Errors
-    /// [`ErrorCode::NotSupported`] of a store without such transactions.
+    /// [`ErrorCode::NotSupported`] of a store without such transactions; [`ErrorCode::BadArgument`] while `autocommit_rows` is set;
+    /// [`ErrorCode::FailedTransaction`] if the outer transaction failed; [`ErrorCode::ActiveTransaction`] inside the closure of
+    /// [`transaction`](Connection::transaction), whose argument is what an inner transaction begins on.
     pub async fn begin(&self) -> Result<Transaction, Error> {
-        let connection = Connection { session: self.session.sibling() };
-        connection.execute("BEGIN", ()).await?;
-        Ok(Transaction { connection })
+        let begun = self.run_blocking(Begun::new).await?;
+        Ok(Transaction { connection: Connection { session: begun.session.clone() }, begun })
     }
 
     /// Runs `run` in a transaction, and commits it if `run` gives a value. After a conflict with another commit it runs
     /// again, with a new snapshot, up to [`TRANSACTION_TRIES_MAX`] times in all; the waits between grow.
+    ///
+    /// What belongs to the transaction runs on the argument of `run`. Inside `run` this connection and its clones run nothing, neither
+    /// texts nor prepared statements: they would be no part of the transaction, and are refused with
+    /// [`ErrorCode::ActiveTransaction`]. Tasks and threads that `run` starts are not known to be inside.
+    ///
+    /// On a connection that has a transaction open, by `BEGIN` or as the argument of another `run`, this one is an inner
+    /// transaction: a savepoint. It runs once, since only a new outer transaction has a new snapshot. After an error of `run` its writes are
+    /// taken back, and the outer transaction goes on; after a conflict the outer one has failed, so that it runs again as a whole.
     ///
     /// # Errors
     /// Those of `run`, and of [`Transaction::commit`]; a commit whose outcome is unknown is not repeated.
@@ -80,13 +170,18 @@ impl Connection {
         let mut tries = Tries(0);
         loop {
             let transaction = self.begin().await?;
-            let given = run(&transaction).await;
+            let is_inner = transaction.begun.is_inner();
+            let outside = (!is_inner).then_some(&self.session.transaction);
+            let given = poll_inside(outside, run(&transaction)).await;
             let failure = transaction.session.transaction.failure();
             let given = match given {
                 Ok(value) => Ok((value, transaction.commit().await)),
-                Err(error) => Err(error),
+                Err(error) => {
+                    drop(transaction);
+                    Err(error)
+                }
             };
-            match tries.next(given, failure)? {
+            match tries.next(given, failure, is_inner)? {
                 ControlFlow::Break(value) => return Ok(value),
                 ControlFlow::Continue(wait) => self.session.sleep(wait).await?,
             }
@@ -107,7 +202,7 @@ struct Tries(u32);
 
 impl Tries {
     /// What follows a try: its value, or another try after a wait. `given` has what the statements gave, and the commit if they gave a
-    /// value; `failure` is the code for which the transaction failed before that.
+    /// value; `failure` is the code for which the transaction failed before that. An inner transaction is tried once.
     ///
     /// # Errors
     /// That of the try, if another one would not help.
@@ -115,6 +210,7 @@ impl Tries {
         &mut self,
         given: Result<(T, Result<(), Error>), E>,
         failure: Option<ErrorCode>,
+        is_inner: bool,
     ) -> Result<ControlFlow<T, Duration>, E> {
         self.0 += 1;
         let (code, error) = match given {
@@ -126,7 +222,7 @@ impl Tries {
             },
         };
         let is_conflict = matches!(code, ErrorCode::Conflict | ErrorCode::SnapshotTooOld);
-        match is_conflict && self.0 < TRANSACTION_TRIES_MAX {
+        match is_conflict && !is_inner && self.0 < TRANSACTION_TRIES_MAX {
             true => Ok(ControlFlow::Continue(self.wait())),
             false => Err(error),
         }
@@ -140,8 +236,12 @@ impl Tries {
 }
 
 /// As [`Transaction`], with calls that block.
+///
+/// **Statements of the connection that began it are no part of it**, prepared ones included:
+/// [`Statement::on`](blocking::Statement::on) runs a prepared statement in it.
 pub struct BlockingTransaction {
     connection: blocking::Connection,
+    begun: Begun,
 }
 
 impl Deref for BlockingTransaction {
@@ -158,7 +258,7 @@ impl BlockingTransaction {
     /// # Errors
     /// As there.
     pub fn commit(self) -> Result<(), Error> {
-        self.connection.execute("COMMIT", ()).map(drop)
+        self.begun.commit()
     }
 
     /// As [`Transaction::rollback`].
@@ -166,7 +266,7 @@ impl BlockingTransaction {
     /// # Errors
     /// As there.
     pub fn rollback(self) -> Result<(), Error> {
-        self.connection.execute("ROLLBACK", ()).map(drop)
+        self.begun.rollback()
     }
 }
 
@@ -181,9 +281,8 @@ impl blocking::Connection {
     /// # Errors
     /// As there.
     pub fn begin(&self) -> Result<BlockingTransaction, Error> {
-        let connection = blocking::Connection { session: self.session.sibling() };
-        connection.execute("BEGIN", ())?;
-        Ok(BlockingTransaction { connection })
+        let begun = Begun::new(&self.session)?;
+        Ok(BlockingTransaction { connection: blocking::Connection { session: begun.session.clone() }, begun })
     }
 
     /// As [`Connection::transaction`]:
@@ -204,6 +303,24 @@ impl blocking::Connection {
     /// # }
     /// ```
     ///
+    /// A prepared statement runs in it by [`Statement::on`](blocking::Statement::on), and an inner transaction is a savepoint:
+    ///
+    /// ```
+    /// # fn main() -> Result<(), saltwing::Error> {
+    /// # let connection = saltwing::Database::memory()?.connect().blocking();
+    /// connection.execute("CREATE TABLE log (id BIGINT PRIMARY KEY, note VARCHAR)", ())?;
+    /// let insert = connection.prepare("INSERT INTO log VALUES (?, ?)")?;
+    /// connection.transaction(|transaction| -> Result<(), saltwing::Error> {
+    ///     insert.on(transaction).execute((1, "kept"))?;
+    ///     let inner = transaction.transaction(|inner| insert.on(inner).execute((1, "a second row of this key")));
+    ///     assert_eq!(inner.unwrap_err().code(), saltwing::ErrorCode::DuplicateKey);
+    ///     insert.on(transaction).execute((2, "kept, too")).map(drop)
+    /// })?;
+    /// assert_eq!(connection.query_one::<(i64,)>("SELECT count(*) FROM log WHERE id > 0", ())?, (2,));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     /// As there.
     pub fn transaction<T, E: From<Error>>(
@@ -213,9 +330,11 @@ impl blocking::Connection {
         let mut tries = Tries(0);
         loop {
             let transaction = self.begin()?;
-            let given = run(&transaction);
+            let is_inner = transaction.begun.is_inner();
+            let outside = (!is_inner).then_some(&self.session.transaction);
+            let given = run_inside(outside, || run(&transaction));
             let failure = transaction.session.transaction.failure();
-            match tries.next(given.map(|value| (value, transaction.commit())), failure)? {
+            match tries.next(given.map(|value| (value, transaction.commit())), failure, is_inner)? {
                 ControlFlow::Break(value) => return Ok(value),
                 ControlFlow::Continue(wait) => std::thread::sleep(wait),
             }

@@ -25,9 +25,7 @@ impl Session {
         let done = |result: Result<(), Error>| result.map(|()| Outcome::Done(ExecResult::default()));
         if matches!(statement, Statement::Rollback) {
             // It does not wait for a statement that runs, but ends it.
-            transaction.cancel();
-            self.transaction.close();
-            transaction.rows.rollback();
+            self.roll_back(transaction);
             return done(Ok(()));
         }
         let _claim = transaction.claim()?;
@@ -35,12 +33,16 @@ impl Session {
             // Refused, and the transaction goes on.
             Statement::Begin { read_only } => return done(self.begin_transaction(*read_only)),
             Statement::Commit => return done(self.commit(transaction)),
-            Statement::RollbackTo(name) => done(transaction.rollback_to(name)),
+            Statement::RollbackTo(name) => {
+                done(transaction.rollback_to(&name.into()).map_err(|e| e.at(Some(name.span))))
+            }
             other => {
                 transaction.check()?;
                 transaction.check_statement(other).and_then(|()| match other {
-                    Statement::Savepoint(name) => done(transaction.savepoint(name)),
-                    Statement::ReleaseSavepoint(name) => done(transaction.release(name)),
+                    Statement::Savepoint(name) => done(transaction.savepoint(name.into())),
+                    Statement::ReleaseSavepoint(name) => {
+                        done(transaction.release(&name.into()).map_err(|e| e.at(Some(name.span))))
+                    }
                     _ => run(&self.within(transaction)),
                 })
             }
@@ -53,9 +55,20 @@ impl Session {
             Outcome::Rows(RowsOutcome { running: Some(running), .. }) => {
                 running.stream = transaction.ended(Some(&running.context));
             }
+            Outcome::Rows(rows) if rows.source.reads() => {
+                debug_assert!(false, "rows that are still to be read have no running part");
+                return Err(Error::new(ErrorCode::Bug, "an error of these rows would not fail the transaction"));
+            }
             _ => drop(transaction.ended(None)),
         }
         Ok(outcome)
+    }
+
+    /// Cancels the statement that runs, discards the writes, and ends the transaction.
+    pub(crate) fn roll_back(&self, transaction: &SessionTransaction) {
+        transaction.cancel();
+        self.transaction.close();
+        transaction.rows.rollback();
     }
 
     /// Commits the writes, and ends the transaction either way.

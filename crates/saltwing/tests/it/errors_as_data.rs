@@ -97,3 +97,77 @@ fn a_text_in_double_quotes_and_near_names() {
         assert_eq!(help(&format!("SELECT {name}(k) FROM n WHERE k = 1")), "", "{name}");
     }
 }
+
+/// Who prints an error with its sources says nothing twice.
+#[test]
+fn an_error_has_its_causes_in_its_text_alone() {
+    let connection = connection();
+    for sql in
+        ["SELECT vv FROM n WHERE k = 1", "SELECT 1 / (k - 1) FROM n WHERE k = 1", "SELEC", "COPY n FROM '/no/such'"]
+    {
+        let error = fails(&connection, sql);
+        assert!(std::error::Error::source(&error).is_none(), "{error:?}");
+    }
+    assert_eq!(fails(&connection, "SELEC").io_kind(), None);
+    struct Closed;
+    impl std::io::Write for Closed {
+        fn write(&mut self, _: &[u8]) -> std::io::Result<usize> {
+            Err(std::io::ErrorKind::BrokenPipe.into())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let error = connection.copy_to_writer("COPY n TO STDOUT", (), Closed).unwrap_err();
+    assert_eq!(error.io_kind(), Some(std::io::ErrorKind::BrokenPipe), "{error:?}");
+}
+
+#[test]
+fn a_conflict_names_the_row_by_its_values() {
+    let database = Database::memory().unwrap();
+    let (first, second) = (database.connect().blocking(), database.connect().blocking());
+    first.execute("CREATE TABLE p (a VARCHAR NOT NULL, b BIGINT NOT NULL, v BIGINT, PRIMARY KEY (a, b DESC)) SALT_BUCKETS = 3", ()).unwrap();
+    first.execute("BEGIN", ()).unwrap();
+    first.execute("UPSERT INTO p VALUES ('it''s', 7, 1)", ()).unwrap();
+    second.execute("UPSERT INTO p VALUES ('it''s', 7, 2)", ()).unwrap();
+    let error = fails(&first, "COMMIT");
+    assert_eq!((error.code(), error.table(), error.key()), (ErrorCode::Conflict, Some("p"), Some("'it''s', 7")));
+    assert_eq!(error.to_string(), "another transaction wrote the row ('it''s', 7) of p first");
+}
+
+/// The guard judges the values of parameters, too; its refusal says so where PREPARE had allowed the statement.
+#[test]
+fn a_refusal_for_values_says_so() {
+    let connection = connection();
+    connection.execute("CREATE TABLE w (host VARCHAR NOT NULL PRIMARY KEY, v BIGINT)", ()).unwrap();
+    let advice = "the statement is allowed for other values of its parameters";
+    for (sql, value) in [
+        ("SELECT v FROM w WHERE host >= ?", ""),
+        ("SELECT v FROM w WHERE host LIKE ?", "%"),
+        ("UPDATE w SET v = 1 WHERE host >= ?", ""),
+        ("DELETE FROM w WHERE host >= ?", ""),
+        ("SELECT count(*) FROM w x JOIN w y ON x.host = y.host WHERE x.host >= ?", ""),
+    ] {
+        let statement = connection.prepare(sql).unwrap();
+        for error in [statement.execute((value,)).unwrap_err(), connection.execute(sql, (value,)).unwrap_err()] {
+            assert_eq!(error.code(), ErrorCode::FullScanRefused, "{sql}");
+            assert!(error.help().unwrap().starts_with(advice), "{sql}: {:?}", error.help());
+        }
+        statement.execute(("a",)).unwrap();
+    }
+    // One that is refused whatever its values are has nothing of it.
+    let error = connection.execute("SELECT v FROM w WHERE v = ?", (1,)).unwrap_err();
+    assert!(!error.help().unwrap().contains(advice), "{:?}", error.help());
+}
+
+#[test]
+fn an_array_in_a_list_is_advised_to_be_any() {
+    let connection = connection();
+    for (sql, wanted) in [
+        ("SELECT v FROM n WHERE k IN (?)", "write k = ANY(?)"),
+        ("SELECT v FROM n WHERE k = 1 AND v NOT IN (?)", "write v <> ALL(?)"),
+    ] {
+        let error = connection.query(sql, (vec![1, 2],)).map(drop).unwrap_err();
+        assert!(error.help().is_some_and(|help| help.contains(wanted)), "{sql}: {error:?}");
+    }
+}

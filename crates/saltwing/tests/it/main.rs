@@ -24,6 +24,7 @@ mod dynamic_columns;
 #[cfg(feature = "datafusion")]
 mod errors_as_data;
 mod export;
+mod failed_transactions;
 mod features;
 mod few_rows;
 #[cfg(feature = "datafusion")]
@@ -42,11 +43,13 @@ mod index_access;
 mod index_combination;
 mod index_ttl;
 mod indexes;
+mod inner_transactions;
 mod interrupts;
 mod intervals;
 mod json;
 #[cfg(feature = "datafusion")]
 mod kept_plans;
+mod kept_writes;
 mod key_expression;
 mod large_writes;
 mod limits;

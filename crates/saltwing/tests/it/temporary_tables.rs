@@ -60,14 +60,11 @@ fn clones_and_transactions_of_a_connection_share_its_tables() {
     run(&connection, &["CREATE TEMP TABLE t (k INTEGER PRIMARY KEY, v VARCHAR)", "UPSERT INTO t VALUES (1, 'a')"]);
     let clone = connection.with_settings(|settings| settings.rows_max = Some(100));
     assert_eq!(value(&clone, "SELECT v FROM t WHERE k = 1").unwrap(), "a");
-    connection
-        .transaction(|transaction| -> Result<(), Error> {
-            transaction.execute("UPSERT INTO t VALUES (2, 'b')", ())?;
-            assert_eq!(value(transaction, "SELECT COUNT(*) FROM t WHERE k > 0")?, "2");
-            assert_eq!(value(&connection, "SELECT COUNT(*) FROM t WHERE k > 0")?, "1");
-            Ok(())
-        })
-        .unwrap();
+    let transaction = connection.begin().unwrap();
+    run(&transaction, &["UPSERT INTO t VALUES (2, 'b')"]);
+    assert_eq!(value(&transaction, "SELECT COUNT(*) FROM t WHERE k > 0").unwrap(), "2");
+    assert_eq!(value(&connection, "SELECT COUNT(*) FROM t WHERE k > 0").unwrap(), "1");
+    transaction.commit().unwrap();
     assert_eq!(value(&connection, "SELECT COUNT(*) FROM t WHERE k > 0").unwrap(), "2");
     assert_eq!(code(other.query("SELECT v FROM t WHERE k = 1", ())), "no_such_table");
     // The tables are there as long as one of the clones is.

@@ -1,0 +1,93 @@
+//! The plan of a query on the direct path, kept from one run to the next.
+
+use std::sync::Arc;
+
+use saltwing_bind::{BoundQuery, Params, query, with_views};
+use saltwing_catalog::CatalogReader;
+use saltwing_exec::SelectPlan;
+use saltwing_planner::{KeyAccess, PlannedSelect, SelectTemplate, plan_select};
+use saltwing_sql::statement::QueryStatement;
+use saltwing_types::Value;
+
+use crate::kept::Kept;
+
+/// The plan that is kept for a query.
+#[derive(Default)]
+pub(crate) struct KeptSelect(Kept<Arc<PlanKind>>);
+
+enum PlanKind {
+    /// Planned to the end: there are no parameters.
+    Whole(Arc<SelectPlan>),
+    /// A template; with the plan for values that give a part of the key.
+    Template(Box<SelectTemplate>, Option<Arc<SelectPlan>>),
+    /// More than the direct path runs.
+    Relational,
+    /// Planned at each execution.
+    None,
+}
+
+/// A plan to be run now.
+pub(crate) struct ReadyPlan {
+    pub(crate) plan: Arc<SelectPlan>,
+    /// The part of the key that it reads, if known without its ranges.
+    pub(crate) part: Option<KeyAccess>,
+}
+
+impl KeptSelect {
+    /// The plan of the query with these values; `None` where it must be made from the text.
+    pub(crate) fn planned(
+        &self,
+        statement: &QueryStatement,
+        catalog: &dyn CatalogReader,
+        values: &[Value],
+    ) -> Option<ReadyPlan> {
+        let kind = self.0.of(catalog.version()).unwrap_or_else(|| {
+            let kind = Arc::new(kind(statement, catalog, !values.is_empty()));
+            self.0.put(catalog.version(), kind.clone());
+            kind
+        });
+        match &*kind {
+            PlanKind::Whole(plan) => Some(ReadyPlan { plan: plan.clone(), part: None }),
+            PlanKind::Template(template, part_plan) => {
+                if let Some(plan) = part_plan
+                    && let Some(part) = template.key_access(values)
+                {
+                    return Some(ReadyPlan { plan: plan.clone(), part: Some(part) });
+                }
+                let plan = Arc::new(SelectPlan::new(template.bind(values)?).ok()?);
+                Some(ReadyPlan { plan, part: None })
+            }
+            PlanKind::Relational | PlanKind::None => None,
+        }
+    }
+
+    /// Whether it is known, since [`KeptSelect::planned`] has looked, that the relational engine runs the query.
+    pub(crate) fn is_relational(&self, version: u64) -> bool {
+        self.0.of(version).is_some_and(|kind| matches!(*kind, PlanKind::Relational))
+    }
+}
+
+/// Plans a query as far as possible before it has values. Its errors are reported when it runs.
+fn kind(statement: &QueryStatement, catalog: &dyn CatalogReader, has_parameters: bool) -> PlanKind {
+    let _span = tracing::debug_span!(target: "saltwing::plan", "plan").entered();
+    if statement.reads_past {
+        return PlanKind::None;
+    }
+    let params = if has_parameters { Params::Later } else { Params::Given(&[]) };
+    let Ok(statement) = with_views(statement, catalog) else { return PlanKind::None };
+    let bound = match query(&statement, catalog, params, &[]) {
+        Ok(BoundQuery::Single(bound)) => bound,
+        Ok(BoundQuery::Relational) => return PlanKind::Relational,
+        Err(_) => return PlanKind::None,
+    };
+    let ready = |planned: PlannedSelect| SelectPlan::new(planned).ok().map(Arc::new);
+    if has_parameters {
+        let Some((template, of_parts)) = SelectTemplate::new(*bound) else { return PlanKind::None };
+        return PlanKind::Template(Box::new(template), of_parts.and_then(ready));
+    }
+    match plan_select(*bound) {
+        Ok(Some(planned)) => ready(planned).map_or(PlanKind::None, PlanKind::Whole),
+        Ok(None) => PlanKind::Relational,
+        Err(_) => PlanKind::None,
+    }
+}
