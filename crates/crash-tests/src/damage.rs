@@ -1,8 +1,15 @@
-//! Damage: one change to one file of a database, and what opening and reading it say.
+//! Damage: one change to one file of a database; what opening and reading it say, and what a salvage saves of it.
+//!
+//! # Laws
+//! 1. Each damage is told or of no effect: no row is missing or another one without an error.
+//! 2. A salvage loses the rows of the damaged pages and no others: each loss that it tells names one of them, and it misses no
+//!    more rows than it tells. A page of the catalog costs the tables whose definitions are in it.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::fs;
 use std::io::{self, BufRead, BufReader};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
@@ -57,17 +64,19 @@ pub fn run(plan: &Plan, home: &Path) -> io::Result<bool> {
     if whole.0 != Ended::Code(0) || whole.1.iter().any(|line| !line.starts_with("rows ")) {
         return Err(io::Error::other(format!("the database cannot be read before it is damaged: {whole:?}")));
     }
+    let whole_saved = Saved::of(&salvage(plan, home, &work)?);
     let files = by_kind(&base)?;
     let kinds: Vec<&String> = files.keys().collect();
     let mut random = Random::new(plan.seed);
     let (mut outcomes, mut is_well) = (BTreeMap::<(String, &str), usize>::new(), true);
+    let mut losses = Losses::default();
     for trial in 0..plan.trials {
         let kind = kinds[trial % kinds.len()];
         let file = &files[kind][random.below(files[kind].len() as u64) as usize];
         let _ = fs::remove_dir_all(&work);
         copy(&base, &work)?;
         let change = random.pick(&CHANGES);
-        let at = damage(&work.join(file), change, &mut random)?;
+        let (at, pages) = damage(&work.join(file), change, &mut random)?;
         let read = read(plan, home, &work)?;
         let outcome = judge(&whole.1, &read);
         *outcomes.entry((kind.clone(), outcome)).or_default() += 1;
@@ -75,7 +84,23 @@ pub fn run(plan: &Plan, home: &Path) -> io::Result<bool> {
             is_well = false;
             println!("{}: {change:?} at {at}: {outcome}: {}", file.display(), read.1.join(" | "));
         }
+        if kind != PAGES || matches!(change, Change::Cut) {
+            continue;
+        }
+        let said = salvage(plan, home, &work)?;
+        match Saved::of(&said).loss(&whole_saved, &said, &pages) {
+            Ok(loss) => losses.add(loss),
+            Err(why) => {
+                is_well = false;
+                println!(
+                    "{}: {change:?} at {at}, page {pages:?}: salvage: {why}: {}",
+                    file.display(),
+                    said.1.join(" | ")
+                );
+            }
+        }
     }
+    println!("{:?}, salvage: {losses}", plan.left);
     for ((kind, outcome), count) in &outcomes {
         println!("{:?}, {kind}: {count} {outcome}", plan.left);
     }
@@ -110,6 +135,93 @@ fn read(plan: &Plan, home: &Path, database: &Path) -> io::Result<Said> {
     Ok((ended, said.lines().map(str::to_owned).collect()))
 }
 
+/// The file of pages, as [`by_kind`] names it.
+const PAGES: &str = "data/pages";
+const PAGE: u64 = 4096;
+/// Pages of the file that have one page of checksums in front of them.
+const GROUP_PAGES: u64 = 1024;
+
+fn salvage(plan: &Plan, home: &Path, database: &Path) -> io::Result<Said> {
+    let target = home.join("salvaged");
+    let _ = fs::remove_dir_all(&target);
+    let mut command = child::role("salvage", &plan.store, plan.seed, plan.threads, database)?;
+    command.arg(&target);
+    let (ended, said) = child::watched(command, home, Duration::from_secs(60))?;
+    Ok((ended, said.lines().map(str::to_owned).collect()))
+}
+
+/// What a salvage has saved: the rows of each table.
+struct Saved(BTreeMap<String, u64>);
+
+/// Rows that a salvage misses.
+enum Lost {
+    Rows(u64),
+    /// Tables, with a page of the catalog.
+    Definitions,
+}
+
+impl Saved {
+    fn of((_, said): &Said) -> Self {
+        let saved = said.iter().filter_map(|line| line.strip_prefix("saved ")?.split_once(' '));
+        Self(saved.map(|(rows, table)| (table.to_owned(), rows.parse().unwrap_or(0))).collect())
+    }
+
+    /// The loss, if it is that of the damaged pages.
+    fn loss(&self, whole: &Self, (ended, said): &Said, pages: &Range<u64>) -> Result<Lost, &'static str> {
+        if *ended != Ended::Code(0) {
+            return Err("it failed");
+        }
+        let lost: Vec<&str> = said.iter().filter_map(|line| line.strip_prefix("lost ")).collect();
+        let is_of_pages = |line: &&str| pages.clone().any(|page| line.contains(&format!("page {page} of data/pages")));
+        let is_definition = lost.iter().any(|line| line.contains("no definition of it can be read"));
+        if is_definition && lost.iter().any(is_of_pages) {
+            return Ok(Lost::Definitions);
+        }
+        if !lost.iter().all(is_of_pages) {
+            return Err("a loss names another place");
+        }
+        let missing = |(table, rows): (&String, &u64)| rows.saturating_sub(self.0.get(table).copied().unwrap_or(0));
+        let missing: u64 = whole.0.iter().map(missing).sum();
+        let told = |line: &&str| line.split_once(' ').map(|(rows, _)| rows.parse().unwrap_or(u64::MAX));
+        let told = lost.iter().filter_map(told).fold(0, u64::saturating_add);
+        if missing <= told { Ok(Lost::Rows(missing)) } else { Err("rows are missing that it does not tell") }
+    }
+}
+
+/// The losses of all salvages.
+#[derive(Default)]
+struct Losses {
+    salvages: usize,
+    with_losses: usize,
+    rows: u64,
+    rows_max: u64,
+    definitions: usize,
+}
+
+impl Losses {
+    fn add(&mut self, lost: Lost) {
+        self.salvages += 1;
+        match lost {
+            Lost::Definitions => self.definitions += 1,
+            Lost::Rows(rows) => {
+                self.with_losses += usize::from(rows > 0);
+                self.rows += rows;
+                self.rows_max = self.rows_max.max(rows);
+            }
+        }
+    }
+}
+
+impl fmt::Display for Losses {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { salvages, with_losses, rows, rows_max, definitions } = self;
+        write!(
+            f,
+            "{salvages} damages of pages, {with_losses} cost rows: {rows} in all, {rows_max} at most; {definitions} cost definitions"
+        )
+    }
+}
+
 fn judge(whole: &[String], (ended, said): &Said) -> &'static str {
     let has_panicked = said.iter().any(|line| line.contains("panicked"));
     match ended {
@@ -130,9 +242,23 @@ fn judge(whole: &[String], (ended, said): &Said) -> &'static str {
     }
 }
 
-fn damage(path: &Path, change: Change, random: &mut Random) -> io::Result<u64> {
+/// Changes a file: where, and which pages of redb's that are if it is the file of pages.
+fn damage(path: &Path, change: Change, random: &mut Random) -> io::Result<(u64, Range<u64>)> {
     let mut bytes = fs::read(path)?;
-    let at = random.below(bytes.len() as u64) as usize;
+    let mut at = random.below(bytes.len() as u64) as usize;
+    // Pages that nothing was written to would take most of the damage.
+    for _ in 0..20 {
+        let page = at / PAGE as usize * PAGE as usize;
+        if bytes.iter().skip(page).take(PAGE as usize).any(|byte| *byte != 0) {
+            break;
+        }
+        at = random.below(bytes.len() as u64) as usize;
+    }
+    let changed = match change {
+        Change::Page => at as u64 / PAGE * PAGE..at as u64 / PAGE * PAGE + PAGE,
+        Change::Ones => at as u64..at as u64 + 16,
+        _ => at as u64..at as u64 + 1,
+    };
     match change {
         Change::Bit => bytes[at] ^= 1 << random.below(8),
         Change::Byte => bytes[at] = random.number() as u8,
@@ -147,7 +273,13 @@ fn damage(path: &Path, change: Change, random: &mut Random) -> io::Result<u64> {
         }
     }
     fs::write(path, bytes)?;
-    Ok(at as u64)
+    Ok((at as u64, page_of(changed.start)..page_of(changed.end - 1) + 1))
+}
+
+/// The page of redb's at a place of the file of pages. Checksums have none: their copies help.
+fn page_of(at: u64) -> u64 {
+    let (group, place) = (at / PAGE / (GROUP_PAGES + 1), at / PAGE % (GROUP_PAGES + 1));
+    group * GROUP_PAGES + place.saturating_sub(1)
 }
 
 /// The files of a database that are not empty, by kind: names without numbers.

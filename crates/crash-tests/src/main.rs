@@ -114,6 +114,9 @@ enum Task {
     /// A child's role: holds a database to a log.
     #[command(hide = true)]
     Check { database: PathBuf, told: PathBuf },
+    /// A child's role: makes a database of what can be read of another one.
+    #[command(hide = true)]
+    Salvage { database: PathBuf, target: PathBuf },
     /// A child's role: prints what can be read.
     #[command(hide = true)]
     Read { database: PathBuf },
@@ -168,6 +171,7 @@ fn run(arguments: &Arguments) -> io::Result<u8> {
             true
         }
         Task::Check { database, told } => return Ok(roles::check(&setup, database, &roles::log(told)) as u8),
+        Task::Salvage { database, target } => return Ok(roles::salvage(&setup, database, target) as u8),
         Task::Read { database } => return Ok(roles::read(&setup, database) as u8),
     };
     Ok(u8::from(!is_well))

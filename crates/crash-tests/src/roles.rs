@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use saltwing::blocking::Connection;
-use saltwing::{Builder, Database, Error, Row, StoreKind, Value};
+use saltwing::{Builder, Database, Error, Loss, Row, StoreKind, Value};
 
 use history_tests::{change_indexes, wait_for_indexes};
 
@@ -82,6 +82,26 @@ fn write_thread(setup: &Setup, thread: u64, connection: &Connection, told: &Path
             fail("the log cannot be written");
         }
     }
+}
+
+/// Makes a database of what can be read of a damaged one. Prints each table with the rows that were saved, and the losses:
+/// `saved 12 a`, `lost 3 why`, `lost ? why`.
+pub fn salvage(setup: &Setup, damaged: &Path, target: &Path) -> i32 {
+    let report = match setup.builder(target).salvage(damaged) {
+        Ok(report) => report,
+        Err(error) => {
+            println!("not salvaged: {error}");
+            return NOT_OPENED;
+        }
+    };
+    for table in &report.tables {
+        println!("saved {} {}", table.rows, table.name);
+    }
+    for fault in &report.lost {
+        let count = if let Loss::Rows { count, .. } = fault.loss { count.to_string() } else { "?".into() };
+        println!("lost {count} {fault}");
+    }
+    0
 }
 
 /// Opens a database and closes it.

@@ -7,6 +7,7 @@ use saltwing_store::{Bytes, Direction, KEY_BYTES_MAX, KeyBounds, Range, StoreErr
 
 use crate::inner::Inner;
 use crate::space::SpaceTables;
+use crate::stand_in;
 
 type Entries = OwnedRange<&'static [u8], &'static [u8]>;
 
@@ -16,46 +17,105 @@ pub(crate) struct TableRange {
     iter: Option<Result<Entries, StoreError>>,
     /// `None` for a space that does not exist.
     tables: Option<SpaceTables>,
+    /// The first key that there may be.
+    start: Vec<u8>,
+    /// The damages that were reported since the start.
+    told: Vec<u32>,
     inner: Arc<Inner>,
+}
+
+/// What a step of a walk comes to.
+enum Step {
+    Entry(Bytes, Bytes),
+    /// An entry whose value cannot be read.
+    Unreadable(redb::Error),
+    /// A damaged page, by the number of the damage.
+    Damage(u32),
+    End,
 }
 
 impl TableRange {
     pub(crate) fn new(inner: Arc<Inner>, tables: Option<SpaceTables>) -> Self {
-        Self { iter: None, tables, inner }
+        Self { iter: None, tables, start: Vec::new(), told: Vec::new(), inner }
+    }
+
+    fn step(tables: &SpaceTables, iter: &mut Entries, direction: Direction) -> Result<Step, redb::Error> {
+        let entry = match direction {
+            Direction::Forward => iter.next(),
+            Direction::Reverse => iter.next_back(),
+        };
+        let Some((key, stored)) = entry.transpose()? else { return Ok(Step::End) };
+        let (key, stored) = (key.value(), stored.value());
+        if let Some(mark) = stand_in::mark(key, stored) {
+            return Ok(Step::Damage(mark.number));
+        }
+        Ok(match tables.whole(key, stored) {
+            Ok(value) => Step::Entry(Bytes::new(key), value),
+            Err(error) => Step::Unreadable(error),
+        })
+    }
+
+    /// The damage in whose page the range begins: if it ends there, too, the walk does not come to its marks.
+    fn damage_at_start(&self, tables: &SpaceTables) -> Option<u32> {
+        let is_asked = self.inner.readonly && self.inner.damages.is_any() && !self.start.is_empty();
+        is_asked.then(|| self.inner.read_values(|| Ok(tables.damage_of_value(&self.start))).ok()?)?
+    }
+
+    /// The error of a damage, if it was not reported yet.
+    fn tell(&mut self, number: u32) -> Option<StoreError> {
+        if self.told.contains(&number) {
+            return None;
+        }
+        self.told.push(number);
+        let why = self.inner.damages.text(number);
+        Some(StoreError::Corrupt { path: self.inner.path().to_path_buf(), why })
     }
 }
 
 impl Range for TableRange {
     fn start(&mut self, bounds: &KeyBounds, _: Direction) {
+        self.told.clear();
+        self.start.clear();
+        self.start.extend_from_slice(bounds.start());
         self.iter = match &self.tables {
             Some(tables) if !bounds.is_empty() => {
                 let limits = bounds.limits(KEY_BYTES_MAX);
-                Some(self.inner.read(|| Ok(tables.values.range_owned::<&[u8]>(limits)?)))
+                Some(self.inner.read_values(|| Ok(tables.values.range_owned::<&[u8]>(limits)?)))
             }
             _ => None,
         };
     }
 
     fn next(&mut self, direction: Direction) -> Result<Option<(Bytes, Bytes)>, StoreError> {
-        let mut iter = match self.iter.take() {
-            None => return Ok(None),
-            Some(started) => started?,
-        };
-        let Some(tables) = &self.tables else { return Ok(None) };
-        let entry = self.inner.read(|| {
-            let entry = match direction {
-                Direction::Forward => iter.next(),
-                Direction::Reverse => iter.next_back(),
+        loop {
+            let mut iter = match self.iter.take() {
+                None => return Ok(None),
+                Some(started) => started?,
             };
-            match entry.transpose()? {
-                Some((key, stored)) => {
-                    let value = tables.whole(key.value(), stored.value())?;
-                    Ok(Some((Bytes::new(key.value()), value)))
+            let Some(tables) = &self.tables else { return Ok(None) };
+            // After an error, redb's iterator has no further entry: the range stays without one.
+            let step = self.inner.read_values(|| Self::step(tables, &mut iter, direction))?;
+            let damage = match step {
+                Step::End => match self.damage_at_start(tables) {
+                    Some(damage) => damage,
+                    None => return Ok(None),
+                },
+                Step::Damage(damage) => {
+                    self.iter = Some(Ok(iter));
+                    damage
                 }
-                None => Ok(None),
+                Step::Entry(key, value) => {
+                    self.iter = Some(Ok(iter));
+                    return Ok(Some((key, value)));
+                }
+                Step::Unreadable(error) => {
+                    self.iter = Some(Ok(iter));
+                    return self.inner.read(|| Err(error));
+                }
+            };
+            if let Some(error) = self.tell(damage) {
+                return Err(error);
             }
-        });
-        self.iter = Some(Ok(iter));
-        entry
+        }
     }
 }

@@ -1,22 +1,27 @@
 //! The state shared by the store, its cursors and its snapshots, and the writes to it.
 
+use crate::above::{Above, MergedCursor};
+use crate::cursor::TableRange;
+use crate::damages::Damages;
 use crate::error::{commit_error, storage_error};
 use crate::journal::ROUND_BYTES_MAX;
 use crate::opening::commit_durably;
-use crate::space::{SpaceTables, TableNames};
-use crate::writer::Writer;
+use crate::space::{Clearing, LiveBytes, SpaceTables, TableNames};
+use crate::stand_in;
+use crate::writer::{Writer, is_applied_first};
 use parking_lot::{Mutex, RwLock};
-use redb::{CompactionError, Database, ReadTransaction, ReadableDatabase};
+use redb::{CompactionError, Database, ReadTransaction, ReadableDatabase, StorageError, WriteTransaction};
 use saltwing_store::device::{self, Device};
 use saltwing_store::directory::Directory;
-use saltwing_store::foreign;
 use saltwing_store::group_sync::GroupSync;
 use saltwing_store::watermark::Watermark;
-use saltwing_store::{Bytes, LeftOut, Space, StoreError, WriteBatch, WriteStall};
+use saltwing_store::{
+    Bytes, Cursor, Direction, KeyBounds, LeftOut, RangeCursor, Space, StoreError, WriteBatch, WriteStall, foreign,
+};
 use std::fs::File;
 use std::io;
 use std::path::Path;
-use std::sync::OnceLock;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// A file is compacted if it takes this many times the bytes of its live data, and `GAIN_BYTES_MIN` more. A compaction writes at
@@ -55,8 +60,10 @@ pub(crate) struct Inner {
     pub(crate) has_unapplied: AtomicBool,
     /// Bytes of batches that redb has not brought to the disk.
     pub(crate) waiting_bytes: AtomicU64,
-    /// The damage that was met first. redb takes no call after it, and says no more about it.
-    pub(crate) damage: OnceLock<String>,
+    /// The damaged pages that were met.
+    pub(crate) damages: Arc<Damages>,
+    /// What the journal has, for a reader that finds pages damaged: redb does not get it then.
+    pub(crate) above: Option<Arc<Above>>,
     pub(crate) readonly: bool,
     pub(crate) notices: Vec<String>,
     pub(crate) left_out: Vec<LeftOut>,
@@ -70,12 +77,18 @@ impl Inner {
 
     /// Runs calls of redb's that read.
     pub(crate) fn read<T>(&self, call: impl FnOnce() -> Result<T, redb::Error>) -> Result<T, StoreError> {
-        self.guarded(call, |error| storage_error("read", self.path(), error))
+        self.guarded(call, |error| storage_error("read", self.path(), error, &self.damages))
+    }
+
+    /// Runs reads of values. A reader goes on behind damaged pages.
+    pub(crate) fn read_values<T>(&self, call: impl FnOnce() -> Result<T, redb::Error>) -> Result<T, StoreError> {
+        if self.readonly { self.read(|| stand_in::with_marks(call)) } else { self.read(call) }
     }
 
     /// Runs calls of redb's that write; after an error nothing more is written.
     pub(crate) fn write<T>(&self, call: impl FnOnce() -> Result<T, redb::Error>) -> Result<T, StoreError> {
-        self.guarded(call, |error| commit_error(self.path(), error)).inspect_err(|error| self.group.give_up(error))
+        self.guarded(call, |error| commit_error(self.path(), error, &self.damages))
+            .inspect_err(|error| self.group.give_up(error))
     }
 
     /// Runs calls of redb. A panic means that the file has invalid content.
@@ -84,18 +97,21 @@ impl Inner {
         call: impl FnOnce() -> Result<T, redb::Error>,
         translate: impl FnOnce(redb::Error) -> StoreError,
     ) -> Result<T, StoreError> {
-        let corrupt = |why: &String| StoreError::Corrupt { path: self.path().to_path_buf(), why: why.clone() };
         // Only redb's own state can be half changed by a panic, and redb refuses all calls afterwards.
-        let error = match foreign::quietly(call) {
-            Ok(Ok(done)) => return Ok(done),
-            Ok(Err(error)) => translate(error),
-            Err(panic) => corrupt(&panic),
+        let panicked = |why: String| {
+            let why = self.damages.explain(&why);
+            Err(StoreError::Corrupt { path: self.path().to_path_buf(), why })
         };
-        match error {
-            StoreError::Corrupt { why, .. } => Err(corrupt(self.damage.get_or_init(|| why))),
-            StoreError::Poisoned { .. } if let Some(why) = self.damage.get() => Err(corrupt(why)),
-            other => Err(other),
-        }
+        foreign::quietly(call).map_or_else(panicked, |called| called.map_err(translate))
+    }
+
+    /// The tables of a space at the moment of a transaction.
+    pub(crate) fn tables(
+        &self,
+        transaction: &ReadTransaction,
+        space: Space,
+    ) -> Result<Option<SpaceTables>, StoreError> {
+        self.read(|| SpaceTables::open(&self.names, transaction, space, &self.damages))
     }
 
     pub(crate) fn get(
@@ -103,28 +119,106 @@ impl Inner {
         transaction: &ReadTransaction,
         space: Space,
         key: &[u8],
-    ) -> Result<Option<Bytes>, redb::Error> {
-        match SpaceTables::open(&self.names, transaction, space)? {
-            Some(tables) => tables.get(key),
+    ) -> Result<Option<Bytes>, StoreError> {
+        if let Some(written) = self.above.as_ref().and_then(|above| above.get(space, key)) {
+            return Ok(written);
+        }
+        match self.tables(transaction, space)? {
+            Some(tables) => self.read_values(|| tables.get(key)),
             None => Ok(None),
         }
     }
 
+    /// A walk over a space at the moment of a transaction.
+    pub(crate) fn cursor(
+        self: &Arc<Self>,
+        transaction: &ReadTransaction,
+        space: Space,
+        bounds: KeyBounds,
+        direction: Direction,
+    ) -> Result<Box<dyn Cursor>, StoreError> {
+        let is_cleared = self.above.as_ref().is_some_and(|above| above.is_cleared(space));
+        let tables = if is_cleared { None } else { self.tables(transaction, space)? };
+        let cursor = RangeCursor::new(TableRange::new(self.clone(), tables), bounds.clone(), direction);
+        Ok(match &self.above {
+            Some(above) => Box::new(MergedCursor::new(cursor, above.clone(), space, bounds, direction)),
+            None => Box::new(cursor),
+        })
+    }
+
     /// Writes a batch to the journal. It is on the disk after the next sync of the journal, and in redb before the next
     /// read of redb.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`] if the batch needs a damaged page: nothing was written.
     pub(crate) fn commit(&self, batch: WriteBatch) -> Result<(), StoreError> {
         let mut writer = self.writer.lock();
+        let is_applied_first = self.damages.is_any() || is_applied_first(&batch);
+        let applied = if is_applied_first { Some(self.applied_with(&mut writer, &batch)?) } else { None };
         let before = writer.journal.bytes();
         let acknowledged = self.watermark.as_ref().map_or(0, Watermark::acknowledged);
         self.write(|| Ok(writer.journal.append(&batch, acknowledged)?))?;
         let bytes = writer.journal.bytes();
-        writer.unapplied.push(batch, usize::try_from(bytes - before).unwrap_or(usize::MAX));
-        self.has_unapplied.store(true, Ordering::Release);
         self.waiting_bytes.store(bytes, Ordering::Relaxed);
+        match applied {
+            Some((transaction, live)) => self.write(|| self.finish(&mut writer, transaction, live))?,
+            None => {
+                writer.unapplied.push(batch, usize::try_from(bytes - before).unwrap_or(usize::MAX));
+                self.has_unapplied.store(true, Ordering::Release);
+            }
+        }
         if bytes >= self.round_bytes_max() {
             return self.end_round(&mut writer);
         }
         if writer.unapplied.is_full() { self.write(|| self.apply_all(&mut writer)) } else { Ok(()) }
+    }
+
+    /// A transaction with all batches that redb does not have yet, and with this one.
+    ///
+    /// # Errors
+    /// [`StoreError::Corrupt`] if this one needs a damaged page. After any other error, and if one of the others needs one, which are
+    /// in the journal already, nothing more is written.
+    fn applied_with(
+        &self,
+        writer: &mut Writer,
+        batch: &WriteBatch,
+    ) -> Result<(WriteTransaction, LiveBytes), StoreError> {
+        let mut failed = None;
+        for clearing in [Clearing::Freed, Clearing::SetAside] {
+            let applied = self.read(|| self.applied(writer, Some(batch), clearing));
+            match applied {
+                Err(StoreError::Corrupt { .. }) => failed = applied.err(),
+                Err(error) => {
+                    self.group.give_up(&error);
+                    return Err(error.of_commit());
+                }
+                applied => return applied,
+            }
+            // Then each failure that follows is this batch's.
+            self.write(|| self.apply_all(writer))?;
+        }
+        Err(failed.unwrap_or(StoreError::Poisoned { path: self.path().to_path_buf(), why: None }))
+    }
+
+    /// A transaction with all batches that redb does not have yet, and with one more.
+    fn applied(
+        &self,
+        writer: &Writer,
+        more: Option<&WriteBatch>,
+        clearing: Clearing,
+    ) -> Result<(WriteTransaction, LiveBytes), redb::Error> {
+        let mut transaction = self.database.read().begin_write()?;
+        transaction.set_durability(redb::Durability::None)?;
+        let live = writer.apply_all(&self.names, &transaction, more, clearing)?;
+        Ok((transaction, live))
+    }
+
+    /// Commits a transaction that has all batches.
+    fn finish(&self, writer: &mut Writer, transaction: WriteTransaction, live: LiveBytes) -> Result<(), redb::Error> {
+        transaction.commit()?;
+        writer.applied(live);
+        self.has_unapplied.store(false, Ordering::Release);
+        Ok(())
     }
 
     /// Brings the batches into redb that only the journal has, in memory.
@@ -132,12 +226,8 @@ impl Inner {
         if writer.unapplied.is_empty() {
             return Ok(());
         }
-        let mut transaction = self.database.read().begin_write()?;
-        transaction.set_durability(redb::Durability::None)?;
-        writer.apply_all(&self.names, &transaction)?;
-        transaction.commit()?;
-        self.has_unapplied.store(false, Ordering::Release);
-        Ok(())
+        let (transaction, live) = self.applied(writer, None, Clearing::Freed)?;
+        self.finish(writer, transaction, live)
     }
 
     /// A transaction of redb that sees all batches that were written before this call.
@@ -147,8 +237,10 @@ impl Inner {
     pub(crate) fn begin_read(&self) -> Result<ReadTransaction, StoreError> {
         if self.has_unapplied.load(Ordering::Acquire) {
             let mut writer = self.writer.lock();
-            let applied =
-                self.guarded(|| self.apply_all(&mut writer), |error| storage_error("write", self.path(), error));
+            let applied = self.guarded(
+                || self.apply_all(&mut writer),
+                |error| storage_error("write", self.path(), error, &self.damages),
+            );
             applied.inspect_err(|error| self.group.give_up(error))?;
             // Batches that failed to be applied are in the journal alone until the database is opened again.
             if self.has_unapplied.load(Ordering::Acquire) {
@@ -198,10 +290,8 @@ impl Inner {
     /// Makes redb write all batches to the disk, so that the journal can restart.
     pub(crate) fn end_round(&self, writer: &mut Writer) -> Result<(), StoreError> {
         self.write(|| {
-            let transaction = self.database.read().begin_write()?;
-            writer.apply_all(&self.names, &transaction)?;
-            commit_durably(transaction, writer)?;
-            self.has_unapplied.store(false, Ordering::Release);
+            self.apply_all(writer)?;
+            commit_durably(self.database.read().begin_write()?, writer)?;
             Ok(writer.journal.begin_round(self.round_bytes_max())?)
         })?;
         self.waiting_bytes.store(0, Ordering::Relaxed);
@@ -226,6 +316,8 @@ impl Inner {
             Ok(_) => Ok(true),
             // Somebody reads; there will be another time.
             Err(CompactionError::TransactionInProgress) => Ok(false),
+            // A damaged page cannot be moved.
+            Err(CompactionError::Storage(StorageError::Corrupted(_))) if self.damages.is_any() => Ok(false),
             Err(error) => Err(error.into()),
         })?;
         drop(database);

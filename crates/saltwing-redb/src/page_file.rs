@@ -4,33 +4,44 @@
 //!  group 0                                   group 1
 //!  [sums, 4 KiB] [page 0] [page 1] .. [1023] [sums] [page 1024] ..
 //!
-//!  page 0    redb's header, 320 bytes | zeros | its checksum 4, at 508
+//!  page 0    redb's header, 320 bytes | zeros | version of the sums 1, at 507 | its checksum 4, at 508
 //!  sums      a checksum a page of the group, 4 bytes each, little endian
 //! ```
 //!
 //! A checksum is the CRC-32 of a page, xor that of a page of zeros: pages that were never written have 0, as the file
-//! has where it grew.
+//! has where it grew. redb reads no page that it has not written, so one with the checksum 0 is damaged: its checksum was
+//! overwritten with zeros. In files of version 0, which earlier releases have made, a page of zeros inside a long value
+//! has the checksum 0, too; there only the first page of what redb reads at once is never one of zeros. From version 1 on a written
+//! page has the checksum 1 where it would have 0.
 //!
 //! # Laws
-//! 1. What [`StorageBackend::read`] returns is what was last written there, or it is an error that names the page.
+//! 1. What [`StorageBackend::read`] returns is what was last written there, or a [stand-in](stand_in), and then
+//!    the page is among the [`Damages`]. A header that is damaged is an error.
 //! 2. The pages that a header on the disk names are there with their checksums. A header stays in memory until the
 //!    next sync, which brings pages and checksums to the disk before it: redb writes both at once when it compacts,
 //!    and expects pages that a crash has torn to be readable. A page is not written again while a header on the disk
 //!    names it, so that of a torn block of checksums both versions are right for such pages.
-//! 3. The header lies in one sector of 512 bytes, with its checksum: a write of it is there whole or not at all.
+//! 3. A page that is damaged, or whose checksum is, is made good by a [copy](crate::copies), if there is one that has the
+//!    page's checksum. There are copies of pages that name others, of the roots of all trees, of the checksums and of the header.
+//!    A header that is a copy may be older than the pages: redb then verifies all of them when it opens the file.
+//! 4. The header lies in one sector of 512 bytes, with its checksum: a write of it is there whole or not at all.
 //!
 //! Memory: 4 bytes for each 4 KiB that were touched since the opening.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs::File;
 use std::io::{Error, ErrorKind, Result};
+use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
 
 use parking_lot::{Mutex, RwLock};
 use redb::StorageBackend;
 
-use crate::positioned;
+use crate::copies::{Copies, Original};
+use crate::damages::{Damages, FILE};
+use crate::roots::{Layout, bytes_of};
+use crate::{positioned, stand_in};
 
 pub(crate) const PAGE: u64 = 4096;
 const GROUP_PAGES: u64 = PAGE / 4;
@@ -40,6 +51,9 @@ const GROUP_BYTES: u64 = (1 + GROUP_PAGES) * PAGE;
 const HEADER_AT: u64 = PAGE;
 /// Bytes of the header's sector that redb may use, and behind them the checksum.
 pub(crate) const HEADER_BYTES: usize = 508;
+/// The version of the checksums, in the header's sector.
+const VERSION_AT: usize = 507;
+const VERSION: u8 = 1;
 const SECTOR: usize = 512;
 /// The CRC-32 of a page of zeros.
 const ZEROS: u32 = 0xc71c_0011;
@@ -54,12 +68,39 @@ pub(crate) struct PageFile {
     changed: Mutex<BTreeSet<u64>>,
     /// The header's sector, if it is not in the file yet.
     header: Mutex<Option<[u8; SECTOR]>>,
+    /// [`VERSION`], once the header was read or written.
+    version: AtomicU8,
+    /// Whether pages are restored in the file, too.
+    is_writable: bool,
+    copies: Copies,
+    damages: Arc<Damages>,
 }
 
 /// The checksums of a group's pages.
 #[derive(Debug)]
 struct Group {
     sums: Vec<AtomicU32>,
+}
+
+impl Group {
+    /// The checksum of one of its pages.
+    fn sum(&self, page: u64) -> u32 {
+        self.sums.get((page % GROUP_PAGES) as usize).map_or(0, |sum| sum.load(Ordering::Relaxed))
+    }
+}
+
+/// A page that is read.
+struct Place {
+    page: u64,
+    /// Whether it is the first one of what redb reads at once.
+    is_first: bool,
+}
+
+impl Place {
+    /// Its offset in the file.
+    fn at(&self) -> u64 {
+        self.page / GROUP_PAGES * GROUP_BYTES + (1 + self.page % GROUP_PAGES) * PAGE
+    }
 }
 
 /// Pages within one group.
@@ -104,10 +145,10 @@ fn sum(page: &[u8]) -> u32 {
     crc32fast::hash(page) ^ ZEROS
 }
 
-fn damaged(page: u64) -> Error {
-    let why = format!("page {page} of data/pages does not have its checksum");
-    Error::new(ErrorKind::InvalidData, why)
-}
+/// The first byte of a page of redb's that names others.
+const BRANCH: u8 = 2;
+
+const NO_CHECKSUM: &str = "does not have its checksum";
 
 /// Bytes of the file for this many bytes of redb.
 fn outer_len(len: u64) -> u64 {
@@ -122,8 +163,136 @@ fn inner_len(len: u64) -> u64 {
 }
 
 impl PageFile {
-    pub(crate) fn new(file: File) -> Self {
-        Self { file, groups: RwLock::default(), changed: Mutex::default(), header: Mutex::default() }
+    /// The pages in a file, with what helps where they are damaged.
+    pub(crate) fn new(file: File, is_writable: bool, copies: Copies, damages: Arc<Damages>) -> Self {
+        let (version, groups) = (AtomicU8::new(0), RwLock::default());
+        let (changed, header) = (Mutex::default(), Mutex::default());
+        Self { file, groups, changed, header, version, is_writable, copies, damages }
+    }
+
+    /// Reads whole pages; the number of the damage, if one of them is not as it was written. `is_first` says whether they
+    /// begin with the first page of what redb reads at once.
+    pub(crate) fn read_pages(&self, offset: u64, out: &mut [u8], is_first: bool) -> Result<Option<u32>> {
+        let (mut left, first) = (out, is_first.then_some(offset / PAGE));
+        for range in page_ranges(offset, left.len())? {
+            let (part, rest) = left.split_at_mut(range.bytes());
+            let read = positioned::read(&self.file, range.at(), part);
+            let group = self.group(range.group);
+            for (index, page) in part.chunks_exact_mut(PAGE as usize).enumerate() {
+                let place = Place { page: range.page(index), is_first: first == Some(range.page(index)) };
+                // Where one page of several cannot be read, the others can.
+                let read = read.as_ref().map_or_else(|_| positioned::read(&self.file, place.at(), page), |()| Ok(()));
+                let what = match (read, &group) {
+                    (Ok(()), Ok(group)) if self.has(page, group.sum(place.page), place.is_first) => continue,
+                    (Ok(()), Ok(_)) => NO_CHECKSUM.to_owned(),
+                    (Err(error), _) => format!("cannot be read: {error}"),
+                    (_, Err(error)) => format!("has a checksum that cannot be read: {error}"),
+                };
+                if !self.restore(&place, page, group.as_deref().ok()) {
+                    return Ok(Some(self.damages.note(place.page, &what)));
+                }
+                self.damages.note_restored(place.page, &what);
+            }
+            left = rest;
+        }
+        Ok(None)
+    }
+
+    /// Makes good a page by its copy, which must have the page's checksum; whether it could.
+    fn restore(&self, place: &Place, page: &mut [u8], group: Option<&Group>) -> bool {
+        let is_right =
+            |copy: &Vec<u8>| group.is_some_and(|group| self.has(copy, group.sum(place.page), place.is_first));
+        let Some(copy) = self.copies.find(Original::Page(place.page)).filter(is_right) else { return false };
+        page.copy_from_slice(&copy);
+        if self.is_writable {
+            // The same bytes as before. Where this fails, the copy is found again by the next read.
+            let _ = positioned::write(&self.file, place.at(), page);
+        }
+        true
+    }
+
+    /// The checksums of a group in the file, made good by their copy: where both differ, that one counts which the page has.
+    /// Before anything is written to the group: the next sync writes its checksums, and their copy.
+    fn read_sums(&self, number: u64) -> Result<Vec<u32>> {
+        let sums_of =
+            |bytes: &[u8]| bytes.as_chunks().0.iter().map(|sum| u32::from_le_bytes(*sum)).collect::<Vec<u32>>();
+        let copy = self.copies.find(Original::Sums(number)).map(|copy| sums_of(&copy));
+        let mut bytes = [0; PAGE as usize];
+        let read = match number * GROUP_BYTES < self.file.metadata()?.len() {
+            true => positioned::read(&self.file, number * GROUP_BYTES, &mut bytes),
+            false => Ok(()),
+        };
+        let (mut sums, copy) = match (read, copy) {
+            (Ok(()), Some(copy)) => (sums_of(&bytes), copy),
+            (Ok(()), None) => return Ok(sums_of(&bytes)),
+            (Err(_), Some(copy)) => return Ok(copy),
+            (Err(error), None) => return Err(error),
+        };
+        for (page, (sum, copied)) in (number * GROUP_PAGES..).zip(sums.iter_mut().zip(copy)) {
+            let (place, mut content) = (Place { page, is_first: false }, [0; PAGE as usize]);
+            if *sum == copied {
+                continue;
+            }
+            // Behind the end of the file there is nothing.
+            if positioned::read(&self.file, place.at(), &mut content).is_err() {
+                content.fill(0);
+            }
+            // A page that has neither is damaged itself. The header has none here.
+            let is_unwritten = copied == 0 && (page == 0 || content == [0; PAGE as usize]);
+            let is_copy_right = self.has(&content, copied, false) || is_unwritten;
+            if !self.has(&content, *sum, false) && is_copy_right {
+                *sum = copied;
+                self.damages.note_restored(page, NO_CHECKSUM);
+                if self.is_writable {
+                    self.changed.lock().insert(number);
+                }
+            }
+        }
+        Ok(sums)
+    }
+
+    /// Whether the header that is read is a copy, which may be older than the pages.
+    pub(crate) fn is_header_copied(&self) -> Result<bool> {
+        let mut sector = [0; SECTOR];
+        let read = positioned::read(&self.file, HEADER_AT, &mut sector);
+        Ok(!(read.is_ok() && is_header(&sector)) && self.copies.find(Original::Header).is_some())
+    }
+
+    /// Takes copies of the pages at which trees begin, by the header.
+    fn copy_roots(&self, sector: &[u8; SECTOR]) {
+        let layout = Layout::new(sector);
+        for root in layout.roots() {
+            if let Some(page) = self.copy_root(&root) {
+                layout.roots_of_tables(&page).iter().for_each(|root| drop(self.copy_root(root)));
+            }
+        }
+    }
+
+    /// Takes copies of the pages of a root; its bytes. A branch has copies since it was written.
+    fn copy_root(&self, pages: &Range<u64>) -> Option<Vec<u8>> {
+        let mut bytes = vec![0; bytes_of(pages)];
+        self.read_pages(pages.start * PAGE, &mut bytes, true).ok().filter(Option::is_none)?;
+        if bytes.first() != Some(&BRANCH) {
+            self.keep(pages.start, &bytes);
+        }
+        Some(bytes)
+    }
+
+    /// Takes copies of pages from the first one on.
+    fn keep(&self, first: u64, bytes: &[u8]) {
+        for (page, content) in (first..).zip(bytes.chunks_exact(PAGE as usize)) {
+            self.copies.keep(Original::Page(page), content);
+        }
+    }
+
+    /// Whether a page has this checksum.
+    fn has(&self, page: &[u8], expected: u32, is_first: bool) -> bool {
+        let is_version_0 = self.version.load(Ordering::Relaxed) == 0;
+        match expected {
+            0 => is_version_0 && !is_first && sum(page) == 0,
+            1 => sum(page) <= 1,
+            _ => sum(page) == expected,
+        }
     }
 
     /// The checksums of a group; read from the file if they were not yet.
@@ -135,11 +304,7 @@ impl PageFile {
         if let Some(group) = groups.get(&number) {
             return Ok(group.clone());
         }
-        let mut bytes = [0; PAGE as usize];
-        if number * GROUP_BYTES < self.file.metadata()?.len() {
-            positioned::read(&self.file, number * GROUP_BYTES, &mut bytes)?;
-        }
-        let sums = bytes.as_chunks().0.iter().map(|sum| AtomicU32::new(u32::from_le_bytes(*sum))).collect();
+        let sums = self.read_sums(number)?.into_iter().map(AtomicU32::new).collect();
         let group = Arc::new(Group { sums });
         groups.insert(number, group.clone());
         Ok(group)
@@ -148,6 +313,7 @@ impl PageFile {
     fn write_sums(&self, number: u64) -> Result<()> {
         let group = self.group(number)?;
         let bytes: Vec<u8> = group.sums.iter().flat_map(|sum| sum.load(Ordering::Relaxed).to_le_bytes()).collect();
+        self.copies.keep(Original::Sums(number), &bytes);
         positioned::write(&self.file, number * GROUP_BYTES, &bytes)
     }
 
@@ -160,30 +326,41 @@ impl PageFile {
 
     fn header_sector(&self) -> Result<[u8; SECTOR]> {
         let mut sector = [0; SECTOR];
-        match *self.header.lock() {
-            Some(waiting) => sector = waiting,
-            None => positioned::read(&self.file, HEADER_AT, &mut sector)?,
+        if let Some(waiting) = *self.header.lock() {
+            return Ok(waiting);
         }
-        Ok(sector)
+        let read = positioned::read(&self.file, HEADER_AT, &mut sector);
+        if !(read.is_ok() && is_header(&sector))
+            && let Some(copy) = self.copies.find(Original::Header)
+            && let Some(copy) = copy.first_chunk().filter(|copy| is_header(copy))
+        {
+            self.damages.note_restored(0, NO_CHECKSUM);
+            return Ok(*copy);
+        }
+        read.map(|()| sector)
     }
 
     fn read_header(&self, offset: usize, out: &mut [u8]) -> Result<()> {
         let sector = self.header_sector()?;
-        let (header, found) = sector.split_at(HEADER_BYTES);
+        let header = &sector[..HEADER_BYTES];
         // Before the first write all of it is zeros.
-        if found != crc32fast::hash(header).to_le_bytes() && sector != [0; SECTOR] {
-            return Err(damaged(0));
+        if !is_header(&sector) && sector != [0; SECTOR] {
+            return Err(Error::new(ErrorKind::InvalidData, format!("page 0 of {FILE} {NO_CHECKSUM}")));
         }
+        self.version.store(header[VERSION_AT], Ordering::Relaxed);
         let part = header.get(offset..offset + out.len()).ok_or_else(|| past_header(offset, out.len()))?;
         out.copy_from_slice(part);
         Ok(())
     }
 
     fn write_header(&self, offset: usize, data: &[u8]) -> Result<()> {
-        let mut sector = [0; SECTOR];
-        if let Some(header) = sector.get_mut(..HEADER_BYTES).filter(|_| offset > 0 || data.len() < HEADER_BYTES) {
-            self.read_header(0, header)?;
+        let mut sector = self.header_sector()?;
+        match sector == [0; SECTOR] {
+            // A new file.
+            true => sector[VERSION_AT] = VERSION,
+            false => self.read_header(0, &mut sector[..HEADER_BYTES])?,
         }
+        self.version.store(sector[VERSION_AT], Ordering::Relaxed);
         let part = sector[..HEADER_BYTES].get_mut(offset..offset + data.len());
         part.ok_or_else(|| past_header(offset, data.len()))?.copy_from_slice(data);
         let found = crc32fast::hash(&sector[..HEADER_BYTES]).to_le_bytes();
@@ -191,6 +368,12 @@ impl PageFile {
         *self.header.lock() = Some(sector);
         Ok(())
     }
+}
+
+/// Whether a sector is a header with its checksum.
+fn is_header(sector: &[u8; SECTOR]) -> bool {
+    let (header, found) = sector.split_at(HEADER_BYTES);
+    found == crc32fast::hash(header).to_le_bytes()
 }
 
 fn past_header(offset: usize, len: usize) -> Error {
@@ -206,18 +389,8 @@ impl StorageBackend for PageFile {
         if offset < PAGE {
             return self.read_header(offset as usize, out);
         }
-        let mut left = out;
-        for range in page_ranges(offset, left.len())? {
-            let (part, rest) = left.split_at_mut(range.bytes());
-            positioned::read(&self.file, range.at(), part)?;
-            let group = self.group(range.group)?;
-            for (index, page) in part.chunks_exact(PAGE as usize).enumerate() {
-                let expected = group.sums.get(range.first + index).map(|sum| sum.load(Ordering::Relaxed));
-                if expected != Some(sum(page)) {
-                    return Err(damaged(range.page(index)));
-                }
-            }
-            left = rest;
+        if let Some(damage) = self.read_pages(offset, out, true)? {
+            stand_in::fill(out, damage);
         }
         Ok(())
     }
@@ -243,14 +416,23 @@ impl StorageBackend for PageFile {
 
     fn sync_data(&self) -> Result<()> {
         let are_pages_changed = self.write_changed_sums()?;
-        let mut header = self.header.lock();
-        if are_pages_changed || header.is_none() {
-            self.file.sync_data()?;
+        let waiting = {
+            let mut header = self.header.lock();
+            if are_pages_changed || header.is_none() {
+                self.file.sync_data()?;
+            }
+            let waiting = header.take();
+            if let Some(sector) = &waiting {
+                positioned::write(&self.file, HEADER_AT, sector)?;
+                self.file.sync_data()?;
+            }
+            waiting
+        };
+        if let Some(sector) = waiting {
+            self.copies.keep(Original::Header, &sector);
+            self.copy_roots(&sector);
         }
-        if let Some(sector) = header.take() {
-            positioned::write(&self.file, HEADER_AT, &sector)?;
-            self.file.sync_data()?;
-        }
+        self.copies.write();
         Ok(())
     }
 
@@ -258,14 +440,25 @@ impl StorageBackend for PageFile {
         if offset < PAGE {
             return self.write_header(offset as usize, data);
         }
+        if self.damages.is_any() && stand_in::is_of_stand_in(data) {
+            let why = format!("page {} of {FILE} would name a damaged page", offset / PAGE);
+            return Err(Error::new(ErrorKind::InvalidData, why));
+        }
+        let least = u32::from(self.version.load(Ordering::Relaxed));
         let mut left = data;
         for range in page_ranges(offset, data.len())? {
             let (part, rest) = left.split_at(range.bytes());
             let group = self.group(range.group)?;
             positioned::write(&self.file, range.at(), part)?;
             for (place, page) in group.sums.iter().skip(range.first).zip(part.chunks_exact(PAGE as usize)) {
-                place.store(sum(page), Ordering::Relaxed);
+                place.store(sum(page).max(least), Ordering::Relaxed);
             }
+            let pages = range.page(0)..range.page(range.pages);
+            match data.first() {
+                Some(&BRANCH) => self.keep(pages.start, part),
+                _ => self.copies.forget(pages.clone()),
+            }
+            self.damages.written(pages);
             self.changed.lock().insert(range.group);
             left = rest;
         }
@@ -279,133 +472,4 @@ impl StorageBackend for PageFile {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::fs::File;
-    use std::io::ErrorKind;
-    use std::os::unix::fs::FileExt;
-
-    use redb::StorageBackend;
-
-    use super::{GROUP_PAGES, PAGE, PageFile, ZEROS, inner_len, outer_len};
-
-    fn open(path: &std::path::Path) -> PageFile {
-        let file = File::options().read(true).write(true).create(true).truncate(false).open(path).unwrap();
-        PageFile::new(file)
-    }
-
-    fn read(file: &PageFile, page: u64, pages: usize) -> std::io::Result<Vec<u8>> {
-        let mut out = vec![0; pages * PAGE as usize];
-        file.read(page * PAGE, &mut out).map(|()| out)
-    }
-
-    #[test]
-    fn zeros_have_the_checksum_of_zeros() {
-        assert_eq!(crc32fast::hash(&[0; PAGE as usize]), ZEROS);
-    }
-
-    #[test]
-    fn lengths_go_both_ways() {
-        for pages in [0, 1, 2, GROUP_PAGES - 1, GROUP_PAGES, GROUP_PAGES + 1, 5 * GROUP_PAGES, 5 * GROUP_PAGES + 7] {
-            assert_eq!(inner_len(outer_len(pages * PAGE)), pages * PAGE);
-        }
-    }
-
-    #[test]
-    fn pages_come_back_after_opening_again() {
-        let home = tempfile::tempdir().unwrap();
-        let path = home.path().join("pages");
-        let file = open(&path);
-        file.set_len((GROUP_PAGES + 20) * PAGE).unwrap();
-        // Over the border of two groups, and a header.
-        let pages: Vec<u8> = (0..4 * PAGE).map(|n| (n % 251) as u8).collect();
-        file.write((GROUP_PAGES - 2) * PAGE, &pages).unwrap();
-        file.write(0, &[7; 320]).unwrap();
-        for file in [&file, &{
-            file.sync_data().unwrap();
-            open(&path)
-        }] {
-            assert_eq!(read(file, GROUP_PAGES - 2, 4).unwrap(), pages);
-            assert_eq!(read(file, 5, 1).unwrap(), vec![0; PAGE as usize]);
-            let mut header = [0; 320];
-            file.read(0, &mut header).unwrap();
-            assert_eq!(header, [7; 320]);
-        }
-    }
-
-    /// A power cut may keep any subset of the unsynced writes.
-    #[test]
-    fn a_header_is_not_in_the_file_before_the_pages_that_it_names_were_synced() {
-        let home = tempfile::tempdir().unwrap();
-        let path = home.path().join("pages");
-        let file = open(&path);
-        file.set_len(8 * PAGE).unwrap();
-        file.write(0, &[1; 320]).unwrap();
-        file.sync_data().unwrap();
-        let header = || {
-            let mut header = [0; 320];
-            open(&path).read(0, &mut header).map(|()| header[0]).unwrap()
-        };
-        file.write(3 * PAGE, &[9; PAGE as usize]).unwrap();
-        file.write(0, &[2; 320]).unwrap();
-        file.write(4 * PAGE, &[9; PAGE as usize]).unwrap();
-        assert_eq!(header(), 1);
-        // A write is visible to reads of the same process.
-        let mut own = [0; 5];
-        file.read(7, &mut own).unwrap();
-        assert_eq!(own, [2; 5]);
-        file.sync_data().unwrap();
-        assert_eq!(header(), 2);
-        file.write(300, &[3; 20]).unwrap();
-        file.close().unwrap();
-        let mut header = [0; 320];
-        open(&path).read(0, &mut header).unwrap();
-        assert_eq!((header[299], header[300]), (2, 3));
-    }
-
-    #[test]
-    fn what_was_cut_off_comes_back_as_zeros() {
-        let home = tempfile::tempdir().unwrap();
-        let path = home.path().join("pages");
-        let file = open(&path);
-        file.set_len(3 * GROUP_PAGES * PAGE).unwrap();
-        for page in [9, 10, GROUP_PAGES + 3, 2 * GROUP_PAGES] {
-            file.write(page * PAGE, &[1; PAGE as usize]).unwrap();
-        }
-        for (pages, gone) in [(2 * GROUP_PAGES, 2 * GROUP_PAGES), (GROUP_PAGES + 3, GROUP_PAGES + 3), (10, 10)] {
-            file.set_len(pages * PAGE).unwrap();
-            file.set_len(3 * GROUP_PAGES * PAGE).unwrap();
-            file.sync_data().unwrap();
-            for file in [&file, &open(&path)] {
-                assert_eq!(read(file, gone, 1).unwrap(), vec![0; PAGE as usize]);
-                assert_eq!(read(file, 9, 1).unwrap(), vec![1; PAGE as usize]);
-            }
-        }
-    }
-
-    #[test]
-    fn every_damaged_byte_is_an_error() {
-        let home = tempfile::tempdir().unwrap();
-        let path = home.path().join("pages");
-        let file = open(&path);
-        file.set_len(8 * PAGE).unwrap();
-        file.write(0, &[7; 320]).unwrap();
-        file.write(2 * PAGE, &vec![3; 2 * PAGE as usize]).unwrap();
-        file.sync_data().unwrap();
-        let raw = File::options().read(true).write(true).open(&path).unwrap();
-        let flip = |at: u64| {
-            let mut byte = [0];
-            raw.read_exact_at(&mut byte, at).unwrap();
-            raw.write_all_at(&[byte[0] ^ 16], at).unwrap();
-        };
-        // The page, its checksum, a page that was never written, the header, its checksum.
-        for (at, page) in [(3 * PAGE + 5, 2), (4 * PAGE + 4095, 3), (2 * 4 + 1, 2), (6 * PAGE, 5), (PAGE + 9, 0)] {
-            flip(at);
-            let mut out = vec![0; if page == 0 { 320 } else { PAGE as usize }];
-            let error = open(&path).read(page * PAGE, &mut out).unwrap_err();
-            assert_eq!(error.kind(), ErrorKind::InvalidData);
-            assert!(error.to_string().contains(&format!("page {page} ")), "{error}");
-            flip(at);
-            open(&path).read(page * PAGE, &mut out).unwrap();
-        }
-    }
-}
+mod tests;

@@ -11,6 +11,7 @@ use parking_lot::RwLock;
 use redb::StorageBackend;
 
 use crate::page_file::{HEADER_BYTES, PAGE, PageFile};
+use crate::stand_in;
 
 /// A file of pages with an overlay of written pages.
 #[derive(Debug)]
@@ -38,15 +39,16 @@ impl ReadPages {
         Ok(Self { file, written: RwLock::new(written) })
     }
 
-    fn read_page(&self, written: &Written, page: u64, out: &mut [u8]) -> Result<()> {
+    /// The number of the damage, if it is damaged.
+    fn read_page(&self, written: &Written, page: u64, out: &mut [u8]) -> Result<Option<u32>> {
         let end = (page + 1) * PAGE;
         match written.pages.get(&page) {
             Some(bytes) if bytes.len() == out.len() => out.copy_from_slice(bytes),
-            _ if end <= written.file_len => return self.file.read(page * PAGE, out),
+            _ if end <= written.file_len => return self.file.read_pages(page * PAGE, out, false),
             _ if end <= written.len => out.fill(0),
             _ => return Err(Error::from(ErrorKind::UnexpectedEof)),
         }
-        Ok(())
+        Ok(None)
     }
 }
 
@@ -85,8 +87,13 @@ impl StorageBackend for ReadPages {
             drop(written);
             return self.file.read(offset, out);
         }
-        let mut pages = (first..).zip(out.chunks_mut(PAGE as usize));
-        pages.try_for_each(|(page, part)| self.read_page(&written, page, part))
+        for (page, part) in (first..).zip(out.chunks_mut(PAGE as usize)) {
+            if let Some(damage) = self.read_page(&written, page, part)? {
+                stand_in::fill(out, damage);
+                break;
+            }
+        }
+        Ok(())
     }
 
     fn set_len(&self, len: u64) -> Result<()> {
@@ -122,10 +129,12 @@ impl StorageBackend for ReadPages {
 mod tests {
     use std::fs::{self, File};
     use std::io::ErrorKind;
+    use std::sync::Arc;
 
     use redb::StorageBackend;
 
     use super::{PAGE, PageFile, ReadPages};
+    use crate::copies::Copies;
 
     fn page(byte: u8) -> Vec<u8> {
         vec![byte; PAGE as usize]
@@ -141,14 +150,15 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let path = home.path().join("pages");
         let file = File::options().read(true).write(true).create_new(true).open(&path).unwrap();
-        let written = PageFile::new(file);
+        let written = PageFile::new(file, true, Copies::default(), Arc::default());
         written.set_len(4 * PAGE).unwrap();
         written.write(0, &[7; 320]).unwrap();
         written.write(PAGE, &[page(1), page(2), page(3)].concat()).unwrap();
         written.sync_data().unwrap();
         let before = fs::read(&path).unwrap();
 
-        let pages = ReadPages::new(PageFile::new(File::open(&path).unwrap())).unwrap();
+        let pages = ReadPages::new(PageFile::new(File::open(&path).unwrap(), false, Copies::default(), Arc::default()))
+            .unwrap();
         assert_eq!(read(&pages, 1, 3).unwrap(), [page(1), page(2), page(3)].concat());
         pages.write(2 * PAGE, &page(20)).unwrap();
         pages.write(300, &[8; 20]).unwrap();

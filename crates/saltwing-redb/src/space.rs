@@ -9,10 +9,16 @@
 //! bytes, so a third of the page is empty on average. Such a value is therefore split: its first pieces fill a page
 //! each, and the last one shares its page with others.
 
+use std::sync::Arc;
+
 use redb::{
-    AccessGuard, ReadOnlyTable, ReadTransaction, ReadableTable, Table, TableDefinition, TableError, WriteTransaction,
+    AccessGuard, ReadOnlyTable, ReadTransaction, ReadableTable, Table, TableDefinition, TableError, TableHandle,
+    WriteTransaction,
 };
 use saltwing_store::{Bytes, Mutation, Space, WriteBatch};
+
+use crate::damages::Damages;
+use crate::stand_in;
 
 /// redb's smallest page.
 const PAGE: usize = 4096;
@@ -29,6 +35,7 @@ const CUT_KEY_BYTES_MAX: usize = 256;
 
 type Definition<'a> = TableDefinition<'a, &'static [u8], &'static [u8]>;
 pub(crate) type BytesTable = ReadOnlyTable<&'static [u8], &'static [u8]>;
+type Stored = AccessGuard<'static, &'static [u8]>;
 
 /// The names of the tables, by space.
 pub(crate) struct TableNames(Vec<[String; 2]>);
@@ -49,6 +56,7 @@ impl TableNames {
 pub(crate) struct SpaceTables {
     pub(crate) values: BytesTable,
     rest: Option<BytesTable>,
+    damages: Arc<Damages>,
 }
 
 impl SpaceTables {
@@ -57,6 +65,7 @@ impl SpaceTables {
         names: &TableNames,
         transaction: &ReadTransaction,
         space: Space,
+        damages: &Arc<Damages>,
     ) -> Result<Option<Self>, redb::Error> {
         let open = |name| match transaction.open_table(name) {
             Ok(table) => Ok(Some(table)),
@@ -65,14 +74,38 @@ impl SpaceTables {
         };
         let [values, rest] = names.of(space);
         let Some(values) = open(values)? else { return Ok(None) };
-        Ok(Some(Self { values, rest: open(rest)? }))
+        Ok(Some(Self { values, rest: open(rest)?, damages: damages.clone() }))
     }
 
     pub(crate) fn get(&self, key: &[u8]) -> Result<Option<Bytes>, redb::Error> {
-        match self.values.get(key)? {
+        match self.find(&self.values, key)? {
             Some(stored) => self.whole(key, stored.value()).map(Some),
             None => Ok(None),
         }
+    }
+
+    /// An entry of a table. A page with marks in it has no entry, and says nothing about the key.
+    fn find(&self, table: &BytesTable, key: &[u8]) -> Result<Option<Stored>, redb::Error> {
+        let found = table.get(key)?;
+        match found {
+            None if self.damages.is_any() => self.damage_at(table, key).map_or(Ok(None), |number| Err(refused(number))),
+            found => Ok(found),
+        }
+    }
+
+    /// The number of the damage in whose page a key's entry would be.
+    fn damage_at(&self, table: &BytesTable, key: &[u8]) -> Option<u32> {
+        if stand_in::is_behind_marks(key) {
+            return Some(0);
+        }
+        // An error is about a page behind it: the key's own has just been read.
+        let (next, value) = table.range(key..).ok()?.next()?.ok()?;
+        stand_in::mark(next.value(), value.value()).filter(|mark| mark.is_last).map(|mark| mark.number)
+    }
+
+    /// The number of the damage in whose page a value's entry would be.
+    pub(crate) fn damage_of_value(&self, key: &[u8]) -> Option<u32> {
+        self.damage_at(&self.values, key)
     }
 
     /// The value for which an entry is stored in the table of values.
@@ -83,14 +116,14 @@ impl SpaceTables {
         }
         let rest = self.rest.as_ref().ok_or_else(|| missing(1))?;
         let mut key = [key, &[1]].concat();
-        let second = rest.get(&*key)?.ok_or_else(|| missing(1))?;
+        let second = self.find(rest, &key)?.ok_or_else(|| missing(1))?;
         if *pieces == 2 {
             return Ok(Bytes::fused(first, second.value()));
         }
         let mut whole = [first, second.value()].concat();
         for number in 2..*pieces {
             set_number(&mut key, number);
-            whole.extend_from_slice(rest.get(&*key)?.ok_or_else(|| missing(number))?.value());
+            whole.extend_from_slice(self.find(rest, &key)?.ok_or_else(|| missing(number))?.value());
         }
         Ok(Bytes::from(whole))
     }
@@ -100,6 +133,10 @@ fn set_number(key: &mut [u8], number: u8) {
     if let Some(last) = key.last_mut() {
         *last = number;
     }
+}
+
+fn refused(number: u32) -> redb::Error {
+    redb::Error::Corrupted(stand_in::error(number))
 }
 
 fn missing(piece: u8) -> redb::Error {
@@ -131,14 +168,21 @@ fn cut(key_bytes: usize, bytes: usize) -> impl Iterator<Item = usize> {
 }
 
 /// Bytes of keys and values, by space: the size of a file without free space.
+#[derive(Clone)]
 pub(crate) struct LiveBytes(Vec<u64>);
 
 const LIVE: TableDefinition<u8, u64> = TableDefinition::new("live");
 
+impl Default for LiveBytes {
+    fn default() -> Self {
+        Self(vec![0; usize::from(u8::MAX) + 1])
+    }
+}
+
 impl LiveBytes {
     /// As the last durable commit recorded them.
     pub(crate) fn load(transaction: &ReadTransaction) -> Result<Self, redb::Error> {
-        let mut live = Self(vec![0; usize::from(u8::MAX) + 1]);
+        let mut live = Self::default();
         let table = match transaction.open_table(LIVE) {
             Err(TableError::TableDoesNotExist(_)) => return Ok(live),
             table => table?,
@@ -257,21 +301,34 @@ impl Before {
     }
 }
 
+/// How a space loses all of its keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Clearing {
+    /// Its pages become free, which reads all of them that name others.
+    Freed,
+    /// Its tables get names that no space has, and keep their pages: one of them is damaged.
+    SetAside,
+}
+
 /// Puts the mutations of a batch into their tables, in order. The deletion of the empty key clears its space.
 pub(crate) fn apply(
     names: &TableNames,
     transaction: &WriteTransaction,
-    batch: WriteBatch,
+    batch: &WriteBatch,
     live: &mut LiveBytes,
+    clearing: Clearing,
 ) -> Result<(), redb::Error> {
     let mut spaces: Vec<Writing<'_>> = Vec::new();
-    for mutation in batch.into_mutations() {
+    for mutation in batch.mutations() {
         let space = mutation.space();
         if mutation.key().is_empty() {
             spaces.retain(|open| open.space != space);
             *live.of(space) = 0;
             for name in names.of(space) {
-                transaction.delete_table(name)?;
+                match clearing {
+                    Clearing::Freed => drop(transaction.delete_table(name)?),
+                    Clearing::SetAside => set_aside(transaction, name)?,
+                }
             }
             continue;
         }
@@ -286,14 +343,27 @@ pub(crate) fn apply(
         };
         let Some(open) = spaces.get_mut(place) else { continue };
         match mutation {
-            Mutation::Put { key, value, .. } => open.put(transaction, &key, &value)?,
-            Mutation::Delete { key, .. } => open.delete(transaction, &key)?,
+            Mutation::Put { key, value, .. } => open.put(transaction, key, value)?,
+            Mutation::Delete { key, .. } => open.delete(transaction, key)?,
         }
     }
     for open in spaces {
         let bytes = live.of(open.space);
         *bytes = (*bytes + open.grown).saturating_sub(open.shrunk);
     }
+    Ok(())
+}
+
+/// Gives a table a name that no space has.
+fn set_aside(transaction: &WriteTransaction, name: Definition<'_>) -> Result<(), redb::Error> {
+    let tables: Vec<String> = transaction.list_tables()?.map(|table| table.name().to_owned()).collect();
+    if !tables.iter().any(|table| *table == name.name()) {
+        return Ok(());
+    }
+    let free = (0_u32..).map(|number| format!("damaged_{number}_{}", name.name())).find(|free| !tables.contains(free));
+    let free = free.unwrap_or_default();
+    let to: Definition<'_> = TableDefinition::new(&free);
+    transaction.rename_table(name, to)?;
     Ok(())
 }
 

@@ -1,8 +1,8 @@
 //! The store.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64};
-use std::sync::{Arc, OnceLock};
 
 use parking_lot::{Mutex, RwLock};
 use redb::ReadTransaction;
@@ -12,13 +12,12 @@ use saltwing_store::group_sync::GroupSync;
 use saltwing_store::watermark::{self, Found, Watermark};
 use saltwing_store::{
     Announced, Bytes, Capabilities, Cursor, Direction, Durability, DurabilityScope, KEY_BYTES_MAX, KeyBounds, LeftOut,
-    OpenOptions, OrderedKv, RangeCursor, Snapshot, Space, StoreError, WriteBatch, WriteStall,
+    OpenOptions, OrderedKv, Snapshot, Space, StoreError, WriteBatch, WriteStall,
 };
 
-use crate::cursor::TableRange;
 use crate::inner::Inner;
-use crate::opening::{Replayed, open_pages, replay};
-use crate::space::{SpaceTables, TableNames};
+use crate::opening::{Opened, Opening};
+use crate::space::TableNames;
 
 /// The name under which directories and capabilities know this store.
 pub const NAME: &str = "redb";
@@ -57,9 +56,8 @@ pub fn open(path: impl AsRef<Path>, options: OpenOptions) -> Result<RedbStore, S
     };
     let names = TableNames::new();
     let readonly = options.access.is_readonly();
-    let (pages, database) = open_pages(&directory, readonly, options.cache_bytes)?;
-    let Replayed { writer, notice, left_out } =
-        replay(&directory, options.access, &names, &database, found.marks().acknowledged)?;
+    let opening = Opening { directory: &directory, options: &options, acknowledged: found.marks().acknowledged };
+    let Opened { pages, database, damages, above, writer, notice, left_out } = opening.run(&names)?;
     let failed = |error| StoreError::io("open", directory.path(), error);
     let journal_file = writer.journal.file().map_err(failed)?;
     let mut watermark = None;
@@ -80,7 +78,8 @@ pub fn open(path: impl AsRef<Path>, options: OpenOptions) -> Result<RedbStore, S
         device: Device::with_batches_of(BATCH_BYTES),
         has_unapplied: AtomicBool::new(false),
         waiting_bytes: AtomicU64::new(0),
-        damage: OnceLock::new(),
+        damages,
+        above,
         readonly,
         notices: found.notice(directory.path()).into_iter().chain(notice).collect(),
         left_out,
@@ -102,17 +101,18 @@ impl OrderedKv for RedbStore {
         &self.inner.left_out
     }
 
+    fn damages(&self) -> Vec<LeftOut> {
+        self.inner.damages.list()
+    }
+
     fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
         let inner = &self.inner;
         let transaction = inner.begin_read()?;
-        inner.read(|| inner.get(&transaction, space, key))
+        inner.get(&transaction, space, key)
     }
 
     fn cursor(&self, space: Space, bounds: KeyBounds, direction: Direction) -> Result<Box<dyn Cursor>, StoreError> {
-        let inner = &self.inner;
-        let transaction = inner.begin_read()?;
-        let tables = inner.read(|| SpaceTables::open(&inner.names, &transaction, space))?;
-        Ok(Box::new(RangeCursor::new(TableRange::new(inner.clone(), tables), bounds, direction)))
+        self.inner.cursor(&self.inner.begin_read()?, space, bounds, direction)
     }
 
     fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError> {
@@ -150,6 +150,10 @@ impl OrderedKv for RedbStore {
     fn reclaim(&self, stall: WriteStall) -> Result<(), StoreError> {
         let inner = &self.inner;
         inner.refuse_writes()?;
+        // Moving pages reads all of them.
+        if inner.damages.is_any() {
+            return Ok(());
+        }
         let mut writer = inner.writer.lock();
         // So that the live bytes are known.
         inner.write(|| inner.apply_all(&mut writer))?;
@@ -193,12 +197,11 @@ struct RedbSnapshot {
 
 impl Snapshot for RedbSnapshot {
     fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, StoreError> {
-        self.inner.read(|| self.inner.get(&self.transaction, space, key))
+        self.inner.get(&self.transaction, space, key)
     }
 
     fn cursor(&self, space: Space, bounds: KeyBounds, direction: Direction) -> Result<Box<dyn Cursor>, StoreError> {
-        let tables = self.inner.read(|| SpaceTables::open(&self.inner.names, &self.transaction, space))?;
-        Ok(Box::new(RangeCursor::new(TableRange::new(self.inner.clone(), tables), bounds, direction)))
+        self.inner.cursor(&self.transaction, space, bounds, direction)
     }
 }
 

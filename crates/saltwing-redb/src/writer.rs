@@ -1,10 +1,10 @@
 //! The state of the writer.
 
 use redb::WriteTransaction;
-use saltwing_store::WriteBatch;
+use saltwing_store::{Mutation, WriteBatch};
 
 use crate::journal::Journal;
-use crate::space::{LiveBytes, TableNames, apply};
+use crate::space::{Clearing, LiveBytes, TableNames, apply};
 
 /// Batches are applied to redb together: at this number of them, or at this many bytes. A transaction of redb costs more
 /// than the few keys of a small batch.
@@ -46,11 +46,31 @@ impl Unapplied {
     }
 }
 
+/// Whether redb takes a batch before the journal does. A deletion may need pages that nobody has read yet, and one of them
+/// may be damaged: then the batch must not be in the journal, whose batches cannot be refused any more. A large batch is
+/// applied at once anyway. Small batches of new keys, such as commits of rows, go to pages that were written last.
+pub(crate) fn is_applied_first(batch: &WriteBatch) -> bool {
+    batch.bytes() >= UNAPPLIED_BYTES_MAX || batch.mutations().iter().any(|m| matches!(m, Mutation::Delete { .. }))
+}
+
 impl Writer {
-    /// Applies the batches that redb does not have yet, in a transaction that the caller commits. Only then may reads pass over the
-    /// writer.
-    pub(crate) fn apply_all(&mut self, names: &TableNames, transaction: &WriteTransaction) -> Result<(), redb::Error> {
-        let Unapplied { batches, .. } = std::mem::take(&mut self.unapplied);
-        batches.into_iter().try_for_each(|batch| apply(names, transaction, batch, &mut self.live))
+    /// Applies the batches that redb does not have yet, and one more, in a transaction that the caller commits; returns the live
+    /// bytes after them. Only after the commit may reads pass over the writer.
+    pub(crate) fn apply_all(
+        &self,
+        names: &TableNames,
+        transaction: &WriteTransaction,
+        more: Option<&WriteBatch>,
+        clearing: Clearing,
+    ) -> Result<LiveBytes, redb::Error> {
+        let mut live = self.live.clone();
+        let mut batches = self.unapplied.batches.iter().chain(more);
+        batches.try_for_each(|batch| apply(names, transaction, batch, &mut live, clearing))?;
+        Ok(live)
+    }
+
+    /// Takes note of a commit of all batches.
+    pub(crate) fn applied(&mut self, live: LiveBytes) {
+        (self.live, self.unapplied) = (live, Unapplied::default());
     }
 }

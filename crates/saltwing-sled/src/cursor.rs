@@ -38,7 +38,10 @@ impl Range for SpaceRange {
         };
         match entry {
             Some(Ok((key, value))) => Ok(Some((space_key::decode(&key), Bytes::new(&value)))),
-            Some(Err(error)) => Err(storage_error("read", self.inner.path(), error)),
+            Some(Err(error)) => {
+                self.iter = None;
+                Err(storage_error("read", self.inner.path(), error))
+            }
             None => Ok(None),
         }
     }

@@ -81,7 +81,7 @@ impl KeyBounds {
     }
 
     /// Removes the keys before `key` in `direction`; `key` itself stays.
-    pub(crate) fn skip_to(&mut self, key: &[u8], direction: Direction) {
+    pub fn skip_to(&mut self, key: &[u8], direction: Direction) {
         match direction {
             Direction::Forward => self.raise_start(key),
             Direction::Reverse => self.lower_end(&after(key)),
@@ -89,7 +89,7 @@ impl KeyBounds {
     }
 
     /// Leaves out `key` too.
-    pub(crate) fn skip_past(&mut self, key: &[u8], direction: Direction) {
+    pub fn skip_past(&mut self, key: &[u8], direction: Direction) {
         match direction {
             Direction::Forward => self.raise_start(&after(key)),
             Direction::Reverse => self.lower_end(key),

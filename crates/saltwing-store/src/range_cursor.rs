@@ -8,7 +8,8 @@ pub trait Range: Send {
     fn start(&mut self, bounds: &KeyBounds, direction: Direction);
 
     /// The next entry in `direction`, which is the one it was started with; not
-    /// called again after `None` or an error, unless it was started again.
+    /// called again after `None`, unless it was started again. After an error it
+    /// goes on behind what cannot be read, or it ends.
     fn next(&mut self, direction: Direction) -> Result<Option<(Bytes, Bytes)>, StoreError>;
 }
 
@@ -39,7 +40,7 @@ impl<R: Range> RangeCursor<R> {
             return Ok(None);
         }
         let entry = self.range.next(self.direction);
-        self.ended = !matches!(entry, Ok(Some(_)));
+        self.ended = matches!(entry, Ok(None));
         entry
     }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::{Announced, Bytes, Capabilities, Direction, Durability, KeyBounds, Space, StoreError, WriteBatch};
 
-/// A part of a store's own files that [`Access::Salvage`](crate::Access) has left out.
+/// A damaged part of a store's own files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeftOut {
     /// The file, below the database's directory.
@@ -38,9 +38,15 @@ pub trait OrderedKv: Send + Sync + 'static {
         &[]
     }
 
-    /// The parts omitted by an opening for salvage; otherwise empty.
+    /// The parts omitted by an [opening for salvage](crate::Access::Salvage); otherwise empty.
     fn left_out(&self) -> &[LeftOut] {
         &[]
+    }
+
+    /// The parts of its files that reads have found damaged since the opening. Reads of keys in them fail, all others
+    /// go on.
+    fn damages(&self) -> Vec<LeftOut> {
+        Vec::new()
     }
 
     /// The newest value of `key`; `None` where there is none.
@@ -69,8 +75,8 @@ pub trait OrderedKv: Send + Sync + 'static {
     ///
     /// # Errors
     /// [`StoreError::EmptyKey`], [`StoreError::KeyTooLong`],
-    /// [`StoreError::BatchTooLarge`], [`StoreError::ReadOnly`]: nothing was
-    /// written. [`StoreError::CommitUnknown`], [`StoreError::DiskFull`]: the batch
+    /// [`StoreError::BatchTooLarge`], [`StoreError::ReadOnly`], [`StoreError::Corrupt`]
+    /// (the batch needs a damaged part): nothing was written, and other batches may be. [`StoreError::CommitUnknown`], [`StoreError::DiskFull`]: the batch
     /// may or may not be there after the store is opened again, and before that no
     /// write is taken any more ([`StoreError::Poisoned`]): none can come behind one
     /// of which nobody knows.
@@ -146,7 +152,8 @@ pub trait Cursor: Send {
     /// The next key and value; `None` at the end, and from then on.
     ///
     /// # Errors
-    /// After an error the cursor has ended early: the entries so far are not all.
+    /// The entries so far are not all then. A further call goes on with the entries behind those that cannot be read,
+    /// where the store can find them, and is the end where it cannot.
     fn next(&mut self) -> Result<Option<(Bytes, Bytes)>, StoreError>;
 
     /// Skips ahead, so that [`Self::next`] yields the first key that is not before

@@ -133,7 +133,7 @@ pub(crate) fn storage_columns() -> Vec<ResultColumn> {
     columns.push(column("write_amplification_ratio", SqlType::Double));
     columns.extend(READ.iter().map(|count| number(count.name)));
     columns.extend(WHOLE.iter().map(|count| number(count.name)));
-    columns.push(text("last_failure"));
+    columns.extend([text("last_failure"), text("damage")]);
     columns
 }
 
@@ -157,6 +157,9 @@ impl Listing {
         let last = self.total.iter().map(|total| total.last_failure.as_ref().map(failure_text));
         let last: StringArray = self.tables.iter().map(|_| None).chain(last).collect();
         arrays.push(Arc::new(last));
+        let of_tables = self.tables.iter().map(|(_, storage)| storage.damage.clone());
+        let damage: StringArray = of_tables.chain(self.total.iter().map(pages_text)).collect();
+        arrays.push(Arc::new(damage));
         arrays
     }
 
@@ -186,6 +189,18 @@ fn failure_text(failure: &BackgroundFailure) -> String {
     let at = text::format(&Value::Date(*at_ms), SqlType::Date).unwrap_or_default();
     let times = if *times == 1 { "once".to_owned() } else { format!("{times} times") };
     format!("{task}, {times}, last at {at}: {error}")
+}
+
+/// Damaged pages that are told; more are counted.
+const TOLD_MAX: usize = 3;
+
+/// `page 5 of data/pages does not have its checksum`, and so on; `None` if no page is damaged.
+fn pages_text(stats: &StorageStats) -> Option<String> {
+    let damages = &stats.damages;
+    let more = damages.len().saturating_sub(TOLD_MAX);
+    let more = (more > 0).then(|| format!("{more} more"));
+    let told: Vec<String> = damages.iter().take(TOLD_MAX).cloned().chain(more).collect();
+    (!told.is_empty()).then(|| told.join("; "))
 }
 
 fn signed(number: u64) -> i64 {

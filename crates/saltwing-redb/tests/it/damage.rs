@@ -1,6 +1,6 @@
 //! Damaged files: a bit, a page, a cut. Each is an error or of no effect: never a missing batch, never another value.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
@@ -11,6 +11,7 @@ const SPACES: [Space; 3] = [Space::new(2), Space::new(5), Space::new(6)];
 const PAGE: usize = 4096;
 const PAGES: &str = "data/pages";
 const JOURNAL: &str = "data/journal";
+const COPIES: &str = "data/copies";
 /// Damages of each kind to each file.
 const TRIALS: usize = 12;
 
@@ -63,7 +64,7 @@ fn read(path: &Path, access: Access) -> Result<Content, StoreError> {
 fn copy(from: &Path, to: &Path) {
     let _ = fs::remove_dir_all(to);
     fs::create_dir_all(to.join("data")).unwrap();
-    for name in ["SALTWING", "LOCK", "WATERMARK", PAGES, JOURNAL] {
+    for name in ["SALTWING", "LOCK", "WATERMARK", PAGES, JOURNAL, COPIES] {
         fs::copy(from.join(name), to.join(name)).unwrap();
     }
 }
@@ -86,7 +87,7 @@ fn damaged(good: &[u8], kind: &str, next: &mut impl FnMut() -> usize) -> Vec<u8>
 /// Damages each file of an image; how many damages were errors, of how many.
 fn holds(image: &Path, place: &Path, expected: &Content) -> BTreeMap<&'static str, (usize, usize)> {
     let (mut next, mut outcomes) = (numbers(7), BTreeMap::new());
-    for name in [PAGES, JOURNAL, "WATERMARK"] {
+    for name in [PAGES, JOURNAL, COPIES, "WATERMARK"] {
         let good = fs::read(image.join(name)).unwrap();
         if good.is_empty() {
             continue;
@@ -140,6 +141,8 @@ fn no_damage_is_silent() {
     drop(store);
     let killed = holds(&image, &place, &content);
     assert!(killed[PAGES].0 > 0 && killed[JOURNAL].0 > TRIALS, "{killed:?}");
+    // They help where other files are damaged.
+    assert_eq!((closed[COPIES].0, killed[COPIES].0), (0, 0));
     // It only guards the journal.
     assert_eq!((closed["WATERMARK"].0, killed["WATERMARK"].0), (0, 0));
 }
@@ -220,4 +223,166 @@ fn a_missing_watermark_is_made_anew_and_told() {
     drop(store);
     assert!(open(&image, Access::Existing).unwrap().notices().is_empty());
     assert_eq!(keys(&image), ["first"]);
+}
+
+/// The bytes of a page that are overwritten: a sector would be more.
+const OVERWRITTEN: usize = 40;
+
+/// Overwrites bytes of a file.
+fn overwrite(path: &Path, at: usize) {
+    let mut bytes = fs::read(path).unwrap();
+    let end = bytes.len().min(at + OVERWRITTEN);
+    bytes[at..end].fill(0x5a);
+    fs::write(path, bytes).unwrap();
+}
+
+/// A database of many pages, closed, and its content.
+fn many_pages(home: &Path) -> (std::path::PathBuf, Content) {
+    let image = home.join("image");
+    let options = OpenOptions { access: Access::Create, cache_bytes: 1 << 20, trace: None };
+    let store = saltwing_redb::open(home.join("db"), options).unwrap();
+    let mut content = Content::new();
+    write(&store, &mut content, 0..400);
+    store.close().unwrap();
+    drop(store);
+    copy(&home.join("db"), &image);
+    (image, content)
+}
+
+/// The keys of a store that can be read, and the errors of the others.
+fn readable(store: &RedbStore, content: &Content) -> (Content, Vec<String>) {
+    let (mut found, mut errors) = (Content::new(), Vec::new());
+    for ((space, key), value) in content {
+        match store.get(Space::new(*space), key) {
+            Ok(read) => {
+                assert_eq!(read.map(|read| read.to_vec()).as_ref(), Some(value), "another value of {key:?}");
+                found.insert((*space, key.clone()), value.clone());
+            }
+            Err(error) => errors.push(error.to_string()),
+        }
+    }
+    (found, errors)
+}
+
+/// The entries that a walk comes to, and its errors.
+fn walked(store: &RedbStore, direction: Direction) -> (Content, usize) {
+    let (mut found, mut errors) = (Content::new(), 0);
+    for space in SPACES {
+        let Ok(mut cursor) = store.cursor(space, KeyBounds::all(), direction) else {
+            errors += 1;
+            continue;
+        };
+        loop {
+            match cursor.next() {
+                Ok(Some((key, value))) => {
+                    found.insert((space.id(), key.to_vec()), value.to_vec());
+                }
+                Ok(None) => break,
+                Err(error) => {
+                    assert_eq!(error.code(), "corrupt", "{error}");
+                    errors += 1;
+                }
+            }
+        }
+    }
+    (found, errors)
+}
+
+/// The places of an image that are damaged in turn: one in each page of data, or fewer.
+fn places(image: &Path, at_most: usize) -> Vec<usize> {
+    let bytes = fs::read(image.join(PAGES)).unwrap();
+    let used = |at: &usize| bytes[*at..].iter().take(PAGE).any(|byte| *byte > 0);
+    let used: Vec<usize> = (0..bytes.len()).step_by(PAGE).filter(used).collect();
+    used.iter().step_by(used.len().div_ceil(at_most)).map(|at| at + 1000).collect()
+}
+
+/// With a cache that holds nothing, and with one that holds all.
+#[test]
+fn a_damaged_page_costs_a_reader_its_keys_alone() {
+    let home = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
+    let (image, content) = many_pages(home.path());
+    let place = home.path().join("place");
+    let (mut losses, mut refused) = (Vec::new(), 0);
+    for (number, at) in places(&image, 150).into_iter().enumerate() {
+        copy(&image, &place);
+        overwrite(&place.join(PAGES), at);
+        let options = OpenOptions { access: Access::Salvage, cache_bytes: [0, 1 << 24][number % 2], trace: None };
+        let Ok(store) = saltwing_redb::open(&place, options) else {
+            refused += 1;
+            continue;
+        };
+        let (found, errors) = readable(&store, &content);
+        assert!(errors.iter().all(|error| error.contains("of data/pages does not have its checksum")), "{errors:?}");
+        for direction in [Direction::Forward, Direction::Reverse] {
+            let (walked, errors) = walked(&store, direction);
+            assert!(walked == found, "{at} {direction:?}: {} {} {}", walked.len(), found.len(), content.len());
+            assert_eq!(errors > 0, found.len() < content.len(), "{at} {direction:?}");
+        }
+        let is_damaged = store.damages().iter().any(|damage| !damage.what.contains("restored"));
+        assert_eq!(is_damaged, found.len() < content.len(), "{at}");
+        losses.push(content.len() - found.len());
+    }
+    losses.sort_unstable();
+    println!("refused {refused}, losses {losses:?}");
+    assert!(refused <= 4 && losses.iter().filter(|lost| **lost > 40).count() <= 6, "{refused} {losses:?}");
+}
+
+/// Reads of a running process go on, and writes do: what needs the page is refused as a whole.
+#[test]
+fn a_damaged_page_leaves_a_running_store_usable() {
+    let home = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
+    let (image, content) = many_pages(home.path());
+    let place = home.path().join("place");
+    let (mut opened, mut refused) = (0, 0);
+    for (number, at) in places(&image, 30).into_iter().enumerate() {
+        copy(&image, &place);
+        let options = OpenOptions { access: Access::Existing, cache_bytes: [0, 1 << 24][number % 2], trace: None };
+        let store = saltwing_redb::open(&place, options).unwrap();
+        // While it runs: nothing of it is in memory yet, but for the roots.
+        overwrite(&place.join(PAGES), at);
+        let (found, errors) = readable(&store, &content);
+        assert!(errors.iter().all(|error| error.contains("of data/pages does not have its checksum")), "{errors:?}");
+        opened += usize::from(!errors.is_empty());
+        let (mut expected, mut deleted) = (found.clone(), BTreeSet::new());
+        for (number, (space, key)) in found.keys().step_by(5).chain(content.keys().step_by(2)).enumerate() {
+            let (mut batch, place) = (WriteBatch::new(), (*space, key.clone()));
+            let value = (number % 3 > 0).then(|| format!("new {number}").into_bytes());
+            match &value {
+                None => batch.delete(Space::new(*space), key.clone()),
+                Some(value) => batch.put(Space::new(*space), key.clone(), value.clone()),
+            }
+            batch.put(Space::new(9), key.clone(), key.clone());
+            match (store.write(batch, Durability::Buffered), value) {
+                (Ok(()), Some(value)) => drop(expected.insert(place, value)),
+                (Ok(()), None) => {
+                    expected.remove(&place);
+                    deleted.insert(place);
+                }
+                (Err(error), _) => {
+                    refused += 1;
+                    assert!(error.code() == "corrupt" && error.to_string().contains("page "), "{error}");
+                    continue;
+                }
+            }
+            expected.insert((9, key.clone()), key.clone());
+        }
+        for place in expected.keys().chain(content.keys()) {
+            let Ok(read) = store.get(Space::new(place.0), &place.1) else { continue };
+            assert_eq!(read.as_deref(), expected.get(place).map(Vec::as_slice), "{at}: {place:?}");
+            assert!(read.is_some() || deleted.contains(place), "{at}: {place:?} is missing without an error");
+        }
+        store.clear(SPACES[1]).unwrap();
+        store.reclaim(saltwing_store::WriteStall::Allowed).unwrap();
+        assert!(store.cursor(SPACES[1], KeyBounds::all(), Direction::Forward).unwrap().next().unwrap().is_none());
+        expected.retain(|(space, _), _| *space != SPACES[1].id());
+        store.close().unwrap();
+        drop(store);
+        let store = open(&place, Access::Existing).unwrap();
+        for ((space, key), value) in &expected {
+            if let Ok(read) = store.get(Space::new(*space), key) {
+                assert_eq!(read.map(|read| read.to_vec()).as_ref(), Some(value), "{at}: {key:?} after opening again");
+            }
+        }
+    }
+    assert!(opened > 10 && refused > 0, "{opened} {refused}");
 }

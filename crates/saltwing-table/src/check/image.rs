@@ -128,37 +128,38 @@ impl Reading<'_> {
         Ok(Meta { active, frozen: even.is_some() && odd.is_some(), next_block: u64::MAX, cursor: Place::default() })
     }
 
-    /// See [`walk`].
-    fn walk(&self, space: Space, each: &mut dyn FnMut(&Bytes, &Bytes)) -> Result<Option<Damage>, TableError> {
+    /// Has `each` see the entries of a space that can be read. Tells the gaps between them.
+    fn walk(&self, space: Space, each: &mut dyn FnMut(&Bytes, &Bytes)) -> Result<Vec<Damage>, TableError> {
         walk(&*self.below, space, self.go_on, each)
     }
 
     fn replaced_and_directories(&mut self, meta: &Meta) -> Result<(), TableError> {
         let mut named = Named::default();
         let (mut damages, mut good) = (Vec::new(), WriteBatch::new());
-        let gap = self.walk(REPLACED, &mut |key, families| match split_table(key).zip(id_of(key)) {
+        let gaps = self.walk(REPLACED, &mut |key, families| match split_table(key).zip(id_of(key)) {
             Some(((table, _), id)) => {
                 named.replaced.insert((table, id));
                 good.put(REPLACED, key.clone(), families.clone());
             }
             None => damages.push(Damage::new(label(REPLACED), None, hex(key), "the key is none of a replaced block")),
         })?;
-        damages.extend(gap);
+        damages.extend(gaps);
         if !damages.is_empty() {
             self.mended.take_over(REPLACED, good)?;
             self.damages.append(&mut damages);
         }
         let mut unreadable = HashSet::new();
-        let gap = self.walk(DIR, &mut |key, value| {
+        let gaps = self.walk(DIR, &mut |key, value| {
             if let Some(damage) = named.note(key, value, meta.next_block) {
                 damages.push(damage);
                 unreadable.insert(key.clone());
             }
         })?;
-        let is_damaged = gap.is_some() || !damages.is_empty();
-        damages.extend(gap.map(|gap| gap.losing(Loss::Unknown)));
+        let is_damaged = !gaps.is_empty() || !damages.is_empty();
+        let mut gaps: Vec<Damage> = gaps.into_iter().map(|gap| gap.losing(Loss::Unknown)).collect();
         let found = orphans::Orphans::find(&*self.below, &named, self.go_on)?;
-        let mended = found.mend(&mut named, &mut damages, &mut self.damages);
+        let mended = found.mend(&mut named, &mut damages, &mut gaps, &mut self.damages);
+        damages.append(&mut gaps);
         if is_damaged {
             let mut good = WriteBatch::new();
             self.walk(DIR, &mut |key, value| {
@@ -176,7 +177,7 @@ impl Reading<'_> {
     /// Records of recent rows: of a damaged one the rows before the damage are kept.
     fn recent_rows(&mut self, space: Space) -> Result<(), TableError> {
         let (mut damages, mut good_parts) = (Vec::new(), BTreeMap::new());
-        let gap = self.walk(space, &mut |key, record| {
+        let gaps = self.walk(space, &mut |key, record| {
             let Some(((table, _), number)) = split_table(key).zip(id_of(key)) else {
                 damages.push(Damage::new(label(space), None, hex(key), "the key is none of a record of rows"));
                 good_parts.insert(key.clone(), None);
@@ -195,8 +196,8 @@ impl Reading<'_> {
                 }
             }
         })?;
-        let is_damaged = gap.is_some() || !damages.is_empty();
-        damages.extend(gap.map(|gap| gap.losing(Loss::Unknown)));
+        let is_damaged = !gaps.is_empty() || !damages.is_empty();
+        damages.extend(gaps.into_iter().map(|gap| gap.losing(Loss::Unknown)));
         self.damages.append(&mut damages);
         if is_damaged {
             let mut good = WriteBatch::new();

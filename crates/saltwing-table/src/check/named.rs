@@ -22,6 +22,8 @@ pub(crate) struct Named {
 pub(crate) struct NamedByTable {
     /// Each fence with its block; `None` where the entry cannot be read.
     pub(crate) entries: BTreeMap<Bytes, Option<u64>>,
+    /// The last key of each block, by the fence of its entry.
+    pub(crate) last_keys: BTreeMap<Bytes, Bytes>,
     /// Each run, and whether its record can be read.
     pub(crate) runs: BTreeMap<u64, bool>,
     /// Values in `OVERFLOW` that readable entries name.
@@ -44,6 +46,9 @@ impl Named {
                 match (entry, id) {
                     (Some(entry), Some(id)) if id < next_id => {
                         of_table.overflow.extend(entry.overflow_ids());
+                        // A copy: no slice of the record.
+                        let last_key = Bytes::new(&entry.block.summary().last_key);
+                        of_table.last_keys.insert(Bytes::new(rest), last_key);
                         None
                     }
                     (_, Some(id)) => {
@@ -71,6 +76,11 @@ impl NamedByTable {
         self.entries.values().flatten().copied().chain(runs).map(move |id| (table, id))
     }
 
+    /// Whether no block has keys between two keys.
+    pub(super) fn has_room(&self, first: &Bytes, last: &Bytes) -> bool {
+        self.last_keys.range(..=last.clone()).next_back().is_none_or(|(_, end)| end < first)
+    }
+
     /// The block of the entry that owns a key.
     pub(super) fn owner(&self, key: &[u8]) -> Option<u64> {
         self.entries
@@ -82,23 +92,21 @@ impl NamedByTable {
     }
 }
 
-/// Has `each` see the entries of a space: where the store fails in the middle, those before it from the front, and
-/// those behind it from the back. Tells where it failed.
+/// Has `each` see the entries of a space that can be read; tells the gaps between them. A store whose cursors do not go on behind what they cannot read is walked from both ends.
 pub(crate) fn walk(
     kv: &dyn OrderedKv,
     space: Space,
     go_on: &dyn Fn() -> Result<(), TableError>,
     each: &mut dyn FnMut(&Bytes, &Bytes),
-) -> Result<Option<Damage>, TableError> {
+) -> Result<Vec<Damage>, TableError> {
     const ASK_EVERY: u64 = 256;
-    let mut last: Option<Bytes> = None;
-    let mut error = None;
+    let (mut last, mut gaps): (Option<Bytes>, Vec<Damage>) = (None, Vec::new());
     for direction in [Direction::Forward, Direction::Reverse] {
         let mut cursor = match kv.cursor(space, KeyBounds::all(), direction) {
             Ok(cursor) => cursor,
-            Err(failed) => return Ok(Some(Damage::new(label(space), None, "the whole space", failed.to_string()))),
+            Err(failed) => return Ok(vec![Damage::new(label(space), None, "the whole space", failed.to_string())]),
         };
-        let mut seen = 0u64;
+        let (mut seen, mut last_error) = (0u64, None);
         loop {
             seen += 1;
             if seen.is_multiple_of(ASK_EVERY) {
@@ -114,15 +122,21 @@ pub(crate) fn walk(
                         last = Some(key);
                     }
                 }
-                Ok(None) if direction == Direction::Forward => return Ok(None),
                 Ok(None) => break,
+                // A cursor that does not come further.
+                Err(failed) if last_error.as_ref() == Some(&failed.to_string()) => break,
+                // The walk from the front has told it.
+                Err(failed) if direction == Direction::Reverse => last_error = Some(failed.to_string()),
                 Err(failed) => {
-                    error.get_or_insert(failed);
-                    break;
+                    last_error = Some(failed.to_string());
+                    let behind = last.as_ref().map_or_else(|| "the first key".to_owned(), |last| hex(last));
+                    gaps.push(Damage::new(label(space), None, format!("behind {behind}"), failed.to_string()));
                 }
             }
         }
+        if gaps.is_empty() {
+            break;
+        }
     }
-    let behind = last.map_or_else(|| "the first key".to_owned(), |last| hex(&last));
-    Ok(error.map(|error| Damage::new(label(space), None, format!("behind {behind}"), error.to_string())))
+    Ok(gaps)
 }

@@ -8,11 +8,14 @@
 //! A damaged entry has its fence in its key, a damaged run its id; the rest is in the parts of its block. Zones are left
 //! out: nothing is passed over for them.
 //!
+//! A part of the directory that cannot be read at all has lost fences, too: its entries are made anew from the blocks that no
+//! record names. A batch that replaces a block records it in `REPLACED`, so these blocks count.
+//!
 //! # Laws
 //! 1. A block that no damaged record can account for is reported but not used, because its rows may have been replaced.
 //! 2. A run counts for an entry only if it is newer than the entry's block: newer blocks already have its rows.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use saltwing_access::{Damage, Loss, TableError};
@@ -101,19 +104,33 @@ impl Orphans {
         Ok(found)
     }
 
-    /// Rebuilds unreadable records: keys and values of `DIR`. `directory` is the damage found there; a rebuilt record
-    /// loses nothing.
+    /// Rebuilds unreadable records: keys and values of `DIR`. `directory` is the damage of records found there, and `gaps` that
+    /// of parts without records; what is rebuilt loses nothing.
     pub(crate) fn mend(
         mut self,
         named: &mut Named,
         directory: &mut [Damage],
+        gaps: &mut [Damage],
         others: &mut Vec<Damage>,
     ) -> Vec<(Vec<u8>, Vec<u8>)> {
+        let is_each_known = self.damages.is_empty();
         others.append(&mut self.damages);
         let mut mended = Vec::new();
         for (table, of_table) in &mut named.tables {
             self.mend_entries(*table, of_table, directory, &mut mended);
             self.mend_runs(*table, of_table, directory, &mut mended);
+        }
+        if !gaps.is_empty() {
+            let tables: BTreeSet<TableId> = self.blocks.keys().map(|(table, _)| *table).collect();
+            for table in tables {
+                self.mend_gaps(table, named.tables.entry(table).or_default(), &mut mended);
+            }
+        }
+        for gap in gaps {
+            gap.what.push_str("; its records are made anew from the blocks that they name");
+            if is_each_known && self.blocks.is_empty() {
+                gap.loss = Loss::Nothing;
+            }
         }
         for ((table, id), orphan) in &self.blocks {
             let rows = orphan.lead.as_ref().map(|lead| (lead.rows() as u64, lead.clone()));
@@ -163,14 +180,40 @@ impl Orphans {
         }
     }
 
+    /// Makes the records of a table's blocks that none names. Blocks are older than the runs above them, and blocks of one table
+    /// do not overlap.
+    fn mend_gaps(&mut self, table: TableId, of_table: &mut NamedByTable, mended: &mut Vec<(Vec<u8>, Vec<u8>)>) {
+        let ids: Vec<u64> = self.blocks.range((table, 0)..=(table, u64::MAX)).map(|((_, id), _)| *id).collect();
+        let mut runs = Vec::new();
+        for id in ids {
+            let Some(orphan) = self.blocks.get(&(table, id)) else { continue };
+            let Some(([first, last], summary)) = orphan.keys().zip(orphan.summary()) else { continue };
+            if orphan.has_deletions() || !of_table.has_room(&first, &last) {
+                runs.push(id);
+                continue;
+            }
+            mended.push((dir_key(table, &first), summary.write(id, &orphan.overflow)));
+            of_table.overflow.extend(&orphan.overflow);
+            of_table.entries.insert(first.clone(), Some(id));
+            of_table.last_keys.insert(first, last);
+            self.blocks.remove(&(table, id));
+        }
+        for id in runs {
+            let record = self.blocks.get(&(table, id)).and_then(|orphan| orphan.run_record(id, of_table));
+            if let Some(record) = record {
+                mended.push((run_key(table, id), record));
+                self.blocks.remove(&(table, id));
+            }
+        }
+    }
+
     /// The newest block whose keys are all between a fence and the next one.
     fn block_between(&self, table: TableId, fence: &[u8], end: Option<&Bytes>) -> Option<u64> {
         let of_table = self.blocks.range((table, 0)..=(table, u64::MAX)).rev();
         let lies_between = |orphan: &Orphan| {
             let Some(lead) = orphan.lead.as_ref().filter(|lead| lead.rows() > 0) else { return false };
-            let has_deletions = (0..lead.rows()).any(|row| lead.is_deleted(row));
             let (first, last) = (key_of(lead, 0), key_of(lead, lead.rows() - 1));
-            !has_deletions && *first >= *fence && end.is_none_or(|end| *last < **end)
+            !orphan.has_deletions() && *first >= *fence && end.is_none_or(|end| *last < **end)
         };
         of_table.filter(|(_, orphan)| lies_between(orphan)).map(|((_, id), _)| *id).next()
     }
@@ -200,6 +243,17 @@ impl Orphans {
 }
 
 impl Orphan {
+    /// First and last key.
+    fn keys(&self) -> Option<[Bytes; 2]> {
+        let lead = self.lead.as_ref()?;
+        let last = lead.rows().checked_sub(1)?;
+        Some([0, last].map(|row| Bytes::from(key_of(lead, row))))
+    }
+
+    fn has_deletions(&self) -> bool {
+        self.lead.as_ref().is_some_and(|lead| (0..lead.rows()).any(|row| lead.is_deleted(row)))
+    }
+
     fn summary(&self) -> Option<Summary> {
         let lead = self.lead.as_ref()?;
         let times = || (0..lead.rows()).filter(|row| !lead.is_deleted(*row)).map(|row| lead.time_ms(row));

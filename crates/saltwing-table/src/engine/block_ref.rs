@@ -5,7 +5,7 @@ use std::sync::{Arc, Weak};
 
 use parking_lot::{RwLock, RwLockReadGuard};
 use saltwing_access::{StorageError, TableError};
-use saltwing_store::{Bytes, Space};
+use saltwing_store::{Bytes, Space, StoreError};
 use smallvec::SmallVec;
 
 use crate::engine::block_cache::CachedBlock;
@@ -31,6 +31,8 @@ pub(crate) struct BlockRef {
     used: AtomicBool,
     /// Whether a merge has put other blocks in its place.
     replaced: AtomicBool,
+    /// Whether the store could not read a part of it.
+    damaged: AtomicBool,
     pub(crate) id: u64,
     pub(crate) summary: Summary,
     /// Overflow values of its rows.
@@ -123,8 +125,9 @@ impl BlockRef {
         overflow: Vec<Arc<OverflowValue>>,
         context: Arc<BlockContext>,
     ) -> Self {
-        let (used, replaced, hits) = (AtomicBool::new(false), AtomicBool::new(false), AtomicU32::new(0));
-        Self { id, summary, overflow, parts: RwLock::default(), used, hits, replaced, context }
+        let [used, replaced, damaged] = [false; 3].map(AtomicBool::new);
+        let (parts, hits) = (RwLock::default(), AtomicU32::new(0));
+        Self { id, summary, overflow, parts, used, hits, replaced, damaged, context }
     }
 
     /// The block that a stored directory entry names.
@@ -237,13 +240,16 @@ impl BlockRef {
     }
 
     fn load(&self, space: Space, family: u8) -> Result<Option<Bytes>, TableError> {
-        self.context.counters.cache_misses.fetch_add(1, Relaxed);
-        Ok(self
-            .context
-            .store
-            .kv
-            .get(space, &part_key(self.context.table, self.id, family))
-            .map_err(StorageError::from)?)
+        let context = &self.context;
+        context.counters.cache_misses.fetch_add(1, Relaxed);
+        let read = context.store.kv.get(space, &part_key(context.table, self.id, family));
+        let read = read.inspect_err(|error| {
+            if let StoreError::Corrupt { why, .. } = error {
+                self.damaged.store(true, Relaxed);
+                context.counters.damage.note(self.id, why);
+            }
+        });
+        Ok(read.map_err(StorageError::from)?)
     }
 
     /// The first read does not mark the part as used, so parts read only once are evicted before parts read again.
@@ -276,6 +282,11 @@ impl BlockRef {
     /// Other blocks stand in its place: it is deleted when no reader has it any more.
     pub(crate) fn replace(&self) {
         self.replaced.store(true, Relaxed);
+    }
+
+    /// Whether the store could not read a part of it: merges leave it as it is.
+    pub(crate) fn is_damaged(&self) -> bool {
+        self.damaged.load(Relaxed)
     }
 
     /// Whether a merge has put other blocks in its place, or its table is gone: a reader alone keeps it.
@@ -324,6 +335,7 @@ impl Drop for BlockRef {
         self.context.store.cache.remove(bytes);
         self.context.counters.cache_hits.fetch_add(self.hits(), Relaxed);
         if self.replaced.load(Relaxed) {
+            self.context.counters.damage.forget(self.id);
             let families = self.summary.families().to_vec();
             let unread = Unread { table: self.context.table, id: self.id, families };
             self.context.store.add_unread([unread]);

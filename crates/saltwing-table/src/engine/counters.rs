@@ -1,11 +1,14 @@
-//! The counters of each open table.
+//! The counters of each open table, and the blocks that reads have found damaged.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
 use saltwing_types::TableId;
+
+/// Damaged blocks that are told; more are counted.
+const TOLD_MAX: usize = 3;
 
 /// The counters of one table.
 #[derive(Debug, Default)]
@@ -20,6 +23,38 @@ pub(crate) struct TableCounters {
     /// Hits of deleted blocks; existing blocks count their own.
     pub(crate) cache_hits: AtomicU64,
     pub(crate) cache_misses: AtomicU64,
+    pub(crate) damage: DamagedBlocks,
+}
+
+/// The blocks that the store could not read, each with the reason.
+#[derive(Debug, Default)]
+pub(crate) struct DamagedBlocks(Mutex<BTreeMap<u64, String>>);
+
+impl DamagedBlocks {
+    /// A read of a block failed.
+    pub(crate) fn note(&self, block: u64, why: &str) {
+        let mut blocks = self.0.lock();
+        if !blocks.contains_key(&block) {
+            tracing::error!(block, why, "a block is damaged");
+            blocks.insert(block, why.to_owned());
+        }
+    }
+
+    /// The block is gone.
+    pub(crate) fn forget(&self, block: u64) {
+        self.0.lock().remove(&block);
+    }
+
+    /// `block 17: page 5 of data/pages does not have its checksum`, and so on; `None` if there are none.
+    pub(crate) fn text(&self) -> Option<String> {
+        let blocks = self.0.lock();
+        let told: Vec<String> =
+            blocks.iter().take(TOLD_MAX).map(|(block, why)| format!("block {block}: {why}")).collect();
+        let more = blocks.len().saturating_sub(TOLD_MAX);
+        let more = (more > 0).then(|| format!("{more} more blocks"));
+        let all: Vec<String> = told.into_iter().chain(more).collect();
+        (!all.is_empty()).then(|| all.join("; "))
+    }
 }
 
 /// The counters of all tables.
@@ -38,5 +73,26 @@ impl AllCounters {
     /// The table is gone.
     pub(crate) fn forget(&self, table: TableId) {
         self.0.write().remove(&table);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn damaged_blocks_are_told_once_and_not_without_end() {
+        let blocks = DamagedBlocks::default();
+        assert_eq!(blocks.text(), None);
+        for block in [7, 8, 7] {
+            blocks.note(block, &format!("page {block} is bad"));
+        }
+        assert_eq!(blocks.text().as_deref(), Some("block 7: page 7 is bad; block 8: page 8 is bad"));
+        blocks.forget(8);
+        (10..20).for_each(|block| blocks.note(block, "bad"));
+        assert_eq!(
+            blocks.text().as_deref(),
+            Some("block 7: page 7 is bad; block 10: bad; block 11: bad; 8 more blocks")
+        );
     }
 }

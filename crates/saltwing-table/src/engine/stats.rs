@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
+use saltwing_store::LeftOut;
 use saltwing_types::TableId;
 
 use crate::engine::failure::BackgroundFailure;
@@ -24,6 +25,8 @@ pub struct StorageStats {
     pub cache_bytes: u64,
     /// The most there may be, about.
     pub cache_bytes_max: u64,
+    /// The parts of the store's files that reads have found damaged, such as `page 5 of data/pages does not have its checksum`.
+    pub damages: Vec<String>,
     /// The open tables, by number.
     pub tables: Vec<TableStorage>,
 }
@@ -68,6 +71,8 @@ pub struct TableStorage {
     pub cache_hits: u64,
     /// Parts of blocks that were read from the store, by merges too.
     pub cache_misses: u64,
+    /// The blocks that reads have found damaged, with the reasons; `None` if there are none.
+    pub damage: Option<String>,
 }
 
 impl TableStorage {
@@ -77,6 +82,10 @@ impl TableStorage {
         let written = self.bytes_written as f64;
         (self.bytes_written > 0).then(|| (written + self.block_bytes_written as f64) / written)
     }
+}
+
+fn damage_text(LeftOut { file, place, what }: LeftOut) -> String {
+    format!("{place} of {file} {what}")
 }
 
 impl StorageEngine {
@@ -90,6 +99,7 @@ impl StorageEngine {
             last_failure: self.failures.last(),
             cache_bytes: self.blocks.cache.bytes() as u64,
             cache_bytes_max: self.options.cache_bytes as u64,
+            damages: self.kv.damages().into_iter().map(damage_text).collect(),
             tables: ids.iter().map(table).collect(),
         }
     }
@@ -123,6 +133,7 @@ impl StorageEngine {
             folds: counters.folds.load(Relaxed),
             cache_hits: counters.cache_hits.load(Relaxed) + live_hits.sum::<u64>(),
             cache_misses: counters.cache_misses.load(Relaxed),
+            damage: counters.damage.text(),
         }
     }
 }

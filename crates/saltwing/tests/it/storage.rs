@@ -7,7 +7,7 @@ use crate::{code, texts};
 
 const COLUMNS: &str = "table_schema, table_name, delta_rows, delta_bytes, block_count, block_rows, block_raw_bytes, \
     run_count, run_rows, run_raw_bytes, written_rows, written_bytes, merge_step_count, merged_rows, merged_bytes, write_amplification_ratio, \
-    cache_hit_count, cache_miss_count, merge_count, cache_bytes, cache_bytes_max, last_failure";
+    cache_hit_count, cache_miss_count, merge_count, cache_bytes, cache_bytes_max, last_failure, damage";
 
 fn filled() -> Database {
     let database = Database::memory().unwrap();

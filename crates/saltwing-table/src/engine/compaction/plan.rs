@@ -123,6 +123,13 @@ impl<N: Fn(&StoredRow) -> usize> Planner<'_, N> {
         };
         let target = if self.is_behind(entry, &recent) {
             Target::BlocksBehind
+        } else if is_damaged(entry) {
+            // Its block cannot be rewritten. Without new rows there is nothing to do.
+            match self.run_on_damaged(entry, &recent) {
+                _ if recent.is_empty() => return None,
+                Some(taken) => Target::Run { taken },
+                None => Target::Blocks { until: index + 1 },
+            }
         } else if self.reason == CompactionReason::None
             && let Some(taken) = self.runs_to_take(entry, &recent)
         {
@@ -138,6 +145,9 @@ impl<N: Fn(&StoredRow) -> usize> Planner<'_, N> {
     /// Whether an entry after those written as blocks is absorbed: the rows so far do not fill half a block, or it is
     /// rewritten on its own as well, and its rows fill the last of their blocks.
     pub(super) fn takes_in(&self, (rows, bytes): Gathered, entry: &Entry, recent: &[RecentRow]) -> bool {
+        if is_damaged(entry) {
+            return false;
+        }
         !self.limits.is_half(rows, bytes) || self.limits.leave_room(rows, bytes) && self.changes(entry, recent)
     }
 
@@ -186,9 +196,7 @@ impl<N: Fn(&StoredRow) -> usize> Planner<'_, N> {
         let (share, block) = (self.run_share?, entry.block.as_ref()?);
         // Rows that come in key order go on as blocks.
         recent.first().filter(|(key, _)| *key <= block.summary.last_key)?;
-        // A row with an overflow value cannot go into a run.
-        let is_near = |row: &Option<StoredRow>| row.as_ref().is_none_or(|row| (self.block_bytes)(row) == row.0.len());
-        if !recent.iter().all(|(_, row)| is_near(row)) {
+        if !self.fit_runs(recent) {
             return None;
         }
         let bytes = |(key, row): &RecentRow| (key.len() + row.as_ref().map_or(0, |row| row.0.len())) as u64;
@@ -199,16 +207,35 @@ impl<N: Fn(&StoredRow) -> usize> Planner<'_, N> {
         runs_absorbed(of_block, &runs, new, share)
     }
 
+    /// Whether rows may go into runs: one with an overflow value cannot.
+    fn fit_runs(&self, rows: &[RecentRow]) -> bool {
+        let is_near = |row: &Option<StoredRow>| row.as_ref().is_none_or(|row| (self.block_bytes)(row) == row.0.len());
+        rows.iter().all(|(_, row)| is_near(row))
+    }
+
+    /// How many runs of an entry with a damaged block its new rows go together with: all while they would fill no block.
+    /// `None` if they cannot go into a run.
+    fn run_on_damaged(&self, entry: &Entry, recent: &[RecentRow]) -> Option<usize> {
+        self.run_share.filter(|_| self.fit_runs(recent))?;
+        let rows: usize = entry.runs.iter().map(|part| part.rows().len()).sum();
+        Some(if rows + recent.len() <= self.limits.rows { entry.runs.len() } else { 0 })
+    }
+
     /// The end of the entries that, from this one on, are to be rewritten together.
     fn sparse_end(&self, index: usize) -> Option<usize> {
         let size = |index| {
-            let size = self.directory.entry(index)?.size();
+            let entry = self.directory.entry(index).filter(|entry| !is_damaged(entry))?;
+            let size = entry.size();
             let (rows, bytes) = (size.rows + size.run_rows, size.bytes + size.run_bytes);
             (size.blocks > 0).then_some((rows as usize, (bytes / rows.max(1)) as usize))
         };
         let blocks: Vec<BlockSize> = (index..index + WINDOW_BLOCKS).map_while(size).collect();
         self.limits.sparse(&blocks).map(|len| index + len)
     }
+}
+
+fn is_damaged(entry: &Entry) -> bool {
+    entry.block.as_ref().is_some_and(|block| block.is_damaged())
 }
 
 impl fmt::Display for EntryPlan {
