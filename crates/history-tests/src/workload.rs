@@ -120,7 +120,7 @@ pub fn wait_for_indexes(database: &Database) -> Result<(), Error> {
     loop {
         let rows = connection.query("SHOW INDEXES", ())?;
         let states: Vec<String> = rows.map(|row| row.and_then(|row| row.get(STATE))).collect::<Result<_, _>>()?;
-        if states.iter().all(|state| state != "building") {
+        if states.iter().all(|state| !state.ends_with("building")) {
             return Ok(());
         }
         std::thread::sleep(Duration::from_millis(2));

@@ -139,6 +139,6 @@ impl dyn TableStore + '_ {
 
     /// Closes a table and the entries of its indexes: see [`TableStore::close_table`].
     pub fn close_with_indexes(&self, table: &TableDef) {
-        table.indexes.iter().map(|index| index.id).chain([table.id]).for_each(|id| self.close_table(id));
+        table.stored_ids().for_each(|id| self.close_table(id));
     }
 }

@@ -10,8 +10,8 @@ use saltwing_rowkey::{KEY_BYTES_EXPECTED, KeyRange, KeySlices, RowKeyCodec, RowK
 use saltwing_types::index::entries_def;
 use saltwing_types::table::{ROW_KEY_COLUMN, ROW_TIME_COLUMN, SPLIT_KEYS, TimeColumn};
 use saltwing_types::{
-    ColumnDef, ColumnRef, IndexDef, IndexPart, IndexState, KeyColumn, KeySchema, Span, SqlType, TableDef, TableName,
-    Value, ValueError, eval, text,
+    ColumnDef, ColumnRef, IndexDef, IndexPart, IndexState, KeyColumn, KeySchema, Rebuild, Span, SqlType, TableDef,
+    TableName, Value, ValueError, eval, text,
 };
 
 use crate::TableError;
@@ -32,6 +32,8 @@ pub struct Table {
     split_keys: Vec<Vec<u8>>,
     as_of_ms: Option<i64>,
     indexes: Arc<[Index]>,
+    /// The same table with the rows that are expired and kept for a longer TTL.
+    with_kept: Option<Arc<Self>>,
     /// The snapshot of an attached database that has its rows. A snapshot knows tables, so its type is not known here.
     attached: Option<Attached>,
 }
@@ -65,8 +67,27 @@ impl Table {
         let has_generated = def.columns.iter().any(is_generated);
         let (time_column, split_keys) = (def.time_column(), split_keys(&def));
         let indexes = def.indexes.iter().map(|index| Index::new(&def, index)).collect::<Result<_, _>>()?;
+        let with_kept = match def.kept_s() {
+            ttl_s if ttl_s == def.ttl_s => None,
+            ttl_s => {
+                let def = TableDef { ttl_s, indexes: Vec::new(), ..TableDef::clone(&def) };
+                Some(Arc::new(Self::new(Arc::new(def))?))
+            }
+        };
         let (as_of_ms, attached) = (None, None);
-        Ok(Self { def, codec, schema, absent, has_generated, time_column, split_keys, as_of_ms, indexes, attached })
+        Ok(Self {
+            def,
+            codec,
+            schema,
+            absent,
+            has_generated,
+            time_column,
+            split_keys,
+            as_of_ms,
+            indexes,
+            with_kept,
+            attached,
+        })
     }
 
     /// The table as a statement reads it at a moment, in milliseconds since 1970.
@@ -78,6 +99,17 @@ impl Table {
     /// Its secondary indexes, in the order of their creation.
     pub fn indexes(&self) -> &[Index] {
         &self.indexes
+    }
+
+    /// All that has entries of its rows, which writes keep in step: its indexes, and those that are to take the place of one.
+    pub fn written_indexes(&self) -> impl Iterator<Item = &Index> {
+        self.indexes.iter().flat_map(|index| std::iter::once(index).chain(index.rebuilt()))
+    }
+
+    /// The table by a longer TTL that it is to get, while its indexes are rebuilt for it: rows that are expired by the TTL that it has
+    /// are kept, and new entries may name them. `None` if no rows are kept so.
+    pub fn with_kept_rows(&self) -> Option<&Arc<Self>> {
+        self.with_kept.as_ref()
     }
 
     /// The same table with the tables of its indexes' entries as a store has opened them.
@@ -277,6 +309,7 @@ pub struct Index {
     key: KeySchema,
     codec: Arc<RowKeyCodec>,
     rows: Arc<RowsOfEntries>,
+    rebuilt: Option<Box<Self>>,
 }
 
 impl Index {
@@ -292,7 +325,12 @@ impl Index {
         };
         let entries = Table::new(Arc::new(entries_def(def, index)))?;
         let entries = Table { codec: Arc::new(codec(&entries.def.key)?), ..entries };
+        let rebuilt = index.rebuild.zip(index.rebuilt()).map(|(Rebuild { ttl_s, .. }, index)| {
+            let index = Self::new(&TableDef { ttl_s, ..def.clone() }, &index)?;
+            Ok::<_, TableError>(Box::new(index))
+        });
         Ok(Self {
+            rebuilt: rebuilt.transpose()?,
             entries: Arc::new(entries),
             columns: index.columns(def),
             never_null: index.parts.iter().map(|part| !part.expr.is_nullable()).collect(),
@@ -316,8 +354,14 @@ impl Index {
 
     /// The same with another form of the table of its entries, as a store has opened it.
     #[must_use]
-    pub fn with_entries(self, open: impl FnOnce(Table) -> Arc<Table>) -> Self {
-        Self { entries: open(Table::clone(&self.entries)), ..self }
+    pub fn with_entries(self, open: &dyn Fn(Table) -> Arc<Table>) -> Self {
+        let rebuilt = self.rebuilt.map(|index| Box::new(index.with_entries(open)));
+        Self { entries: open(Table::clone(&self.entries)), rebuilt, ..self }
+    }
+
+    /// The index with the entries that are to take the place of these, while it is rebuilt. They are not complete.
+    pub fn rebuilt(&self) -> Option<&Self> {
+        self.rebuilt.as_deref()
     }
 
     /// The columns of the table that an entry has, by index, in the order of the entry's columns.

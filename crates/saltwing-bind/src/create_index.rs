@@ -68,6 +68,7 @@ pub fn create_index(statement: &CreateIndex, table: &Arc<Table>) -> Result<Index
         include,
         unique: statement.unique,
         state: IndexState::Building,
+        rebuild: None,
     };
     RowKeyCodec::new(&index.key(def)).map_err(|error| invalid(error.to_string()).at(Some(statement.span)))?;
     Ok(index)
@@ -129,7 +130,7 @@ pub struct IndexFacts {
     pub predicate: Option<String>,
     /// The buckets of its entries, if they have any.
     pub salt_buckets: Option<u16>,
-    /// The state.
+    /// The state; `rebuilding` for an index that is read while its new entries are written.
     pub state: String,
 }
 
@@ -144,7 +145,10 @@ impl IndexFacts {
             include: Some(included_text(def, index)).filter(|columns| !columns.is_empty()),
             predicate: index.predicate.as_ref().map(|predicate| predicate.text.clone()),
             salt_buckets: index.key(def).salt.map(|salt| salt.buckets),
-            state: index.state.to_string(),
+            state: match (index.state, index.rebuild) {
+                (IndexState::Ready, Some(_)) => "rebuilding".to_owned(),
+                (state, _) => state.to_string(),
+            },
         }
     }
 }

@@ -43,6 +43,8 @@ pub struct BoundSelect {
     pub limit_open: bool,
     /// LIMIT's and OFFSET's parameters without a value, by number from 0; none if one of both is a subquery.
     pub limit_parameters: (Option<usize>, Option<usize>),
+    /// Whether its rows are a page: LIMIT .. AFTER.
+    pub is_page: bool,
     /// The hints of the statement.
     pub hints: Vec<Hint>,
 }
@@ -295,6 +297,7 @@ impl Binder<'_> {
                 true => (None, None),
                 false => (limit.parameter, offset.parameter),
             },
+            is_page: self.statement.after.is_some(),
             hints: self.statement.hints.clone(),
         };
         let is_distinct = matches!(select.distinct, Some(ast::Distinct::Distinct));

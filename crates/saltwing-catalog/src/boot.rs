@@ -8,10 +8,10 @@ use parking_lot::{Mutex, RwLock};
 use saltwing_access::{
     Budget, Durability, KeySet, Projection, ScanContext, ScanRoute, ScanSpec, Table, TableError, TableStore, WriteBatch,
 };
-use saltwing_types::table::{TableHistory, is_same_name};
+use saltwing_types::table::TableHistory;
 use saltwing_types::{
-    ColumnDef, KeyColumn, KeySchema, KeySource, SequenceBlock, SequenceDef, SortOrder, SqlType, TableDef, TableId,
-    TableName, Value,
+    ColumnDef, IndexDef, KeyColumn, KeySchema, KeySource, SequenceBlock, SequenceDef, SortOrder, SqlType, TableDef,
+    TableId, TableName, Value,
 };
 
 use crate::definitions::{Definitions, key};
@@ -211,7 +211,7 @@ impl Catalog {
         let Some(mut def) = change(&table)? else { return Ok(()) };
         view.check_columns_kept(table.def(), &def)?;
         view.check_renamed(&table.def().name, &def.name)?;
-        def.history.version = table.def().history.version.saturating_add(1);
+        set_version(table.def(), &mut def);
         Ok(self.put_altered(table.def(), def)?)
     }
 
@@ -219,8 +219,11 @@ impl Catalog {
         check_definition(&def)?;
         let mut writes = self.store.batch();
         let view = self.definitions();
-        self.put_new_indexes(&mut *writes, old, &mut def, |name| view.check_free(name))?;
+        self.put_new_indexes(&mut *writes, &mut def, |name| view.check_free(name))?;
         let gone = ids_without(old, &def);
+        if !gone.is_empty() && ids_without(&def, old).is_empty() {
+            writes.free_space();
+        }
         gone.iter().try_for_each(|id| self.put_dropped(&mut *writes, *id))?;
         self.end_builds(&mut *writes, old, &def)?;
         let table = Table::new(Arc::new(def))?;
@@ -239,29 +242,23 @@ impl Catalog {
         Ok(())
     }
 
-    /// Gives ids to new indexes, whose names must be free in the schema of their table.
+    /// Gives ids to new indexes, whose names must be free in the schema of their table, and to those that are rebuilt.
     pub(crate) fn put_new_indexes(
         &self,
         writes: &mut dyn WriteBatch,
-        old: &TableDef,
         def: &mut TableDef,
         check_free: impl Fn(&TableName) -> Result<(), CatalogError>,
     ) -> Result<(), CatalogError> {
-        let new = def.indexes.iter().filter(|index| index.id == NEW_ID);
-        let new = new.map(|index| TableName { schema: def.name.schema.clone(), name: index.name.clone() });
-        let new: Vec<TableName> = new.collect();
-        if new.is_empty() {
-            return Ok(());
+        let mut added = def.indexes.iter().filter(|index| index.id == NEW_ID);
+        added.try_for_each(|index| {
+            check_free(&TableName { schema: def.name.schema.clone(), name: index.name.clone() })
+        })?;
+        let count = def.indexes.iter().flat_map(IndexDef::ids).filter(|id| *id == NEW_ID).count();
+        if count > 0 {
+            let first = self.take_ids(writes, count)?;
+            let new = def.indexes.iter_mut().flat_map(IndexDef::ids_mut).filter(|id| **id == NEW_ID);
+            (first.0..).zip(new).for_each(|(next, id)| *id = TableId(next));
         }
-        // A rebuild gives an index a new id. Its name stays, so only the name of an added index must be free.
-        let named = |def: &TableDef, name: &TableName| {
-            def.indexes.iter().filter(|index| is_same_name(&index.name, &name.name)).count()
-        };
-        let is_kept = |name: &&TableName| named(old, name) == 1 && named(def, name) == 1;
-        new.iter().filter(|name| !is_kept(name)).try_for_each(&check_free)?;
-        let first = self.take_ids(writes, new.len())?;
-        let new = def.indexes.iter_mut().filter(|index| index.id == NEW_ID);
-        (first.0..).zip(new).for_each(|(id, index)| index.id = TableId(id));
         Ok(())
     }
 
@@ -448,12 +445,21 @@ impl Catalog {
     }
 }
 
-/// The id in a note that rows are to be deleted.
+/// Gives a changed definition its version. Statements that know an earlier version cannot write any more, so a definition by which rows
+/// and entries are written alike keeps it: one of which indexes only may be read now, or no longer.
+pub(crate) fn set_version(old: &TableDef, def: &mut TableDef) {
+    let mut alike = def.clone();
+    alike.indexes.iter_mut().zip(&old.indexes).for_each(|(index, old)| index.state = old.state);
+    let next = old.history.version.saturating_add(1);
+    def.history.version = if alike == *old { old.history.version } else { next };
+}
+
 /// The numbers under which a table has rows by a definition, and not by another one.
 pub(crate) fn ids_without(def: &TableDef, other: &TableDef) -> Vec<TableId> {
     def.stored_ids().filter(|id| !other.stored_ids().any(|kept| kept == *id)).collect()
 }
 
+/// The id in a note that rows are to be deleted.
 fn dropped_id(row: &[Value]) -> Result<TableId, CatalogError> {
     let Some(Value::Int(id)) = row.first() else {
         return Err(CatalogError::Corrupt("a dropped table has no id".into()));

@@ -49,9 +49,17 @@ impl Catalog {
         old: &TableDef,
         def: &TableDef,
     ) -> Result<(), CatalogError> {
-        let is_building = |index: &&IndexDef| index.state == IndexState::Building;
-        let goes_on = |built: &IndexDef| def.indexes.iter().filter(is_building).any(|index| index.id == built.id);
-        let mut over = old.indexes.iter().filter(is_building).filter(|index| !goes_on(index));
-        over.try_for_each(|index| self.delete_index_progress(writes, index.id))
+        let goes_on: Vec<TableId> = built_ids(def).collect();
+        let mut over = built_ids(old).filter(|id| !goes_on.contains(id));
+        over.try_for_each(|id| self.delete_index_progress(writes, id))
     }
+}
+
+/// The numbers of the entries of a table's indexes that are not complete.
+fn built_ids(def: &TableDef) -> impl Iterator<Item = TableId> {
+    let of_index = |index: &IndexDef| {
+        let new = (index.state == IndexState::Building).then_some(index.id);
+        [new, index.rebuild.map(|rebuild| rebuild.id)].into_iter().flatten()
+    };
+    def.indexes.iter().flat_map(of_index)
 }

@@ -13,8 +13,8 @@
 
 use saltwing_types::table::{CheckDef, DefaultDef, DefaultKind, DroppedColumn, IdentityDef, TableHistory, TableOption};
 use saltwing_types::{
-    ColumnDef, ColumnRef, Expr, IndexDef, IndexPart, IndexPredicate, IndexState, KeyColumn, KeySchema, KeySource, Salt,
-    SortOrder, TableDef, TableId, TableName,
+    ColumnDef, ColumnRef, Expr, IndexDef, IndexPart, IndexPredicate, IndexState, KeyColumn, KeySchema, KeySource,
+    Rebuild, Salt, SortOrder, TableDef, TableId, TableName,
 };
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -117,6 +117,15 @@ struct IndexRecord {
     local: bool,
     salt: Option<SaltRecord>,
     state: IndexStateRecord,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    rebuild: Option<RebuildRecord>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RebuildRecord {
+    id: u32,
+    ttl_s: Option<u64>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -350,6 +359,7 @@ impl IndexRecord {
                 IndexState::Ready => IndexStateRecord::Ready,
                 IndexState::Disabled => IndexStateRecord::Disabled,
             },
+            rebuild: index.rebuild.map(|Rebuild { id, ttl_s }| RebuildRecord { id: id.0, ttl_s }),
         })
     }
 
@@ -381,6 +391,7 @@ impl IndexRecord {
                 IndexStateRecord::Ready => IndexState::Ready,
                 IndexStateRecord::Disabled => IndexState::Disabled,
             },
+            rebuild: self.rebuild.map(|RebuildRecord { id, ttl_s }| Rebuild { id: TableId(id), ttl_s }),
         })
     }
 }

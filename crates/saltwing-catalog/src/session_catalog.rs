@@ -11,11 +11,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use parking_lot::Mutex;
 use saltwing_access::{Durability, Table, WriteBatch};
 use saltwing_types::table::is_same_name;
-use saltwing_types::{SequenceDef, TableDef, TableId, TableName, ViewDef};
+use saltwing_types::{IndexState, SequenceDef, TableDef, TableId, TableName, ViewDef};
 
 use crate::arrow_table::ArrowTable;
 use crate::attached::AttachedTables;
-use crate::boot::{Catalog, check_definition, ids_without};
+use crate::boot::{Catalog, check_definition, ids_without, set_version};
 use crate::definitions::{Definitions, Dependents};
 use crate::removal::{DropList, GivenName, ListError, Listed};
 use crate::{CatalogError, CatalogReader, INFORMATION_SCHEMA, TEMPORARY_SCHEMA};
@@ -112,10 +112,10 @@ impl SessionCatalog {
         if !is_same_name(&old.def().name.name, &def.name.name) {
             self.check_free(&def.name)?;
         }
-        def.history.version = old.def().history.version.saturating_add(1);
+        set_version(old.def(), &mut def);
         check_definition(&def)?;
         let mut writes = self.catalog.store.batch();
-        self.catalog.put_new_indexes(&mut *writes, old.def(), &mut def, |name| self.check_free(name))?;
+        self.catalog.put_new_indexes(&mut *writes, &mut def, |name| self.check_free(name))?;
         let table = Table::new(Arc::new(def)).map_err(CatalogError::from)?;
         let (new, gone) = (ids_without(table.def(), old.def()), ids_without(old.def(), table.def()));
         if !new.is_empty() {
@@ -152,6 +152,13 @@ impl SessionCatalog {
         let mut ids = (first.0..).map(TableId);
         let emptied = |old: &Arc<TableDef>| {
             let mut def = TableDef::clone(old);
+            // Without rows each index is complete.
+            for index in &mut def.indexes {
+                index.rebuild = None;
+                if index.state == IndexState::Building {
+                    index.state = IndexState::Ready;
+                }
+            }
             def.stored_ids_mut().zip(&mut ids).for_each(|(id, next)| *id = next);
             Table::new(Arc::new(def))
         };

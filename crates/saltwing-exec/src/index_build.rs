@@ -5,6 +5,8 @@
 //! chunk of rows ──> their entries, in a transaction ──> next chunk .. ──> definition with the index, ready
 //!       └── once more, if a writer was first: it has written one of the entries ──┘
 //! ```
+//! A rebuild writes new entries in the same way, and writers keep both in step. The entries before are in force until the definition names
+//! the new ones in their place.
 //!
 //! # Invariant
 //! A writer that changes or deletes a row writes the key of the old entry, whether the entry is there or not. So a chunk
@@ -13,7 +15,7 @@
 use std::sync::Arc;
 
 use saltwing_access::{
-    Durability, KeySet, OldRow, RowChange, ScanContext, ScanRoute, ScanSpec, Table, TableStore, Transaction,
+    Durability, Index, KeySet, OldRow, RowChange, ScanContext, ScanRoute, ScanSpec, Table, TableStore, Transaction,
 };
 use saltwing_types::Value;
 
@@ -22,9 +24,8 @@ use crate::row_values::{key_text, row_of_values};
 use crate::transaction::{TRIES_MAX, is_lost};
 use crate::unique_values::UniqueValues;
 
-/// Most rows whose entries are one commit. A commit that a writer came before is tried again with half as many: among all
-/// rows of a busy table there is always one that was just written.
-const CHUNK_ROWS: u64 = 4096;
+/// Most rows whose entries are one commit, unless the database says otherwise.
+pub const INDEX_COMMIT_ROWS: u64 = 4096;
 
 /// The build of an index.
 pub struct IndexBuild<'a> {
@@ -32,12 +33,15 @@ pub struct IndexBuild<'a> {
     pub store: &'a dyn TableStore,
     /// The table.
     pub table: &'a Arc<Table>,
-    /// The place of the index among those of the table.
-    pub place: usize,
+    /// The index with the entries that are built: one of those that writers of the table keep in step.
+    pub index: &'a Index,
     /// Ends the build between two commits.
     pub context: &'a ScanContext,
     /// How lasting its commits are.
     pub durability: Durability,
+    /// Most rows whose entries are one commit. A commit that a writer came before is tried again with half as many: among all
+    /// rows of a busy table there is always one that was just written.
+    pub commit_rows: u64,
     /// The row, and its table, by which a commit notes the key of the last row whose entry it has.
     pub note: &'a BuildNote<'a>,
     /// Hears how many rows each commit has the entries of.
@@ -55,11 +59,15 @@ impl IndexBuild<'_> {
     /// [`ExecError::Contended`]; as [`ScanContext::check`]; the store's.
     pub fn run(&self, behind: Option<Vec<u8>>) -> Result<u64, ExecError> {
         let columns: Vec<usize> = (0..self.table.width()).collect();
-        let chunk = Chunk { build: self, spec: &ScanSpec::new(self.table, columns, Vec::new())? };
-        let (mut rows, mut last, mut most) = (0, behind, CHUNK_ROWS);
+        let ttl_s = self.index.entries().def().ttl_s;
+        // The rows that are alive by the TTL of the entries.
+        let kept = self.table.with_kept_rows().filter(|kept| kept.def().ttl_s == ttl_s);
+        let rows = kept.unwrap_or(self.table);
+        let chunk = Chunk { build: self, rows, spec: &ScanSpec::new(rows, columns, Vec::new())? };
+        let (mut rows, mut last, mut most) = (0, behind, self.commit_rows);
         loop {
             let (found, end) = chunk.build(last.as_deref(), &mut most)?;
-            most = (most * 2).min(CHUNK_ROWS);
+            most = (most * 2).min(self.commit_rows);
             rows += found;
             (self.committed)(found);
             match end {
@@ -72,6 +80,8 @@ impl IndexBuild<'_> {
 
 struct Chunk<'a> {
     build: &'a IndexBuild<'a>,
+    /// The table, as its rows are read.
+    rows: &'a Arc<Table>,
     spec: &'a ScanSpec,
 }
 
@@ -89,7 +99,8 @@ impl Chunk<'_> {
     }
 
     fn try_once(&self, behind: Option<&[u8]>, most: u64) -> Result<(u64, Option<Vec<u8>>), ExecError> {
-        let IndexBuild { store, table, context, durability, note, .. } = self.build;
+        let IndexBuild { store, context, durability, note, .. } = self.build;
+        let table = self.rows;
         let mut transaction = store.begin()?;
         let snapshot = transaction.snapshot().clone();
         let all = ScanRoute::of(KeySet::all());
@@ -131,8 +142,7 @@ impl Chunk<'_> {
         time: Option<Value>,
         unique: &mut UniqueValues,
     ) -> Result<(), ExecError> {
-        let IndexBuild { table, place, .. } = self.build;
-        let Some(index) = table.indexes().get(*place) else { return Ok(()) };
+        let IndexBuild { table, index, .. } = self.build;
         let written_ms = match time {
             Some(Value::Date(ms)) => Some(ms),
             _ => Some(saltwing_access::NO_TIME_MS),

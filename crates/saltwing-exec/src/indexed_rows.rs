@@ -105,6 +105,11 @@ impl IndexedRows {
         {
             return Err(ExecError::Immutable { table: table.def().name.to_string(), key: key_text(table, new) });
         }
+        // New entries may name a row that is expired by now.
+        let row = match (row, table.with_kept_rows()) {
+            (None, Some(kept)) => self.row(transaction, kept, &key)?,
+            (row, _) => row,
+        };
         Ok(Replaced { key, row })
     }
 
@@ -125,7 +130,7 @@ impl IndexedRows {
             }
             RowChange::Delete { .. } => (None, None),
         };
-        for index in table.indexes() {
+        for index in table.written_indexes() {
             let refused = |source| ExecError::Entry { index: index.def().name.clone(), row: None, source };
             let new = new.map(|row| index.entry(row)).transpose().map_err(refused)?.flatten();
             // An old row has an entry, so one can be computed; if none can since, there is nothing to delete.
@@ -178,7 +183,7 @@ impl IndexedRows {
 /// A row that is replaced or deleted.
 pub(crate) struct Replaced {
     key: Vec<u8>,
-    /// `None` if there is none.
+    /// `None` if there is none. It may be expired, and have entries only in an index that is rebuilt.
     row: Option<Vec<Value>>,
 }
 

@@ -35,7 +35,7 @@ mod writer;
 pub use check::broken_row;
 pub use commit_limits::CommitLimits;
 pub use error::ExecError;
-pub use index_build::IndexBuild;
+pub use index_build::{INDEX_COMMIT_ROWS, IndexBuild};
 pub use open_transaction::OpenTransaction;
 pub use page::{PageEnd, PagePosition, PageRows};
 pub use returning::Returning;

@@ -167,6 +167,7 @@ impl<'a> Candidate<'a> {
         let is_end = request.min_max.is_some() && request.min_max == self.leading_column();
         Rank {
             hinted: self.key.index.is_some_and(|index| index.hinted),
+            pages: in_order && request.is_page,
             empty: self.all.boxes.is_empty(),
             point,
             bounded,

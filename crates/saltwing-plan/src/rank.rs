@@ -3,7 +3,7 @@
 //! # Law
 //! The choice is a pure function of the keys and the statement: no statistics, no sizes. The first difference decides:
 //!
-//! 1. an INDEX hint
+//! 1. an INDEX hint, then the order of a page
 //! 2. no row can satisfy the conditions
 //! 3. whole keys are known
 //! 4. conditions bound the key
@@ -18,6 +18,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Rank {
     pub(crate) hinted: bool,
+    pub(crate) pages: bool,
     pub(crate) empty: bool,
     pub(crate) point: bool,
     pub(crate) bounded: bool,
@@ -38,6 +39,8 @@ pub enum Loss {
     NoKeyForm,
     /// Another one is hinted.
     NotHinted,
+    /// The rows are a page, and do not come in its order.
+    NotOfPage,
     /// The other key shows that there is no row.
     MayHaveRows,
     /// The other one is read by whole keys.
@@ -69,6 +72,7 @@ impl Loss {
             Self::NotImplied => "the conditions do not imply its predicate",
             Self::NoKeyForm => "its key has no form for a value of the conditions",
             Self::NotHinted => "the hint INDEX names another one",
+            Self::NotOfPage => "its rows are not in the order of the page",
             Self::MayHaveRows => "another key shows that no row meets the conditions",
             Self::NotByPoints => "another key is read by whole keys",
             Self::Unbounded => "no condition bounds its first column",
@@ -89,6 +93,7 @@ impl Rank {
     pub(crate) fn loss_to(&self, best: &Self) -> Loss {
         let Self {
             hinted,
+            pages,
             empty,
             point,
             bounded,
@@ -101,6 +106,7 @@ impl Rank {
         } = best;
         let differences = [
             (self.hinted != *hinted, Loss::NotHinted),
+            (self.pages != *pages, Loss::NotOfPage),
             (self.empty != *empty, Loss::MayHaveRows),
             (self.point != *point, Loss::NotByPoints),
             (self.bounded != *bounded, Loss::Unbounded),

@@ -120,6 +120,8 @@ pub struct Request<'a> {
     pub order: &'a [OrderItem],
     /// Whether the ranges of NULL may be read by themselves for the sake of the order: see [`crate::Access::in_turn`].
     pub nulls_apart: bool,
+    /// Whether the rows are a page, which is read in the order of a key: a key that gives the order comes before others.
+    pub is_page: bool,
     /// LIMIT, if it may be applied to this scan.
     pub limit: RowLimit,
     /// OFFSET.
@@ -144,6 +146,7 @@ impl<'a> Request<'a> {
             columns: None,
             order: &[],
             nulls_apart: false,
+            is_page: false,
             limit: RowLimit::None,
             offset: 0,
             aggregate_or_distinct: false,

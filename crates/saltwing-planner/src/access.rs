@@ -33,6 +33,8 @@ pub struct AccessRequest<'a> {
     pub order: &'a [OrderItem],
     /// Whether the scan may come in two parts for the sake of the order: see [`TableAccess::second_route`].
     pub nulls_apart: bool,
+    /// Whether the rows are a page, which is read in the order of a key: a key that gives the order comes before others.
+    pub is_page: bool,
     /// LIMIT, if it may be applied to this scan.
     pub limit: RowLimit,
     /// OFFSET.
@@ -72,6 +74,7 @@ impl<'a> AccessRequest<'a> {
             conditions,
             order: &[],
             nulls_apart: false,
+            is_page: false,
             limit: RowLimit::None,
             offset: 0,
             aggregate_or_distinct: false,
@@ -177,6 +180,7 @@ fn key_request<'a>(request: &AccessRequest<'a>, label: &'a str, keys: &'a [Candi
         columns: request.columns,
         order: request.order,
         nulls_apart: request.nulls_apart,
+        is_page: request.is_page,
         limit: request.limit,
         offset: request.offset,
         aggregate_or_distinct: request.aggregate_or_distinct,
@@ -291,7 +295,12 @@ impl TableAccess {
     /// The keys that are not read, each with the reason: `None` is the table's own. Only of a table with indexes.
     pub fn lost(&self) -> impl Iterator<Item = (Option<&Index>, Loss)> {
         let index = |key_index: usize| self.table.indexes().get(*self.indexes.get(key_index.checked_sub(1)?)?);
-        self.access.lost.iter().map(move |(key_index, loss)| (index(*key_index), *loss))
+        let is_read = |index: Option<&Index>| {
+            let id = |index: &Index| index.def().id;
+            index.is_some() && self.intersected.iter().any(|other| other.index().map(id) == index.map(id))
+        };
+        let lost = self.access.lost.iter().map(move |(key_index, loss)| (index(*key_index), *loss));
+        lost.filter(move |(index, _)| !is_read(*index))
     }
 
     /// The indexes that together would make a refused access legal; empty if none would.

@@ -44,6 +44,7 @@ pub(crate) fn index_for(table: &Arc<Table>, request: Request<'_>) -> Option<Inde
         local: false,
         salt: def.key.salt.map(|salt| Salt { by: None, ..salt }),
         state: IndexState::Ready,
+        rebuild: None,
     };
     let key = index.key(def);
     let codec = Arc::new(RowKeyCodec::new(&key).ok().filter(|_| !index.parts.is_empty())?);

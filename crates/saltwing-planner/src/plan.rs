@@ -27,8 +27,9 @@ pub fn plan(request: AccessRequest<'_>) -> Result<TableAccess> {
         planned.intersected = intersected(&request, &planned, &usable)?;
         return Ok(planned);
     }
-    // The past of a table has no indexes, and a hint may forbid them.
-    if request.keys != UsableKeys::All || usable.is_empty() && !request.table.indexes().is_empty() {
+    // A page is read in one order, which a union does not have. The past of a table has no indexes, and a hint may forbid them.
+    let is_ordered_page = request.is_page && planned.is_ordered();
+    if is_ordered_page || request.keys != UsableKeys::All || usable.is_empty() && !request.table.indexes().is_empty() {
         return Ok(planned);
     }
     planned.advice = advice(&planned, &request);

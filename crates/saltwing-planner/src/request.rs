@@ -50,6 +50,7 @@ impl SelectRequest<'_> {
             conditions: bound.conditions.iter().cloned().chain(self.condition).collect(),
             order: self.order,
             nulls_apart: self.nulls_apart,
+            is_page: bound.is_page,
             limit: self.limit,
             offset: if self.grouped { 0 } else { bound.offset },
             aggregate_or_distinct: self.grouped,

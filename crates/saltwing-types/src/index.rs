@@ -15,10 +15,26 @@
 //! ([`index_type`]). Its value is stored as it is, too: the key does not tell NULL from ''.
 
 use crate::key_form::index_type;
-use crate::table::{IndexDef, IndexPart, TableHistory};
-use crate::{ColumnDef, Expr, KeyColumn, KeySchema, KeySource, Salt, SqlType, TableDef, TableName};
+use crate::table::{IndexDef, IndexPart, IndexState, Rebuild, TableHistory};
+use crate::{ColumnDef, Expr, KeyColumn, KeySchema, KeySource, Salt, SqlType, TableDef, TableId, TableName};
 
 impl IndexDef {
+    /// The numbers of its entries, and of those that are to take their place.
+    pub fn ids(&self) -> impl Iterator<Item = TableId> + use<> {
+        [Some(self.id), self.rebuild.map(|rebuild| rebuild.id)].into_iter().flatten()
+    }
+
+    /// The same numbers, for a caller that assigns other ones.
+    pub fn ids_mut(&mut self) -> impl Iterator<Item = &mut TableId> {
+        std::iter::once(&mut self.id).chain(self.rebuild.as_mut().map(|rebuild| &mut rebuild.id))
+    }
+
+    /// The index with its new entries, which are not complete yet, while it is rebuilt.
+    pub fn rebuilt(&self) -> Option<Self> {
+        let Rebuild { id, .. } = self.rebuild?;
+        Some(Self { id, state: IndexState::Building, rebuild: None, ..self.clone() })
+    }
+
     /// The columns of the table that an entry has, by index, ascending: those of the parts, of the table's key, and those
     /// that are included.
     pub fn columns(&self, def: &TableDef) -> Vec<usize> {
@@ -99,6 +115,29 @@ impl IndexDef {
             false => self.salt,
         };
         KeySchema { columns: self.parts.iter().map(part).chain(rest).collect(), salt }
+    }
+}
+
+impl TableDef {
+    /// Puts the entries of this number in force, which are complete now: they are those of their index, which is ready. Does nothing if
+    /// there is no index that waits for them; an index that is rebuilt for another TTL waits for that TTL.
+    pub fn put_in_force(&mut self, entries: TableId) {
+        for index in &mut self.indexes {
+            let awaits = |rebuild: Rebuild| rebuild.id == entries && rebuild.ttl_s == self.ttl_s;
+            if index.rebuild.is_some_and(awaits) {
+                (index.id, index.state, index.rebuild) = (entries, IndexState::Ready, None);
+            } else if index.id == entries && index.state == IndexState::Building {
+                index.state = IndexState::Ready;
+            }
+        }
+    }
+
+    /// Takes out the entries of this number if they are not in force: a rebuilt index keeps those that it has, and a new one is gone.
+    pub fn discard_entries(&mut self, entries: TableId) {
+        self.indexes.retain(|index| index.id != entries || index.state != IndexState::Building);
+        for index in &mut self.indexes {
+            index.rebuild = index.rebuild.filter(|rebuild| rebuild.id != entries);
+        }
     }
 }
 

@@ -79,8 +79,8 @@ pub use sql_type::SqlType;
 pub use storage::{Direction, Durability, DurabilityScope, StorageCause, StorageError};
 pub use suggestion::suggest;
 pub use table::{
-    ColumnDef, IndexDef, IndexPart, IndexPredicate, IndexState, KeyColumn, KeySchema, KeySource, Salt, SortOrder,
-    TableDef, TableId, TableName,
+    ColumnDef, IndexDef, IndexPart, IndexPredicate, IndexState, KeyColumn, KeySchema, KeySource, Rebuild, Salt,
+    SortOrder, TableDef, TableId, TableName,
 };
 pub use value::{Interval, Value};
 pub use view::{ViewColumn, ViewDef, ViewUse};

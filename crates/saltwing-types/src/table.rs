@@ -264,6 +264,17 @@ pub struct IndexDef {
     pub salt: Option<Salt>,
     /// Whether it can be read.
     pub state: IndexState,
+    /// The entries that are to take the place of these. Until then these are in force: read, kept in step and unique.
+    pub rebuild: Option<Rebuild>,
+}
+
+/// The new entries of an index that is rebuilt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rebuild {
+    /// Their number, as if they were a table.
+    pub id: TableId,
+    /// Their TTL, in seconds: that of the table, or the one that it gets together with them.
+    pub ttl_s: Option<u64>,
 }
 
 /// One part of the key of an index.
@@ -537,12 +548,18 @@ impl TableDef {
 
     /// The numbers under which rows are stored: its own, and those of the entries of its indexes.
     pub fn stored_ids(&self) -> impl Iterator<Item = TableId> {
-        std::iter::once(self.id).chain(self.indexes.iter().map(|index| index.id))
+        std::iter::once(self.id).chain(self.indexes.iter().flat_map(IndexDef::ids))
     }
 
     /// The same numbers, for a caller that assigns other ones.
     pub fn stored_ids_mut(&mut self) -> impl Iterator<Item = &mut TableId> {
-        std::iter::once(&mut self.id).chain(self.indexes.iter_mut().map(|index| &mut index.id))
+        std::iter::once(&mut self.id).chain(self.indexes.iter_mut().flat_map(IndexDef::ids_mut))
+    }
+
+    /// For how many seconds rows are kept, `None` for ever: the longest TTL that it or new entries of its indexes have.
+    pub fn kept_s(&self) -> Option<u64> {
+        let rebuilds = self.indexes.iter().filter_map(|index| index.rebuild);
+        rebuilds.map(|rebuild| rebuild.ttl_s).try_fold(self.ttl_s?, |longest, ttl_s| Some(longest.max(ttl_s?)))
     }
 
     /// Whether the key is the hidden row id.

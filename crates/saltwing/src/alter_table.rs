@@ -8,7 +8,7 @@ use saltwing_catalog::CatalogError;
 use saltwing_exec::{ExecError, broken_row};
 use saltwing_sql::statement::{AlterTable, Comment, TableChange};
 use saltwing_sql::{ColumnName, TableRef};
-use saltwing_types::{ErrorCode, IndexState, TableDef, TableId};
+use saltwing_types::{ErrorCode, IndexState, Rebuild, TableDef, TableId};
 
 use crate::Error;
 use crate::outcome::{ExecResult, Outcome};
@@ -32,17 +32,50 @@ fn outdates_entries(old: &TableDef, new: &TableDef) -> bool {
     old.ttl_s != new.ttl_s && !is_shorter && !new.indexes.is_empty()
 }
 
-fn names_of_disabled(def: &TableDef) -> Vec<String> {
-    let disabled = def.indexes.iter().filter(|index| index.state == IndexState::Disabled);
-    disabled.map(|index| index.name.clone()).collect()
-}
-
-/// The definition with indexes that have no entries yet.
-fn with_indexes_emptied(mut def: TableDef) -> TableDef {
+/// The definition with an index that is rebuilt in the place of each.
+fn with_rebuilds(def: &TableDef, ttl_s: Option<u64>) -> TableDef {
+    let mut def = def.clone();
     for index in &mut def.indexes {
-        (index.id, index.state) = (TableId(0), IndexState::Building);
+        index.rebuild = Some(Rebuild { id: TableId(0), ttl_s });
     }
     def
+}
+
+/// A definition with another TTL and the entries that were built for it; `None` if those of an index are not among them.
+fn with_new_entries(mut def: TableDef, built: &[TableId]) -> Option<TableDef> {
+    for index in &mut def.indexes {
+        let rebuild = index.rebuild.filter(|rebuild| built.contains(&rebuild.id))?;
+        (index.id, index.rebuild) = (rebuild.id, None);
+        // A disabled index stays so.
+        if index.state == IndexState::Building {
+            index.state = IndexState::Ready;
+        }
+    }
+    Some(def)
+}
+
+/// Whether another TTL can be set without a rebuild. One that runs already goes on with it.
+fn with_shorter_ttl(mut def: TableDef, old: &TableDef) -> TableDef {
+    for rebuild in def.indexes.iter_mut().filter_map(|index| index.rebuild.as_mut()) {
+        if rebuild.ttl_s == old.ttl_s {
+            rebuild.ttl_s = def.ttl_s;
+        }
+    }
+    def
+}
+
+fn changed_meanwhile(def: &TableDef) -> Error {
+    let text = format!("another statement has changed table {} or its indexes meanwhile", def.name);
+    Error::new(ErrorCode::Conflict, text)
+}
+
+/// What a change of a definition has to say.
+struct Done {
+    notices: Vec<String>,
+    /// A constraint that the stored rows are checked against.
+    new_check: Option<String>,
+    /// Whether the statement changes the definition once more.
+    is_step: bool,
 }
 
 impl Session {
@@ -54,49 +87,55 @@ impl Session {
         check_new_names(table.def(), &new_names(&alter.change), &*self.catalog())?;
         let mut met: Option<String> = None;
         loop {
-            let (mut notices, mut new_check, mut is_step, mut outdated) = (Vec::new(), None, false, None);
-            let change = |table: &Arc<Table>| -> Result<_, Error> {
-                let altered = alter_table(alter, table, met.as_deref())?;
-                (notices, new_check, is_step) = (altered.notices, altered.new_check, altered.is_step);
-                let Some(def) = altered.def else { return Ok(None) };
-                if !outdates_entries(table.def(), &def) {
-                    return Ok(Some(def));
-                }
-                outdated = Some(table.clone());
-                Ok(Some(with_indexes_emptied(def)))
-            };
-            self.change_definition(name, change).map_err(|error| error.at(Some(name.span())))?;
-            if let Some(before) = &outdated {
-                self.build_indexes_anew(name, before.def()).map_err(|error| error.at(Some(name.span())))?;
+            let done = self.alter_once(alter, met.as_deref()).map_err(|error| error.at(Some(name.span())))?;
+            if let Some(check) = &done.new_check {
+                self.check_stored_rows(name, check, done.is_step)?;
             }
-            if let Some(check) = &new_check {
-                self.check_stored_rows(name, check, is_step)?;
+            if !done.is_step {
+                return Ok(ExecResult::noticed(done.notices).into());
             }
-            if !is_step {
-                return Ok(ExecResult::noticed(notices).into());
-            }
-            met = new_check;
+            met = done.new_check;
         }
     }
 
-    /// Builds the indexes of a table with another TTL. If that fails, because a row that came back has a value of another one or no
-    /// entry, the table gets its old TTL back. A first TTL stays: rows may be deleted by it already, and no row came back.
-    fn build_indexes_anew(&self, name: &TableRef, before: &TableDef) -> Result<(), Error> {
-        let disabled = names_of_disabled(before);
-        let Err(error) = self.build_indexes(name, &disabled) else { return Ok(()) };
-        // A user who ends the statement waits for no other build.
-        if before.ttl_s.is_some() && !matches!(error.code(), ErrorCode::Cancelled | ErrorCode::Timeout) {
-            let back = |table: &Arc<Table>| {
-                let def =
-                    TableDef { ttl_s: before.ttl_s, options: before.options.clone(), ..TableDef::clone(table.def()) };
-                Ok(Some(with_indexes_emptied(def)))
-            };
-            // The first error says more.
-            if let Err(failed) = self.change_definition(name, back).and_then(|()| self.build_indexes(name, &disabled)) {
-                tracing::warn!(table = %before.name, error = %failed, "a table whose TTL was not changed has incomplete indexes");
-            }
+    /// Changes the definition. If another TTL needs new entries, these are built first, and put in force together with it: until then, and
+    /// if anything fails, all is as before.
+    fn alter_once(&self, alter: &AlterTable, met: Option<&str>) -> Result<Done, Error> {
+        if let Some(done) = self.change_table(alter, met, None)? {
+            return Ok(done);
         }
-        Err(error)
+        let table = resolve(&*self.catalog(), &alter.table)?;
+        let entries = self.build_new_entries(table.def())?;
+        let done = self.change_table(alter, met, Some(&entries));
+        self.discard_new_entries(table.def(), &entries);
+        done?.ok_or_else(|| changed_meanwhile(table.def()))
+    }
+
+    /// Changes the definition with new entries that are built; `None` if it needs some and has got none: then they are to be built.
+    fn change_table(
+        &self,
+        alter: &AlterTable,
+        met: Option<&str>,
+        built: Option<&[TableId]>,
+    ) -> Result<Option<Done>, Error> {
+        let mut done = None;
+        self.change_definition(&alter.table, |table: &Arc<Table>| {
+            let altered = alter_table(alter, table, met)?;
+            let needs_entries = altered.def.as_ref().is_some_and(|def| outdates_entries(table.def(), def));
+            if let (Some(def), true, None) = (&altered.def, needs_entries, built) {
+                return Ok(Some(with_rebuilds(table.def(), def.ttl_s)));
+            }
+            done = Some(Done { notices: altered.notices, new_check: altered.new_check, is_step: altered.is_step });
+            match (altered.def, built) {
+                (Some(def), Some(built)) if needs_entries => match with_new_entries(def, built) {
+                    Some(def) => Ok(Some(def)),
+                    None => Err(changed_meanwhile(table.def())),
+                },
+                (Some(def), _) => Ok(Some(with_shorter_ttl(def, table.def()))),
+                (None, _) => Ok(None),
+            }
+        })?;
+        Ok(done)
     }
 
     /// Checks the rows of a table against a constraint that is new, and drops it again if they break it.

@@ -80,6 +80,7 @@ pub struct Builder {
     pub(crate) default_salt: Option<u16>,
     pub(crate) sweep_every: Option<Duration>,
     pub(crate) layout: LayoutOptions,
+    pub(crate) index_commit_rows: u64,
     pub(crate) clock: Arc<dyn Clock>,
 }
 
@@ -104,6 +105,7 @@ impl Builder {
             default_salt: None,
             sweep_every: Some(Duration::from_secs(60)),
             layout: LayoutOptions::default(),
+            index_commit_rows: saltwing_exec::INDEX_COMMIT_ROWS,
             clock: Arc::new(SystemClock),
         }
     }
@@ -259,6 +261,13 @@ impl Builder {
     #[must_use]
     pub fn sweep_every(self, every: Option<Duration>) -> Self {
         Self { sweep_every: every, ..self }
+    }
+
+    /// How many rows a build of an index reads for each of its commits: 4,096 unless said otherwise. With fewer a few rows show what
+    /// statements do between two of them, which is for tests.
+    #[must_use]
+    pub fn index_commit_rows(self, rows: u64) -> Self {
+        Self { index_commit_rows: rows.max(1), ..self }
     }
 
     /// The clock that rows are stamped and expire by, for tests.

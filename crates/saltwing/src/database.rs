@@ -8,7 +8,7 @@ use saltwing_store::OrderedKv;
 use saltwing_table::EmbeddedTables;
 use saltwing_types::ErrorCode;
 
-use crate::index_builder::{self, IndexBuilder};
+use crate::index_builder::{BackgroundBuild, IndexBuilder, left_builds};
 use crate::session::Session;
 use crate::shared::Shared;
 use crate::sweeper::Sweeper;
@@ -90,11 +90,15 @@ impl Database {
                 None
             }
         };
-        let incomplete = if options.readonly { Vec::new() } else { index_builder::incomplete(catalog) };
-        if !incomplete.is_empty() {
-            let durability = options.durability;
-            let builder = IndexBuilder { tables: storage.clone(), definitions: catalog.clone(), durability };
-            shared.index_builds.start(builder, incomplete, Some(storage.clone()))?;
+        if !options.readonly {
+            let (tables, durability, commit_rows) = (storage.clone(), options.durability, options.index_commit_rows);
+            let builder = IndexBuilder { tables: &*tables, definitions: &**catalog, durability, commit_rows };
+            let entries = left_builds(&builder);
+            if !entries.is_empty() {
+                let (catalog, failures) = (catalog.clone(), Some(storage.clone()));
+                let build = BackgroundBuild { tables, catalog, durability, commit_rows, entries, failures };
+                shared.index_builds.start(build)?;
+            }
         }
         (shared.storage, shared.directory, shared.notices, shared.sweeper) =
             (Some(storage), directory, notices, sweeper);
@@ -280,6 +284,36 @@ mod tests {
             };
             assert!(!(1..=9).any(stored), "{sql}");
         }
+    }
+
+    /// On a full device an index is built by no statement, and dropped by one; a build that meets it leaves nothing.
+    #[test]
+    fn an_index_is_dropped_on_a_full_device() {
+        let kv = FaultStore::new(MemoryStore::new(), Fault::None);
+        let builder = Database::memory_builder().tiny_layout().sweep_every(None).index_commit_rows(10);
+        let database = Database::start(Arc::new(kv.clone()), builder).unwrap();
+        let connection = database.connect().blocking();
+        let run = |sql: &str| connection.execute(sql, ()).map_err(|error| error.code().as_str());
+        run("CREATE TABLE t (k BIGINT PRIMARY KEY, v VARCHAR)").unwrap();
+        (0..40).for_each(|k| drop(run(&format!("UPSERT INTO t VALUES ({k}, 'a{k}')")).unwrap()));
+        run("CREATE UNIQUE INDEX i ON t (v)").unwrap();
+        let states = || -> Vec<String> {
+            let rows = connection.query("SHOW INDEXES", ()).unwrap();
+            rows.map(|row| row.unwrap().get("state").unwrap()).collect()
+        };
+        let faults = kv.faults().clone();
+        for sql in ["CREATE INDEX j ON t (v)", "ALTER INDEX i ON t REBUILD", "ALTER TABLE t SET TTL = 100"] {
+            for is_full_at_once in [true, false] {
+                let faults = faults.clone();
+                faults.set_room(is_full_at_once.then_some(0));
+                connection.on_index_progress(move |_| faults.set_room(Some(0)));
+                assert_eq!(run(sql).err(), Some("disk_full"), "{sql}");
+                assert_eq!(states(), ["ready"], "{sql}");
+                assert!(database.check().unwrap().is_sound(), "{sql}");
+            }
+        }
+        run("DROP INDEX i ON t").unwrap();
+        assert!(states().is_empty() && database.check().unwrap().is_sound());
     }
 
     /// The rows of temporary tables go with the connection: in the background, or at once if nothing works there.

@@ -191,6 +191,10 @@ impl Dml<'_> {
         mut run: impl FnMut(&mut Attempt<'_>) -> Result<Written, Error>,
     ) -> Result<Outcome, Error> {
         let (rows, ((counted, result), returned)) = self.session.writer().transaction(limits, |attempt| {
+            // The rows that it reads may be newer than an index that the catalog names.
+            if self.session.catalog().version() != self.catalog.version() {
+                return Err(Error::new(ErrorCode::Conflict, "a definition has changed meanwhile"));
+            }
             if self.returning.is_some() {
                 attempt.keep_rows();
             }

@@ -6,10 +6,10 @@ use saltwing_access::Table;
 use saltwing_bind::{IndexFacts, create_index, resolve};
 use saltwing_sql::statement::{AlterIndex, CreateIndex, DropIndex, IndexChange};
 use saltwing_sql::{Name, TableRef};
-use saltwing_types::{ErrorCode, IndexDef, IndexState, Span, TableDef, TableId, suggest};
+use saltwing_types::{ErrorCode, IndexDef, IndexState, Rebuild, Span, TableDef, TableId, suggest};
 
 use crate::Error;
-use crate::index_builder::{IndexBuilder, IndexName};
+use crate::index_builder::{BackgroundBuild, IndexBuilder};
 use crate::outcome::{ExecResult, Outcome};
 use crate::session::Session;
 use crate::text_rows::TextRow;
@@ -31,17 +31,11 @@ impl Session {
             Ok(Some(def))
         };
         self.change_definition(name, added).map_err(|error| error.at(Some(index.span)))?;
-        if create.asynchronous {
-            return self.build_index_later(table.def(), index);
+        let new = |index: &IndexDef| (index.state == IndexState::Building).then_some(index.id);
+        match create.asynchronous {
+            true => self.build_later(name, index, new),
+            false => self.build_index(name, index, new).map_err(|error| error.at(Some(create.span))),
         }
-        self.build_index(table.def(), &index.text).map_err(|error| {
-            // The error of the build says more.
-            if let Err(failed) = self.change_index(name, index, |_| Ok(None)) {
-                tracing::warn!(index = %index.text, error = %failed, "the index of a failed CREATE INDEX is still there");
-            }
-            error.at(Some(create.span))
-        })?;
-        Ok(ExecResult::default().into())
     }
 
     pub(crate) fn run_alter_index(&self, alter: &AlterIndex) -> Result<Outcome, Error> {
@@ -53,32 +47,35 @@ impl Session {
         if alter.if_exists && table.def().index_place(&alter.name.text).is_none() {
             return Ok(ExecResult::noticed(vec![format!("there is no index {}", alter.name.text)]).into());
         }
-        let def = table.def();
         let (table, name) = (&alter.table, &alter.name);
-        let unready = || {
-            let text = format!("index {} has not the entries of all rows", name.text);
-            let error = Error::new(ErrorCode::NotSupported, text).at(Some(alter.span));
-            Err(error.with_help(Some("ALTER INDEX .. REBUILD writes them")))
+        let complete = |index: IndexDef| match index.state {
+            IndexState::Building => {
+                let error = Error::new(ErrorCode::NotSupported, format!("index {} is being built", name.text));
+                let help = "SHOW INDEXES tells when it is ready; DROP INDEX ends the build";
+                Err(error.at(Some(alter.span)).with_help(Some(help)))
+            }
+            IndexState::Ready | IndexState::Disabled => Ok(index),
         };
         let in_state = |state| {
-            self.change_index(table, name, |index| match index.state {
-                IndexState::Building => unready(),
-                IndexState::Ready | IndexState::Disabled => Ok(Some(IndexDef { state, ..index })),
-            })
+            self.change_index(table, name, |_, index| Ok(Some(IndexDef { state, ..complete(index)? })))?;
+            Ok(ExecResult::default().into())
         };
         match alter.change {
-            IndexChange::Disable => in_state(IndexState::Disabled)?,
-            IndexChange::Usable => in_state(IndexState::Ready)?,
+            IndexChange::Disable => in_state(IndexState::Disabled),
+            IndexChange::Usable => in_state(IndexState::Ready),
             IndexChange::Rebuild { asynchronous } => {
-                let emptied = |index| Ok(Some(IndexDef { id: TableId(0), state: IndexState::Building, ..index }));
-                self.change_index(table, name, emptied)?;
-                if asynchronous {
-                    return self.build_index_later(def, name);
+                let rebuilt = |def: &TableDef, index| {
+                    let rebuild = Some(Rebuild { id: TableId(0), ttl_s: def.ttl_s });
+                    Ok(Some(IndexDef { rebuild, ..complete(index)? }))
+                };
+                self.change_index(table, name, rebuilt)?;
+                let new = |index: &IndexDef| index.rebuild.map(|rebuild| rebuild.id);
+                match asynchronous {
+                    true => self.build_later(table, name, new),
+                    false => self.build_index(table, name, new).map_err(|error| error.at(Some(alter.span))),
                 }
-                self.build_index(def, &name.text).map_err(|error| error.at(Some(alter.span)))?;
             }
         }
-        Ok(ExecResult::default().into())
     }
 
     /// The indexes of a table, or of all tables.
@@ -116,7 +113,7 @@ impl Session {
         if drop.if_exists && table.def().index_place(&drop.name.text).is_none() {
             return Ok(ExecResult::noticed(vec![format!("there is no index {}", drop.name.text)]).into());
         }
-        self.change_index(&drop.table, &drop.name, |_| Ok(None))?;
+        self.change_index(&drop.table, &drop.name, |_, _| Ok(None))?;
         Ok(ExecResult::default().into())
     }
 
@@ -130,43 +127,98 @@ impl Session {
         Err(error.at(Some(span)).with_help(Some("leave ASYNC out: the statement then waits for the index")))
     }
 
-    fn index_builder<D>(&self, definitions: D) -> IndexBuilder<D> {
-        let durability = self.read_settings(|settings| settings.durability);
-        IndexBuilder { tables: self.shared().tables.clone(), definitions, durability }
-    }
-
-    /// Builds an index of a table.
-    fn build_index(&self, def: &TableDef, index: &str) -> Result<(), Error> {
-        let (name, context) = (index_name(def, index), self.begin());
-        let report = |progress| self.progress.index(progress);
-        match self.catalog().is_temporary(def) {
-            true => self.index_builder(&self.own.catalog).build(&name, &context, report),
-            false => self.index_builder(self.shared().catalog.clone()).build(&name, &context, report),
+    /// Where indexes of a table are built.
+    fn index_builder(&self, def: &TableDef) -> IndexBuilder<'_> {
+        let shared = self.shared();
+        IndexBuilder {
+            tables: &*shared.tables,
+            definitions: match self.catalog().is_temporary(def) {
+                true => &self.own.catalog,
+                false => &*shared.catalog,
+            },
+            durability: self.read_settings(|settings| settings.durability),
+            commit_rows: shared.options.index_commit_rows,
         }
     }
 
-    /// Builds the indexes of a table that are not complete; some of them are disabled then.
-    pub(crate) fn build_indexes(&self, name: &TableRef, disabled: &[String]) -> Result<(), Error> {
-        let table = resolve(&*self.catalog(), name)?;
-        table.def().indexes.iter().try_for_each(|index| self.build_index(table.def(), &index.name))?;
-        let is_disabled = |index: &IndexDef| disabled.contains(&index.name) && index.state == IndexState::Ready;
-        self.change_definition(name, |table| {
-            let mut def = TableDef::clone(table.def());
-            def.indexes
-                .iter_mut()
-                .filter(|index| is_disabled(index))
-                .for_each(|index| index.state = IndexState::Disabled);
-            Ok(Some(def).filter(|def| def != &**table.def()))
-        })
+    /// Builds entries of an index that are not complete, and puts them in force. If that fails, they are gone.
+    fn build_index(
+        &self,
+        table: &TableRef,
+        name: &Name,
+        entries: impl Fn(&IndexDef) -> Option<TableId>,
+    ) -> Result<Outcome, Error> {
+        let (def, entries) = self.entries_to_build(table, name, entries)?;
+        let builder = self.index_builder(&def);
+        let built = builder.complete(entries, &self.begin(), |progress| self.progress.index(progress));
+        let is_in_force = built.inspect_err(|_| builder.discard(entries))?;
+        // TRUNCATE leaves an index that is complete, too.
+        let is_complete = |index: &IndexDef| index.state != IndexState::Building && index.rebuild.is_none();
+        let is_complete = || {
+            let table = resolve(&*self.catalog(), table)?;
+            let place = table.def().index_place(&name.text);
+            Ok::<_, Error>(place.and_then(|place| table.def().indexes.get(place)).is_some_and(is_complete))
+        };
+        match is_in_force || is_complete()? {
+            true => Ok(ExecResult::default().into()),
+            false => Err(changed_meanwhile(&name.text)),
+        }
     }
 
-    /// Builds an index of a table in the background.
-    fn build_index_later(&self, def: &TableDef, index: &Name) -> Result<Outcome, Error> {
-        let (shared, name) = (self.shared(), index_name(def, &index.text));
-        let builder = self.index_builder(shared.catalog.clone());
-        shared.index_builds.start(builder, vec![name], shared.storage.clone())?;
-        let text = format!("index {} is built in the background: SHOW INDEXES tells when it is ready", index.text);
+    /// Builds such entries in the background.
+    fn build_later(
+        &self,
+        table: &TableRef,
+        name: &Name,
+        entries: impl Fn(&IndexDef) -> Option<TableId>,
+    ) -> Result<Outcome, Error> {
+        let shared = self.shared();
+        let (_, entries) = self.entries_to_build(table, name, entries)?;
+        shared.index_builds.start(BackgroundBuild {
+            tables: shared.tables.clone(),
+            catalog: shared.catalog.clone(),
+            durability: self.read_settings(|settings| settings.durability),
+            commit_rows: shared.options.index_commit_rows,
+            entries: vec![entries],
+            failures: shared.storage.clone(),
+        })?;
+        let text = format!("index {} is built in the background: SHOW INDEXES tells when it is ready", name.text);
         Ok(ExecResult::noticed(vec![text]).into())
+    }
+
+    /// The definition of a table whose index is to be built, and the number of the entries.
+    fn entries_to_build(
+        &self,
+        table: &TableRef,
+        name: &Name,
+        entries: impl Fn(&IndexDef) -> Option<TableId>,
+    ) -> Result<(Arc<TableDef>, TableId), Error> {
+        let def = resolve(&*self.catalog(), table)?.def().clone();
+        let index = def.index_place(&name.text).and_then(|place| def.indexes.get(place));
+        let entries = index.and_then(entries).ok_or_else(|| changed_meanwhile(&name.text))?;
+        Ok((def, entries))
+    }
+
+    /// Builds the new entries of all indexes of a table, without putting them in force; their numbers. If that fails, they are gone.
+    pub(crate) fn build_new_entries(&self, def: &TableDef) -> Result<Vec<TableId>, Error> {
+        let rebuilds = def.indexes.iter().filter_map(|index| index.rebuild);
+        let entries: Vec<TableId> = rebuilds.map(|rebuild| rebuild.id).collect();
+        let (builder, context) = (self.index_builder(def), self.begin());
+        // A merge that began before drops rows by the TTL of then, and they are seen until it ends.
+        let merged = self.shared().storage.as_ref().map_or(Ok(()), |storage| storage.merge());
+        let built = merged.map_err(Error::from).and_then(|()| {
+            entries.iter().try_for_each(|entries| {
+                builder.build(*entries, &context, |progress| self.progress.index(progress)).map(drop)
+            })
+        });
+        built.inspect_err(|_| self.discard_new_entries(def, &entries))?;
+        Ok(entries)
+    }
+
+    /// Discards such entries, unless they are in force.
+    pub(crate) fn discard_new_entries(&self, def: &TableDef, entries: &[TableId]) {
+        let builder = self.index_builder(def);
+        entries.iter().for_each(|entries| builder.discard(*entries));
     }
 
     /// Changes the definition of an index, or drops it.
@@ -174,13 +226,13 @@ impl Session {
         &self,
         table: &TableRef,
         name: &Name,
-        change: impl FnOnce(IndexDef) -> Result<Option<IndexDef>, Error>,
+        change: impl FnOnce(&TableDef, IndexDef) -> Result<Option<IndexDef>, Error>,
     ) -> Result<(), Error> {
         self.change_definition(table, |table| {
             let mut def = TableDef::clone(table.def());
             let place = def.index_place(&name.text).ok_or_else(|| no_such_index(&def, name))?;
             let index = def.indexes.remove(place);
-            if let Some(index) = change(index)? {
+            if let Some(index) = change(table.def(), index)? {
                 def.indexes.insert(place, index);
             }
             Ok(Some(def))
@@ -188,8 +240,9 @@ impl Session {
     }
 }
 
-fn index_name(def: &TableDef, index: &str) -> IndexName {
-    IndexName { schema: def.name.schema.clone(), name: index.to_owned() }
+fn changed_meanwhile(index: &str) -> Error {
+    let text = format!("another statement has dropped index {index} meanwhile, or rebuilds it");
+    Error::new(ErrorCode::Conflict, text)
 }
 
 fn no_such_index(def: &TableDef, name: &Name) -> Error {

@@ -58,8 +58,7 @@ impl Session {
         values: &[Value],
         kept: &KeptPlan,
     ) -> Result<Option<RowsOutcome>, Error> {
-        let (snapshot, context) = (self.snapshot()?, self.begin());
-        let catalog = self.catalog();
+        let ((snapshot, catalog), context) = (self.moment()?, self.begin());
         let version = catalog.version();
         let template = match kept.of(version) {
             Some(PlanSlot::Template(template)) => template,

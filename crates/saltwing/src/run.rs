@@ -29,7 +29,7 @@ pub(crate) struct QueryRun<'a> {
     pub(crate) params: Params<'a>,
     /// The values of placeholders that are not parameters.
     pub(crate) subqueries: Vec<Subquery>,
-    /// Taken before the catalog: its rows are known by their definitions or later ones.
+    /// Of the moment of the catalog, or earlier: its rows are known by their definitions or later ones.
     pub(crate) snapshot: Arc<dyn Snapshot>,
     pub(crate) catalog: Arc<dyn CatalogReader>,
     /// The notices about the files that it reads, whose columns are known for this run alone; `None` if it reads none.
@@ -162,9 +162,11 @@ impl Session {
         params: Params<'a>,
         context: &ScanContext,
     ) -> Result<QueryRun<'a>, Error> {
-        self.query_run_on(self.snapshot()?, statement, params, context)
+        let moment = self.moment()?;
+        self.query_run_at(moment, statement, params, context)
     }
 
+    /// The same over rows that were taken before.
     pub(crate) fn query_run_on<'a>(
         &self,
         snapshot: Arc<dyn Snapshot>,
@@ -172,7 +174,16 @@ impl Session {
         params: Params<'a>,
         context: &ScanContext,
     ) -> Result<QueryRun<'a>, Error> {
-        let mut catalog = self.catalog();
+        self.query_run_at((snapshot, self.catalog()), statement, params, context)
+    }
+
+    fn query_run_at<'a>(
+        &self,
+        (snapshot, mut catalog): (Arc<dyn Snapshot>, Arc<dyn CatalogReader>),
+        statement: &'a QueryStatement,
+        params: Params<'a>,
+        context: &ScanContext,
+    ) -> Result<QueryRun<'a>, Error> {
         let files = self.with_files(statement, &catalog, context)?.map(|(with_files, notices)| {
             catalog = with_files;
             notices.into()

@@ -187,6 +187,18 @@ impl Session {
         })
     }
 
+    /// All rows and the catalog, of one moment. An index is complete in rows that are as new as the definition that says so, and is not
+    /// in step with rows that are newer than the one that drops it.
+    pub(crate) fn moment(&self) -> Result<(Arc<dyn Snapshot>, Arc<dyn CatalogReader>), Error> {
+        loop {
+            let catalog = self.catalog();
+            let snapshot = self.snapshot()?;
+            if self.catalog().version() == catalog.version() {
+                return Ok((snapshot, catalog));
+            }
+        }
+    }
+
     /// The time that `now()` is, in milliseconds since 1970; inside a transaction, of its beginning.
     pub(crate) fn now_ms(&self) -> i64 {
         let of_clock = || self.shared.options.clock.now_ms();

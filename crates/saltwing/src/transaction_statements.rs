@@ -100,8 +100,15 @@ impl Session {
             return Err(Error::new(ErrorCode::BadArgument, text).with_help(Some("SET autocommit_rows = DEFAULT")));
         }
         self.transaction.open(|| {
-            let rows = OpenTransaction::begin(&*shared.tables, &shared.memory)?;
-            let (number, catalog) = (shared.transactions.next_number(), self.catalog());
+            // Of one moment, as a statement's: see `Session::moment`.
+            let (rows, catalog) = loop {
+                let catalog = self.catalog();
+                let rows = OpenTransaction::begin(&*shared.tables, &shared.memory)?;
+                if self.catalog().version() == catalog.version() {
+                    break (rows, catalog);
+                }
+            };
+            let number = shared.transactions.next_number();
             let transaction = Arc::new(SessionTransaction::new(number, is_read_only, rows, catalog));
             shared.transactions.add(&transaction);
             if let Some(limit) = settings.transaction_timeout {

@@ -2,7 +2,7 @@ use saltwing_types::table::{CheckDef, DefaultDef, DefaultKind, DroppedColumn, Id
 use saltwing_types::value::Timestamp;
 use saltwing_types::{
     ArithOp, ColumnDef, ColumnRef, CompareOp, Expr, IndexDef, IndexPart, IndexPredicate, IndexState, KeyColumn,
-    KeySchema, KeySource, Salt, SortOrder, SqlType, TableDef, TableId, TableName, Value, typing,
+    KeySchema, KeySource, Rebuild, Salt, SortOrder, SqlType, TableDef, TableId, TableName, Value, typing,
 };
 
 use super::*;
@@ -184,6 +184,7 @@ fn indexes(def: &TableDef) -> Vec<IndexDef> {
             unique: false,
             salt: Some(Salt { buckets: 4, by: None }),
             state: IndexState::Ready,
+            rebuild: None,
         },
         IndexDef {
             id: TableId(4_000_000_001),
@@ -195,6 +196,7 @@ fn indexes(def: &TableDef) -> Vec<IndexDef> {
             unique: true,
             salt: None,
             state: IndexState::Building,
+            rebuild: None,
         },
     ]
 }
@@ -267,8 +269,13 @@ fn indexes_are_in_the_record() {
     def.indexes.pop();
     assert!(!write(&def).unwrap().contains("unique"));
     for state in [IndexState::Building, IndexState::Ready, IndexState::Disabled] {
-        def.indexes[0].state = state;
-        assert_eq!(read("t", &write(&def).unwrap()).unwrap(), def);
+        for rebuild in [None, Some(None), Some(Some(7))] {
+            let rebuild = rebuild.map(|ttl_s| Rebuild { id: TableId(9), ttl_s });
+            (def.indexes[0].state, def.indexes[0].rebuild) = (state, rebuild);
+            let text = write(&def).unwrap();
+            assert_eq!(text.contains("rebuild"), rebuild.is_some());
+            assert_eq!(read("t", &text).unwrap(), def);
+        }
     }
 }
 

@@ -81,9 +81,10 @@ impl StoredTable {
         Some(now_ms.saturating_sub(i64::try_from(s).unwrap_or(i64::MAX).saturating_mul(1000)))
     }
 
-    /// The time at or before which a row written is deleted at `now_ms`: it is expired at each moment that can be read.
+    /// The time at or before which a row written is deleted at `now_ms`: it is expired at each moment that can be read, and by each TTL
+    /// that the table is to get.
     pub(crate) fn deletable_ms(&self, now_ms: i64) -> Option<i64> {
-        self.table.expired_ms(self.first_readable_ms(now_ms).unwrap_or(now_ms))
+        self.table.with_kept_rows().unwrap_or(&self.table).expired_ms(self.first_readable_ms(now_ms).unwrap_or(now_ms))
     }
 
     /// Adds a row of all columns, as records and versions have it, to `out`.

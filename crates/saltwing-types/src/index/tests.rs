@@ -65,6 +65,7 @@ fn index(def: &TableDef, columns: &[(usize, SortOrder)], include: &[usize]) -> I
         unique: false,
         salt: None,
         state: IndexState::Ready,
+        rebuild: None,
     }
 }
 

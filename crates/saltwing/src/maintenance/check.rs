@@ -107,7 +107,7 @@ pub(super) fn check(
         report.blocks += examined.blocks;
         report.bytes += examined.bytes;
         report.faults.extend(examined.damages.into_iter().map(|damage| source.names.fault(damage)));
-        for index in table.indexes() {
+        for index in table.written_indexes() {
             let examined = source.tables.examine(index.entries(), context, &mut |_| Ok(()))?;
             report.blocks += examined.blocks;
             report.bytes += examined.bytes;
@@ -163,8 +163,9 @@ impl Names {
     fn of(catalog: &ReadableCatalog) -> Self {
         let names = |table: &Arc<Table>| {
             let def = table.def().clone();
-            let index = |index: &IndexDef| (index.id, format!("index {} of {}", index.name, def.name));
-            let indexes: Vec<(TableId, String)> = def.indexes.iter().map(index).collect();
+            let named = |index: &IndexDef| format!("index {} of {}", index.name, def.name);
+            let entries = |index: &IndexDef| index.ids().map(|id| (id, named(index))).collect::<Vec<_>>();
+            let indexes: Vec<(TableId, String)> = def.indexes.iter().flat_map(entries).collect();
             indexes.into_iter().chain([(def.id, def.name.to_string())])
         };
         let tables = catalog.tables.iter().flat_map(names);

@@ -385,4 +385,9 @@ fn each_key_lost_to_the_one_that_is_read() {
     let later = "index d_bc: it is as good, and comes later".to_owned();
     assert_eq!(lost("b = 1"), [of_key, format!("index d_v: {unbounded}"), later]);
     assert_eq!(lost("c = 1"), ["d_v", "d_b", "d_bc"].map(|index| format!("index {index}: {unbounded}")));
+    // One whose entries are intersected with those of another is read.
+    let (plan, of_v) = (texts(&connection, "EXPLAIN SELECT * FROM d WHERE v = 1 AND b = 2").unwrap(), "index d_v");
+    assert!(plan.iter().any(|line| line.contains("intersected")), "{plan:#?}");
+    assert!(plan.iter().filter(|line| line.contains(of_v)).count() == 1, "{plan:#?}");
+    assert!(!lost("v = 1 AND b = 2").iter().any(|line| line.contains("d_b:")), "{plan:#?}");
 }

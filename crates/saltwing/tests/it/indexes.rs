@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex};
 use saltwing::{Database, ErrorCode, IndexProgress, StoreKind, blocking, params};
 
 /// A small generator of numbers: the same seed gives the same ones.
-struct Numbers(u64);
+pub(crate) struct Numbers(pub(crate) u64);
 
 impl Numbers {
-    fn below(&mut self, limit: u64) -> i64 {
+    pub(crate) fn below(&mut self, limit: u64) -> i64 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         ((self.0 >> 33) % limit).cast_signed()
     }
