@@ -38,12 +38,18 @@ pub(crate) fn compile(expr: &Expr) -> Step {
     if !is_logic(expr) && makes_large_values(expr) { row_wise() } else { shape(expr, ty).unwrap_or_else(row_wise) }
 }
 
-/// Whether a function in it makes values many times as large as its arguments: then no column of them is made, unless they
-/// are the result.
+/// Bytes of a constant from which on values that are made of it are large.
+const LARGE_BYTES_MIN: usize = 64 << 10;
+
+/// Whether a function in it makes values many times as large as its arguments, or of a large constant: then no column of them is
+/// made, unless they are the result.
 pub(crate) fn makes_large_values(expr: &Expr) -> bool {
+    let is_large = |arg: &Expr| matches!(arg, Expr::Literal(value, _) if value.heap_bytes() >= LARGE_BYTES_MIN);
     let mut large = false;
     expr.walk(&mut |part| {
-        large |= matches!(part, Expr::Call(function, ..) if function.size.is_some_and(|size| size.multiplies));
+        if let Expr::Call(function, args, _) = part {
+            large |= function.size.is_some_and(|size| size.multiplies || args.iter().any(is_large));
+        }
     });
     large
 }

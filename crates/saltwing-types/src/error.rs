@@ -3,6 +3,8 @@
 use std::error::Error;
 use std::fmt;
 
+use crate::Interrupted;
+
 /// The text of an error, and behind it the texts of its causes. A transparent error repeats its cause's text: no text comes
 /// twice.
 pub fn with_causes(error: &dyn Error) -> String {
@@ -183,6 +185,16 @@ pub enum ValueError {
         /// The type.
         target: String,
     },
+    /// Text that has the form of an instant, and is none.
+    #[error("'{text}' is not a valid {target}: there is no such {part}")]
+    NoSuchInstant {
+        /// The text, shortened.
+        text: String,
+        /// The type.
+        target: String,
+        /// The part of it that there is not.
+        part: &'static str,
+    },
     /// Text that is no time of day.
     #[error("'{text}' is not a valid TIME; write HH:mm:ss[.SSS], or yyyy-MM-dd HH:mm:ss[.SSS]")]
     BadTime {
@@ -231,6 +243,9 @@ pub enum ValueError {
     /// No function of this name with these arguments.
     #[error("no function {0}")]
     NoSuchFunction(String),
+    /// The statement must stop.
+    #[error(transparent)]
+    Interrupted(Interrupted),
     /// An element of an array that fails.
     #[error("element {place}: {error}")]
     InElement {
@@ -254,13 +269,16 @@ impl ValueError {
     pub fn code(&self) -> ErrorCode {
         match self {
             Self::InElement { error, .. } => error.code(),
+            Self::Interrupted(interrupted) => interrupted.code(),
             Self::OutOfRange { .. } => ErrorCode::OutOfRange,
             Self::TooLong { .. } => ErrorCode::TooLong,
             Self::ValueTooLarge { .. } => ErrorCode::StatementTooLarge,
             Self::BadText { .. } => ErrorCode::BadText,
-            Self::BadDatetime { .. } | Self::BadTime { .. } | Self::BadInterval { .. } | Self::NotByPattern { .. } => {
-                ErrorCode::BadDatetime
-            }
+            Self::BadDatetime { .. }
+            | Self::NoSuchInstant { .. }
+            | Self::BadTime { .. }
+            | Self::BadInterval { .. }
+            | Self::NotByPattern { .. } => ErrorCode::BadDatetime,
             Self::DatetimeOverflow { .. } => ErrorCode::DatetimeOverflow,
             Self::DivisionByZero => ErrorCode::DivisionByZero,
             Self::TypeMismatch(_) => ErrorCode::TypeMismatch,

@@ -21,6 +21,7 @@
 //! | [`table`] | [`TableDef`], [`KeySchema`] |
 //! | [`index`], [`key_form`] | entries of secondary indexes; values in the types in which keys keep them |
 //! | [`key_expression`] | which expressions a key may hold, and the key columns that they make |
+//! | [`interrupt`] | whether the statement that a thread works for must stop |
 //! | [`error`] | [`ErrorCode`]: stable codes with their SQLSTATE |
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
@@ -40,6 +41,7 @@ pub mod expr;
 pub mod function;
 pub mod hash;
 pub mod index;
+pub mod interrupt;
 pub mod interval;
 pub mod json;
 pub mod key_expression;
@@ -69,6 +71,7 @@ pub use decimal::Decimal;
 pub use error::{ErrorCode, VALUE_BYTES_MAX, ValueError, with_causes};
 pub use expr::{ColumnRef, Expr};
 pub use function::{Function, ScalarFunction};
+pub use interrupt::{Interrupt, Interrupted};
 pub use operator::{ArithOp, CompareOp};
 pub use rounding::{Rounding, round_number};
 pub use sequence::{SequenceBlock, SequenceDef, SequencePosition};

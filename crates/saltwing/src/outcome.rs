@@ -365,7 +365,12 @@ impl RowsOutcome {
         take: impl FnOnce(&mut dyn Iterator<Item = Result<RecordBatch, Error>>) -> Result<T, Error>,
     ) -> Result<(T, ExecResult), Error> {
         let Self { columns, mut source, mut running, mut read } = self;
-        let taken = take(&mut std::iter::from_fn(|| source.next_blocking(&columns).transpose()))?;
+        let context = running.as_ref().map(|running| running.context.clone());
+        let mut next = || {
+            let _statement = context.as_ref().map(ScanContext::enter);
+            source.next_blocking(&columns)
+        };
+        let taken = take(&mut std::iter::from_fn(|| next().transpose()))?;
         if let Some(running) = &mut running {
             running.end();
             read += running.read();

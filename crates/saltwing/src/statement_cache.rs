@@ -9,13 +9,14 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
+use saltwing_access::TableError;
 use saltwing_bind::{BoundQuery, Params, check_hints, query, with_views};
 use saltwing_catalog::CatalogReader;
 use saltwing_exec::SelectPlan;
 use saltwing_planner::{KeyAccess, PlannedSelect, SelectTemplate, plan_select};
 use saltwing_sql::statement::{After, AfterToken, QueryStatement};
 use saltwing_sql::{Dialect, Parsed, Statement, parameter_count, parse_one_in};
-use saltwing_types::Value;
+use saltwing_types::{Value, interrupt};
 
 use crate::Error;
 use crate::kept::KeptReturning;
@@ -78,20 +79,26 @@ impl CachedStatement {
         Ok(Self { parsed, text: text.clone(), parameter_count, dialect, plan, kept, returning })
     }
 
+    /// Whether it is known how the direct path runs it.
+    pub(crate) fn is_planned(&self, catalog: &dyn CatalogReader) -> bool {
+        self.plan.lock().as_ref().is_some_and(|plan| plan.version == catalog.version())
+    }
+
+    /// Plans a query as far as possible without values, for all its runs.
+    ///
+    /// # Errors
+    /// The statement must stop. Its own errors are reported when it runs.
+    pub(crate) fn plan(&self, statement: &QueryStatement, catalog: &dyn CatalogReader) -> Result<(), Error> {
+        let kind = kind(statement, catalog, !self.parsed.parameters.is_empty());
+        // Planning that was stopped says nothing about the plan.
+        interrupt::spend(0).map_err(TableError::from)?;
+        *self.plan.lock() = Some(Arc::new(CachedPlan { version: catalog.version(), kind }));
+        Ok(())
+    }
+
     /// The plan of a query with these values; `None` where it must be made from the text.
-    pub(crate) fn planned(
-        &self,
-        statement: &QueryStatement,
-        catalog: &dyn CatalogReader,
-        values: &[Value],
-    ) -> Option<ReadyPlan> {
-        let known = self.plan.lock().clone().filter(|plan| plan.version == catalog.version());
-        let plan = known.unwrap_or_else(|| {
-            let kind = kind(statement, catalog, !self.parsed.parameters.is_empty());
-            let plan = Arc::new(CachedPlan { version: catalog.version(), kind });
-            *self.plan.lock() = Some(plan.clone());
-            plan
-        });
+    pub(crate) fn planned(&self, catalog: &dyn CatalogReader, values: &[Value]) -> Option<ReadyPlan> {
+        let plan = self.plan.lock().clone().filter(|plan| plan.version == catalog.version())?;
         match &plan.kind {
             PlanKind::Whole(plan) => Some(ReadyPlan { plan: plan.clone(), part: None }),
             PlanKind::Template(template, part_plan) => {
