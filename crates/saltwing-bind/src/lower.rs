@@ -376,7 +376,7 @@ impl Lowerer<'_> {
         negated: bool,
     ) -> Lower {
         let escape = match escape.map(|v| &v.value) {
-            None => Some('\\'),
+            None => None,
             Some(ast::Value::SingleQuotedString(text)) if text.chars().count() <= 1 => text.chars().next(),
             Some(other) => {
                 return Err(ValueError::BadArgument(format!("ESCAPE takes one character, and {other} is none")).into());
