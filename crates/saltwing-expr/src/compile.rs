@@ -11,7 +11,7 @@ use crate::kernels::Call;
 use crate::logic::{Chain, IsNull, IsTruth, Not};
 use crate::membership::{InConstants, RowInConstants};
 use crate::pattern::Like;
-use crate::row_wise::RowWise;
+use crate::row_wise::{RowWise, makes_large_values};
 use crate::step::{Compute, Step};
 
 /// Longest list of rows, or of items that are no constants, that becomes a chain of comparisons.
@@ -36,22 +36,6 @@ pub(crate) fn compile(expr: &Expr) -> Step {
     }
     let row_wise = || finish(Box::new(RowWise::new(expr.clone())), expr, ty, true);
     if !is_logic(expr) && makes_large_values(expr) { row_wise() } else { shape(expr, ty).unwrap_or_else(row_wise) }
-}
-
-/// Bytes of a constant from which on values that are made of it are large.
-const LARGE_BYTES_MIN: usize = 64 << 10;
-
-/// Whether a function in it makes values many times as large as its arguments, or of a large constant: then no column of them is
-/// made, unless they are the result.
-pub(crate) fn makes_large_values(expr: &Expr) -> bool {
-    let is_large = |arg: &Expr| matches!(arg, Expr::Literal(value, _) if value.heap_bytes() >= LARGE_BYTES_MIN);
-    let mut large = false;
-    expr.walk(&mut |part| {
-        if let Expr::Call(function, args, _) = part {
-            large |= function.size.is_some_and(|size| size.multiplies || args.iter().any(is_large));
-        }
-    });
-    large
 }
 
 fn is_logic(expr: &Expr) -> bool {

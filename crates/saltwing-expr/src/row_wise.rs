@@ -5,7 +5,6 @@ use arrow::buffer::BooleanBuffer;
 use saltwing_types::{Expr, SqlType, Value, ValueError, eval, interrupt};
 
 use crate::batch::{Batch, Columnwise, RowByRow, Source, sources};
-use crate::compile::makes_large_values;
 use crate::step::{Compute, Vector, append_exact};
 use crate::{ColumnBuilder, value_at};
 
@@ -30,6 +29,22 @@ impl<'a> RowReader<'a> {
         }
         Ok(&self.row)
     }
+}
+
+/// Bytes of a constant from which on values that are made of it are large.
+const LARGE_BYTES_MIN: usize = 64 << 10;
+
+/// Whether a function in it makes values many times as large as its arguments, or of a large constant: then no column of them is
+/// made, unless they are the result.
+pub(crate) fn makes_large_values(expr: &Expr) -> bool {
+    let is_large = |arg: &Expr| matches!(arg, Expr::Literal(value, _) if value.heap_bytes() >= LARGE_BYTES_MIN);
+    let mut large = false;
+    expr.walk(&mut |part| {
+        if let Expr::Call(function, args, _) = part {
+            large |= function.size.is_some_and(|size| size.multiplies || args.iter().any(is_large));
+        }
+    });
+    large
 }
 
 /// Units of work that one row counts for: of a function that makes large values the statement is asked at each.

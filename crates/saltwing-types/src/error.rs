@@ -3,8 +3,6 @@
 use std::error::Error;
 use std::fmt;
 
-use crate::Interrupted;
-
 /// The text of an error, and behind it the texts of its causes. A transparent error repeats its cause's text: no text comes
 /// twice.
 pub fn with_causes(error: &dyn Error) -> String {
@@ -133,6 +131,31 @@ impl ErrorCode {
 impl fmt::Display for ErrorCode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.as_str())
+    }
+}
+
+/// Why a statement must stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Interrupted {
+    /// It was cancelled.
+    #[error("the statement was cancelled")]
+    Cancelled,
+    /// Its time is over.
+    #[error("the statement took longer than its limit of {limit_ms} ms")]
+    Timeout {
+        /// The limit.
+        limit_ms: u64,
+    },
+}
+
+impl Interrupted {
+    /// The stable code.
+    pub fn code(self) -> ErrorCode {
+        match self {
+            Self::Cancelled => ErrorCode::Cancelled,
+            Self::Timeout { .. } => ErrorCode::Timeout,
+        }
     }
 }
 

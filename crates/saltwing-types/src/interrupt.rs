@@ -14,7 +14,7 @@ use std::cell::RefCell;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
-use crate::ErrorCode;
+pub use crate::error::Interrupted;
 
 /// Units of work between two checks: below 10 milliseconds.
 pub const UNITS_BETWEEN_CHECKS: u64 = 1024;
@@ -26,31 +26,6 @@ pub trait Interrupt: Send + Sync {
     /// # Errors
     /// [`Interrupted`].
     fn check(&self) -> Result<(), Interrupted>;
-}
-
-/// Why a statement must stop.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum Interrupted {
-    /// It was cancelled.
-    #[error("the statement was cancelled")]
-    Cancelled,
-    /// Its time is over.
-    #[error("the statement took longer than its limit of {limit_ms} ms")]
-    Timeout {
-        /// The limit.
-        limit_ms: u64,
-    },
-}
-
-impl Interrupted {
-    /// The stable code.
-    pub fn code(self) -> ErrorCode {
-        match self {
-            Self::Cancelled => ErrorCode::Cancelled,
-            Self::Timeout { .. } => ErrorCode::Timeout,
-        }
-    }
 }
 
 /// The statement of a thread.
