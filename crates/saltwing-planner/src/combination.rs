@@ -216,12 +216,11 @@ fn parts(
 fn part_request<'a>(request: &AccessRequest<'a>, alternative: &Expr, others: &[Condition]) -> AccessRequest<'a> {
     let own = alternative.clone().into_conjuncts().into_iter().map(Condition::new);
     AccessRequest {
-        conditions: own.chain(others.iter().cloned()).collect(),
         order: &[],
         nulls_apart: false,
         limit: limit_of_parts(request),
         min_max: None,
-        ..request.clone()
+        ..request.with_conditions(own.chain(others.iter().cloned()).collect())
     }
 }
 
