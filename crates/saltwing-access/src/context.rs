@@ -4,6 +4,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
+use saltwing_types::interrupt::{self, Entered, Interrupt, Interrupted};
+
 use crate::{Memory, TableError};
 
 /// Limits of one statement; `None` is no limit.
@@ -163,6 +165,20 @@ struct Shared {
     bytes: AtomicU64,
 }
 
+impl Interrupt for Shared {
+    fn check(&self) -> Result<(), Interrupted> {
+        if self.cancelled.load(Relaxed) {
+            return Err(Interrupted::Cancelled);
+        }
+        match (self.deadline, self.budget.time_max) {
+            (Some(deadline), Some(limit)) if Instant::now() >= deadline => {
+                Err(Interrupted::Timeout { limit_ms: limit.as_millis() as u64 })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
 impl ScanContext {
     /// A context whose time starts now.
     pub fn new(budget: Budget) -> Self {
@@ -247,15 +263,12 @@ impl ScanContext {
     /// # Errors
     /// [`TableError::Cancelled`], [`TableError::Timeout`].
     pub fn check(&self) -> Result<(), TableError> {
-        if self.shared.cancelled.load(Relaxed) {
-            return Err(TableError::Cancelled);
-        }
-        match (self.shared.deadline, self.shared.budget.time_max) {
-            (Some(deadline), Some(limit)) if Instant::now() >= deadline => {
-                Err(TableError::Timeout { limit_ms: limit.as_millis() as u64 })
-            }
-            _ => Ok(()),
-        }
+        Ok(self.shared.check()?)
+    }
+
+    /// Makes this the statement of the thread, for work that has no context: see [`interrupt`].
+    pub fn enter(&self) -> Entered {
+        interrupt::enter(self.shared.clone())
     }
 
     /// Adds the reads of a part of a scan, and checks the statement's budget.

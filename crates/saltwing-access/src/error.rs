@@ -1,7 +1,7 @@
 //! Errors between rows and stores.
 
 use saltwing_rowkey::RowKeyError;
-use saltwing_types::{ErrorCode, SqlType, StorageError, Value, ValueError, text};
+use saltwing_types::{ErrorCode, Interrupted, SqlType, StorageError, Value, ValueError, text};
 
 /// An error of this crate.
 #[derive(Debug, thiserror::Error)]
@@ -168,6 +168,15 @@ pub enum TableError {
     /// A table that is not registered.
     #[error("table number {0} is not open")]
     NoSuchTable(u32),
+}
+
+impl From<Interrupted> for TableError {
+    fn from(interrupted: Interrupted) -> Self {
+        match interrupted {
+            Interrupted::Timeout { limit_ms } => Self::Timeout { limit_ms },
+            _ => Self::Cancelled,
+        }
+    }
 }
 
 impl TableError {

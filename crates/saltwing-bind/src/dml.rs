@@ -7,7 +7,7 @@ use saltwing_catalog::CatalogReader;
 use saltwing_plan::Condition;
 use saltwing_sql::statement::{Delete, OnConflict, QueryStatement, RowSource, Upsert};
 use saltwing_sql::{DynamicColumn, is_default};
-use saltwing_types::{ColumnDef, Expr, SqlType, TableDef, Value, eval, number, typing};
+use saltwing_types::{ColumnDef, Expr, SqlType, TableDef, Value, eval, interrupt, number, typing};
 use sqlparser::ast::{LimitClause, Query};
 
 use crate::arbiters::Arbiters;
@@ -190,6 +190,7 @@ pub fn upsert(
             let lowerer = Lowerer { scope: &scope, params, subqueries: &[], operands: &[], collector: None };
             let mut bound = Vec::with_capacity(rows.len());
             for (row_number, row) in rows.iter().enumerate() {
+                interrupt::spend(row.values.len()).map_err(BindErrorKind::from)?;
                 if row.values.len() != named.len() {
                     let error = BindErrorKind::WrongValueCount { values: row.values.len(), columns: named.len() };
                     return Err(BindError::from(error).at(Some(row.span)).phoenix(1020));

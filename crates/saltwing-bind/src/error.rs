@@ -2,7 +2,7 @@
 
 use saltwing_catalog::CatalogError;
 use saltwing_sql::SqlError;
-use saltwing_types::{ErrorCode, Span, ValueError};
+use saltwing_types::{ErrorCode, Interrupted, Span, ValueError};
 
 /// An error of this crate: what, where, and what to do about it.
 #[derive(Debug)]
@@ -187,6 +187,9 @@ pub enum BindErrorKind {
     /// A parameter that got no value.
     #[error("parameter {0} has no value")]
     MissingParameter(usize),
+    /// The statement must stop.
+    #[error(transparent)]
+    Interrupted(#[from] Interrupted),
     /// Legal SQL that is not built yet.
     #[error("{0} is not supported")]
     NotSupported(String),
@@ -230,6 +233,7 @@ impl BindError {
             BindErrorKind::NotNull(_) | BindErrorKind::NullGiven(_) => ErrorCode::NotNull,
             BindErrorKind::WrongValueCount { .. } | BindErrorKind::Syntax(_) => ErrorCode::Syntax,
             BindErrorKind::MissingParameter(_) => ErrorCode::BadParameter,
+            BindErrorKind::Interrupted(interrupted) => interrupted.code(),
             BindErrorKind::NotSupported(_) => ErrorCode::NotSupported,
         }
     }

@@ -4,7 +4,9 @@
 //! then left to the relational engine, or refused where that cannot take it.
 
 use saltwing_sql::{expr_span, function_of, interval_of, parameter_place};
-use saltwing_types::{ArithOp, CompareOp, Expr, Function, Span, SqlType, Value, ValueError, eval, typing};
+use saltwing_types::{
+    ArithOp, CompareOp, Expr, Function, Interrupted, Span, SqlType, Value, ValueError, eval, interrupt, typing,
+};
 use sqlparser::ast::{self, BinaryOperator, UnaryOperator};
 
 use crate::aggregate::{AggregateCall, AggregateFunction, Collector};
@@ -44,6 +46,12 @@ pub enum LowerError {
 impl From<BindError> for LowerError {
     fn from(error: BindError) -> Self {
         Self::Invalid(error)
+    }
+}
+
+impl From<Interrupted> for LowerError {
+    fn from(interrupted: Interrupted) -> Self {
+        Self::Invalid(BindErrorKind::from(interrupted).into())
     }
 }
 
@@ -152,6 +160,7 @@ impl Lowerer<'_> {
     /// # Errors
     /// [`LowerError`].
     pub fn lower(&self, e: &ast::Expr) -> Lower {
+        interrupt::spend(1)?;
         self.lowered(e).map_err(|error| match error {
             LowerError::Invalid(error) => LowerError::Invalid(error.at(expr_span(e))),
             foreign @ LowerError::Unsupported(..) => foreign,
@@ -377,7 +386,7 @@ impl Lowerer<'_> {
         negated: bool,
     ) -> Lower {
         let escape = match escape.map(|v| &v.value) {
-            None => Some('\\'),
+            None => None,
             Some(ast::Value::SingleQuotedString(text)) if text.chars().count() <= 1 => text.chars().next(),
             Some(other) => {
                 return Err(ValueError::BadArgument(format!("ESCAPE takes one character, and {other} is none")).into());

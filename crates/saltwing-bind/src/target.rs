@@ -8,7 +8,7 @@ use saltwing_sql::statement::{Hint, QueryStatement};
 use saltwing_sql::{ColumnName, DynamicColumn, Name, TableRef, dynamic_columns, quote_name};
 use saltwing_types::table::{ROW_KEY_COLUMN, ROW_TIME_COLUMN};
 use saltwing_types::{ColumnDef, Span, TableDef, TableName};
-use sqlparser::ast::{self, SetExpr};
+use sqlparser::ast::{self, SetExpr, TableFactor};
 
 use crate::computed::query_of;
 use crate::error::{BindError, BindErrorKind, Result};
@@ -47,6 +47,11 @@ impl NamedTable<'_> {
         let renamed = self.alias.map(|alias| format!(" AS {alias}")).unwrap_or_default();
         let dynamic = self.dynamic.map(|list| list.text.as_str()).unwrap_or_default();
         let mut query = query_of(&format!("SELECT {items} FROM {}{dynamic}{renamed}", self.table))?;
+        if let Some(TableFactor::Table { name, .. }) =
+            select_of(&mut query)?.from.first_mut().map(|it| &mut it.relation)
+        {
+            self.table.place(name);
+        }
         query.hints = self.hints.to_vec();
         query.span = self.span;
         Ok(query)

@@ -18,6 +18,7 @@ use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 use parking_lot::{Condvar, Mutex};
 
 use saltwing_access::TableError;
+use saltwing_types::interrupt;
 
 use crate::ExecError;
 
@@ -49,11 +50,16 @@ pub(crate) fn in_order<P: Send, T: Send>(
         }),
         changed: Condvar::new(),
     };
+    let statement = interrupt::current();
+    let help = || {
+        let _statement = statement.clone().map(interrupt::enter);
+        work.help(&read);
+    };
     std::thread::scope(|scope| {
         let start = |_| {
             let thread = std::thread::Builder::new().name("saltwing-scan".into()).stack_size(STACK_BYTES);
             // If fewer threads start than requested, it only takes longer.
-            thread.spawn_scoped(scope, || work.help(&read)).ok()
+            thread.spawn_scoped(scope, &help).ok()
         };
         let threads: Vec<_> = (0..others).filter_map(start).collect();
         let ahead = 1 + others * PARTS_AHEAD;

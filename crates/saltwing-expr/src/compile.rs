@@ -11,7 +11,7 @@ use crate::kernels::Call;
 use crate::logic::{Chain, IsNull, IsTruth, Not};
 use crate::membership::{InConstants, RowInConstants};
 use crate::pattern::Like;
-use crate::row_wise::RowWise;
+use crate::row_wise::{RowWise, makes_large_values};
 use crate::step::{Compute, Step};
 
 /// Longest list of rows, or of items that are no constants, that becomes a chain of comparisons.
@@ -36,16 +36,6 @@ pub(crate) fn compile(expr: &Expr) -> Step {
     }
     let row_wise = || finish(Box::new(RowWise::new(expr.clone())), expr, ty, true);
     if !is_logic(expr) && makes_large_values(expr) { row_wise() } else { shape(expr, ty).unwrap_or_else(row_wise) }
-}
-
-/// Whether a function in it makes values many times as large as its arguments: then no column of them is made, unless they
-/// are the result.
-pub(crate) fn makes_large_values(expr: &Expr) -> bool {
-    let mut large = false;
-    expr.walk(&mut |part| {
-        large |= matches!(part, Expr::Call(function, ..) if function.size.is_some_and(|size| size.multiplies));
-    });
-    large
 }
 
 fn is_logic(expr: &Expr) -> bool {

@@ -5,9 +5,9 @@ use saltwing_types::sql_type::TypeFamily;
 use saltwing_types::{Expr, ValueError, typing};
 
 use crate::batch::{Batch, Columns, Columnwise, RowByRow, Source, sources};
-use crate::compile::{compile, makes_large_values};
+use crate::compile::compile;
 pub use crate::row_wise::METERED_BYTES;
-use crate::row_wise::{evaluate_rows, rows_that_hold};
+use crate::row_wise::{evaluate_rows, makes_large_values, rows_that_hold};
 use crate::step::Step;
 
 /// An expression made ready for many batches.

@@ -1,7 +1,7 @@
 //! A function of the registry over whole columns: its arguments column by column, itself row by row.
 
 use saltwing_types::function::{Evaluation, NullRule};
-use saltwing_types::{Function, SqlType, Value};
+use saltwing_types::{Function, SqlType, Value, interrupt};
 
 use crate::batch::{Batch, Columnwise, RowByRow};
 use crate::step::{Compute, Step, Vector, append_exact};
@@ -33,6 +33,7 @@ impl Compute for RowCall {
         let mut values: Vec<Value> = args.iter().map(constant).collect();
         let mut builder = ColumnBuilder::new(self.ty, batch.rows);
         for row in 0..batch.rows {
+            interrupt::spend(1).map_err(|_| RowByRow)?;
             for ((value, arg), step) in values.iter_mut().zip(&args).zip(&self.args) {
                 if let Vector::Array(array) = arg {
                     *value = value_at(array, row, step.ty).map_err(|_| RowByRow)?;

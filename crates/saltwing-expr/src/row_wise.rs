@@ -2,7 +2,7 @@
 
 use arrow::array::ArrayRef;
 use arrow::buffer::BooleanBuffer;
-use saltwing_types::{Expr, SqlType, Value, ValueError, eval};
+use saltwing_types::{Expr, SqlType, Value, ValueError, eval, interrupt};
 
 use crate::batch::{Batch, Columnwise, RowByRow, Source, sources};
 use crate::step::{Compute, Vector, append_exact};
@@ -31,6 +31,29 @@ impl<'a> RowReader<'a> {
     }
 }
 
+/// Bytes of a constant from which on values that are made of it are large.
+const LARGE_BYTES_MIN: usize = 64 << 10;
+
+/// Whether a function in it makes values many times as large as its arguments, or of a large constant: then no column of them is
+/// made, unless they are the result.
+pub(crate) fn makes_large_values(expr: &Expr) -> bool {
+    let is_large = |arg: &Expr| matches!(arg, Expr::Literal(value, _) if value.heap_bytes() >= LARGE_BYTES_MIN);
+    let mut large = false;
+    expr.walk(&mut |part| {
+        if let Expr::Call(function, args, _) = part {
+            large |= function.size.is_some_and(|size| size.multiplies || args.iter().any(is_large));
+        }
+    });
+    large
+}
+
+/// Units of work that one row counts for: of a function that makes large values the statement is asked at each.
+fn units_of_row(expr: &Expr) -> usize {
+    let mut parts = 0;
+    expr.walk(&mut |_| parts += 1);
+    if makes_large_values(expr) { interrupt::UNITS_BETWEEN_CHECKS as usize } else { parts }
+}
+
 /// Bytes of a result that are made before they are counted.
 pub const METERED_BYTES: usize = 1 << 20;
 
@@ -47,7 +70,9 @@ pub(crate) fn evaluate_rows<E: From<ValueError>>(
     let mut reader = RowReader::new(sources, batch);
     let mut builder = ColumnBuilder::new(expr.sql_type().unwrap_or(SqlType::Null), batch.rows);
     let (mut made, mut metered) = (0, 0);
+    let units = units_of_row(expr);
     for row in 0..batch.rows {
+        interrupt::spend(units).map_err(ValueError::Interrupted)?;
         let value = eval::eval(expr, reader.read(row)?)?;
         made += value.heap_bytes();
         if made - metered >= METERED_BYTES {
@@ -65,7 +90,11 @@ pub(crate) fn evaluate_rows<E: From<ValueError>>(
 /// As [`eval::holds`], for the first row that fails.
 pub(crate) fn rows_that_hold(condition: &Expr, sources: &[Source], batch: &Batch) -> Result<BooleanBuffer, ValueError> {
     let mut reader = RowReader::new(sources, batch);
-    let holds = (0..batch.rows).map(|row| eval::holds(condition, reader.read(row)?));
+    let units = units_of_row(condition);
+    let holds = (0..batch.rows).map(|row| {
+        interrupt::spend(units).map_err(ValueError::Interrupted)?;
+        eval::holds(condition, reader.read(row)?)
+    });
     Ok(holds.collect::<Result<Vec<bool>, _>>()?.into())
 }
 
@@ -86,7 +115,9 @@ impl Compute for RowWise {
     fn compute(&self, batch: &Batch) -> Columnwise<Vector> {
         let mut reader = RowReader::new(&self.sources, batch);
         let mut builder = ColumnBuilder::new(self.expr.sql_type().unwrap_or(SqlType::Null), batch.rows);
+        let units = units_of_row(&self.expr);
         for row in 0..batch.rows {
+            interrupt::spend(units).map_err(|_| RowByRow)?;
             let row = reader.read(row).map_err(|_| RowByRow)?;
             append_exact(&mut builder, &eval::eval(&self.expr, row).map_err(|_| RowByRow)?)?;
         }

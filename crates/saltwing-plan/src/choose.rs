@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use saltwing_types::{Expr, KeyColumn};
+use saltwing_types::{Expr, KeyColumn, interrupt};
 
 use crate::column_set::ColumnSet;
 use crate::computed::{self, Effect};
@@ -30,9 +30,16 @@ const BUCKETS_COUNTED_MAX: u128 = 10_000;
 /// Chooses among the keys of a request, by the law of the module `rank`, and plans the access.
 ///
 /// # Errors
-/// [`PlanError`] for a request without keys, and for broken invariants. A refused
+/// [`PlanError`] for a request without keys, for a statement that must stop, and for broken invariants. A refused
 /// access is no error: see [`Access::verdict`].
 pub fn choose(request: Request<'_>) -> Result<Access, PlanError> {
+    let access = chosen(request)?;
+    // Steps that were interrupted have given up with any cover.
+    interrupt::spend(0)?;
+    Ok(access)
+}
+
+fn chosen(request: Request<'_>) -> Result<Access, PlanError> {
     let (own, indexes) = request.keys.split_first().ok_or(PlanError::NoCandidate)?;
     let own = Candidate::new(own, &request);
     if indexes.is_empty() {
@@ -80,6 +87,10 @@ struct Candidate<'a> {
     /// A cover of all of them.
     all: Cover,
     products: Arc<[Product]>,
+    /// The first key column that is no list of values in every product.
+    open_column: usize,
+    /// Leading key columns that every product holds exactly.
+    held_columns: usize,
     /// The knowledge of the boxes beyond that of the products.
     skip: Option<Skip>,
     order: OrderKind,
@@ -114,6 +125,8 @@ impl<'a> Candidate<'a> {
         let (all, ties) = computed::derive(all, &space);
         let pairs = all.boxes.iter().zip(&ties);
         let products: Arc<[Product]> = pairs.map(|(key_box, ties)| Product::new(key_box, ties, &space)).collect();
+        let least = |count: fn(&Product) -> usize| products.iter().map(count).min().unwrap_or_default();
+        let (open_column, held_columns) = (least(|product| product.lists.len()), least(Product::columns));
         let skip = Skip::new(&all.boxes, &products, key.codec, &space);
         let conditions = request.conditions.iter().map(|condition| &condition.expr);
         let values = key.index.filter(|_| !request.order.is_empty());
@@ -134,7 +147,7 @@ impl<'a> Candidate<'a> {
             }
         };
         let (given, row_buckets) = (Vec::new(), Buckets::All);
-        Self { key, space, covers, all, products, skip, order, in_turn, given, row_buckets }
+        Self { key, space, covers, all, products, open_column, held_columns, skip, order, in_turn, given, row_buckets }
     }
 
     /// An index, if the statement may read it.
@@ -171,12 +184,8 @@ impl<'a> Candidate<'a> {
             empty: self.all.boxes.is_empty(),
             point,
             bounded,
-            fixed_columns: if counts { self.first_open_column() } else { 0 },
-            bounded_columns: if counts {
-                self.products.iter().map(Product::columns).min().unwrap_or_default()
-            } else {
-                0
-            },
+            fixed_columns: if counts { self.open_column } else { 0 },
+            bounded_columns: if counts { self.held_columns } else { 0 },
             exact: counts && !uses.contains(&Use::Both),
             stops_early: in_order && request.limit != RowLimit::None || is_end,
             covering: counts && self.is_covering(request, &uses),
@@ -360,15 +369,32 @@ impl<'a> Candidate<'a> {
         let reach = self.products.iter().map(|product| product.reach).chain(self.skip.as_ref().map(Skip::reach));
         let reach = reach.max().unwrap_or_default();
         let of = |(place, cover): (usize, &Cover)| {
-            if self.given.contains(&place)
-                || cover.is_exact_in(&produced, &self.space) && Inclusion::new(cover, &self.space).holds_all(&produced)
-            {
+            if self.given.contains(&place) || self.implies(&produced, cover) {
                 return Use::Key;
             }
             let narrows = |position| !cover.fills(position, &self.space);
-            if (0..reach).any(narrows) || !self.effects(cover, reach).is_empty() { Use::Both } else { Use::Residual }
+            if (0..reach).any(narrows) || self.affects_parts(cover, reach) { Use::Both } else { Use::Residual }
         };
         self.covers.iter().enumerate().map(of).collect()
+    }
+
+    /// Whether boxes imply the condition of a cover. `false` is said, too, where the statement is too long for an answer.
+    fn implies(&self, boxes: &[Cow<'_, KeyBox>], cover: &Cover) -> bool {
+        if cover.fit == Fit::Loose {
+            return false;
+        }
+        let inclusion = Inclusion::new(cover, &self.space);
+        let pairs = boxes.len().saturating_mul(inclusion.candidates_max());
+        self.space.may_look_at(pairs, cover.boxes.len())
+            && cover.is_exact_in(boxes, &self.space)
+            && inclusion.holds_all(boxes)
+    }
+
+    /// Whether a condition has an effect on computed parts before `reach`. `true` is said, too, where the statement is too long
+    /// for an answer.
+    fn affects_parts(&self, cover: &Cover, reach: usize) -> bool {
+        let is_short = self.space.parts().is_empty() || self.space.may_look_at(self.all.boxes.len(), cover.boxes.len());
+        !is_short || !self.effects(cover, reach).is_empty()
     }
 
     /// The effect of a condition on the computed parts before `reach`.
@@ -379,26 +405,23 @@ impl<'a> Candidate<'a> {
 
     /// Why the part at which the lists of values end is not fixed by a condition on its inputs, if they have too many values.
     fn too_many(&self, expr: &Expr) -> Option<String> {
-        let part = self.space.part(self.first_open_column())?;
+        let part = self.space.part(self.open_column)?;
         let mut positions = expr.columns().into_iter().filter_map(|column| self.space.schema().position(column));
-        let names_input = positions.any(|position| part.inputs.contains(&position));
+        let names_input = positions.any(|position| part.inputs.contains(&position))
+            && self.space.may_look_at(self.all.boxes.len(), 1);
         let count = names_input.then(|| computed::too_many(part, &self.all, &self.space))??;
         Some(reasons::too_many(part, count, &self.space))
     }
 
     /// The columns that are skipped to reach a condition on a later one, as the end of a text.
     fn skipped(&self, cover: &Cover) -> String {
-        let in_ranges = self.products.iter().map(Product::columns).min().unwrap_or_default();
         let narrows = |position: &usize| !cover.fills(*position, &self.space);
-        match (in_ranges..self.space.len()).find(narrows).filter(|_| self.skip.is_some()) {
-            Some(position) => reasons::skipped(&self.all, self.first_open_column()..position, &self.space),
-            None => String::new(),
+        match (self.held_columns..self.space.len()).find(narrows).filter(|_| self.skip.is_some()) {
+            Some(position) if self.space.may_look_at(self.all.boxes.len(), cover.boxes.len()) => {
+                reasons::skipped(&self.all, self.open_column..position, &self.space)
+            }
+            _ => String::new(),
         }
-    }
-
-    /// The first key column that is no list of values in every box.
-    fn first_open_column(&self) -> usize {
-        self.products.iter().map(|product| product.lists.len()).min().unwrap_or_default()
     }
 
     fn predicate(&self, condition: &Condition, cover: &Cover, use_: Use, given: bool) -> PredicateUse {
@@ -420,9 +443,9 @@ impl<'a> Candidate<'a> {
                 let too_many = self.too_many(expr).filter(|_| !skipped.is_empty()).map(|why| format!("; {why}"));
                 key_use() + held + &skipped + &too_many.unwrap_or_default()
             }
-            Use::Residual => self
-                .too_many(expr)
-                .unwrap_or_else(|| reasons::residual(expr, cover, self.first_open_column(), &self.space)),
+            Use::Residual => {
+                self.too_many(expr).unwrap_or_else(|| reasons::residual(expr, cover, self.open_column, &self.space))
+            }
         };
         let column = reasons::first_key_column(expr, &self.space).or_else(|| reasons::first_column(expr));
         let is_open = |key_box: &KeyBox| key_box.columns().any(|(_, set)| set.is_unknown());

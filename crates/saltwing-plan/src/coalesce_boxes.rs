@@ -15,7 +15,7 @@
 
 use std::cmp::{Ordering, Reverse};
 
-use saltwing_types::{Value, number, text};
+use saltwing_types::{Value, interrupt, number, text};
 
 use crate::column_set::ColumnSet;
 use crate::domain::Domain;
@@ -23,12 +23,18 @@ use crate::key_box::KeyBox;
 use crate::key_space::KeySpace;
 use crate::span::Cut;
 
-/// At most `count` boxes, and one at least, around all of `boxes`.
+/// At most `count` boxes, and one at least, around all of `boxes`. If the statement must stop it is one around everything.
 pub(crate) fn merge_nearest(boxes: &[KeyBox], count: usize, space: &KeySpace) -> Vec<KeyBox> {
     let mut boxes = boxes.to_vec();
+    if interrupt::spend(boxes.len()).is_err() {
+        return vec![KeyBox::default()];
+    }
     boxes.sort_by(|a, b| compare_starts(a, b, space));
     let count = count.max(1);
     while boxes.len() > count {
+        if interrupt::spend(boxes.len()).is_err() {
+            return vec![KeyBox::default()];
+        }
         let pairs = nearest_pairs(&boxes, boxes.len() - count, space);
         boxes = merged(boxes, &pairs, space);
     }

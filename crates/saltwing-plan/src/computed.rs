@@ -16,7 +16,7 @@
 
 use std::collections::BTreeSet;
 
-use saltwing_types::{Expr, KeyColumn, SqlType, Value};
+use saltwing_types::{Expr, KeyColumn, SqlType, Value, interrupt};
 
 use crate::column_set::ColumnSet;
 use crate::cover::Cover;
@@ -30,6 +30,8 @@ use crate::span::{Cut, Span};
 /// Most combinations of values of several inputs that are computed for one box. The values
 /// of a single input are as many as the statement names.
 pub(crate) const COMBINATIONS_MAX: usize = 10_000;
+/// Units of work that computing the parts of a combination counts for: a hash, perhaps.
+const UNITS_OF_COMBINATION: usize = 4;
 /// Most values of a span that count as a list.
 const COUNTED_VALUES_MAX: u64 = 16;
 
@@ -166,6 +168,8 @@ fn combine(group: &[&Part<'_>], key_box: &KeyBox, space: &KeySpace) -> Option<Co
     let mut combinations = Vec::with_capacity(count);
     let mut at = vec![0; lists.len()];
     loop {
+        // What is not computed is not known.
+        interrupt::spend(UNITS_OF_COMBINATION).ok()?;
         for ((position, values), index) in lists.iter().zip(&at) {
             row.set(*position, values.get(*index).unwrap_or(&Value::Null).clone());
         }

@@ -11,13 +11,13 @@ use std::collections::BTreeSet;
 use crate::coalesce_boxes::merge_nearest;
 use crate::column_set::ColumnSet;
 use crate::key_box::{KeyBox, join};
-use crate::key_space::KeySpace;
+use crate::key_space::{KeySpace, PAIRS_OF_BOX};
 
 /// Most boxes that an AND of ORs makes. Beyond it the nearest are merged, loosely;
 /// a condition that has more boxes by itself, such as a list of 10,000 row values, keeps them.
 pub(crate) const BOXES_MAX: usize = 1000;
-/// Most pairs of boxes, or of boxes and listed rows, that an AND looks at before it merges the boxes of one side.
-const PAIRS_MAX: usize = 1_000_000;
+/// Boxes that an AND holds before it merges them.
+const BOXES_HELD_MAX: usize = 100_000;
 
 /// Whether boxes hold other rows than those that are asked for.
 #[derive(Clone, Debug, PartialEq)]
@@ -145,29 +145,46 @@ impl Cover {
 
     /// A cover of AND.
     pub(crate) fn intersect(&self, other: &Cover, space: &KeySpace) -> Cover {
-        let weight_max = BOXES_MAX.max(self.weight()).max(other.weight());
-        let (small, large) = if self.boxes.len() <= other.boxes.len() { (self, other) } else { (other, self) };
-        let steps = |a: &Cover, b: &Cover| a.weight().saturating_mul(b.boxes.len());
-        if steps(small, large).max(steps(large, small)) > PAIRS_MAX {
-            let room = (PAIRS_MAX / small.weight().max(1)).max(1);
-            if small.boxes.len() > BOXES_MAX {
-                return small.coarsened(BOXES_MAX, space).intersect(&large.coarsened(BOXES_MAX, space), space);
-            } else if large.boxes.len() > room {
-                return small.intersect(&large.coarsened(room, space), space);
+        let (own, others) = (self.weight(), other.weight());
+        let pairs = own.saturating_mul(other.boxes.len()).max(others.saturating_mul(self.boxes.len()));
+        let (mut small, mut large) = (Cow::Borrowed(self), Cow::Borrowed(other));
+        if small.boxes.len() > large.boxes.len() {
+            std::mem::swap(&mut small, &mut large);
+        }
+        let mut weight_max = BOXES_MAX.max(own).max(others);
+        if pairs > space.pairs_max(0) {
+            weight_max = PAIRS_OF_BOX.max(own).max(others);
+            small = Cow::Owned(small.coarsened(PAIRS_OF_BOX, space).into_owned());
+            let room = (space.pairs_max(own + others) / small.weight().max(1)).max(1);
+            large = Cow::Owned(large.coarsened(room, space).into_owned());
+        }
+        let mut both = Cover { boxes: Vec::new(), fit: small.fit.clone().and(&large.fit) };
+        for key_box in &small.boxes {
+            if space.look_at(large.boxes.len().max(key_box.weight())).is_err() {
+                return Cover::unknown();
+            }
+            both.boxes.extend(large.boxes.iter().filter_map(|other| key_box.intersect(other, space)));
+            if both.boxes.len() > BOXES_HELD_MAX.max(2 * weight_max) {
+                both = both.settled(weight_max, space);
             }
         }
-        let boxes: Vec<KeyBox> =
-            self.boxes.iter().flat_map(|a| other.boxes.iter().filter_map(move |b| a.intersect(b, space))).collect();
-        let fit = if boxes.is_empty() { Fit::Exact } else { self.fit.clone().and(&other.fit) };
-        let both = Cover {
-            boxes: if self.boxes.len() > 1 && other.boxes.len() > 1 { join(boxes, space) } else { boxes },
-            fit,
-        };
-        if both.weight() <= weight_max {
-            return both;
+        if both.boxes.is_empty() {
+            return Cover::nothing();
         }
-        let heaviest = both.boxes.iter().map(KeyBox::weight).max().unwrap_or(1);
-        both.coarsened(weight_max / heaviest.max(1), space).into_owned()
+        if small.boxes.len() > 1 { both.settled(weight_max, space) } else { both.at_most(weight_max, space) }
+    }
+
+    /// The same rows in fewer boxes, if that is possible; of a greater weight than this the nearest are merged.
+    fn settled(self, weight_max: usize, space: &KeySpace) -> Cover {
+        Cover { boxes: join(self.boxes, space), fit: self.fit }.at_most(weight_max, space)
+    }
+
+    fn at_most(self, weight_max: usize, space: &KeySpace) -> Cover {
+        if self.weight() <= weight_max {
+            return self;
+        }
+        let heaviest = self.boxes.iter().map(KeyBox::weight).max().unwrap_or(1);
+        self.coarsened(weight_max / heaviest.max(1), space).into_owned()
     }
 
     /// The entries of an index that the rows may have: of a column in which an entry has the same bytes for NULL and for ''

@@ -1,7 +1,7 @@
 //! Errors of planning.
 
 use saltwing_rowkey::RowKeyError;
-use saltwing_types::{ErrorCode, SqlType};
+use saltwing_types::{ErrorCode, Interrupted, SqlType};
 
 /// Why there is no plan. A refusal of the guard is no error here: it is part of the
 /// plan, [`crate::Verdict`].
@@ -19,6 +19,9 @@ pub enum PlanError {
         /// The key column's type.
         key_ty: SqlType,
     },
+    /// The statement must stop.
+    #[error(transparent)]
+    Interrupted(#[from] Interrupted),
     /// A value that the key's codec does not take: a broken invariant.
     #[error(transparent)]
     Key(#[from] RowKeyError),
@@ -29,6 +32,7 @@ impl PlanError {
     pub fn code(&self) -> ErrorCode {
         match self {
             Self::NoCandidate | Self::NoKeyForm { .. } => ErrorCode::Bug,
+            Self::Interrupted(interrupted) => interrupted.code(),
             Self::Key(error) => error.code(),
         }
     }

@@ -43,6 +43,11 @@ impl<'c> Inclusion<'c> {
         index
     }
 
+    /// Most boxes of the cover that one box is held against.
+    pub(crate) fn candidates_max(&self) -> usize {
+        self.others.len() + self.by_value.values().map(Vec::len).max().unwrap_or_default()
+    }
+
     /// Whether each of `boxes` is inside one box of the cover.
     ///
     /// `true` is right; `false` is said, too, of a box that only several boxes hold together.

@@ -1,8 +1,16 @@
 //! The key columns of one candidate, as conditions see them.
 
-use saltwing_types::{ColumnRef, Expr, KeyColumn, KeySchema, KeySource, SqlType};
+use std::cell::Cell;
+
+use saltwing_types::{ColumnRef, Expr, Interrupted, KeyColumn, KeySchema, KeySource, SqlType, interrupt};
 
 use crate::domain::Domain;
+
+/// Most pairs of boxes, or of boxes and listed rows, that all steps of planning one key look at together. Beyond it each step may
+/// look at [`PAIRS_OF_BOX`] for each of its boxes, so that planning takes time in proportion to the conditions.
+const PAIRS_OF_KEY_MAX: usize = 250_000;
+/// Pairs that a step may look at for each of its boxes, whatever the steps before it have looked at.
+pub(crate) const PAIRS_OF_BOX: usize = 4;
 
 /// A key schema with the domain of each of its columns.
 #[derive(Clone)]
@@ -10,6 +18,8 @@ pub(crate) struct KeySpace<'a> {
     schema: &'a KeySchema,
     domains: Vec<Domain>,
     parts: Vec<Part<'a>>,
+    /// Pairs of boxes that may still be looked at.
+    pairs_left: Cell<usize>,
 }
 
 impl<'a> KeySpace<'a> {
@@ -33,7 +43,7 @@ impl<'a> KeySpace<'a> {
         }
         let domains = schema.columns.iter().zip(types).enumerate();
         let domains = domains.map(|(position, (key, ty))| Domain::new(key, ty, position == last(schema))).collect();
-        Self { schema, domains, parts: parts(schema) }
+        Self { schema, domains, parts: parts(schema), pairs_left: Cell::new(PAIRS_OF_KEY_MAX) }
     }
 
     /// The columns of an index as conditions know them: NULL and '' are two values, though an entry has the same bytes for
@@ -45,6 +55,25 @@ impl<'a> KeySpace<'a> {
         };
         let domains = self.schema.columns.iter().zip(&self.domains).enumerate().map(domain).collect();
         Self { domains, ..self.clone() }
+    }
+
+    /// Most pairs that a step over so many boxes may look at.
+    pub(crate) fn pairs_max(&self, boxes: usize) -> usize {
+        self.pairs_left.get().max(boxes.saturating_mul(PAIRS_OF_BOX))
+    }
+
+    /// Whether a step over so many boxes may look at these pairs, which are then counted.
+    pub(crate) fn may_look_at(&self, pairs: usize, boxes: usize) -> bool {
+        pairs <= self.pairs_max(boxes) && self.look_at(pairs).is_ok()
+    }
+
+    /// Counts pairs of boxes that are looked at.
+    ///
+    /// # Errors
+    /// [`Interrupted`] when the statement must stop: then any cover will do.
+    pub(crate) fn look_at(&self, pairs: usize) -> Result<(), Interrupted> {
+        self.pairs_left.set(self.pairs_left.get().saturating_sub(pairs));
+        interrupt::spend(pairs)
     }
 
     /// The computed parts, in key order.

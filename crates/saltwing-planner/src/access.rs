@@ -87,6 +87,28 @@ impl<'a> AccessRequest<'a> {
     }
 }
 
+impl AccessRequest<'_> {
+    /// The same request with other conditions.
+    pub(crate) fn with_conditions(&self, conditions: Vec<Condition>) -> Self {
+        Self {
+            table: self.table,
+            alias: self.alias.clone(),
+            span: self.span,
+            conditions,
+            order: self.order,
+            nulls_apart: self.nulls_apart,
+            limit: self.limit,
+            offset: self.offset,
+            aggregate_or_distinct: self.aggregate_or_distinct,
+            min_max: self.min_max,
+            single_table: self.single_table,
+            columns: self.columns,
+            keys: self.keys,
+            hints: self.hints,
+        }
+    }
+}
+
 /// How one table is read.
 #[derive(Clone)]
 pub struct TableAccess {

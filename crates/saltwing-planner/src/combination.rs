@@ -6,8 +6,8 @@
 //! ORDER BY a        index on a: union in order             rows with a IS NULL, then rows with a = '', then the others
 //! ```
 //! # Laws
-//! 1. A union is read where no single key is bounded. Each alternative of one OR is planned with all other conditions; those of
-//!    one key are read together, and must bound it. A part leaves out the rows of those before it, so that no row comes twice.
+//! 1. A union is read where no single key is bounded. Each alternative of one OR is planned with all other conditions (in a
+//!    long statement only if it bounds a key without them); those of one key are read together, and must bound it. A part leaves out the rows of those before it, so that no row comes twice.
 //! 2. A union in order is read if a single access gives no order: entries with NULL and '' have the same bytes, and a key may have
 //!    NULLs at the other end than the statement. Its parts leave no row out and have none in common.
 //! 3. An intersection makes the rows that are fetched fewer, never other ones: they are checked for all conditions that the
@@ -27,6 +27,10 @@ use crate::index_advice::IndexAdvice;
 /// Most alternatives of an OR that are read by keys of their own.
 const ALTERNATIVES_MAX: usize = 16;
 
+/// Most conditions that are planned in search of an OR to read by several keys, each counted as often as it is planned. Beyond them
+/// the alternatives of an OR are planned without the other conditions first: these count only if they are not needed to bound it.
+const CONDITIONS_PLANNED_MAX: usize = 10_000;
+
 /// How an OR is read.
 pub(crate) enum Union {
     /// Each is bounded.
@@ -37,21 +41,50 @@ pub(crate) enum Union {
 
 /// The union of the alternatives of one OR; `None` if there is no OR whose alternatives all bound a key, or would by indexes.
 pub(crate) fn union(request: &AccessRequest<'_>, indexes: &[UsableIndex]) -> Result<Option<Union>> {
-    let mut unbounded = None;
+    let (mut unbounded, mut planned) = (None, 0);
     for (place, condition) in request.conditions.iter().enumerate() {
         let Expr::Or(alternatives) = &condition.expr else { continue };
         if alternatives.len() > ALTERNATIVES_MAX || condition.expr.is_volatile() {
             continue;
         }
-        match parts(request, indexes, place, alternatives)? {
+        planned += alternatives.len() * request.conditions.len();
+        let is_short = planned <= CONDITIONS_PLANNED_MAX;
+        let others = if is_short { others(request, place) } else { Vec::new() };
+        match parts(request, indexes, others, alternatives)? {
             Some(Parts { accesses, missing }) if missing.is_empty() => {
-                return Ok(Some(Union::Read(Box::new(of_parts(request, accesses)?))));
+                return match is_short {
+                    true => read(request, accesses).map(Some),
+                    false => Ok(union_at(request, indexes, place, alternatives)?.or(unbounded)),
+                };
             }
             Some(Parts { missing, .. }) => unbounded = unbounded.or(Some(Union::Unbounded(missing))),
             None => {}
         }
     }
     Ok(unbounded)
+}
+
+/// The union of the alternatives of the condition at this place, if it can be read.
+fn union_at(
+    request: &AccessRequest<'_>,
+    indexes: &[UsableIndex],
+    place: usize,
+    alternatives: &[Expr],
+) -> Result<Option<Union>> {
+    match parts(request, indexes, others(request, place), alternatives)? {
+        Some(Parts { accesses, missing }) if missing.is_empty() => read(request, accesses).map(Some),
+        _ => Ok(None),
+    }
+}
+
+fn read(request: &AccessRequest<'_>, accesses: Vec<TableAccess>) -> Result<Union> {
+    Ok(Union::Read(Box::new(of_parts(request, accesses)?)))
+}
+
+/// The conditions but for that at a place.
+fn others(request: &AccessRequest<'_>, place: usize) -> Vec<Condition> {
+    let others = request.conditions.iter().enumerate().filter(|(at, _)| *at != place);
+    others.map(|(_, condition)| condition.clone()).collect()
 }
 
 /// The access in the order of the statement that reads NULLs, empty values and all others one after the other; `None` if these
@@ -138,16 +171,14 @@ struct Parts {
     missing: Vec<Arc<IndexAdvice>>,
 }
 
-/// The alternatives of the condition at this place; `None` if no index would bound one of them, or if one key has them all: then it
+/// Alternatives, each with these conditions; `None` if no index would bound one of them, or if one key has them all: then it
 /// does not bound them together.
 fn parts(
     request: &AccessRequest<'_>,
     indexes: &[UsableIndex],
-    place: usize,
+    mut conditions: Vec<Condition>,
     alternatives: &[Expr],
 ) -> Result<Option<Parts>> {
-    let others = request.conditions.iter().enumerate().filter(|(at, _)| *at != place).map(|(_, condition)| condition);
-    let mut conditions: Vec<Condition> = others.cloned().collect();
     let mut missing: Vec<Arc<IndexAdvice>> = Vec::new();
     let mut by_key: Vec<(Option<usize>, Vec<Expr>)> = Vec::new();
     for alternative in alternatives {
@@ -185,12 +216,11 @@ fn parts(
 fn part_request<'a>(request: &AccessRequest<'a>, alternative: &Expr, others: &[Condition]) -> AccessRequest<'a> {
     let own = alternative.clone().into_conjuncts().into_iter().map(Condition::new);
     AccessRequest {
-        conditions: own.chain(others.iter().cloned()).collect(),
         order: &[],
         nulls_apart: false,
         limit: limit_of_parts(request),
         min_max: None,
-        ..request.clone()
+        ..request.with_conditions(own.chain(others.iter().cloned()).collect())
     }
 }
 
@@ -235,3 +265,6 @@ fn names_first_part(table: &Table, index: usize, condition: &Expr) -> bool {
     let first = table.indexes().get(index).and_then(|index| index.def().parts.first());
     first.is_some_and(|part| part.expr.columns().iter().any(|column| condition.columns().contains(column)))
 }
+
+#[cfg(test)]
+mod tests;

@@ -56,6 +56,13 @@ impl Cursor<'_> {
             _ => None,
         };
         let found = word(index);
+        let is_by = |index: usize| word(index).is_some_and(|word| word.keyword == Keyword::BY);
+        if let Some(found) = found
+            && matches!(found.keyword, Keyword::ORDER | Keyword::GROUP)
+            && !is_by(index + 1)
+        {
+            return Some(format!("write {} BY", found.value.to_uppercase()));
+        }
         if let Some(found) = found
             && words::is_reserved(found.keyword)
             && (what.contains("name") || what.contains("identifier") || what.contains("expression"))

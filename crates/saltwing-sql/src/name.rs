@@ -5,6 +5,7 @@ use std::fmt;
 use saltwing_types::{Span, TableName};
 use sqlparser::ast::{Ident, ObjectName, ObjectNamePart};
 
+use crate::place::token_span;
 use crate::words;
 
 /// One name as it was written, with its place.
@@ -80,6 +81,16 @@ impl TableRef {
     /// Where it stands, schema included.
     pub fn span(&self) -> Span {
         span_of(self.schema.as_ref(), &self.name)
+    }
+
+    /// Gives the names of a table in another text the place of this one.
+    pub fn place(&self, table: &mut ObjectName) {
+        let parts = 1 + usize::from(self.schema.as_ref().is_some_and(|schema| !schema.text.is_empty()));
+        for part in table.0.iter_mut().take(parts) {
+            if let ObjectNamePart::Identifier(name) = part {
+                name.span = token_span(self.span());
+            }
+        }
     }
 
     /// The name alone.

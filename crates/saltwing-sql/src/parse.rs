@@ -469,8 +469,17 @@ fn unsupported(cursor: &mut Cursor<'_>, verb: &str) -> Option<Unsupported> {
         "DECLARE" | "FETCH" | "CLOSE" => {
             (1, Some("the rows of the library are a cursor: Connection::query gives them one by one"))
         }
-        "ANALYZE" | "VACUUM" | "EXECUTE" | "PREPARE" | "DEALLOCATE" | "LOCK" | "LISTEN" | "NOTIFY" | "REINDEX"
-        | "CLUSTER" | "REFRESH" | "PRAGMA" | "OPTIMIZE" | "IMPORT" | "LOAD" | "RESET" | "DISCARD" => (1, None),
+        "ANALYZE" => {
+            (1, Some("EXPLAIN ANALYZE runs a query and counts what it reads; there are no statistics to refresh"))
+        }
+        "VACUUM" | "OPTIMIZE" => {
+            (1, Some("COMPACT t merges the rows of a table and gives back the space of deleted ones"))
+        }
+        "REINDEX" => (1, Some("ALTER INDEX i ON t REBUILD writes the entries of an index anew")),
+        "RESET" => (1, Some("SET name = DEFAULT gives a setting its default")),
+        "PRAGMA" => (1, Some("DESCRIBE t shows a table, SHOW ALL the settings, SET name = value changes one")),
+        "EXECUTE" | "PREPARE" | "DEALLOCATE" | "LOCK" | "LISTEN" | "NOTIFY" | "CLUSTER" | "REFRESH" | "IMPORT"
+        | "LOAD" | "DISCARD" => (1, None),
         "ADD" | "LIST" if cursor.word_is(1, "JARS") || cursor.word_is(1, "JAR") => (2, None),
         "UPDATE" if cursor.at(&["UPDATE", "STATISTICS"]) => {
             (2, Some("statistics stand with the rows and are never old"))

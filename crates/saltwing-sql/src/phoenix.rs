@@ -11,6 +11,7 @@
 //! | a name in quotes | itself; it is compared before the statement is bound (`exact.rs`) |
 //! | `\'`, `\n`, `\\` in a string | the character (by the lexer) |
 //! | `''` | NULL |
+//! | `a LIKE b` | `a LIKE b ESCAPE '\'` |
 //! | `a \|\| b` | `PHOENIX_CONCAT(a, b)`: NULL is no text, and no text is NULL |
 //! | `a + b`, `a - b`, `a * b`, `a / b` | `WRAPPING_ADD(a, b)` and so on, except in a side of a comparison, which is exact |
 //! | `SUM(a)` | `WRAPPING_SUM(a)` |
@@ -98,6 +99,9 @@ impl VisitorMut for Translation {
                     *expr = call(name, vec![*left, *right]);
                 }
             }
+            Expr::Like { escape_char: escape @ None, .. } | Expr::ILike { escape_char: escape @ None, .. } => {
+                *escape = Some(Value::SingleQuotedString("\\".into()).into());
+            }
             Expr::Function(call) if is_sum(call) => call.name = ObjectName::from(vec![Ident::new("WRAPPING_SUM")]),
             call if is_md5(call) => take(call, |digest| {
                 let bytes = self::call("DECODE", vec![digest, Expr::value(Value::SingleQuotedString("HEX".into()))]);
@@ -126,6 +130,7 @@ impl Visitor for Changes {
         let changes = match expr {
             Expr::BinaryOp { op, .. } => *op == BinaryOperator::StringConcat || wrapping(op).is_some(),
             Expr::Value(value) => value.value == Value::SingleQuotedString(String::new()),
+            Expr::Like { escape_char, .. } | Expr::ILike { escape_char, .. } => escape_char.is_none(),
             Expr::Function(call) if is_sum(call) => true,
             call => is_md5(call) || gives_text(call),
         };
@@ -237,7 +242,9 @@ mod tests {
                 "SELECT WRAPPING_SUM(A) AS \"SUM(A)\" FROM T HAVING WRAPPING_SUM(A) > 1",
             ),
             ("SELECT k FROM t WHERE a + 1 > b", "SELECT K FROM T WHERE A + 1 > B"),
-            ("SELECT k FROM t WHERE UPPER(v) LIKE 'A%'", "SELECT K FROM T WHERE UPPER(V) LIKE 'A%'"),
+            ("SELECT k FROM t WHERE UPPER(v) LIKE 'A%'", r"SELECT K FROM T WHERE UPPER(V) LIKE 'A%' ESCAPE '\'"),
+            ("SELECT v NOT ILIKE 'a' FROM t", r#"SELECT V NOT ILIKE 'a' ESCAPE '\' AS "V NOT ILIKE 'a'" FROM T"#),
+            ("SELECT k FROM t WHERE v LIKE 'a' ESCAPE '!'", "SELECT K FROM T WHERE V LIKE 'a' ESCAPE '!'"),
             ("SELECT k FROM t ORDER BY TRIM(v)", "SELECT K FROM T ORDER BY EMPTY_AS_NULL(TRIM(V))"),
             ("SELECT a || b AS c FROM t", "SELECT PHOENIX_CONCAT(A, B) AS C FROM T"),
             ("SELECT a || b FROM t", "SELECT PHOENIX_CONCAT(A, B) AS \"A || B\" FROM T"),

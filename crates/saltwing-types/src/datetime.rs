@@ -46,8 +46,44 @@ pub fn parse_clock(text: &str) -> Option<Timestamp> {
     Some(Timestamp { ms: ms.rem_euclid(MS_PER_DAY), nanos })
 }
 
+/// Names of the parts of an instant.
+const DAY: &str = "day";
+const TIME_OF_DAY: &str = "time of day";
+
+/// The part that there is not of a text in the form of an instant or of a time of day; `None` of a text in another form.
+pub(crate) fn missing_part(text: &str) -> Option<&'static str> {
+    let text = text.trim();
+    let (day, clock) = match text.split_once([' ', 'T', 't']) {
+        Some((day, clock)) => (Some(day), Some(clock)),
+        None if text.contains(':') => (None, Some(text)),
+        None => (Some(text), None),
+    };
+    if let Some(day) = day {
+        let parts: Vec<&str> = day.strip_prefix('-').unwrap_or(day).split('-').collect();
+        let [year, month, day] = parts.as_slice() else { return None };
+        let (year, month, day) = (digits(year, 4..=6)?, digits(month, 1..=2)?, digits(day, 1..=2)?);
+        if NaiveDate::from_ymd_opt(i32::try_from(year).ok()?, month, day).is_none() {
+            return Some(DAY);
+        }
+    }
+    let clock = clock?;
+    let clock = clock.split(|c: char| !(c.is_ascii_digit() || c == ':')).next().unwrap_or_default();
+    let parts: Vec<u32> = clock.split(':').map(|part| digits(part, 1..=2)).collect::<Option<_>>()?;
+    let is_clock = match parts.as_slice() {
+        [hour, minute] => NaiveTime::from_hms_opt(*hour, *minute, 0).is_some(),
+        [hour, minute, second] => NaiveTime::from_hms_opt(*hour, *minute, *second).is_some(),
+        _ => return None,
+    };
+    (!is_clock).then_some(TIME_OF_DAY)
+}
+
+/// A number of so many digits.
+fn digits(text: &str, count: RangeInclusive<usize>) -> Option<u32> {
+    (count.contains(&text.len()) && text.bytes().all(|b| b.is_ascii_digit())).then(|| text.parse().ok())?
+}
+
 fn two_digits(text: &str) -> Option<u32> {
-    (matches!(text.len(), 1 | 2) && text.bytes().all(|b| b.is_ascii_digit())).then(|| text.parse().ok())?
+    digits(text, 1..=2)
 }
 
 /// `HH:mm[:ss[.f]]` with an optional offset, as milliseconds of the UTC day
@@ -166,6 +202,29 @@ mod tests {
             assert!(!has_text(ms) && civil(ms).is_none());
         }
         assert_eq!(parse("262142-12-31 23:00:00-02:00"), None);
+    }
+
+    #[test]
+    fn says_which_part_there_is_not() {
+        for (text, part) in [
+            ("2024-02-30", Some(DAY)),
+            ("2024-13-01 10:00:00", Some(DAY)),
+            ("-0044-02-30", Some(DAY)),
+            ("2024-02-29 24:00:00", Some(TIME_OF_DAY)),
+            ("2024-02-29T10:61Z", Some(TIME_OF_DAY)),
+            ("25:00", Some(TIME_OF_DAY)),
+            ("10:00:60.5", Some(TIME_OF_DAY)),
+            ("2024-02-29", None),
+            ("10:00", None),
+            ("24-02-30", None),
+            ("30.02.2024", None),
+            ("2024-02", None),
+            ("10:00:00:00", None),
+            ("", None),
+            ("é", None),
+        ] {
+            assert_eq!(missing_part(text), part, "{text}");
+        }
     }
 
     #[test]

@@ -134,6 +134,31 @@ impl fmt::Display for ErrorCode {
     }
 }
 
+/// Why a statement must stop.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Interrupted {
+    /// It was cancelled.
+    #[error("the statement was cancelled")]
+    Cancelled,
+    /// Its time is over.
+    #[error("the statement took longer than its limit of {limit_ms} ms")]
+    Timeout {
+        /// The limit.
+        limit_ms: u64,
+    },
+}
+
+impl Interrupted {
+    /// The stable code.
+    pub fn code(self) -> ErrorCode {
+        match self {
+            Self::Cancelled => ErrorCode::Cancelled,
+            Self::Timeout { .. } => ErrorCode::Timeout,
+        }
+    }
+}
+
 /// Most bytes of a value that a function makes out of several, or of one many times.
 pub const VALUE_BYTES_MAX: usize = 64 << 20;
 
@@ -183,6 +208,16 @@ pub enum ValueError {
         /// The type.
         target: String,
     },
+    /// Text that has the form of an instant, and is none.
+    #[error("'{text}' is not a valid {target}: there is no such {part}")]
+    NoSuchInstant {
+        /// The text, shortened.
+        text: String,
+        /// The type.
+        target: String,
+        /// The part of it that there is not.
+        part: &'static str,
+    },
     /// Text that is no time of day.
     #[error("'{text}' is not a valid TIME; write HH:mm:ss[.SSS], or yyyy-MM-dd HH:mm:ss[.SSS]")]
     BadTime {
@@ -231,6 +266,9 @@ pub enum ValueError {
     /// No function of this name with these arguments.
     #[error("no function {0}")]
     NoSuchFunction(String),
+    /// The statement must stop.
+    #[error(transparent)]
+    Interrupted(Interrupted),
     /// An element of an array that fails.
     #[error("element {place}: {error}")]
     InElement {
@@ -254,13 +292,16 @@ impl ValueError {
     pub fn code(&self) -> ErrorCode {
         match self {
             Self::InElement { error, .. } => error.code(),
+            Self::Interrupted(interrupted) => interrupted.code(),
             Self::OutOfRange { .. } => ErrorCode::OutOfRange,
             Self::TooLong { .. } => ErrorCode::TooLong,
             Self::ValueTooLarge { .. } => ErrorCode::StatementTooLarge,
             Self::BadText { .. } => ErrorCode::BadText,
-            Self::BadDatetime { .. } | Self::BadTime { .. } | Self::BadInterval { .. } | Self::NotByPattern { .. } => {
-                ErrorCode::BadDatetime
-            }
+            Self::BadDatetime { .. }
+            | Self::NoSuchInstant { .. }
+            | Self::BadTime { .. }
+            | Self::BadInterval { .. }
+            | Self::NotByPattern { .. } => ErrorCode::BadDatetime,
             Self::DatetimeOverflow { .. } => ErrorCode::DatetimeOverflow,
             Self::DivisionByZero => ErrorCode::DivisionByZero,
             Self::TypeMismatch(_) => ErrorCode::TypeMismatch,

@@ -392,9 +392,9 @@ impl fmt::Display for Expr {
                 let word = if *ignore_case { "ILIKE" } else { "LIKE" };
                 write!(f, "{} {word} {}", Within(text, 5), Within(pattern, 5))?;
                 match escape {
-                    Some('\\') => Ok(()),
+                    Some('\'') => f.write_str(" ESCAPE ''''"),
                     Some(c) => write!(f, " ESCAPE '{c}'"),
-                    None => f.write_str(" ESCAPE ''"),
+                    None => Ok(()),
                 }
             }
             Expr::Arith(op, a, b, _) => {

@@ -22,6 +22,7 @@
 //! | [`index`], [`key_form`] | entries of secondary indexes; values in the types in which keys keep them |
 //! | [`key_expression`] | which expressions a key may hold, and the key columns that they make |
 //! | [`foreign`] | calls of code of others, whose panics are errors |
+//! | [`interrupt`] | whether the statement that a thread works for must stop |
 //! | [`error`] | [`ErrorCode`]: stable codes with their SQLSTATE |
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
@@ -42,6 +43,7 @@ pub mod foreign;
 pub mod function;
 pub mod hash;
 pub mod index;
+pub mod interrupt;
 pub mod interval;
 pub mod json;
 pub mod key_expression;
@@ -68,9 +70,10 @@ pub mod view;
 pub use byte_size::parse_bytes;
 pub use calendar::DateField;
 pub use decimal::Decimal;
-pub use error::{ErrorCode, VALUE_BYTES_MAX, ValueError, with_causes};
+pub use error::{ErrorCode, Interrupted, VALUE_BYTES_MAX, ValueError, with_causes};
 pub use expr::{ColumnRef, Expr};
 pub use function::{Function, ScalarFunction};
+pub use interrupt::Interrupt;
 pub use operator::{ArithOp, CompareOp};
 pub use rounding::{Rounding, round_number};
 pub use sequence::{SequenceBlock, SequenceDef, SequencePosition};

@@ -106,8 +106,6 @@ pub fn cast(value: Value, from: SqlType, ty: SqlType) -> Result<Value, ValueErro
 /// [`ValueError::OutOfRange`] or [`ValueError::TooLong`] when it is beyond the type.
 pub fn parse(text: &str, ty: SqlType) -> Result<Value, ValueError> {
     let bad = || ValueError::BadText { text: shorten(text), target: ty.to_string() };
-    let bad_datetime = || ValueError::BadDatetime { text: shorten(text), target: ty.to_string() };
-    let bad_time = || ValueError::BadTime { text: shorten(text) };
     let value = match ty {
         SqlType::Null => Value::text(text),
         SqlType::Boolean => match text.trim().to_ascii_lowercase().as_str() {
@@ -115,14 +113,10 @@ pub fn parse(text: &str, ty: SqlType) -> Result<Value, ValueError> {
             "false" | "f" | "0" | "no" | "off" => Value::Bool(false),
             _ => return Err(bad()),
         },
-        SqlType::Date | SqlType::UnsignedDate => Value::Date(datetime::parse(text).ok_or_else(bad_datetime)?.ms),
-        SqlType::Time | SqlType::UnsignedTime => {
-            let at = datetime::parse(text).or_else(|| datetime::parse_clock(text));
-            Value::Date(at.ok_or_else(bad_time)?.ms)
+        SqlType::Date | SqlType::UnsignedDate | SqlType::Time | SqlType::UnsignedTime => {
+            Value::Date(parse_instant(text, ty)?.ms)
         }
-        SqlType::Timestamp | SqlType::UnsignedTimestamp => {
-            Value::Timestamp(datetime::parse(text).ok_or_else(bad_datetime)?)
-        }
+        SqlType::Timestamp | SqlType::UnsignedTimestamp => Value::Timestamp(parse_instant(text, ty)?),
         SqlType::Char(_) | SqlType::Varchar(_) | SqlType::Json => Value::text(text),
         SqlType::Binary(_) | SqlType::Varbinary | SqlType::VarbinaryEncoded => {
             Value::Bytes(text::unhex(text.trim()).ok_or_else(bad)?)
@@ -139,6 +133,23 @@ pub fn parse(text: &str, ty: SqlType) -> Result<Value, ValueError> {
         },
     };
     assign(value, ty)
+}
+
+/// The instant that a text is for a type of instants, with all of its digits: for TIME a time of day is one of 1970-01-01.
+///
+/// # Errors
+/// [`ValueError::BadDatetime`], [`ValueError::BadTime`] or [`ValueError::NoSuchInstant`] when the text is none.
+fn parse_instant(text: &str, ty: SqlType) -> Result<Timestamp, ValueError> {
+    let is_time = matches!(ty, SqlType::Time | SqlType::UnsignedTime);
+    let clock = || if is_time { datetime::parse_clock(text) } else { None };
+    datetime::parse(text).or_else(clock).ok_or_else(|| {
+        let (text, target) = (shorten(text), ty.to_string());
+        match datetime::missing_part(&text) {
+            Some(part) if is_time || text.contains('-') => ValueError::NoSuchInstant { text, target, part },
+            _ if is_time => ValueError::BadTime { text },
+            _ => ValueError::BadDatetime { text, target },
+        }
+    })
 }
 
 fn parse_number(text: &str, ty: SqlType) -> Option<Value> {
@@ -346,15 +357,17 @@ fn parse_loosely(text: &str, ty: SqlType) -> Result<(Value, bool), ValueError> {
     let decimal = || text.trim().parse::<Decimal>().map(|d| (Value::Decimal(d), false));
     match exact {
         Ok(Value::Decimal(_)) => decimal().map(|(value, _)| (value, true)),
-        Ok(Value::Date(_)) => Ok((parse(text, SqlType::Timestamp)?, false)).map(|(at, _)| match at {
-            Value::Timestamp(at) if at.nanos == 0 => (Value::Date(at.ms), true),
-            at => (at, false),
+        Ok(Value::Date(_)) => Ok(match parse_instant(text, ty)? {
+            at if at.nanos == 0 => (Value::Date(at.ms), true),
+            at => (Value::Timestamp(at), false),
         }),
         Ok(value) => Ok((value, true)),
         Err(ValueError::OutOfRange { .. }) if ty.is_integer() || ty.is_float() || matches!(ty, SqlType::Decimal(_)) => {
             decimal()
         }
-        Err(ValueError::OutOfRange { .. }) if ty.is_unsigned() => Ok((parse(text, SqlType::Timestamp)?, false)),
+        Err(ValueError::OutOfRange { .. }) if ty.is_unsigned() => {
+            Ok((Value::Timestamp(parse_instant(text, ty)?), false))
+        }
         Err(error) => Err(error),
     }
 }

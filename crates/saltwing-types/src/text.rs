@@ -194,6 +194,17 @@ mod tests {
     }
 
     #[test]
+    fn says_what_is_wrong_with_an_instant() {
+        let error = |text, ty| parse(text, ty).unwrap_err().to_string();
+        let there_is_none = "'2024-02-30' is not a valid DATE: there is no such day";
+        assert_eq!(error("2024-02-30", SqlType::Date), there_is_none);
+        assert!(error("2024-02-28 24:00", SqlType::Timestamp).ends_with("TIMESTAMP: there is no such time of day"));
+        assert!(error("25:00", SqlType::Time).ends_with("there is no such time of day"));
+        assert!(error("25:00", SqlType::Date).contains("write yyyy-MM-dd"));
+        assert!(error("noon", SqlType::Time).contains("write HH:mm:ss"));
+    }
+
+    #[test]
     fn refuses_text_of_another_type() {
         for (text, ty, code) in [
             ("abc", SqlType::Integer, "bad_text"),

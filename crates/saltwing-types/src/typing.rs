@@ -475,6 +475,7 @@ fn wider(a: SqlType, b: SqlType) -> Option<SqlType> {
         (Number, Number) => SqlType::Decimal(None),
         (Text, Text) => SqlType::Varchar(None),
         (Bytes, Bytes) => SqlType::Varbinary,
+        (Instant, Instant) if a == SqlType::Time && b == a => a,
         (Instant, Instant) if a.is_timestamp() || b.is_timestamp() => SqlType::Timestamp,
         (Instant, Instant) => SqlType::Date,
         (Array, Array) => SqlType::array(common_of(a.element()?, b.element()?)?)?,

@@ -155,6 +155,7 @@ impl Describer<'_> {
         for inner in &inner {
             self.note_types(&inner.statement, &[]);
         }
+        let _statement = context.enter();
         let plan = match self.session.plan_direct(&run)? {
             Some(direct) => {
                 if self.purpose == Purpose::Judge {
@@ -163,7 +164,8 @@ impl Describer<'_> {
                 Some(QueryPlan::Direct(Arc::new(direct)))
             }
             None => {
-                let planned = self.session.judge_relational(&run, context, self.purpose, self.has_parameters)?;
+                let planned =
+                    self.session.judge_relational(&run, context.clone(), self.purpose, self.has_parameters)?;
                 planned.map(QueryPlan::Relational)
             }
         };

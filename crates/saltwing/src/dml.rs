@@ -55,9 +55,11 @@ impl Session {
             {
                 continue;
             }
+            let context = self.begin();
+            let _statement = context.enter();
             let kept = kept.filter(|_| through.is_none());
             let returning = returning_of(statement, &*catalog, params, kept.map(|kept| &kept.returning))?;
-            match (Dml { session: self, catalog, params, context: self.begin(), returning, kept }).run(statement) {
+            match (Dml { session: self, catalog, params, context: context.clone(), returning, kept }).run(statement) {
                 Err(error)
                     if error.code() == ErrorCode::Conflict
                         && error.rows_committed() == 0

@@ -101,6 +101,8 @@ impl Session {
     /// The rows that a statement reads which writes rows, or a file, and what it writes.
     fn explain_write(&self, statement: &Statement, params: &[Value]) -> Result<Explained, Error> {
         let given = if params.is_empty() { Params::Open } else { Params::Given(params) };
+        let context = self.begin();
+        let _statement = context.enter();
         let through = through_view(statement, &*self.catalog(), given)?;
         let statement = through.as_deref().unwrap_or(statement);
         let read = match statement {

@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
+use saltwing_access::TableError;
 use saltwing_bind::{BoundQuery, Params, query, with_views};
 use saltwing_catalog::CatalogReader;
 use saltwing_exec::SelectPlan;
 use saltwing_planner::{KeyAccess, PlannedSelect, SelectTemplate, plan_select};
 use saltwing_sql::statement::QueryStatement;
-use saltwing_types::Value;
+use saltwing_types::{Value, interrupt};
 
+use crate::Error;
 use crate::kept::Kept;
 
 /// The plan that is kept for a query.
@@ -34,19 +36,31 @@ pub(crate) struct ReadyPlan {
 }
 
 impl KeptSelect {
-    /// The plan of the query with these values; `None` where it must be made from the text.
-    pub(crate) fn planned(
+    /// Whether it is known how the direct path runs the query.
+    pub(crate) fn is_planned(&self, version: u64) -> bool {
+        self.0.of(version).is_some()
+    }
+
+    /// Plans the query as far as possible without values, for all its runs.
+    ///
+    /// # Errors
+    /// The statement must stop. Its own errors are reported when it runs.
+    pub(crate) fn plan(
         &self,
         statement: &QueryStatement,
         catalog: &dyn CatalogReader,
-        values: &[Value],
-    ) -> Option<ReadyPlan> {
-        let kind = self.0.of(catalog.version()).unwrap_or_else(|| {
-            let kind = Arc::new(kind(statement, catalog, !values.is_empty()));
-            self.0.put(catalog.version(), kind.clone());
-            kind
-        });
-        match &*kind {
+        has_parameters: bool,
+    ) -> Result<(), Error> {
+        let kind = Arc::new(kind(statement, catalog, has_parameters));
+        // Planning that was stopped says nothing about the plan.
+        interrupt::spend(0).map_err(TableError::from)?;
+        self.0.put(catalog.version(), kind);
+        Ok(())
+    }
+
+    /// The plan of the query with these values; `None` where it must be made from the text.
+    pub(crate) fn planned(&self, version: u64, values: &[Value]) -> Option<ReadyPlan> {
+        match &*self.0.of(version)? {
             PlanKind::Whole(plan) => Some(ReadyPlan { plan: plan.clone(), part: None }),
             PlanKind::Template(template, part_plan) => {
                 if let Some(plan) = part_plan

@@ -371,8 +371,12 @@ impl RowsOutcome {
         take: impl FnOnce(&mut dyn Iterator<Item = Result<RecordBatch, Error>>) -> Result<T, Error>,
     ) -> Result<(T, ExecResult), Error> {
         let Self { columns, mut source, mut running, mut read } = self;
+        let context = running.as_ref().map(|running| running.context.clone());
         let failed = |error| running.iter().fold(error, |error, running| running.failed(error));
-        let mut next = || source.next_blocking(&columns).map_err(failed).transpose();
+        let mut next = || {
+            let _statement = context.as_ref().map(ScanContext::enter);
+            source.next_blocking(&columns).map_err(failed).transpose()
+        };
         let taken = take(&mut std::iter::from_fn(&mut next))?;
         if let Some(running) = &mut running {
             running.end();

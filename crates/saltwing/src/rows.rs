@@ -70,6 +70,9 @@ impl ArrowRows {
     /// # Errors
     /// The error of the read or of the computation.
     pub async fn next(&mut self) -> Result<Option<RecordBatch>, Error> {
+        if self.source.reads() {
+            return self.next_blocking();
+        }
         let batch = self.source.next(&self.columns).await.map_err(|error| self.placed(error))?;
         Ok(self.noticed(batch))
     }
@@ -79,6 +82,7 @@ impl ArrowRows {
     /// # Errors
     /// The error of the read or of the computation.
     pub fn next_blocking(&mut self) -> Result<Option<RecordBatch>, Error> {
+        let _statement = self.running.as_ref().map(|running| running.context.enter());
         let batch = self.source.next_blocking(&self.columns).map_err(|error| self.placed(error))?;
         Ok(self.noticed(batch))
     }
@@ -240,7 +244,9 @@ impl Rows {
         }
         let Some(RowSet { cells: Cells::Values(values), .. }) = Arc::get_mut(&mut self.set) else { return Ok(false) };
         values.clear();
+        let statement = self.batches.running.as_ref().map(|running| running.context.enter());
         let has_rows = self.batches.source.next_values(values);
+        drop(statement);
         self.left = 0..values.rows();
         has_rows.map(|has_rows| has_rows == Some(true)).map_err(|error| self.batches.placed(error))
     }

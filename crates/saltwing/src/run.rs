@@ -229,9 +229,16 @@ impl Session {
             return kept();
         }
         let catalog = self.catalog();
-        let Some(ReadyPlan { plan, part }) = known.planned(statement, &*catalog, params) else {
+        let planning = (!known.plan.is_planned(catalog.version())).then(|| self.begin());
+        if let Some(context) = &planning {
+            let _statement = context.enter();
+            known.plan.plan(statement, &*catalog, !params.is_empty())?;
+        }
+        let begin = || planning.clone().unwrap_or_else(|| self.begin());
+        let run_anew = || self.run_query_in(begin(), statement, params);
+        let Some(ReadyPlan { plan, part }) = known.plan.planned(catalog.version(), params) else {
             let is_kept = executor == ExecutorChoice::Auto && known.plan.is_relational(catalog.version());
-            return if is_kept { kept() } else { self.run_query(statement, params) };
+            return if is_kept { kept() } else { run_anew() };
         };
         if let Some(row_key) = plan.point_key(part.as_ref())
             && self.may_read_at_once(1)
@@ -240,14 +247,14 @@ impl Session {
             // It is read at once, so it needs no cancellation and has no notice at its end.
             return match plan.point(&*self.shared().tables, row_key).map_err(Error::from) {
                 Ok(row) => Ok(self.read_at_once(RowsOutcome::point(plan.columns().clone(), row.map(|row| row.values)))),
-                Err(error) if error.code() == ErrorCode::Conflict => self.run_query(statement, params),
+                Err(error) if error.code() == ErrorCode::Conflict => run_anew(),
                 Err(error) => Err(error),
             };
         }
         let snapshot = self.snapshot()?;
         // Rows are not read by a definition that is older than they are.
         if self.catalog().version() != catalog.version() {
-            return self.run_query(statement, params);
+            return run_anew();
         }
         // A part of the key is known only if the access is allowed. Each row may come with an entry that names it.
         if self.may_read_at_once(2 * FEW_ROWS as u64)
@@ -255,7 +262,7 @@ impl Session {
         {
             return Ok(self.read_at_once(RowsOutcome::few(plan.columns().clone(), few)));
         }
-        let context = self.begin();
+        let context = begin();
         let notices = match plan.access().access().verdict.allowed {
             // An allowed access needs no override.
             Some(true) => None,
@@ -274,7 +281,15 @@ impl Session {
     }
 
     pub(crate) fn run_query(&self, statement: &QueryStatement, params: &[Value]) -> Result<RowsOutcome, Error> {
-        let context = self.begin();
+        self.run_query_in(self.begin(), statement, params)
+    }
+
+    fn run_query_in(
+        &self,
+        context: ScanContext,
+        statement: &QueryStatement,
+        params: &[Value],
+    ) -> Result<RowsOutcome, Error> {
         self.start_run(self.query_run(statement, Params::Given(params), &context)?, context)
     }
 
@@ -343,7 +358,10 @@ impl Session {
         if statement.has_sequences || self.executor() == ExecutorChoice::DataFusion {
             return Ok(None);
         }
-        let Some(ReadyPlan { plan, part }) = kept.planned(statement, catalog, values) else { return Ok(None) };
+        if !kept.is_planned(catalog.version()) {
+            kept.plan(statement, catalog, !values.is_empty())?;
+        }
+        let Some(ReadyPlan { plan, part }) = kept.planned(catalog.version(), values) else { return Ok(None) };
         if plan.keeps_groups() {
             return Ok(None);
         }

@@ -229,7 +229,7 @@ fn view_of(name: &TableRef) -> Option<&'static CatalogViewDef> {
 }
 
 pub(crate) fn pattern(like: Option<&str>) -> Result<Option<LikePattern>, Error> {
-    Ok(like.map(|pattern| LikePattern::parse(pattern, Some('\\'), true)).transpose()?)
+    Ok(like.map(|pattern| LikePattern::parse(pattern, None, true)).transpose()?)
 }
 
 /// A computed part of the key: not a column, but part of the sort order.

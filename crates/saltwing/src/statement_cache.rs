@@ -10,14 +10,12 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use saltwing_bind::check_hints;
-use saltwing_catalog::CatalogReader;
 use saltwing_sql::statement::{After, AfterToken, QueryStatement};
 use saltwing_sql::{Dialect, Parsed, Statement, parameter_count, parse_one_in};
-use saltwing_types::Value;
 
 use crate::Error;
 use crate::kept_plan::KeptPlan;
-use crate::kept_select::{KeptSelect, ReadyPlan};
+use crate::kept_select::KeptSelect;
 use crate::kept_write::KeptWrite;
 
 /// Most statements.
@@ -61,16 +59,6 @@ impl CachedStatement {
     /// The same statement without what is kept of it.
     pub(crate) fn unplanned(&self) -> Self {
         Self::checked(self.parsed.clone(), &self.text, self.parameter_count, self.dialect)
-    }
-
-    /// The plan of a query with these values; `None` where it must be made from the text.
-    pub(crate) fn planned(
-        &self,
-        statement: &QueryStatement,
-        catalog: &dyn CatalogReader,
-        values: &[Value],
-    ) -> Option<ReadyPlan> {
-        self.plan.planned(statement, catalog, values)
     }
 }
 

@@ -111,6 +111,7 @@ impl Session {
         purpose: Purpose,
     ) -> Result<QueryPlan, Error> {
         let _span = tracing::debug_span!(target: "saltwing::plan", "plan").entered();
+        let _statement = context.enter();
         let Some(direct) = self.plan_direct(run)? else {
             return self.plan_relational(run, context.clone(), purpose).map(QueryPlan::Relational);
         };

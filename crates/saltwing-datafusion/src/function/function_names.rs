@@ -11,6 +11,10 @@ use crate::{RelationalError, RelationalErrorKind};
 /// Functions that DataFusion's planner knows by name alone.
 const PLANNER_FUNCTIONS: [&str; 3] = ["make_map", "unnest", "unnest_outer"];
 
+/// Functions of other databases whose names are near those of ours that do something else, and what to write.
+const FOREIGN: [(&str, &str); 1] =
+    [("mode", "the most frequent value: SELECT v FROM t GROUP BY v ORDER BY count(*) DESC LIMIT 1")];
+
 /// Functions by name.
 pub(crate) struct FunctionNames<'a>(pub(crate) &'a Arc<SessionState>);
 
@@ -28,8 +32,9 @@ impl FunctionNames<'_> {
             return Ok(());
         }
         let error = RelationalError::from(RelationalErrorKind::NoSuchFunction(name.to_owned())).at(span);
-        Err(match self.near(name) {
-            Some(near) => error.help(format!("there is {near}")),
+        let foreign = FOREIGN.iter().find(|(foreign, _)| *foreign == name).map(|(_, help)| (*help).to_owned());
+        Err(match foreign.or_else(|| self.near(name).map(|near| format!("there is {near}"))) {
+            Some(help) => error.help(help),
             None => error,
         })
     }

@@ -253,10 +253,10 @@ impl VisitorMut for Operands {
     }
 }
 
-/// The escape character: backslash where nothing is said, none for ''.
+/// The escape character: none where nothing is said, and none for ''.
 fn escape_of(escape: Option<ast::ValueWithSpan>) -> Result<Option<char>> {
     match escape.map(|v| v.value) {
-        None => Ok(Some('\\')),
+        None => Ok(None),
         Some(ast::Value::SingleQuotedString(text)) if text.chars().count() <= 1 => Ok(text.chars().next()),
         Some(other) => Err(ValueError::BadArgument(format!("ESCAPE takes one character, and {other} is none")).into()),
     }

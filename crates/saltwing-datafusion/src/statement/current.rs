@@ -9,6 +9,7 @@ use std::cell::RefCell;
 use datafusion::common::{DataFusionError, Result};
 
 use saltwing_access::ScanContext;
+use saltwing_types::interrupt;
 
 use crate::RelationalError;
 
@@ -18,7 +19,7 @@ thread_local! {
 
 /// Makes `context` the thread's statement until the result is dropped.
 pub(crate) fn enter(context: &ScanContext) -> Entered {
-    Entered { outer: CURRENT.replace(Some(context.clone())) }
+    Entered { outer: CURRENT.replace(Some(context.clone())), _interrupt: context.enter() }
 }
 
 /// The thread's statement.
@@ -42,6 +43,8 @@ pub(crate) fn stopped(context: &ScanContext) -> Result<()> {
 /// The thread works for a statement.
 pub(crate) struct Entered {
     outer: Option<ScanContext>,
+    /// Our own code asks the same statement in another way.
+    _interrupt: interrupt::Entered,
 }
 
 impl Drop for Entered {

@@ -3,15 +3,16 @@
 use std::sync::Arc;
 
 use arrow::array::ArrayRef;
-use arrow::compute::{SortColumn, SortOptions, filter, lexsort_to_indices, take};
+use arrow::compute::{filter, lexsort_to_indices, take};
 use arrow::datatypes::DataType;
 use saltwing_access::{Memory, Reservation, TableError};
 use saltwing_bind::Grouping;
 use saltwing_expr::{Columns, Filter, arrow_type};
 use saltwing_planner::{Aggregate, AggregateStrategy};
-use saltwing_types::{Expr, SortOrder, SqlType};
+use saltwing_types::{Expr, SqlType};
 
 use super::call::{Call, CallPlan};
+use super::group_order::GroupOrder;
 use super::grouping::{Groups, canonical};
 use crate::ExecError;
 use crate::output::Output;
@@ -26,7 +27,7 @@ pub(crate) struct AggregatePlan {
     calls: Vec<CallPlan>,
     having: Option<Filter>,
     /// Empty if groups come in order.
-    order: Vec<(Output, SortOptions)>,
+    order: Vec<GroupOrder>,
     outputs: Vec<(String, Output)>,
     strategy: AggregateStrategy,
     /// Whether each row is a whole group.
@@ -38,17 +39,13 @@ impl AggregatePlan {
     pub(crate) fn new(aggregate: &Aggregate, each_row: bool) -> Result<Self, ExecError> {
         let Grouping { keys, calls, having, outputs, order } = &aggregate.grouping;
         let key_type = |key: &Expr| arrow_type(key.sql_type().unwrap_or(SqlType::Null));
-        let order = order.iter().map(|item| {
-            let descending = item.order == SortOrder::Desc;
-            (Output::new(item.expr.clone()), SortOptions { descending, nulls_first: item.nulls_first })
-        });
         let outputs = outputs.iter().map(|output| (output.label.clone(), Output::new(output.expr.clone())));
         Ok(Self {
             keys: keys.iter().cloned().map(Output::new).collect(),
             key_types: keys.iter().map(key_type).collect(),
             calls: calls.iter().cloned().map(CallPlan::new).collect::<Result<_, _>>()?,
             having: if having.is_empty() { None } else { Some(Filter::new(having.clone())?) },
-            order: order.collect(),
+            order: order.iter().map(GroupOrder::new).collect(),
             outputs: outputs.collect(),
             strategy: aggregate.strategy,
             each_row: each_row && aggregate.strategy == AggregateStrategy::Streaming,
@@ -154,11 +151,8 @@ impl GroupedRows {
             }
         }
         if !self.plan.order.is_empty() && rows > 1 {
-            let by = |(expr, options): &(Output, SortOptions)| {
-                let values = expr.compute(&columns, rows, &self.memory)?;
-                Ok::<_, ExecError>(SortColumn { values, options: Some(*options) })
-            };
-            let by = self.plan.order.iter().map(by).collect::<Result<Vec<_>, _>>()?;
+            let by = self.plan.order.iter().map(|item| item.column(&columns, rows, &self.memory));
+            let by = by.collect::<Result<Vec<_>, _>>()?;
             let sorted = lexsort_to_indices(&by, self.wanted)?;
             rows = sorted.len();
             for column in columns.iter_mut().flatten() {

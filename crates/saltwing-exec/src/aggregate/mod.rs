@@ -9,6 +9,7 @@
 //! | module | holds |
 //! |---|---|
 //! | `grouped` | [`GroupedRows`]: from batches to the rows of groups |
+//! | `group_order` | what groups are sorted by |
 //! | `grouping` | which group a row belongs to |
 //! | `group_table` | numbers for combinations of values |
 //! | `call` | one call: its argument, FILTER, DISTINCT |
@@ -18,6 +19,7 @@ mod accumulator;
 mod call;
 mod count;
 mod extreme;
+mod group_order;
 mod group_table;
 mod grouped;
 mod grouping;

@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use saltwing_types::interrupt;
+
 use crate::column_set::ColumnSet;
 use crate::key_box::KeyBox;
 use crate::key_space::KeySpace;
@@ -25,7 +27,8 @@ pub(crate) fn join(mut boxes: Vec<KeyBox>, space: &KeySpace) -> Vec<KeyBox> {
     positions.dedup();
     // Last columns first: boxes that become equal there can then be joined by the columns before.
     for position in positions.into_iter().rev() {
-        if boxes.len() < 2 {
+        // Boxes that are not joined hold the same rows.
+        if boxes.len() < 2 || interrupt::spend(boxes.len()).is_err() {
             break;
         }
         boxes = join_by(boxes, position, space);

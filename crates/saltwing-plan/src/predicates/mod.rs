@@ -27,8 +27,8 @@ use std::cell::Cell;
 pub use compare::compared_column;
 pub(crate) use compare::key_column;
 pub(crate) use prefix::TextPrefix;
-use saltwing_types::Expr;
 use saltwing_types::function::KeyProperty;
+use saltwing_types::{Expr, interrupt};
 pub(crate) use truth_set::TruthSet;
 
 use crate::column_set::ColumnSet;
@@ -60,6 +60,9 @@ impl<'a> CoverBuilder<'a> {
     /// Counts a step; whether there may be another one. Some forms ask their operands several times, so conditions inside each
     /// other would take exponential time.
     fn may_go_on(&self) -> bool {
+        if interrupt::spend(1).is_err() {
+            return false;
+        }
         let steps = self.steps.get() + 1;
         self.steps.set(steps);
         if steps > STEPS_FREE && self.steps_max.get() == STEPS_FREE {

@@ -4,6 +4,7 @@
 mod forms;
 mod golden;
 mod keys;
+mod long_conditions;
 mod long_lists;
 mod no_row_lost;
 mod phoenix_ranges;

@@ -171,3 +171,45 @@ fn an_array_in_a_list_is_advised_to_be_any() {
         assert!(error.help().is_some_and(|help| help.contains(wanted)), "{sql}: {error:?}");
     }
 }
+
+#[test]
+fn a_refused_write_points_at_its_table() {
+    let connection = connection();
+    for (sql, line, columns) in [
+        ("UPDATE n SET v = v + 1", 1, 8..=8),
+        ("\n\nUPDATE n SET v = v + 1", 3, 8..=8),
+        ("UPDATE\n  n AS x SET v = x.v + 1", 2, 3..=3),
+        ("\nUPDATE n SET v = m.v FROM m WHERE m.k = 1", 2, 8..=8),
+        ("\nDELETE FROM n", 2, 13..=13),
+    ] {
+        let error = fails(&connection, sql);
+        let span = error.span().unwrap();
+        assert_eq!((span.start.line, span.end.line), (line, line), "{error:?}");
+        assert_eq!((span.start.column, span.end.column), (*columns.start(), *columns.end()), "{error:?}");
+    }
+}
+
+#[test]
+fn words_of_other_databases_have_advice() {
+    let connection = connection();
+    for (sql, advice) in [
+        ("SELECT k FROM n WHERE k = 1 ORDER k", "write ORDER BY"),
+        ("SELECT v, count(*) FROM n WHERE k = 1 GROUP v", "write GROUP BY"),
+        ("VACUUM", "COMPACT"),
+        ("VACUUM n", "COMPACT"),
+        ("OPTIMIZE TABLE n", "COMPACT"),
+        ("ANALYZE n", "EXPLAIN ANALYZE"),
+        ("RESET statement_timeout", "SET name = DEFAULT"),
+        ("PRAGMA table_info(n)", "DESCRIBE"),
+        ("REINDEX n", "REBUILD"),
+    ] {
+        let error = fails(&connection, sql);
+        assert!(error.help().is_some_and(|help| help.contains(advice)), "{error:?}");
+    }
+    #[cfg(feature = "datafusion")]
+    {
+        let error = fails(&connection, "SELECT mode(v) FROM n WHERE k = 1");
+        assert_eq!(error.code(), ErrorCode::NoSuchFunction);
+        assert!(error.help().is_some_and(|help| help.contains("GROUP BY v ORDER BY count(*) DESC")), "{error:?}");
+    }
+}

@@ -71,6 +71,52 @@ fn planning_is_cancelled_from_another_thread() {
     assert_eq!(planning.join().unwrap(), "cancelled");
 }
 
+/// Statements whose text or values make one step long, on the direct path for the most part.
+fn long_steps() -> Vec<String> {
+    let ors =
+        |first: &str, second: &str, count| listed(count, |i| format!("({first} = {i} OR {second} = '{i}')"), " AND ");
+    let numbers = listed(150_000, |i| (i * 5).to_string(), ", ");
+    let rows = listed(100_000, |i| format!("({i}, '{i}')"), ", ");
+    vec![
+        format!("SELECT k FROM t WHERE {}", ors("k", "v", 20_000)),
+        format!("EXPLAIN SELECT k FROM t WHERE {}", ors("k", "v", 20_000)),
+        format!("DELETE FROM t WHERE {}", ors("k", "v", 20_000)),
+        format!(
+            "SELECT k FROM t WHERE {}",
+            listed(50_000, |i| format!("(k > {} AND k < {})", 3 * i, 3 * i + 2), " OR ")
+        ),
+        format!("SELECT count(*) FROM t WHERE k IN ({numbers})"),
+        format!("SELECT count(*) FROM t WHERE k NOT IN ({numbers})"),
+        format!("SELECT count(*) FROM (VALUES {rows}) x (a, b)"),
+        format!("UPSERT INTO t VALUES {rows}"),
+        format!("SELECT CASE {} END FROM t WHERE k = 1", listed(50_000, |i| format!("WHEN k = {i} THEN {i}"), " ")),
+        format!("SELECT CASE k {} END FROM t WHERE k = 1", listed(50_000, |i| format!("WHEN {i} THEN {i}"), " ")),
+        format!("SELECT {} FROM t WHERE k = 1", listed(50_000, |i| format!("k + {i}"), ", ")),
+        "SELECT max(length(LPAD(v, 30000000))) FROM t WHERE k >= 0".into(),
+        "SELECT k FROM t WHERE k >= 0 AND length(LPAD(v, 30000000)) < 7".into(),
+        "SELECT length(v || REPEAT('x', 1000000) || REPEAT('y', 30000000)) FROM t WHERE k >= 0".into(),
+        format!("SELECT max(length(v || '{}' || REPEAT('y', 30000000))) FROM t WHERE k >= 0", "x".repeat(1 << 20)),
+    ]
+}
+
+#[test]
+fn a_long_step_stops_when_its_time_is_over() {
+    let connection = filled(Database::memory_builder());
+    for sql in long_steps() {
+        for prepared in [false, true] {
+            connection.execute("SET statement_timeout = '5ms'", ()).unwrap();
+            let started = Instant::now();
+            let result = match prepared {
+                false => run(&connection, &sql).map(drop),
+                true => connection.prepare(&sql).and_then(|prepared| prepared.execute(()).map(drop)),
+            };
+            let sql: String = sql.chars().take(80).collect();
+            assert_eq!(code(result), "timeout", "{sql} ..");
+            println!("{:>6} ms {sql}", started.elapsed().as_millis());
+        }
+    }
+}
+
 #[test]
 fn plans_have_a_size() {
     let connection = filled(Database::memory_builder());

@@ -79,6 +79,17 @@ pub fn condition(text: &str, table: &Table) -> Result<Expr, String> {
 }
 
 impl<'t> Parser<'t> {
+    /// `ESCAPE 'c'`, if it is there.
+    fn escape(&mut self) -> Result<Option<char>, String> {
+        if !self.word("ESCAPE") {
+            return Ok(None);
+        }
+        match one(self.operand()?)? {
+            Expr::Literal(saltwing_types::Value::Text(text), _) => Ok(text.chars().next()),
+            other => Err(format!("{other} is no escape character")),
+        }
+    }
+
     pub fn new(text: &str, table: Option<&'t Table>) -> Self {
         Self { tokens: tokens(text), at: 0, table, parameters: 0 }
     }
@@ -141,9 +152,11 @@ impl<'t> Parser<'t> {
             }
             typing::between(one(left)?, low, one(self.operand()?)?, negated)
         } else if self.word("LIKE") {
-            typing::like(one(left)?, one(self.operand()?)?, Some('\\'), false, negated)
+            let (pattern, escape) = (one(self.operand()?)?, self.escape()?);
+            typing::like(one(left)?, pattern, escape, false, negated)
         } else if self.word("ILIKE") {
-            typing::like(one(left)?, one(self.operand()?)?, Some('\\'), true, negated)
+            let (pattern, escape) = (one(self.operand()?)?, self.escape()?);
+            typing::like(one(left)?, pattern, escape, true, negated)
         } else if self.symbol("~") {
             typing::regexp(one(left)?, one(self.operand()?)?, false, negated)
         } else if self.word("IS") {
