@@ -15,8 +15,8 @@ use std::path::Path;
 
 use parking_lot::Mutex;
 
-use crate::page_file::PAGE;
 use crate::positioned;
+use crate::positioned::PAGE;
 
 /// The file in the directory's `data`.
 pub(crate) const FILE: &str = "copies";

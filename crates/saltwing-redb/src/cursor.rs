@@ -2,14 +2,32 @@
 
 use std::sync::Arc;
 
-use redb::OwnedRange;
-use saltwing_store::{Bytes, Direction, KEY_BYTES_MAX, KeyBounds, Range, StoreError};
+use redb::{OwnedRange, ReadTransaction};
+use saltwing_store::{Bytes, Cursor, Direction, KEY_BYTES_MAX, KeyBounds, Range, RangeCursor, Space, StoreError};
 
+use crate::above::MergedCursor;
 use crate::inner::Inner;
 use crate::space::SpaceTables;
 use crate::stand_in;
 
 type Entries = OwnedRange<&'static [u8], &'static [u8]>;
+
+/// A walk over a space at the moment of a transaction.
+pub(crate) fn cursor(
+    inner: &Arc<Inner>,
+    transaction: &ReadTransaction,
+    space: Space,
+    bounds: KeyBounds,
+    direction: Direction,
+) -> Result<Box<dyn Cursor>, StoreError> {
+    let is_cleared = inner.above.as_ref().is_some_and(|above| above.is_cleared(space));
+    let tables = if is_cleared { None } else { inner.tables(transaction, space)? };
+    let cursor = RangeCursor::new(TableRange::new(inner.clone(), tables), bounds.clone(), direction);
+    Ok(match &inner.above {
+        Some(above) => Box::new(MergedCursor::new(cursor, above.clone(), space, bounds, direction)),
+        None => Box::new(cursor),
+    })
+}
 
 /// A range of a table at one moment. Fields drop in order: the database goes last, as its directory's lock must.
 pub(crate) struct TableRange {

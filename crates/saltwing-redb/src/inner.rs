@@ -1,7 +1,6 @@
 //! The state shared by the store, its cursors and its snapshots, and the writes to it.
 
-use crate::above::{Above, MergedCursor};
-use crate::cursor::TableRange;
+use crate::above::Above;
 use crate::damages::Damages;
 use crate::error::{commit_error, storage_error};
 use crate::journal::ROUND_BYTES_MAX;
@@ -15,9 +14,7 @@ use saltwing_store::device::{self, Device};
 use saltwing_store::directory::Directory;
 use saltwing_store::group_sync::GroupSync;
 use saltwing_store::watermark::Watermark;
-use saltwing_store::{
-    Bytes, Cursor, Direction, KeyBounds, LeftOut, RangeCursor, Space, StoreError, WriteBatch, WriteStall, foreign,
-};
+use saltwing_store::{Bytes, LeftOut, Space, StoreError, WriteBatch, WriteStall, foreign};
 use std::fs::File;
 use std::io;
 use std::path::Path;
@@ -127,23 +124,6 @@ impl Inner {
             Some(tables) => self.read_values(|| tables.get(key)),
             None => Ok(None),
         }
-    }
-
-    /// A walk over a space at the moment of a transaction.
-    pub(crate) fn cursor(
-        self: &Arc<Self>,
-        transaction: &ReadTransaction,
-        space: Space,
-        bounds: KeyBounds,
-        direction: Direction,
-    ) -> Result<Box<dyn Cursor>, StoreError> {
-        let is_cleared = self.above.as_ref().is_some_and(|above| above.is_cleared(space));
-        let tables = if is_cleared { None } else { self.tables(transaction, space)? };
-        let cursor = RangeCursor::new(TableRange::new(self.clone(), tables), bounds.clone(), direction);
-        Ok(match &self.above {
-            Some(above) => Box::new(MergedCursor::new(cursor, above.clone(), space, bounds, direction)),
-            None => Box::new(cursor),
-        })
     }
 
     /// Writes a batch to the journal. It is on the disk after the next sync of the journal, and in redb before the next

@@ -40,10 +40,10 @@ use redb::StorageBackend;
 
 use crate::copies::{Copies, Original};
 use crate::damages::{Damages, FILE};
+use crate::positioned::PAGE;
 use crate::roots::{Layout, bytes_of};
 use crate::{positioned, stand_in};
 
-pub(crate) const PAGE: u64 = 4096;
 const GROUP_PAGES: u64 = PAGE / 4;
 /// Bytes of a group in the file, checksums included.
 const GROUP_BYTES: u64 = (1 + GROUP_PAGES) * PAGE;

@@ -2,6 +2,9 @@
 
 pub(crate) use imp::{read, write};
 
+/// Bytes of a page of redb's.
+pub(crate) const PAGE: u64 = 4096;
+
 #[cfg(unix)]
 mod imp {
     use std::fs::File;

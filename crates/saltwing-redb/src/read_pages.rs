@@ -10,7 +10,8 @@ use std::io::{Error, ErrorKind, Result};
 use parking_lot::RwLock;
 use redb::StorageBackend;
 
-use crate::page_file::{HEADER_BYTES, PAGE, PageFile};
+use crate::page_file::{HEADER_BYTES, PageFile};
+use crate::positioned::PAGE;
 use crate::stand_in;
 
 /// A file of pages with an overlay of written pages.

@@ -9,7 +9,7 @@
 
 use std::ops::Range;
 
-use crate::page_file::PAGE;
+use crate::positioned::PAGE;
 
 const LEAF: u8 = 1;
 /// The greatest order of a page that is looked at, 256 KiB: the system's table of free pages has values of some 100 KiB.

@@ -15,6 +15,7 @@ use saltwing_store::{
     OpenOptions, OrderedKv, Snapshot, Space, StoreError, WriteBatch, WriteStall,
 };
 
+use crate::cursor::cursor;
 use crate::inner::Inner;
 use crate::opening::{Opened, Opening};
 use crate::space::TableNames;
@@ -112,7 +113,7 @@ impl OrderedKv for RedbStore {
     }
 
     fn cursor(&self, space: Space, bounds: KeyBounds, direction: Direction) -> Result<Box<dyn Cursor>, StoreError> {
-        self.inner.cursor(&self.inner.begin_read()?, space, bounds, direction)
+        cursor(&self.inner, &self.inner.begin_read()?, space, bounds, direction)
     }
 
     fn snapshot(&self) -> Result<Box<dyn Snapshot>, StoreError> {
@@ -201,7 +202,7 @@ impl Snapshot for RedbSnapshot {
     }
 
     fn cursor(&self, space: Space, bounds: KeyBounds, direction: Direction) -> Result<Box<dyn Cursor>, StoreError> {
-        self.inner.cursor(&self.transaction, space, bounds, direction)
+        cursor(&self.inner, &self.transaction, space, bounds, direction)
     }
 }
 
