@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use saltwing::blocking::Connection;
-use saltwing::{Database, Error, StoreKind, params};
+use saltwing::{Database, Error, params};
 use saltwing_access::{Budget, ScanContext, SystemClock};
 use saltwing_catalog::ReadableCatalog;
 use saltwing_store::{Access, OpenOptions, OrderedKv};
@@ -16,7 +16,6 @@ use saltwing_table::EmbeddedTables;
 use crate::{code, texts};
 
 const CHILD: &str = "SALTWING_TEST_TEMPORARY_IN";
-const STORES: [StoreKind; 2] = [StoreKind::Redb, StoreKind::Sled];
 
 /// A stored table, and a temporary one that hides it: with rows in blocks, and recent ones.
 const STORED_AND_HIDDEN: [&str; 8] = [
@@ -41,12 +40,9 @@ fn value(connection: &Connection, sql: &str) -> Result<String, Error> {
 }
 
 /// Of a closed database: the tables whose rows are still to be deleted, and those that have rows and no definition.
-fn leftovers(kind: StoreKind, path: &Path) -> (usize, usize) {
+fn leftovers(path: &Path) -> (usize, usize) {
     let options = OpenOptions { access: Access::ReadOnly, cache_bytes: 1 << 20, trace: None };
-    let kv: Arc<dyn OrderedKv> = match kind {
-        StoreKind::Redb => Arc::new(saltwing_redb::open(path, options).unwrap()),
-        _ => Arc::new(saltwing_sled::open(path, options).unwrap()),
-    };
+    let kv: Arc<dyn OrderedKv> = Arc::new(saltwing_redb::open(path, options).unwrap());
     let context = ScanContext::new(Budget::default());
     let (tables, _) = EmbeddedTables::open_readable(kv, Arc::new(SystemClock), &context).unwrap();
     let dropped = ReadableCatalog::read(&tables, &context).unwrap().dropped.len();
@@ -179,26 +175,23 @@ fn a_sweep_and_a_check_pass_by_temporary_tables() {
 
 #[test]
 fn a_closed_database_has_nothing_left() {
-    for kind in STORES {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("db");
-        let database = Database::builder(&path).store(kind).open().unwrap();
-        let connection = database.connect().blocking();
-        run(&connection, &STORED_AND_HIDDEN);
-        drop((connection, database));
-        assert_eq!(leftovers(kind, &path), (0, 0), "{kind:?}");
-        let readonly = Database::builder(&path).readonly(true).open().unwrap().connect().blocking();
-        assert_eq!(value(&readonly, "SELECT v FROM t WHERE k > 0").unwrap(), "stored");
-        assert_eq!(code(readonly.execute("CREATE TEMP TABLE u (k INTEGER PRIMARY KEY)", ())), "read_only");
-    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("db");
+    let database = Database::open(&path).unwrap();
+    let connection = database.connect().blocking();
+    run(&connection, &STORED_AND_HIDDEN);
+    drop((connection, database));
+    assert_eq!(leftovers(&path), (0, 0));
+    let readonly = Database::builder(&path).readonly(true).open().unwrap().connect().blocking();
+    assert_eq!(value(&readonly, "SELECT v FROM t WHERE k > 0").unwrap(), "stored");
+    assert_eq!(code(readonly.execute("CREATE TEMP TABLE u (k INTEGER PRIMARY KEY)", ())), "read_only");
 }
 
 /// Not a test of its own: the process that is killed.
 #[test]
 fn has_temporary_tables_until_it_is_killed() {
-    let Ok(target) = std::env::var(CHILD) else { return };
-    let (kind, path) = target.split_once(':').unwrap();
-    let database = Database::builder(path).store(StoreKind::by_name(kind).unwrap()).open().unwrap();
+    let Ok(path) = std::env::var(CHILD) else { return };
+    let database = Database::open(path).unwrap();
     let connection = database.connect().blocking();
     run(&connection, &STORED_AND_HIDDEN);
     run(
@@ -221,29 +214,27 @@ fn has_temporary_tables_until_it_is_killed() {
 
 #[test]
 fn the_next_opening_removes_what_a_killed_process_has_left() {
-    for kind in STORES {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("db");
-        let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "temporary_tables::has_temporary_tables_until_it_is_killed", "--nocapture"])
-            .env(CHILD, format!("{}:{}", kind.as_str(), path.display()))
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
-        assert!(lines.any(|line| line.ends_with("filled")));
-        child.kill().unwrap();
-        child.wait().unwrap();
-        // Two tables, each with an index.
-        assert_eq!(leftovers(kind, &path), (4, 4), "{kind:?}");
-        assert!(Database::builder(&path).check().unwrap().is_sound(), "{kind:?}");
-        let database = Database::builder(&path).store(kind).open().unwrap();
-        let connection = database.connect().blocking();
-        assert_eq!(value(&connection, "SELECT v FROM t WHERE k > 0").unwrap(), "stored");
-        assert_eq!(code(connection.query("SELECT k FROM u WHERE k = 2", ())), "no_such_table");
-        database.sweep().unwrap();
-        drop((connection, database));
-        assert_eq!(leftovers(kind, &path), (0, 0), "{kind:?}");
-    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("db");
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "temporary_tables::has_temporary_tables_until_it_is_killed", "--nocapture"])
+        .env(CHILD, &path)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+    assert!(lines.any(|line| line.ends_with("filled")));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    // Two tables, each with an index.
+    assert_eq!(leftovers(&path), (4, 4));
+    assert!(Database::builder(&path).check().unwrap().is_sound());
+    let database = Database::open(&path).unwrap();
+    let connection = database.connect().blocking();
+    assert_eq!(value(&connection, "SELECT v FROM t WHERE k > 0").unwrap(), "stored");
+    assert_eq!(code(connection.query("SELECT k FROM u WHERE k = 2", ())), "no_such_table");
+    database.sweep().unwrap();
+    drop((connection, database));
+    assert_eq!(leftovers(&path), (0, 0));
 }
