@@ -103,6 +103,7 @@ impl AccessRequest<'_> {
             min_max: self.min_max,
             single_table: self.single_table,
             columns: self.columns,
+            is_page: self.is_page,
             keys: self.keys,
             hints: self.hints,
         }

@@ -25,6 +25,7 @@ fn table() -> Arc<Table> {
         local: false,
         salt: None,
         state: IndexState::Ready,
+        rebuild: None,
     });
     Arc::new(Table::new(Arc::new(def)).unwrap())
 }
