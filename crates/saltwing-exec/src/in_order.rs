@@ -59,7 +59,7 @@ pub(crate) fn in_order<P: Send, T: Send>(
         let start = |_| {
             let thread = std::thread::Builder::new().name("saltwing-scan".into()).stack_size(STACK_BYTES);
             // If fewer threads start than requested, it only takes longer.
-            thread.spawn_scoped(scope, &help).ok()
+            thread.spawn_scoped(scope, help).ok()
         };
         let threads: Vec<_> = (0..others).filter_map(start).collect();
         let ahead = 1 + others * PARTS_AHEAD;

@@ -104,6 +104,9 @@ impl Slots {
     }
 }
 
+/// All rows, and the catalog that is in force for them.
+pub(crate) type Moment = (Arc<dyn Snapshot>, Arc<dyn CatalogReader>);
+
 impl Session {
     pub(crate) fn new(shared: Arc<Shared>) -> Self {
         let settings = Settings::new(&shared.options);
@@ -189,7 +192,7 @@ impl Session {
 
     /// All rows and the catalog, of one moment. An index is complete in rows that are as new as the definition that says so, and is not
     /// in step with rows that are newer than the one that drops it.
-    pub(crate) fn moment(&self) -> Result<(Arc<dyn Snapshot>, Arc<dyn CatalogReader>), Error> {
+    pub(crate) fn moment(&self) -> Result<Moment, Error> {
         loop {
             let catalog = self.catalog();
             let snapshot = self.snapshot()?;

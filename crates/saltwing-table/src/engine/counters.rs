@@ -33,11 +33,10 @@ pub(crate) struct DamagedBlocks(Mutex<BTreeMap<u64, String>>);
 impl DamagedBlocks {
     /// A read of a block failed.
     pub(crate) fn note(&self, block: u64, why: &str) {
-        let mut blocks = self.0.lock();
-        if !blocks.contains_key(&block) {
+        self.0.lock().entry(block).or_insert_with(|| {
             tracing::error!(block, why, "a block is damaged");
-            blocks.insert(block, why.to_owned());
-        }
+            why.to_owned()
+        });
     }
 
     /// The block is gone.

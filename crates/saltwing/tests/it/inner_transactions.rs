@@ -439,7 +439,8 @@ fn the_asynchronous_forms() {
     };
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let (inside, beside) = runtime.block_on(async { tokio::join!(inside, beside) });
-    (inside.unwrap(), beside.unwrap());
+    inside.unwrap();
+    beside.unwrap();
     assert_eq!(texts(&blocking, "SELECT k FROM t WHERE k < 10").unwrap(), ["1", "3", "4"]);
     assert_eq!(texts(&blocking, "SELECT COUNT(*) FROM t WHERE k >= 10").unwrap(), ["20"]);
     // A dropped guard is rolled back, also an inner one.
