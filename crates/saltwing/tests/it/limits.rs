@@ -107,7 +107,7 @@ fn a_long_step_stops_when_its_time_is_over() {
             connection.execute("SET statement_timeout = '5ms'", ()).unwrap();
             let started = Instant::now();
             let result = match prepared {
-                false => run(&connection, &sql).map(drop),
+                false => connection.execute(&sql, ()).map(drop),
                 true => connection.prepare(&sql).and_then(|prepared| prepared.execute(()).map(drop)),
             };
             let sql: String = sql.chars().take(80).collect();
