@@ -71,12 +71,19 @@ impl BlockLimits {
 const BLOCKS_TOGETHER: usize = 8;
 
 impl Default for LayoutOptions {
-    /// The sizes for use; in builds for debugging those of [`LayoutOptions::tiny`] when the variable
+    /// [`LayoutOptions::standard`]; in builds for debugging those of [`LayoutOptions::tiny`] when the variable
     /// `SALTWING_TINY_LAYOUT` is set, so that whole test suites can be run with them.
     fn default() -> Self {
         if cfg!(debug_assertions) && std::env::var_os("SALTWING_TINY_LAYOUT").is_some() {
             return Self::tiny();
         }
+        Self::standard()
+    }
+}
+
+impl LayoutOptions {
+    /// The sizes for use.
+    pub fn standard() -> Self {
         Self {
             block_rows: 256,
             block_bytes: 256 << 10,
@@ -93,9 +100,7 @@ impl Default for LayoutOptions {
             merging: Merging::Background,
         }
     }
-}
 
-impl LayoutOptions {
     /// 4 rows a block, overflow values from 20 bytes, 16 rows a delta, runs from the first block on, and merges one
     /// step per commit: a few rows exercise every path.
     pub fn tiny() -> Self {

@@ -103,7 +103,7 @@ const EACH: SplitTarget = SplitTarget { rows_each: 2_000, rows_min: 10_000 };
 #[test]
 fn parts_have_about_as_many_rows_as_they_should() {
     for salt in [0, 1, 3, 50] {
-        let options = LayoutOptions { run_deltas: u64::MAX, ..LayoutOptions::default() };
+        let options = LayoutOptions { run_deltas: u64::MAX, ..LayoutOptions::standard() };
         let mut world = World::open(Arc::new(MemoryStore::new()), options, table(1, salt, None)).unwrap();
         put_all(&mut world, (-10_000..10_000).map(|k| (k, k)));
         let (view, whole) = (world.store.snapshot().unwrap(), route(vec![KeyRange::all()]));
@@ -134,7 +134,7 @@ fn parts_have_about_as_many_rows_as_they_should() {
 
 #[test]
 fn split_points_divide_rows_that_no_block_has() {
-    let options = LayoutOptions { run_deltas: u64::MAX, ..LayoutOptions::default() };
+    let options = LayoutOptions { run_deltas: u64::MAX, ..LayoutOptions::standard() };
     let mut def = table(1, 0, None);
     // k = -5000, 0 and 100.
     let keys = Value::text("6c78,8000,8064");

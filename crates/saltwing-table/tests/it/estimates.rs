@@ -118,7 +118,7 @@ proptest! {
 
 /// 20,000 rows in blocks of 256, every other key.
 fn even_rows(salt: u16) -> World {
-    let options = LayoutOptions { run_deltas: u64::MAX, ..LayoutOptions::default() };
+    let options = LayoutOptions { run_deltas: u64::MAX, ..LayoutOptions::standard() };
     let mut world = World::open(Arc::new(MemoryStore::new()), options, table(1, salt, None)).unwrap();
     put_all(&mut world, (-10_000..10_000).map(|k| (k, k / 100)));
     world.store.merge().unwrap();
@@ -156,7 +156,7 @@ fn many_ranges_are_estimated_by_some() {
 
 #[test]
 fn recent_rows_are_counted_and_many_of_them_estimated() {
-    let mut world = World::open(Arc::new(MemoryStore::new()), LayoutOptions::default(), table(1, 0, None)).unwrap();
+    let mut world = World::open(Arc::new(MemoryStore::new()), LayoutOptions::standard(), table(1, 0, None)).unwrap();
     put_all(&mut world, (0..20_000).map(|k| (k, k)));
     let estimate = |from: i64, to: i64| {
         let key = |k: i64| world.logical(&plain_row(k, 0));

@@ -96,6 +96,7 @@ const QUERIES: [Case; 13] = [
 ];
 
 /// They need the relational engine.
+#[cfg(feature = "datafusion")]
 const RELATIONAL: [Case; 3] = [
     (
         "SELECT a.k, 1 / b.v FROM t a JOIN t b ON b.k = a.k WHERE a.k >= 18990 AND b.k > 0",

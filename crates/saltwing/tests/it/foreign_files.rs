@@ -67,7 +67,7 @@ fn damaged_files_are_errors() {
     }
 }
 
-#[cfg(feature = "parquet")]
+#[cfg(all(feature = "datafusion", feature = "parquet"))]
 mod int96 {
     use std::sync::Arc;
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 
-use saltwing::blocking::{Connection, Statement};
+use saltwing::blocking::Connection;
 use saltwing::{Database, Error, Value, params};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Metadata, Subscriber};
@@ -160,7 +160,8 @@ fn a_kept_write_takes_all_values() {
     let (kept, planned) = (connection(), connection());
     planned.execute("SET executor = 'datafusion'", ()).unwrap();
     for sql in statements {
-        let all: Vec<Statement> = [&kept, &planned].map(|connection| connection.prepare(sql).unwrap()).into();
+        let all: Vec<saltwing::blocking::Statement> =
+            [&kept, &planned].map(|connection| connection.prepare(sql).unwrap()).into();
         for value in &values {
             let runs = [0, 1].map(|which| {
                 let connection = [&kept, &planned][which];

@@ -14,6 +14,7 @@ mod copy_columns;
 mod copy_conflicts;
 mod copy_formats;
 mod copy_streams;
+#[cfg(feature = "datafusion")]
 mod copy_texts;
 mod depth;
 mod derives;
