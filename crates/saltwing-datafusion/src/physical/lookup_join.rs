@@ -31,6 +31,7 @@ use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
 use datafusion::common::utils::normalize_float_zero;
 use datafusion::common::{DataFusionError, JoinType, Result};
 use datafusion::datasource::memory::MemorySourceConfig;
+use datafusion::execution::memory_pool::{MemoryConsumer, MemoryPool, MemoryReservation};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::{Distribution, EquivalenceProperties, PhysicalExpr};
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
@@ -209,20 +210,42 @@ fn values_of<'e>(
 struct Seen {
     converter: RowConverter,
     rows: HashSet<OwnedRow>,
+    /// The memory of the rows, where they may be many.
+    reservation: Option<MemoryReservation>,
 }
+
+/// Bytes of a row that was seen, without its values: it, and its place in the set.
+const SEEN_ROW_BYTES: usize = 2 * size_of::<OwnedRow>();
 
 impl Seen {
     /// No rows yet, of values of these expressions.
     fn new<'e>(exprs: impl Iterator<Item = &'e Arc<dyn PhysicalExpr>>, schema: &Schema) -> Result<Self> {
         let fields = exprs.map(|expr| Ok(SortField::new(expr.data_type(schema)?))).collect::<Result<_>>()?;
-        Ok(Self { converter: RowConverter::new(fields)?, rows: HashSet::new() })
+        Ok(Self { converter: RowConverter::new(fields)?, rows: HashSet::new(), reservation: None })
+    }
+
+    /// The same with rows that count as memory of the pool.
+    fn reserved(self, pool: &Arc<dyn MemoryPool>) -> Self {
+        let reservation = MemoryConsumer::new("keys of a join that looks rows up").register(pool);
+        Self { reservation: Some(reservation), ..self }
     }
 
     /// The rows that were not seen before. Values are the same here as in a hash join, where -0.0 is 0.0.
+    ///
+    /// # Errors
+    /// The limit of memory; those of Arrow.
     fn news(&mut self, values: &[ArrayRef]) -> Result<BooleanArray> {
         let values: Vec<ArrayRef> = values.iter().map(normalize_float_zero).collect();
         let rows = self.converter.convert_columns(&values)?;
-        Ok(rows.iter().map(|row| Some(self.rows.insert(row.owned()))).collect())
+        let mut bytes = 0;
+        let news = rows.iter().map(|row| {
+            let is_new = self.rows.insert(row.owned());
+            bytes += if is_new { SEEN_ROW_BYTES + row.as_ref().len() } else { 0 };
+            Some(is_new)
+        });
+        let news = news.collect();
+        self.reservation.iter().try_for_each(|reservation| reservation.try_grow(bytes))?;
+        Ok(news)
     }
 }
 
@@ -325,7 +348,9 @@ impl ExecutionPlan for LookupJoinExec {
         let output = output_of(*self.join.join_type(), self.side, self.join.filter().is_some());
         let mut joined = match output {
             Some(Output::Joined) => None,
-            Some(Output::Inner) => Some(Seen::new(self.outer_equals(), &self.outer.schema())?),
+            Some(Output::Inner) => {
+                Some(Seen::new(self.outer_equals(), &self.outer.schema())?.reserved(task.memory_pool()))
+            }
             None => return Err(RelationalError::bug("a join that lookups do not serve").into()),
         };
         let this = self.clone();

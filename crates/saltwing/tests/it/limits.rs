@@ -214,6 +214,20 @@ fn rows_that_a_query_writes_count_as_memory() {
     assert_eq!(connection.execute(copied, ()).unwrap().rows_affected, 10_000);
 }
 
+/// A semi join that looks rows up remembers by which values it has done so.
+#[test]
+fn values_that_a_lookup_has_met_count_as_memory() {
+    let connection = filled(Database::memory_builder().memory_limit(4 << 20));
+    let sql = |met: u64| {
+        format!("SELECT COUNT(*) FROM t WHERE k IN (SELECT s.value % 1000000 FROM generate_series(1, {met}) s)")
+    };
+    let plan = run(&connection, &format!("EXPLAIN {}", sql(200_000))).unwrap().join("\n");
+    assert!(plan.to_lowercase().contains("lookup"), "{plan}");
+    assert_eq!(run(&connection, &sql(1000)).unwrap(), ["99"]);
+    let error = run(&connection, &sql(200_000)).unwrap_err();
+    assert_eq!(error.code().as_str(), "budget_exceeded", "{error}");
+}
+
 #[test]
 fn the_memory_limit_is_a_setting() {
     let connection = filled(Database::memory_builder().memory_limit(100 << 20));
