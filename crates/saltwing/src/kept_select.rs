@@ -17,7 +17,8 @@ use crate::kept::Kept;
 #[derive(Default)]
 pub(crate) struct KeptSelect(Kept<Arc<PlanKind>>);
 
-enum PlanKind {
+/// How a query runs, as far as it is known without values.
+pub(crate) enum PlanKind {
     /// Planned to the end: there are no parameters.
     Whole(Arc<SelectPlan>),
     /// A template; with the plan for values that give a part of the key.
@@ -36,9 +37,9 @@ pub(crate) struct ReadyPlan {
 }
 
 impl KeptSelect {
-    /// Whether it is known how the direct path runs the query.
-    pub(crate) fn is_planned(&self, version: u64) -> bool {
-        self.0.of(version).is_some()
+    /// The plan for a version of the catalog, if the query was planned on it.
+    pub(crate) fn of(&self, version: u64) -> Option<Arc<PlanKind>> {
+        self.0.of(version)
     }
 
     /// Plans the query as far as possible without values, for all its runs.
@@ -50,19 +51,21 @@ impl KeptSelect {
         statement: &QueryStatement,
         catalog: &dyn CatalogReader,
         has_parameters: bool,
-    ) -> Result<(), Error> {
+    ) -> Result<Arc<PlanKind>, Error> {
         let kind = Arc::new(kind(statement, catalog, has_parameters));
         // Planning that was stopped says nothing about the plan.
         interrupt::spend(0).map_err(TableError::from)?;
-        self.0.put(catalog.version(), kind);
-        Ok(())
+        self.0.put(catalog.version(), kind.clone());
+        Ok(kind)
     }
+}
 
+impl PlanKind {
     /// The plan of the query with these values; `None` where it must be made from the text.
-    pub(crate) fn planned(&self, version: u64, values: &[Value]) -> Option<ReadyPlan> {
-        match &*self.0.of(version)? {
-            PlanKind::Whole(plan) => Some(ReadyPlan { plan: plan.clone(), part: None }),
-            PlanKind::Template(template, part_plan) => {
+    pub(crate) fn with_values(&self, values: &[Value]) -> Option<ReadyPlan> {
+        match self {
+            Self::Whole(plan) => Some(ReadyPlan { plan: plan.clone(), part: None }),
+            Self::Template(template, part_plan) => {
                 if let Some(plan) = part_plan
                     && let Some(part) = template.key_access(values)
                 {
@@ -71,13 +74,13 @@ impl KeptSelect {
                 let plan = Arc::new(SelectPlan::new(template.bind(values)?).ok()?);
                 Some(ReadyPlan { plan, part: None })
             }
-            PlanKind::Relational | PlanKind::None => None,
+            Self::Relational | Self::None => None,
         }
     }
 
-    /// Whether it is known, since [`KeptSelect::planned`] has looked, that the relational engine runs the query.
-    pub(crate) fn is_relational(&self, version: u64) -> bool {
-        self.0.of(version).is_some_and(|kind| matches!(*kind, PlanKind::Relational))
+    /// Whether the relational engine runs the query.
+    pub(crate) fn is_relational(&self) -> bool {
+        matches!(self, Self::Relational)
     }
 }
 

@@ -10,6 +10,7 @@ use saltwing_access::ScanContext;
 use saltwing_bind::ResultColumn;
 use saltwing_exec::select::result_schema;
 use saltwing_expr::{RowValues, ValueColumn, ValueRef};
+use saltwing_types::interrupt::Entered;
 use saltwing_types::table::is_same_name;
 use saltwing_types::{ErrorCode, SqlType, Value};
 
@@ -82,7 +83,7 @@ impl ArrowRows {
     /// # Errors
     /// The error of the read or of the computation.
     pub fn next_blocking(&mut self) -> Result<Option<RecordBatch>, Error> {
-        let _statement = self.running.as_ref().map(|running| running.context.enter());
+        let _statement = self.enter();
         let batch = self.source.next_blocking(&self.columns).map_err(|error| self.placed(error))?;
         Ok(self.noticed(batch))
     }
@@ -114,6 +115,12 @@ impl ArrowRows {
     /// Whether nothing is left to be read, or to be said.
     fn is_at_end(&self) -> bool {
         self.running.is_none() && matches!(self.source, BatchSource::Values(None))
+    }
+
+    /// Makes the statement that of the thread, if its rows are still to be read here.
+    fn enter(&self) -> Option<Entered> {
+        let running = self.running.as_ref().filter(|_| self.source.reads())?;
+        Some(running.context.enter())
     }
 
     /// An error of the statement, with its text.
@@ -244,7 +251,7 @@ impl Rows {
         }
         let Some(RowSet { cells: Cells::Values(values), .. }) = Arc::get_mut(&mut self.set) else { return Ok(false) };
         values.clear();
-        let statement = self.batches.running.as_ref().map(|running| running.context.enter());
+        let statement = self.batches.enter();
         let has_rows = self.batches.source.next_values(values);
         drop(statement);
         self.left = 0..values.rows();

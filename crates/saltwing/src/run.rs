@@ -229,15 +229,18 @@ impl Session {
             return kept();
         }
         let catalog = self.catalog();
-        let planning = (!known.plan.is_planned(catalog.version())).then(|| self.begin());
-        if let Some(context) = &planning {
-            let _statement = context.enter();
-            known.plan.plan(statement, &*catalog, !params.is_empty())?;
-        }
+        let (kind, planning) = match known.plan.of(catalog.version()) {
+            Some(kind) => (kind, None),
+            None => {
+                let context = self.begin();
+                let _statement = context.enter();
+                (known.plan.plan(statement, &*catalog, !params.is_empty())?, Some(context))
+            }
+        };
         let begin = || planning.clone().unwrap_or_else(|| self.begin());
         let run_anew = || self.run_query_in(begin(), statement, params);
-        let Some(ReadyPlan { plan, part }) = known.plan.planned(catalog.version(), params) else {
-            let is_kept = executor == ExecutorChoice::Auto && known.plan.is_relational(catalog.version());
+        let Some(ReadyPlan { plan, part }) = kind.with_values(params) else {
+            let is_kept = executor == ExecutorChoice::Auto && kind.is_relational();
             return if is_kept { kept() } else { run_anew() };
         };
         if let Some(row_key) = plan.point_key(part.as_ref())
@@ -358,10 +361,11 @@ impl Session {
         if statement.has_sequences || self.executor() == ExecutorChoice::DataFusion {
             return Ok(None);
         }
-        if !kept.is_planned(catalog.version()) {
-            kept.plan(statement, catalog, !values.is_empty())?;
-        }
-        let Some(ReadyPlan { plan, part }) = kept.planned(catalog.version(), values) else { return Ok(None) };
+        let kind = match kept.of(catalog.version()) {
+            Some(kind) => kind,
+            None => kept.plan(statement, catalog, !values.is_empty())?,
+        };
+        let Some(ReadyPlan { plan, part }) = kind.with_values(values) else { return Ok(None) };
         if plan.keeps_groups() {
             return Ok(None);
         }
