@@ -14,7 +14,7 @@ use saltwing_store::device::{self, Device};
 use saltwing_store::directory::Directory;
 use saltwing_store::group_sync::GroupSync;
 use saltwing_store::watermark::Watermark;
-use saltwing_store::{Bytes, LeftOut, Space, StoreError, WriteBatch, WriteStall, foreign};
+use saltwing_store::{Bytes, LeftOut, Space, StoreError, Waits, WriteBatch, WriteStall, foreign};
 use std::fs::File;
 use std::io;
 use std::path::Path;
@@ -57,6 +57,8 @@ pub(crate) struct Inner {
     pub(crate) has_unapplied: AtomicBool,
     /// Bytes of batches that redb has not brought to the disk.
     pub(crate) waiting_bytes: AtomicU64,
+    /// The times that writers waited for the end of a round.
+    pub(crate) checkpoints: Waits,
     /// The damaged pages that were met.
     pub(crate) damages: Arc<Damages>,
     /// What the journal has, for a reader that finds pages damaged: redb does not get it then.
@@ -269,10 +271,12 @@ impl Inner {
 
     /// Makes redb write all batches to the disk, so that the journal can restart.
     pub(crate) fn end_round(&self, writer: &mut Writer) -> Result<(), StoreError> {
-        self.write(|| {
-            self.apply_all(writer)?;
-            commit_durably(self.database.read().begin_write()?, writer)?;
-            Ok(writer.journal.begin_round(self.round_bytes_max())?)
+        self.checkpoints.timed(|| {
+            self.write(|| {
+                self.apply_all(writer)?;
+                commit_durably(self.database.read().begin_write()?, writer)?;
+                Ok(writer.journal.begin_round(self.round_bytes_max())?)
+            })
         })?;
         self.waiting_bytes.store(0, Ordering::Relaxed);
         Ok(())

@@ -12,7 +12,7 @@ use saltwing_store::group_sync::GroupSync;
 use saltwing_store::watermark::{self, Found, Watermark};
 use saltwing_store::{
     Announced, Bytes, Capabilities, Cursor, Direction, Durability, DurabilityScope, KEY_BYTES_MAX, KeyBounds, LeftOut,
-    OpenOptions, OrderedKv, Snapshot, Space, StoreError, WriteBatch, WriteStall,
+    OpenOptions, OrderedKv, Snapshot, Space, StoreError, WaitStats, Waits, WriteBatch, WriteStall,
 };
 
 use crate::cursor::cursor;
@@ -79,6 +79,7 @@ pub fn open(path: impl AsRef<Path>, options: OpenOptions) -> Result<RedbStore, S
         device: Device::with_batches_of(BATCH_BYTES),
         has_unapplied: AtomicBool::new(false),
         waiting_bytes: AtomicU64::new(0),
+        checkpoints: Waits::default(),
         damages,
         above,
         readonly,
@@ -104,6 +105,10 @@ impl OrderedKv for RedbStore {
 
     fn damages(&self) -> Vec<LeftOut> {
         self.inner.damages.list()
+    }
+
+    fn checkpoints(&self) -> WaitStats {
+        self.inner.checkpoints.stats()
     }
 
     fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, StoreError> {

@@ -46,6 +46,7 @@ mod space;
 mod store;
 pub mod torn;
 pub mod trace;
+mod waits;
 pub mod watermark;
 
 pub use batch::{BATCH_BYTES_MAX, Mutation, WriteBatch};
@@ -60,6 +61,7 @@ pub use range_cursor::{Range, RangeCursor};
 pub use space::Space;
 pub use store::{Cursor, LeftOut, OrderedKv, Snapshot, WriteStall};
 pub use trace::Trace;
+pub use waits::{WaitStats, Waits};
 
 /// Calls of a store's own code, which may panic.
 pub use saltwing_types::foreign;

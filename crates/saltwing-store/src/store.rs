@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use crate::{Announced, Bytes, Capabilities, Direction, Durability, KeyBounds, Space, StoreError, WriteBatch};
+use crate::{
+    Announced, Bytes, Capabilities, Direction, Durability, KeyBounds, Space, StoreError, WaitStats, WriteBatch,
+};
 
 /// A damaged part of a store's own files.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,6 +49,12 @@ pub trait OrderedKv: Send + Sync + 'static {
     /// go on.
     fn damages(&self) -> Vec<LeftOut> {
         Vec::new()
+    }
+
+    /// The checkpoints since the opening: what only the log has goes to the store's other files, and writers wait. None in a store
+    /// that has no log, or none that it tells of.
+    fn checkpoints(&self) -> WaitStats {
+        WaitStats::default()
     }
 
     /// The newest value of `key`; `None` where there is none.

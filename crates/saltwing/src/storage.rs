@@ -6,6 +6,7 @@ use arrow::array::{ArrayRef, Float64Array, Int64Array, StringArray};
 use saltwing_access::{Table, TableError};
 use saltwing_bind::{ResultColumn, resolve};
 use saltwing_sql::TableRef;
+use saltwing_store::WaitStats;
 use saltwing_table::{BackgroundFailure, StorageStats, TableStorage};
 use saltwing_types::{SqlType, Value, text};
 
@@ -63,11 +64,19 @@ pub(crate) const READ: [Count<TableStorage>; 2] = [
 ];
 
 /// The numbers of the database, in the row of the total alone.
-pub(crate) const WHOLE: [Count<StorageStats>; 3] = [
+pub(crate) const WHOLE: [Count<StorageStats>; 7] = [
     counter("merge_count", "merges that ended", |s| s.merges),
+    counter("merge_wait_count", "waits of commits for a merge", |s| s.merge_waits.count),
+    gauge("merge_wait_max_us", "the longest of these waits, in microseconds", |s| longest_us(s.merge_waits)),
+    counter("checkpoint_count", "checkpoints of the store, for which commits wait", |s| s.checkpoints.count),
+    gauge("checkpoint_max_us", "the longest of these, in microseconds", |s| longest_us(s.checkpoints)),
     gauge("cache_bytes", "bytes of blocks in memory", |s| s.cache_bytes),
     gauge("cache_bytes_max", "the most there may be, about", |s| s.cache_bytes_max),
 ];
+
+fn longest_us(waits: WaitStats) -> u64 {
+    u64::try_from(waits.longest.as_micros()).unwrap_or(u64::MAX)
+}
 
 /// The numbers of tables, and their totals.
 struct Listing {

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use parking_lot::{Mutex, RwLock};
 use saltwing_access::{Clock, SteadyClock, StorageError, TableError};
-use saltwing_store::{Direction, KeyBounds, OrderedKv};
+use saltwing_store::{Direction, KeyBounds, OrderedKv, Waits};
 
 use crate::engine::block_store::{BlockStore, Unread};
 use crate::engine::failure::Failures;
@@ -84,6 +84,7 @@ impl StorageEngine {
             base_rows: AtomicU64::new(base_rows),
             merges: AtomicU64::new(0),
             stalled: OnceLock::new(),
+            merge_waits: Waits::default(),
             failures: Failures::default(),
             signal: MergeSignal::default(),
         })

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use saltwing_store::LeftOut;
+use saltwing_store::{LeftOut, WaitStats};
 use saltwing_types::TableId;
 
 use crate::engine::failure::BackgroundFailure;
@@ -21,6 +21,10 @@ pub struct StorageStats {
     pub last_failure: Option<BackgroundFailure>,
     /// Merges that ended: generations of recent rows that are in blocks as a whole.
     pub merges: u64,
+    /// Waits of commits for a merge, because recent rows came faster than it took them.
+    pub merge_waits: WaitStats,
+    /// Checkpoints of the store, for which commits wait.
+    pub checkpoints: WaitStats,
     /// Bytes of blocks in memory.
     pub cache_bytes: u64,
     /// The most there may be, about.
@@ -96,6 +100,8 @@ impl StorageEngine {
         let table = |id: &TableId| self.table_storage(*id, &moment.get(&id.0).cloned().unwrap_or_default());
         StorageStats {
             merges: self.merges.load(Relaxed),
+            merge_waits: self.merge_waits.stats(),
+            checkpoints: self.kv.checkpoints(),
             last_failure: self.failures.last(),
             cache_bytes: self.blocks.cache.bytes() as u64,
             cache_bytes_max: self.options.cache_bytes as u64,

@@ -24,7 +24,7 @@ use std::sync::{Arc, OnceLock};
 use imbl::OrdMap;
 use parking_lot::{Mutex, RwLock};
 use saltwing_access::{Clock, StorageError, Table, TableError};
-use saltwing_store::{Announced, Durability, OrderedKv, StoreError, WriteBatch};
+use saltwing_store::{Announced, Durability, OrderedKv, StoreError, Waits, WriteBatch};
 use saltwing_types::TableId;
 
 use crate::engine::block_store::BlockStore;
@@ -57,6 +57,8 @@ pub(crate) struct StorageEngine {
     pub(super) merges: AtomicU64,
     /// Why no merge is tried until the store is opened again: one could not be written, or may or may not have been written.
     pub(super) stalled: OnceLock<String>,
+    /// Waits of commits for a merge.
+    pub(super) merge_waits: Waits,
     pub(super) failures: Failures,
     pub(super) signal: MergeSignal,
 }
@@ -182,7 +184,7 @@ impl StorageEngine {
             commits.rows >= 2 * rows_max || commits.bytes >= 2 * self.options.delta_bytes
         };
         if is_crowded() {
-            self.signal.wait_for_merge(|| is_crowded() && !self.is_stalled());
+            self.merge_waits.timed(|| self.signal.wait_for_merge(|| is_crowded() && !self.is_stalled()));
         }
     }
 

@@ -7,7 +7,8 @@ use crate::{code, texts};
 
 const COLUMNS: &str = "table_schema, table_name, delta_rows, delta_bytes, block_count, block_rows, block_raw_bytes, \
     run_count, run_rows, run_raw_bytes, written_rows, written_bytes, merge_step_count, merged_rows, merged_bytes, write_amplification_ratio, \
-    cache_hit_count, cache_miss_count, merge_count, cache_bytes, cache_bytes_max, last_failure, damage";
+    cache_hit_count, cache_miss_count, merge_count, merge_wait_count, merge_wait_max_us, checkpoint_count, checkpoint_max_us, \
+    cache_bytes, cache_bytes_max, last_failure, damage";
 
 fn filled() -> Database {
     let database = Database::memory().unwrap();
@@ -140,6 +141,9 @@ fn the_builder_says_how_many_rows_are_recent_and_how_much_memory_blocks_take() {
     // Writers wait at twice the limit, so not all of them can be recent.
     let connection = committed(builder().delta_limits(10, 1 << 30).merge_threads(2), 100).connect().blocking();
     assert!(number(&numbers(&connection, "SHOW STORAGE FOR t", 0), "block_rows") > 0.0);
+    let total = numbers(&connection, "SHOW STORAGE", 1);
+    assert_eq!(number(&total, "merge_wait_count") > 0.0, number(&total, "merge_wait_max_us") > 0.0);
+    assert_eq!(number(&total, "checkpoint_count"), 0.0, "a store in memory has no log");
 }
 
 /// What a table's options say of its blocks, when it is made and later, is what COMPACT makes of them.
