@@ -43,7 +43,19 @@ impl Original {
             Self::Header => 1 << 63,
         }
     }
+
+    /// The one of a number.
+    fn of(number: u64) -> Self {
+        match (number >> 63, (number >> 62) & 1) {
+            (1, _) => Self::Header,
+            (_, 1) => Self::Sums(number ^ (1 << 62)),
+            _ => Self::Page(number),
+        }
+    }
 }
+
+/// The number of a slot whose copy was cut off: that of page 0, which holds redb's header and has no copy as a page.
+const CUT: u64 = 0;
 
 /// The file of copies.
 #[derive(Debug, Default)]
@@ -95,6 +107,20 @@ impl Copies {
         }
     }
 
+    /// The file of pages ends here: copies of pages and of groups from these numbers on are forgotten, also by the next opening. A
+    /// page that comes there later is another one.
+    pub(crate) fn cut(&self, pages: u64, groups: u64) {
+        let is_cut = |number: u64| match Original::of(number) {
+            Original::Page(page) => page >= pages,
+            Original::Sums(group) => group >= groups,
+            Original::Header => false,
+        };
+        let mut state = self.state.lock();
+        if state.as_mut().is_some_and(|state| state.cut(is_cut).is_err()) {
+            *state = None;
+        }
+    }
+
     /// Writes the copies that wait.
     pub(crate) fn write(&self) {
         let mut state = self.state.lock();
@@ -132,10 +158,22 @@ impl State {
         for slot in 0..len {
             let mut number = [0; 8];
             positioned::read(&state.file, slot * SLOT as u64, &mut number)?;
-            // The later one counts, and the other one is free.
-            state.free.extend(state.slots.insert(u64::from_le_bytes(number), slot));
+            match u64::from_le_bytes(number) {
+                CUT => state.free.push(slot),
+                // The later one counts, and the other one is free.
+                number => state.free.extend(state.slots.insert(number, slot)),
+            }
         }
         Ok(state)
+    }
+
+    fn cut(&mut self, is_cut: impl Fn(u64) -> bool) -> Result<()> {
+        self.waiting.retain(|number, _| !is_cut(*number));
+        for (_, slot) in self.slots.extract_if(|number, _| is_cut(*number)) {
+            positioned::write(&self.file, slot * SLOT as u64, &CUT.to_le_bytes())?;
+            self.free.push(slot);
+        }
+        Ok(())
     }
 
     fn write(&mut self) -> Result<()> {
@@ -191,5 +229,27 @@ mod tests {
         let reader = Copies::open(home.path(), true, false);
         assert!([8, 9].iter().all(|number| reader.find(Original::Page(*number)).is_none()));
         assert_eq!(Copies::open(&home.path().join("missing"), true, false).find(Original::Header), None);
+    }
+
+    #[test]
+    fn copies_of_what_was_cut_off_do_not_come_back() {
+        let home = tempfile::tempdir().unwrap();
+        let originals = [Original::Header, Original::Page(5), Original::Page(6), Original::Sums(2), Original::Sums(3)];
+        let copies = Copies::open(home.path(), false, true);
+        originals.iter().for_each(|original| copies.keep(*original, &[1; PAGE as usize]));
+        copies.write();
+        copies.keep(Original::Page(7), &[1; PAGE as usize]);
+        copies.cut(6, 3);
+        copies.write();
+        for copies in [copies, Copies::open(home.path(), false, false)] {
+            let found = originals.map(|original| copies.find(original).is_some());
+            assert_eq!((found, copies.find(Original::Page(7))), ([true, true, false, true, false], None));
+        }
+        assert!(originals.iter().all(|original| Original::of(original.number()) == *original));
+        let again = Copies::open(home.path(), false, false);
+        again.keep(Original::Page(8), &[2; PAGE as usize]);
+        again.write();
+        let slots = fs::metadata(home.path().join(FILE)).unwrap().len() / SLOT as u64;
+        assert_eq!(slots, originals.len() as u64, "its slot was free");
     }
 }

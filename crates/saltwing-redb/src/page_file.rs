@@ -410,6 +410,7 @@ impl StorageBackend for PageFile {
                 self.groups.write().remove(&last);
                 self.changed.lock().remove(&last);
             }
+            self.copies.cut(len / PAGE, len.div_ceil(GROUP_PAGES * PAGE));
         }
         Ok(())
     }

@@ -11,8 +11,12 @@ use super::{Copies, GROUP_PAGES, PAGE, PageFile, ZEROS, inner_len, outer_len};
 use crate::stand_in::is_of_stand_in;
 
 fn open(path: &std::path::Path) -> PageFile {
+    open_with(path, Copies::default())
+}
+
+fn open_with(path: &std::path::Path, copies: Copies) -> PageFile {
     let file = File::options().read(true).write(true).create(true).truncate(false).open(path).unwrap();
-    PageFile::new(file, true, Copies::default(), Arc::default())
+    PageFile::new(file, true, copies, Arc::default())
 }
 
 fn read(file: &PageFile, page: u64, pages: usize) -> std::io::Result<Vec<u8>> {
@@ -108,6 +112,31 @@ fn what_was_cut_off_comes_back_as_never_written() {
             assert!(damage(file, gone, 1).is_some());
             assert_eq!(read(file, 9, 1).unwrap(), vec![1; PAGE as usize]);
         }
+    }
+}
+
+/// The checksums of a group that was cut off are not those of the one that comes there later.
+#[test]
+fn nothing_is_restored_where_the_file_was_cut_off() {
+    let home = tempfile::tempdir().unwrap();
+    let path = home.path().join("pages");
+    let file = open_with(&path, Copies::open(home.path(), false, true));
+    // Of the present version, in which a page of zeros that was written has a checksum of its own.
+    file.set_len(3 * GROUP_PAGES * PAGE).unwrap();
+    file.write(0, &[7; 320]).unwrap();
+    for page in [GROUP_PAGES + 1, 2 * GROUP_PAGES + 1] {
+        file.write(page * PAGE, &[0; PAGE as usize]).unwrap();
+    }
+    file.sync_data().unwrap();
+    file.set_len(GROUP_PAGES * PAGE).unwrap();
+    let reopened = open_with(&path, Copies::open(home.path(), false, false));
+    let mut header = [0; 320];
+    reopened.read(0, &mut header).unwrap();
+    for file in [file, reopened] {
+        file.set_len(3 * GROUP_PAGES * PAGE).unwrap();
+        file.write((2 * GROUP_PAGES + 5) * PAGE, &[3; PAGE as usize]).unwrap();
+        assert_eq!(file.damages.list(), [], "nothing is damaged");
+        assert!(damage(&file, GROUP_PAGES + 1, 1).is_some(), "the page was not written since");
     }
 }
 
