@@ -26,6 +26,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 const TAKEN_PER_LIVE: u64 = 2;
 /// The same multiple if writers would wait for the compaction. Until then redb writes new data to the freed pages.
 const TAKEN_PER_LIVE_WRITTEN: u64 = 4;
+/// The most live bytes of a file that is compacted while writers would wait: about 0.1 seconds.
+const LIVE_BYTES_WRITTEN_MAX: u64 = 16 << 20;
 /// The least gain of a compaction.
 const GAIN_BYTES_MIN: u64 = 1 << 20;
 /// On a full device the file is compacted when it exceeds the live bytes by this fraction of them (1/n).
@@ -149,7 +151,7 @@ impl Inner {
                 self.has_unapplied.store(true, Ordering::Release);
             }
         }
-        if bytes >= self.round_bytes_max() {
+        if writer.journal.is_full(self.round_bytes_max()) {
             return self.end_round(&mut writer);
         }
         if writer.unapplied.is_full() { self.write(|| self.apply_all(&mut writer)) } else { Ok(()) }
@@ -247,17 +249,16 @@ impl Inner {
 
     /// Whether compacting the file is worth its cost.
     pub(crate) fn is_worth_compacting(&self, writer: &Writer, stall: WriteStall) -> io::Result<bool> {
-        let per_live = match stall {
-            WriteStall::Allowed => TAKEN_PER_LIVE,
-            WriteStall::Avoided => TAKEN_PER_LIVE_WRITTEN,
-        };
         let (taken, live) = (device::taken(&self.pages)?, writer.live.total());
         let is_worth = |bytes: u64| taken >= bytes + GAIN_BYTES_MIN;
+        let is_worth_stall = match stall {
+            WriteStall::Allowed => is_worth(TAKEN_PER_LIVE * live),
+            WriteStall::Avoided => live <= LIVE_BYTES_WRITTEN_MAX && is_worth(TAKEN_PER_LIVE_WRITTEN * live),
+        };
         // Not for the same again, where pages that are filled in part are all that there is to gain.
         let is_any_dead_since = live + GAIN_BYTES_MIN <= writer.compacted;
         let is_full = || self.room() == Some(0);
-        let is_worth =
-            is_worth(per_live * live) || is_any_dead_since && is_worth(live + live / SLACK_PART) && is_full();
+        let is_worth = is_worth_stall || is_any_dead_since && is_worth(live + live / SLACK_PART) && is_full();
         Ok(is_worth && self.has_room_to_compact(live)?)
     }
 

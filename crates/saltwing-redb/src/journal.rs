@@ -36,6 +36,13 @@ pub(crate) const FILE: &str = "journal";
 /// A round ends when it has this many bytes: redb commits durably, and the journal starts again.
 pub(crate) const ROUND_BYTES_MAX: u64 = 64 << 20;
 
+/// A round of many batches ends at this many bytes already. Many writers write them, or one that waits for each, and all of them wait
+/// for the end of the round, which takes longer the more bytes it has. The writer of a few large batches waits for its own bytes, and
+/// more of its time would go into more rounds.
+const ROUND_BYTES_OF_MANY: u64 = 8 << 20;
+/// So many batches are many.
+const MANY_BATCHES: u64 = 1024;
+
 /// The file grows by so much more than a record needs. These bytes take no space before they are written.
 const RESERVED_BYTES: u64 = 4 << 20;
 
@@ -132,6 +139,12 @@ impl Journal {
     /// Bytes of the records of this base.
     pub(crate) fn bytes(&self) -> u64 {
         self.at
+    }
+
+    /// Whether the round is to end, where one has at most so many bytes.
+    pub(crate) fn is_full(&self, bytes_max: u64) -> bool {
+        let is_of_many = self.next - self.base >= MANY_BATCHES;
+        self.at >= bytes_max || is_of_many && self.at >= ROUND_BYTES_OF_MANY
     }
 
     /// Writes a batch behind the others, without a sync. All up to the number `synced` are on the disk.

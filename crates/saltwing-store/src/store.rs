@@ -22,7 +22,7 @@ pub struct LeftOut {
 pub enum WriteStall {
     /// Nobody writes, or the space is needed.
     Allowed,
-    /// Somebody writes. Space is freed only if there is much more dead than live data.
+    /// Somebody writes. Space is freed only if there is much more dead than live data, and little of the latter.
     Avoided,
 }
 

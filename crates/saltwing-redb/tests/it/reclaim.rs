@@ -128,6 +128,57 @@ fn a_file_of_some_dead_data_stays_while_others_write() {
     assert!(dead < 4 * live + (2 << 20), "{dead} bytes for {live}");
 }
 
+/// Writers would wait for as long as it takes to move the data that lives.
+#[test]
+fn a_file_of_much_live_data_is_compacted_when_nobody_writes() {
+    const BYTES: usize = 80_000;
+    let home = home();
+    let (store, mut model) = (open(home.path()), Model::new());
+    for key in 0..1_400_u64 {
+        let mut batch = WriteBatch::new();
+        let value = vec![key as u8; BYTES];
+        batch.put(SPACE, key.to_be_bytes(), value.clone());
+        store.write(batch, Durability::Buffered).unwrap();
+        model.insert(key, value);
+    }
+    let mut batch = WriteBatch::new();
+    while model.len() > 250 {
+        model.pop_first().iter().for_each(|(key, _)| batch.delete(SPACE, key.to_be_bytes()));
+    }
+    store.write(batch, Durability::Buffered).unwrap();
+    let [busy, quiet] = [WriteStall::Avoided, WriteStall::Allowed].map(|stall| {
+        store.reclaim(stall).unwrap();
+        disk(home.path()) / (model.len() * BYTES) as u64
+    });
+    assert!(busy >= 5 && quiet <= 2, "{busy} and {quiet} times the live bytes");
+    assert_holds(&store, &model);
+}
+
+/// The end of a round is short where many writers wait for it, and rare where one writer writes much at once.
+#[test]
+fn a_round_of_many_small_batches_is_short() {
+    const MIB: u64 = 1 << 20;
+    let home = home();
+    let store = open(home.path());
+    let mut next = 0_u64;
+    let mut checkpoints_of = |total: u64, batch_bytes: u64| {
+        let before = store.checkpoints().count;
+        for _ in 0..total / batch_bytes {
+            let mut batch = WriteBatch::new();
+            for _ in 0..batch_bytes / 1024 {
+                next += 1;
+                batch.put(SPACE, (next % 5_000).to_be_bytes(), vec![7; 1000]);
+            }
+            store.write(batch, Durability::Buffered).unwrap();
+        }
+        store.checkpoints().count - before
+    };
+    assert_eq!(checkpoints_of(33 * MIB, 4096), 4, "8 MiB each");
+    assert_eq!(checkpoints_of(100 * MIB, MIB), 1, "64 MiB");
+    store.close().unwrap();
+    assert!(store.checkpoints().longest.as_nanos() > 0);
+}
+
 /// Values that come to have more pieces, fewer, and none.
 #[test]
 fn a_value_of_another_length_leaves_nothing_of_the_one_before() {
