@@ -304,7 +304,7 @@ fn by_kind(base: &Path) -> io::Result<BTreeMap<String, Vec<PathBuf>>> {
     Ok(kinds)
 }
 
-/// Copies a database, a file without the zeros at its end: they would take nearly all of the damage.
+/// Copies a database, the journal without the zeros at its end: they would take nearly all of the damage.
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
     fs::create_dir_all(to)?;
     for entry in fs::read_dir(from)? {
@@ -317,7 +317,7 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
             continue;
         }
         let mut bytes = fs::read(&path)?;
-        if path.extension().is_some_and(|extension| extension == "jnl") {
+        if path.file_name().is_some_and(|name| name == "journal") {
             bytes.truncate(bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1));
         }
         fs::write(target, bytes)?;

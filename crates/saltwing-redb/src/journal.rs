@@ -41,7 +41,7 @@ pub(crate) const ROUND_BYTES_MAX: u64 = 64 << 20;
 /// more of its time would go into more rounds.
 const ROUND_BYTES_OF_MANY: u64 = 8 << 20;
 /// So many batches are many.
-const MANY_BATCHES: u64 = 1024;
+const MANY_BATCHES: u64 = 512;
 
 /// The file grows by so much more than a record needs. These bytes take no space before they are written.
 const RESERVED_BYTES: u64 = 4 << 20;

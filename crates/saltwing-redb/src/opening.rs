@@ -204,8 +204,8 @@ fn cut_torn(directory: &Directory, readonly: bool, torn: &Torn) -> Result<String
     if readonly {
         return Ok(torn::left_out(&why));
     }
-    let cut = Cut { log, at: torn.at, end: Some(torn.end), is_removed: false };
-    Ok(torn::notice(&why, &[cut.make(directory.path())?]))
+    let cut = Cut { log, at: torn.at, end: torn.end };
+    Ok(torn::notice(&why, cut.make(directory.path())?.as_deref()))
 }
 
 /// The number of a new database's first batch.

@@ -57,7 +57,7 @@ pub fn open(path: impl AsRef<Path>, options: OpenOptions) -> Result<RedbStore, S
     };
     let names = TableNames::new();
     let readonly = options.access.is_readonly();
-    let opening = Opening { directory: &directory, options: &options, acknowledged: found.marks().acknowledged };
+    let opening = Opening { directory: &directory, options: &options, acknowledged: found.acknowledged() };
     let Opened { pages, database, damages, above, writer, notice, left_out } = opening.run(&names)?;
     let failed = |error| StoreError::io("open", directory.path(), error);
     let journal_file = writer.journal.file().map_err(failed)?;

@@ -22,7 +22,7 @@
 //! 6. a space that was cleared is empty, and no crash brings back a part of it under later writes.
 //!
 //! # Left to others
-//! Locking a directory and telling whose it is: [`directory`]. Which commits were on the disk: [`commit_number`],
+//! Locking a directory and telling whose it is: [`directory`]. Which commits were on the disk:
 //! [`watermark`]. Ends of logs that a crash has torn: [`torn`]. Room on the device: [`device`].
 //! Order of rows, versions, expiry: the crates above.
 
@@ -33,7 +33,6 @@ mod batch;
 mod bounds;
 mod bytes;
 mod capabilities;
-pub mod commit_number;
 #[cfg(any(test, feature = "conformance"))]
 pub mod conformance;
 pub mod device;

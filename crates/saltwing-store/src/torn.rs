@@ -13,8 +13,6 @@ const TORN: &str = "TORN";
 
 /// The way out of damage.
 pub const SALVAGE: &str = "restore a backup, or run `saltwing salvage`";
-/// The way out of damage that keeps a salvage out, too.
-pub const RESTORE: &str = "restore a backup";
 /// Why a torn end is cut off.
 pub const NEVER_ACKNOWLEDGED: &str = "not written whole, and never acknowledged";
 
@@ -23,22 +21,10 @@ pub const NEVER_ACKNOWLEDGED: &str = "not written whole, and never acknowledged"
 pub struct Cut {
     /// The log's file.
     pub log: PathBuf,
-    /// Bytes that stay, if the file does.
+    /// Bytes that stay.
     pub at: u64,
-    /// Where the torn end ends; `None` if that is the file's end.
-    pub end: Option<u64>,
-    /// Whether the file goes too.
-    pub is_removed: bool,
-}
-
-/// The copy of a torn end that was cut off.
-#[derive(Debug)]
-pub struct CutCopy {
-    cut: Cut,
-    /// Where the end is kept; `None` if it was zeros.
-    copy: Option<PathBuf>,
-    /// Bytes of the log before.
-    bytes: u64,
+    /// Where the torn end ends.
+    pub end: u64,
 }
 
 /// A cut in the words of a notice.
@@ -51,51 +37,23 @@ pub fn left_out(why: &str) -> String {
     format!("{why}; left out by this reader, which changes nothing")
 }
 
-/// The notice of cuts that were made.
-pub fn notice(why: &str, made: &[CutCopy]) -> String {
-    let kept = made.iter().find_map(|made| made.copy.as_ref());
-    let kept = kept.map_or(String::new(), |copy| format!("; what was cut off is kept as {}", copy.display()));
+/// The notice of a cut that was made, with the copy of what was cut off.
+pub fn notice(why: &str, copy: Option<&Path>) -> String {
+    let kept = copy.map_or(String::new(), |copy| format!("; what was cut off is kept as {}", copy.display()));
     format!("{why}{kept}")
 }
 
 impl Cut {
-    /// Cuts the end off, having copied it.
+    /// Cuts the end off, having copied it: the place of the copy, `None` if the end was zeros.
     ///
     /// # Errors
     /// [`StoreError::Io`], [`StoreError::DiskFull`].
-    pub fn make(self, directory: &Path) -> Result<CutCopy, StoreError> {
+    pub fn make(&self, directory: &Path) -> Result<Option<PathBuf>, StoreError> {
         let failed = |error| StoreError::io("cut", &self.log, error);
         let mut log = OpenOptions::new().read(true).write(true).open(&self.log).map_err(failed)?;
-        let bytes = log.metadata().map_err(failed)?.len();
-        let copy = copy_end(&mut log, &self, directory)?;
-        if self.is_removed {
-            fs::remove_file(&self.log).map_err(failed)?;
-            self.log.parent().map_or(Ok(()), sync_directory)?;
-        } else {
-            log.set_len(self.at).and_then(|()| log.sync_all()).map_err(failed)?;
-        }
-        Ok(CutCopy { copy, bytes, cut: self })
-    }
-}
-
-impl CutCopy {
-    /// Puts the end back, and deletes the copy. Not for a journal of which only a part was torn.
-    ///
-    /// # Errors
-    /// As [`Cut::make`].
-    pub fn undo(&self) -> Result<(), StoreError> {
-        let undo = || -> io::Result<()> {
-            let mut log = OpenOptions::new().create(true).truncate(false).write(true).open(&self.cut.log)?;
-            log.set_len(self.cut.at)?;
-            log.seek(SeekFrom::Start(self.cut.at))?;
-            if let Some(copy) = &self.copy {
-                io::copy(&mut File::open(copy)?, &mut log)?;
-            }
-            log.set_len(self.bytes)?;
-            log.sync_all()?;
-            self.copy.as_ref().map_or(Ok(()), fs::remove_file)
-        };
-        undo().map_err(|error| StoreError::io("put back the end of", &self.cut.log, error))
+        let copy = copy_end(&mut log, self, directory)?;
+        log.set_len(self.at).and_then(|()| log.sync_all()).map_err(failed)?;
+        Ok(copy)
     }
 }
 
@@ -104,7 +62,7 @@ fn copy_end(log: &mut File, cut: &Cut, directory: &Path) -> Result<Option<PathBu
     let folder = directory.join(TORN);
     let name = cut.log.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let copy = |log: &mut File| -> io::Result<Option<PathBuf>> {
-        let length = length_without_zeros(log, cut.at)?.min(cut.end.unwrap_or(u64::MAX));
+        let length = length_without_zeros(log, cut.at)?.min(cut.end);
         if length <= cut.at {
             return Ok(None);
         }

@@ -65,16 +65,16 @@ impl Bench {
             self.slowest,
             self.started.elapsed(),
         );
-        let mut folders: Vec<(String, u64)> = std::fs::read_dir(self.home.path().join("data/keyspaces"))
+        let mut files: Vec<(String, u64)> = std::fs::read_dir(self.home.path().join("data"))
             .unwrap()
             .map(|entry| {
                 let entry = entry.unwrap();
                 (entry.file_name().to_string_lossy().into_owned(), bytes_under(&entry.path()))
             })
             .collect();
-        folders.sort();
-        let folders: Vec<String> = folders.iter().map(|(name, bytes)| format!("{name}: {:.1}", mega(*bytes))).collect();
-        println!("{:>14}keyspaces, MB: {}", "", folders.join(", "));
+        files.sort();
+        let files: Vec<String> = files.iter().map(|(name, bytes)| format!("{name}: {:.1}", mega(*bytes))).collect();
+        println!("{:>14}files, MB: {}", "", files.join(", "));
         self.slowest = Duration::ZERO;
     }
 }
