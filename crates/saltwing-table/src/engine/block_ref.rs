@@ -31,8 +31,6 @@ pub(crate) struct BlockRef {
     used: AtomicBool,
     /// Whether a merge has put other blocks in its place.
     replaced: AtomicBool,
-    /// Whether the store could not read a part of it.
-    damaged: AtomicBool,
     pub(crate) id: u64,
     pub(crate) summary: Summary,
     /// Overflow values of its rows.
@@ -125,9 +123,9 @@ impl BlockRef {
         overflow: Vec<Arc<OverflowValue>>,
         context: Arc<BlockContext>,
     ) -> Self {
-        let [used, replaced, damaged] = [false; 3].map(AtomicBool::new);
+        let [used, replaced] = [false; 2].map(AtomicBool::new);
         let (parts, hits) = (RwLock::default(), AtomicU32::new(0));
-        Self { id, summary, overflow, parts, used, hits, replaced, damaged, context }
+        Self { id, summary, overflow, parts, used, hits, replaced, context }
     }
 
     /// The block that a stored directory entry names.
@@ -245,7 +243,6 @@ impl BlockRef {
         let read = context.store.kv.get(space, &part_key(context.table, self.id, family));
         let read = read.inspect_err(|error| {
             if let StoreError::Corrupt { why, .. } = error {
-                self.damaged.store(true, Relaxed);
                 context.counters.damage.note(self.id, why);
             }
         });
@@ -286,7 +283,7 @@ impl BlockRef {
 
     /// Whether the store could not read a part of it: merges leave it as it is.
     pub(crate) fn is_damaged(&self) -> bool {
-        self.damaged.load(Relaxed)
+        self.context.counters.damage.has(self.id)
     }
 
     /// Whether a merge has put other blocks in its place, or its table is gone: a reader alone keeps it.

@@ -37,6 +37,11 @@ impl BlockStore {
         self.counters.of(table)
     }
 
+    /// Blocks of all tables that reads have found damaged.
+    pub(crate) fn damaged_blocks(&self) -> usize {
+        self.counters.damaged_blocks()
+    }
+
     /// The table is gone: it counts from zero if it comes again.
     pub(crate) fn forget_table(&self, table: TableId) {
         self.counters.forget(table);

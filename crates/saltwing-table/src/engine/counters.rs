@@ -39,6 +39,14 @@ impl DamagedBlocks {
         });
     }
 
+    pub(crate) fn has(&self, block: u64) -> bool {
+        self.0.lock().contains_key(&block)
+    }
+
+    fn len(&self) -> usize {
+        self.0.lock().len()
+    }
+
     /// The block is gone.
     pub(crate) fn forget(&self, block: u64) {
         self.0.lock().remove(&block);
@@ -67,6 +75,11 @@ impl AllCounters {
             return counters.clone();
         }
         self.0.write().entry(table).or_default().clone()
+    }
+
+    /// Damaged blocks of all tables.
+    pub(crate) fn damaged_blocks(&self) -> usize {
+        self.0.read().values().map(|counters| counters.damage.len()).sum()
     }
 
     /// The table is gone.

@@ -214,11 +214,11 @@ impl<N: Fn(&StoredRow) -> usize> Planner<'_, N> {
     }
 
     /// How many runs of an entry with a damaged block its new rows go together with: all while they would fill no block.
-    /// `None` if they cannot go into a run.
+    /// `None` if they cannot go into a run. A table that is too small for runs has some there.
     fn run_on_damaged(&self, entry: &Entry, recent: &[RecentRow]) -> Option<usize> {
-        self.run_share.filter(|_| self.fit_runs(recent))?;
         let rows: usize = entry.runs.iter().map(|part| part.rows().len()).sum();
-        Some(if rows + recent.len() <= self.limits.rows { entry.runs.len() } else { 0 })
+        let taken = if rows + recent.len() <= self.limits.rows { entry.runs.len() } else { 0 };
+        self.fit_runs(recent).then_some(taken)
     }
 
     /// The end of the entries that, from this one on, are to be rewritten together.

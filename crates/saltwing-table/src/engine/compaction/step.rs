@@ -26,7 +26,14 @@ impl StorageEngine {
         reason: CompactionReason,
     ) -> Result<Option<u64>, TableError> {
         let numbers = BlockIdAllocator::new(merge.meta.clone());
-        let done = self.numbered_step(&numbers, cursor, reason);
+        let done = loop {
+            let known = self.blocks.damaged_blocks();
+            let done = self.numbered_step(&numbers, cursor, reason);
+            // A damaged block that this attempt has met is left as it is by the next one.
+            if done.is_ok() || self.blocks.damaged_blocks() <= known {
+                break done;
+            }
+        };
         // Ids of values written ahead are used up, whatever the outcome.
         merge.meta = numbers.into_meta();
         done

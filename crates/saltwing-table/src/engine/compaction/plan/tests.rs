@@ -5,7 +5,8 @@
 //! a     | 90                | 100          | e        | 5 2  | b c*30 -d f@20
 //! ```
 //! An entry a line, by fence; the first has none. Runs are their rows, newest first. `c*30` is 30 rows from `c00` on, `-d` says
-//! that `d` is deleted, `f@20` was written at 20 ms; other rows at 100. Blocks take 100 rows, which have 40 bytes each.
+//! that `d` is deleted, `f@20` was written at 20 ms; other rows at 100. Blocks take 100 rows, which have 40 bytes each; `!90` is a
+//! block of 90 that cannot be read.
 
 use saltwing_store::MemoryStore;
 use saltwing_types::Value;
@@ -51,12 +52,19 @@ fn new_rows(text: &str) -> Vec<RecentRow> {
 }
 
 fn block(rows: &str, times: &str, last_key: &str, context: &Arc<BlockContext>) -> Arc<BlockRef> {
+    let (rows, id) = match rows.strip_prefix('!') {
+        Some(rows) => (rows, 2),
+        None => (rows, 1),
+    };
+    if id == 2 {
+        context.counters.damage.note(id, "a test");
+    }
     let (rows, last_key) = (rows.parse().unwrap(), Bytes::from(last_key.as_bytes()));
     let (oldest, newest) = times.split_once('-').unwrap_or((times, times));
     let times_ms = (oldest.parse().unwrap(), newest.parse().unwrap());
     let columns = BlockColumns::new(&[0], &[]);
     let summary = Summary { rows, bytes: ROW_BYTES * rows, last_key, times_ms, columns };
-    Arc::new(BlockRef::new(1, summary, Vec::new(), context.clone()))
+    Arc::new(BlockRef::new(id, summary, Vec::new(), context.clone()))
 }
 
 /// The plan of a directory, an entry a line.
@@ -149,6 +157,23 @@ fn a_table_without_runs_writes_blocks() {
     let directory = "| 90 | 100 | e | | b -c";
     let wanted = "..: block 90, new 2 -> blocks of 1 entries (new rows)\n";
     assert_eq!(plan(&Case { run_share: None, ..NEW_ROWS }, directory), wanted);
+}
+
+#[test]
+fn new_rows_of_a_damaged_block_go_into_runs_whatever_the_table() {
+    let directory = "
+          | !90 | 100 | e |    | b*20
+        f | !90 | 100 | i | 30 | g
+        k | 5   | 100 | n |    | l
+        p | !5  | 100 | r |    |";
+    let wanted = "\
+..f: block 90, new 20 -> run with 0 runs (new rows)
+f..k: block 90, runs 30, new 1 -> run with 1 runs (new rows)
+k..p: block 5, new 1 -> blocks of 1 entries (new rows)
+";
+    for run_share in [None, Some(8)] {
+        assert_eq!(plan(&Case { run_share, ..NEW_ROWS }, directory), wanted);
+    }
 }
 
 #[test]
