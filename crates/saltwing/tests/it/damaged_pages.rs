@@ -158,8 +158,8 @@ fn a_running_process_goes_on_with_what_is_not_damaged() {
             connection.execute("UPSERT INTO large VALUES (?, -1, 'new')", (k,)).unwrap();
         }
         connection.execute("COMPACT small, other", ()).unwrap();
+        drop(connection);
         database.close().unwrap();
-        drop((connection, database));
         let database = Database::builder(&path).open().unwrap();
         let connection = database.connect().blocking();
         assert_eq!(texts(&connection, "SELECT k FROM other").unwrap(), ["1", "4", "7"]);

@@ -16,6 +16,7 @@ mod copy_formats;
 mod copy_streams;
 #[cfg(feature = "datafusion")]
 mod copy_texts;
+mod damaged_pages;
 mod depth;
 mod derives;
 mod direct;
