@@ -57,7 +57,11 @@ fn copy(from: &Path, to: &Path) {
             let entry = entry.unwrap();
             (entry.path(), to.join(entry.file_name()))
         };
-        if path.is_dir() { copy(&path, &target) } else { drop(fs::copy(&path, &target).unwrap()) }
+        if path.is_dir() {
+            copy(&path, &target);
+        } else {
+            fs::copy(&path, &target).unwrap();
+        }
     }
 }
 
