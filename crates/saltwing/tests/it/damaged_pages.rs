@@ -96,6 +96,7 @@ fn readable(connection: &Connection) -> u64 {
 
 /// What it is overwritten with: other bytes, or zeros over whole pages.
 #[test]
+#[cfg_attr(debug_assertions, ignore = "for blocks of the standard size")]
 fn damage_all_over_the_file_costs_the_rows_of_its_page() {
     let home = tempfile::tempdir().unwrap();
     let base = home.path().join("base");
@@ -128,6 +129,7 @@ fn damage_all_over_the_file_costs_the_rows_of_its_page() {
 }
 
 #[test]
+#[cfg_attr(debug_assertions, ignore = "for blocks of the standard size")]
 fn a_running_process_goes_on_with_what_is_not_damaged() {
     let home = tempfile::tempdir().unwrap();
     let base = home.path().join("base");
