@@ -161,11 +161,11 @@ impl Walk<'_> {
     fn faults_of(&mut self, block: &Arc<BlockRef>, lead: &FixPart, is_run: bool) -> Vec<String> {
         let mut faults = Vec::new();
         let (summary, rows) = (&block.summary, lead.rows());
-        let (mut zones, mut families) = (Vec::new(), Vec::new());
+        let (mut zones, mut read) = (Vec::new(), Vec::new());
         for &family in summary.families() {
             match self.columns(block, family, &mut zones) {
                 Ok(bytes) => {
-                    families.push(family);
+                    read.push(family);
                     self.done.bytes += bytes;
                 }
                 Err(error) => faults.push(error.to_string()),
@@ -193,7 +193,7 @@ impl Walk<'_> {
         if times.any(|time| time < oldest || time > newest) {
             faults.push("a row's write time is not between those that the directory has".into());
         }
-        for (family, zone) in summary.zones().filter(|(family, _)| families.contains(family)) {
+        for (family, zone) in summary.zones().filter(|(family, _)| read.contains(family)) {
             let found =
                 zones.iter().find(|(of, found)| (*of, found.slot) == (family, zone.slot)).map(|(_, found)| found);
             if !found.is_some_and(|found| is_zone_of(&zone, found)) {

@@ -2,11 +2,12 @@
 
 use std::fs;
 use std::os::unix::fs::FileExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use saltwing::blocking::Connection;
 use saltwing::{Database, Loss};
 
+use crate::readers::copy;
 use crate::{code, texts};
 
 const ROWS: i64 = 12_000;
@@ -50,19 +51,11 @@ fn text_of(k: i64) -> String {
         .collect()
 }
 
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let (path, target) = {
-            let entry = entry.unwrap();
-            (entry.path(), to.join(entry.file_name()))
-        };
-        if path.is_dir() {
-            copy(&path, &target);
-        } else {
-            fs::copy(&path, &target).unwrap();
-        }
-    }
+/// A copy of a database below `home`, with this name.
+fn copied(database: &Path, home: &Path, name: usize) -> PathBuf {
+    let path = home.join(name.to_string());
+    copy(database, &path).unwrap();
+    path
 }
 
 fn damage(database: &Path, at: u64, bytes: &[u8]) {
@@ -70,7 +63,7 @@ fn damage(database: &Path, at: u64, bytes: &[u8]) {
     file.write_all_at(bytes, at).unwrap();
 }
 
-/// Places in pages that were written to, one in each of so many equal parts of the file.
+/// Offsets in the file of pages, at equal distances in the list of its used pages: one for each of `parts`.
 fn places(database: &Path, parts: usize) -> Vec<u64> {
     let bytes = fs::read(database.join("data/pages")).unwrap();
     let is_used = |page: &u64| bytes[(page * PAGE) as usize..].iter().take(PAGE as usize).any(|byte| *byte != 0);
@@ -94,7 +87,7 @@ fn readable(connection: &Connection) -> u64 {
     found
 }
 
-/// What it is overwritten with: other bytes, or zeros over whole pages.
+/// In every third copy zeros overwrite a whole page, in the others 40 bytes change.
 #[test]
 #[cfg_attr(debug_assertions, ignore = "for blocks of the standard size")]
 fn damage_all_over_the_file_costs_the_rows_of_its_page() {
@@ -103,8 +96,7 @@ fn damage_all_over_the_file_costs_the_rows_of_its_page() {
     make(&base);
     let mut lossy = 0;
     for (number, at) in places(&base, 48).into_iter().enumerate() {
-        let (path, saved) = (home.path().join(format!("{number}")), home.path().join(format!("saved {number}")));
-        copy(&base, &path);
+        let (path, saved) = (copied(&base, home.path(), number), home.path().join(format!("saved {number}")));
         match number % 3 {
             0 => damage(&path, at / PAGE * PAGE, &[0; PAGE as usize]),
             _ => damage(&path, at, &[0x5a; OVERWRITTEN]),
@@ -136,8 +128,7 @@ fn a_running_process_goes_on_with_what_is_not_damaged() {
     make(&base);
     let mut lossy = 0;
     for (number, at) in places(&base, 24).into_iter().enumerate() {
-        let path = home.path().join(format!("{number}"));
-        copy(&base, &path);
+        let path = copied(&base, home.path(), number);
         let database = Database::builder(&path).open().unwrap();
         let connection = database.connect().blocking();
         // Nothing of the large table is in memory; of the small ones there is in every other round.

@@ -67,7 +67,8 @@ fn files(of: &Path) -> io::Result<BTreeMap<PathBuf, u64>> {
     Ok(found)
 }
 
-fn copy(from: &Path, to: &Path) -> io::Result<()> {
+/// Copies a directory with all that is in it.
+pub(crate) fn copy(from: &Path, to: &Path) -> io::Result<()> {
     fs::create_dir(to)?;
     for entry in fs::read_dir(from)? {
         let entry = entry?;

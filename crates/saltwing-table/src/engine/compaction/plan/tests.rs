@@ -21,6 +21,10 @@ use crate::format::summary::Summary;
 
 const ROW_BYTES: u32 = 40;
 const TABLE: TableId = TableId(7);
+/// The number of every block that can be read.
+const WHOLE: u64 = 1;
+/// The number of every block that cannot.
+const DAMAGED: u64 = 2;
 
 /// The inputs of a plan besides the directory.
 struct Case {
@@ -53,12 +57,12 @@ fn new_rows(text: &str) -> Vec<RecentRow> {
 
 fn block(rows: &str, times: &str, last_key: &str, context: &Arc<BlockContext>) -> Arc<BlockRef> {
     let (rows, id) = match rows.strip_prefix('!') {
-        Some(rows) => (rows, 2),
-        None => (rows, 1),
+        Some(rows) => {
+            context.counters.damage.note(DAMAGED, "a test");
+            (rows, DAMAGED)
+        }
+        None => (rows, WHOLE),
     };
-    if id == 2 {
-        context.counters.damage.note(id, "a test");
-    }
     let (rows, last_key) = (rows.parse().unwrap(), Bytes::from(last_key.as_bytes()));
     let (oldest, newest) = times.split_once('-').unwrap_or((times, times));
     let times_ms = (oldest.parse().unwrap(), newest.parse().unwrap());
