@@ -107,8 +107,8 @@ impl Copies {
         }
     }
 
-    /// The file of pages ends here: copies of pages and of groups from these numbers on are forgotten, also by the next opening. A
-    /// page that comes there later is another one.
+    /// Forgets the copies of pages and groups from these numbers on, because the file of pages was cut there; the next opening does not
+    /// find them either. A page that the file gets there later is another page.
     pub(crate) fn cut(&self, pages: u64, groups: u64) {
         let is_cut = |number: u64| match Original::of(number) {
             Original::Page(page) => page >= pages,

@@ -36,11 +36,11 @@ pub(crate) const FILE: &str = "journal";
 /// A round ends when it has this many bytes: redb commits durably, and the journal starts again.
 pub(crate) const ROUND_BYTES_MAX: u64 = 64 << 20;
 
-/// A round of many batches ends at this many bytes already. Many writers write them, or one that waits for each, and all of them wait
-/// for the end of the round, which takes longer the more bytes it has. The writer of a few large batches waits for its own bytes, and
-/// more of its time would go into more rounds.
+/// A round of at least [`MANY_BATCHES`] batches ends at this many bytes. Every writer waits for the end of a round, and the end takes
+/// longer if the round has more bytes: writers of small batches would wait long for the bytes of others. A round of fewer, larger
+/// batches goes on to [`ROUND_BYTES_MAX`], because each end costs the load throughput.
 const ROUND_BYTES_OF_MANY: u64 = 8 << 20;
-/// So many batches are many.
+/// The number of batches from which on [`ROUND_BYTES_OF_MANY`] applies.
 const MANY_BATCHES: u64 = 512;
 
 /// The file grows by so much more than a record needs. These bytes take no space before they are written.
@@ -141,7 +141,7 @@ impl Journal {
         self.at
     }
 
-    /// Whether the round is to end, where one has at most so many bytes.
+    /// Whether the round must end: at `bytes_max` bytes, or earlier if it has many batches.
     pub(crate) fn is_full(&self, bytes_max: u64) -> bool {
         let is_of_many = self.next - self.base >= MANY_BATCHES;
         self.at >= bytes_max || is_of_many && self.at >= ROUND_BYTES_OF_MANY
