@@ -21,7 +21,7 @@ use saltwing_plan::{Access, AccessKind, Buckets, Condition, OrderBy, OrderItem, 
 use saltwing_types::{Expr, Salt, SortOrder, SqlType, Value, number};
 
 use crate::support::brute_force::{Stored, check_rows};
-use crate::support::{Table, golden, parser, random};
+use crate::support::{Table, parser, random, testdata};
 
 /// A kind of key.
 struct Variant {
@@ -223,33 +223,24 @@ fn plan_text(access: &Access) -> String {
     line
 }
 
-/// The file with each case's outcomes as they are now.
-fn rewritten(text: &str) -> String {
-    let mut blocks = Vec::new();
-    for block in text.trim_end().split("\n\n") {
-        let lines: Vec<&str> = block.lines().take_while(|line| *line != "----").collect();
-        let case: Vec<&str> = lines.iter().filter(|line| !line.starts_with('#')).copied().collect();
-        let mut out = lines.join("\n");
-        if let [definition, rest @ ..] = case.as_slice() {
-            let template = definition.strip_prefix("keys ").unwrap_or_else(|| panic!("keys (..): {definition}"));
-            let template = parser::ranges(&format!("ranges key={template}")).unwrap();
-            let case = Case::read(rest);
-            out.push_str("\n----");
-            let outcomes = VARIANTS.iter().filter_map(|variant| Some((variant, outcome(&template, &case, variant)?)));
-            for (variant, outcome) in outcomes {
-                let text = outcome.unwrap_or_else(|error| format!("error {error}"));
-                write!(out, "\n{:<15} {text}", variant.name).unwrap();
-            }
-        }
-        blocks.push(out);
-    }
-    blocks.join("\n\n") + "\n"
+/// The outcomes of a case as they are now.
+fn outcomes(case: &str) -> String {
+    let lines: Vec<&str> = case.lines().collect();
+    let Some((definition, rest)) = lines.split_first() else { return String::new() };
+    let template = definition.strip_prefix("keys ").unwrap_or_else(|| panic!("keys (..): {definition}"));
+    let template = parser::ranges(&format!("ranges key={template}")).unwrap();
+    let case = Case::read(rest);
+    let outcomes = VARIANTS.iter().filter_map(|variant| Some((variant, outcome(&template, &case, variant)?)));
+    let line = |(variant, outcome): (&Variant, Result<String, String>)| {
+        format!("{:<15} {}", variant.name, outcome.unwrap_or_else(|error| format!("error {error}")))
+    };
+    outcomes.map(line).collect::<Vec<_>>().join("\n")
 }
 
 #[test]
 fn forms_are_planned_as_written() {
-    golden::assert_files("forms", |path, text| {
-        let now = rewritten(text);
+    golden_files::assert_files(&testdata().join("forms"), |path, text| {
+        let now = golden_files::with_outcomes(text, outcomes);
         let failed: Vec<&str> = now.lines().filter(|line| line.contains(" error ")).collect();
         assert!(failed.is_empty(), "{}: {failed:#?}", path.display());
         now

@@ -21,7 +21,7 @@ use saltwing_plan::{
 use saltwing_types::text::hex;
 use saltwing_types::{Direction, Expr, SortOrder, Value};
 
-use crate::support::{Table, golden, parser};
+use crate::support::{Table, parser, testdata};
 
 /// The plan of a case as text.
 fn plan(lines: &[&str]) -> Result<String, String> {
@@ -140,26 +140,12 @@ fn order_item(text: &str, table: &Table) -> Result<OrderItem, String> {
     Ok(OrderItem { by, order, nulls_first: !rest.contains(&"last") })
 }
 
-/// The file with each case's outcome as it is now.
-fn rewritten(text: &str) -> String {
-    let mut out = String::new();
-    for block in text.trim_end().split("\n\n") {
-        let lines: Vec<&str> = block.lines().take_while(|line| *line != "----").collect();
-        let case: Vec<&str> = lines.iter().filter(|line| !line.starts_with('#')).copied().collect();
-        if !out.is_empty() {
-            out.push('\n');
-        }
-        out.push_str(&lines.join("\n"));
-        out.push('\n');
-        if !case.is_empty() {
-            let outcome = plan(&case).unwrap_or_else(|error| format!("error     {error}\n"));
-            writeln!(out, "----\n{}", outcome.trim_end()).unwrap();
-        }
-    }
-    out
-}
-
 #[test]
 fn plans_are_as_written() {
-    golden::assert_files("", |_, text| rewritten(text));
+    golden_files::assert_files(&testdata(), |_, text| {
+        golden_files::with_outcomes(text, |case| {
+            let lines: Vec<&str> = case.lines().collect();
+            plan(&lines).unwrap_or_else(|error| format!("error     {error}\n"))
+        })
+    });
 }

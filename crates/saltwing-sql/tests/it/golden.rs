@@ -61,31 +61,5 @@ fn describe_hints(out: &mut String, hints: &[Hint]) {
 #[test]
 fn golden() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata");
-    let update = std::env::var_os("UPDATE_GOLDEN").is_some();
-    let mut files: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-    files.sort();
-    let mut wrong = Vec::new();
-    for file in files {
-        let old = std::fs::read_to_string(&file).unwrap();
-        let new: String = old.split("\n\n").filter(|block| !block.trim().is_empty()).map(block).collect();
-        let new = new.trim_end().to_owned() + "\n";
-        if update {
-            std::fs::write(&file, new).unwrap();
-        } else if old != new {
-            let line = old.lines().zip(new.lines()).position(|(old, new)| old != new).unwrap_or(0);
-            let shown: Vec<&str> = new.lines().skip(line.saturating_sub(4)).take(9).collect();
-            wrong.push(format!("{}:{}, now:\n{}", file.display(), line + 1, shown.join("\n")));
-        }
-    }
-    assert!(wrong.is_empty(), "{}\nUPDATE_GOLDEN=1 writes the outcomes anew", wrong.join("\n\n"));
-}
-
-fn block(block: &str) -> String {
-    let input = block.split("\n----").next().unwrap().trim_matches('\n');
-    let comments = input.lines().take_while(|line| line.starts_with("# ")).count();
-    let sql: Vec<&str> = input.lines().skip(comments).collect();
-    match sql.is_empty() {
-        true => format!("{input}\n\n"),
-        false => format!("{input}\n----\n{}\n", outcome(&sql.join("\n"))),
-    }
+    golden_files::assert_files(&folder, |_, text| golden_files::with_outcomes(text, outcome));
 }

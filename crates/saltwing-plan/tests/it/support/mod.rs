@@ -2,15 +2,20 @@
 #![allow(dead_code, reason = "each test file uses a part")]
 
 pub mod brute_force;
-pub mod golden;
 pub mod parser;
 pub mod random;
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use saltwing_plan::{Access, CandidateKey, Condition, Request, choose};
 use saltwing_rowkey::RowKeyCodec;
 use saltwing_types::{ColumnRef, Expr, KeySchema, SortOrder, SqlType, Value};
+
+/// The folder of files of cases.
+pub fn testdata() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata")
+}
 
 /// A table: its columns, and the key over some of them.
 #[derive(Clone, Debug)]

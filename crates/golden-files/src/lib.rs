@@ -1,0 +1,74 @@
+//! Tests whose cases and outcomes are text files.
+//!
+//! ```text
+//! # A comment, which stays as it is.
+//! The case, of one line or several.
+//! ----
+//! Its outcome.
+//! ```
+//!
+//! Blank lines stand between cases. A file whose outcomes are not those of today fails its test; with `UPDATE_GOLDEN=1` the test
+//! writes it anew, and the difference is read like code.
+
+#![allow(clippy::panic)]
+
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+/// Holds each file of a folder, folders apart, against what `rewritten` makes of its path and text.
+///
+/// # Panics
+/// If a file differs, with its first line that does; if one cannot be read or written.
+pub fn assert_files(folder: &Path, rewritten: impl Fn(&Path, &str) -> String) {
+    let failed = |error: io::Error| -> String { panic!("{}: {error}", folder.display()) };
+    let update = std::env::var_os("UPDATE_GOLDEN").is_some();
+    let mut wrong = Vec::new();
+    for path in files(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display())) {
+        let text = fs::read_to_string(&path).unwrap_or_else(failed);
+        let now = rewritten(&path, &text);
+        if now == text {
+            continue;
+        }
+        if update {
+            fs::write(&path, &now).unwrap_or_else(|error| drop(failed(error)));
+            continue;
+        }
+        let line = text.lines().zip(now.lines()).position(|(was, is)| was != is);
+        let line = line.unwrap_or_else(|| text.lines().count().min(now.lines().count()));
+        let shown: Vec<&str> = now.lines().skip(line.saturating_sub(4)).take(9).collect();
+        wrong.push(format!("{}:{}, now:\n{}", path.display(), line + 1, shown.join("\n")));
+    }
+    assert!(wrong.is_empty(), "{}\nUPDATE_GOLDEN=1 writes the outcomes anew", wrong.join("\n\n"));
+}
+
+/// The files of a folder by name.
+fn files(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(folder)?.map(|entry| entry.map(|entry| entry.path()));
+    let mut files: Vec<PathBuf> = entries.collect::<io::Result<_>>()?;
+    files.retain(|path| path.is_file());
+    files.sort();
+    Ok(files)
+}
+
+/// A file with the outcome of each case as `outcome` has it now. A block of comments alone has none, and
+/// neither has a case whose outcome is empty.
+pub fn with_outcomes(text: &str, mut outcome: impl FnMut(&str) -> String) -> String {
+    let mut out = String::new();
+    for block in text.split("\n\n").filter(|block| !block.trim().is_empty()) {
+        let lines: Vec<&str> = block.trim_matches('\n').lines().take_while(|line| *line != "----").collect();
+        let comments = lines.iter().take_while(|line| line.starts_with('#')).count();
+        if !out.is_empty() {
+            out.push('\n');
+        }
+        out.push_str(&lines.join("\n"));
+        out.push('\n');
+        let case = lines.get(comments..).unwrap_or_default();
+        let outcome = if case.is_empty() { String::new() } else { outcome(&case.join("\n")) };
+        if !outcome.is_empty() {
+            out.push_str("----\n");
+            out.push_str(outcome.trim_end());
+            out.push('\n');
+        }
+    }
+    out
+}
