@@ -10,9 +10,9 @@ use std::time::Instant;
 
 use saltwing::Value;
 use saltwing_access::SystemClock;
-use saltwing_bind::{BoundQuery, BoundSelect, Params, create_table, query};
+use saltwing_bind::{Params, create_table, query};
 use saltwing_catalog::{Catalog, CatalogReader};
-use saltwing_planner::{PlannedSelect, SelectTemplate, plan_select};
+use saltwing_planner::{DirectQuery, PlannedSelect, SelectTemplate, plan_select};
 use saltwing_sql::statement::QueryStatement;
 use saltwing_sql::{Statement, parse_one};
 use saltwing_store::MemoryStore;
@@ -109,11 +109,9 @@ fn select(text: &str) -> Result<QueryStatement> {
     }
 }
 
-fn bound(statement: &QueryStatement, catalog: &dyn CatalogReader, params: Params<'_>) -> Result<BoundSelect> {
-    match query(statement, catalog, params, &[])? {
-        BoundQuery::Single(bound) => Ok(*bound),
-        BoundQuery::Relational => Err("not a query of one table".into()),
-    }
+fn bound(statement: &QueryStatement, catalog: &dyn CatalogReader, params: Params<'_>) -> Result<DirectQuery> {
+    let bound = query(statement, catalog, params, &[])?;
+    Ok(bound.and_then(DirectQuery::of).ok_or("not a query of one table")?)
 }
 
 fn plan_of(statement: &QueryStatement, catalog: &dyn CatalogReader) -> Result<()> {

@@ -1,60 +1,11 @@
-//! Groups of one table's rows, and aggregates over them.
-//!
-//! Items, HAVING and ORDER BY are lowered over the table's columns, with one more column behind them for
-//! each call of an aggregate function. [`Collector::over_groups`] then moves them to the row of a group:
-//! its keys first, then the values of its calls.
+//! Calls of aggregate functions.
 
 use std::cell::RefCell;
-use std::fmt;
 
 use saltwing_types::sql_type::TypeFamily;
-use saltwing_types::{ColumnRef, Expr, SortOrder, SqlType, ValueError};
+use saltwing_types::{ColumnRef, Expr, SqlType, ValueError};
 
-use crate::output::OutputColumn;
-
-/// Rows in groups: `SELECT .. GROUP BY`, `SELECT DISTINCT`, or aggregates over all rows.
-#[derive(Clone, Debug)]
-pub struct Grouping {
-    /// An aggregation over the table's columns. Without keys all rows form one group, even if there are none.
-    pub keys: Vec<Expr>,
-    /// The aggregate calls of each group.
-    pub calls: Vec<AggregateCall>,
-    /// Conditions on a group, over its keys and calls.
-    pub having: Vec<Expr>,
-    /// The output expressions of a group, over its keys and calls.
-    pub outputs: Vec<OutputColumn>,
-    /// The order of the groups, over their keys and calls.
-    pub order: Vec<GroupOrder>,
-}
-
-impl Grouping {
-    /// All expressions in it, over columns, keys and calls.
-    pub fn exprs(&self) -> impl Iterator<Item = &Expr> {
-        let calls = self.calls.iter().flat_map(|call| call.argument.iter().chain(&call.filter));
-        let outputs = self.outputs.iter().map(|output| &output.expr);
-        let order = self.order.iter().map(|item| &item.expr);
-        self.keys.iter().chain(calls).chain(&self.having).chain(outputs).chain(order)
-    }
-}
-
-/// One item of the ORDER BY of groups.
-#[derive(Clone, Debug)]
-pub struct GroupOrder {
-    /// The order of the groups, over keys and calls.
-    pub expr: Expr,
-    /// The direction.
-    pub order: SortOrder,
-    /// Whether NULLs come first.
-    pub nulls_first: bool,
-}
-
-impl fmt::Display for GroupOrder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let direction = if self.order == SortOrder::Desc { " desc" } else { "" };
-        let nulls = if self.nulls_first { "" } else { " nulls last" };
-        write!(f, "{}{direction}{nulls}", self.expr)
-    }
-}
+use crate::tree::{CallColumn, ColumnIds};
 
 /// A call of an aggregate function.
 #[derive(Clone, Debug, PartialEq)]
@@ -127,19 +78,20 @@ impl AggregateFunction {
     }
 }
 
-/// Collects the calls of aggregate functions in a statement's expressions.
-pub struct Collector {
-    /// The index of the first call's column: behind those of the table.
-    first_call: usize,
-    calls: RefCell<Vec<AggregateCall>>,
+/// Collects the calls of aggregate functions in the expressions of a SELECT, each as a column.
+pub struct Collector<'a> {
+    ids: &'a ColumnIds,
+    /// The id of the first column that is none of the table's.
+    first_own: usize,
+    calls: RefCell<Vec<CallColumn>>,
     /// Items by alias in lower case, for GROUP BY and HAVING.
     aliases: RefCell<Vec<(String, Expr)>>,
 }
 
-impl Collector {
-    /// A collector for a table of this many columns.
-    pub(crate) fn new(columns: usize) -> Self {
-        Self { first_call: columns, calls: RefCell::default(), aliases: RefCell::default() }
+impl<'a> Collector<'a> {
+    /// A collector for the columns with ids below `first_own`; it gives calls new ones.
+    pub(crate) fn new(ids: &'a ColumnIds, first_own: usize) -> Self {
+        Self { ids, first_own, calls: RefCell::default(), aliases: RefCell::default() }
     }
 
     /// Lets expressions that follow name an item by its alias, where no column has that name.
@@ -152,20 +104,21 @@ impl Collector {
         self.aliases.borrow().iter().find(|(alias, _)| *alias == name).map(|(_, item)| item.clone())
     }
 
-    /// Whether a lowered expression is a column of the table.
+    /// Whether a column is one of the table.
     pub(crate) fn is_table_column(&self, column: &ColumnRef) -> bool {
-        column.index < self.first_call
+        column.index < self.first_own
     }
 
     /// The column of a call: the same one for equal calls.
     pub(crate) fn column(&self, call: AggregateCall, name: String) -> Expr {
         let mut calls = self.calls.borrow_mut();
+        if let Some(known) = calls.iter().find(|known| known.call == call) {
+            return Expr::Column(ColumnRef { name, ..known.column.clone() });
+        }
         let (ty, nullable) = (call.ty, call.function != AggregateFunction::Count);
-        let place = calls.iter().position(|known| *known == call).unwrap_or_else(|| {
-            calls.push(call);
-            calls.len() - 1
-        });
-        Expr::Column(ColumnRef { index: self.first_call + place, name, ty, nullable, span: None })
+        let column = ColumnRef { index: self.ids.take(1), name, ty, nullable, span: None };
+        calls.push(CallColumn { column: column.clone(), call });
+        Expr::Column(column)
     }
 
     /// Whether no call was met.
@@ -173,62 +126,8 @@ impl Collector {
         self.calls.borrow().is_empty()
     }
 
-    /// The calls met, in the order of their columns.
-    pub(crate) fn into_calls(self) -> Vec<AggregateCall> {
+    /// The calls met, in the order in which they were met.
+    pub(crate) fn into_calls(self) -> Vec<CallColumn> {
         self.calls.into_inner()
     }
-
-    /// An expression over the table and the calls as one over the keys and the calls; `None` when it
-    /// names a column that is neither in a key nor in a call.
-    pub(crate) fn over_groups(&self, mut e: Expr, keys: &[Expr]) -> Option<Expr> {
-        self.rebase(&mut e, keys).then_some(e)
-    }
-
-    /// Whether a condition of HAVING depends only on the groups' keys and cannot fail. It then holds for all rows of a
-    /// group or for none, so it is also a condition on rows and can bound the scan.
-    pub(crate) fn is_of_keys(&self, e: &Expr, keys: &[Expr]) -> bool {
-        let (mut is_plain, mut has_column) = (true, false);
-        e.walk(&mut |e| match e {
-            Expr::Column(column) => {
-                has_column = true;
-                is_plain &= self.is_table_column(column) && keys.contains(e);
-            }
-            Expr::Arith(..) | Expr::Negate(..) | Expr::Cast(..) | Expr::Case { .. } | Expr::Call(..) => {
-                is_plain = false;
-            }
-            _ => {}
-        });
-        is_plain && has_column
-    }
-
-    fn rebase(&self, e: &mut Expr, keys: &[Expr]) -> bool {
-        if let Some(place) = keys.iter().position(|key| key == e) {
-            *e = key_column(place, e);
-            return true;
-        }
-        match e {
-            Expr::Column(column) => match column.index.checked_sub(self.first_call) {
-                Some(call) => {
-                    column.index = keys.len() + call;
-                    true
-                }
-                None => false,
-            },
-            other => {
-                let mut grouped = true;
-                other.for_each_child_mut(&mut |child| grouped = grouped && self.rebase(child, keys));
-                grouped
-            }
-        }
-    }
-}
-
-/// The column of a group's row that holds a key.
-fn key_column(place: usize, key: &Expr) -> Expr {
-    let name = match key {
-        Expr::Column(column) => column.name.clone(),
-        other => other.to_string(),
-    };
-    let ty = key.sql_type().unwrap_or(SqlType::Null);
-    Expr::Column(ColumnRef { index: place, name, ty, nullable: key.is_nullable(), span: key.span() })
 }

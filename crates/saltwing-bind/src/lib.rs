@@ -36,6 +36,7 @@ mod page;
 mod parameters;
 mod rename;
 mod returning;
+mod row_count;
 mod row_rules;
 mod scope;
 mod select;
@@ -45,12 +46,13 @@ mod subquery;
 mod table_option;
 mod target;
 mod time_column;
+mod tree;
 mod update;
 mod view;
 mod written_columns;
 
 pub use added_key::unfit_last_column;
-pub use aggregate::{AggregateCall, AggregateFunction, GroupOrder, Grouping};
+pub use aggregate::{AggregateCall, AggregateFunction};
 pub use alter_table::{AlteredTable, alter_table, with_dynamic_columns};
 pub use arbiters::Arbiters;
 pub use as_of::table_as_of;
@@ -77,10 +79,11 @@ pub use output::{OutputColumn, ResultColumn};
 pub use page::page_identity;
 pub use parameters::ParameterTypes;
 pub use returning::returning;
+pub use row_count::RowCount;
 pub use row_rules::RowRules;
 pub use saltwing_sql::statement::OnConflict;
 pub use scope::Scope;
-pub use select::{BoundQuery, BoundSelect, Output, query, row_count};
+pub use select::query;
 pub use sequence::{
     SequenceAction, SequenceUse, SequenceUses, SequencedQuery, alter_sequence, create_sequence, create_sequence_text,
     sequenced_query,
@@ -88,6 +91,7 @@ pub use sequence::{
 pub use subquery::{Candidate, Subquery, candidates, placed, with_placeholders};
 pub use table_option::is_phoenix_option;
 pub use target::{column_path, resolve, table_path, target_columns};
+pub use tree::{BoundQuery, CallColumn, ComputedColumn, Output, Relation, Scan, SortItem};
 pub use update::{BoundUpdate, ChangedColumns, update};
 pub use view::{
     AlteredView, BoundView, PlainView, VIEW_DEPTH_MAX, VIEWS_MAX, ViewPlace, altered_view, attached_view,

@@ -84,7 +84,7 @@ pub struct Lowerer<'a> {
     /// What the placeholders of [`operand`] stand for.
     pub operands: &'a [Expr],
     /// Where calls of aggregate functions go; without it there is no place for them.
-    pub collector: Option<&'a Collector>,
+    pub collector: Option<&'a Collector<'a>>,
 }
 
 /// The comparison that an operator is.
@@ -424,7 +424,7 @@ impl Lowerer<'_> {
     /// The column that stands for a call of an aggregate function; `None` if it is of no aggregate function.
     fn aggregate(
         &self,
-        collector: &Collector,
+        collector: &Collector<'_>,
         e: &ast::Expr,
         call: &ast::Function,
     ) -> std::result::Result<Option<Expr>, LowerError> {

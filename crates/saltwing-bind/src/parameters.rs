@@ -7,7 +7,7 @@ use saltwing_types::{Expr, SqlType};
 use sqlparser::ast::{self, LimitClause, Query, SelectItem, SetExpr, Visit, Visitor};
 
 use crate::dml::UpsertTarget;
-use crate::select::{BoundSelect, Output};
+use crate::tree::BoundQuery;
 
 /// Types of parameters, by number from 0; the first place that tells a parameter's type counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -53,13 +53,9 @@ impl ParameterTypes {
         });
     }
 
-    /// Notes what a SELECT tells, without LIMIT and OFFSET.
-    pub fn note_select(&mut self, bound: &BoundSelect) {
-        bound.conditions.iter().for_each(|condition| self.note_expr(&condition.expr));
-        match &bound.output {
-            Output::Rows(columns) => columns.iter().for_each(|column| self.note_expr(&column.expr)),
-            Output::Groups(grouping) => grouping.exprs().for_each(|e| self.note_expr(e)),
-        }
+    /// Notes what a query tells, without LIMIT and OFFSET.
+    pub fn note_query(&mut self, bound: &BoundQuery) {
+        bound.for_each_expr(&mut |e| self.note_expr(e));
     }
 
     /// Notes the items of a query that are parameters: each has the type of the column that it is written to.

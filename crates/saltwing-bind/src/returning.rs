@@ -9,8 +9,9 @@ use saltwing_sql::{Name, Statement, TableRef};
 use crate::dml::known_columns;
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::lower::Params;
-use crate::select::{BoundQuery, BoundSelect, Output, query};
+use crate::select::query;
 use crate::target::{NamedTable, select_of};
+use crate::tree::{BoundQuery, Relation};
 use crate::view::with_views;
 
 /// Binds the RETURNING of a statement as a query of all rows of its table, which are those that it writes or deletes; `None`
@@ -19,11 +20,7 @@ use crate::view::with_views;
 /// # Errors
 /// [`BindErrorKind::NotSupported`] for aggregates, subqueries, and functions that only the relational engine has; as
 /// [`query`].
-pub fn returning(
-    statement: &Statement,
-    catalog: &dyn CatalogReader,
-    params: Params<'_>,
-) -> Result<Option<Box<BoundSelect>>> {
+pub fn returning(statement: &Statement, catalog: &dyn CatalogReader, params: Params<'_>) -> Result<Option<BoundQuery>> {
     let Some((clause, table, alias)) = clause_of(statement) else { return Ok(None) };
     let dynamic = dynamic_of(statement);
     let named = NamedTable { table, dynamic: dynamic.as_deref(), alias, hints: &[], span: clause.span };
@@ -32,17 +29,23 @@ pub fn returning(
     select_of(&mut rows)?.projection.clone_from(&clause.items);
     let rows = with_views(&rows, catalog)?;
     match query(&rows, catalog, params, &[])? {
-        BoundQuery::Single(bound) if matches!(bound.output, Output::Rows(_)) && !reads_time(&bound) => Ok(Some(bound)),
+        Some(bound) if is_of_each_row(&bound) => Ok(Some(bound)),
         _ => Err(BindError::from(BindErrorKind::NotSupported("RETURNING of this".into()))
             .at(Some(clause.span))
             .help("RETURNING computes values of one row: no aggregates, windows or subqueries, and not its time")),
     }
 }
 
-/// Whether it reads the times of rows, which they get with their commit.
-fn reads_time(bound: &BoundSelect) -> bool {
-    let time = bound.table.row_time_index();
-    bound.output.columns().iter().any(|column| column.expr.columns().contains(&time))
+/// Whether its rows are those of the table, each with more columns, and it reads no times of rows: they get them with their commit.
+fn is_of_each_row(bound: &BoundQuery) -> bool {
+    let (scan, computed) = match &bound.relation {
+        Relation::Project { input, columns } => (&**input, columns.as_slice()),
+        scan => (scan, &[][..]),
+    };
+    let Relation::Scan(scan) = scan else { return false };
+    let time = scan.first_column + scan.table.row_time_index();
+    bound.output.iter().all(|output| output.column.index != time)
+        && computed.iter().all(|column| !column.expr.columns().contains(&time))
 }
 
 /// The dynamic columns that a statement declares for the table it writes, as a list in brackets.

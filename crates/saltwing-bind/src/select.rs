@@ -1,96 +1,26 @@
-//! SELECTs over one table that need no relational engine.
-
-use std::sync::Arc;
+//! SELECTs over one table, bound to a tree of relations.
 
 use saltwing_access::Table;
 use saltwing_catalog::CatalogReader;
-use saltwing_plan::{Condition, OrderBy, OrderItem};
+use saltwing_plan::Condition;
 use saltwing_sql::expr_span;
-use saltwing_sql::statement::{Hint, QueryStatement};
+use saltwing_sql::statement::QueryStatement;
 use saltwing_types::table::is_same_name;
-use saltwing_types::{ColumnDef, ColumnRef, Expr, KeySchema, SortOrder, Span, SqlType, Value, eval, typing};
+use saltwing_types::{ColumnDef, ColumnRef, Expr, SortOrder, SqlType, eval, typing};
 use sqlparser::ast::{self, GroupByExpr, LimitClause, OrderByKind, Query, SelectItem, SetExpr, TableFactor};
 
-use crate::aggregate::{Collector, GroupOrder, Grouping};
+use crate::aggregate::Collector;
 use crate::as_of::table_as_of;
 use crate::condition::conditions;
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::lower::{LowerError, Lowerer, Params};
-use crate::output::OutputColumn;
+use crate::row_count::RowCount;
 use crate::scope::Scope;
 use crate::subquery::Subquery;
+use crate::tree::{BoundQuery, ColumnIds, ComputedColumn, Output, Relation, Scan, SortItem};
 
-/// A SELECT over one table: conditions, expressions of a row, key-ordered limit, or groups of rows.
-#[derive(Clone)]
-pub struct BoundSelect {
-    /// The table.
-    pub table: Arc<Table>,
-    /// How the statement calls it, where that is not its name.
-    pub alias: Option<String>,
-    /// Where the statement names it.
-    pub span: Option<Span>,
-    /// The output.
-    pub output: Output,
-    /// The conditions.
-    pub conditions: Vec<Condition>,
-    /// ORDER BY of rows: columns and parts of the key only. That of groups is [`Grouping::order`].
-    pub order: Vec<OrderItem>,
-    /// LIMIT; `None` is none.
-    pub limit: Option<u64>,
-    /// OFFSET.
-    pub offset: u64,
-    /// Whether LIMIT or OFFSET is a parameter without a value, or a subquery that has not run.
-    pub limit_open: bool,
-    /// LIMIT's and OFFSET's parameters without a value, by number from 0; none if one of both is a subquery.
-    pub limit_parameters: (Option<usize>, Option<usize>),
-    /// Whether its rows are a page: LIMIT .. AFTER.
-    pub is_page: bool,
-    /// The hints of the statement.
-    pub hints: Vec<Hint>,
-}
-
-/// The output of a [`BoundSelect`].
-#[derive(Clone)]
-pub enum Output {
-    /// One row for each row.
-    Rows(Vec<OutputColumn>),
-    /// One row for each group of rows.
-    Groups(Grouping),
-}
-
-impl Output {
-    /// The columns put out.
-    pub fn columns(&self) -> &[OutputColumn] {
-        match self {
-            Output::Rows(columns) => columns,
-            Output::Groups(grouping) => &grouping.outputs,
-        }
-    }
-
-    /// The columns of the table that it is computed from, each once, by index.
-    pub fn table_columns(&self) -> Vec<usize> {
-        let mut columns: Vec<usize> = match self {
-            Output::Rows(outputs) => outputs.iter().flat_map(|output| output.expr.columns()).collect(),
-            Output::Groups(grouping) => {
-                let calls = grouping.calls.iter().flat_map(|call| call.argument.iter().chain(&call.filter));
-                grouping.keys.iter().chain(calls).flat_map(Expr::columns).collect()
-            }
-        };
-        columns.sort_unstable();
-        columns.dedup();
-        columns
-    }
-}
-
-/// A query, bound.
-pub enum BoundQuery {
-    /// For the direct path.
-    Single(Box<BoundSelect>),
-    /// For the relational engine.
-    Relational,
-}
-
-/// Binds a query if it is one that the direct path may run. Of its placeholders some may stand for `subqueries`.
+/// Binds a query over one table whose expressions are all ours; `None` for another one, which the relational engine binds. Of its
+/// placeholders some may stand for `subqueries`.
 ///
 /// # Errors
 /// Errors of a query over one table: the relational engine would find them too, with less detail.
@@ -99,46 +29,44 @@ pub fn query(
     catalog: &dyn CatalogReader,
     params: Params<'_>,
     subqueries: &[Subquery],
-) -> Result<BoundQuery> {
-    let Some(Simple { select, name, alias, moment }) = simple(&statement.query) else {
-        return Ok(BoundQuery::Relational);
-    };
+) -> Result<Option<BoundQuery>> {
+    let Some(Simple { select, name, alias, moment }) = simple(&statement.query) else { return Ok(None) };
     let (schema, name) = match name.0.as_slice() {
         [name] => (None, name.as_ident()),
         [schema, name] => (schema.as_ident().map(|s| s.value.as_str()), name.as_ident()),
-        _ => return Ok(BoundQuery::Relational),
+        _ => return Ok(None),
     };
-    let Some(name) = name else { return Ok(BoundQuery::Relational) };
+    let Some(name) = name else { return Ok(None) };
     if schema.is_some_and(|s| s.eq_ignore_ascii_case(saltwing_catalog::INFORMATION_SCHEMA)) {
-        return Ok(BoundQuery::Relational);
+        return Ok(None);
     }
     let span = expr_span(&ast::Expr::Identifier(name.clone()));
     let table = match catalog.resolve(schema, &name.value) {
         Ok(table) => table,
         // The relational engine reads it.
-        Err(_) if schema.is_none() && catalog.arrow_table(&name.value).is_some() => return Ok(BoundQuery::Relational),
+        Err(_) if schema.is_none() && catalog.arrow_table(&name.value).is_some() => return Ok(None),
         Err(error) => return Err(BindError::from(error).at(span)),
     };
     let table = match moment {
         Some(moment) => table_as_of(table, moment, params, subqueries)?,
         None => table,
     };
-    let scope = Scope::of(table.clone(), alias.map(|a| a.name.value.clone()));
-    let collector = Collector::new(table.width());
+    let alias = alias.map(|alias| alias.name.value.clone());
+    let scope = Scope::of(table.clone(), alias.clone());
+    let ids = ColumnIds::default();
+    let scan = Scan { first_column: ids.take(table.width()), table, alias, span, hints: statement.hints.clone() };
+    let collector = Collector::new(&ids, scan.table.width());
     let binder = Binder {
         lowerer: Lowerer { scope: &scope, params, subqueries, operands: &[], collector: Some(&collector) },
         collector: &collector,
         scope: &scope,
-        table,
-        alias: alias.map(|a| a.name.value.clone()),
-        span,
+        table: &scan.table,
         statement,
     };
-    let parts = binder.select(select);
-    let bound = parts.and_then(|parts| parts.bound(collector));
+    let bound = binder.clauses(select).and_then(|clauses| clauses.bound(&ids, collector, scan.clone()));
     match bound {
-        Ok(bound) => Ok(BoundQuery::Single(Box::new(bound))),
-        Err(LowerError::Unsupported(..)) => Ok(BoundQuery::Relational),
+        Ok(bound) => Ok(Some(bound)),
+        Err(LowerError::Unsupported(..)) => Ok(None),
         Err(LowerError::Invalid(error)) => Err(error),
     }
 }
@@ -193,11 +121,9 @@ pub(crate) fn simple(query: &Query) -> Option<Simple<'_>> {
 
 struct Binder<'a> {
     lowerer: Lowerer<'a>,
-    collector: &'a Collector,
+    collector: &'a Collector<'a>,
     scope: &'a Scope,
-    table: Arc<Table>,
-    alias: Option<String>,
-    span: Option<Span>,
+    table: &'a Table,
     statement: &'a QueryStatement,
 }
 
@@ -207,71 +133,131 @@ fn foreign<T>(what: &str) -> Bound<T> {
     Err(LowerError::Unsupported(what.to_owned(), None))
 }
 
-/// A SELECT whose expressions are still over the table's columns, and the calls behind them.
-struct Parts {
-    select: BoundSelect,
-    items: Vec<OutputColumn>,
-    is_distinct: bool,
-    keys: Vec<Expr>,
-    having: Vec<Expr>,
-    order: Vec<GroupOrder>,
+/// An item of the SELECT list.
+struct Item {
+    label: String,
+    expr: Expr,
 }
 
-impl Parts {
-    /// The SELECT, over rows or over groups.
-    fn bound(mut self, collector: Collector) -> Bound<BoundSelect> {
-        let is_grouped = !self.keys.is_empty() || !self.having.is_empty() || !collector.is_empty();
-        if !is_grouped && !self.is_distinct {
-            let key = &self.select.table.def().key;
-            let item = |item: GroupOrder| match order_by(item.expr, key) {
-                Some(by) => Ok(OrderItem { by, order: item.order, nulls_first: item.nulls_first }),
-                None => foreign("ORDER BY an expression"),
+/// An item of ORDER BY.
+struct OrderItem {
+    by: OrderBy,
+    order: SortOrder,
+    nulls_first: bool,
+}
+
+enum OrderBy {
+    /// The item of the SELECT list at this place.
+    Item(usize),
+    /// An expression.
+    Expr(Expr),
+}
+
+/// The clauses of a SELECT, over the columns of the table and the calls of aggregate functions.
+struct Clauses {
+    items: Vec<Item>,
+    conditions: Vec<Condition>,
+    keys: Vec<Expr>,
+    having: Vec<Expr>,
+    is_distinct: bool,
+    order: Vec<OrderItem>,
+    limit: RowCount,
+    offset: RowCount,
+    is_page: bool,
+}
+
+impl Clauses {
+    /// The tree of the SELECT.
+    fn bound(mut self, ids: &ColumnIds, collector: Collector<'_>, scan: Scan) -> Bound<BoundQuery> {
+        let mut relation = Relation::Scan(scan).filtered(std::mem::take(&mut self.conditions));
+        if !self.keys.is_empty() || !self.having.is_empty() || !collector.is_empty() {
+            relation = self.grouped(ids, collector, relation)?;
+        }
+        let (labels, items): (Vec<_>, Vec<_>) = self.items.into_iter().map(|item| (item.label, item.expr)).unzip();
+        let items: Vec<ComputedColumn> = items.into_iter().map(|item| ids.column_of(item, Expr::to_string)).collect();
+        let output = |(label, item): (String, &ComputedColumn)| Output { label, column: item.column.clone() };
+        let output: Vec<Output> = labels.into_iter().zip(&items).map(output).collect();
+        let (mut sort, mut sort_columns) = (Vec::new(), Vec::new());
+        for OrderItem { by, order, nulls_first } in self.order {
+            let column = match by {
+                OrderBy::Item(place) => items.get(place).map(|item| item.column.clone()),
+                OrderBy::Expr(mut expr) => {
+                    if self.is_distinct && !replace(&mut expr, &items, &|_| false) {
+                        return foreign("ORDER BY what DISTINCT leaves out");
+                    }
+                    let computed = ids.column_of(expr, Expr::to_string);
+                    sort_columns.push(computed);
+                    sort_columns.last().map(|computed| computed.column.clone())
+                }
             };
-            self.select.order = self.order.into_iter().map(item).collect::<Bound<_>>()?;
-            self.select.output = Output::Rows(self.items);
-            return Ok(self.select);
+            let Some(column) = column else { return foreign("an ORDER BY position") };
+            sort.push(SortItem { column, order, nulls_first });
         }
         if self.is_distinct {
-            if is_grouped {
-                return foreign("DISTINCT over groups");
-            }
-            for item in &self.items {
-                if !self.keys.contains(&item.expr) {
-                    self.keys.push(item.expr.clone());
+            let mut columns: Vec<ColumnRef> = Vec::new();
+            for Output { column, .. } in &output {
+                if !columns.contains(column) {
+                    columns.push(column.clone());
                 }
             }
+            relation = Relation::Distinct { input: Box::new(relation.projected(items)), columns };
+            relation = relation.projected(sort_columns);
+        } else {
+            relation = relation.projected(items.into_iter().chain(sort_columns));
         }
-        let keys = self.keys;
-        if !keys.is_empty() {
-            let of_keys = self.having.iter().filter(|e| collector.is_of_keys(e, &keys));
-            self.select.conditions.extend(of_keys.cloned().flat_map(conditions));
+        if !sort.is_empty() {
+            relation = Relation::Sort { input: Box::new(relation), items: sort };
         }
-        let over_groups = |e: Expr| match collector.over_groups(e, &keys) {
-            Some(e) => Ok(e),
-            None => foreign("a column that is neither grouped nor aggregated"),
+        let (limit, offset, is_page) = (self.limit, self.offset, self.is_page);
+        if is_page || limit != RowCount::None || offset != RowCount::None {
+            relation = Relation::Limit { input: Box::new(relation), limit, offset, is_page };
+        }
+        Ok(BoundQuery { relation, output })
+    }
+
+    /// The groups of `input` that HAVING lets through. The clauses that follow are over keys and calls then.
+    fn grouped(&mut self, ids: &ColumnIds, collector: Collector<'_>, input: Relation) -> Bound<Relation> {
+        let keys = std::mem::take(&mut self.keys);
+        let keys: Vec<ComputedColumn> = keys.into_iter().map(|key| ids.column_of(key, Expr::to_string)).collect();
+        let over_groups = |expr: &mut Expr| match replace(expr, &keys, &|column| !collector.is_table_column(column)) {
+            true => Ok(()),
+            false => foreign("a column that is neither grouped nor aggregated"),
         };
-        let item = |item: OutputColumn| Ok(OutputColumn { expr: over_groups(item.expr)?, ..item });
-        let ordered = |item: GroupOrder| Ok(GroupOrder { expr: over_groups(item.expr)?, ..item });
-        let outputs = self.items.into_iter().map(item).collect::<Bound<_>>()?;
-        let having = self.having.into_iter().map(over_groups).collect::<Bound<_>>()?;
-        let order = self.order.into_iter().map(ordered).collect::<Bound<_>>()?;
+        self.items.iter_mut().try_for_each(|item| over_groups(&mut item.expr))?;
+        self.having.iter_mut().try_for_each(over_groups)?;
+        for item in &mut self.order {
+            if let OrderBy::Expr(expr) = &mut item.by {
+                over_groups(expr)?;
+            }
+        }
+        let having = std::mem::take(&mut self.having).into_iter().map(Condition::new).collect();
         let calls = collector.into_calls();
-        self.select.output = Output::Groups(Grouping { keys, calls, having, outputs, order });
-        Ok(self.select)
+        Ok(Relation::Aggregate { input: Box::new(input), keys, calls }.filtered(having))
     }
 }
 
-/// The column or the computed part of the key that an expression is.
-fn order_by(expr: Expr, key: &KeySchema) -> Option<OrderBy> {
+/// Puts columns in the place of the expressions that give them. `false` if the expression then names another column than these and
+/// those that `passes` lets through.
+fn replace(expr: &mut Expr, columns: &[ComputedColumn], passes: &dyn Fn(&ColumnRef) -> bool) -> bool {
+    if let Some(known) = columns.iter().find(|known| known.expr == *expr) {
+        if !known.is_input_column() {
+            *expr = Expr::Column(ColumnRef { span: expr.span(), ..known.column.clone() });
+        }
+        return true;
+    }
     match expr {
-        Expr::Column(column) => Some(OrderBy::Column(column.index)),
-        expr => key.columns.iter().position(|part| part.computed() == Some(&expr)).map(OrderBy::KeyPart),
+        Expr::Column(column) => passes(column),
+        other => {
+            let mut all = true;
+            other.for_each_child_mut(&mut |child| all = all && replace(child, columns, passes));
+            all
+        }
     }
 }
 
 impl Binder<'_> {
-    fn select(&self, select: &ast::Select) -> Bound<Parts> {
-        let items = self.output(&select.projection)?;
+    fn clauses(&self, select: &ast::Select) -> Bound<Clauses> {
+        let items = self.items(&select.projection)?;
         let conditions = match &select.selection {
             None => Vec::new(),
             Some(selection) => conditions(self.condition(&self.lowerer.of_rows(), selection)?),
@@ -281,27 +267,11 @@ impl Binder<'_> {
             None => Vec::new(),
             Some(having) => self.condition(&self.lowerer, having)?.into_conjuncts(),
         };
+        let is_distinct = matches!(select.distinct, Some(ast::Distinct::Distinct));
         let order = self.order(&items)?;
         let (limit, offset) = self.limit()?;
-        let bound = BoundSelect {
-            table: self.table.clone(),
-            alias: self.alias.clone(),
-            span: self.span,
-            output: Output::Rows(Vec::new()),
-            conditions,
-            order: Vec::new(),
-            limit: limit.known,
-            offset: offset.known.unwrap_or(0),
-            limit_open: limit.is_open || offset.is_open,
-            limit_parameters: match limit.is_subquery() || offset.is_subquery() {
-                true => (None, None),
-                false => (limit.parameter, offset.parameter),
-            },
-            is_page: self.statement.after.is_some(),
-            hints: self.statement.hints.clone(),
-        };
-        let is_distinct = matches!(select.distinct, Some(ast::Distinct::Distinct));
-        Ok(Parts { select: bound, items, is_distinct, keys, having, order })
+        let is_page = self.statement.after.is_some();
+        Ok(Clauses { items, conditions, keys, having, is_distinct, order, limit, offset, is_page })
     }
 
     fn condition(&self, lowerer: &Lowerer<'_>, e: &ast::Expr) -> Bound<Expr> {
@@ -309,14 +279,14 @@ impl Binder<'_> {
         typing::condition(lowered).map_err(|error| BindError::from(error).at(expr_span(e)).into())
     }
 
-    fn output(&self, items: &[SelectItem]) -> Bound<Vec<OutputColumn>> {
-        let (mut columns, mut aliases) = (Vec::new(), Vec::new());
+    fn items(&self, items: &[SelectItem]) -> Bound<Vec<Item>> {
+        let (mut found, mut aliases) = (Vec::new(), Vec::new());
         for (i, item) in items.iter().enumerate() {
             match item {
                 SelectItem::Wildcard(options)
                     if *options == ast::WildcardAdditionalOptions::default() || is_plain(options) =>
                 {
-                    columns.extend(self.all_columns());
+                    found.extend(self.all_columns());
                 }
                 SelectItem::QualifiedWildcard(ast::SelectItemQualifiedWildcardKind::ObjectName(name), options)
                     if is_plain(options) =>
@@ -325,9 +295,9 @@ impl Binder<'_> {
                         name.0.iter().filter_map(|p| p.as_ident()).map(|p| p.value.as_str()).collect();
                     let family = self.scope.family(&parts);
                     if self.scope.is_named(&parts) {
-                        columns.extend(self.all_columns());
+                        found.extend(self.all_columns());
                     } else if family.is_some() {
-                        columns.extend(self.columns_of(|column| column.family == family));
+                        found.extend(self.columns_of(|column| column.family == family));
                     } else {
                         return Err(self.no_such_wildcard(name, &parts).into());
                     }
@@ -338,12 +308,12 @@ impl Binder<'_> {
                         Expr::Column(column) if self.has_own_label(column) => self.label(column),
                         _ => self.statement.items.get(i).map_or_else(|| e.to_string(), |item| item.text.clone()),
                     };
-                    columns.push(self.output_column(label, expr)?);
+                    found.push(self.item(label, expr)?);
                 }
                 SelectItem::ExprWithAlias { expr, alias } => {
-                    let column = self.output_column(alias.value.clone(), self.lowerer.lower(expr)?)?;
-                    aliases.push((&alias.value, column.expr.clone()));
-                    columns.push(column);
+                    let item = self.item(alias.value.clone(), self.lowerer.lower(expr)?)?;
+                    aliases.push((&alias.value, item.expr.clone()));
+                    found.push(item);
                 }
                 _ => return foreign("a select item"),
             }
@@ -352,13 +322,12 @@ impl Binder<'_> {
         for (alias, expr) in aliases {
             self.collector.name_item(alias, &expr);
         }
-        Ok(columns)
+        Ok(found)
     }
 
-    fn output_column(&self, label: String, expr: Expr) -> Bound<OutputColumn> {
+    fn item(&self, label: String, expr: Expr) -> Bound<Item> {
         match (expr.sql_type(), self.lowerer.params) {
-            (Some(ty), _) => Ok(OutputColumn { label, expr, ty }),
-            (None, Params::Later) => Ok(OutputColumn { label, expr, ty: SqlType::Null }),
+            (Some(_), _) | (None, Params::Later) => Ok(Item { label, expr }),
             (None, _) => foreign("a parameter of unknown type"),
         }
     }
@@ -377,7 +346,7 @@ impl Binder<'_> {
     }
 
     /// GROUP BY: expressions of a row, items by alias or by position.
-    fn keys(&self, group_by: &GroupByExpr, items: &[OutputColumn]) -> Bound<Vec<Expr>> {
+    fn keys(&self, group_by: &GroupByExpr, items: &[Item]) -> Bound<Vec<Expr>> {
         let GroupByExpr::Expressions(list, _) = group_by else { return foreign("GROUP BY ALL") };
         let mut keys = Vec::new();
         for e in list {
@@ -404,16 +373,14 @@ impl Binder<'_> {
         Ok(keys)
     }
 
-    fn all_columns(&self) -> Vec<OutputColumn> {
+    fn all_columns(&self) -> Vec<Item> {
         self.columns_of(|column| !column.hidden)
     }
 
-    fn columns_of(&self, is_shown: impl Fn(&ColumnDef) -> bool) -> Vec<OutputColumn> {
+    fn columns_of(&self, is_shown: impl Fn(&ColumnDef) -> bool) -> Vec<Item> {
         let columns = self.table.def().columns.iter().enumerate().filter(|(_, column)| is_shown(column));
         let columns = columns.filter_map(|(index, def)| Some((def, self.table.column_ref(index, None)?)));
-        columns
-            .map(|(def, column)| OutputColumn { label: def.name.clone(), ty: def.ty, expr: Expr::Column(column) })
-            .collect()
+        columns.map(|(def, column)| Item { label: def.name.clone(), expr: Expr::Column(column) }).collect()
     }
 
     /// Whether a column's label is its name; that of the time of a row is what the statement calls it.
@@ -427,96 +394,73 @@ impl Binder<'_> {
     }
 
     /// ORDER BY: items by position or label, and expressions.
-    fn order(&self, columns: &[OutputColumn]) -> Bound<Vec<GroupOrder>> {
+    fn order(&self, items: &[Item]) -> Bound<Vec<OrderItem>> {
         let Some(order_by) = &self.statement.query.order_by else { return Ok(Vec::new()) };
         let OrderByKind::Expressions(list) = &order_by.kind else { return foreign("ORDER BY ALL") };
         list.iter()
             .map(|item| {
-                let expr = match ordinal(&item.expr) {
-                    Some(place) => match place.checked_sub(1).and_then(|i| columns.get(i)) {
-                        Some(column) => column.expr.clone(),
+                let by = match ordinal(&item.expr) {
+                    Some(place) => match place.checked_sub(1).filter(|place| *place < items.len()) {
+                        Some(place) => OrderBy::Item(place),
                         None => return foreign("an ORDER BY position"),
                     },
-                    None => self.order_expr(&item.expr, columns)?,
+                    None => self.order_by(&item.expr, items)?,
                 };
                 let order = if item.options.asc == Some(false) { SortOrder::Desc } else { SortOrder::Asc };
-                Ok(GroupOrder { expr, order, nulls_first: item.options.nulls_first.unwrap_or(true) })
+                Ok(OrderItem { by, order, nulls_first: item.options.nulls_first.unwrap_or(true) })
             })
             .collect()
     }
 
     /// A name in ORDER BY is a label first, a column of the table second.
-    fn order_expr(&self, e: &ast::Expr, columns: &[OutputColumn]) -> Bound<Expr> {
+    fn order_by(&self, e: &ast::Expr, items: &[Item]) -> Bound<OrderBy> {
         if let ast::Expr::Identifier(name) = e {
-            let mut named = columns.iter().filter(|c| is_same_name(&c.label, &name.value));
-            if let Some(column) = named.next() {
-                return if named.any(|other| other.expr != column.expr) {
-                    foreign("an ambiguous label")
-                } else {
-                    Ok(column.expr.clone())
+            let mut named = items.iter().enumerate().filter(|(_, item)| is_same_name(&item.label, &name.value));
+            if let Some((place, item)) = named.next() {
+                return match named.any(|(_, other)| other.expr != item.expr) {
+                    true => foreign("an ambiguous label"),
+                    false => Ok(OrderBy::Item(place)),
                 };
             }
         }
-        self.lowerer.lower(e)
+        Ok(OrderBy::Expr(self.lowerer.lower(e)?))
     }
 
     /// LIMIT and OFFSET.
     fn limit(&self) -> Bound<(RowCount, RowCount)> {
         let (limit, offset) = match &self.statement.query.limit_clause {
-            None => return Ok((RowCount::default(), RowCount::default())),
+            None => return Ok((RowCount::None, RowCount::None)),
             Some(LimitClause::LimitOffset { limit, offset, limit_by }) if limit_by.is_empty() => {
                 (limit.as_ref(), offset.as_ref().map(|o| &o.value))
             }
             Some(LimitClause::OffsetCommaLimit { offset, limit }) => (Some(limit), Some(offset)),
             Some(_) => return foreign("LIMIT BY"),
         };
-        let count = |e: Option<&ast::Expr>, clause| e.map_or(Ok(RowCount::default()), |e| self.row_count(e, clause));
-        Ok((count(limit, "LIMIT")?, count(offset, "OFFSET")?))
+        let count = |e: Option<&ast::Expr>, clause| e.map_or(Ok(RowCount::None), |e| self.row_count(e, clause));
+        let offset = match count(offset, "OFFSET")? {
+            RowCount::Rows(0) => RowCount::None,
+            other => other,
+        };
+        Ok((count(limit, "LIMIT")?, offset))
     }
 
     fn row_count(&self, e: &ast::Expr, clause: &str) -> Bound<RowCount> {
         let lowered = self.lowerer.of_rows().lower(e)?;
         match &lowered {
-            Expr::Param(index, _) => Ok(RowCount { is_open: true, parameter: Some(*index), ..RowCount::default() }),
-            Expr::Subquery(..) => Ok(RowCount { is_open: true, ..RowCount::default() }),
+            Expr::Param(index, _) => Ok(RowCount::Parameter(*index)),
+            Expr::Subquery(..) => Ok(RowCount::Subquery),
             computed
                 if computed.is_constant()
                     && let Ok(value) = eval::eval(computed, &[])
-                    && let Some(rows) = row_count(&value) =>
+                    && let Some(rows) = RowCount::of_value(&value) =>
             {
-                Ok(RowCount { known: rows, ..RowCount::default() })
+                Ok(rows)
             }
             other => {
                 let error = BindErrorKind::Syntax(format!("{clause} takes a number of rows, and {other} is none"));
                 Err(BindError::from(error).at(expr_span(e)).into())
             }
         }
-    }
-}
-
-/// The number of rows that LIMIT or OFFSET takes a value for: NULL is none. `None` where it takes no such value.
-pub fn row_count(value: &Value) -> Option<Option<u64>> {
-    match value {
-        Value::Null => Some(None),
-        Value::Int(n) => u64::try_from(*n).ok().map(Some),
-        _ => None,
-    }
-}
-
-/// A LIMIT or OFFSET.
-#[derive(Default)]
-struct RowCount {
-    known: Option<u64>,
-    /// Whether it is a parameter without a value, or a subquery that has not run.
-    is_open: bool,
-    /// The parameter without a value that it is.
-    parameter: Option<usize>,
-}
-
-impl RowCount {
-    /// Whether it is a subquery that has not run.
-    fn is_subquery(&self) -> bool {
-        self.is_open && self.parameter.is_none()
     }
 }
 

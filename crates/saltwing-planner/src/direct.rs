@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use saltwing_bind::{GroupOrder, Grouping, ResultColumn};
+use saltwing_bind::ResultColumn;
 use saltwing_types::{Expr, SqlType};
 
 use crate::access::TableAccess;
+use crate::direct_query::{GroupOrder, Grouping};
 
 /// A SELECT over one table, planned.
 pub struct PlannedSelect {

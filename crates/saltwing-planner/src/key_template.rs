@@ -23,8 +23,8 @@ use saltwing_rowkey::{BucketRange, PlainKey, RowKeyCodec};
 use saltwing_types::key_form::key_form_of_entry;
 use saltwing_types::{ColumnRef, CompareOp, Expr, KeyColumn, KeySchema, SqlType, Value, typing};
 
+use crate::direct_query::DirectQuery;
 use crate::key_access::{KeyAccess, is_plain_value};
-use saltwing_bind::BoundSelect;
 
 /// Where a value comes from.
 #[derive(Clone, Debug)]
@@ -119,7 +119,7 @@ pub(super) struct KeyTemplate {
 impl KeyTemplate {
     /// The template of a SELECT all of whose conditions are about leading columns of the table's key, or of that of an
     /// index, by its place.
-    pub(super) fn of(bound: &BoundSelect, index: Option<usize>) -> Option<Self> {
+    pub(super) fn of(bound: &DirectQuery, index: Option<usize>) -> Option<Self> {
         let (key, codec) = key_of(&bound.table, index)?;
         let mut said = vec![ColumnBounds::default(); key.columns.len()];
         let mut list = None;

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! plan          the access of one table: ranges, residual conditions, order, verdict
-//! plan_select   a SELECT over one table: its access, and a [`DirectPlan`] for what becomes of the rows read
+//! DirectQuery   the pattern of bound queries that the direct path runs
+//! plan_select   such a query: its access, and a [`DirectPlan`] for what becomes of the rows read
 //! Guard         what may override the verdict; a refusal is an error that names every table and the way out
 //! ```
 //!
@@ -14,6 +15,7 @@
 mod access;
 mod combination;
 mod direct;
+mod direct_query;
 mod error;
 mod explain;
 mod fixed_column;
@@ -32,6 +34,7 @@ mod template;
 
 pub use access::{AccessRequest, TableAccess, UsableKeys};
 pub use direct::{Aggregate, AggregateStrategy, DirectPlan, PlannedSelect, RowOutput, TotalOutput};
+pub use direct_query::{DirectQuery, GroupOrder, Grouping};
 pub use error::{PlannerError, Result};
 pub use explain::{AccessReport, explain_json, explain_text};
 pub use guard::Guard;

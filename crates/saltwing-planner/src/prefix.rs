@@ -1,10 +1,10 @@
 //! Groups whose rows follow each other, because they share leading key columns.
 
-use saltwing_bind::BoundSelect;
 use saltwing_plan::{OrderBy, OrderItem};
 use saltwing_types::{KeySchema, SortOrder};
 
 use crate::access::{TableAccess, UsableKeys};
+use crate::direct_query::DirectQuery;
 use crate::error::Result;
 use crate::fixed_column::fixed_column;
 use crate::request::SelectRequest;
@@ -24,19 +24,19 @@ pub(crate) struct Prefix<'a> {
 
 impl<'a> Prefix<'a> {
     /// A prefix of the key of the table.
-    pub(crate) fn of(bound: &'a BoundSelect, columns: &[usize]) -> Option<Self> {
+    pub(crate) fn of(bound: &'a DirectQuery, columns: &[usize]) -> Option<Self> {
         let table = &bound.table;
         Self::of_key(bound, (&table.def().key, table.codec().salt_column_count()), None, columns)
     }
 
     /// A prefix of the key of the index at this place.
-    pub(crate) fn of_index(bound: &'a BoundSelect, place: usize, columns: &[usize]) -> Option<Self> {
+    pub(crate) fn of_index(bound: &'a DirectQuery, place: usize, columns: &[usize]) -> Option<Self> {
         let index = bound.table.indexes().get(place)?;
         Self::of_key(bound, (index.key(), index.codec().salt_column_count()), Some(place), columns)
     }
 
     fn of_key(
-        bound: &BoundSelect,
+        bound: &DirectQuery,
         (key, salted): (&'a KeySchema, usize),
         index: Option<usize>,
         columns: &[usize],
@@ -74,7 +74,7 @@ impl<'a> Prefix<'a> {
 
     /// An access whose rows of equal prefix follow each other, and whether these come in the order of `wanted`. Buckets over
     /// which the rows of a prefix are spread are merged; `None` if they cannot be.
-    pub(crate) fn access(&self, bound: &BoundSelect, wanted: &[OrderItem]) -> Result<Option<(TableAccess, bool)>> {
+    pub(crate) fn access(&self, bound: &DirectQuery, wanted: &[OrderItem]) -> Result<Option<(TableAccess, bool)>> {
         let keys = self.index.map_or(UsableKeys::Table, UsableKeys::Index);
         // Whether all rows of a prefix lie in one bucket.
         let undivided = self.salted <= self.columns;

@@ -1,9 +1,9 @@
 //! The request of a SELECT to its table, besides its conditions.
 
-use saltwing_bind::BoundSelect;
 use saltwing_plan::{Condition, OrderItem, RowLimit};
 
 use crate::access::{AccessRequest, TableAccess, UsableKeys};
+use crate::direct_query::DirectQuery;
 use crate::error::Result;
 use crate::plan::plan;
 
@@ -41,7 +41,7 @@ impl SelectRequest<'_> {
         Self { grouped: true, ..Self::of_rows() }
     }
 
-    pub(crate) fn plan(self, bound: &BoundSelect) -> Result<TableAccess> {
+    pub(crate) fn plan(self, bound: &DirectQuery) -> Result<TableAccess> {
         let columns = (!bound.table.indexes().is_empty()).then(|| bound.output.table_columns());
         plan(AccessRequest {
             table: &bound.table,
@@ -52,7 +52,7 @@ impl SelectRequest<'_> {
             nulls_apart: self.nulls_apart,
             is_page: bound.is_page,
             limit: self.limit,
-            offset: if self.grouped { 0 } else { bound.offset },
+            offset: if self.grouped { 0 } else { bound.skipped() },
             aggregate_or_distinct: self.grouped,
             min_max: self.min_max,
             single_table: true,

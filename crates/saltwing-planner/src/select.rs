@@ -1,13 +1,12 @@
 //! Choosing the plan of a SELECT over one table.
 
-use saltwing_bind::{
-    AggregateCall, AggregateFunction, BoundSelect, GroupOrder, Grouping, Output, OutputColumn, ResultColumn,
-};
+use saltwing_bind::{AggregateCall, AggregateFunction, OutputColumn, RowCount};
 use saltwing_plan::{AccessKind, Condition, OrderBy, OrderItem, RowLimit};
 use saltwing_types::{Expr, SortOrder, typing};
 
 use crate::access::TableAccess;
 use crate::direct::{Aggregate, AggregateStrategy, DirectPlan, PlannedSelect, RowOutput, TotalOutput};
+use crate::direct_query::{DirectOutput, DirectQuery, GroupOrder, Grouping};
 use crate::error::Result;
 use crate::fixed_column::fixed_column;
 use crate::prefix::Prefix;
@@ -17,17 +16,16 @@ use crate::request::SelectRequest;
 ///
 /// # Errors
 /// As [`crate::plan`].
-pub fn plan_select(bound: BoundSelect) -> Result<Option<PlannedSelect>> {
-    let column = |c: &OutputColumn| ResultColumn { label: c.label.clone(), ty: c.ty, nullable: c.expr.is_nullable() };
-    let columns = bound.output.columns().iter().map(column).collect();
+pub fn plan_select(bound: DirectQuery) -> Result<Option<PlannedSelect>> {
+    let columns = bound.columns();
     let scanned = bound.output.table_columns();
-    let (limit, offset, limit_open) = (bound.limit, bound.offset, bound.limit_open);
+    let (limit, offset, limit_open) = (bound.limit.rows(), bound.skipped(), bound.is_limit_open());
     let (access, plan) = match &bound.output {
-        Output::Rows(outputs) => {
-            let Some(access) = ordered_rows(&bound)? else { return Ok(None) };
+        DirectOutput::Rows(outputs, order) => {
+            let Some(access) = ordered_rows(&bound, order)? else { return Ok(None) };
             (access, DirectPlan::Scan(row_output(outputs, &scanned)))
         }
-        Output::Groups(grouping) => {
+        DirectOutput::Groups(grouping) => {
             let choice = match grouping.keys.as_slice() {
                 [] => all_rows(&bound, grouping)?,
                 _ => groups(&bound, grouping)?,
@@ -48,15 +46,15 @@ pub fn plan_select(bound: BoundSelect) -> Result<Option<PlannedSelect>> {
 }
 
 /// The access of a SELECT of rows; `None` if they would have to be sorted.
-fn ordered_rows(bound: &BoundSelect) -> Result<Option<TableAccess>> {
-    let limit = match (bound.limit, bound.limit_open) {
-        (_, true) => RowLimit::Unknown,
-        (Some(rows), false) => RowLimit::Rows(rows),
-        (None, false) => RowLimit::None,
+fn ordered_rows(bound: &DirectQuery, order: &[OrderItem]) -> Result<Option<TableAccess>> {
+    let limit = match bound.limit {
+        _ if bound.is_limit_open() => RowLimit::Unknown,
+        RowCount::Rows(rows) => RowLimit::Rows(rows),
+        _ => RowLimit::None,
     };
-    let request = SelectRequest { order: &bound.order, nulls_apart: true, limit, ..SelectRequest::of_rows() };
+    let request = SelectRequest { order, nulls_apart: true, limit, ..SelectRequest::of_rows() };
     let access = request.plan(bound)?;
-    Ok((bound.order.is_empty() || access.is_ordered()).then_some(access))
+    Ok((order.is_empty() || access.is_ordered()).then_some(access))
 }
 
 fn row_output(outputs: &[OutputColumn], scanned: &[usize]) -> RowOutput {
@@ -71,7 +69,7 @@ fn row_output(outputs: &[OutputColumn], scanned: &[usize]) -> RowOutput {
 }
 
 /// The physical key of an access that reads one row by its whole key, if it is known: parameters may have no values yet.
-fn one_key(bound: &BoundSelect, access: &TableAccess) -> Option<Option<Vec<u8>>> {
+fn one_key(bound: &DirectQuery, access: &TableAccess) -> Option<Option<Vec<u8>>> {
     let plan = access.access();
     if plan.kind != AccessKind::Point || !plan.residual.is_empty() || !access.is_by_table_key() {
         return None;
@@ -171,7 +169,7 @@ fn total(call: &AggregateCall, scanned: &[usize]) -> Option<TotalOutput> {
 }
 
 /// Aggregates over all rows.
-fn all_rows(bound: &BoundSelect, grouping: &Grouping) -> Result<Choice> {
+fn all_rows(bound: &DirectQuery, grouping: &Grouping) -> Result<Choice> {
     if let Some(choice) = ends(bound, &grouping.calls)? {
         return Ok(choice);
     }
@@ -193,7 +191,7 @@ fn all_rows(bound: &BoundSelect, grouping: &Grouping) -> Result<Choice> {
 }
 
 /// MIN and MAX of key columns read the first row at either end, NULLs left out.
-fn ends(bound: &BoundSelect, calls: &[AggregateCall]) -> Result<Option<Choice>> {
+fn ends(bound: &DirectQuery, calls: &[AggregateCall]) -> Result<Option<Choice>> {
     let (mut accesses, mut columns) = (Vec::new(), Vec::new());
     for call in calls {
         let (Some(Expr::Column(column)), None) = (&call.argument, &call.filter) else { return Ok(None) };
@@ -223,7 +221,7 @@ fn ends(bound: &BoundSelect, calls: &[AggregateCall]) -> Result<Option<Choice>> 
 }
 
 /// Groups by keys.
-fn groups(bound: &BoundSelect, grouping: &Grouping) -> Result<Choice> {
+fn groups(bound: &DirectQuery, grouping: &Grouping) -> Result<Choice> {
     let column = |key: &Expr| if let Expr::Column(column) = key { Some(column.index) } else { None };
     let columns: Option<Vec<usize>> = grouping.keys.iter().map(column).collect();
     let prefix = columns.as_ref().and_then(|columns| Prefix::of(bound, columns));
@@ -261,7 +259,7 @@ fn order_of_columns(grouping: &Grouping, columns: &[usize]) -> Option<Vec<OrderI
 
 /// The values of some columns in the entries of an index that begins with them: one entry of each is read. `None` if there is
 /// no such index, or another key is better.
-fn distinct_by_index(bound: &BoundSelect, columns: &[usize], wanted: &[OrderItem]) -> Result<Option<Choice>> {
+fn distinct_by_index(bound: &DirectQuery, columns: &[usize], wanted: &[OrderItem]) -> Result<Option<Choice>> {
     if bound.table.indexes().is_empty() {
         return Ok(None);
     }
@@ -288,10 +286,10 @@ fn reading(prefix: &Prefix<'_>, is_distinct: bool) -> Reading {
 }
 
 /// Whether groups are read in the order of the table's key: not where that reads the whole table, and an index might not.
-fn is_best(bound: &BoundSelect, by_key: &TableAccess) -> bool {
+fn is_best(bound: &DirectQuery, by_key: &TableAccess) -> bool {
     bound.table.indexes().is_empty() || by_key.access().verdict.allowed == Some(true)
 }
 
-fn is_salted(bound: &BoundSelect) -> bool {
+fn is_salted(bound: &DirectQuery) -> bool {
     bound.table.codec().salt_column_count() > 0
 }

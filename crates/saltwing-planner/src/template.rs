@@ -4,19 +4,19 @@
 //! the typing rules build its conditions again, so that they equal those of a text with the values. If they give one
 //! row key or one range of them, it is encoded directly, and nothing is planned: see `KeyTemplate`.
 
+use saltwing_bind::RowCount;
 use saltwing_plan::Condition;
 use saltwing_types::{Expr, Value, ValueError, typing};
 
 use crate::direct::PlannedSelect;
+use crate::direct_query::{DirectOutput, DirectQuery};
 use crate::key_access::KeyAccess;
 use crate::key_template::KeyTemplate;
 use crate::select::plan_select;
-use saltwing_bind::row_count;
-use saltwing_bind::{BoundSelect, Output};
 
 /// A SELECT whose parameters have no values yet.
 pub struct SelectTemplate {
-    open: BoundSelect,
+    open: DirectQuery,
     /// Set if the conditions give only one row key or one range of keys.
     key: Option<KeyTemplate>,
 }
@@ -27,14 +27,13 @@ impl SelectTemplate {
     ///
     /// With it the plan that holds for all values of which [`SelectTemplate::key_access`] makes a part of the key, if there is
     /// one: if values change no more of the plan than its keys.
-    pub fn new(open: BoundSelect) -> Option<(Self, Option<PlannedSelect>)> {
+    pub fn new(open: DirectQuery) -> Option<(Self, Option<PlannedSelect>)> {
         let is_output_bindable = match &open.output {
-            Output::Rows(columns) => columns.iter().all(|c| is_computable(&c.expr)),
-            Output::Groups(grouping) => !grouping.exprs().any(has_parameter),
+            DirectOutput::Rows(columns, _) => columns.iter().all(|c| is_computable(&c.expr)),
+            DirectOutput::Groups(grouping) => !grouping.exprs().any(has_parameter),
         };
         let is_bindable = |e: &Expr| !has_parameter(e) || is_bindable(e);
-        // The number of rows comes of a subquery.
-        let is_limit_unknown = open.limit_open && open.limit_parameters == (None, None);
+        let is_limit_unknown = [open.limit, open.offset].contains(&RowCount::Subquery);
         if !is_output_bindable || is_limit_unknown || !open.conditions.iter().all(|c| is_bindable(&c.expr)) {
             return None;
         }
@@ -50,18 +49,17 @@ impl SelectTemplate {
                 *condition = Condition::new(with_values(&condition.expr, values).ok()?);
             }
         }
-        if let Output::Rows(columns) = &mut bound.output {
+        if let DirectOutput::Rows(columns, _) = &mut bound.output {
             for column in columns.iter_mut().filter(|column| has_parameter(&column.expr)) {
                 column.expr = with_values(&column.expr, values).ok()?;
                 column.ty = column.expr.sql_type()?;
             }
         }
-        // NULL is no limit, and no offset.
-        let rows = |index: usize| values.get(index).and_then(row_count);
-        let (limit, offset) = bound.limit_parameters;
-        bound.limit = limit.map_or(Some(bound.limit), rows)?;
-        bound.offset = offset.map_or(Some(Some(bound.offset)), rows)?.unwrap_or(0);
-        (bound.limit_open, bound.limit_parameters) = (false, (None, None));
+        for count in [&mut bound.limit, &mut bound.offset] {
+            if let RowCount::Parameter(place) = *count {
+                *count = RowCount::of_value(values.get(place)?)?;
+            }
+        }
         plan_select(bound).ok()?
     }
 
@@ -72,10 +70,10 @@ impl SelectTemplate {
 }
 
 /// The template of the keys, and the plan that reads a part of them.
-fn parts(open: &BoundSelect) -> Option<(KeyTemplate, PlannedSelect)> {
+fn parts(open: &DirectQuery) -> Option<(KeyTemplate, PlannedSelect)> {
     // Values would change the output, too.
-    let has_output = |output: &Output| output.columns().iter().any(|column| has_parameter(&column.expr));
-    if open.limit_open || has_output(&open.output) {
+    let has_output = |output: &DirectOutput| output.columns().iter().any(|column| has_parameter(&column.expr));
+    if open.is_limit_open() || has_output(&open.output) {
         return None;
     }
     let planned = plan_select(open.clone()).ok()??;

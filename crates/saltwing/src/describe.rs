@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use saltwing_bind::{
-    BoundQuery, BoundSource, ParameterTypes, Params, ResultColumn, Subquery, alter_table, altered_view, candidates,
-    commented, computed_query, create_index, create_table, create_table_as, create_view, deleted_rows, merge, query,
-    resolve, returning, sequenced_query, through_view, update, upsert,
+    BoundSource, ParameterTypes, Params, ResultColumn, Subquery, alter_table, altered_view, candidates, commented,
+    computed_query, create_index, create_table, create_table_as, create_view, deleted_rows, merge, query, resolve,
+    returning, sequenced_query, through_view, update, upsert,
 };
 use saltwing_planner::HintVerb;
 use saltwing_sql::Statement;
@@ -127,7 +127,7 @@ impl Describer<'_> {
             other => unsupported(other).map_or(Ok(()), Err)?,
         }
         if let Some(bound) = returning(statement, &*catalog, Params::Open)? {
-            self.types.note_select(&bound);
+            self.types.note_query(&bound);
         }
         let columns = match planned_returning(statement, &*catalog, Params::Open)? {
             Some(returning) => Some(returning.columns().clone()),
@@ -199,8 +199,8 @@ impl Describer<'_> {
     /// Notes what a query over one table tells of parameters; some of its placeholders stand for `subqueries`.
     fn note_types(&mut self, statement: &QueryStatement, subqueries: &[Subquery]) {
         // What is wrong with it is told where it is planned.
-        if let Ok(BoundQuery::Single(bound)) = query(statement, &*self.session.catalog(), Params::Open, subqueries) {
-            self.types.note_select(&bound);
+        if let Ok(Some(bound)) = query(statement, &*self.session.catalog(), Params::Open, subqueries) {
+            self.types.note_query(&bound);
         }
     }
 

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 use saltwing_access::{ScanContext, Table};
 use saltwing_bind::{
-    BoundMerge, BoundSelect, BoundSource, BoundUpdate, BoundUpsert, MergeStep, Params, RowRules, UpsertTarget, delete,
+    BoundMerge, BoundQuery, BoundSource, BoundUpdate, BoundUpsert, MergeStep, Params, RowRules, UpsertTarget, delete,
     deleted_rows, merge, resolve, returning, through_view, update, upsert, with_dynamic_columns,
 };
 use saltwing_catalog::CatalogReader;
 use saltwing_exec::{Attempt, CommitLimits, ExecError, Repeats, Returning, RowFailure, TargetRows};
-use saltwing_planner::{AccessRequest, Guard, HintVerb, TableAccess, has_parameter, plan, plan_select};
+use saltwing_planner::{AccessRequest, DirectQuery, Guard, HintVerb, TableAccess, has_parameter, plan, plan_select};
 use saltwing_sql::statement::{Delete, Merge, QueryStatement, RowSource, Update, Upsert};
 use saltwing_sql::{Statement, TableRef};
 use saltwing_types::{ErrorCode, SqlType, Value};
@@ -139,11 +139,12 @@ pub(crate) fn planned_returning(
     catalog: &dyn CatalogReader,
     params: Params<'_>,
 ) -> Result<Option<Returning>, Error> {
-    returning(statement, catalog, params)?.map(|bound| planned(*bound)).transpose()
+    returning(statement, catalog, params)?.map(planned).transpose()
 }
 
-fn planned(bound: BoundSelect) -> Result<Returning, Error> {
-    let planned = plan_select(bound)?.ok_or_else(|| Error::new(ErrorCode::Bug, "a RETURNING has no plan"))?;
+fn planned(bound: BoundQuery) -> Result<Returning, Error> {
+    let planned = DirectQuery::of(bound).map(plan_select).transpose()?.flatten();
+    let planned = planned.ok_or_else(|| Error::new(ErrorCode::Bug, "a RETURNING has no plan"))?;
     Ok(Returning::new(planned)?)
 }
 
@@ -158,13 +159,17 @@ fn returning_of(
     if let Some(known) = kept.and_then(|kept| kept.of(version)) {
         return Ok(known);
     }
-    let names_parameter = |bound: &BoundSelect| bound.output.columns().iter().any(|column| has_parameter(&column.expr));
+    let names_parameter = |bound: &BoundQuery| {
+        let mut found = false;
+        bound.for_each_expr(&mut |e| found |= has_parameter(e));
+        found
+    };
     // An error without values is reported as that of the statement with its values, below.
     if let Some(kept) = kept
         && let Ok(open) = returning(statement, catalog, Params::Open)
-        && !open.as_deref().is_some_and(names_parameter)
+        && !open.as_ref().is_some_and(names_parameter)
     {
-        let returning = open.map(|bound| planned(*bound).map(Arc::new)).transpose()?;
+        let returning = open.map(|bound| planned(bound).map(Arc::new)).transpose()?;
         kept.put(version, returning.clone());
         return Ok(returning);
     }

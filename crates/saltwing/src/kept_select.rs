@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use saltwing_access::TableError;
-use saltwing_bind::{BoundQuery, Params, query, with_views};
+use saltwing_bind::{Params, query, with_views};
 use saltwing_catalog::CatalogReader;
 use saltwing_exec::SelectPlan;
-use saltwing_planner::{KeyAccess, PlannedSelect, SelectTemplate, plan_select};
+use saltwing_planner::{DirectQuery, KeyAccess, PlannedSelect, SelectTemplate, plan_select};
 use saltwing_sql::statement::QueryStatement;
 use saltwing_types::{Value, interrupt};
 
@@ -93,16 +93,16 @@ fn kind(statement: &QueryStatement, catalog: &dyn CatalogReader, has_parameters:
     let params = if has_parameters { Params::Later } else { Params::Given(&[]) };
     let Ok(statement) = with_views(statement, catalog) else { return PlanKind::None };
     let bound = match query(&statement, catalog, params, &[]) {
-        Ok(BoundQuery::Single(bound)) => bound,
-        Ok(BoundQuery::Relational) => return PlanKind::Relational,
+        Ok(bound) => bound.and_then(DirectQuery::of),
         Err(_) => return PlanKind::None,
     };
+    let Some(bound) = bound else { return PlanKind::Relational };
     let ready = |planned: PlannedSelect| SelectPlan::new(planned).ok().map(Arc::new);
     if has_parameters {
-        let Some((template, of_parts)) = SelectTemplate::new(*bound) else { return PlanKind::None };
+        let Some((template, of_parts)) = SelectTemplate::new(bound) else { return PlanKind::None };
         return PlanKind::Template(Box::new(template), of_parts.and_then(ready));
     }
-    match plan_select(*bound) {
+    match plan_select(bound) {
         Ok(Some(planned)) => ready(planned).map_or(PlanKind::None, PlanKind::Whole),
         Ok(None) => PlanKind::Relational,
         Err(_) => PlanKind::None,

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use saltwing_access::{FEW_ROWS, ScanContext, Snapshot};
-use saltwing_bind::{BoundQuery, Params, Subquery, create_table, query, with_views};
+use saltwing_bind::{Params, Subquery, create_table, query, with_views};
 use saltwing_catalog::CatalogReader;
 use saltwing_exec::{RunningSelect, SelectPlan};
-use saltwing_planner::{Guard, HintVerb, KeyAccess, PlannedSelect, plan_select};
+use saltwing_planner::{DirectQuery, Guard, HintVerb, KeyAccess, PlannedSelect, plan_select};
 use saltwing_sql::Statement;
 use saltwing_sql::statement::{CreateTable, QueryStatement};
 use saltwing_types::{ErrorCode, Span, Value};
@@ -321,10 +321,8 @@ impl Session {
         if choice == ExecutorChoice::DataFusion {
             return Ok(None);
         }
-        let planned = match query(&run.statement, &*run.catalog, run.params, &run.subqueries)? {
-            BoundQuery::Relational => None,
-            BoundQuery::Single(bound) => plan_select(*bound)?,
-        };
+        let bound = query(&run.statement, &*run.catalog, run.params, &run.subqueries)?;
+        let planned = bound.and_then(DirectQuery::of).map(plan_select).transpose()?.flatten();
         let ready = |mut planned: PlannedSelect| {
             planned.access = planned.access.with_overrides(&run.guard);
             SelectPlan::new(planned)

@@ -15,10 +15,11 @@ use std::sync::Arc;
 
 use saltwing_access::Table;
 use saltwing_catalog::CatalogReader;
+use saltwing_plan::Condition;
 use saltwing_sql::statement::QueryStatement;
 use saltwing_sql::without_dynamic_columns;
-use saltwing_types::ViewDef;
 use saltwing_types::table::{ColumnMatch, is_same_name};
+use saltwing_types::{Expr as Bound, ViewDef};
 use sqlparser::ast::{
     BinaryOperator, Expr, GroupByExpr, Ident, ObjectName, OrderByKind, Query, Select, SelectItem,
     SelectItemQualifiedWildcardKind, SetExpr, TableAlias, TableFactor, VisitMut, VisitorMut, WildcardAdditionalOptions,
@@ -28,7 +29,8 @@ use sqlparser::ast::{
 use super::relations::{Relation, Relations};
 use crate::lower::Params;
 use crate::scope::Scope;
-use crate::select::{BoundQuery, BoundSelect, Output, Simple, is_plain, query, simple};
+use crate::select::{Simple, is_plain, query, simple};
+use crate::tree::{BoundQuery, Output, Relation as Rows, Scan};
 
 /// The outer query over the table of the view; `None` if the view is more than columns and expressions of rows of one table,
 /// or the outer query is more than the direct path may run.
@@ -103,13 +105,36 @@ fn replaced(outer: &QueryStatement, view: View, catalog: &dyn CatalogReader) -> 
     Some(merged)
 }
 
+/// Rows of one table as they come: those that meet the conditions.
+pub(super) struct TableRows {
+    pub(super) table: Arc<Table>,
+    pub(super) conditions: Vec<Condition>,
+    /// The columns of the result, over those of the table.
+    pub(super) columns: Vec<Bound>,
+}
+
 /// The query of a view, if it gives rows of one table as they come.
-pub(super) fn rows_of(inner: &QueryStatement, catalog: &dyn CatalogReader) -> Option<Box<BoundSelect>> {
-    let Ok(BoundQuery::Single(bound)) = query(inner, catalog, Params::Given(&[]), &[]) else { return None };
-    let Output::Rows(columns) = &bound.output else { return None };
-    let is_whole = bound.order.is_empty() && bound.limit.is_none() && bound.offset == 0 && !inner.reads_past;
+pub(super) fn rows_of(inner: &QueryStatement, catalog: &dyn CatalogReader) -> Option<TableRows> {
+    let BoundQuery { relation, output } = query(inner, catalog, Params::Given(&[]), &[]).ok()??;
+    let (relation, computed) = match relation {
+        Rows::Project { input, columns } => (*input, columns),
+        other => (other, Vec::new()),
+    };
+    let (relation, conditions) = match relation {
+        Rows::Filter { input, conditions } => (*input, conditions),
+        other => (other, Vec::new()),
+    };
+    let Rows::Scan(Scan { table, .. }) = relation else { return None };
     // A value that is another one each time is computed once for each row of the view.
-    (is_whole && columns.iter().all(|column| !column.expr.is_volatile())).then_some(bound)
+    if inner.reads_past || computed.iter().any(|column| column.expr.is_volatile()) {
+        return None;
+    }
+    let column = |Output { column, .. }: Output| match computed.iter().find(|known| known.column.index == column.index)
+    {
+        Some(known) => known.expr.clone(),
+        None => Bound::Column(column),
+    };
+    Some(TableRows { table, conditions, columns: output.into_iter().map(column).collect() })
 }
 
 /// The condition of such a view, where the table has another name.

@@ -20,8 +20,6 @@ use super::own_columns::{declared_by, table_ref};
 use crate::computed::expr_of;
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::lower::{Params, constant};
-use crate::output::OutputColumn;
-use crate::select::Output;
 use crate::target::declared;
 
 /// Whether a view takes writes.
@@ -60,14 +58,11 @@ impl<'a> WrittenView<'a> {
         let query = with_views(&written, catalog)?.into_owned();
         let refused = |why: String| read_only(view, span, why);
         let bound = rows_of(&query, catalog).ok_or_else(|| refused("it is more than rows of one table".into()))?;
-        let Output::Rows(columns) = &bound.output else {
-            return Err(refused("it is more than rows of one table".into()));
-        };
         let def = bound.table.def();
         if def.name.schema.is_none() && catalog.hides(&def.name.name) {
             return Err(refused(format!("a temporary table of this session hides its table {}", def.name)));
         }
-        for (OutputColumn { expr, .. }, shown) in columns.iter().zip(&view.columns) {
+        for (expr, shown) in bound.columns.iter().zip(&view.columns) {
             let name = match place_of(expr, &own, def) {
                 Some(Place::Table(index)) => def.columns.get(index).map(|column| &column.name),
                 Some(Place::Own(index)) => own.get(index).map(|column| &column.column.name.text),

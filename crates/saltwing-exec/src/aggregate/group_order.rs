@@ -21,7 +21,7 @@ pub(crate) struct GroupOrder {
 }
 
 impl GroupOrder {
-    pub(crate) fn new(item: &saltwing_bind::GroupOrder) -> Self {
+    pub(crate) fn new(item: &saltwing_planner::GroupOrder) -> Self {
         let descending = item.order == SortOrder::Desc;
         Self {
             values: Output::new(item.expr.clone()),

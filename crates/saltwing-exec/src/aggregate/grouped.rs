@@ -6,8 +6,8 @@ use arrow::array::ArrayRef;
 use arrow::compute::{filter, lexsort_to_indices, take};
 use arrow::datatypes::DataType;
 use saltwing_access::{Memory, Reservation, TableError};
-use saltwing_bind::Grouping;
 use saltwing_expr::{Columns, Filter, arrow_type};
+use saltwing_planner::Grouping;
 use saltwing_planner::{Aggregate, AggregateStrategy};
 use saltwing_types::{Expr, SqlType};
 

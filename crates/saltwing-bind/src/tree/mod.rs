@@ -1,0 +1,256 @@
+//! A query, bound: a tree of relations over columns that have ids.
+//!
+//! ```text
+//! SELECT host, COUNT(*) AS n FROM t WHERE ts > 5 GROUP BY host ORDER BY n DESC LIMIT 3
+//!
+//! limit 3
+//!   sort n:4 desc nulls first
+//!     aggregate [host:0] [COUNT(*):4 = COUNT(*)]
+//!       filter ts:1 > 5
+//!         scan t [host:0, ts:1]
+//! output host:0, COUNT(*):4 AS n
+//! ```
+//!
+//! # Column ids
+//! Each column of a statement has an id that no other column of it has; [`ColumnRef::index`] holds it. A [`Scan`] takes one for
+//! each column of its table, and every computed column, key of a group and call of an aggregate takes one. A relation passes the
+//! columns of its input on under the same ids, so that an expression means the same wherever it stands in the tree. Positions
+//! appear below the tree alone, where an executor lays out its rows.
+
+mod text;
+
+use std::cell::Cell;
+use std::sync::Arc;
+
+use saltwing_access::Table;
+use saltwing_plan::Condition;
+use saltwing_sql::statement::Hint;
+use saltwing_types::{ColumnRef, Expr, SortOrder, Span};
+
+use crate::aggregate::AggregateCall;
+use crate::output::ResultColumn;
+use crate::row_count::RowCount;
+
+/// A query, bound.
+#[derive(Clone, Debug)]
+pub struct BoundQuery {
+    /// The relation whose rows are the result.
+    pub relation: Relation,
+    /// The columns of the result, in order. The relation may have more: a sort needs them.
+    pub output: Vec<Output>,
+}
+
+/// One column of the result of a [`BoundQuery`].
+#[derive(Clone, Debug)]
+pub struct Output {
+    /// Its label; labels may repeat.
+    pub label: String,
+    /// The column of the relation.
+    pub column: ColumnRef,
+}
+
+/// Rows, and how they come about.
+#[derive(Clone, Debug)]
+pub enum Relation {
+    /// The rows of a table.
+    Scan(Scan),
+    /// The rows that meet all conditions.
+    Filter {
+        /// The rows to choose from.
+        input: Box<Relation>,
+        /// The conditions. They stay apart, as plans, EXPLAIN and errors speak of each.
+        conditions: Vec<Condition>,
+    },
+    /// One row for each group. It gives the keys and the calls, and no other column of its input.
+    Aggregate {
+        /// The rows that are grouped.
+        input: Box<Relation>,
+        /// The keys. Without keys all rows are one group, even if there are none.
+        keys: Vec<ComputedColumn>,
+        /// The calls of aggregate functions.
+        calls: Vec<CallColumn>,
+    },
+    /// The rows of the input with more columns.
+    Project {
+        /// The rows that are computed on.
+        input: Box<Relation>,
+        /// The columns that it adds, each over columns of the input.
+        columns: Vec<ComputedColumn>,
+    },
+    /// One row for each combination of values. It gives these columns alone.
+    Distinct {
+        /// The rows that may repeat.
+        input: Box<Relation>,
+        /// The columns that are compared, each once.
+        columns: Vec<ColumnRef>,
+    },
+    /// The rows in an order.
+    Sort {
+        /// The rows to be sorted.
+        input: Box<Relation>,
+        /// The columns to sort by, the most significant one first.
+        items: Vec<SortItem>,
+    },
+    /// A part of the rows, in their order.
+    Limit {
+        /// All rows.
+        input: Box<Relation>,
+        /// How many rows are given at most.
+        limit: RowCount,
+        /// How many rows are left out before them.
+        offset: RowCount,
+        /// Whether the rows are a page: LIMIT .. AFTER.
+        is_page: bool,
+    },
+}
+
+/// The rows of a table.
+#[derive(Clone, Debug)]
+pub struct Scan {
+    /// The table.
+    pub table: Arc<Table>,
+    /// How the statement calls it, where that is not its name.
+    pub alias: Option<String>,
+    /// Where the statement names it.
+    pub span: Option<Span>,
+    /// The id of the column at index 0; that at index `i`, hidden ones included, has this plus `i`, below [`Table::width`].
+    pub first_column: usize,
+    /// The hints of the statement.
+    pub hints: Vec<Hint>,
+}
+
+/// A column with the expression that gives it.
+#[derive(Clone, Debug)]
+pub struct ComputedColumn {
+    /// The column. If the expression is a column, it is that one.
+    pub column: ColumnRef,
+    /// Its value.
+    pub expr: Expr,
+}
+
+/// A column with the call of an aggregate function that gives it.
+#[derive(Clone, Debug)]
+pub struct CallColumn {
+    /// The column.
+    pub column: ColumnRef,
+    /// The call, over columns of the aggregation's input.
+    pub call: AggregateCall,
+}
+
+/// One item of a sort.
+#[derive(Clone, Debug)]
+pub struct SortItem {
+    /// The column of the input.
+    pub column: ColumnRef,
+    /// The direction.
+    pub order: SortOrder,
+    /// Whether NULLs come first.
+    pub nulls_first: bool,
+}
+
+/// The ids of a statement's columns.
+#[derive(Default)]
+pub(crate) struct ColumnIds {
+    next: Cell<usize>,
+}
+
+impl ColumnIds {
+    /// So many new ids in a row; the first one.
+    pub(crate) fn take(&self, count: usize) -> usize {
+        let first = self.next.get();
+        self.next.set(first + count);
+        first
+    }
+
+    /// The column of an expression: that which the expression is, or a new one.
+    pub(crate) fn column_of(&self, expr: Expr, name: impl FnOnce(&Expr) -> String) -> ComputedColumn {
+        let column = match &expr {
+            Expr::Column(column) => column.clone(),
+            other => ColumnRef {
+                index: self.take(1),
+                name: name(other),
+                ty: other.sql_type().unwrap_or(saltwing_types::SqlType::Null),
+                nullable: other.is_nullable(),
+                span: other.span(),
+            },
+        };
+        ComputedColumn { column, expr }
+    }
+}
+
+impl ComputedColumn {
+    /// Whether the column is one of the input, passed on.
+    pub fn is_input_column(&self) -> bool {
+        matches!(&self.expr, Expr::Column(column) if column.index == self.column.index)
+    }
+}
+
+impl BoundQuery {
+    /// The columns of the result, as a caller sees them.
+    pub fn columns(&self) -> Arc<[ResultColumn]> {
+        let column = |Output { label, column }: &Output| ResultColumn {
+            label: label.clone(),
+            ty: column.ty,
+            nullable: column.nullable,
+        };
+        self.output.iter().map(column).collect()
+    }
+
+    /// Calls `visit` on every expression of the tree, those of its output and its sorts apart: they are columns.
+    pub fn for_each_expr<'a>(&'a self, visit: &mut dyn FnMut(&'a Expr)) {
+        self.relation.for_each(&mut |relation| relation.for_each_own_expr(visit));
+    }
+}
+
+impl Relation {
+    /// The relation that it reads; none of a scan.
+    pub fn input(&self) -> Option<&Relation> {
+        match self {
+            Self::Scan(_) => None,
+            Self::Filter { input, .. }
+            | Self::Aggregate { input, .. }
+            | Self::Project { input, .. }
+            | Self::Distinct { input, .. }
+            | Self::Sort { input, .. }
+            | Self::Limit { input, .. } => Some(input),
+        }
+    }
+
+    /// Calls `visit` on every relation of the tree, those that others read first.
+    pub fn for_each<'a>(&'a self, visit: &mut dyn FnMut(&'a Relation)) {
+        if let Some(input) = self.input() {
+            input.for_each(visit);
+        }
+        visit(self);
+    }
+
+    /// Calls `visit` on the expressions of this relation, without those of its input.
+    fn for_each_own_expr<'a>(&'a self, visit: &mut dyn FnMut(&'a Expr)) {
+        match self {
+            Self::Filter { conditions, .. } => conditions.iter().for_each(|condition| visit(&condition.expr)),
+            Self::Project { columns, .. } => columns.iter().for_each(|column| visit(&column.expr)),
+            Self::Aggregate { keys, calls, .. } => {
+                keys.iter().for_each(|key| visit(&key.expr));
+                calls.iter().flat_map(|it| it.call.argument.iter().chain(&it.call.filter)).for_each(visit);
+            }
+            Self::Scan(_) | Self::Distinct { .. } | Self::Sort { .. } | Self::Limit { .. } => {}
+        }
+    }
+
+    /// The rows that meet all conditions; the same rows if there are none.
+    pub(crate) fn filtered(self, conditions: Vec<Condition>) -> Self {
+        match conditions.is_empty() {
+            true => self,
+            false => Self::Filter { input: Box::new(self), conditions },
+        }
+    }
+
+    /// The rows with those of the columns that are computed.
+    pub(crate) fn projected(self, columns: impl IntoIterator<Item = ComputedColumn>) -> Self {
+        let columns: Vec<ComputedColumn> = columns.into_iter().filter(|column| !column.is_input_column()).collect();
+        match columns.is_empty() {
+            true => self,
+            false => Self::Project { input: Box::new(self), columns },
+        }
+    }
+}

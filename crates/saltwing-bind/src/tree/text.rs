@@ -1,0 +1,163 @@
+//! The tree as text: a relation a line, that which it reads indented below it; columns with their ids.
+
+use std::collections::BTreeMap;
+use std::fmt::{self, Display, Formatter};
+
+use saltwing_types::{ColumnRef, Expr, SortOrder};
+
+use super::{BoundQuery, CallColumn, ComputedColumn, Output, Relation, Scan, SortItem};
+use crate::aggregate::AggregateCall;
+use crate::row_count::RowCount;
+
+impl Display for BoundQuery {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let mut used = BTreeMap::new();
+        let mut note = |column: &ColumnRef| {
+            used.entry(column.index).or_insert_with(|| column.name.clone());
+        };
+        self.relation.for_each(&mut |relation| relation.for_each_column(&mut note));
+        self.output.iter().for_each(|output| note(&output.column));
+        self.relation.write(f, 0, &used)?;
+        write!(f, "output {}", List(&self.output))
+    }
+}
+
+impl Relation {
+    /// Calls `visit` on the columns that this relation names, without those of its input.
+    fn for_each_column(&self, visit: &mut dyn FnMut(&ColumnRef)) {
+        self.for_each_own_expr(&mut |expr| {
+            expr.walk(&mut |part| {
+                if let Expr::Column(column) = part {
+                    visit(column);
+                }
+            });
+        });
+        match self {
+            Self::Distinct { columns, .. } => columns.iter().for_each(visit),
+            Self::Sort { items, .. } => items.iter().for_each(|item| visit(&item.column)),
+            _ => {}
+        }
+    }
+
+    /// Writes the relation `depth` levels in. `used` has the names of all columns that the query names, by id.
+    fn write(&self, f: &mut Formatter<'_>, depth: usize, used: &BTreeMap<usize, String>) -> fmt::Result {
+        write!(f, "{:1$}", "", 2 * depth)?;
+        match self {
+            Self::Scan(scan) => scan.write(f, used)?,
+            Self::Filter { conditions, .. } => {
+                let conditions: Vec<WithIds<'_>> = conditions.iter().map(|it| WithIds(&it.expr)).collect();
+                write!(f, "filter {}", List(&conditions))?;
+            }
+            Self::Aggregate { keys, calls, .. } => write!(f, "aggregate [{}] [{}]", List(keys), List(calls))?,
+            Self::Project { columns, .. } => write!(f, "project [{}]", List(columns))?,
+            Self::Distinct { columns, .. } => {
+                let columns: Vec<Named<'_>> = columns.iter().map(Named).collect();
+                write!(f, "distinct [{}]", List(&columns))?;
+            }
+            Self::Sort { items, .. } => write!(f, "sort {}", List(items))?,
+            Self::Limit { limit, offset, is_page, .. } => {
+                write!(f, "limit {limit}")?;
+                if *offset != RowCount::None {
+                    write!(f, " offset {offset}")?;
+                }
+                f.write_str(if *is_page { " page" } else { "" })?;
+            }
+        }
+        writeln!(f)?;
+        self.input().map_or(Ok(()), |input| input.write(f, depth + 1, used))
+    }
+}
+
+impl Scan {
+    fn write(&self, f: &mut Formatter<'_>, used: &BTreeMap<usize, String>) -> fmt::Result {
+        write!(f, "scan {}", self.table.def().name)?;
+        if let Some(alias) = &self.alias {
+            write!(f, " as {alias}")?;
+        }
+        let own = used.range(self.first_column..self.first_column + self.table.width());
+        let own: Vec<String> = own.map(|(id, name)| format!("{name}:{id}")).collect();
+        write!(f, " [{}]", List(&own))
+    }
+}
+
+/// Items with commas between them.
+struct List<'a, T>(&'a [T]);
+
+impl<T: Display> Display for List<'_, T> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        for (place, item) in self.0.iter().enumerate() {
+            f.write_str(if place == 0 { "" } else { ", " })?;
+            item.fmt(f)?;
+        }
+        Ok(())
+    }
+}
+
+/// A column by its name and its id.
+struct Named<'a>(&'a ColumnRef);
+
+impl Display for Named<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.0.name, self.0.index)
+    }
+}
+
+/// An expression whose columns have their ids.
+struct WithIds<'a>(&'a Expr);
+
+impl Display for WithIds<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let mut expr = self.0.clone();
+        expr.map_columns(&mut |column| column.name = Named(column).to_string());
+        expr.fmt(f)
+    }
+}
+
+impl Display for ComputedColumn {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self.is_input_column() {
+            true => Named(&self.column).fmt(f),
+            false => write!(f, "{} = {}", Named(&self.column), WithIds(&self.expr)),
+        }
+    }
+}
+
+impl Display for CallColumn {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let AggregateCall { function, argument, distinct, filter, .. } = &self.call;
+        let (word, distinct) = (function.name(), if *distinct { "DISTINCT " } else { "" });
+        write!(f, "{} = {word}({distinct}", Named(&self.column))?;
+        match argument {
+            Some(argument) => WithIds(argument).fmt(f)?,
+            None => f.write_str("*")?,
+        }
+        f.write_str(")")?;
+        filter.as_ref().map_or(Ok(()), |filter| write!(f, " FILTER (WHERE {})", WithIds(filter)))
+    }
+}
+
+impl Display for SortItem {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let direction = if self.order == SortOrder::Desc { "desc" } else { "asc" };
+        let nulls = if self.nulls_first { "first" } else { "last" };
+        write!(f, "{} {direction} nulls {nulls}", Named(&self.column))
+    }
+}
+
+impl Display for Output {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        Named(&self.column).fmt(f)?;
+        if self.label == self.column.name { Ok(()) } else { write!(f, " AS {}", self.label) }
+    }
+}
+
+impl Display for RowCount {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::None => f.write_str("none"),
+            Self::Rows(rows) => write!(f, "{rows}"),
+            Self::Parameter(place) => write!(f, "?{}", place + 1),
+            Self::Subquery => f.write_str("subquery"),
+        }
+    }
+}

@@ -1,0 +1,299 @@
+//! The pattern of a bound query that the direct path runs: one table, at most one grouping, one order.
+//!
+//! ```text
+//! limit                  each at most once, but for the scan
+//!   sort
+//!     project            what is sorted by after DISTINCT
+//!       distinct
+//!         project
+//!           filter       HAVING
+//!             aggregate
+//!               filter   WHERE
+//!                 scan
+//! ```
+//!
+//! Expressions of a [`DirectQuery`] have positions: over rows those of the table's columns, over groups those of the keys, then
+//! those of the calls.
+
+use std::fmt;
+use std::sync::Arc;
+
+use saltwing_access::Table;
+use saltwing_bind::{
+    AggregateCall, BoundQuery, CallColumn, ComputedColumn, Output, OutputColumn, Relation, ResultColumn, RowCount,
+    Scan, SortItem,
+};
+use saltwing_plan::{Condition, OrderBy, OrderItem};
+use saltwing_sql::statement::Hint;
+use saltwing_types::{ColumnRef, Expr, KeySchema, SortOrder, Span};
+
+/// A SELECT over one table: rows of it, or groups of rows.
+#[derive(Clone)]
+pub struct DirectQuery {
+    pub(crate) table: Arc<Table>,
+    /// How the statement calls it, where that is not its name.
+    pub(crate) alias: Option<String>,
+    /// Where the statement names it.
+    pub(crate) span: Option<Span>,
+    pub(crate) hints: Vec<Hint>,
+    pub(crate) conditions: Vec<Condition>,
+    pub(crate) output: DirectOutput,
+    pub(crate) limit: RowCount,
+    pub(crate) offset: RowCount,
+    /// Whether its rows are a page: LIMIT .. AFTER.
+    pub(crate) is_page: bool,
+}
+
+/// The output of a [`DirectQuery`].
+#[derive(Clone)]
+pub(crate) enum DirectOutput {
+    /// One row for each row, in this order of columns and parts of the key.
+    Rows(Vec<OutputColumn>, Vec<OrderItem>),
+    /// One row for each group of rows.
+    Groups(Grouping),
+}
+
+/// Rows in groups: `SELECT .. GROUP BY`, `SELECT DISTINCT`, or aggregates over all rows.
+#[derive(Clone, Debug)]
+pub struct Grouping {
+    /// An aggregation over the table's columns. Without keys all rows form one group, even if there are none.
+    pub keys: Vec<Expr>,
+    /// The aggregate calls of each group.
+    pub calls: Vec<AggregateCall>,
+    /// Conditions on a group, over its keys and calls.
+    pub having: Vec<Expr>,
+    /// The output expressions of a group, over its keys and calls.
+    pub outputs: Vec<OutputColumn>,
+    /// The order of the groups, over their keys and calls.
+    pub order: Vec<GroupOrder>,
+}
+
+impl Grouping {
+    /// All expressions in it, over columns, keys and calls.
+    pub fn exprs(&self) -> impl Iterator<Item = &Expr> {
+        let calls = self.calls.iter().flat_map(|call| call.argument.iter().chain(&call.filter));
+        let outputs = self.outputs.iter().map(|output| &output.expr);
+        let order = self.order.iter().map(|item| &item.expr);
+        self.keys.iter().chain(calls).chain(&self.having).chain(outputs).chain(order)
+    }
+}
+
+/// One item of the ORDER BY of groups.
+#[derive(Clone, Debug)]
+pub struct GroupOrder {
+    /// The order of the groups, over keys and calls.
+    pub expr: Expr,
+    /// The direction.
+    pub order: SortOrder,
+    /// Whether NULLs come first.
+    pub nulls_first: bool,
+}
+
+impl fmt::Display for GroupOrder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let direction = if self.order == SortOrder::Desc { " desc" } else { "" };
+        let nulls = if self.nulls_first { "" } else { " nulls last" };
+        write!(f, "{}{direction}{nulls}", self.expr)
+    }
+}
+
+impl DirectQuery {
+    /// The query as the direct path runs it; `None` if it is none of its pattern.
+    pub fn of(query: BoundQuery) -> Option<Self> {
+        let BoundQuery { relation, output } = query;
+        let (relation, limit, offset, is_page) = match relation {
+            Relation::Limit { input, limit, offset, is_page } => (*input, limit, offset, is_page),
+            other => (other, RowCount::None, RowCount::None, false),
+        };
+        let (relation, order) = match relation {
+            Relation::Sort { input, items } => (*input, items),
+            other => (other, Vec::new()),
+        };
+        let (relation, mut computed) = computed_columns(relation);
+        let (relation, distinct) = match relation {
+            Relation::Distinct { input, columns } => (*input, Some(columns)),
+            other => (other, None),
+        };
+        let (relation, more) = computed_columns(relation);
+        computed.extend(more);
+        let (relation, filter) = filters(relation);
+        let (relation, aggregate, mut conditions, having) = match relation {
+            Relation::Aggregate { input, keys, calls } => {
+                let (relation, conditions) = filters(*input);
+                (relation, Some((keys, calls)), conditions, filter)
+            }
+            other => (other, None, filter, Vec::new()),
+        };
+        let Relation::Scan(Scan { table, alias, span, first_column, hints }) = relation else { return None };
+        debug_assert_eq!(first_column, 0, "the columns of the only scan have other ids than positions");
+        let computed = Computed(computed);
+        let groups = match (distinct, aggregate) {
+            (Some(_), Some(_)) => return None,
+            (Some(columns), None) => {
+                let keys = columns.into_iter().map(|column| ComputedColumn { expr: computed.value(&column), column });
+                Some(Groups { keys: keys.collect(), calls: Vec::new(), computed: &computed })
+            }
+            (None, Some((keys, calls))) => {
+                conditions.extend(having.iter().filter(|condition| is_of_keys(&condition.expr, &keys)).cloned());
+                Some(Groups { keys, calls, computed: &computed })
+            }
+            (None, None) => None,
+        };
+        let output = match groups {
+            Some(groups) => DirectOutput::Groups(groups.grouping(having, output, order)?),
+            None => {
+                let order = order.into_iter().map(|item| computed.order_item(item, &table.def().key));
+                let order = order.collect::<Option<_>>()?;
+                let column =
+                    |it: Output| OutputColumn { label: it.label, ty: it.column.ty, expr: computed.value(&it.column) };
+                DirectOutput::Rows(output.into_iter().map(column).collect(), order)
+            }
+        };
+        Some(Self { table, alias, span, hints, conditions, output, limit, offset, is_page })
+    }
+
+    /// Whether LIMIT or OFFSET has no value yet.
+    pub(crate) fn is_limit_open(&self) -> bool {
+        self.limit.is_open() || self.offset.is_open()
+    }
+
+    /// The rows that OFFSET leaves out, as far as they are known.
+    pub(crate) fn skipped(&self) -> u64 {
+        self.offset.rows().unwrap_or(0)
+    }
+
+    /// The columns of the result.
+    pub(crate) fn columns(&self) -> Arc<[ResultColumn]> {
+        let column =
+            |c: &OutputColumn| ResultColumn { label: c.label.clone(), ty: c.ty, nullable: c.expr.is_nullable() };
+        self.output.columns().iter().map(column).collect()
+    }
+}
+
+impl DirectOutput {
+    /// The columns of the result.
+    pub(crate) fn columns(&self) -> &[OutputColumn] {
+        match self {
+            Self::Rows(columns, _) => columns,
+            Self::Groups(grouping) => &grouping.outputs,
+        }
+    }
+
+    /// The columns of the table that it is computed from, each once, by index.
+    pub(crate) fn table_columns(&self) -> Vec<usize> {
+        let mut columns: Vec<usize> = match self {
+            Self::Rows(outputs, _) => outputs.iter().flat_map(|output| output.expr.columns()).collect(),
+            Self::Groups(grouping) => {
+                let calls = grouping.calls.iter().flat_map(|call| call.argument.iter().chain(&call.filter));
+                grouping.keys.iter().chain(calls).flat_map(Expr::columns).collect()
+            }
+        };
+        columns.sort_unstable();
+        columns.dedup();
+        columns
+    }
+}
+
+/// The input of a projection, and the columns that it adds.
+fn computed_columns(relation: Relation) -> (Relation, Vec<ComputedColumn>) {
+    match relation {
+        Relation::Project { input, columns } => (*input, columns),
+        other => (other, Vec::new()),
+    }
+}
+
+/// The input of a filter, and its conditions.
+fn filters(relation: Relation) -> (Relation, Vec<Condition>) {
+    match relation {
+        Relation::Filter { input, conditions } => (*input, conditions),
+        other => (other, Vec::new()),
+    }
+}
+
+/// Whether a condition of HAVING depends only on keys that are columns, and cannot fail. It then holds for all rows of a group or
+/// for none, so it is also a condition on rows and can bound the scan.
+fn is_of_keys(condition: &Expr, keys: &[ComputedColumn]) -> bool {
+    let is_key = |column: &ColumnRef| keys.iter().any(|key| key.is_input_column() && key.column == *column);
+    let (mut is_plain, mut has_column) = (true, false);
+    condition.walk(&mut |e| match e {
+        Expr::Column(column) => {
+            has_column = true;
+            is_plain &= is_key(column);
+        }
+        Expr::Arith(..) | Expr::Negate(..) | Expr::Cast(..) | Expr::Case { .. } | Expr::Call(..) => is_plain = false,
+        _ => {}
+    });
+    is_plain && has_column
+}
+
+/// The columns that projections add.
+struct Computed(Vec<ComputedColumn>);
+
+impl Computed {
+    /// The value of a column over the rows or groups below all projections.
+    fn value(&self, column: &ColumnRef) -> Expr {
+        match self.0.iter().find(|known| known.column.index == column.index) {
+            Some(known) => known.expr.clone(),
+            None => Expr::Column(column.clone()),
+        }
+    }
+
+    /// One item of an order of rows: a column, or a computed part of the key.
+    fn order_item(&self, item: SortItem, key: &KeySchema) -> Option<OrderItem> {
+        let SortItem { column, order, nulls_first } = item;
+        let by = match self.value(&column) {
+            Expr::Column(column) => OrderBy::Column(column.index),
+            expr => OrderBy::KeyPart(key.columns.iter().position(|part| part.computed() == Some(&expr))?),
+        };
+        Some(OrderItem { by, order, nulls_first })
+    }
+}
+
+/// Keys and calls, whose places are positions in the row of a group.
+struct Groups<'a> {
+    keys: Vec<ComputedColumn>,
+    calls: Vec<CallColumn>,
+    computed: &'a Computed,
+}
+
+impl Groups<'_> {
+    fn grouping(self, having: Vec<Condition>, columns: Vec<Output>, order: Vec<SortItem>) -> Option<Grouping> {
+        let having = having.into_iter().map(|condition| self.over_groups(condition.expr)).collect::<Option<_>>()?;
+        let output = |Output { label, column }| {
+            let ty = column.ty;
+            Some(OutputColumn { label, ty, expr: self.over_groups(Expr::Column(column))? })
+        };
+        let outputs = columns.into_iter().map(output).collect::<Option<_>>()?;
+        let item = |SortItem { column, order, nulls_first }| {
+            Some(GroupOrder { expr: self.over_groups(Expr::Column(column))?, order, nulls_first })
+        };
+        let order = order.into_iter().map(item).collect::<Option<_>>()?;
+        let keys = self.keys.into_iter().map(|key| key.expr).collect();
+        let calls = self.calls.into_iter().map(|call| call.call).collect();
+        Some(Grouping { keys, calls, having, outputs, order })
+    }
+
+    /// An expression with the positions of keys and calls; `None` if it names another column.
+    fn over_groups(&self, mut expr: Expr) -> Option<Expr> {
+        self.place(&mut expr).then_some(expr)
+    }
+
+    fn place(&self, expr: &mut Expr) -> bool {
+        let Expr::Column(column) = expr else {
+            let mut all = true;
+            expr.for_each_child_mut(&mut |child| all = all && self.place(child));
+            return all;
+        };
+        let mut columns = self.keys.iter().map(|key| &key.column).chain(self.calls.iter().map(|call| &call.column));
+        if let Some(position) = columns.position(|known| known.index == column.index) {
+            column.index = position;
+            return true;
+        }
+        let Some(computed) = self.computed.0.iter().find(|known| known.column.index == column.index) else {
+            debug_assert!(false, "column {} is none of a group", column.name);
+            return false;
+        };
+        *expr = computed.expr.clone();
+        self.place(expr)
+    }
+}
