@@ -32,6 +32,7 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
 
 mod analyzer;
+mod bound_plan;
 mod engine;
 mod error;
 mod expression;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use saltwing_access::{ScanContext, Snapshot};
-use saltwing_bind::{Params, Subquery};
+use saltwing_bind::{BoundQuery, Params, Subquery};
 use saltwing_catalog::CatalogReader;
 use saltwing_planner::Guard;
 use saltwing_sql::statement::SourceText;
@@ -12,6 +12,8 @@ use sqlparser::ast::Query;
 
 /// A query and what it runs on. It owns all of that, because the thread that plans it may outlive its caller.
 pub struct QueryRequest {
+    /// The query, bound; `None` if its names are resolved here.
+    pub bound: Option<BoundQuery>,
     /// The query, without its hints.
     pub query: Query,
     /// The items of the SELECT that names the result's columns, as written.

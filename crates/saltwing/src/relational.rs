@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 use futures_util::StreamExt;
 use saltwing_access::ScanContext;
-use saltwing_bind::{ParameterTypes, Params, ResultColumn, candidates};
+use saltwing_bind::{ParameterTypes, Params, ResultColumn, candidates, query};
 use saltwing_datafusion::{
     Binding, Mode, Planned, QueryRequest, RecursionLimits, RelationalError, RelationalErrorKind, Template,
 };
@@ -159,6 +159,7 @@ impl Session {
         let recursion =
             RecursionLimits { rounds_max: settings.recursion_rounds_max, rows_max: settings.recursion_rows_max };
         Ok(shared.engine.plan(QueryRequest {
+            bound: query(&run.statement, &*run.catalog, run.params, &run.subqueries)?,
             query: (*run.statement.query).clone(),
             items: run.statement.items.clone(),
             params: run.params.values(),

@@ -36,7 +36,7 @@ use datafusion::prelude::SessionConfig;
 use datafusion::sql::planner::{NullOrdering, ParserOptions, SqlToRel};
 use parking_lot::RwLock;
 use saltwing_access::Memory;
-use saltwing_bind::ResultColumn;
+use saltwing_bind::{BoundQuery, ResultColumn};
 use saltwing_types::Function;
 use sqlparser::ast::Statement;
 
@@ -49,6 +49,7 @@ use self::relation_keys::RelationKeys;
 use self::spill_directory::SpillDirectory;
 use self::template::{is_immutable, parameter_types, params_only_in_scan_filters};
 use crate::analyzer::Lowering;
+use crate::bound_plan;
 use crate::expression::sql_field::field_type;
 use crate::function::aggregate;
 use crate::function::bounded_function::bounded;
@@ -229,6 +230,9 @@ impl Engine {
 
     fn plan_here(&self, request: &QueryRequest) -> Result<Planned, RelationalError> {
         let session = self.session();
+        if let Some(bound) = &request.bound {
+            return self.plan_bound(request, &session, bound);
+        }
         let functions = FunctionNames(&session);
         let prepared = prepare(request, &functions, Renaming::Collisions)?;
         let has_alias_beside_wildcard = prepared.found.has_alias_beside_wildcard;
@@ -270,13 +274,7 @@ impl Engine {
     ) -> Result<Planned, RelationalError> {
         let Prepared { query, found } = prepared;
         let Findings { operations, labels, names_hidden, limit_open, places, past_tables, single_ctes, .. } = found;
-        let reading = Arc::new(QueryContext {
-            snapshot: Some(request.snapshot.clone()),
-            context: request.context.clone(),
-            guard: request.guard.clone(),
-            samples: request.samples.clone(),
-            limit_open,
-        });
+        let reading = reading(request, limit_open);
         let names = Names {
             session,
             table_functions: &self.table_functions,
@@ -291,10 +289,35 @@ impl Engine {
         let statement = Statement::Query(Box::new(query));
         let logical = SqlToRel::new_with_options(&names, parser_options()).sql_statement_to_plan(statement)?;
         let logical = with_shared_rows(logical, &single_ctes)?;
+        let named = logical.clone();
+        self.plan_logical(request, session, logical, limit_open, |typed| result_columns(&named, typed, &labels))
+    }
+
+    /// The plan of a bound query.
+    fn plan_bound(
+        &self,
+        request: &QueryRequest,
+        session: &SessionState,
+        bound: &BoundQuery,
+    ) -> Result<Planned, RelationalError> {
+        let limit_open = bound_plan::is_limit_open(bound);
+        let logical = bound_plan::logical_plan(bound, &reading(request, limit_open), session)?;
+        self.plan_logical(request, session, logical, limit_open, |_| bound.columns().to_vec())
+    }
+
+    /// The plan of a logical plan; `columns_of` gives the columns of the result by the analyzed one.
+    fn plan_logical(
+        &self,
+        request: &QueryRequest,
+        session: &SessionState,
+        logical: LogicalPlan,
+        limit_open: bool,
+        columns_of: impl FnOnce(&LogicalPlan) -> Vec<ResultColumn>,
+    ) -> Result<Planned, RelationalError> {
         current_statement::check()?;
-        let columns_of = |plan: &LogicalPlan| result_columns(&logical, plan, &labels);
         let options = session.config_options();
-        let analyzed = self.analyzer.execute_and_check(logical.clone(), options, |_, _| {})?;
+        let is_immutable = is_immutable(&logical)?;
+        let analyzed = self.analyzer.execute_and_check(logical, options, |_, _| {})?;
         let columns = columns_of(&analyzed);
         let parameters = parameter_types(&analyzed)?;
         let one_type = match analyzed.schema().fields().as_ref() {
@@ -307,10 +330,8 @@ impl Engine {
         }
         let context = Optimizing { context, functions: session };
         let optimized = without_idle_marks(self.optimizer.optimize(analyzed, &context, |_, _| {})?)?;
-        let is_kept = request.mode == Mode::Keep
-            && !limit_open
-            && is_immutable(&logical)?
-            && params_only_in_scan_filters(&optimized)?;
+        let is_kept =
+            request.mode == Mode::Keep && !limit_open && is_immutable && params_only_in_scan_filters(&optimized)?;
         current_statement::check()?;
         let physical = physical_plan(&for_lookups(optimized)?, session)?;
         let (reads, warnings) = judged(&physical, &request.guard, request.mode)?;
@@ -323,6 +344,17 @@ impl Engine {
         }
         Ok(planned)
     }
+}
+
+/// What all scans of a query share.
+fn reading(request: &QueryRequest, limit_open: bool) -> Arc<QueryContext> {
+    Arc::new(QueryContext {
+        snapshot: Some(request.snapshot.clone()),
+        context: request.context.clone(),
+        guard: request.guard.clone(),
+        samples: request.samples.clone(),
+        limit_open,
+    })
 }
 
 /// The physical plan. Making one waits for nothing: its leaves are in this process.

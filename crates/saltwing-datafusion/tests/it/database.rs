@@ -95,12 +95,14 @@ impl Database {
     pub fn plan_with(&self, sql: &str, params: Params<'_>, mode: Mode) -> Result<Planned, RelationalError> {
         let query = query(sql);
         let guard = Guard { hints: query.hints.clone(), ..self.guard.clone() };
+        let catalog = self.catalog.snapshot();
         self.engine.plan(QueryRequest {
+            bound: saltwing_bind::query(&query, &*catalog, params, &[])?,
             query: *query.query,
             items: query.items,
             params: params.values(),
             subqueries: Vec::new(),
-            catalog: self.catalog.snapshot(),
+            catalog,
             snapshot: self.tables.snapshot().unwrap(),
             context: self.context(),
             guard,

@@ -44,7 +44,7 @@ fn errors_have_a_place_and_advice() {
     let db = database();
     let error = db.try_with("SELECT phon FROM log", &[]).unwrap_err();
     assert_eq!(error.span.map(|s| s.start), Some(Position { line: 1, column: 8 }));
-    assert!(error.help.unwrap_or_default().contains("phone"));
+    assert!(error.help.unwrap_or_default().contains("Phone"));
     let error = db.try_with("SELECT 1\nFROM lok", &[]).unwrap_err();
     assert_eq!(error.span.map(|s| s.start), Some(Position { line: 2, column: 6 }));
     assert!(error.help.unwrap_or_default().contains("log"));

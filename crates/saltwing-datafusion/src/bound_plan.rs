@@ -1,0 +1,219 @@
+//! The logical plan of a bound query.
+//!
+//! Each relation of the tree becomes a node, and nothing is resolved or coerced: an operation of our language becomes an
+//! [`ExprFunction`], which DataFusion does not look into. Columns are found by their ids. In the plan they have the names that
+//! the statement gives them, made unique, for EXPLAIN.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use datafusion::common::{Column, TableReference};
+use datafusion::datasource::provider_as_source;
+use datafusion::execution::SessionState;
+use datafusion::logical_expr::expr::{AggregateFunction, Sort as SortExpr};
+use datafusion::logical_expr::utils::COUNT_STAR_EXPANSION;
+use datafusion::logical_expr::{Expr as PlanExpr, LogicalPlan, LogicalPlanBuilder, Operator, Sort};
+use saltwing_bind::{BoundQuery, CallColumn, ComputedColumn, Output, Relation, RowCount, Scan, SortItem};
+use saltwing_types::{ColumnRef, Expr, SortOrder};
+
+use crate::RelationalError;
+use crate::expression::expr_function::ExprFunction;
+use crate::expression::internal_name::field_name;
+use crate::expression::translation::balanced;
+use crate::scan::scan_request::{QueryContext, TableUse};
+use crate::scan::table_source::TableSource;
+
+type Result<T> = std::result::Result<T, RelationalError>;
+
+/// Whether a LIMIT or OFFSET of a query has no value yet. Its plan has no node for such a one.
+pub(crate) fn is_limit_open(query: &BoundQuery) -> bool {
+    let mut is_open = false;
+    query.relation.for_each(&mut |relation| {
+        if let Relation::Limit { limit, offset, .. } = relation {
+            is_open |= limit.is_open() || offset.is_open();
+        }
+    });
+    is_open
+}
+
+/// The logical plan of a query: its columns are those of the output, in order.
+///
+/// # Errors
+/// DataFusion's; a broken invariant of the tree.
+pub(crate) fn logical_plan(
+    query: &BoundQuery,
+    reading: &Arc<QueryContext>,
+    functions: &SessionState,
+) -> Result<LogicalPlan> {
+    let mut planner =
+        Planner { reading, functions, columns: HashMap::new(), tables: HashSet::new(), names: HashSet::new() };
+    let plan = planner.relation(&query.relation)?;
+    planner.put_out(plan, &query.output)
+}
+
+struct Planner<'a> {
+    reading: &'a Arc<QueryContext>,
+    functions: &'a SessionState,
+    /// The plan's column of each column by id.
+    columns: HashMap<usize, Column>,
+    /// The names of tables and computed columns that are taken.
+    tables: HashSet<String>,
+    names: HashSet<String>,
+}
+
+impl Planner<'_> {
+    fn relation(&mut self, relation: &Relation) -> Result<LogicalPlan> {
+        match relation {
+            Relation::Scan(scan) => self.scan(scan),
+            Relation::Filter { input, conditions } => {
+                let input = self.relation(input)?;
+                let conditions =
+                    conditions.iter().map(|condition| self.expr(&condition.expr)).collect::<Result<_>>()?;
+                match balanced(conditions, Operator::And) {
+                    Some(condition) => Ok(LogicalPlanBuilder::from(input).filter(condition)?.build()?),
+                    None => Ok(input),
+                }
+            }
+            Relation::Aggregate { input, keys, calls } => self.aggregate(input, keys, calls),
+            Relation::Project { input, columns } => {
+                let input = self.relation(input)?;
+                let mut exprs: Vec<PlanExpr> = input.schema().columns().into_iter().map(PlanExpr::Column).collect();
+                for computed in columns {
+                    exprs.push(self.computed(computed)?);
+                }
+                Ok(LogicalPlanBuilder::from(input).project(exprs)?.build()?)
+            }
+            Relation::Distinct { input, columns } => {
+                let input = self.relation(input)?;
+                let columns = columns.iter().map(|column| self.column(column)).collect::<Result<Vec<_>>>()?;
+                Ok(LogicalPlanBuilder::from(input).project(columns)?.distinct()?.build()?)
+            }
+            Relation::Sort { input, items } => {
+                let input = Arc::new(self.relation(input)?);
+                let item = |SortItem { column, order, nulls_first }: &SortItem| {
+                    Ok(SortExpr::new(self.column(column)?, *order == SortOrder::Asc, *nulls_first))
+                };
+                let expr = items.iter().map(item).collect::<Result<_>>()?;
+                Ok(LogicalPlan::Sort(Sort { expr, input, fetch: None }))
+            }
+            Relation::Limit { input, limit, offset, .. } => {
+                let input = self.relation(input)?;
+                if limit.is_open() || offset.is_open() {
+                    return Ok(input);
+                }
+                let rows = |count: &RowCount| count.rows().map(|rows| usize::try_from(rows).unwrap_or(usize::MAX));
+                Ok(LogicalPlanBuilder::from(input).limit(rows(offset).unwrap_or(0), rows(limit))?.build()?)
+            }
+        }
+    }
+
+    fn scan(&mut self, scan: &Scan) -> Result<LogicalPlan> {
+        let Scan { table, alias, span, first_column, .. } = scan;
+        let def = table.def();
+        let called = alias.as_ref().unwrap_or(&def.name.name);
+        let reference = TableReference::bare(unique(&mut self.tables, called, *first_column));
+        for index in 0..table.width() {
+            let name = match def.columns.get(index) {
+                Some(column) => field_name(def, column),
+                None => table.schema().field(index).name().clone(),
+            };
+            let column = Column::new(Some(reference.clone()), name.to_lowercase());
+            self.columns.insert(first_column + index, column);
+        }
+        let of = TableUse { reading: self.reading.clone(), table: table.clone(), alias: alias.clone(), span: *span };
+        let source = provider_as_source(Arc::new(TableSource::new(of, true)));
+        Ok(LogicalPlanBuilder::scan(reference, source, None)?.build()?)
+    }
+
+    fn aggregate(&mut self, input: &Relation, keys: &[ComputedColumn], calls: &[CallColumn]) -> Result<LogicalPlan> {
+        let input = self.relation(input)?;
+        let key_exprs = keys.iter().map(|key| self.expr(&key.expr)).collect::<Result<Vec<_>>>()?;
+        let call_exprs = calls.iter().map(|call| self.call(call)).collect::<Result<Vec<_>>>()?;
+        let plan = LogicalPlanBuilder::from(input).aggregate(key_exprs, call_exprs)?.build()?;
+        let computed = keys.iter().map(|key| &key.column).chain(calls.iter().map(|call| &call.column));
+        let given = plan.schema().columns();
+        if given.len() != keys.len() + calls.len() {
+            return Err(RelationalError::bug("an aggregation gives other columns than its keys and calls"));
+        }
+        let mut exprs = Vec::with_capacity(given.len());
+        for (column, given) in computed.zip(given) {
+            let is_known = self.columns.get(&column.index) == Some(&given);
+            let given = PlanExpr::Column(given);
+            exprs.push(if is_known { given } else { given.alias(self.name(column)) });
+        }
+        Ok(LogicalPlanBuilder::from(plan).project(exprs)?.build()?)
+    }
+
+    fn call(&self, CallColumn { call, .. }: &CallColumn) -> Result<PlanExpr> {
+        let name = call.function.name().to_lowercase();
+        let function = self.functions.aggregate_functions().get(&name).cloned();
+        let function = function.ok_or_else(|| RelationalError::bug(format!("there is no aggregate {name}")))?;
+        let argument = match &call.argument {
+            Some(argument) => self.expr(argument)?,
+            None => PlanExpr::Literal(COUNT_STAR_EXPANSION, None),
+        };
+        let filter = call.filter.as_ref().map(|filter| self.expr(filter)).transpose()?.map(Box::new);
+        let call = AggregateFunction::new_udf(function, vec![argument], call.distinct, filter, Vec::new(), None);
+        Ok(PlanExpr::AggregateFunction(call))
+    }
+
+    /// The columns of the result, each under a name of its own.
+    fn put_out(&self, plan: LogicalPlan, output: &[Output]) -> Result<LogicalPlan> {
+        let mut taken = HashSet::new();
+        let column = |(place, output): (usize, &Output)| {
+            let column = self.column(&output.column)?;
+            let is_first = taken.insert(output.column.index);
+            Ok(if is_first { column } else { column.alias(format!("{}:{place}", output.label)) })
+        };
+        let columns = output.iter().enumerate().map(column).collect::<Result<Vec<_>>>()?;
+        Ok(LogicalPlanBuilder::from(plan).project(columns)?.build()?)
+    }
+
+    fn computed(&mut self, computed: &ComputedColumn) -> Result<PlanExpr> {
+        let expr = self.expr(&computed.expr)?;
+        Ok(expr.alias(self.name(&computed.column)))
+    }
+
+    /// The name of a new column, which is noted.
+    fn name(&mut self, column: &ColumnRef) -> String {
+        let name = unique(&mut self.names, &column.name, column.index);
+        self.columns.insert(column.index, Column::new_unqualified(&name));
+        name
+    }
+
+    fn column(&self, column: &ColumnRef) -> Result<PlanExpr> {
+        let known = self.columns.get(&column.index).cloned();
+        let known =
+            known.ok_or_else(|| RelationalError::bug(format!("no relation gives the column {}", column.name)))?;
+        Ok(PlanExpr::Column(known))
+    }
+
+    /// An expression as one function of its columns; a column as it is.
+    fn expr(&self, expr: &Expr) -> Result<PlanExpr> {
+        if let Expr::Column(column) = expr {
+            return self.column(column);
+        }
+        let (mut own, mut args, mut missing) = (expr.clone(), Vec::new(), None);
+        own.map_columns(&mut |column| match self.column(column) {
+            Ok(arg) => {
+                let place = args.iter().position(|known| *known == arg);
+                column.index = place.unwrap_or_else(|| {
+                    args.push(arg);
+                    args.len() - 1
+                });
+            }
+            Err(error) => missing = Some(error),
+        });
+        missing.map_or_else(|| Ok(ExprFunction::call(own, args)), Err)
+    }
+}
+
+/// A name that is not taken: with the id behind it if it is.
+fn unique(taken: &mut HashSet<String>, name: &str, id: usize) -> String {
+    let name = match taken.contains(name) {
+        true => format!("{name}:{id}"),
+        false => name.to_owned(),
+    };
+    taken.insert(name.clone());
+    name
+}
