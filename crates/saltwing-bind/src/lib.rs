@@ -12,6 +12,7 @@ mod alter_table;
 mod arbiters;
 mod as_of;
 mod check;
+mod collector;
 mod comment;
 mod computed;
 mod condition;
@@ -24,6 +25,7 @@ mod error;
 mod exact;
 mod exists;
 mod file_name;
+mod from;
 mod generated;
 mod hint;
 mod identity;
@@ -31,6 +33,7 @@ mod key_expression;
 mod lower;
 mod merge;
 mod notice;
+mod outer_join;
 mod output;
 mod page;
 mod parameters;
@@ -91,7 +94,7 @@ pub use sequence::{
 pub use subquery::{Candidate, Subquery, candidates, placed, with_placeholders};
 pub use table_option::is_phoenix_option;
 pub use target::{column_path, resolve, table_path, target_columns};
-pub use tree::{BoundQuery, CallColumn, ComputedColumn, Output, Relation, Scan, SortItem};
+pub use tree::{BoundQuery, CallColumn, ComputedColumn, JoinKind, Output, Relation, Scan, SortItem};
 pub use update::{BoundUpdate, ChangedColumns, update};
 pub use view::{
     AlteredView, BoundView, PlainView, VIEW_DEPTH_MAX, VIEWS_MAX, ViewPlace, altered_view, attached_view,

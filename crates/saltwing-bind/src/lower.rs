@@ -9,7 +9,8 @@ use saltwing_types::{
 };
 use sqlparser::ast::{self, BinaryOperator, UnaryOperator};
 
-use crate::aggregate::{AggregateCall, AggregateFunction, Collector};
+use crate::aggregate::{AggregateCall, AggregateFunction};
+use crate::collector::Collector;
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::scope::Scope;
 use crate::subquery::{Subquery, placed};

@@ -1,5 +1,9 @@
 //! The names that an expression may use.
+//!
+//! A scope has the relations of one FROM clause. A column is found by its name, behind any of: the relation's alias, or its name if
+//! it has none, that with its schema, and the column's family.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use saltwing_access::Table;
@@ -8,24 +12,56 @@ use saltwing_types::table::{ColumnMatch, ROW_KEY_COLUMN, ROW_TIME_COLUMN, is_sam
 use saltwing_types::{ColumnRef, Span, SqlType, TableDef, TableName};
 
 use crate::error::{BindError, BindErrorKind, Result, invalid};
+use crate::tree::{Output, Scan};
 
 /// The place of expressions in VALUES.
 const VALUES: &str = "VALUES";
 
-/// The columns of one table, or none.
+/// The name of the row that an INSERT could not write.
+const EXCLUDED: &str = "excluded";
+
+/// Most columns that an error lists.
+const LISTED_MAX: usize = 20;
+
+/// The columns of some relations, or none.
 #[derive(Clone)]
 pub struct Scope {
-    table: Option<Arc<Table>>,
+    relations: Vec<ScopeRelation>,
+    /// The columns that USING and NATURAL merge.
+    merged: Vec<MergedColumn>,
     /// Where expressions without columns stand.
     place: &'static str,
-    /// How the statement calls the table, where it gives it another name.
-    alias: Option<String>,
     /// Whether `excluded` is the row that an INSERT could not write.
     has_excluded: bool,
 }
 
-/// The name of the row that an INSERT could not write.
-const EXCLUDED: &str = "excluded";
+/// A relation of a FROM clause.
+#[derive(Clone)]
+struct ScopeRelation {
+    columns: Columns,
+    /// How the statement calls it, where it gives it another name.
+    alias: Option<String>,
+    /// Where the statement gives it this name.
+    span: Option<Span>,
+    /// Whether an outer join adds rows without values for its columns.
+    is_nullable: bool,
+}
+
+#[derive(Clone)]
+enum Columns {
+    /// Of a table, by the id of the first one.
+    Table(Arc<Table>, usize),
+    /// Of a query, by label.
+    Query(Vec<Output>),
+}
+
+/// A column of a join that stands for one of each side.
+#[derive(Clone)]
+struct MergedColumn {
+    output: Output,
+    /// The ids of the columns that `*` does not show beside it.
+    sides: Vec<usize>,
+}
 
 /// The table of a definition that is being made, whose columns its own expressions name.
 ///
@@ -38,7 +74,7 @@ pub(crate) fn table_of(def: TableDef) -> Result<Arc<Table>> {
 impl Scope {
     /// No columns: VALUES.
     pub fn empty() -> Self {
-        Self { table: None, place: VALUES, alias: None, has_excluded: false }
+        Self { relations: Vec::new(), merged: Vec::new(), place: VALUES, has_excluded: false }
     }
 
     /// No columns: the DEFAULT of one.
@@ -46,88 +82,220 @@ impl Scope {
         Self { place: "a DEFAULT", ..Self::empty() }
     }
 
-    /// Whether there are no columns at all.
-    pub fn is_empty(&self) -> bool {
-        self.table.is_none()
-    }
-
-    /// The columns of `table`, under its own name or `alias`.
+    /// The columns of `table`, under its own name or `alias`; their ids are their indices.
     pub fn of(table: Arc<Table>, alias: Option<String>) -> Self {
-        Self { table: Some(table), place: "", alias, has_excluded: false }
+        Self::of_columns(Columns::Table(table, 0), alias, None)
     }
 
-    /// The same, and the columns of a second row of the table, `excluded`: they come behind [`Table::width`].
+    /// The columns of a scan.
+    pub(crate) fn of_scan(scan: &Scan, span: Option<Span>) -> Self {
+        Self::of_columns(Columns::Table(scan.table.clone(), scan.first_column), scan.alias.clone(), span)
+    }
+
+    /// The columns of a query.
+    pub(crate) fn of_query(mut columns: Vec<Output>, alias: Option<String>, span: Option<Span>) -> Self {
+        columns.iter_mut().for_each(|output| output.column.name.clone_from(&output.label));
+        Self::of_columns(Columns::Query(columns), alias, span)
+    }
+
+    fn of_columns(columns: Columns, alias: Option<String>, span: Option<Span>) -> Self {
+        Self { relations: vec![ScopeRelation { columns, alias, span, is_nullable: false }], ..Self::empty() }
+    }
+
+    /// # Errors
+    /// [`BindErrorKind::Syntax`] for a name that two relations have.
+    pub(crate) fn check_names(&self) -> Result<()> {
+        let mut known = HashSet::new();
+        for relation in &self.relations {
+            let Some(name) = relation.exposed_name() else { continue };
+            let shown = name.join(".");
+            if !known.insert(shown.to_lowercase()) {
+                let error = BindErrorKind::Syntax(format!("table name {shown} stands twice in FROM"));
+                let error = BindError::from(error).at(relation.span);
+                return Err(error.help("an alias tells them apart: FROM t AS a, t AS b"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The columns of both.
+    pub(crate) fn and(mut self, mut other: Self) -> Self {
+        self.relations.append(&mut other.relations);
+        self.merged.append(&mut other.merged);
+        self
+    }
+
+    /// The same columns, each of which may be NULL.
+    pub(crate) fn nullable(mut self) -> Self {
+        self.relations.iter_mut().for_each(|relation| relation.is_nullable = true);
+        self.merged.iter_mut().for_each(|merged| merged.output.column.nullable = true);
+        self
+    }
+
+    /// The same, where `output` stands for the columns of this name of both sides of a join.
+    pub(crate) fn with_merged(mut self, output: Output, sides: [usize; 2]) -> Self {
+        let mut sides = sides.to_vec();
+        // One of the sides may be such a column itself: it goes, and what it hides stays hidden.
+        self.merged.retain(|known| {
+            let is_side = sides.contains(&known.output.column.index);
+            if is_side {
+                sides.extend(&known.sides);
+            }
+            !is_side
+        });
+        self.merged.push(MergedColumn { output, sides });
+        self
+    }
+
+    /// The same, and the columns of a second row of the table, `excluded`: they come after [`Table::width`].
     #[must_use]
     pub fn with_excluded(self) -> Self {
         Self { has_excluded: true, ..self }
+    }
+
+    /// Whether there are no columns at all.
+    pub fn is_empty(&self) -> bool {
+        self.relations.is_empty()
     }
 
     /// The column that `parts` name: `c`, `family.c`, `table.c`, `schema.table.c`, `alias.c`.
     ///
     /// # Errors
     /// [`BindErrorKind::NoSuchColumn`], with the nearest name; [`BindErrorKind::AmbiguousColumn`] for a name that columns of
-    /// several families have.
+    /// several families or relations have.
     pub fn resolve(&self, parts: &[&str], span: Option<Span>) -> Result<ColumnRef> {
-        let written = parts.join(".");
-        let Some(table) = &self.table else {
-            let error = BindErrorKind::ColumnInConstant { place: self.place, column: written };
-            let help = match self.place {
-                VALUES => {
-                    "text stands in single quotes; what is computed from the row that is there is an UPSERT of a query: \
-                           UPSERT INTO t (k, v) SELECT k, v + 1 FROM t WHERE k = 1"
-                }
-                _ => "text stands in single quotes",
-            };
-            return Err(BindError::from(error).at(span).help(help));
+        if self.is_empty() {
+            return Err(self.no_columns(parts).at(span));
+        }
+        if let Some(column) = self.excluded(parts, span)? {
+            return Ok(column);
+        }
+        if let [name] = parts
+            && let Some(merged) = self.merged.iter().find(|merged| is_same_name(&merged.output.label, name))
+        {
+            return Ok(ColumnRef { span, ..merged.output.column.clone() });
+        }
+        let mut found: Option<(ColumnRef, &ScopeRelation)> = None;
+        for relation in self.qualified_by(parts) {
+            let Some(column) = relation.find(parts, span)? else { continue };
+            if let Some((_, other)) = found {
+                let name = parts.last().copied().unwrap_or_default();
+                let candidates = [other, relation].map(|relation| format!("{}.{name}", relation.name())).join(", ");
+                let error = BindErrorKind::AmbiguousColumn { column: parts.join("."), candidates };
+                return Err(BindError::from(error).at(span));
+            }
+            found = Some((column, relation));
+        }
+        found.map(|(column, _)| column).ok_or_else(|| self.no_such_column(parts).at(span))
+    }
+
+    /// The relations that a name may be of: those that its qualifier names, or all of them.
+    fn qualified_by(&self, parts: &[&str]) -> impl Iterator<Item = &ScopeRelation> {
+        let is_named = |relation: &&ScopeRelation| {
+            (1..parts.len()).any(|end| parts.get(..end).is_some_and(|it| relation.is_named(it)))
         };
-        let def = table.def();
-        let found = match parts {
-            [excluded, rest @ ..] if !rest.is_empty() && self.is_excluded(excluded) => {
-                let column = match rest {
-                    [column] => self.column(column, None, span)?,
-                    [family, column] => self.column(column, Some(family), span)?,
-                    _ => None,
-                };
-                let column = column.filter(|column| column.index < table.row_key_index());
-                column.map(|column| ColumnRef { index: table.width() + column.index, ..column })
-            }
-            [column] => self.column(column, None, span)?,
-            [qualifier, column] if self.is_named(&[qualifier]) => self.column(column, None, span)?,
-            [family, column] => self.column(column, Some(family), span)?,
-            [schema, name, column] if self.is_named(&[schema, name]) => self.column(column, None, span)?,
-            [name, family, column] if self.is_named(&[name]) => self.column(column, Some(family), span)?,
-            [schema, name, family, column] if self.is_named(&[schema, name]) => {
-                self.column(column, Some(family), span)?
-            }
+        let any = self.relations.len() == 1 || !self.relations.iter().any(|relation| is_named(&relation));
+        self.relations.iter().filter(move |relation| any || is_named(relation))
+    }
+
+    /// The column of `excluded` that `parts` name, if they do.
+    fn excluded(&self, parts: &[&str], span: Option<Span>) -> Result<Option<ColumnRef>> {
+        let [excluded, rest @ ..] = parts else { return Ok(None) };
+        let [ScopeRelation { columns: Columns::Table(table, _), .. }] = self.relations.as_slice() else {
+            return Ok(None);
+        };
+        if rest.is_empty() || !self.is_excluded(excluded) {
+            return Ok(None);
+        }
+        let column = match rest {
+            [column] => column_of_table(table, column, None, span)?,
+            [family, column] => column_of_table(table, column, Some(family), span)?,
             _ => None,
         };
-        found.ok_or_else(|| {
-            let name = parts.last().copied().unwrap_or_default();
-            let near = suggest(name, def.columns.iter().filter(|c| !c.hidden).map(|c| c.name.as_str()));
-            let columns =
-                def.columns.iter().filter(|c| !c.hidden).take(20).map(|c| c.name.as_str()).collect::<Vec<_>>();
-            let help = near.map_or_else(|| format!("it has {}", columns.join(", ")), |near| format!("there is {near}"));
-            let error = BindErrorKind::NoSuchColumn { table: def.name.to_string(), column: written };
-            BindError::from(error).at(span).help(help)
+        let column = column.filter(|column| column.index < table.row_key_index());
+        let column = column.ok_or_else(|| self.no_such_column(parts).at(span))?;
+        Ok(Some(ColumnRef { index: table.width() + column.index, ..column }))
+    }
+
+    fn no_columns(&self, parts: &[&str]) -> BindError {
+        let error = BindErrorKind::ColumnInConstant { place: self.place, column: parts.join(".") };
+        BindError::from(error).help(match self.place {
+            VALUES => {
+                "text stands in single quotes; what is computed from the row that is there is an UPSERT of a query: \
+                       UPSERT INTO t (k, v) SELECT k, v + 1 FROM t WHERE k = 1"
+            }
+            _ => "text stands in single quotes",
         })
     }
 
-    /// Whether `parts`, which stand before a column, are this table, one of its families, or both.
+    fn no_such_column(&self, parts: &[&str]) -> BindError {
+        let name = parts.last().copied().unwrap_or_default();
+        let of = match self.qualified_by(parts).collect::<Vec<_>>().as_slice() {
+            [only] => only.table_name(),
+            _ => "the FROM clause".to_owned(),
+        };
+        let columns: Vec<String> = self.qualified_by(parts).flat_map(ScopeRelation::labels).collect();
+        let help = match suggest(name, columns.iter().map(String::as_str)) {
+            Some(near) => format!("there is {near}"),
+            None => format!("it has {}", columns.iter().take(LISTED_MAX).cloned().collect::<Vec<_>>().join(", ")),
+        };
+        BindError::from(BindErrorKind::NoSuchColumn { table: of, column: parts.join(".") }).help(help)
+    }
+
+    /// The columns that `*` shows: those that joins merge, then the others.
+    pub(crate) fn shown(&self) -> Vec<Output> {
+        let merged = self.merged.iter().map(|merged| merged.output.clone());
+        let is_side = |output: &Output| self.merged.iter().any(|merged| merged.sides.contains(&output.column.index));
+        let others = self.relations.iter().flat_map(|relation| relation.shown(None)).filter(|output| !is_side(output));
+        merged.chain(others).collect()
+    }
+
+    /// The columns that `parts.*` shows, of a relation or a family; `None` if these name neither.
+    pub(crate) fn shown_of(&self, parts: &[&str]) -> Option<Vec<Output>> {
+        if let Some(relation) = self.relations.iter().find(|relation| relation.is_named(parts)) {
+            return Some(relation.shown(None));
+        }
+        self.relations.iter().find_map(|relation| Some(relation.shown(Some(relation.family(parts)?))))
+    }
+
+    /// The label of a column that is an item by itself: its name as declared, without its family. `None` if the item's text is its
+    /// label.
+    pub(crate) fn label(&self, column: &ColumnRef) -> Option<String> {
+        let merged = self.merged.iter().find(|merged| merged.output.column.index == column.index);
+        let label = merged.map(|merged| merged.output.label.clone());
+        label.or_else(|| self.relations.iter().find_map(|relation| relation.label(column)))
+    }
+
+    /// The error of `parts.*`, which [`Scope::shown_of`] does not know.
+    pub(crate) fn no_such_wildcard(&self, parts: &[&str]) -> BindError {
+        let written = parts.join(".");
+        let split = parts.split_last().map_or(&[][..], |(_, table)| table);
+        let of = self.relations.iter().find(|relation| relation.is_named(split));
+        let error = BindError::from(match of {
+            Some(relation) => {
+                BindErrorKind::NoSuchColumn { table: relation.table_name(), column: format!("{written}.*") }
+            }
+            None => BindErrorKind::NoSuchQualifier(written),
+        });
+        match self.relations.as_slice() {
+            [ScopeRelation { columns: Columns::Table(table, _), .. }] => error.help(table.def().families_text()),
+            _ => error,
+        }
+    }
+
+    /// Whether `parts`, which stand before a column, are one of the relations, one of their families, or both.
     pub fn is_qualifier(&self, parts: &[&str]) -> bool {
         self.is_row(parts)
             || self.family(parts).is_some()
             || matches!(parts, [rest @ .., family] if self.is_excluded_row(rest) && self.family(&[family]).is_some())
     }
 
-    /// The family that `parts` name, by itself or behind the table: its index in the definition.
+    /// The family that `parts` name, by itself or behind its table: its index in the definition.
     pub fn family(&self, parts: &[&str]) -> Option<usize> {
-        let (family, table) = parts.split_last()?;
-        let mut families = self.table.as_ref()?.def().families.iter();
-        let is_of_table = table.is_empty() || self.is_named(table);
-        families.position(|name| is_of_table && name.as_ref().is_some_and(|name| is_same_name(name, family)))
+        self.relations.iter().find_map(|relation| relation.family(parts))
     }
 
-    /// Whether `parts`, which stand before a column, are this table or `excluded`.
+    /// Whether `parts`, which stand before a column, are one of the relations or `excluded`.
     pub(crate) fn is_row(&self, parts: &[&str]) -> bool {
         self.is_named(parts) || self.is_excluded_row(parts)
     }
@@ -141,12 +309,115 @@ impl Scope {
         self.has_excluded && name.eq_ignore_ascii_case(EXCLUDED)
     }
 
-    /// Whether `parts` name the table of this scope.
+    /// Whether `parts` name one of the relations.
     pub fn is_named(&self, parts: &[&str]) -> bool {
-        match (parts, &self.alias, &self.table) {
+        self.relations.iter().any(|relation| relation.is_named(parts))
+    }
+}
+
+impl ScopeRelation {
+    /// The column that `parts` name.
+    fn find(&self, parts: &[&str], span: Option<Span>) -> Result<Option<ColumnRef>> {
+        let column = match &self.columns {
+            Columns::Table(table, first) => {
+                let found = match parts {
+                    [column] => column_of_table(table, column, None, span)?,
+                    [qualifier, column] if self.is_named(&[qualifier]) => column_of_table(table, column, None, span)?,
+                    [family, column] => column_of_table(table, column, Some(family), span)?,
+                    [schema, name, column] if self.is_named(&[schema, name]) => {
+                        column_of_table(table, column, None, span)?
+                    }
+                    [name, family, column] if self.is_named(&[name]) => {
+                        column_of_table(table, column, Some(family), span)?
+                    }
+                    [schema, name, family, column] if self.is_named(&[schema, name]) => {
+                        column_of_table(table, column, Some(family), span)?
+                    }
+                    _ => None,
+                };
+                found.map(|column| ColumnRef { index: first + column.index, ..column })
+            }
+            Columns::Query(columns) => {
+                let name = match parts {
+                    [column] => column,
+                    [qualifier, column] if self.is_named(&[qualifier]) => column,
+                    _ => return Ok(None),
+                };
+                let mut named = columns.iter().filter(|output| is_same_name(&output.label, name));
+                let first = named.next();
+                if let (Some(first), Some(_)) = (first, named.next()) {
+                    let candidates = format!("columns of {} called {}", self.name(), first.label);
+                    let error = BindErrorKind::AmbiguousColumn { column: parts.join("."), candidates };
+                    return Err(BindError::from(error).at(span));
+                }
+                first.map(|output| ColumnRef { span, ..output.column.clone() })
+            }
+        };
+        Ok(column.map(|column| ColumnRef { nullable: column.nullable || self.is_nullable, ..column }))
+    }
+
+    /// The columns that a wildcard shows; of a table, those of one family if it is given.
+    fn shown(&self, family: Option<usize>) -> Vec<Output> {
+        let mut shown: Vec<Output> = match &self.columns {
+            Columns::Table(table, first) => {
+                let columns = table.def().columns.iter().enumerate();
+                let columns = columns.filter(|(_, column)| match family {
+                    None => !column.hidden,
+                    Some(_) => column.family == family,
+                });
+                let output = |(index, def): (usize, &saltwing_types::ColumnDef)| {
+                    let column = table.column_ref(index, None)?;
+                    Some(Output { label: def.name.clone(), column: ColumnRef { index: first + index, ..column } })
+                };
+                columns.filter_map(output).collect()
+            }
+            Columns::Query(columns) => columns.clone(),
+        };
+        shown.iter_mut().for_each(|output| output.column.nullable |= self.is_nullable);
+        shown
+    }
+
+    fn label(&self, column: &ColumnRef) -> Option<String> {
+        match &self.columns {
+            Columns::Table(table, first) => {
+                let index = column.index.checked_sub(*first).filter(|index| *index < table.width())?;
+                let def = table.def().columns.get(index);
+                // That of the time of a row is what the statement calls it.
+                (index != table.row_time_index())
+                    .then(|| def.map_or_else(|| column.name.clone(), |def| def.name.clone()))
+            }
+            Columns::Query(columns) => {
+                // One column may have several labels: the name tells which one the statement means.
+                let mut own = columns.iter().filter(|output| output.column.index == column.index);
+                own.find(|output| is_same_name(&output.label, &column.name)).map(|output| output.label.clone())
+            }
+        }
+    }
+
+    /// The labels of its columns.
+    fn labels(&self) -> Vec<String> {
+        match &self.columns {
+            Columns::Table(table, _) => {
+                table.def().columns.iter().filter(|column| !column.hidden).map(|column| column.name.clone()).collect()
+            }
+            Columns::Query(columns) => columns.iter().map(|output| output.label.clone()).collect(),
+        }
+    }
+
+    /// The family that `parts` name, by itself or behind the table.
+    fn family(&self, parts: &[&str]) -> Option<usize> {
+        let Columns::Table(table, _) = &self.columns else { return None };
+        let (family, qualifier) = parts.split_last()?;
+        let is_of_table = qualifier.is_empty() || self.is_named(qualifier);
+        let mut families = table.def().families.iter();
+        families.position(|name| is_of_table && name.as_ref().is_some_and(|name| is_same_name(name, family)))
+    }
+
+    fn is_named(&self, parts: &[&str]) -> bool {
+        match (parts, &self.alias, &self.columns) {
             ([name], Some(alias), _) => is_same_name(name, alias),
-            ([name], None, Some(table)) => is_same_name(name, &table.def().name.name),
-            ([schema, name], None, Some(table)) => {
+            ([name], None, Columns::Table(table, _)) => is_same_name(name, &table.def().name.name),
+            ([schema, name], None, Columns::Table(table, _)) => {
                 let TableName { schema: of_table, name: table } = &table.def().name;
                 is_same_name(name, table) && of_table.as_deref().is_some_and(|s| is_same_name(s, schema))
             }
@@ -154,21 +425,50 @@ impl Scope {
         }
     }
 
-    fn column(&self, name: &str, family: Option<&str>, span: Option<Span>) -> Result<Option<ColumnRef>> {
-        let Some(table) = &self.table else { return Ok(None) };
-        if family.is_none() && name.eq_ignore_ascii_case(ROW_KEY_COLUMN) {
-            let (index, name) = (table.row_key_index(), ROW_KEY_COLUMN.to_owned());
-            return Ok(Some(ColumnRef { index, name, ty: SqlType::Varbinary, nullable: false, span }));
+    /// The name, with its schema, by which expressions may call it; a query may have none.
+    fn exposed_name(&self) -> Option<Vec<&str>> {
+        match (&self.alias, &self.columns) {
+            (Some(alias), _) => Some(vec![alias]),
+            (None, Columns::Table(table, _)) => {
+                let name = &table.def().name;
+                Some(name.schema.as_deref().into_iter().chain([name.name.as_str()]).collect())
+            }
+            (None, Columns::Query(_)) => None,
         }
-        if family.is_none() && name.eq_ignore_ascii_case(ROW_TIME_COLUMN) {
-            let (index, name) = (table.row_time_index(), ROW_TIME_COLUMN.to_owned());
-            return Ok(Some(ColumnRef { index, name, ty: SqlType::Date, nullable: true, span }));
+    }
+
+    /// How the statement calls it.
+    fn name(&self) -> &str {
+        match (&self.alias, &self.columns) {
+            (Some(alias), _) => alias,
+            (None, Columns::Table(table, _)) => &table.def().name.name,
+            (None, Columns::Query(_)) => "the query",
         }
-        match table.def().find_column(family, name) {
-            ColumnMatch::One(index) => Ok(table.column_ref(index, span)),
-            ColumnMatch::Several => Err(BindError::from(ambiguous(table.def(), name)).at(span)),
-            ColumnMatch::None => Ok(None),
+    }
+
+    /// The name of its table; of a query, how the statement calls it.
+    fn table_name(&self) -> String {
+        match &self.columns {
+            Columns::Table(table, _) => table.def().name.to_string(),
+            Columns::Query(_) => self.name().to_owned(),
         }
+    }
+}
+
+/// The column of a table, by its index.
+fn column_of_table(table: &Table, name: &str, family: Option<&str>, span: Option<Span>) -> Result<Option<ColumnRef>> {
+    if family.is_none() && name.eq_ignore_ascii_case(ROW_KEY_COLUMN) {
+        let (index, name) = (table.row_key_index(), ROW_KEY_COLUMN.to_owned());
+        return Ok(Some(ColumnRef { index, name, ty: SqlType::Varbinary, nullable: false, span }));
+    }
+    if family.is_none() && name.eq_ignore_ascii_case(ROW_TIME_COLUMN) {
+        let (index, name) = (table.row_time_index(), ROW_TIME_COLUMN.to_owned());
+        return Ok(Some(ColumnRef { index, name, ty: SqlType::Date, nullable: true, span }));
+    }
+    match table.def().find_column(family, name) {
+        ColumnMatch::One(index) => Ok(table.column_ref(index, span)),
+        ColumnMatch::Several => Err(BindError::from(ambiguous(table.def(), name)).at(span)),
+        ColumnMatch::None => Ok(None),
     }
 }
 

@@ -1,77 +1,48 @@
-//! SELECTs over one table, bound to a tree of relations.
+//! Queries, bound to a tree of relations.
 
-use saltwing_access::Table;
 use saltwing_catalog::CatalogReader;
 use saltwing_plan::Condition;
 use saltwing_sql::expr_span;
-use saltwing_sql::statement::QueryStatement;
+use saltwing_sql::statement::{Hint, QueryStatement, SourceText};
 use saltwing_types::table::is_same_name;
-use saltwing_types::{ColumnDef, ColumnRef, Expr, SortOrder, SqlType, eval, typing};
-use sqlparser::ast::{self, GroupByExpr, LimitClause, OrderByKind, Query, SelectItem, SetExpr, TableFactor};
+use saltwing_types::{ColumnRef, Expr, SortOrder, SqlType, eval, typing};
+use sqlparser::ast::{
+    self, GroupByExpr, LimitClause, ObjectName, OrderByKind, Query, SelectItem, SetExpr, TableAlias, TableFactor,
+    TableVersion,
+};
 
-use crate::aggregate::Collector;
-use crate::as_of::table_as_of;
+use crate::collector::Collector;
 use crate::condition::conditions;
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::lower::{LowerError, Lowerer, Params};
+use crate::outer_join::without_extra_rows;
 use crate::row_count::RowCount;
 use crate::scope::Scope;
 use crate::subquery::Subquery;
-use crate::tree::{BoundQuery, ColumnIds, ComputedColumn, Output, Relation, Scan, SortItem};
+use crate::tree::{BoundQuery, ColumnIds, ComputedColumn, Output, Relation, SortItem};
 
-/// Binds a query over one table whose expressions are all ours; `None` for another one, which the relational engine binds. Of its
-/// placeholders some may stand for `subqueries`.
+/// Binds a query over tables and queries, whose expressions are all ours; `None` for another one, which the relational engine
+/// binds. Of its placeholders some may stand for `subqueries`.
 ///
 /// # Errors
-/// Errors of a query over one table: the relational engine would find them too, with less detail.
+/// What is wrong with its names, types and clauses.
 pub fn query(
     statement: &QueryStatement,
     catalog: &dyn CatalogReader,
     params: Params<'_>,
     subqueries: &[Subquery],
 ) -> Result<Option<BoundQuery>> {
-    let Some(Simple { select, name, alias, moment }) = simple(&statement.query) else { return Ok(None) };
-    let (schema, name) = match name.0.as_slice() {
-        [name] => (None, name.as_ident()),
-        [schema, name] => (schema.as_ident().map(|s| s.value.as_str()), name.as_ident()),
-        _ => return Ok(None),
-    };
-    let Some(name) = name else { return Ok(None) };
-    if schema.is_some_and(|s| s.eq_ignore_ascii_case(saltwing_catalog::INFORMATION_SCHEMA)) {
-        return Ok(None);
-    }
-    let span = expr_span(&ast::Expr::Identifier(name.clone()));
-    let table = match catalog.resolve(schema, &name.value) {
-        Ok(table) => table,
-        // The relational engine reads it.
-        Err(_) if schema.is_none() && catalog.arrow_table(&name.value).is_some() => return Ok(None),
-        Err(error) => return Err(BindError::from(error).at(span)),
-    };
-    let table = match moment {
-        Some(moment) => table_as_of(table, moment, params, subqueries)?,
-        None => table,
-    };
-    let alias = alias.map(|alias| alias.name.value.clone());
-    let scope = Scope::of(table.clone(), alias.clone());
     let ids = ColumnIds::default();
-    let scan = Scan { first_column: ids.take(table.width()), table, alias, span, hints: statement.hints.clone() };
-    let collector = Collector::new(&ids, scan.table.width());
-    let binder = Binder {
-        lowerer: Lowerer { scope: &scope, params, subqueries, operands: &[], collector: Some(&collector) },
-        collector: &collector,
-        scope: &scope,
-        table: &scan.table,
-        statement,
-    };
-    let bound = binder.clauses(select).and_then(|clauses| clauses.bound(&ids, collector, scan.clone()));
-    match bound {
+    let binder = QueryBinder { catalog, params, subqueries, ids: &ids, hints: &statement.hints };
+    let clauses = QueryClauses { items: &statement.items, is_page: statement.after.is_some() };
+    match binder.query(&statement.query, clauses) {
         Ok(bound) => Ok(Some(bound)),
         Err(LowerError::Unsupported(..)) => Ok(None),
         Err(LowerError::Invalid(error)) => Err(error),
     }
 }
 
-/// A query without anything relational in it.
+/// A query over one table, without anything relational in it.
 pub(crate) struct Simple<'a> {
     pub(crate) select: &'a ast::Select,
     pub(crate) name: &'a ast::ObjectName,
@@ -81,7 +52,27 @@ pub(crate) struct Simple<'a> {
 }
 
 pub(crate) fn simple(query: &Query) -> Option<Simple<'_>> {
-    let plain = query.with.is_none()
+    let select = plain_select(query)?;
+    let [from] = select.from.as_slice() else { return None };
+    let (name, alias, moment) = plain_table(&from.relation).filter(|_| from.joins.is_empty())?;
+    Some(Simple { select, name, alias, moment })
+}
+
+/// The name and the alias of an item of FROM that is a table alone.
+pub(crate) fn plain_table(factor: &TableFactor) -> Option<(&ObjectName, Option<&TableAlias>, Option<&TableVersion>)> {
+    match factor {
+        TableFactor::Table { name, alias, args: None, version, sample: None, json_path: None, partitions, .. }
+            if partitions.is_empty() && alias.as_ref().is_none_or(|alias| alias.columns.is_empty()) =>
+        {
+            Some((name, alias.as_ref(), version.as_ref()))
+        }
+        _ => None,
+    }
+}
+
+/// The SELECT that a query is, if it has no clauses but those that [`Binder`] binds.
+fn plain_select(query: &Query) -> Option<&ast::Select> {
+    let is_plain = query.with.is_none()
         && query.fetch.is_none()
         && query.locks.is_empty()
         && query.for_clause.is_none()
@@ -89,7 +80,7 @@ pub(crate) fn simple(query: &Query) -> Option<Simple<'_>> {
         && query.format_clause.is_none()
         && query.pipe_operators.is_empty();
     let SetExpr::Select(select) = query.body.as_ref() else { return None };
-    let plain = plain
+    let is_plain = is_plain
         && !matches!(select.distinct, Some(ast::Distinct::On(_)))
         && select.top.is_none()
         && select.exclude.is_none()
@@ -105,31 +96,61 @@ pub(crate) fn simple(query: &Query) -> Option<Simple<'_>> {
         && select.qualify.is_none()
         && select.value_table_mode.is_none()
         && select.select_modifiers.is_none();
-    let [from] = select.from.as_slice() else { return None };
-    match &from.relation {
-        TableFactor::Table { name, alias, args: None, version, sample: None, json_path: None, partitions, .. }
-            if plain
-                && from.joins.is_empty()
-                && partitions.is_empty()
-                && alias.as_ref().is_none_or(|a| a.columns.is_empty()) =>
-        {
-            Some(Simple { select, name, alias: alias.as_ref(), moment: version.as_ref() })
-        }
-        _ => None,
+    is_plain.then_some(select)
+}
+
+/// The clauses of a query beside its tree.
+#[derive(Clone, Copy)]
+pub(crate) struct QueryClauses<'a> {
+    /// The items of its SELECT as written, if they are known.
+    pub(crate) items: &'a [SourceText],
+    /// Whether its rows are a page: LIMIT .. AFTER.
+    pub(crate) is_page: bool,
+}
+
+/// Binds the queries of one statement.
+pub(crate) struct QueryBinder<'a> {
+    pub(crate) catalog: &'a dyn CatalogReader,
+    pub(crate) params: Params<'a>,
+    pub(crate) subqueries: &'a [Subquery],
+    pub(crate) ids: &'a ColumnIds,
+    pub(crate) hints: &'a [Hint],
+}
+
+impl QueryBinder<'_> {
+    /// The tree of a query.
+    pub(crate) fn query(&self, query: &Query, clauses: QueryClauses<'_>) -> Bound<BoundQuery> {
+        let Some(select) = plain_select(query) else { return foreign("a clause of the query") };
+        let (relation, scope) = self.from(&select.from)?;
+        let collector = Collector::new(self.ids, self.ids.next());
+        let binder = Binder {
+            lowerer: self.lowerer(&scope, Some(&collector)),
+            collector: &collector,
+            scope: &scope,
+            query,
+            clauses,
+        };
+        binder.clauses(select)?.bound(self.ids, collector, relation)
+    }
+
+    /// Lowers the expressions over a scope.
+    pub(crate) fn lowerer<'s>(&'s self, scope: &'s Scope, collector: Option<&'s Collector<'s>>) -> Lowerer<'s> {
+        Lowerer { scope, params: self.params, subqueries: self.subqueries, operands: &[], collector }
     }
 }
 
+/// Binds the clauses of one SELECT.
 struct Binder<'a> {
     lowerer: Lowerer<'a>,
     collector: &'a Collector<'a>,
     scope: &'a Scope,
-    table: &'a Table,
-    statement: &'a QueryStatement,
+    query: &'a Query,
+    clauses: QueryClauses<'a>,
 }
 
-type Bound<T> = std::result::Result<T, LowerError>;
+pub(crate) type Bound<T> = std::result::Result<T, LowerError>;
 
-fn foreign<T>(what: &str) -> Bound<T> {
+pub(crate) fn foreign<T>(what: &str) -> Bound<T> {
     Err(LowerError::Unsupported(what.to_owned(), None))
 }
 
@@ -168,8 +189,9 @@ struct Clauses {
 
 impl Clauses {
     /// The tree of the SELECT.
-    fn bound(mut self, ids: &ColumnIds, collector: Collector<'_>, scan: Scan) -> Bound<BoundQuery> {
-        let mut relation = Relation::Scan(scan).filtered(std::mem::take(&mut self.conditions));
+    fn bound(mut self, ids: &ColumnIds, collector: Collector<'_>, from: Relation) -> Bound<BoundQuery> {
+        let conditions = std::mem::take(&mut self.conditions);
+        let mut relation = without_extra_rows(from, &conditions).filtered(conditions);
         if !self.keys.is_empty() || !self.having.is_empty() || !collector.is_empty() {
             relation = self.grouped(ids, collector, relation)?;
         }
@@ -219,7 +241,7 @@ impl Clauses {
     fn grouped(&mut self, ids: &ColumnIds, collector: Collector<'_>, input: Relation) -> Bound<Relation> {
         let keys = std::mem::take(&mut self.keys);
         let keys: Vec<ComputedColumn> = keys.into_iter().map(|key| ids.column_of(key, Expr::to_string)).collect();
-        let over_groups = |expr: &mut Expr| match replace(expr, &keys, &|column| !collector.is_table_column(column)) {
+        let over_groups = |expr: &mut Expr| match replace(expr, &keys, &|column| !collector.is_input_column(column)) {
             true => Ok(()),
             false => foreign("a column that is neither grouped nor aggregated"),
         };
@@ -270,7 +292,7 @@ impl Binder<'_> {
         let is_distinct = matches!(select.distinct, Some(ast::Distinct::Distinct));
         let order = self.order(&items)?;
         let (limit, offset) = self.limit()?;
-        let is_page = self.statement.after.is_some();
+        let is_page = self.clauses.is_page;
         Ok(Clauses { items, conditions, keys, having, is_distinct, order, limit, offset, is_page })
     }
 
@@ -286,28 +308,30 @@ impl Binder<'_> {
                 SelectItem::Wildcard(options)
                     if *options == ast::WildcardAdditionalOptions::default() || is_plain(options) =>
                 {
-                    found.extend(self.all_columns());
+                    found.extend(items_of(self.scope.shown()));
                 }
                 SelectItem::QualifiedWildcard(ast::SelectItemQualifiedWildcardKind::ObjectName(name), options)
                     if is_plain(options) =>
                 {
                     let parts: Vec<&str> =
                         name.0.iter().filter_map(|p| p.as_ident()).map(|p| p.value.as_str()).collect();
-                    let family = self.scope.family(&parts);
-                    if self.scope.is_named(&parts) {
-                        found.extend(self.all_columns());
-                    } else if family.is_some() {
-                        found.extend(self.columns_of(|column| column.family == family));
-                    } else {
-                        return Err(self.no_such_wildcard(name, &parts).into());
+                    match self.scope.shown_of(&parts) {
+                        Some(columns) => found.extend(items_of(columns)),
+                        None => {
+                            let idents = name.0.iter().filter_map(|part| part.as_ident()).cloned().collect();
+                            let span = expr_span(&ast::Expr::CompoundIdentifier(idents));
+                            return Err(self.scope.no_such_wildcard(&parts).at(span).into());
+                        }
                     }
                 }
                 SelectItem::UnnamedExpr(e) => {
                     let expr = self.lowerer.lower(e)?;
                     let label = match &expr {
-                        Expr::Column(column) if self.has_own_label(column) => self.label(column),
-                        _ => self.statement.items.get(i).map_or_else(|| e.to_string(), |item| item.text.clone()),
+                        Expr::Column(column) if self.collector.is_input_column(column) => self.scope.label(column),
+                        _ => None,
                     };
+                    let text = || self.clauses.items.get(i).map_or_else(|| e.to_string(), |item| item.text.clone());
+                    let label = label.unwrap_or_else(text);
                     found.push(self.item(label, expr)?);
                 }
                 SelectItem::ExprWithAlias { expr, alias } => {
@@ -332,19 +356,6 @@ impl Binder<'_> {
         }
     }
 
-    /// The error of `name.*`, where `parts` are neither the table nor one of its column families.
-    fn no_such_wildcard(&self, name: &ast::ObjectName, parts: &[&str]) -> BindError {
-        let def = self.table.def();
-        let is_of_table = parts.split_last().is_some_and(|(_, table)| self.scope.is_named(table));
-        let kind = match is_of_table {
-            true => BindErrorKind::NoSuchColumn { table: def.name.to_string(), column: format!("{name}.*") },
-            false => BindErrorKind::NoSuchQualifier(name.to_string()),
-        };
-        let idents = name.0.iter().filter_map(|part| part.as_ident()).cloned().collect();
-        let span = expr_span(&ast::Expr::CompoundIdentifier(idents));
-        BindError::from(kind).at(span).help(def.families_text())
-    }
-
     /// GROUP BY: expressions of a row, items by alias or by position.
     fn keys(&self, group_by: &GroupByExpr, items: &[Item]) -> Bound<Vec<Expr>> {
         let GroupByExpr::Expressions(list, _) = group_by else { return foreign("GROUP BY ALL") };
@@ -360,7 +371,7 @@ impl Binder<'_> {
             let mut of_row = !key.is_constant() && key.sql_type().is_some_and(|ty| ty != SqlType::Null);
             key.walk(&mut |part| {
                 if let Expr::Column(column) = part {
-                    of_row = of_row && self.collector.is_table_column(column);
+                    of_row = of_row && self.collector.is_input_column(column);
                 }
             });
             if !of_row {
@@ -373,29 +384,9 @@ impl Binder<'_> {
         Ok(keys)
     }
 
-    fn all_columns(&self) -> Vec<Item> {
-        self.columns_of(|column| !column.hidden)
-    }
-
-    fn columns_of(&self, is_shown: impl Fn(&ColumnDef) -> bool) -> Vec<Item> {
-        let columns = self.table.def().columns.iter().enumerate().filter(|(_, column)| is_shown(column));
-        let columns = columns.filter_map(|(index, def)| Some((def, self.table.column_ref(index, None)?)));
-        columns.map(|(def, column)| Item { label: def.name.clone(), expr: Expr::Column(column) }).collect()
-    }
-
-    /// Whether a column's label is its name; that of the time of a row is what the statement calls it.
-    fn has_own_label(&self, column: &ColumnRef) -> bool {
-        self.collector.is_table_column(column) && column.index != self.table.row_time_index()
-    }
-
-    /// A column's name as declared, without its family.
-    fn label(&self, column: &ColumnRef) -> String {
-        self.table.def().columns.get(column.index).map_or_else(|| column.name.clone(), |def| def.name.clone())
-    }
-
     /// ORDER BY: items by position or label, and expressions.
     fn order(&self, items: &[Item]) -> Bound<Vec<OrderItem>> {
-        let Some(order_by) = &self.statement.query.order_by else { return Ok(Vec::new()) };
+        let Some(order_by) = &self.query.order_by else { return Ok(Vec::new()) };
         let OrderByKind::Expressions(list) = &order_by.kind else { return foreign("ORDER BY ALL") };
         list.iter()
             .map(|item| {
@@ -428,7 +419,7 @@ impl Binder<'_> {
 
     /// LIMIT and OFFSET.
     fn limit(&self) -> Bound<(RowCount, RowCount)> {
-        let (limit, offset) = match &self.statement.query.limit_clause {
+        let (limit, offset) = match &self.query.limit_clause {
             None => return Ok((RowCount::None, RowCount::None)),
             Some(LimitClause::LimitOffset { limit, offset, limit_by }) if limit_by.is_empty() => {
                 (limit.as_ref(), offset.as_ref().map(|o| &o.value))
@@ -462,6 +453,11 @@ impl Binder<'_> {
             }
         }
     }
+}
+
+/// The items that a wildcard stands for.
+fn items_of(columns: Vec<Output>) -> impl Iterator<Item = Item> {
+    columns.into_iter().map(|Output { label, column }| Item { label, expr: Expr::Column(column) })
 }
 
 pub(crate) fn is_plain(options: &ast::WildcardAdditionalOptions) -> bool {

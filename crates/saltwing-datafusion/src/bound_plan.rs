@@ -7,21 +7,26 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use datafusion::common::{Column, TableReference};
+use datafusion::common::{Column, JoinConstraint, JoinType, NullEquality, TableReference};
 use datafusion::datasource::provider_as_source;
 use datafusion::execution::SessionState;
 use datafusion::logical_expr::expr::{AggregateFunction, Sort as SortExpr};
 use datafusion::logical_expr::utils::COUNT_STAR_EXPANSION;
-use datafusion::logical_expr::{Expr as PlanExpr, LogicalPlan, LogicalPlanBuilder, Operator, Sort};
-use saltwing_bind::{BoundQuery, CallColumn, ComputedColumn, Output, Relation, RowCount, Scan, SortItem};
+use datafusion::logical_expr::{BinaryExpr, Expr as PlanExpr, Join, LogicalPlan, LogicalPlanBuilder, Operator, Sort};
+use saltwing_bind::{BoundQuery, CallColumn, ComputedColumn, JoinKind, Output, Relation, RowCount, Scan, SortItem};
+use saltwing_plan::Condition;
 use saltwing_types::{ColumnRef, Expr, SortOrder};
 
 use crate::RelationalError;
 use crate::expression::expr_function::ExprFunction;
 use crate::expression::internal_name::field_name;
+use crate::expression::operation::compare_operator;
 use crate::expression::translation::balanced;
 use crate::scan::scan_request::{QueryContext, TableUse};
 use crate::scan::table_source::TableSource;
+
+/// What the qualifier of a computed column begins with; no statement can write it.
+const COMPUTED: &str = "__saltwing_computed_";
 
 type Result<T> = std::result::Result<T, RelationalError>;
 
@@ -67,12 +72,14 @@ impl Planner<'_> {
             Relation::Scan(scan) => self.scan(scan),
             Relation::Filter { input, conditions } => {
                 let input = self.relation(input)?;
-                let conditions =
-                    conditions.iter().map(|condition| self.expr(&condition.expr)).collect::<Result<_>>()?;
-                match balanced(conditions, Operator::And) {
+                match self.conditions(conditions)? {
                     Some(condition) => Ok(LogicalPlanBuilder::from(input).filter(condition)?.build()?),
                     None => Ok(input),
                 }
+            }
+            Relation::Join { kind, left, right, conditions } => {
+                let (left, right) = (self.relation(left)?, self.relation(right)?);
+                self.join(*kind, left, right, conditions)
             }
             Relation::Aggregate { input, keys, calls } => self.aggregate(input, keys, calls),
             Relation::Project { input, columns } => {
@@ -107,6 +114,25 @@ impl Planner<'_> {
         }
     }
 
+    fn join(
+        &self,
+        kind: JoinKind,
+        left: LogicalPlan,
+        right: LogicalPlan,
+        conditions: &[Condition],
+    ) -> Result<LogicalPlan> {
+        let join_type = match kind {
+            JoinKind::Inner => JoinType::Inner,
+            JoinKind::Left => JoinType::Left,
+            JoinKind::Right => JoinType::Right,
+            JoinKind::Full => JoinType::Full,
+        };
+        let filter = self.conditions(conditions)?;
+        let (left, right, constraint) = (Arc::new(left), Arc::new(right), JoinConstraint::On);
+        let nulls = NullEquality::NullEqualsNothing;
+        Ok(LogicalPlan::Join(Join::try_new(left, right, Vec::new(), filter, join_type, constraint, nulls, false)?))
+    }
+
     fn scan(&mut self, scan: &Scan) -> Result<LogicalPlan> {
         let Scan { table, alias, span, first_column, .. } = scan;
         let def = table.def();
@@ -139,7 +165,13 @@ impl Planner<'_> {
         for (column, given) in computed.zip(given) {
             let is_known = self.columns.get(&column.index) == Some(&given);
             let given = PlanExpr::Column(given);
-            exprs.push(if is_known { given } else { given.alias(self.name(column)) });
+            exprs.push(match is_known {
+                true => given,
+                false => {
+                    let Column { relation, name, .. } = self.name(column);
+                    given.alias_qualified(relation, name)
+                }
+            });
         }
         Ok(LogicalPlanBuilder::from(plan).project(exprs)?.build()?)
     }
@@ -171,14 +203,17 @@ impl Planner<'_> {
 
     fn computed(&mut self, computed: &ComputedColumn) -> Result<PlanExpr> {
         let expr = self.expr(&computed.expr)?;
-        Ok(expr.alias(self.name(&computed.column)))
+        let Column { relation, name, .. } = self.name(&computed.column);
+        Ok(expr.alias_qualified(relation, name))
     }
 
-    /// The name of a new column, which is noted.
-    fn name(&mut self, column: &ColumnRef) -> String {
+    /// A new column, which is noted. Its name and its qualifier are no other column's: by the qualifiers, DataFusion's rules and
+    /// ours tell the sides of a join.
+    fn name(&mut self, column: &ColumnRef) -> Column {
         let name = unique(&mut self.names, &column.name, column.index);
-        self.columns.insert(column.index, Column::new_unqualified(&name));
-        name
+        let column_of = Column::new(Some(TableReference::bare(format!("{COMPUTED}{}", column.index))), name);
+        self.columns.insert(column.index, column_of.clone());
+        column_of
     }
 
     fn column(&self, column: &ColumnRef) -> Result<PlanExpr> {
@@ -186,6 +221,45 @@ impl Planner<'_> {
         let known =
             known.ok_or_else(|| RelationalError::bug(format!("no relation gives the column {}", column.name)))?;
         Ok(PlanExpr::Column(known))
+    }
+
+    /// All of these conditions; `None` if there is none.
+    fn conditions(&self, conditions: &[Condition]) -> Result<Option<PlanExpr>> {
+        let conditions = conditions.iter().map(|condition| self.condition(&condition.expr)).collect::<Result<_>>()?;
+        Ok(balanced(conditions, Operator::And))
+    }
+
+    /// A condition. Over several relations its comparisons, AND and OR are DataFusion's: joins find their keys in these.
+    fn condition(&self, expr: &Expr) -> Result<PlanExpr> {
+        if self.relations_of(expr).len() < 2 {
+            return self.expr(expr);
+        }
+        let all = |list: &[Expr], op| {
+            let parts = list.iter().map(|part| self.condition(part)).collect::<Result<_>>()?;
+            balanced(parts, op).ok_or_else(|| RelationalError::bug("AND or OR of nothing"))
+        };
+        match expr {
+            Expr::And(list) => all(list, Operator::And),
+            Expr::Or(list) => all(list, Operator::Or),
+            Expr::Compare(op, a, b) => {
+                let (left, right) = (Box::new(self.expr(a)?), Box::new(self.expr(b)?));
+                Ok(PlanExpr::BinaryExpr(BinaryExpr::new(left, compare_operator(*op), right)))
+            }
+            other => self.expr(other),
+        }
+    }
+
+    /// The relations whose columns an expression names, by their names in the plan.
+    fn relations_of(&self, expr: &Expr) -> HashSet<String> {
+        let mut found = HashSet::new();
+        expr.walk(&mut |part| {
+            if let Expr::Column(column) = part
+                && let Some(column) = self.columns.get(&column.index)
+            {
+                found.insert(column.relation.as_ref().map_or_else(String::new, TableReference::to_string));
+            }
+        });
+        found
     }
 
     /// An expression as one function of its columns; a column as it is.

@@ -114,7 +114,7 @@ impl DirectQuery {
             Relation::Distinct { input, columns } => (*input, Some(columns)),
             other => (other, None),
         };
-        let (relation, more) = computed_columns(relation);
+        let (relation, more) = if distinct.is_some() { computed_columns(relation) } else { (relation, Vec::new()) };
         computed.extend(more);
         let (relation, filter) = filters(relation);
         let (relation, aggregate, mut conditions, having) = match relation {

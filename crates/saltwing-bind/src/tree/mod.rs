@@ -54,6 +54,17 @@ pub struct Output {
 pub enum Relation {
     /// The rows of a table.
     Scan(Scan),
+    /// Pairs of rows.
+    Join {
+        /// Which rows without a partner come, too.
+        kind: JoinKind,
+        /// The rows that come first in a pair.
+        left: Box<Relation>,
+        /// The others.
+        right: Box<Relation>,
+        /// What a pair must meet; no condition is a cross join.
+        conditions: Vec<Condition>,
+    },
     /// The rows that meet all conditions.
     Filter {
         /// The rows to choose from.
@@ -102,6 +113,26 @@ pub enum Relation {
         /// Whether the rows are a page: LIMIT .. AFTER.
         is_page: bool,
     },
+}
+
+/// Which rows without a partner a join gives, with NULL in the columns of the other side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JoinKind {
+    /// None.
+    Inner,
+    /// Those of the left side.
+    Left,
+    /// Those of the right side.
+    Right,
+    /// Those of both.
+    Full,
+}
+
+impl JoinKind {
+    /// Whether an unmatched row of the left side, and one of the right side, comes with NULLs.
+    pub fn keeps(self) -> (bool, bool) {
+        (matches!(self, Self::Left | Self::Full), matches!(self, Self::Right | Self::Full))
+    }
 }
 
 /// The rows of a table.
@@ -155,6 +186,11 @@ pub(crate) struct ColumnIds {
 }
 
 impl ColumnIds {
+    /// The id that the next column gets.
+    pub(crate) fn next(&self) -> usize {
+        self.next.get()
+    }
+
     /// So many new ids in a row; the first one.
     pub(crate) fn take(&self, count: usize) -> usize {
         let first = self.next.get();
@@ -203,37 +239,56 @@ impl BoundQuery {
 }
 
 impl Relation {
-    /// The relation that it reads; none of a scan.
-    pub fn input(&self) -> Option<&Relation> {
-        match self {
-            Self::Scan(_) => None,
+    /// The relations that it reads; none of a scan.
+    pub fn inputs(&self) -> impl Iterator<Item = &Relation> {
+        let (first, second) = match self {
+            Self::Scan(_) => (None, None),
+            Self::Join { left, right, .. } => (Some(left), Some(right)),
             Self::Filter { input, .. }
             | Self::Aggregate { input, .. }
             | Self::Project { input, .. }
             | Self::Distinct { input, .. }
             | Self::Sort { input, .. }
-            | Self::Limit { input, .. } => Some(input),
-        }
+            | Self::Limit { input, .. } => (Some(input), None),
+        };
+        first.into_iter().chain(second).map(|input| &**input)
     }
 
     /// Calls `visit` on every relation of the tree, those that others read first.
     pub fn for_each<'a>(&'a self, visit: &mut dyn FnMut(&'a Relation)) {
-        if let Some(input) = self.input() {
-            input.for_each(visit);
-        }
+        self.inputs().for_each(|input| input.for_each(visit));
         visit(self);
     }
 
     /// Calls `visit` on the expressions of this relation, without those of its input.
     fn for_each_own_expr<'a>(&'a self, visit: &mut dyn FnMut(&'a Expr)) {
         match self {
-            Self::Filter { conditions, .. } => conditions.iter().for_each(|condition| visit(&condition.expr)),
+            Self::Filter { conditions, .. } | Self::Join { conditions, .. } => {
+                conditions.iter().for_each(|condition| visit(&condition.expr))
+            }
             Self::Project { columns, .. } => columns.iter().for_each(|column| visit(&column.expr)),
             Self::Aggregate { keys, calls, .. } => {
                 keys.iter().for_each(|key| visit(&key.expr));
                 calls.iter().flat_map(|it| it.call.argument.iter().chain(&it.call.filter)).for_each(visit);
             }
             Self::Scan(_) | Self::Distinct { .. } | Self::Sort { .. } | Self::Limit { .. } => {}
+        }
+    }
+
+    /// Whether it gives the column with this id.
+    pub(crate) fn has_column(&self, id: usize) -> bool {
+        match self {
+            Self::Scan(scan) => (scan.first_column..scan.first_column + scan.table.width()).contains(&id),
+            Self::Join { left, right, .. } => left.has_column(id) || right.has_column(id),
+            Self::Project { input, columns } => {
+                columns.iter().any(|column| column.column.index == id) || input.has_column(id)
+            }
+            Self::Aggregate { keys, calls, .. } => {
+                let mut columns = keys.iter().map(|key| &key.column).chain(calls.iter().map(|call| &call.column));
+                columns.any(|column| column.index == id)
+            }
+            Self::Distinct { columns, .. } => columns.iter().any(|column| column.index == id),
+            Self::Filter { input, .. } | Self::Sort { input, .. } | Self::Limit { input, .. } => input.has_column(id),
         }
     }
 

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};
 
+use saltwing_plan::Condition;
 use saltwing_types::{ColumnRef, Expr, SortOrder};
 
-use super::{BoundQuery, CallColumn, ComputedColumn, Output, Relation, Scan, SortItem};
+use super::{BoundQuery, CallColumn, ComputedColumn, JoinKind, Output, Relation, Scan, SortItem};
 use crate::aggregate::AggregateCall;
 use crate::row_count::RowCount;
 
@@ -45,8 +46,15 @@ impl Relation {
         match self {
             Self::Scan(scan) => scan.write(f, used)?,
             Self::Filter { conditions, .. } => {
-                let conditions: Vec<WithIds<'_>> = conditions.iter().map(|it| WithIds(&it.expr)).collect();
-                write!(f, "filter {}", List(&conditions))?;
+                f.write_str("filter ")?;
+                write_conditions(f, conditions)?;
+            }
+            Self::Join { kind, conditions, .. } => {
+                write!(f, "{}", kind.as_str())?;
+                if !conditions.is_empty() {
+                    f.write_str(" on ")?;
+                    write_conditions(f, conditions)?;
+                }
             }
             Self::Aggregate { keys, calls, .. } => write!(f, "aggregate [{}] [{}]", List(keys), List(calls))?,
             Self::Project { columns, .. } => write!(f, "project [{}]", List(columns))?,
@@ -64,7 +72,23 @@ impl Relation {
             }
         }
         writeln!(f)?;
-        self.input().map_or(Ok(()), |input| input.write(f, depth + 1, used))
+        self.inputs().try_for_each(|input| input.write(f, depth + 1, used))
+    }
+}
+
+fn write_conditions(f: &mut Formatter<'_>, conditions: &[Condition]) -> fmt::Result {
+    let conditions: Vec<WithIds<'_>> = conditions.iter().map(|it| WithIds(&it.expr)).collect();
+    write!(f, "{}", List(&conditions))
+}
+
+impl JoinKind {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Inner => "inner join",
+            Self::Left => "left join",
+            Self::Right => "right join",
+            Self::Full => "full join",
+        }
     }
 }
 
