@@ -43,7 +43,14 @@ impl QueryBinder<'_> {
             TableFactor::Derived { lateral: false, subquery, alias, sample: None } => {
                 self.query_in_brackets(subquery, alias.as_ref())
             }
-            TableFactor::NestedJoin { table_with_joins, alias: None } => self.joined(table_with_joins),
+            TableFactor::NestedJoin { table_with_joins, alias } => {
+                let (relation, scope) = self.joined(table_with_joins)?;
+                match alias {
+                    // Under a name of its own it has the columns that `*` shows.
+                    Some(alias) => Ok((relation, renamed(scope.shown(), Some(alias))?)),
+                    None => Ok((relation, scope)),
+                }
+            }
             _ => foreign("an item of FROM"),
         }
     }
@@ -80,17 +87,7 @@ impl QueryBinder<'_> {
 
     fn query_in_brackets(&self, query: &Query, alias: Option<&TableAlias>) -> Bound<Named> {
         let bound = self.query(query, QueryClauses { items: &[], is_page: false })?;
-        let mut columns = bound.output;
-        let names = alias.map_or(&[][..], |alias| &alias.columns);
-        if names.len() > columns.len() || names.iter().any(|name| name.data_type.is_some()) {
-            return foreign("a list of columns after an alias");
-        }
-        for (column, name) in columns.iter_mut().zip(names) {
-            column.label.clone_from(&name.name.value);
-        }
-        let span = alias.and_then(alias_span);
-        let alias = alias.map(|alias| alias.name.value.clone());
-        Ok((bound.relation, Scope::of_query(columns, alias, span)))
+        Ok((bound.relation, renamed(bound.output, alias)?))
     }
 
     fn join(&self, left: Named, join: &Join) -> Bound<Named> {
@@ -110,12 +107,13 @@ impl QueryBinder<'_> {
             }
             JoinConstraint::None => foreign("an outer join without a condition"),
             JoinConstraint::On(condition) => {
-                let both = left.1.clone().and(right.1.clone());
+                let size = left.1.size();
+                let both = left.1.and(right.1);
                 let lowered = self.lowerer(&both, None).lower(condition)?;
                 let condition =
                     typing::condition(lowered).map_err(|error| BindError::from(error).at(expr_span(condition)))?;
                 let relation = joined(kind, left.0, right.0, conditions(condition));
-                Ok((relation, with_nulls(kind, left.1, right.1)))
+                Ok((relation, both.nullable(size, kind.fills())))
             }
             JoinConstraint::Using(names) => self.merge(kind, left, right, names),
             JoinConstraint::Natural => {
@@ -133,7 +131,6 @@ impl QueryBinder<'_> {
     /// of a full join, the first of both that is not NULL.
     fn merge(&self, kind: JoinKind, left: Named, right: Named, names: &[ObjectName]) -> Bound<Named> {
         let (mut equalities, mut merged, mut computed) = (Vec::new(), Vec::new(), Vec::new());
-        let nullable = (left.1.clone().nullable(), right.1.clone().nullable());
         for name in names {
             let [part] = name.0.as_slice() else { return foreign("a qualified name in USING") };
             let Some(name) = part.as_ident() else { return foreign("a name in USING") };
@@ -149,9 +146,9 @@ impl QueryBinder<'_> {
                 JoinKind::Inner | JoinKind::Left => a,
                 JoinKind::Right => b,
                 JoinKind::Full => {
-                    let both = vec![Expr::Column(of(&nullable.0)?), Expr::Column(of(&nullable.1)?)];
-                    let first =
-                        typing::call_named("COALESCE", both).map_err(|error| BindError::from(error).at(span))?;
+                    let both = [a, b].map(|column| Expr::Column(ColumnRef { nullable: true, ..column }));
+                    let first = typing::call_named("COALESCE", both.to_vec());
+                    let first = first.map_err(|error| BindError::from(error).at(span))?;
                     let column = self.ids.column_of(first, |_| label.clone());
                     computed.push(column.clone());
                     column.column
@@ -160,10 +157,24 @@ impl QueryBinder<'_> {
             merged.push((Output { label, column }, sides));
         }
         let relation = joined(kind, left.0, right.0, equalities).projected(computed);
-        let scope = with_nulls(kind, left.1, right.1);
+        let size = left.1.size();
+        let scope = left.1.and(right.1).nullable(size, kind.fills());
         let scope = merged.into_iter().fold(scope, |scope, (output, sides)| scope.with_merged(output, sides));
         Ok((relation, scope))
     }
+}
+
+/// Columns under the names that an alias gives them.
+fn renamed(mut columns: Vec<Output>, alias: Option<&TableAlias>) -> Bound<Scope> {
+    let names = alias.map_or(&[][..], |alias| &alias.columns);
+    if names.len() > columns.len() || names.iter().any(|name| name.data_type.is_some()) {
+        return foreign("a list of columns after an alias");
+    }
+    for (column, name) in columns.iter_mut().zip(names) {
+        column.label.clone_from(&name.name.value);
+    }
+    let span = alias.and_then(alias_span);
+    Ok(Scope::of_query(columns, alias.map(|alias| alias.name.value.clone()), span))
 }
 
 fn alias_span(alias: &TableAlias) -> Option<Span> {
@@ -172,12 +183,4 @@ fn alias_span(alias: &TableAlias) -> Option<Span> {
 
 fn joined(kind: JoinKind, left: Relation, right: Relation, conditions: Vec<saltwing_plan::Condition>) -> Relation {
     Relation::Join { kind, left: Box::new(left), right: Box::new(right), conditions }
-}
-
-/// The columns of a join.
-fn with_nulls(kind: JoinKind, left: Scope, right: Scope) -> Scope {
-    let (keeps_left, keeps_right) = kind.keeps();
-    let left = if keeps_right { left.nullable() } else { left };
-    let right = if keeps_left { right.nullable() } else { right };
-    left.and(right)
 }

@@ -15,12 +15,16 @@ pub(crate) fn without_extra_rows(relation: Relation, conditions: &[Condition]) -
     let rejects = |side: &Relation| {
         conditions.iter().any(|condition| is_never_true(&condition.expr, &|column| side.has_column(column.index)))
     };
-    // Whether a row of the left side without a partner is left out, and one of the right side.
-    let kind = match (kind, rejects(&right), rejects(&left)) {
-        (JoinKind::Left, true, _) | (JoinKind::Right, _, true) | (JoinKind::Full, true, true) => JoinKind::Inner,
-        (JoinKind::Full, false, true) => JoinKind::Left,
-        (JoinKind::Full, true, false) => JoinKind::Right,
-        (same, ..) => same,
+    let kind = match kind {
+        JoinKind::Left if rejects(&right) => JoinKind::Inner,
+        JoinKind::Right if rejects(&left) => JoinKind::Inner,
+        JoinKind::Full => match (rejects(&left), rejects(&right)) {
+            (true, true) => JoinKind::Inner,
+            (true, false) => JoinKind::Left,
+            (false, true) => JoinKind::Right,
+            (false, false) => JoinKind::Full,
+        },
+        same => same,
     };
     // A side whose rows all come is itself below the filter.
     if matches!(kind, JoinKind::Inner | JoinKind::Left) {

@@ -35,6 +35,13 @@ pub struct Scope {
     has_excluded: bool,
 }
 
+/// A number of relations and merged columns.
+#[derive(Clone, Copy)]
+pub(crate) struct ScopeSize {
+    relations: usize,
+    merged: usize,
+}
+
 /// A relation of a FROM clause.
 #[derive(Clone)]
 struct ScopeRelation {
@@ -125,10 +132,19 @@ impl Scope {
         self
     }
 
-    /// The same columns, each of which may be NULL.
-    pub(crate) fn nullable(mut self) -> Self {
-        self.relations.iter_mut().for_each(|relation| relation.is_nullable = true);
-        self.merged.iter_mut().for_each(|merged| merged.output.column.nullable = true);
+    /// How many relations and merged columns it has: what [`Scope::and`] adds comes after them.
+    pub(crate) fn size(&self) -> ScopeSize {
+        ScopeSize { relations: self.relations.len(), merged: self.merged.len() }
+    }
+
+    /// The same columns; those before `size` may be NULL, or those after it, or both.
+    pub(crate) fn nullable(mut self, size: ScopeSize, (before, after): (bool, bool)) -> Self {
+        for (place, relation) in self.relations.iter_mut().enumerate() {
+            relation.is_nullable |= if place < size.relations { before } else { after };
+        }
+        for (place, merged) in self.merged.iter_mut().enumerate() {
+            merged.output.column.nullable |= if place < size.merged { before } else { after };
+        }
         self
     }
 

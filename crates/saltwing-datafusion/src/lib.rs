@@ -2,7 +2,8 @@
 //!
 //! # The walk of one SELECT
 //! 1. `engine` takes a [`QueryRequest`] to a thread for planning, which `statement` can stop.
-//! 2. `rewrite` visits the syntax tree: names become lower case, USING becomes ON, and each operation of our language becomes
+//! 2. `bound_plan` makes the logical plan of a query that `saltwing-bind` has bound to its tree, and the walk goes on with step 4.
+//!    Of another one `rewrite` visits the syntax tree: names become lower case, USING becomes ON, and each operation of our language becomes
 //!    a call that DataFusion does not look into (`expression::operation_function`).
 //! 3. DataFusion's `SqlToRel` makes a logical plan. `engine::names` gives it tables, functions and types.
 //! 4. The first analyzer rule (`analyzer`) visits the plan from below. `lowering` merges nested calls into one typed
@@ -17,8 +18,8 @@
 //!    kept as a [`Template`].
 //! 10. DataFusion's operators pull batches from the scans; `engine::output` gives them the types of the result.
 //!
-//! Each folder imports only those before it: `error`, `statement`, `expression`, `function`, `rewrite`, `scan`, `lowering`,
-//! `unnesting`, `physical`, `engine`.
+//! Each folder imports only those before it: `error`, `statement`, `expression`, `function`, `rewrite`, `scan`, `bound_plan`,
+//! `lowering`, `unnesting`, `physical`, `engine`.
 //!
 //! # Invariants
 //! 1. **Our meaning.** Every operation of our language is typed by `saltwing_types::typing` and computed by

@@ -129,9 +129,9 @@ pub enum JoinKind {
 }
 
 impl JoinKind {
-    /// Whether an unmatched row of the left side, and one of the right side, comes with NULLs.
-    pub fn keeps(self) -> (bool, bool) {
-        (matches!(self, Self::Left | Self::Full), matches!(self, Self::Right | Self::Full))
+    /// Whether columns of the left side, and of the right side, are NULL in rows without a partner.
+    pub fn fills(self) -> (bool, bool) {
+        (matches!(self, Self::Right | Self::Full), matches!(self, Self::Left | Self::Full))
     }
 }
 

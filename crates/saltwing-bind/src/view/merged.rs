@@ -115,6 +115,8 @@ pub(super) struct TableRows {
 
 /// The query of a view, if it gives rows of one table as they come.
 pub(super) fn rows_of(inner: &QueryStatement, catalog: &dyn CatalogReader) -> Option<TableRows> {
+    // A query in its FROM has conditions of its own.
+    simple(&inner.query)?;
     let BoundQuery { relation, output } = query(inner, catalog, Params::Given(&[]), &[]).ok()??;
     let (relation, computed) = match relation {
         Rows::Project { input, columns } => (*input, columns),
