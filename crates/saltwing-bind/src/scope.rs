@@ -54,6 +54,17 @@ struct ScopeRelation {
     is_nullable: bool,
 }
 
+/// How a qualifier names a relation; the better, the later.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Fit {
+    /// It names something else.
+    Other,
+    /// By its name, without the schema that it has.
+    WithoutSchema,
+    /// By its alias or its whole name.
+    Whole,
+}
+
 #[derive(Clone)]
 enum Columns {
     /// Of a table, by the id of the first one.
@@ -205,13 +216,15 @@ impl Scope {
         found.map(|(column, _)| column).ok_or_else(|| self.no_such_column(parts).at(span))
     }
 
-    /// The relations that a name may be of: those that its qualifier names, or all of them.
+    /// The relations that a name may be of: those that its qualifier names, or all of them. `t` is rather a relation called so than
+    /// a table `s.t`.
     fn qualified_by(&self, parts: &[&str]) -> impl Iterator<Item = &ScopeRelation> {
-        let is_named = |relation: &&ScopeRelation| {
-            (1..parts.len()).any(|end| parts.get(..end).is_some_and(|it| relation.is_named(it)))
+        let fit = |relation: &ScopeRelation| {
+            let fits = (1..parts.len()).filter_map(|end| parts.get(..end)).map(|it| relation.fit(it));
+            fits.max().unwrap_or(Fit::Other)
         };
-        let any = self.relations.len() == 1 || !self.relations.iter().any(|relation| is_named(&relation));
-        self.relations.iter().filter(move |relation| any || is_named(relation))
+        let best = self.relations.iter().map(fit).max().unwrap_or(Fit::Other);
+        self.relations.iter().filter(move |relation| fit(relation) == best)
     }
 
     /// The column of `excluded` that `parts` name, if they do.
@@ -268,7 +281,8 @@ impl Scope {
 
     /// The columns that `parts.*` shows, of a relation or a family; `None` if these name neither.
     pub(crate) fn shown_of(&self, parts: &[&str]) -> Option<Vec<Output>> {
-        if let Some(relation) = self.relations.iter().find(|relation| relation.is_named(parts)) {
+        let named = self.relations.iter().filter(|relation| relation.is_named(parts));
+        if let Some(relation) = named.max_by_key(|relation| relation.fit(parts)) {
             return Some(relation.shown(None));
         }
         self.relations.iter().find_map(|relation| Some(relation.shown(Some(relation.family(parts)?))))
@@ -293,10 +307,12 @@ impl Scope {
             }
             None => BindErrorKind::NoSuchQualifier(written),
         });
-        match self.relations.as_slice() {
-            [ScopeRelation { columns: Columns::Table(table, _), .. }] => error.help(table.def().families_text()),
-            _ => error,
-        }
+        let families = self.relations.iter().filter_map(|relation| match &relation.columns {
+            Columns::Table(table, _) => Some(table.def().families_text()),
+            Columns::Query(_) => None,
+        });
+        let families: Vec<String> = families.collect();
+        if families.is_empty() { error } else { error.help(families.join("; ")) }
     }
 
     /// Whether `parts`, which stand before a column, are one of the relations, one of their families, or both.
@@ -430,14 +446,23 @@ impl ScopeRelation {
     }
 
     fn is_named(&self, parts: &[&str]) -> bool {
+        self.fit(parts) != Fit::Other
+    }
+
+    fn fit(&self, parts: &[&str]) -> Fit {
+        let fit = |is_it, fit| if is_it { fit } else { Fit::Other };
         match (parts, &self.alias, &self.columns) {
-            ([name], Some(alias), _) => is_same_name(name, alias),
-            ([name], None, Columns::Table(table, _)) => is_same_name(name, &table.def().name.name),
+            ([name], Some(alias), _) => fit(is_same_name(name, alias), Fit::Whole),
+            ([name], None, Columns::Table(table, _)) => {
+                let TableName { schema, name: table } = &table.def().name;
+                fit(is_same_name(name, table), if schema.is_none() { Fit::Whole } else { Fit::WithoutSchema })
+            }
             ([schema, name], None, Columns::Table(table, _)) => {
                 let TableName { schema: of_table, name: table } = &table.def().name;
-                is_same_name(name, table) && of_table.as_deref().is_some_and(|s| is_same_name(s, schema))
+                let is_schema = of_table.as_deref().is_some_and(|own| is_same_name(own, schema));
+                fit(is_schema && is_same_name(name, table), Fit::Whole)
             }
-            _ => false,
+            _ => Fit::Other,
         }
     }
 
