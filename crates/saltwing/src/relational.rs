@@ -1,9 +1,10 @@
 //! Queries that the direct path cannot run.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
-use futures_util::StreamExt;
+use futures_util::{FutureExt, StreamExt};
 use saltwing_access::ScanContext;
 use saltwing_bind::{ParameterTypes, Params, ResultColumn, candidates, query};
 use saltwing_datafusion::{
@@ -179,22 +180,31 @@ impl Session {
     fn pump(&self, planned: Arc<Planned>) -> Result<async_channel::Receiver<Result<RecordBatch, Error>>, Error> {
         let (sender, receiver) = async_channel::bounded(BATCHES_AHEAD);
         self.shared().runtime()?.spawn(async move {
-            let mut stream = match planned.stream() {
-                Ok(stream) => stream,
-                Err(error) => {
-                    // A reader that is gone needs no error.
-                    let _ = sender.send(Err(error.into())).await;
-                    return;
-                }
-            };
-            drop(planned);
-            while let Some(batch) = stream.next().await {
-                if sender.send(batch.map_err(Error::from)).await.is_err() {
-                    return;
-                }
+            let rows = AssertUnwindSafe(send_batches(planned, &sender));
+            // Without an error the reader would take the rows so far for all of them.
+            if rows.catch_unwind().await.is_err() {
+                let error = Error::new(ErrorCode::Bug, "the relational engine panicked while it ran the query");
+                let _ = sender.send(Err(error)).await;
             }
         });
         Ok(receiver)
+    }
+}
+
+/// Sends the batches of a plan, the last one an error if it fails. A reader that is gone needs no error.
+async fn send_batches(planned: Arc<Planned>, sender: &async_channel::Sender<Result<RecordBatch, Error>>) {
+    let mut stream = match planned.stream() {
+        Ok(stream) => stream,
+        Err(error) => {
+            let _ = sender.send(Err(error.into())).await;
+            return;
+        }
+    };
+    drop(planned);
+    while let Some(batch) = stream.next().await {
+        if sender.send(batch.map_err(Error::from)).await.is_err() {
+            return;
+        }
     }
 }
 

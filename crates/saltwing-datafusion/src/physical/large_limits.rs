@@ -1,7 +1,8 @@
-//! Sorts of which many rows are wanted: LIMIT and OFFSET together are large.
+//! Sorts and aggregates of which many rows are wanted: LIMIT and OFFSET together are large.
 //!
 //! DataFusion keeps the rows that a limited sort is asked for in memory, those that OFFSET passes over among them, and spills none.
-//! A sort of all rows spills.
+//! A sort of all rows spills. An aggregate makes room for all groups that its limit allows before it has one: a large limit ends
+//! in a panic. Its limit is a hint, and a limit stands above it, too.
 
 use std::sync::Arc;
 
@@ -10,13 +11,14 @@ use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::aggregates::AggregateExec;
 use datafusion::physical_plan::limit::LocalLimitExec;
 use datafusion::physical_plan::sorts::sort::SortExec;
 
-/// Most rows that a sort keeps in memory.
+/// Most rows that a sort keeps in memory, and most groups that the limit of an aggregate may name.
 const ROWS_KEPT_MAX: usize = 10_000;
 
-/// The rule: a sort of which more rows are wanted sorts all, and a limit stands above it. It runs once limits are where they
+/// The rule: a sort of which more rows are wanted sorts all, and a limit stands above it; an aggregate has no limit then. It runs once limits are where they
 /// stay.
 #[derive(Debug)]
 pub(crate) struct SpillLargeLimits;
@@ -32,6 +34,11 @@ impl PhysicalOptimizerRule for SpillLargeLimits {
 
     fn optimize(&self, plan: Arc<dyn ExecutionPlan>, _: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
         let told = plan.transform_up(|node| {
+            if let Some(aggregate) = node.downcast_ref::<AggregateExec>()
+                && aggregate.limit_options().is_some_and(|options| options.limit() > ROWS_KEPT_MAX)
+            {
+                return Ok(Transformed::yes(Arc::new(aggregate.with_new_limit_options(None)) as _));
+            }
             let limited = node.downcast_ref::<SortExec>().and_then(|sort| Some((sort, sort.fetch()?)));
             Ok(match limited.filter(|(_, rows)| *rows > ROWS_KEPT_MAX) {
                 Some((sort, rows)) => {
