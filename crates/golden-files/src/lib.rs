@@ -8,7 +8,7 @@
 //! ```
 //!
 //! Blank lines stand between cases. A file whose outcomes are not those of today fails its test; with `UPDATE_GOLDEN=1` the test
-//! writes it anew, and the difference is read like code.
+//! rewrites the file instead. Review its difference as you review code.
 
 #![allow(clippy::panic)]
 
@@ -20,17 +20,16 @@ use std::{fs, io};
 /// # Panics
 /// If a file differs, with its first line that does; if one cannot be read or written.
 pub fn assert_files(folder: &Path, rewritten: impl Fn(&Path, &str) -> String) {
-    let failed = |error: io::Error| -> String { panic!("{}: {error}", folder.display()) };
     let update = std::env::var_os("UPDATE_GOLDEN").is_some();
     let mut wrong = Vec::new();
-    for path in files(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display())) {
-        let text = fs::read_to_string(&path).unwrap_or_else(failed);
+    for path in done(folder, files(folder)) {
+        let text = done(&path, fs::read_to_string(&path));
         let now = rewritten(&path, &text);
         if now == text {
             continue;
         }
         if update {
-            fs::write(&path, &now).unwrap_or_else(|error| drop(failed(error)));
+            done(&path, fs::write(&path, &now));
             continue;
         }
         let line = text.lines().zip(now.lines()).position(|(was, is)| was != is);
@@ -39,6 +38,11 @@ pub fn assert_files(folder: &Path, rewritten: impl Fn(&Path, &str) -> String) {
         wrong.push(format!("{}:{}, now:\n{}", path.display(), line + 1, shown.join("\n")));
     }
     assert!(wrong.is_empty(), "{}\nUPDATE_GOLDEN=1 writes the outcomes anew", wrong.join("\n\n"));
+}
+
+/// The result of work on a file or a folder, whose failure fails the test.
+fn done<T>(path: &Path, result: io::Result<T>) -> T {
+    result.unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
 /// The files of a folder by name.

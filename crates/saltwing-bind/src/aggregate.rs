@@ -18,6 +18,13 @@ pub struct AggregateCall {
     pub ty: SqlType,
 }
 
+impl AggregateCall {
+    /// The expressions that it computes for each row: its argument and its filter.
+    pub fn exprs(&self) -> impl Iterator<Item = &Expr> {
+        self.argument.iter().chain(&self.filter)
+    }
+}
+
 /// The aggregate functions of the direct path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AggregateFunction {

@@ -5,5 +5,5 @@ use saltwing_types::Expr;
 
 /// The conditions that must all hold, each with its text.
 pub fn conditions(e: Expr) -> Vec<Condition> {
-    e.into_conjuncts().into_iter().map(|expr| Condition { text: expr.to_string(), expr }).collect()
+    e.into_conjuncts().into_iter().map(Condition::new).collect()
 }

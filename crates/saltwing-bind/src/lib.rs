@@ -94,7 +94,9 @@ pub use sequence::{
 pub use subquery::{Candidate, Subquery, candidates, placed, with_placeholders};
 pub use table_option::is_phoenix_option;
 pub use target::{column_path, resolve, table_path, target_columns};
-pub use tree::{BoundQuery, CallColumn, ComputedColumn, JoinKind, Output, Relation, Scan, SortItem};
+pub use tree::{
+    BoundQuery, CallColumn, ComputedColumn, JoinKind, Output, Relation, Scan, SortItem, group_columns, value_of,
+};
 pub use update::{BoundUpdate, ChangedColumns, update};
 pub use view::{
     AlteredView, BoundView, PlainView, VIEW_DEPTH_MAX, VIEWS_MAX, ViewPlace, altered_view, attached_view,

@@ -8,7 +8,7 @@ pub enum RowCount {
     /// There is no such clause, or its value is NULL.
     #[default]
     None,
-    /// So many.
+    /// This number of rows.
     Rows(u64),
     /// The value of a parameter that has none yet, by number from 0.
     Parameter(usize),

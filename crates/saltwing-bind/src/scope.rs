@@ -322,7 +322,7 @@ impl Scope {
             || matches!(parts, [rest @ .., family] if self.is_excluded_row(rest) && self.family(&[family]).is_some())
     }
 
-    /// The family that `parts` name, by itself or behind its table: its index in the definition.
+    /// The family that `parts` name, alone or after the name of its table: its index in the definition.
     pub fn family(&self, parts: &[&str]) -> Option<usize> {
         self.relations.iter().find_map(|relation| relation.family(parts))
     }
@@ -436,7 +436,7 @@ impl ScopeRelation {
         }
     }
 
-    /// The family that `parts` name, by itself or behind the table.
+    /// The family that `parts` name, alone or after the name of its table.
     fn family(&self, parts: &[&str]) -> Option<usize> {
         let Columns::Table(table, _) = &self.columns else { return None };
         let (family, qualifier) = parts.split_last()?;

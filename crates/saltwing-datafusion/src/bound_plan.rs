@@ -13,7 +13,9 @@ use datafusion::execution::SessionState;
 use datafusion::logical_expr::expr::{AggregateFunction, Sort as SortExpr};
 use datafusion::logical_expr::utils::COUNT_STAR_EXPANSION;
 use datafusion::logical_expr::{BinaryExpr, Expr as PlanExpr, Join, LogicalPlan, LogicalPlanBuilder, Operator, Sort};
-use saltwing_bind::{BoundQuery, CallColumn, ComputedColumn, JoinKind, Output, Relation, RowCount, Scan, SortItem};
+use saltwing_bind::{
+    BoundQuery, CallColumn, ComputedColumn, JoinKind, Output, Relation, RowCount, Scan, SortItem, group_columns,
+};
 use saltwing_plan::Condition;
 use saltwing_types::{ColumnRef, Expr, SortOrder};
 
@@ -156,13 +158,12 @@ impl Planner<'_> {
         let key_exprs = keys.iter().map(|key| self.expr(&key.expr)).collect::<Result<Vec<_>>>()?;
         let call_exprs = calls.iter().map(|call| self.call(call)).collect::<Result<Vec<_>>>()?;
         let plan = LogicalPlanBuilder::from(input).aggregate(key_exprs, call_exprs)?.build()?;
-        let computed = keys.iter().map(|key| &key.column).chain(calls.iter().map(|call| &call.column));
         let given = plan.schema().columns();
         if given.len() != keys.len() + calls.len() {
             return Err(RelationalError::bug("an aggregation gives other columns than its keys and calls"));
         }
         let mut exprs = Vec::with_capacity(given.len());
-        for (column, given) in computed.zip(given) {
+        for (column, given) in group_columns(keys, calls).zip(given) {
             let is_known = self.columns.get(&column.index) == Some(&given);
             let given = PlanExpr::Column(given);
             exprs.push(match is_known {
@@ -282,7 +283,7 @@ impl Planner<'_> {
     }
 }
 
-/// A name that is not taken: with the id behind it if it is.
+/// The name, or the name followed by the id if it is taken. It is taken then.
 fn unique(taken: &mut HashSet<String>, name: &str, id: usize) -> String {
     let name = match taken.contains(name) {
         true => format!("{name}:{id}"),

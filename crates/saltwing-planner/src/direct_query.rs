@@ -21,7 +21,7 @@ use std::sync::Arc;
 use saltwing_access::Table;
 use saltwing_bind::{
     AggregateCall, BoundQuery, CallColumn, ComputedColumn, Output, OutputColumn, Relation, ResultColumn, RowCount,
-    Scan, SortItem,
+    Scan, SortItem, group_columns, value_of,
 };
 use saltwing_plan::{Condition, OrderBy, OrderItem};
 use saltwing_sql::statement::Hint;
@@ -71,7 +71,7 @@ pub struct Grouping {
 impl Grouping {
     /// All expressions in it, over columns, keys and calls.
     pub fn exprs(&self) -> impl Iterator<Item = &Expr> {
-        let calls = self.calls.iter().flat_map(|call| call.argument.iter().chain(&call.filter));
+        let calls = self.calls.iter().flat_map(AggregateCall::exprs);
         let outputs = self.outputs.iter().map(|output| &output.expr);
         let order = self.order.iter().map(|item| &item.expr);
         self.keys.iter().chain(calls).chain(&self.having).chain(outputs).chain(order)
@@ -109,28 +109,28 @@ impl DirectQuery {
             Relation::Sort { input, items } => (*input, items),
             other => (other, Vec::new()),
         };
-        let (relation, mut computed) = computed_columns(relation);
+        let (relation, mut computed) = relation.into_projection();
         let (relation, distinct) = match relation {
             Relation::Distinct { input, columns } => (*input, Some(columns)),
             other => (other, None),
         };
-        let (relation, more) = if distinct.is_some() { computed_columns(relation) } else { (relation, Vec::new()) };
+        let (relation, more) = if distinct.is_some() { relation.into_projection() } else { (relation, Vec::new()) };
         computed.extend(more);
-        let (relation, filter) = filters(relation);
+        let (relation, filter) = relation.into_filter();
         let (relation, aggregate, mut conditions, having) = match relation {
             Relation::Aggregate { input, keys, calls } => {
-                let (relation, conditions) = filters(*input);
+                let (relation, conditions) = input.into_filter();
                 (relation, Some((keys, calls)), conditions, filter)
             }
             other => (other, None, filter, Vec::new()),
         };
         let Relation::Scan(Scan { table, alias, span, first_column, hints }) = relation else { return None };
         debug_assert_eq!(first_column, 0, "the columns of the only scan have other ids than positions");
-        let computed = Computed(computed);
         let groups = match (distinct, aggregate) {
             (Some(_), Some(_)) => return None,
             (Some(columns), None) => {
-                let keys = columns.into_iter().map(|column| ComputedColumn { expr: computed.value(&column), column });
+                let keys =
+                    columns.into_iter().map(|column| ComputedColumn { expr: value_of(&column, &computed), column });
                 Some(Groups { keys: keys.collect(), calls: Vec::new(), computed: &computed })
             }
             (None, Some((keys, calls))) => {
@@ -142,10 +142,13 @@ impl DirectQuery {
         let output = match groups {
             Some(groups) => DirectOutput::Groups(groups.grouping(having, output, order)?),
             None => {
-                let order = order.into_iter().map(|item| computed.order_item(item, &table.def().key));
+                let order = order.into_iter().map(|item| order_item(item, &computed, &table.def().key));
                 let order = order.collect::<Option<_>>()?;
-                let column =
-                    |it: Output| OutputColumn { label: it.label, ty: it.column.ty, expr: computed.value(&it.column) };
+                let column = |it: Output| OutputColumn {
+                    label: it.label,
+                    ty: it.column.ty,
+                    expr: value_of(&it.column, &computed),
+                };
                 DirectOutput::Rows(output.into_iter().map(column).collect(), order)
             }
         };
@@ -184,29 +187,13 @@ impl DirectOutput {
         let mut columns: Vec<usize> = match self {
             Self::Rows(outputs, _) => outputs.iter().flat_map(|output| output.expr.columns()).collect(),
             Self::Groups(grouping) => {
-                let calls = grouping.calls.iter().flat_map(|call| call.argument.iter().chain(&call.filter));
+                let calls = grouping.calls.iter().flat_map(AggregateCall::exprs);
                 grouping.keys.iter().chain(calls).flat_map(Expr::columns).collect()
             }
         };
         columns.sort_unstable();
         columns.dedup();
         columns
-    }
-}
-
-/// The input of a projection, and the columns that it adds.
-fn computed_columns(relation: Relation) -> (Relation, Vec<ComputedColumn>) {
-    match relation {
-        Relation::Project { input, columns } => (*input, columns),
-        other => (other, Vec::new()),
-    }
-}
-
-/// The input of a filter, and its conditions.
-fn filters(relation: Relation) -> (Relation, Vec<Condition>) {
-    match relation {
-        Relation::Filter { input, conditions } => (*input, conditions),
-        other => (other, Vec::new()),
     }
 }
 
@@ -226,34 +213,22 @@ fn is_of_keys(condition: &Expr, keys: &[ComputedColumn]) -> bool {
     is_plain && has_column
 }
 
-/// The columns that projections add.
-struct Computed(Vec<ComputedColumn>);
-
-impl Computed {
-    /// The value of a column over the rows or groups below all projections.
-    fn value(&self, column: &ColumnRef) -> Expr {
-        match self.0.iter().find(|known| known.column.index == column.index) {
-            Some(known) => known.expr.clone(),
-            None => Expr::Column(column.clone()),
-        }
-    }
-
-    /// One item of an order of rows: a column, or a computed part of the key.
-    fn order_item(&self, item: SortItem, key: &KeySchema) -> Option<OrderItem> {
-        let SortItem { column, order, nulls_first } = item;
-        let by = match self.value(&column) {
-            Expr::Column(column) => OrderBy::Column(column.index),
-            expr => OrderBy::KeyPart(key.columns.iter().position(|part| part.computed() == Some(&expr))?),
-        };
-        Some(OrderItem { by, order, nulls_first })
-    }
+/// One item of an order of rows: a column, or a computed part of the key. `None` if it is another expression.
+fn order_item(item: SortItem, computed: &[ComputedColumn], key: &KeySchema) -> Option<OrderItem> {
+    let SortItem { column, order, nulls_first } = item;
+    let by = match value_of(&column, computed) {
+        Expr::Column(column) => OrderBy::Column(column.index),
+        expr => OrderBy::KeyPart(key.columns.iter().position(|part| part.computed() == Some(&expr))?),
+    };
+    Some(OrderItem { by, order, nulls_first })
 }
 
 /// Keys and calls, whose places are positions in the row of a group.
 struct Groups<'a> {
     keys: Vec<ComputedColumn>,
     calls: Vec<CallColumn>,
-    computed: &'a Computed,
+    /// The columns that projections above the groups add.
+    computed: &'a [ComputedColumn],
 }
 
 impl Groups<'_> {
@@ -284,12 +259,11 @@ impl Groups<'_> {
             expr.for_each_child_mut(&mut |child| all = all && self.place(child));
             return all;
         };
-        let mut columns = self.keys.iter().map(|key| &key.column).chain(self.calls.iter().map(|call| &call.column));
-        if let Some(position) = columns.position(|known| known.index == column.index) {
+        if let Some(position) = group_columns(&self.keys, &self.calls).position(|known| known.index == column.index) {
             column.index = position;
             return true;
         }
-        let Some(computed) = self.computed.0.iter().find(|known| known.column.index == column.index) else {
+        let Some(computed) = self.computed.iter().find(|known| known.column.index == column.index) else {
             debug_assert!(false, "column {} is none of a group", column.name);
             return false;
         };

@@ -25,7 +25,7 @@ use std::sync::Arc;
 use saltwing_access::Table;
 use saltwing_plan::Condition;
 use saltwing_sql::statement::Hint;
-use saltwing_types::{ColumnRef, Expr, SortOrder, Span};
+use saltwing_types::{ColumnRef, Expr, SortOrder, Span, SqlType};
 
 use crate::aggregate::AggregateCall;
 use crate::output::ResultColumn;
@@ -191,7 +191,7 @@ impl ColumnIds {
         self.next.get()
     }
 
-    /// So many new ids in a row; the first one.
+    /// Takes `count` consecutive ids, and gives the first one.
     pub(crate) fn take(&self, count: usize) -> usize {
         let first = self.next.get();
         self.next.set(first + count);
@@ -205,7 +205,7 @@ impl ColumnIds {
             other => ColumnRef {
                 index: self.take(1),
                 name: name(other),
-                ty: other.sql_type().unwrap_or(saltwing_types::SqlType::Null),
+                ty: other.sql_type().unwrap_or(SqlType::Null),
                 nullable: other.is_nullable(),
                 span: other.span(),
             },
@@ -219,6 +219,19 @@ impl ComputedColumn {
     pub fn is_input_column(&self) -> bool {
         matches!(&self.expr, Expr::Column(column) if column.index == self.column.index)
     }
+}
+
+/// The value of a column below the projections that add `computed`: its expression if it is one of them.
+pub fn value_of(column: &ColumnRef, computed: &[ComputedColumn]) -> Expr {
+    match computed.iter().find(|known| known.column.index == column.index) {
+        Some(known) => known.expr.clone(),
+        None => Expr::Column(column.clone()),
+    }
+}
+
+/// The columns of an aggregation in their order: its keys, then its calls.
+pub fn group_columns<'a>(keys: &'a [ComputedColumn], calls: &'a [CallColumn]) -> impl Iterator<Item = &'a ColumnRef> {
+    keys.iter().map(|key| &key.column).chain(calls.iter().map(|call| &call.column))
 }
 
 impl BoundQuery {
@@ -269,7 +282,7 @@ impl Relation {
             Self::Project { columns, .. } => columns.iter().for_each(|column| visit(&column.expr)),
             Self::Aggregate { keys, calls, .. } => {
                 keys.iter().for_each(|key| visit(&key.expr));
-                calls.iter().flat_map(|it| it.call.argument.iter().chain(&it.call.filter)).for_each(visit);
+                calls.iter().flat_map(|it| it.call.exprs()).for_each(visit);
             }
             Self::Scan(_) | Self::Distinct { .. } | Self::Sort { .. } | Self::Limit { .. } => {}
         }
@@ -283,12 +296,25 @@ impl Relation {
             Self::Project { input, columns } => {
                 columns.iter().any(|column| column.column.index == id) || input.has_column(id)
             }
-            Self::Aggregate { keys, calls, .. } => {
-                let mut columns = keys.iter().map(|key| &key.column).chain(calls.iter().map(|call| &call.column));
-                columns.any(|column| column.index == id)
-            }
+            Self::Aggregate { keys, calls, .. } => group_columns(keys, calls).any(|column| column.index == id),
             Self::Distinct { columns, .. } => columns.iter().any(|column| column.index == id),
             Self::Filter { input, .. } | Self::Sort { input, .. } | Self::Limit { input, .. } => input.has_column(id),
+        }
+    }
+
+    /// The input of a projection, and the columns that it adds; another relation as it is, and no columns.
+    pub fn into_projection(self) -> (Self, Vec<ComputedColumn>) {
+        match self {
+            Self::Project { input, columns } => (*input, columns),
+            other => (other, Vec::new()),
+        }
+    }
+
+    /// The input of a filter, and its conditions; another relation as it is, and no conditions.
+    pub fn into_filter(self) -> (Self, Vec<Condition>) {
+        match self {
+            Self::Filter { input, conditions } => (*input, conditions),
+            other => (other, Vec::new()),
         }
     }
 

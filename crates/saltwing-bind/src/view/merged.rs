@@ -30,7 +30,7 @@ use super::relations::{Relation, Relations};
 use crate::lower::Params;
 use crate::scope::Scope;
 use crate::select::{Simple, is_plain, query, simple};
-use crate::tree::{BoundQuery, Output, Relation as Rows, Scan};
+use crate::tree::{BoundQuery, Relation as Rows, Scan, value_of};
 
 /// The outer query over the table of the view; `None` if the view is more than columns and expressions of rows of one table,
 /// or the outer query is more than the direct path may run.
@@ -118,25 +118,15 @@ pub(super) fn rows_of(inner: &QueryStatement, catalog: &dyn CatalogReader) -> Op
     // A query in its FROM has conditions of its own.
     simple(&inner.query)?;
     let BoundQuery { relation, output } = query(inner, catalog, Params::Given(&[]), &[]).ok()??;
-    let (relation, computed) = match relation {
-        Rows::Project { input, columns } => (*input, columns),
-        other => (other, Vec::new()),
-    };
-    let (relation, conditions) = match relation {
-        Rows::Filter { input, conditions } => (*input, conditions),
-        other => (other, Vec::new()),
-    };
+    let (relation, computed) = relation.into_projection();
+    let (relation, conditions) = relation.into_filter();
     let Rows::Scan(Scan { table, .. }) = relation else { return None };
     // A value that is another one each time is computed once for each row of the view.
     if inner.reads_past || computed.iter().any(|column| column.expr.is_volatile()) {
         return None;
     }
-    let column = |Output { column, .. }: Output| match computed.iter().find(|known| known.column.index == column.index)
-    {
-        Some(known) => known.expr.clone(),
-        None => Bound::Column(column),
-    };
-    Some(TableRows { table, conditions, columns: output.into_iter().map(column).collect() })
+    let columns = output.iter().map(|output| value_of(&output.column, &computed)).collect();
+    Some(TableRows { table, conditions, columns })
 }
 
 /// The condition of such a view, where the table has another name.

@@ -1,4 +1,4 @@
-//! Queries and the trees that they are bound to: `testdata/*.txt`. `UPDATE_GOLDEN=1` writes the outcomes anew.
+//! Queries and the trees that they are bound to: `testdata/*.txt`. `UPDATE_GOLDEN=1` rewrites the outcomes.
 //!
 //! A case is a statement: a CREATE TABLE, whose table later queries of the file name, or a query. The outcome of a query is its tree,
 //! or the error with its place.
