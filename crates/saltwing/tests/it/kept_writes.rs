@@ -1,7 +1,7 @@
 //! Prepared writes: how often they are planned, and that a plan which is kept writes what a new one does.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
+use std::cell::Cell;
+use std::sync::Once;
 
 use saltwing::blocking::Connection;
 use saltwing::{Database, Error, Value, params};
@@ -10,16 +10,24 @@ use tracing::{Event, Metadata, Subscriber};
 
 use crate::{code, texts};
 
-/// Counts the plans that are made from a statement's text.
-#[derive(Clone, Default)]
-struct Plans(Arc<AtomicU64>);
+thread_local! {
+    /// The plans that this thread has made from a statement's text.
+    static PLANS: Cell<u64> = const { Cell::new(0) };
+}
 
-impl Subscriber for Plans {
+/// Counts the plans of each thread.
+///
+/// It is the subscriber of all threads. The first thread that meets a span asks its own subscriber whether to record the span, and
+/// tracing keeps the answer for all threads. Without a subscriber the answer is no, and this test would count nothing.
+struct PlanCounter;
+
+impl Subscriber for PlanCounter {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
         metadata.target() == "saltwing::plan"
     }
     fn new_span(&self, _: &Attributes<'_>) -> Id {
-        Id::from_u64(self.0.fetch_add(1, SeqCst) + 1)
+        PLANS.set(PLANS.get() + 1);
+        Id::from_u64(PLANS.get())
     }
     fn record(&self, _: &Id, _: &Record<'_>) {}
     fn record_follows_from(&self, _: &Id, _: &Id) {}
@@ -41,13 +49,13 @@ fn connection() -> Connection {
 }
 
 fn plans_of(run: impl FnOnce()) -> u64 {
-    let plans = Plans::default();
-    tracing::subscriber::with_default(plans.clone(), || {
-        // Another test may have met a span for the first time just now, and have noted that nobody wants it.
-        tracing::callsite::rebuild_interest_cache();
-        run();
-    });
-    plans.0.load(SeqCst)
+    static COUNTED: Once = Once::new();
+    COUNTED.call_once(|| tracing::subscriber::set_global_default(PlanCounter).unwrap());
+    // Another test may have met a span for the first time while there was no subscriber.
+    tracing::callsite::rebuild_interest_cache();
+    let before = PLANS.get();
+    run();
+    PLANS.get() - before
 }
 
 #[test]
