@@ -146,6 +146,9 @@ pub enum BindErrorKind {
     /// More views than a statement may read.
     #[error("the statement reads more than {0} views, those inside views counted")]
     TooManyViews(usize),
+    /// A statement beyond what can be planned.
+    #[error("{0}")]
+    TooLarge(String),
     /// A write to a view that takes none.
     #[error("view {view} cannot be written: {why}")]
     ReadOnlyView {
@@ -227,7 +230,7 @@ impl BindError {
             BindErrorKind::TooManyColumns { .. } => ErrorCode::TooManyColumns,
             BindErrorKind::ReadOnlyView { .. } => ErrorCode::WrongObject,
             BindErrorKind::ViewCheck { .. } => ErrorCode::ViewCheck,
-            BindErrorKind::TooManyViews(_) => ErrorCode::StatementTooLarge,
+            BindErrorKind::TooManyViews(_) | BindErrorKind::TooLarge(_) => ErrorCode::StatementTooLarge,
             BindErrorKind::InvalidDefinition(_) => ErrorCode::InvalidDefinition,
             BindErrorKind::GeneratedColumn(_) => ErrorCode::GeneratedColumn,
             BindErrorKind::NotNull(_) | BindErrorKind::NullGiven(_) => ErrorCode::NotNull,

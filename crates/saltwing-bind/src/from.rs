@@ -10,9 +10,10 @@ use sqlparser::ast::{
 use crate::as_of::table_as_of;
 use crate::condition::conditions;
 use crate::error::BindError;
+use crate::query_binder::{Bound, NamedCte, QueryBinder, foreign};
 use crate::scope::Scope;
-use crate::select::{Bound, QueryBinder, QueryClauses, foreign, plain_table};
-use crate::tree::{JoinKind, Output, Relation, Scan};
+use crate::select::plain_table;
+use crate::tree::{BoundQuery, JoinKind, Output, Relation, Scan};
 
 /// A relation, and how expressions name its columns.
 type Named = (Relation, Scope);
@@ -21,7 +22,10 @@ impl QueryBinder<'_> {
     /// The relation of a FROM clause.
     pub(crate) fn from(&self, from: &[TableWithJoins]) -> Bound<Named> {
         let mut items = from.iter().map(|item| self.joined(item));
-        let Some(first) = items.next() else { return foreign("a SELECT without FROM") };
+        let Some(first) = items.next() else {
+            let relation = Relation::Values { rows: vec![Vec::new()], columns: Vec::new() };
+            return Ok((relation, Scope::of_no_from()));
+        };
         let (relation, scope) = items.try_fold(first?, |left: Named, right| -> Bound<Named> {
             let right = right?;
             Ok((joined(JoinKind::Inner, left.0, right.0, Vec::new()), left.1.and(right.1)))
@@ -62,6 +66,14 @@ impl QueryBinder<'_> {
             _ => return foreign("a name of three parts"),
         };
         let Some(name) = name else { return foreign("a table function") };
+        if schema.is_none()
+            && let Some(cte) = self.ctes.map_or(Ok(None), |ctes| ctes.find(&name.value))?
+        {
+            return match version {
+                None => self.named_cte(&cte, alias, expr_span(&ast::Expr::Identifier(name.clone()))),
+                Some(_) => foreign("AS OF behind what is no table"),
+            };
+        }
         if schema.is_some_and(|schema| schema.eq_ignore_ascii_case(saltwing_catalog::INFORMATION_SCHEMA)) {
             return foreign("a view of the catalog");
         }
@@ -86,8 +98,33 @@ impl QueryBinder<'_> {
     }
 
     fn query_in_brackets(&self, query: &Query, alias: Option<&TableAlias>) -> Bound<Named> {
-        let bound = self.query(query, QueryClauses { items: &[], is_page: false })?;
+        let bound = self.query(query, &[], false)?;
         Ok((bound.relation, renamed(bound.output, alias)?))
+    }
+
+    /// The rows of a query of a WITH clause, under its name or an alias.
+    fn named_cte(
+        &self,
+        NamedCte { cte, number, scope }: &NamedCte<'_>,
+        alias: Option<&TableAlias>,
+        span: Option<Span>,
+    ) -> Bound<Named> {
+        let BoundQuery { mut relation, output } =
+            QueryBinder { ctes: Some(scope), ..*self }.query(&cte.query, &[], false)?;
+        if relation.is_volatile() {
+            let mut columns: Vec<ColumnRef> = Vec::new();
+            for Output { column, .. } in &output {
+                if !columns.contains(column) {
+                    columns.push(column.clone());
+                }
+            }
+            relation = Relation::Shared { cte: *number, input: Box::new(relation), columns };
+        }
+        let columns = relabelled(output, &cte.alias)?;
+        match alias {
+            Some(alias) => Ok((relation, renamed(columns, Some(alias))?)),
+            None => Ok((relation, Scope::of_query(columns, Some(cte.alias.name.value.clone()), span))),
+        }
     }
 
     fn join(&self, left: Named, join: &Join) -> Bound<Named> {
@@ -164,17 +201,25 @@ impl QueryBinder<'_> {
     }
 }
 
-/// Columns under the names that an alias gives them.
+/// The names of columns under an alias, which may give them other ones.
 fn renamed(mut columns: Vec<Output>, alias: Option<&TableAlias>) -> Bound<Scope> {
-    let names = alias.map_or(&[][..], |alias| &alias.columns);
+    if let Some(alias) = alias {
+        columns = relabelled(columns, alias)?;
+    }
+    let span = alias.and_then(alias_span);
+    Ok(Scope::of_query(columns, alias.map(|alias| alias.name.value.clone()), span))
+}
+
+/// Columns with the labels that an alias gives the first ones of them.
+fn relabelled(mut columns: Vec<Output>, alias: &TableAlias) -> Bound<Vec<Output>> {
+    let names = &alias.columns;
     if names.len() > columns.len() || names.iter().any(|name| name.data_type.is_some()) {
         return foreign("a list of columns after an alias");
     }
     for (column, name) in columns.iter_mut().zip(names) {
         column.label.clone_from(&name.name.value);
     }
-    let span = alias.and_then(alias_span);
-    Ok(Scope::of_query(columns, alias.map(|alias| alias.name.value.clone()), span))
+    Ok(columns)
 }
 
 fn alias_span(alias: &TableAlias) -> Option<Span> {

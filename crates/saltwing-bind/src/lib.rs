@@ -37,6 +37,9 @@ mod outer_join;
 mod output;
 mod page;
 mod parameters;
+mod plan_budget;
+mod query;
+mod query_binder;
 mod rename;
 mod returning;
 mod row_count;
@@ -81,12 +84,13 @@ pub use notice::query_notice;
 pub use output::{OutputColumn, ResultColumn};
 pub use page::page_identity;
 pub use parameters::ParameterTypes;
+pub use plan_budget::check_plan_budget;
+pub use query::query;
 pub use returning::returning;
 pub use row_count::RowCount;
 pub use row_rules::RowRules;
 pub use saltwing_sql::statement::OnConflict;
 pub use scope::Scope;
-pub use select::query;
 pub use sequence::{
     SequenceAction, SequenceUse, SequenceUses, SequencedQuery, alter_sequence, create_sequence, create_sequence_text,
     sequenced_query,
@@ -95,7 +99,8 @@ pub use subquery::{Candidate, Subquery, candidates, placed, with_placeholders};
 pub use table_option::is_phoenix_option;
 pub use target::{column_path, resolve, table_path, target_columns};
 pub use tree::{
-    BoundQuery, CallColumn, ComputedColumn, JoinKind, Output, Relation, Scan, SortItem, group_columns, value_of,
+    BoundQuery, CallColumn, ComputedColumn, JoinKind, Output, Relation, Scan, SetInput, SetOperator, SortItem,
+    group_columns, value_of,
 };
 pub use update::{BoundUpdate, ChangedColumns, update};
 pub use view::{

@@ -9,7 +9,7 @@ use saltwing_sql::{Name, Statement, TableRef};
 use crate::dml::known_columns;
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::lower::Params;
-use crate::select::query;
+use crate::query::query;
 use crate::target::{NamedTable, select_of};
 use crate::tree::{BoundQuery, Relation};
 use crate::view::with_views;

@@ -100,6 +100,11 @@ impl Scope {
         Self { place: "a DEFAULT", ..Self::empty() }
     }
 
+    /// No columns: a SELECT without FROM.
+    pub(crate) fn of_no_from() -> Self {
+        Self { place: "a SELECT without FROM", ..Self::empty() }
+    }
+
     /// The columns of `table`, under its own name or `alias`; their ids are their indices.
     pub fn of(table: Arc<Table>, alias: Option<String>) -> Self {
         Self::of_columns(Columns::Table(table, 0), alias, None)

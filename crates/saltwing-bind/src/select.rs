@@ -1,9 +1,8 @@
-//! Queries, bound to a tree of relations.
+//! The clauses of a SELECT, and those around a query.
 
-use saltwing_catalog::CatalogReader;
 use saltwing_plan::Condition;
 use saltwing_sql::expr_span;
-use saltwing_sql::statement::{Hint, QueryStatement, SourceText};
+use saltwing_sql::statement::SourceText;
 use saltwing_types::table::is_same_name;
 use saltwing_types::{ColumnRef, Expr, SortOrder, SqlType, eval, typing};
 use sqlparser::ast::{
@@ -13,34 +12,13 @@ use sqlparser::ast::{
 
 use crate::collector::Collector;
 use crate::condition::conditions;
-use crate::error::{BindError, BindErrorKind, Result};
-use crate::lower::{LowerError, Lowerer, Params};
+use crate::error::{BindError, BindErrorKind};
+use crate::lower::{Lowerer, Params};
 use crate::outer_join::without_extra_rows;
+use crate::query_binder::{Bound, QueryBinder, foreign};
 use crate::row_count::RowCount;
 use crate::scope::Scope;
-use crate::subquery::Subquery;
 use crate::tree::{BoundQuery, ColumnIds, ComputedColumn, Output, Relation, SortItem};
-
-/// Binds a query over tables and queries, whose expressions are all ours; `None` for another one, which the relational engine
-/// binds. Of its placeholders some may stand for `subqueries`.
-///
-/// # Errors
-/// What is wrong with its names, types and clauses.
-pub fn query(
-    statement: &QueryStatement,
-    catalog: &dyn CatalogReader,
-    params: Params<'_>,
-    subqueries: &[Subquery],
-) -> Result<Option<BoundQuery>> {
-    let ids = ColumnIds::default();
-    let binder = QueryBinder { catalog, params, subqueries, ids: &ids, hints: &statement.hints };
-    let clauses = QueryClauses { items: &statement.items, is_page: statement.after.is_some() };
-    match binder.query(&statement.query, clauses) {
-        Ok(bound) => Ok(Some(bound)),
-        Err(LowerError::Unsupported(..)) => Ok(None),
-        Err(LowerError::Invalid(error)) => Err(error),
-    }
-}
 
 /// A query over one table, without anything relational in it.
 pub(crate) struct Simple<'a> {
@@ -70,18 +48,25 @@ pub(crate) fn plain_table(factor: &TableFactor) -> Option<(&ObjectName, Option<&
     }
 }
 
-/// The SELECT that a query is, if it has no clauses but those that [`Binder`] binds.
+/// The SELECT that a query is, if it has no clauses but those that are bound.
 fn plain_select(query: &Query) -> Option<&ast::Select> {
-    let is_plain = query.with.is_none()
-        && query.fetch.is_none()
+    let SetExpr::Select(select) = query.body.as_ref() else { return None };
+    let is_plain = query.with.is_none() && has_bound_clauses(query) && has_bound_select_clauses(select);
+    is_plain.then_some(select)
+}
+
+/// Whether a query has no clauses around its body but those that are bound.
+pub(crate) fn has_bound_clauses(query: &Query) -> bool {
+    query.fetch.is_none()
         && query.locks.is_empty()
         && query.for_clause.is_none()
         && query.settings.is_none()
         && query.format_clause.is_none()
-        && query.pipe_operators.is_empty();
-    let SetExpr::Select(select) = query.body.as_ref() else { return None };
-    let is_plain = is_plain
-        && !matches!(select.distinct, Some(ast::Distinct::On(_)))
+        && query.pipe_operators.is_empty()
+}
+
+fn has_bound_select_clauses(select: &ast::Select) -> bool {
+    !matches!(select.distinct, Some(ast::Distinct::On(_)))
         && select.top.is_none()
         && select.exclude.is_none()
         && select.into.is_none()
@@ -95,47 +80,45 @@ fn plain_select(query: &Query) -> Option<&ast::Select> {
         && select.named_window.is_empty()
         && select.qualify.is_none()
         && select.value_table_mode.is_none()
-        && select.select_modifiers.is_none();
-    is_plain.then_some(select)
+        && select.select_modifiers.is_none()
 }
 
-/// The clauses of a query beside its tree.
-#[derive(Clone, Copy)]
+/// What stands around the body of a query, and how the result is called.
+#[derive(Clone, Copy, Default)]
 pub(crate) struct QueryClauses<'a> {
-    /// The items of its SELECT as written, if they are known.
+    /// The items of the SELECT that names its columns as written, if they are known.
     pub(crate) items: &'a [SourceText],
+    pub(crate) order_by: Option<&'a ast::OrderBy>,
+    pub(crate) limit: Option<&'a LimitClause>,
     /// Whether its rows are a page: LIMIT .. AFTER.
     pub(crate) is_page: bool,
 }
 
-/// Binds the queries of one statement.
-pub(crate) struct QueryBinder<'a> {
-    pub(crate) catalog: &'a dyn CatalogReader,
-    pub(crate) params: Params<'a>,
-    pub(crate) subqueries: &'a [Subquery],
-    pub(crate) ids: &'a ColumnIds,
-    pub(crate) hints: &'a [Hint],
-}
-
 impl QueryBinder<'_> {
-    /// The tree of a query.
-    pub(crate) fn query(&self, query: &Query, clauses: QueryClauses<'_>) -> Bound<BoundQuery> {
-        let Some(select) = plain_select(query) else { return foreign("a clause of the query") };
+    /// The tree of a SELECT and the clauses around it.
+    pub(crate) fn select(&self, select: &ast::Select, clauses: QueryClauses<'_>) -> Bound<BoundQuery> {
+        if !has_bound_select_clauses(select) {
+            return foreign("a clause of the SELECT");
+        }
         let (relation, scope) = self.from(&select.from)?;
         let collector = Collector::new(self.ids, self.ids.next());
-        let binder = Binder {
-            lowerer: self.lowerer(&scope, Some(&collector)),
-            collector: &collector,
-            scope: &scope,
-            query,
-            clauses,
-        };
+        let lowerer = self.lowerer(&scope, Some(&collector));
+        let binder = Binder { lowerer, collector: &collector, scope: &scope, clauses };
         binder.clauses(select)?.bound(self.ids, collector, relation)
     }
 
-    /// Lowers the expressions over a scope.
-    pub(crate) fn lowerer<'s>(&'s self, scope: &'s Scope, collector: Option<&'s Collector<'s>>) -> Lowerer<'s> {
-        Lowerer { scope, params: self.params, subqueries: self.subqueries, operands: &[], collector }
+    /// The tree of a query whose rows `query` gives, with the clauses around it: they are over its columns.
+    pub(crate) fn around(&self, query: BoundQuery, clauses: QueryClauses<'_>) -> Bound<BoundQuery> {
+        let scope = Scope::of_query(query.output.clone(), None, None);
+        let collector = Collector::new(self.ids, self.ids.next());
+        let lowerer = self.lowerer(&scope, None);
+        let binder = Binder { lowerer, collector: &collector, scope: &scope, clauses };
+        let items: Vec<Item> = items_of(query.output).collect();
+        let order = binder.order(&items)?;
+        let (limit, offset) = binder.limit()?;
+        let is_page = clauses.is_page;
+        let clauses = Clauses { items, order, limit, offset, is_page, ..Clauses::default() };
+        clauses.bound(self.ids, collector, query.relation)
     }
 }
 
@@ -144,14 +127,7 @@ struct Binder<'a> {
     lowerer: Lowerer<'a>,
     collector: &'a Collector<'a>,
     scope: &'a Scope,
-    query: &'a Query,
     clauses: QueryClauses<'a>,
-}
-
-pub(crate) type Bound<T> = std::result::Result<T, LowerError>;
-
-pub(crate) fn foreign<T>(what: &str) -> Bound<T> {
-    Err(LowerError::Unsupported(what.to_owned(), None))
 }
 
 /// An item of the SELECT list.
@@ -175,6 +151,7 @@ enum OrderBy {
 }
 
 /// The clauses of a SELECT, over the columns of the table and the calls of aggregate functions.
+#[derive(Default)]
 struct Clauses {
     items: Vec<Item>,
     conditions: Vec<Condition>,
@@ -364,7 +341,7 @@ impl Binder<'_> {
             let key = match ordinal(e) {
                 Some(place) => match place.checked_sub(1).and_then(|i| items.get(i)) {
                     Some(item) => item.expr.clone(),
-                    None => return foreign("a GROUP BY position"),
+                    None => return Err(no_such_item("GROUP BY", e, items.len()).into()),
                 },
                 None => self.lowerer.lower(e)?,
             };
@@ -386,14 +363,14 @@ impl Binder<'_> {
 
     /// ORDER BY: items by position or label, and expressions.
     fn order(&self, items: &[Item]) -> Bound<Vec<OrderItem>> {
-        let Some(order_by) = &self.query.order_by else { return Ok(Vec::new()) };
+        let Some(order_by) = self.clauses.order_by else { return Ok(Vec::new()) };
         let OrderByKind::Expressions(list) = &order_by.kind else { return foreign("ORDER BY ALL") };
         list.iter()
             .map(|item| {
                 let by = match ordinal(&item.expr) {
                     Some(place) => match place.checked_sub(1).filter(|place| *place < items.len()) {
                         Some(place) => OrderBy::Item(place),
-                        None => return foreign("an ORDER BY position"),
+                        None => return Err(no_such_item("ORDER BY", &item.expr, items.len()).into()),
                     },
                     None => self.order_by(&item.expr, items)?,
                 };
@@ -419,7 +396,7 @@ impl Binder<'_> {
 
     /// LIMIT and OFFSET.
     fn limit(&self) -> Bound<(RowCount, RowCount)> {
-        let (limit, offset) = match &self.query.limit_clause {
+        let (limit, offset) = match self.clauses.limit {
             None => return Ok((RowCount::None, RowCount::None)),
             Some(LimitClause::LimitOffset { limit, offset, limit_by }) if limit_by.is_empty() => {
                 (limit.as_ref(), offset.as_ref().map(|o| &o.value))
@@ -467,6 +444,13 @@ pub(crate) fn is_plain(options: &ast::WildcardAdditionalOptions) -> bool {
         && options.opt_replace.is_none()
         && options.opt_rename.is_none()
         && options.opt_alias.is_none()
+}
+
+/// The error of a number in ORDER BY or GROUP BY that is that of no item.
+fn no_such_item(clause: &str, number: &ast::Expr, items: usize) -> BindError {
+    let text = format!("{clause} {number} is no column of the query, which has {items}");
+    let error = BindError::from(BindErrorKind::Syntax(text)).at(expr_span(number));
+    error.help("write an expression, or the number of a column from 1 on")
 }
 
 /// The number of an `ORDER BY 2`.

@@ -12,18 +12,24 @@ use datafusion::datasource::provider_as_source;
 use datafusion::execution::SessionState;
 use datafusion::logical_expr::expr::{AggregateFunction, Sort as SortExpr};
 use datafusion::logical_expr::utils::COUNT_STAR_EXPANSION;
-use datafusion::logical_expr::{BinaryExpr, Expr as PlanExpr, Join, LogicalPlan, LogicalPlanBuilder, Operator, Sort};
+use datafusion::logical_expr::{
+    BinaryExpr, Expr as PlanExpr, Join, LogicalPlan, LogicalPlanBuilder, Operator, Sort, Union,
+};
 use saltwing_bind::{
-    BoundQuery, CallColumn, ComputedColumn, JoinKind, Output, Relation, RowCount, Scan, SortItem, group_columns,
+    BoundQuery, CallColumn, ComputedColumn, JoinKind, Output, Relation, RowCount, Scan, SetInput, SetOperator,
+    SortItem, group_columns,
 };
 use saltwing_plan::Condition;
 use saltwing_types::{ColumnRef, Expr, SortOrder};
 
 use crate::RelationalError;
-use crate::expression::expr_function::ExprFunction;
+use crate::expression::expr_function::{ExprFunction, argument};
 use crate::expression::internal_name::field_name;
+use crate::expression::literal::to_scalar;
 use crate::expression::operation::compare_operator;
+use crate::expression::sql_field::field_type;
 use crate::expression::translation::balanced;
+use crate::physical::shared::SharedRows;
 use crate::scan::scan_request::{QueryContext, TableUse};
 use crate::scan::table_source::TableSource;
 
@@ -52,8 +58,14 @@ pub(crate) fn logical_plan(
     reading: &Arc<QueryContext>,
     functions: &SessionState,
 ) -> Result<LogicalPlan> {
-    let mut planner =
-        Planner { reading, functions, columns: HashMap::new(), tables: HashSet::new(), names: HashSet::new() };
+    let mut planner = Planner {
+        reading,
+        functions,
+        columns: HashMap::new(),
+        tables: HashSet::new(),
+        names: HashSet::new(),
+        shared: HashMap::new(),
+    };
     let plan = planner.relation(&query.relation)?;
     planner.put_out(plan, &query.output)
 }
@@ -66,12 +78,22 @@ struct Planner<'a> {
     /// The names of tables and computed columns that are taken.
     tables: HashSet<String>,
     names: HashSet<String>,
+    /// The rows of volatile queries of a WITH clause, by number.
+    shared: HashMap<usize, SharedRows>,
 }
 
 impl Planner<'_> {
     fn relation(&mut self, relation: &Relation) -> Result<LogicalPlan> {
         match relation {
             Relation::Scan(scan) => self.scan(scan),
+            Relation::Values { rows, columns } => self.values(rows, columns),
+            Relation::SetOperation { operator, inputs, columns } => self.set_operation(*operator, inputs, columns),
+            Relation::Shared { cte, input, columns } => {
+                let input = self.relation(input)?;
+                let columns = columns.iter().map(|column| self.column(column)).collect::<Result<Vec<_>>>()?;
+                let input = LogicalPlanBuilder::from(input).project(columns)?.build()?;
+                Ok(self.shared.entry(*cte).or_insert_with(|| SharedRows::new(*cte)).clone().of(input))
+            }
             Relation::Filter { input, conditions } => {
                 let input = self.relation(input)?;
                 match self.conditions(conditions)? {
@@ -151,6 +173,67 @@ impl Planner<'_> {
         let of = TableUse { reading: self.reading.clone(), table: table.clone(), alias: alias.clone(), span: *span };
         let source = provider_as_source(Arc::new(TableSource::new(of, true)));
         Ok(LogicalPlanBuilder::scan(reference, source, None)?.build()?)
+    }
+
+    fn values(&mut self, rows: &[Vec<Expr>], columns: &[ColumnRef]) -> Result<LogicalPlan> {
+        if columns.is_empty() {
+            return Ok(LogicalPlanBuilder::empty(true).build()?);
+        }
+        let value = |expr: &Expr| match expr {
+            Expr::Literal(value, ty) => Ok(PlanExpr::Literal(to_scalar(value, *ty)?, None)),
+            other => self.expr(other),
+        };
+        let row = |row: &Vec<Expr>| row.iter().map(value).collect::<Result<Vec<_>>>();
+        let plan = LogicalPlanBuilder::values(rows.iter().map(row).collect::<Result<_>>()?)?.build()?;
+        let mut exprs = Vec::with_capacity(columns.len());
+        for (column, given) in columns.iter().zip(plan.schema().columns()) {
+            let field = plan.schema().qualified_field_from_column(&given)?.1;
+            let is_typed = field_type(field) == Some(column.ty);
+            let mut value = PlanExpr::Column(given);
+            if !is_typed {
+                value = ExprFunction::call(argument(0, column.name.clone(), column.ty, column.nullable), vec![value]);
+            }
+            let Column { relation, name, .. } = self.name(column);
+            exprs.push(value.alias_qualified(relation, name));
+        }
+        Ok(LogicalPlanBuilder::from(plan).project(exprs)?.build()?)
+    }
+
+    fn set_operation(
+        &mut self,
+        operator: SetOperator,
+        inputs: &[SetInput],
+        columns: &[ColumnRef],
+    ) -> Result<LogicalPlan> {
+        let mut plans = Vec::with_capacity(inputs.len());
+        for (number, SetInput { relation, columns: given }) in inputs.iter().enumerate() {
+            let plan = self.relation(relation)?;
+            let named = |(given, column): (&ColumnRef, &ColumnRef)| {
+                Ok(self.column(given)?.alias(format!("{}:{}:{number}", column.name, column.index)))
+            };
+            let exprs = given.iter().zip(columns).map(named).collect::<Result<Vec<_>>>()?;
+            plans.push(LogicalPlanBuilder::from(plan).project(exprs)?.build()?);
+        }
+        let plan = match operator {
+            SetOperator::Union => {
+                LogicalPlan::Union(Union::try_new_with_loose_types(plans.into_iter().map(Arc::new).collect())?)
+            }
+            SetOperator::Intersect { all } | SetOperator::Except { all } => {
+                let [left, right] = <[_; 2]>::try_from(plans)
+                    .map_err(|_| RelationalError::bug("INTERSECT and EXCEPT take two queries"))?;
+                match operator {
+                    SetOperator::Intersect { .. } => LogicalPlanBuilder::intersect(left, right, all)?,
+                    _ => LogicalPlanBuilder::except(left, right, all)?,
+                }
+            }
+        };
+        let given = plan.schema().columns();
+        let named = |(column, given): (&ColumnRef, Column)| {
+            let Column { relation, name, .. } = self.name(column);
+            PlanExpr::Column(given).alias_qualified(relation, name)
+        };
+        let exprs: Vec<PlanExpr> = columns.iter().zip(given).map(named).collect();
+        Ok(LogicalPlanBuilder::from(plan).project(exprs)?.build()?)
     }
 
     fn aggregate(&mut self, input: &Relation, keys: &[ComputedColumn], calls: &[CallColumn]) -> Result<LogicalPlan> {

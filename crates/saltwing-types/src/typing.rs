@@ -420,7 +420,11 @@ pub fn case(operand: Option<Expr>, whens: Vec<(Expr, Expr)>, otherwise: Option<E
     Ok(Expr::Case { whens: typed, otherwise, ty })
 }
 
-fn as_type(e: Expr, ty: SqlType) -> Typed {
+/// A value in this type: a literal or parameter takes it, anything else is cast to it.
+///
+/// # Errors
+/// As [`cast`].
+pub fn as_type(e: Expr, ty: SqlType) -> Typed {
     if e.sql_type() == Some(ty) {
         return Ok(e);
     }
@@ -430,8 +434,11 @@ fn as_type(e: Expr, ty: SqlType) -> Typed {
     }
 }
 
-/// The one type that values of several expressions are brought to.
-fn common_type(list: &[&Expr]) -> Result<SqlType, ValueError> {
+/// The one type that values of several expressions are brought to: those of one column, for example. [`SqlType::Null`] if all are NULL.
+///
+/// # Errors
+/// [`ValueError::TypeMismatch`] for types that do not stand beside each other.
+pub fn common_type(list: &[&Expr]) -> Result<SqlType, ValueError> {
     common_type_of(list.iter().filter_map(|e| Some((*e, e.sql_type()?))))
 }
 

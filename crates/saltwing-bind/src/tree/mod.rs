@@ -54,6 +54,32 @@ pub struct Output {
 pub enum Relation {
     /// The rows of a table.
     Scan(Scan),
+    /// Rows of expressions without columns. A SELECT without FROM reads one row of no columns.
+    Values {
+        /// The rows, each as long as `columns`; at least one.
+        rows: Vec<Vec<Expr>>,
+        /// The columns, whose types those of the expressions are.
+        columns: Vec<ColumnRef>,
+    },
+    /// The rows of several relations. It gives these columns alone.
+    SetOperation {
+        /// Which rows it gives.
+        operator: SetOperator,
+        /// What it reads: two inputs, or more of a union.
+        inputs: Vec<SetInput>,
+        /// The columns, whose types those of the inputs' columns are.
+        columns: Vec<ColumnRef>,
+    },
+    /// The rows of a query of a WITH clause whose expressions are volatile: they are computed once for all relations of this number.
+    /// It gives these columns alone.
+    Shared {
+        /// The number of the query in the statement.
+        cte: usize,
+        /// Its rows.
+        input: Box<Relation>,
+        /// The columns, each once.
+        columns: Vec<ColumnRef>,
+    },
     /// Pairs of rows.
     Join {
         /// Which rows without a partner come, too.
@@ -135,6 +161,44 @@ impl JoinKind {
     }
 }
 
+/// Which rows a set operation gives. `UNION` without ALL is a [`Relation::Distinct`] over a union.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SetOperator {
+    /// `UNION ALL`: the rows of all inputs.
+    Union,
+    /// `INTERSECT`: the rows of the first input that the second one has too. With ALL, a row that the inputs have `m` and `n` times comes
+    /// `min(m, n)` times; else once.
+    Intersect {
+        /// ALL.
+        all: bool,
+    },
+    /// `EXCEPT`: the rows of the first input that the second one does not have. With ALL, such a row comes `m - n` times; else once.
+    Except {
+        /// ALL.
+        all: bool,
+    },
+}
+
+impl SetOperator {
+    /// Its word in SQL.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Union => "UNION",
+            Self::Intersect { .. } => "INTERSECT",
+            Self::Except { .. } => "EXCEPT",
+        }
+    }
+}
+
+/// One input of a set operation.
+#[derive(Clone, Debug)]
+pub struct SetInput {
+    /// The rows.
+    pub relation: Relation,
+    /// The columns of the relation that become those of the operation, in their order; they may repeat.
+    pub columns: Vec<ColumnRef>,
+}
+
 /// The rows of a table.
 #[derive(Clone, Debug)]
 pub struct Scan {
@@ -183,6 +247,7 @@ pub struct SortItem {
 #[derive(Default)]
 pub(crate) struct ColumnIds {
     next: Cell<usize>,
+    ctes: Cell<usize>,
 }
 
 impl ColumnIds {
@@ -195,6 +260,13 @@ impl ColumnIds {
     pub(crate) fn take(&self, count: usize) -> usize {
         let first = self.next.get();
         self.next.set(first + count);
+        first
+    }
+
+    /// Takes `count` consecutive numbers for queries of a WITH clause, and gives the first one.
+    pub(crate) fn take_ctes(&self, count: usize) -> usize {
+        let first = self.ctes.get();
+        self.ctes.set(first + count);
         first
     }
 
@@ -254,17 +326,19 @@ impl BoundQuery {
 impl Relation {
     /// The relations that it reads; none of a scan.
     pub fn inputs(&self) -> impl Iterator<Item = &Relation> {
-        let (first, second) = match self {
-            Self::Scan(_) => (None, None),
-            Self::Join { left, right, .. } => (Some(left), Some(right)),
+        let (first, second, others) = match self {
+            Self::Scan(_) | Self::Values { .. } => (None, None, &[][..]),
+            Self::SetOperation { inputs, .. } => (None, None, inputs.as_slice()),
+            Self::Join { left, right, .. } => (Some(left), Some(right), &[][..]),
             Self::Filter { input, .. }
             | Self::Aggregate { input, .. }
             | Self::Project { input, .. }
             | Self::Distinct { input, .. }
+            | Self::Shared { input, .. }
             | Self::Sort { input, .. }
-            | Self::Limit { input, .. } => (Some(input), None),
+            | Self::Limit { input, .. } => (Some(input), None, &[][..]),
         };
-        first.into_iter().chain(second).map(|input| &**input)
+        first.into_iter().chain(second).map(|input| &**input).chain(others.iter().map(|input| &input.relation))
     }
 
     /// Calls `visit` on every relation of the tree, those that others read first.
@@ -284,8 +358,21 @@ impl Relation {
                 keys.iter().for_each(|key| visit(&key.expr));
                 calls.iter().flat_map(|it| it.call.exprs()).for_each(visit);
             }
-            Self::Scan(_) | Self::Distinct { .. } | Self::Sort { .. } | Self::Limit { .. } => {}
+            Self::Values { rows, .. } => rows.iter().flatten().for_each(visit),
+            Self::Scan(_)
+            | Self::Shared { .. }
+            | Self::SetOperation { .. }
+            | Self::Distinct { .. }
+            | Self::Sort { .. }
+            | Self::Limit { .. } => {}
         }
+    }
+
+    /// Whether an expression in it has another value each time it is computed.
+    pub(crate) fn is_volatile(&self) -> bool {
+        let mut is_volatile = false;
+        self.for_each(&mut |relation| relation.for_each_own_expr(&mut |expr| is_volatile |= expr.is_volatile()));
+        is_volatile
     }
 
     /// Whether it gives the column with this id.
@@ -297,7 +384,10 @@ impl Relation {
                 columns.iter().any(|column| column.column.index == id) || input.has_column(id)
             }
             Self::Aggregate { keys, calls, .. } => group_columns(keys, calls).any(|column| column.index == id),
-            Self::Distinct { columns, .. } => columns.iter().any(|column| column.index == id),
+            Self::Distinct { columns, .. }
+            | Self::Values { columns, .. }
+            | Self::SetOperation { columns, .. }
+            | Self::Shared { columns, .. } => columns.iter().any(|column| column.index == id),
             Self::Filter { input, .. } | Self::Sort { input, .. } | Self::Limit { input, .. } => input.has_column(id),
         }
     }

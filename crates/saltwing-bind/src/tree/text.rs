@@ -6,7 +6,7 @@ use std::fmt::{self, Display, Formatter};
 use saltwing_plan::Condition;
 use saltwing_types::{ColumnRef, Expr, SortOrder};
 
-use super::{BoundQuery, CallColumn, ComputedColumn, JoinKind, Output, Relation, Scan, SortItem};
+use super::{BoundQuery, CallColumn, ComputedColumn, JoinKind, Output, Relation, Scan, SetOperator, SortItem};
 use crate::aggregate::AggregateCall;
 use crate::row_count::RowCount;
 
@@ -34,7 +34,12 @@ impl Relation {
             });
         });
         match self {
-            Self::Distinct { columns, .. } => columns.iter().for_each(visit),
+            Self::Distinct { columns, .. } | Self::Values { columns, .. } | Self::Shared { columns, .. } => {
+                columns.iter().for_each(visit);
+            }
+            Self::SetOperation { inputs, columns, .. } => {
+                columns.iter().chain(inputs.iter().flat_map(|input| &input.columns)).for_each(visit);
+            }
             Self::Sort { items, .. } => items.iter().for_each(|item| visit(&item.column)),
             _ => {}
         }
@@ -45,6 +50,19 @@ impl Relation {
         write!(f, "{:1$}", "", 2 * depth)?;
         match self {
             Self::Scan(scan) => scan.write(f, used)?,
+            Self::Values { rows, columns } => {
+                write!(f, "values [{}]", List(&named(columns)))?;
+                for row in rows {
+                    let row: Vec<WithIds<'_>> = row.iter().map(WithIds).collect();
+                    write!(f, " ({})", List(&row))?;
+                }
+            }
+            Self::SetOperation { operator, inputs, columns } => {
+                write!(f, "{} [{}]", operator.as_str(), List(&named(columns)))?;
+                for input in inputs {
+                    write!(f, " ({})", List(&named(&input.columns)))?;
+                }
+            }
             Self::Filter { conditions, .. } => {
                 f.write_str("filter ")?;
                 write_conditions(f, conditions)?;
@@ -59,9 +77,9 @@ impl Relation {
             Self::Aggregate { keys, calls, .. } => write!(f, "aggregate [{}] [{}]", List(keys), List(calls))?,
             Self::Project { columns, .. } => write!(f, "project [{}]", List(columns))?,
             Self::Distinct { columns, .. } => {
-                let columns: Vec<Named<'_>> = columns.iter().map(Named).collect();
-                write!(f, "distinct [{}]", List(&columns))?;
+                write!(f, "distinct [{}]", List(&named(columns)))?;
             }
+            Self::Shared { cte, columns, .. } => write!(f, "shared #{cte} [{}]", List(&named(columns)))?,
             Self::Sort { items, .. } => write!(f, "sort {}", List(items))?,
             Self::Limit { limit, offset, is_page, .. } => {
                 write!(f, "limit {limit}")?;
@@ -92,6 +110,18 @@ impl JoinKind {
     }
 }
 
+impl SetOperator {
+    fn as_str(self) -> &'static str {
+        match self {
+            Self::Union => "union all",
+            Self::Intersect { all: true } => "intersect all",
+            Self::Intersect { all: false } => "intersect",
+            Self::Except { all: true } => "except all",
+            Self::Except { all: false } => "except",
+        }
+    }
+}
+
 impl Scan {
     fn write(&self, f: &mut Formatter<'_>, used: &BTreeMap<usize, String>) -> fmt::Result {
         write!(f, "scan {}", self.table.def().name)?;
@@ -115,6 +145,10 @@ impl<T: Display> Display for List<'_, T> {
         }
         Ok(())
     }
+}
+
+fn named(columns: &[ColumnRef]) -> Vec<Named<'_>> {
+    columns.iter().map(Named).collect()
 }
 
 /// A column by its name and its id.

@@ -36,7 +36,7 @@ use datafusion::prelude::SessionConfig;
 use datafusion::sql::planner::{NullOrdering, ParserOptions, SqlToRel};
 use parking_lot::RwLock;
 use saltwing_access::Memory;
-use saltwing_bind::{BoundQuery, ResultColumn};
+use saltwing_bind::{BoundQuery, ResultColumn, check_plan_budget};
 use saltwing_types::Function;
 use sqlparser::ast::Statement;
 
@@ -65,7 +65,6 @@ use crate::physical::scan_rule::ScanRule;
 use crate::physical::shared::{SharedPlanner, with_shared_rows};
 use crate::request::{Mode, QueryRequest};
 use crate::rewrite::label::Labels;
-use crate::rewrite::plan_budget;
 use crate::rewrite::{Findings, Prepared, Renaming, prepare};
 use crate::scan::scan_request::QueryContext;
 use crate::statement::current as current_statement;
@@ -223,7 +222,7 @@ impl Engine {
     pub fn plan(self: &Arc<Self>, request: QueryRequest) -> Result<Planned, RelationalError> {
         let (engine, context) = (self.clone(), request.context.clone());
         on_planner_thread(&context, move || {
-            plan_budget::check(&request.query)?;
+            check_plan_budget(&request.query)?;
             engine.plan_here(&request)
         })
     }

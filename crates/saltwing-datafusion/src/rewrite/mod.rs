@@ -18,7 +18,6 @@ pub(crate) mod label;
 mod lag_lead;
 mod merging;
 mod operations;
-pub(crate) mod plan_budget;
 mod relations;
 mod result_select;
 mod rewriter;

@@ -7,8 +7,7 @@ use std::ops::ControlFlow;
 
 use sqlparser::ast::{Expr, ObjectName, Query, Visit, Visitor};
 
-use super::tree::visited;
-use crate::{RelationalError, RelationalErrorKind};
+use crate::error::{BindError, BindErrorKind, Result};
 
 /// Most tables, CTEs and subqueries of a plan, copies included.
 const RELATIONS_MAX: u64 = 2000;
@@ -21,9 +20,11 @@ const SORT_KEYS_MAX: usize = 1000;
 ///
 /// # Errors
 /// 54000 with the limit that it goes beyond.
-pub(crate) fn check(query: &Query) -> Result<(), RelationalError> {
+pub fn check_plan_budget(query: &Query) -> Result<()> {
     let mut count = Count { frames: vec![Frame::default()], expressions: 0 };
-    visited(query.visit(&mut count))?;
+    if let ControlFlow::Break(error) = query.visit(&mut count) {
+        return Err(error);
+    }
     let whole = count.frames.pop().map(|frame| frame.size).unwrap_or_default();
     if whole.relations > RELATIONS_MAX {
         let (what, relations) = ("tables, CTEs and subqueries", whole.relations);
@@ -37,9 +38,9 @@ pub(crate) fn check(query: &Query) -> Result<(), RelationalError> {
     Ok(())
 }
 
-fn too_large(what: &str, count: u64, limit: u64, help: &str) -> RelationalError {
+fn too_large(what: &str, count: u64, limit: u64, help: &str) -> BindError {
     let text = format!("the statement has {count} {what}, above the limit of {limit}");
-    RelationalError::from(RelationalErrorKind::TooLarge(text)).help(help)
+    BindError::from(BindErrorKind::TooLarge(text)).help(help)
 }
 
 /// The size that a query adds to a plan.
@@ -92,9 +93,9 @@ impl Count {
 }
 
 impl Visitor for Count {
-    type Break = RelationalError;
+    type Break = BindError;
 
-    fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<RelationalError> {
+    fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<BindError> {
         if let Some(sqlparser::ast::OrderByKind::Expressions(keys)) = query.order_by.as_ref().map(|order| &order.kind)
             && keys.len() > SORT_KEYS_MAX
         {
@@ -108,7 +109,7 @@ impl Visitor for Count {
         ControlFlow::Continue(())
     }
 
-    fn post_visit_query(&mut self, _: &Query) -> ControlFlow<RelationalError> {
+    fn post_visit_query(&mut self, _: &Query) -> ControlFlow<BindError> {
         let size = self.frames.pop().map(|frame| frame.size).unwrap_or_default();
         match self.frames.last_mut() {
             Some(outer) if outer.ctes.len() < outer.names.len() => outer.ctes.push(size),
@@ -117,13 +118,13 @@ impl Visitor for Count {
         ControlFlow::Continue(())
     }
 
-    fn pre_visit_relation(&mut self, name: &ObjectName) -> ControlFlow<RelationalError> {
+    fn pre_visit_relation(&mut self, name: &ObjectName) -> ControlFlow<BindError> {
         let size = self.cte(name).unwrap_or(Size { relations: 1, expressions: 0 });
         self.add(size);
         ControlFlow::Continue(())
     }
 
-    fn pre_visit_expr(&mut self, _: &Expr) -> ControlFlow<RelationalError> {
+    fn pre_visit_expr(&mut self, _: &Expr) -> ControlFlow<BindError> {
         self.expressions += 1;
         self.add(Size { relations: 0, expressions: 1 });
         ControlFlow::Continue(())
@@ -134,10 +135,10 @@ impl Visitor for Count {
 mod tests {
     use super::*;
 
-    fn checked(sql: &str) -> Result<(), RelationalError> {
+    fn checked(sql: &str) -> Result<()> {
         let dialect = sqlparser::dialect::GenericDialect {};
         match sqlparser::parser::Parser::parse_sql(&dialect, sql).unwrap().remove(0) {
-            sqlparser::ast::Statement::Query(query) => check(&query),
+            sqlparser::ast::Statement::Query(query) => check_plan_budget(&query),
             other => panic!("{other}"),
         }
     }

@@ -1,0 +1,238 @@
+//! Queries, bound to a tree of relations: SELECT, VALUES, set operations of queries, and WITH.
+
+use std::cell::Cell;
+
+use saltwing_catalog::CatalogReader;
+use saltwing_sql::statement::{QueryStatement, SourceText};
+use saltwing_types::{ColumnRef, Expr, SqlType, typing};
+use sqlparser::ast::{Cte, Query, SetExpr, SetOperator as Operator, SetQuantifier, Values};
+
+use crate::error::{BindError, BindErrorKind, Result};
+use crate::lower::{LowerError, Params};
+use crate::plan_budget::check_plan_budget;
+use crate::query_binder::{Bound, CteScope, QueryBinder, foreign};
+use crate::scope::Scope;
+use crate::select::{QueryClauses, has_bound_clauses};
+use crate::subquery::Subquery;
+use crate::tree::{BoundQuery, ColumnIds, ComputedColumn, Output, Relation, SetInput, SetOperator};
+
+/// Binds a query over tables and queries, whose expressions are all ours; `None` for another one, which the relational engine
+/// binds. Of its placeholders some may stand for `subqueries`.
+///
+/// # Errors
+/// What is wrong with its names, types and clauses.
+pub fn query(
+    statement: &QueryStatement,
+    catalog: &dyn CatalogReader,
+    params: Params<'_>,
+    subqueries: &[Subquery],
+) -> Result<Option<BoundQuery>> {
+    if statement.query.with.is_some() {
+        check_plan_budget(&statement.query)?;
+    }
+    let ids = ColumnIds::default();
+    let binder = QueryBinder { catalog, params, subqueries, ids: &ids, hints: &statement.hints, ctes: None };
+    match binder.query(&statement.query, &statement.items, statement.after.is_some()) {
+        Ok(bound) => Ok(Some(bound)),
+        Err(LowerError::Unsupported(..)) => Ok(None),
+        Err(LowerError::Invalid(error)) => Err(error),
+    }
+}
+
+impl QueryBinder<'_> {
+    /// The tree of a query, the items of whose SELECT are written as `items`.
+    pub(crate) fn query(&self, query: &Query, items: &[SourceText], is_page: bool) -> Bound<BoundQuery> {
+        if !has_bound_clauses(query) {
+            return foreign("a clause of the query");
+        }
+        let (order_by, limit) = (query.order_by.as_ref(), query.limit_clause.as_ref());
+        let clauses = QueryClauses { items, order_by, limit, is_page };
+        match &query.with {
+            None => self.body_with_clauses(&query.body, clauses),
+            Some(with) => {
+                self.with(&with.cte_tables, with.recursive, |binder| binder.body_with_clauses(&query.body, clauses))
+            }
+        }
+    }
+
+    fn body_with_clauses(&self, body: &SetExpr, clauses: QueryClauses<'_>) -> Bound<BoundQuery> {
+        match body {
+            SetExpr::Select(select) => self.select(select, clauses),
+            other => self.around(self.body(other, clauses.items)?, clauses),
+        }
+    }
+
+    /// What `bind` gives where these queries may be named.
+    fn with<T>(&self, list: &[Cte], is_recursive: bool, bind: impl FnOnce(&QueryBinder<'_>) -> Bound<T>) -> Bound<T> {
+        if list.iter().any(|cte| cte.materialized.is_some() || cte.from.is_some()) {
+            return foreign("MATERIALIZED");
+        }
+        let named: Vec<Cell<bool>> = list.iter().map(|_| Cell::new(false)).collect();
+        let first_number = self.ids.take_ctes(list.len());
+        let scope = |visible| CteScope { around: self.ctes, list, visible, is_recursive, first_number, named: &named };
+        let all = scope(list.len());
+        let bound = bind(&QueryBinder { ctes: Some(&all), ..*self })?;
+        // One that nothing names is right, too.
+        for (place, cte) in list.iter().enumerate().rev() {
+            if !named.get(place).is_some_and(Cell::get) {
+                QueryBinder { ctes: Some(&scope(place)), ..*self }.query(&cte.query, &[], false)?;
+            }
+        }
+        Ok(bound)
+    }
+
+    fn body(&self, body: &SetExpr, items: &[SourceText]) -> Bound<BoundQuery> {
+        match body {
+            SetExpr::Select(select) => self.select(select, QueryClauses { items, ..QueryClauses::default() }),
+            SetExpr::Query(query) => self.query(query, items, false),
+            SetExpr::Values(values) => self.values(values),
+            SetExpr::SetOperation { op, set_quantifier, left, right } => {
+                let is_all = match set_quantifier {
+                    SetQuantifier::All => true,
+                    SetQuantifier::Distinct | SetQuantifier::None => false,
+                    SetQuantifier::ByName | SetQuantifier::AllByName | SetQuantifier::DistinctByName => {
+                        return foreign("BY NAME");
+                    }
+                };
+                let (operator, parts) = match op {
+                    Operator::Union => (SetOperator::Union, parts_of_union(body, *set_quantifier)),
+                    Operator::Intersect => (SetOperator::Intersect { all: is_all }, vec![&**left, &**right]),
+                    Operator::Except | Operator::Minus => {
+                        (SetOperator::Except { all: is_all }, vec![&**left, &**right])
+                    }
+                };
+                let bound = self.set_operation(operator, &parts, items)?;
+                Ok(if is_all || operator != SetOperator::Union { bound } else { distinct(bound) })
+            }
+            _ => foreign("this kind of query"),
+        }
+    }
+
+    /// The rows of VALUES.
+    fn values(&self, values: &Values) -> Bound<BoundQuery> {
+        let scope = Scope::empty();
+        let lowerer = self.lowerer(&scope, None);
+        let mut rows = Vec::with_capacity(values.rows.len());
+        let width = values.rows.first().map_or(0, |row| row.content.len());
+        for row in &values.rows {
+            if row.content.len() != width {
+                let text = format!("the rows of VALUES have {width} and {} values", row.content.len());
+                let error = BindError::from(BindErrorKind::Syntax(text));
+                return Err(error.at(row.content.first().and_then(saltwing_sql::expr_span)).into());
+            }
+            let row = row.content.iter().map(|value| lowerer.lower(value)).collect::<Bound<Vec<Expr>>>()?;
+            rows.push(row);
+        }
+        let (mut columns, mut types) = (Vec::with_capacity(width), Vec::with_capacity(width));
+        for place in 0..width {
+            let values: Vec<&Expr> = rows.iter().filter_map(|row| row.get(place)).collect();
+            check_types(&values)?;
+            let (ty, nullable) = (typing::common_type(&values)?, values.iter().any(|value| value.is_nullable()));
+            let (index, name) = (self.ids.take(1), format!("column{}", place + 1));
+            columns.push(ColumnRef { index, name, ty, nullable, span: None });
+            types.push(ty);
+        }
+        for row in &mut rows {
+            for (value, ty) in row.iter_mut().zip(&types) {
+                *value = typing::as_type(std::mem::replace(value, Expr::NULL), *ty)?;
+            }
+        }
+        let output = columns.iter().map(|column| Output { label: column.name.clone(), column: column.clone() });
+        Ok(BoundQuery { output: output.collect(), relation: Relation::Values { rows, columns } })
+    }
+
+    /// The rows of several queries, each column in one type; the first query names the columns.
+    fn set_operation(&self, operator: SetOperator, parts: &[&SetExpr], items: &[SourceText]) -> Bound<BoundQuery> {
+        let mut queries: Vec<BoundQuery> = Vec::with_capacity(parts.len());
+        for part in parts {
+            let bound = self.body(part, if queries.is_empty() { items } else { &[] })?;
+            if let Some(first) = queries.first()
+                && first.output.len() != bound.output.len()
+            {
+                let (operator, first, other) = (operator.name(), first.output.len(), bound.output.len());
+                let text = format!("{operator} takes queries of as many columns, and these have {first} and {other}");
+                return Err(BindError::from(BindErrorKind::Syntax(text)).into());
+            }
+            queries.push(bound);
+        }
+        let labels: Vec<String> = match queries.first() {
+            Some(first) => first.output.iter().map(|output| output.label.clone()).collect(),
+            None => return foreign("a set operation of nothing"),
+        };
+        let mut columns = Vec::with_capacity(labels.len());
+        for (place, label) in labels.iter().enumerate() {
+            let values: Vec<Expr> = queries.iter().filter_map(|query| value_at(query, place)).collect();
+            let values: Vec<&Expr> = values.iter().collect();
+            check_types(&values)?;
+            let ty = typing::common_type(&values)?;
+            let given = match operator {
+                SetOperator::Union => values.as_slice(),
+                SetOperator::Intersect { .. } | SetOperator::Except { .. } => values.get(..1).unwrap_or_default(),
+            };
+            let nullable = given.iter().any(|value| value.is_nullable());
+            columns.push(ColumnRef { index: self.ids.take(1), name: label.clone(), ty, nullable, span: None });
+        }
+        let inputs =
+            queries.into_iter().map(|query| self.set_input(query, &columns)).collect::<Bound<Vec<SetInput>>>()?;
+        let output = labels.into_iter().zip(&columns).map(|(label, column)| Output { label, column: column.clone() });
+        Ok(BoundQuery { output: output.collect(), relation: Relation::SetOperation { operator, inputs, columns } })
+    }
+
+    /// A query as an input of a set operation with these columns.
+    fn set_input(&self, query: BoundQuery, columns: &[ColumnRef]) -> Bound<SetInput> {
+        let mut computed: Vec<ComputedColumn> = Vec::with_capacity(columns.len());
+        for (place, column) in columns.iter().enumerate() {
+            let Some(value) = value_at(&query, place) else { continue };
+            let value = match value {
+                Expr::Literal(..) if value.sql_type() == Some(column.ty) => {
+                    query.output.get(place).map_or(Expr::NULL, |output| Expr::Column(output.column.clone()))
+                }
+                other => typing::as_type(other, column.ty)?,
+            };
+            computed.push(self.ids.column_of(value, |_| column.name.clone()));
+        }
+        let columns = computed.iter().map(|computed| computed.column.clone()).collect();
+        Ok(SetInput { relation: query.relation.projected(computed), columns })
+    }
+}
+
+/// Refuses a value without a type: a parameter, whose type no other value beside it tells here.
+fn check_types(values: &[&Expr]) -> Bound<()> {
+    match values.iter().any(|value| value.sql_type().is_none()) {
+        true => foreign("a parameter of unknown type"),
+        false => Ok(()),
+    }
+}
+
+/// The value of a column of a query: the literal of a text if it is one in all rows, as that takes the type of what stands beside it.
+fn value_at(query: &BoundQuery, place: usize) -> Option<Expr> {
+    let column = &query.output.get(place)?.column;
+    let literal = match &query.relation {
+        Relation::Project { columns, .. } => columns.iter().find(|known| known.column.index == column.index),
+        _ => None,
+    };
+    Some(match literal.map(|computed| &computed.expr) {
+        Some(literal @ Expr::Literal(saltwing_types::Value::Text(_), SqlType::Varchar(None))) => literal.clone(),
+        _ => Expr::Column(ColumnRef { name: query.output.get(place)?.label.clone(), ..column.clone() }),
+    })
+}
+
+/// The parts of a chain of UNIONs, or of UNION ALLs.
+fn parts_of_union(body: &SetExpr, quantifier: SetQuantifier) -> Vec<&SetExpr> {
+    let (mut parts, mut rest) = (Vec::new(), body);
+    while let SetExpr::SetOperation { op: Operator::Union, set_quantifier, left, right } = rest
+        && *set_quantifier == quantifier
+    {
+        parts.push(&**right);
+        rest = left;
+    }
+    parts.push(rest);
+    parts.reverse();
+    parts
+}
+
+/// Each row of a query once.
+fn distinct(query: BoundQuery) -> BoundQuery {
+    let columns = query.output.iter().map(|output| output.column.clone()).collect();
+    BoundQuery { relation: Relation::Distinct { input: Box::new(query.relation), columns }, output: query.output }
+}
