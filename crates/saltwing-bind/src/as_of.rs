@@ -43,7 +43,8 @@ pub fn table_as_of(
     if matches!(moment, ast::Expr::Subquery(_)) && names_columns(moment) {
         return Err(wrong("this one names columns: it is to be known before the statement runs"));
     }
-    let lowerer = Lowerer { scope: &Scope::empty(), params, subqueries, operands: &[], collector: None };
+    let scope = Scope::empty();
+    let lowerer = Lowerer::new(&scope, params).with_subqueries(subqueries);
     let lowered = lowerer.lower(moment).map_err(|error| place(error.into_error()))?;
     if !lowered.is_constant() {
         return match params {

@@ -1,6 +1,7 @@
 //! The calls of aggregate functions in a SELECT, as columns.
 
 use std::cell::RefCell;
+use std::ops::Range;
 
 use saltwing_types::{ColumnRef, Expr};
 
@@ -10,17 +11,17 @@ use crate::tree::{CallColumn, ColumnIds};
 /// Collects the calls of aggregate functions in the expressions of a SELECT, each as a column.
 pub struct Collector<'a> {
     ids: &'a ColumnIds,
-    /// The id of the first column that the FROM clause does not give.
-    first_own: usize,
+    /// The ids of the columns that the FROM clause gives. Those below are of queries around this one.
+    input: Range<usize>,
     calls: RefCell<Vec<CallColumn>>,
     /// Items by alias in lower case, for GROUP BY and HAVING.
     aliases: RefCell<Vec<(String, Expr)>>,
 }
 
 impl<'a> Collector<'a> {
-    /// A collector for the columns with ids below `first_own`; it gives calls new ones.
-    pub(crate) fn new(ids: &'a ColumnIds, first_own: usize) -> Self {
-        Self { ids, first_own, calls: RefCell::default(), aliases: RefCell::default() }
+    /// A collector where the FROM clause gives the columns from `first_input` on; it gives calls new ones.
+    pub(crate) fn new(ids: &'a ColumnIds, first_input: usize) -> Self {
+        Self { ids, input: first_input..ids.next(), calls: RefCell::default(), aliases: RefCell::default() }
     }
 
     /// Lets expressions that follow name an item by its alias, where no column has that name.
@@ -35,7 +36,28 @@ impl<'a> Collector<'a> {
 
     /// Whether a column is one that the FROM clause gives.
     pub(crate) fn is_input_column(&self, column: &ColumnRef) -> bool {
-        column.index < self.first_own
+        self.input.contains(&column.index)
+    }
+
+    /// Whether a column is one of a query around this one.
+    pub(crate) fn is_outer_column(&self, column: &ColumnRef) -> bool {
+        self.is_outer_id(column.index)
+    }
+
+    /// Whether the column with this id is one of a query around this one.
+    pub(crate) fn is_outer_id(&self, id: usize) -> bool {
+        id < self.input.start
+    }
+
+    /// Whether an expression names columns, and all of them are of queries around this one.
+    pub(crate) fn is_of_outer_rows(&self, expr: &Expr) -> bool {
+        let columns = expr.columns();
+        !columns.is_empty() && columns.iter().all(|id| *id < self.input.start)
+    }
+
+    /// Whether a column is that of a call.
+    pub(crate) fn is_call(&self, column: &ColumnRef) -> bool {
+        self.calls.borrow().iter().any(|call| call.column.index == column.index)
     }
 
     /// The column of a call: the same one for equal calls.
@@ -56,7 +78,7 @@ impl<'a> Collector<'a> {
     }
 
     /// The calls met, in the order in which they were met.
-    pub(crate) fn into_calls(self) -> Vec<CallColumn> {
-        self.calls.into_inner()
+    pub(crate) fn calls(&self) -> Vec<CallColumn> {
+        self.calls.borrow().clone()
     }
 }

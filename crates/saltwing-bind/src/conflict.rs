@@ -55,7 +55,7 @@ pub(crate) fn conflict(
         ConflictAction::Replace => BoundConflict::ReplaceRow,
         ConflictAction::Update { assignments, selection } => {
             let scope = Scope::of(table.clone(), None).with_excluded();
-            let lowerer = Lowerer { scope: &scope, params, subqueries: &[], operands: &[], collector: None };
+            let lowerer = Lowerer::new(&scope, params);
             let lower = |expr: &sqlparser::ast::Expr| {
                 let expr = with_dynamic_values(expr, table, known)?;
                 lowerer.lower(&expr).map_err(|error| error.into_error())

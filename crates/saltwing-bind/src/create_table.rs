@@ -440,8 +440,7 @@ pub(crate) fn default_of(spec: &ColumnSpec, table: &TableName) -> Result<Option<
     }
     let Some(default) = &spec.default else { return Ok(None) };
     let scope = Scope::of_default();
-    let lowerer =
-        Lowerer { scope: &scope, params: Params::Given(&[]), subqueries: &[], operands: &[], collector: None };
+    let lowerer = Lowerer::new(&scope, Params::Given(&[]));
     let place = |error: BindError| error.at(Some(default.span));
     let expr = match lowerer.lower(&default.expr) {
         // Of the relational engine's language: the text is kept, and computed for each new row.

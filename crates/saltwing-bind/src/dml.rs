@@ -187,7 +187,7 @@ pub fn upsert(
         }
         RowSource::Values(rows) => {
             let scope = Scope::empty();
-            let lowerer = Lowerer { scope: &scope, params, subqueries: &[], operands: &[], collector: None };
+            let lowerer = Lowerer::new(&scope, params);
             let mut bound = Vec::with_capacity(rows.len());
             for (row_number, row) in rows.iter().enumerate() {
                 interrupt::spend(row.values.len()).map_err(BindErrorKind::from)?;
@@ -316,7 +316,7 @@ fn takes_sequence(
 pub fn delete(statement: &Delete, catalog: &dyn CatalogReader, params: Params<'_>) -> Result<BoundDelete> {
     let table = resolve(catalog, &statement.table)?;
     let scope = Scope::of(table.clone(), statement.alias.as_ref().map(|a| a.text.clone()));
-    let lowerer = Lowerer { scope: &scope, params, subqueries: &[], operands: &[], collector: None };
+    let lowerer = Lowerer::new(&scope, params);
     let Delete { dynamic, using, order_by, limit, selection, .. } = statement;
     let conditions = match selection {
         _ if dynamic.is_some() || !using.is_empty() || order_by.is_some() || limit.is_some() => None,

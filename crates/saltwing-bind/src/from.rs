@@ -1,54 +1,71 @@
 //! FROM: tables, queries in brackets, and joins of them.
 
+use saltwing_catalog::{INFORMATION_SCHEMA, catalog_view};
 use saltwing_sql::expr_span;
 use saltwing_types::table::is_same_name;
-use saltwing_types::{ColumnRef, CompareOp, Expr, Span, typing};
+use saltwing_types::{ColumnRef, CompareOp, Expr, Span, SqlType, typing};
 use sqlparser::ast::{
-    self, Join, JoinConstraint, JoinOperator, ObjectName, Query, TableAlias, TableFactor, TableVersion, TableWithJoins,
+    self, Join, JoinConstraint, JoinOperator, ObjectName, TableAlias, TableFactor, TableVersion, TableWithJoins,
 };
 
 use crate::as_of::table_as_of;
 use crate::condition::conditions;
 use crate::error::BindError;
-use crate::query_binder::{Bound, NamedCte, QueryBinder, foreign};
+use crate::query_binder::{Bound, CteName, OuterScope, QueryBinder, foreign};
 use crate::scope::Scope;
 use crate::select::plain_table;
-use crate::tree::{BoundQuery, JoinKind, Output, Relation, Scan};
+use crate::subquery_column::SubqueryBinder;
+use crate::tree::{ExternalSource, JoinKind, Output, Relation, Scan, SubqueryColumn};
 
 /// A relation, and how expressions name its columns.
-type Named = (Relation, Scope);
+pub(crate) type Named = (Relation, Scope);
 
 impl QueryBinder<'_> {
     /// The relation of a FROM clause.
     pub(crate) fn from(&self, from: &[TableWithJoins]) -> Bound<Named> {
-        let mut items = from.iter().map(|item| self.joined(item));
-        let Some(first) = items.next() else {
-            let relation = Relation::Values { rows: vec![Vec::new()], columns: Vec::new() };
-            return Ok((relation, Scope::of_no_from()));
+        let Some((first, others)) = from.split_first() else {
+            return Ok((Relation::one_row(), Scope::of_no_from()));
         };
-        let (relation, scope) = items.try_fold(first?, |left: Named, right| -> Bound<Named> {
-            let right = right?;
-            Ok((joined(JoinKind::Inner, left.0, right.0, Vec::new()), left.1.and(right.1)))
+        let first = self.joined(first, None)?;
+        let (relation, scope) = others.iter().try_fold(first, |left: Named, right| -> Bound<Named> {
+            let (relation, scope) = self.joined(right, Some(&left.1))?;
+            let lateral = is_lateral(&right.relation);
+            Ok((joined(JoinKind::Inner, lateral, left.0, relation, Vec::new()), left.1.and(scope)))
         })?;
         scope.check_names()?;
         Ok((relation, scope))
     }
 
-    fn joined(&self, item: &TableWithJoins) -> Bound<Named> {
-        let first = self.factor(&item.relation)?;
+    /// An item of FROM: a table, and the joins with it. `left` has the names of the items before it.
+    fn joined(&self, item: &TableWithJoins, left: Option<&Scope>) -> Bound<Named> {
+        if left.is_some() && item.joins.iter().any(|join| is_lateral(&join.relation)) {
+            return foreign("LATERAL in a join after a comma");
+        }
+        let first = self.factor(&item.relation, left)?;
         item.joins.iter().try_fold(first, |left, join| self.join(left, join))
     }
 
-    fn factor(&self, factor: &TableFactor) -> Bound<Named> {
+    fn factor(&self, factor: &TableFactor, left: Option<&Scope>) -> Bound<Named> {
         if let Some((name, alias, version)) = plain_table(factor) {
             return self.table(name, alias, version);
         }
         match factor {
-            TableFactor::Derived { lateral: false, subquery, alias, sample: None } => {
-                self.query_in_brackets(subquery, alias.as_ref())
+            TableFactor::Table { alias: Some(alias), .. } if !alias.columns.is_empty() => {
+                let mut table = factor.clone();
+                if let TableFactor::Table { alias: Some(alias), .. } = &mut table {
+                    alias.columns.clear();
+                }
+                let (relation, scope) = self.factor(&table, left)?;
+                Ok((relation, renamed(scope.shown(), Some(alias))?))
+            }
+            TableFactor::Derived { lateral, subquery, alias, sample: None } => {
+                let outer = left.map(|scope| OuterScope { scope, around: self.outer });
+                let binder = QueryBinder { outer: outer.as_ref().filter(|_| *lateral).or(self.outer), ..*self };
+                let bound = binder.query(subquery, &[], false)?;
+                Ok((bound.relation, renamed(bound.output, alias.as_ref())?))
             }
             TableFactor::NestedJoin { table_with_joins, alias } => {
-                let (relation, scope) = self.joined(table_with_joins)?;
+                let (relation, scope) = self.joined(table_with_joins, None)?;
                 match alias {
                     // Under a name of its own it has the columns that `*` shows.
                     Some(alias) => Ok((relation, renamed(scope.shown(), Some(alias))?)),
@@ -69,21 +86,28 @@ impl QueryBinder<'_> {
         if schema.is_none()
             && let Some(cte) = self.ctes.map_or(Ok(None), |ctes| ctes.find(&name.value))?
         {
-            return match version {
-                None => self.named_cte(&cte, alias, expr_span(&ast::Expr::Identifier(name.clone()))),
-                Some(_) => foreign("AS OF behind what is no table"),
+            let span = expr_span(&ast::Expr::Identifier(name.clone()));
+            return match (version, cte) {
+                (Some(_), _) => foreign("AS OF behind what is no table"),
+                (None, CteName::Query(cte)) => self.named_cte(&cte, alias, span),
+                (None, CteName::WorkTable(table)) => self.work_table(table, &name.value, alias, span),
             };
         }
-        if schema.is_some_and(|schema| schema.eq_ignore_ascii_case(saltwing_catalog::INFORMATION_SCHEMA)) {
-            return foreign("a view of the catalog");
-        }
         let span = expr_span(&ast::Expr::Identifier(name.clone()));
+        if let Some(view) = catalog_view(schema, &name.value).filter(|_| version.is_none()) {
+            let columns = view.columns.iter().map(|(name, ty)| ((*name).to_owned(), *ty, true)).collect();
+            return Ok(self.external(ExternalSource::Catalog(view), columns, alias, span));
+        }
         let table = match self.catalog.resolve(schema, &name.value) {
             Ok(table) => table,
-            Err(_) if schema.is_none() && self.catalog.arrow_table(&name.value).is_some() => {
-                return foreign("a table of the program");
+            Err(error) => {
+                let arrow = schema.is_none().then(|| self.catalog.arrow_table(&name.value)).flatten();
+                let Some(table) = arrow else { return Err(BindError::from(error).at(span).into()) };
+                let Some(columns) = table.columns().filter(|_| version.is_none()) else {
+                    return foreign("a table of the program");
+                };
+                return Ok(self.external(ExternalSource::Arrow(table), columns, alias, span));
             }
-            Err(error) => return Err(BindError::from(error).at(span).into()),
         };
         let table = match version {
             Some(version) => table_as_of(table, version, self.params, self.subqueries)?,
@@ -97,34 +121,28 @@ impl QueryBinder<'_> {
         Ok((Relation::Scan(scan), scope))
     }
 
-    fn query_in_brackets(&self, query: &Query, alias: Option<&TableAlias>) -> Bound<Named> {
-        let bound = self.query(query, &[], false)?;
-        Ok((bound.relation, renamed(bound.output, alias)?))
-    }
-
-    /// The rows of a query of a WITH clause, under its name or an alias.
-    fn named_cte(
+    /// Rows that no store of ours holds, with their columns by name, type, and whether they can be NULL.
+    fn external(
         &self,
-        NamedCte { cte, number, scope }: &NamedCte<'_>,
+        source: ExternalSource,
+        columns: Vec<(String, SqlType, bool)>,
         alias: Option<&TableAlias>,
         span: Option<Span>,
-    ) -> Bound<Named> {
-        let BoundQuery { mut relation, output } =
-            QueryBinder { ctes: Some(scope), ..*self }.query(&cte.query, &[], false)?;
-        if relation.is_volatile() {
-            let mut columns: Vec<ColumnRef> = Vec::new();
-            for Output { column, .. } in &output {
-                if !columns.contains(column) {
-                    columns.push(column.clone());
-                }
+    ) -> Named {
+        let first = self.ids.take(columns.len());
+        let column = |(place, (name, ty, nullable))| ColumnRef { index: first + place, name, ty, nullable, span: None };
+        let columns: Vec<ColumnRef> = columns.into_iter().enumerate().map(column).collect();
+        let output = columns.iter().map(|column| Output { label: column.name.clone(), column: column.clone() });
+        let output = output.collect();
+        let alias_name = alias.map(|alias| alias.name.value.clone());
+        let scope = match (alias, &source) {
+            (Some(alias), _) => Scope::of_query(output, alias_name.clone(), alias_span(alias)),
+            (None, ExternalSource::Arrow(table)) => Scope::of_external(output, None, table.name.clone(), span),
+            (None, ExternalSource::Catalog(view)) => {
+                Scope::of_external(output, Some(INFORMATION_SCHEMA), view.name.to_owned(), span)
             }
-            relation = Relation::Shared { cte: *number, input: Box::new(relation), columns };
-        }
-        let columns = relabelled(output, &cte.alias)?;
-        match alias {
-            Some(alias) => Ok((relation, renamed(columns, Some(alias))?)),
-            None => Ok((relation, Scope::of_query(columns, Some(cte.alias.name.value.clone()), span))),
-        }
+        };
+        (Relation::External { source, alias: alias_name, columns }, scope)
     }
 
     fn join(&self, left: Named, join: &Join) -> Bound<Named> {
@@ -137,21 +155,39 @@ impl QueryBinder<'_> {
             JoinOperator::FullOuter(constraint) => (JoinKind::Full, constraint),
             _ => return foreign("this kind of join"),
         };
-        let right = self.factor(&join.relation)?;
+        let lateral = is_lateral(&join.relation);
+        if lateral && !matches!(kind, JoinKind::Inner | JoinKind::Left) {
+            return foreign("LATERAL on the right of a RIGHT or FULL JOIN");
+        }
+        let right = self.factor(&join.relation, Some(&left.1))?;
         match constraint {
             JoinConstraint::None if kind == JoinKind::Inner => {
-                Ok((joined(kind, left.0, right.0, Vec::new()), left.1.and(right.1)))
+                Ok((joined(kind, lateral, left.0, right.0, Vec::new()), left.1.and(right.1)))
             }
             JoinConstraint::None => foreign("an outer join without a condition"),
             JoinConstraint::On(condition) => {
                 let size = left.1.size();
                 let both = left.1.and(right.1);
-                let lowered = self.lowerer(&both, None).lower(condition)?;
+                let queries = SubqueryBinder::new(self, &both);
+                let lowered = queries.lowerer(None).lower(condition)?;
                 let condition =
                     typing::condition(lowered).map_err(|error| BindError::from(error).at(expr_span(condition)))?;
-                let relation = joined(kind, left.0, right.0, conditions(condition));
+                let (of_subqueries, plain): (Vec<_>, Vec<_>) =
+                    conditions(condition).into_iter().partition(|condition| queries.are_named_in(&condition.expr));
+                let subqueries = queries.into_subqueries();
+                let relation = match kind {
+                    // As in WHERE.
+                    JoinKind::Inner => {
+                        joined(kind, lateral, left.0, right.0, plain).applied(subqueries).filtered(of_subqueries)
+                    }
+                    _ => {
+                        let (left, right) = applied_to_sides(left.0, right.0, subqueries)?;
+                        joined(kind, lateral, left, right, plain.into_iter().chain(of_subqueries).collect())
+                    }
+                };
                 Ok((relation, both.nullable(size, kind.fills())))
             }
+            _ if lateral => foreign("LATERAL with USING"),
             JoinConstraint::Using(names) => self.merge(kind, left, right, names),
             JoinConstraint::Natural => {
                 let shown = right.1.shown();
@@ -193,7 +229,7 @@ impl QueryBinder<'_> {
             };
             merged.push((Output { label, column }, sides));
         }
-        let relation = joined(kind, left.0, right.0, equalities).projected(computed);
+        let relation = joined(kind, false, left.0, right.0, equalities).projected(computed);
         let size = left.1.size();
         let scope = left.1.and(right.1).nullable(size, kind.fills());
         let scope = merged.into_iter().fold(scope, |scope, (output, sides)| scope.with_merged(output, sides));
@@ -202,7 +238,7 @@ impl QueryBinder<'_> {
 }
 
 /// The names of columns under an alias, which may give them other ones.
-fn renamed(mut columns: Vec<Output>, alias: Option<&TableAlias>) -> Bound<Scope> {
+pub(crate) fn renamed(mut columns: Vec<Output>, alias: Option<&TableAlias>) -> Bound<Scope> {
     if let Some(alias) = alias {
         columns = relabelled(columns, alias)?;
     }
@@ -211,7 +247,7 @@ fn renamed(mut columns: Vec<Output>, alias: Option<&TableAlias>) -> Bound<Scope>
 }
 
 /// Columns with the labels that an alias gives the first ones of them.
-fn relabelled(mut columns: Vec<Output>, alias: &TableAlias) -> Bound<Vec<Output>> {
+pub(crate) fn relabelled(mut columns: Vec<Output>, alias: &TableAlias) -> Bound<Vec<Output>> {
     let names = &alias.columns;
     if names.len() > columns.len() || names.iter().any(|name| name.data_type.is_some()) {
         return foreign("a list of columns after an alias");
@@ -226,6 +262,34 @@ fn alias_span(alias: &TableAlias) -> Option<Span> {
     expr_span(&ast::Expr::Identifier(alias.name.clone()))
 }
 
-fn joined(kind: JoinKind, left: Relation, right: Relation, conditions: Vec<saltwing_plan::Condition>) -> Relation {
-    Relation::Join { kind, left: Box::new(left), right: Box::new(right), conditions }
+fn is_lateral(factor: &TableFactor) -> bool {
+    matches!(factor, TableFactor::Derived { lateral: true, .. })
+}
+
+fn joined(
+    kind: JoinKind,
+    lateral: bool,
+    left: Relation,
+    right: Relation,
+    conditions: Vec<saltwing_plan::Condition>,
+) -> Relation {
+    Relation::Join { kind, left: Box::new(left), right: Box::new(right), lateral, conditions }
+}
+
+/// The sides of an outer join whose condition has subqueries, each applied to the side whose columns it names.
+fn applied_to_sides(left: Relation, right: Relation, subqueries: Vec<SubqueryColumn>) -> Bound<(Relation, Relation)> {
+    let (mut of_left, mut of_right) = (Vec::new(), Vec::new());
+    for subquery in subqueries {
+        let mut columns = subquery.outer_columns();
+        columns.extend(subquery.values().iter().flat_map(Expr::columns));
+        let known = |side: &Relation, others: &[SubqueryColumn]| {
+            columns.iter().any(|id| side.has_column(*id) || others.iter().any(|other| other.column.index == *id))
+        };
+        match (known(&left, &of_left), known(&right, &of_right)) {
+            (true, true) => return foreign("a subquery over both sides of an outer join"),
+            (true, false) => of_left.push(subquery),
+            (false, _) => of_right.push(subquery),
+        }
+    }
+    Ok((left.applied(of_left), right.applied(of_right)))
 }

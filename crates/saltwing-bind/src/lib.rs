@@ -20,6 +20,7 @@ mod conflict;
 mod create_index;
 mod create_table;
 mod create_table_as;
+mod cte;
 mod dml;
 mod error;
 mod exact;
@@ -49,6 +50,7 @@ mod select;
 mod sequence;
 mod split_on;
 mod subquery;
+mod subquery_column;
 mod table_option;
 mod target;
 mod time_column;
@@ -99,8 +101,8 @@ pub use subquery::{Candidate, Subquery, candidates, placed, with_placeholders};
 pub use table_option::is_phoenix_option;
 pub use target::{column_path, resolve, table_path, target_columns};
 pub use tree::{
-    BoundQuery, CallColumn, ComputedColumn, JoinKind, Output, Relation, Scan, SetInput, SetOperator, SortItem,
-    group_columns, value_of,
+    BoundQuery, CallColumn, ComputedColumn, ExternalSource, JoinKind, Output, Relation, Scan, SetInput, SetOperator,
+    SortItem, SubqueryColumn, SubqueryKind, group_columns, value_of,
 };
 pub use update::{BoundUpdate, ChangedColumns, update};
 pub use view::{

@@ -5,7 +5,8 @@
 
 use saltwing_sql::{expr_span, function_of, interval_of, parameter_place};
 use saltwing_types::{
-    ArithOp, CompareOp, Expr, Function, Interrupted, Span, SqlType, Value, ValueError, eval, interrupt, typing,
+    ArithOp, ColumnRef, CompareOp, Expr, Function, Interrupted, Span, SqlType, Value, ValueError, eval, interrupt,
+    typing,
 };
 use sqlparser::ast::{self, BinaryOperator, UnaryOperator};
 
@@ -72,9 +73,19 @@ impl LowerError {
     }
 }
 
-type Lower = std::result::Result<Expr, LowerError>;
+pub(crate) type Lower = std::result::Result<Expr, LowerError>;
+
+/// The queries around an expression, and those in it.
+pub(crate) trait Queries {
+    /// The column of a query around this one that `parts` name; `None` if no such query has it.
+    fn outer_column(&self, parts: &[&str], span: Option<Span>) -> Option<Result<ColumnRef>>;
+
+    /// The value of a subquery, or of a comparison with one, as a column.
+    fn subquery(&self, e: &ast::Expr, lowerer: &Lowerer<'_>) -> Lower;
+}
 
 /// Lowers expressions over one scope.
+#[derive(Clone, Copy)]
 pub struct Lowerer<'a> {
     /// The names.
     pub scope: &'a Scope,
@@ -86,6 +97,8 @@ pub struct Lowerer<'a> {
     pub operands: &'a [Expr],
     /// Where calls of aggregate functions go; without it there is no place for them.
     pub collector: Option<&'a Collector<'a>>,
+    /// Where subqueries go; without it there is no place for them.
+    pub(crate) queries: Option<&'a dyn Queries>,
 }
 
 /// The comparison that an operator is.
@@ -138,20 +151,30 @@ pub fn operand_place(e: &ast::Expr) -> Option<usize> {
 /// # Errors
 /// What the rules refuse.
 pub fn operation(e: &ast::Expr, operands: &[Expr]) -> Result<Expr> {
-    let (scope, params) = (&Scope::empty(), Params::Open);
-    let lowerer = Lowerer { scope, params, subqueries: &[], operands, collector: None };
+    let scope = Scope::empty();
+    let lowerer = Lowerer { operands, ..Lowerer::new(&scope, Params::Open) };
     lowerer.lower(e).map_err(LowerError::into_error)
 }
 
 /// The value of an expression without columns; `None` of one that has none, or not before it runs.
 pub fn constant(e: &ast::Expr, params: Params<'_>) -> Option<Value> {
-    let lowerer = Lowerer { scope: &Scope::empty(), params, subqueries: &[], operands: &[], collector: None };
-    let lowered = lowerer.lower(e).ok().filter(Expr::is_constant)?;
+    let lowered = Lowerer::new(&Scope::empty(), params).lower(e).ok().filter(Expr::is_constant)?;
     eval::eval(&lowered, &[]).ok()
 }
 
-impl Lowerer<'_> {
-    /// The same names and parameters where no aggregate may stand.
+impl<'a> Lowerer<'a> {
+    /// A lowerer over these names and parameters, where no subquery and no aggregate may stand.
+    pub fn new(scope: &'a Scope, params: Params<'a>) -> Self {
+        Self { scope, params, subqueries: &[], operands: &[], collector: None, queries: None }
+    }
+
+    /// The same where placeholders may stand for these subqueries.
+    #[must_use]
+    pub fn with_subqueries(self, subqueries: &'a [Subquery]) -> Self {
+        Self { subqueries, ..self }
+    }
+
+    /// The same where no aggregate may stand.
     pub(crate) fn of_rows(&self) -> Self {
         Self { collector: None, ..*self }
     }
@@ -211,6 +234,12 @@ impl Lowerer<'_> {
             ast::Expr::Case { operand, conditions, else_result, .. } => {
                 self.case(operand.as_deref(), conditions, else_result.as_deref())
             }
+            ast::Expr::Subquery(_) | ast::Expr::Exists { .. } | ast::Expr::InSubquery { .. } => self.subquery(e),
+            ast::Expr::AnyOp { right, .. } | ast::Expr::AllOp { right, .. }
+                if matches!(**right, ast::Expr::Subquery(_)) =>
+            {
+                self.subquery(e)
+            }
             ast::Expr::Function(_)
             | ast::Expr::Substring { .. }
             | ast::Expr::Trim { .. }
@@ -220,29 +249,55 @@ impl Lowerer<'_> {
             | ast::Expr::AnyOp { .. }
             | ast::Expr::AllOp { .. }
             | ast::Expr::Extract { .. } => self.call(e),
-            ast::Expr::Subquery(_) | ast::Expr::Exists { .. } | ast::Expr::InSubquery { .. } => {
-                foreign("a subquery", e)
-            }
             other => foreign(&format!("`{other}`"), e),
         }
     }
 
     fn column(&self, name: &str, span: Option<Span>) -> Lower {
-        let column = self.scope.resolve(&[name], span).map(Expr::Column);
-        let alias = || self.collector.and_then(|collector| collector.alias(name));
-        column.or_else(|error| alias().ok_or(error)).map_err(LowerError::Invalid)
+        let error = match self.scope.resolve(&[name], span) {
+            Ok(column) => return Ok(Expr::Column(column)),
+            Err(error) => error,
+        };
+        match self.collector.and_then(|collector| collector.alias(name)) {
+            Some(item) => Ok(item),
+            None => self.outer_column(&[name], span, error),
+        }
     }
 
     fn qualified_column(&self, parts: &[ast::Ident], span: Option<Span>) -> Lower {
         let parts: Vec<&str> = parts.iter().map(|p| p.value.as_str()).collect();
         if let Some((_, qualifier)) = parts.split_last()
-            && !self.scope.is_empty()
+            && (!self.scope.is_empty() || self.queries.is_some())
             && !self.scope.is_qualifier(qualifier)
         {
-            let error = BindErrorKind::NoSuchQualifier(qualifier.join("."));
-            return Err(BindError::from(error).into());
+            let error = match self.scope.is_empty() {
+                true => self.scope.no_columns(&parts),
+                false => BindErrorKind::NoSuchQualifier(qualifier.join(".")).into(),
+            };
+            return self.outer_column(&parts, span, error.at(span));
         }
         Ok(Expr::Column(self.scope.resolve(&parts, span)?))
+    }
+
+    /// The column of a query around this one, which has none of that name: it gave `error`.
+    fn outer_column(&self, parts: &[&str], span: Option<Span>, error: BindError) -> Lower {
+        let is_missing = matches!(
+            error.kind,
+            BindErrorKind::NoSuchColumn { .. }
+                | BindErrorKind::ColumnInConstant { .. }
+                | BindErrorKind::NoSuchQualifier(_)
+        );
+        match self.queries.filter(|_| is_missing).and_then(|queries| queries.outer_column(parts, span)) {
+            Some(column) => Ok(Expr::Column(column?)),
+            None => Err(error.into()),
+        }
+    }
+
+    fn subquery(&self, e: &ast::Expr) -> Lower {
+        match self.queries {
+            Some(queries) => queries.subquery(e, self),
+            None => foreign("a subquery", e),
+        }
     }
 
     fn unary(&self, e: &ast::Expr, op: UnaryOperator, operand: &ast::Expr) -> Lower {
@@ -447,6 +502,10 @@ impl Lowerer<'_> {
             ast::FunctionArgExpr::Expr(argument) => Some(inner.lower(argument)?),
             _ => return Err(foreign()),
         };
+        // It may belong to a query around this one.
+        if argument.as_ref().is_some_and(|argument| collector.is_of_outer_rows(argument)) {
+            return Err(foreign());
+        }
         let filter = match &call.filter {
             None => None,
             Some(filter) => Some(typing::condition(inner.lower(filter)?)?),

@@ -4,16 +4,19 @@ use std::cell::Cell;
 
 use saltwing_catalog::CatalogReader;
 use saltwing_sql::statement::{QueryStatement, SourceText};
-use saltwing_types::{ColumnRef, Expr, SqlType, typing};
+use saltwing_sql::{expr_span, tree_span};
+use saltwing_types::table::is_same_name;
+use saltwing_types::{ColumnRef, Expr, Span, SqlType, typing};
 use sqlparser::ast::{Cte, Query, SetExpr, SetOperator as Operator, SetQuantifier, Values};
 
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::lower::{LowerError, Params};
 use crate::plan_budget::check_plan_budget;
-use crate::query_binder::{Bound, CteScope, QueryBinder, foreign};
+use crate::query_binder::{Bound, CteScope, NamedCte, QueryBinder, foreign};
 use crate::scope::Scope;
 use crate::select::{QueryClauses, has_bound_clauses};
 use crate::subquery::Subquery;
+use crate::subquery_column::SubqueryBinder;
 use crate::tree::{BoundQuery, ColumnIds, ComputedColumn, Output, Relation, SetInput, SetOperator};
 
 /// Binds a query over tables and queries, whose expressions are all ours; `None` for another one, which the relational engine
@@ -31,7 +34,8 @@ pub fn query(
         check_plan_budget(&statement.query)?;
     }
     let ids = ColumnIds::default();
-    let binder = QueryBinder { catalog, params, subqueries, ids: &ids, hints: &statement.hints, ctes: None };
+    let binder =
+        QueryBinder { catalog, params, subqueries, ids: &ids, hints: &statement.hints, ctes: None, outer: None };
     match binder.query(&statement.query, &statement.items, statement.after.is_some()) {
         Ok(bound) => Ok(Some(bound)),
         Err(LowerError::Unsupported(..)) => Ok(None),
@@ -67,21 +71,41 @@ impl QueryBinder<'_> {
         if list.iter().any(|cte| cte.materialized.is_some() || cte.from.is_some()) {
             return foreign("MATERIALIZED");
         }
+        for (place, Cte { alias, .. }) in list.iter().enumerate() {
+            let is_it = |other: &Cte| is_same_name(&other.alias.name.value, &alias.name.value);
+            if list.get(..place).unwrap_or_default().iter().any(is_it) {
+                let error = BindErrorKind::Syntax(format!("the name {} stands twice in WITH", alias.name));
+                return Err(BindError::from(error)
+                    .at(expr_span(&sqlparser::ast::Expr::Identifier(alias.name.clone())))
+                    .into());
+            }
+        }
         let named: Vec<Cell<bool>> = list.iter().map(|_| Cell::new(false)).collect();
         let first_number = self.ids.take_ctes(list.len());
-        let scope = |visible| CteScope { around: self.ctes, list, visible, is_recursive, first_number, named: &named };
+        let (around, outer) = (self.ctes, self.outer);
+        let scope = |visible| CteScope {
+            around,
+            list,
+            visible,
+            is_recursive,
+            first_number,
+            named: &named,
+            outer,
+            work_table: None,
+        };
         let all = scope(list.len());
         let bound = bind(&QueryBinder { ctes: Some(&all), ..*self })?;
         // One that nothing names is right, too.
         for (place, cte) in list.iter().enumerate().rev() {
             if !named.get(place).is_some_and(Cell::get) {
-                QueryBinder { ctes: Some(&scope(place)), ..*self }.query(&cte.query, &[], false)?;
+                let number = first_number + place;
+                self.named_cte(&NamedCte { cte, number, scope: scope(place) }, None, None)?;
             }
         }
         Ok(bound)
     }
 
-    fn body(&self, body: &SetExpr, items: &[SourceText]) -> Bound<BoundQuery> {
+    pub(crate) fn body(&self, body: &SetExpr, items: &[SourceText]) -> Bound<BoundQuery> {
         match body {
             SetExpr::Select(select) => self.select(select, QueryClauses { items, ..QueryClauses::default() }),
             SetExpr::Query(query) => self.query(query, items, false),
@@ -111,14 +135,15 @@ impl QueryBinder<'_> {
     /// The rows of VALUES.
     fn values(&self, values: &Values) -> Bound<BoundQuery> {
         let scope = Scope::empty();
-        let lowerer = self.lowerer(&scope, None);
+        let queries = SubqueryBinder::new(self, &scope);
+        let lowerer = queries.lowerer(None);
         let mut rows = Vec::with_capacity(values.rows.len());
         let width = values.rows.first().map_or(0, |row| row.content.len());
         for row in &values.rows {
             if row.content.len() != width {
                 let text = format!("the rows of VALUES have {width} and {} values", row.content.len());
                 let error = BindError::from(BindErrorKind::Syntax(text));
-                return Err(error.at(row.content.first().and_then(saltwing_sql::expr_span)).into());
+                return Err(error.at(row.content.first().and_then(expr_span)).into());
             }
             let row = row.content.iter().map(|value| lowerer.lower(value)).collect::<Bound<Vec<Expr>>>()?;
             rows.push(row);
@@ -137,6 +162,9 @@ impl QueryBinder<'_> {
                 *value = typing::as_type(std::mem::replace(value, Expr::NULL), *ty)?;
             }
         }
+        if !queries.into_subqueries().is_empty() {
+            return foreign("a subquery in VALUES");
+        }
         let output = columns.iter().map(|column| Output { label: column.name.clone(), column: column.clone() });
         Ok(BoundQuery { output: output.collect(), relation: Relation::Values { rows, columns } })
     }
@@ -151,7 +179,7 @@ impl QueryBinder<'_> {
             {
                 let (operator, first, other) = (operator.name(), first.output.len(), bound.output.len());
                 let text = format!("{operator} takes queries of as many columns, and these have {first} and {other}");
-                return Err(BindError::from(BindErrorKind::Syntax(text)).into());
+                return Err(BindError::from(BindErrorKind::Syntax(text)).at(tree_span(*part)).into());
             }
             queries.push(bound);
         }
@@ -164,7 +192,8 @@ impl QueryBinder<'_> {
             let values: Vec<Expr> = queries.iter().filter_map(|query| value_at(query, place)).collect();
             let values: Vec<&Expr> = values.iter().collect();
             check_types(&values)?;
-            let ty = typing::common_type(&values)?;
+            let span = parts.iter().skip(1).filter_map(|part| tree_span(*part)).reduce(Span::union);
+            let ty = typing::common_type(&values).map_err(|error| BindError::from(error).at(span))?;
             let given = match operator {
                 SetOperator::Union => values.as_slice(),
                 SetOperator::Intersect { .. } | SetOperator::Except { .. } => values.get(..1).unwrap_or_default(),
@@ -179,7 +208,7 @@ impl QueryBinder<'_> {
     }
 
     /// A query as an input of a set operation with these columns.
-    fn set_input(&self, query: BoundQuery, columns: &[ColumnRef]) -> Bound<SetInput> {
+    pub(crate) fn set_input(&self, query: BoundQuery, columns: &[ColumnRef]) -> Bound<SetInput> {
         let mut computed: Vec<ComputedColumn> = Vec::with_capacity(columns.len());
         for (place, column) in columns.iter().enumerate() {
             let Some(value) = value_at(&query, place) else { continue };

@@ -5,13 +5,14 @@ use std::cell::Cell;
 use saltwing_catalog::CatalogReader;
 use saltwing_sql::statement::Hint;
 use saltwing_types::table::is_same_name;
+use saltwing_types::{ColumnRef, Span};
 use sqlparser::ast::Cte;
 
-use crate::collector::Collector;
-use crate::lower::{LowerError, Lowerer, Params};
+use crate::error::{BindErrorKind, Result};
+use crate::lower::{LowerError, Params};
 use crate::scope::Scope;
 use crate::subquery::Subquery;
-use crate::tree::ColumnIds;
+use crate::tree::{ColumnIds, Output};
 
 /// What binding gives, or why the query is not bound.
 pub(crate) type Bound<T> = std::result::Result<T, LowerError>;
@@ -31,12 +32,32 @@ pub(crate) struct QueryBinder<'a> {
     pub(crate) hints: &'a [Hint],
     /// The WITH queries that a FROM clause may name.
     pub(crate) ctes: Option<&'a CteScope<'a>>,
+    /// The query around the one that is bound.
+    pub(crate) outer: Option<&'a OuterScope<'a>>,
 }
 
-impl QueryBinder<'_> {
-    /// Lowers the expressions over a scope.
-    pub(crate) fn lowerer<'s>(&'s self, scope: &'s Scope, collector: Option<&'s Collector<'s>>) -> Lowerer<'s> {
-        Lowerer { scope, params: self.params, subqueries: self.subqueries, operands: &[], collector }
+/// The names of a query around another one.
+pub(crate) struct OuterScope<'a> {
+    pub(crate) scope: &'a Scope,
+    /// The query around it.
+    pub(crate) around: Option<&'a OuterScope<'a>>,
+}
+
+impl OuterScope<'_> {
+    /// The column of the innermost query that has one of this name.
+    pub(crate) fn column(&self, parts: &[&str], span: Option<Span>) -> Option<Result<ColumnRef>> {
+        let is_other = match parts.split_last() {
+            Some((_, [])) | None => self.scope.is_empty(),
+            Some((_, qualifier)) => !self.scope.is_qualifier(qualifier),
+        };
+        let around = || self.around.and_then(|around| around.column(parts, span));
+        if is_other {
+            return around();
+        }
+        match self.scope.resolve(parts, span) {
+            Err(error) if parts.len() == 1 && matches!(error.kind, BindErrorKind::NoSuchColumn { .. }) => around(),
+            found => Some(found),
+        }
     }
 }
 
@@ -53,6 +74,22 @@ pub(crate) struct CteScope<'a> {
     pub(crate) first_number: usize,
     /// Which of them were named.
     pub(crate) named: &'a [Cell<bool>],
+    /// The query around the WITH clause.
+    pub(crate) outer: Option<&'a OuterScope<'a>>,
+    /// The first of those that may not be named, inside of its own further rounds.
+    pub(crate) work_table: Option<&'a WorkTable>,
+}
+
+/// The rows of the round before, as a recursive query names them.
+pub(crate) struct WorkTable {
+    pub(crate) number: usize,
+    pub(crate) columns: Vec<Output>,
+}
+
+/// What a name of a WITH clause stands for.
+pub(crate) enum CteName<'a> {
+    Query(NamedCte<'a>),
+    WorkTable(&'a WorkTable),
 }
 
 /// A query of a WITH clause that a FROM clause names.
@@ -65,19 +102,24 @@ pub(crate) struct NamedCte<'a> {
 }
 
 impl<'a> CteScope<'a> {
-    /// The query of a name: the innermost one.
-    pub(crate) fn find(&'a self, name: &str) -> Bound<Option<NamedCte<'a>>> {
+    /// What a name stands for: the innermost query of this name.
+    pub(crate) fn find(&'a self, name: &str) -> Bound<Option<CteName<'a>>> {
         let is_it = |cte: &Cte| is_same_name(&cte.alias.name.value, name);
         let hidden = self.list.get(self.visible..).unwrap_or_default();
+        if let (Some(table), Some(own)) = (self.work_table, hidden.first())
+            && is_it(own)
+        {
+            return Ok(Some(CteName::WorkTable(table)));
+        }
         if self.is_recursive && hidden.iter().any(is_it) {
-            return foreign("a recursive query");
+            return foreign("a query that names one after it");
         }
         let visible = self.list.get(..self.visible).unwrap_or_default();
         match visible.iter().position(is_it).and_then(|place| Some((place, visible.get(place)?))) {
             Some((place, cte)) => {
                 self.named.get(place).inspect(|named| named.set(true));
-                let scope = CteScope { visible: place, ..*self };
-                Ok(Some(NamedCte { cte, number: self.first_number + place, scope }))
+                let scope = CteScope { visible: place, work_table: None, ..*self };
+                Ok(Some(CteName::Query(NamedCte { cte, number: self.first_number + place, scope })))
             }
             None => self.around.map_or(Ok(None), |around| around.find(name)),
         }

@@ -46,8 +46,10 @@ pub(crate) struct ScopeSize {
 #[derive(Clone)]
 struct ScopeRelation {
     columns: Columns,
-    /// How the statement calls it, where it gives it another name.
+    /// How the statement calls it, where it gives it another name; the name of what is no table of a store.
     alias: Option<String>,
+    /// The schema of what is no table of a store.
+    schema: Option<&'static str>,
     /// Where the statement gives it this name.
     span: Option<Span>,
     /// Whether an outer join adds rows without values for its columns.
@@ -121,8 +123,23 @@ impl Scope {
         Self::of_columns(Columns::Query(columns), alias, span)
     }
 
+    /// The columns of what is no table of a store, by its name and perhaps its schema.
+    pub(crate) fn of_external(
+        columns: Vec<Output>,
+        schema: Option<&'static str>,
+        name: String,
+        span: Option<Span>,
+    ) -> Self {
+        let mut scope = Self::of_query(columns, Some(name), span);
+        scope.relations.iter_mut().for_each(|relation| relation.schema = schema);
+        scope
+    }
+
     fn of_columns(columns: Columns, alias: Option<String>, span: Option<Span>) -> Self {
-        Self { relations: vec![ScopeRelation { columns, alias, span, is_nullable: false }], ..Self::empty() }
+        Self {
+            relations: vec![ScopeRelation { columns, alias, schema: None, span, is_nullable: false }],
+            ..Self::empty()
+        }
     }
 
     /// # Errors
@@ -251,7 +268,7 @@ impl Scope {
         Ok(Some(ColumnRef { index: table.width() + column.index, ..column }))
     }
 
-    fn no_columns(&self, parts: &[&str]) -> BindError {
+    pub(crate) fn no_columns(&self, parts: &[&str]) -> BindError {
         let error = BindErrorKind::ColumnInConstant { place: self.place, column: parts.join(".") };
         BindError::from(error).help(match self.place {
             VALUES => {
@@ -378,6 +395,7 @@ impl ScopeRelation {
                 let name = match parts {
                     [column] => column,
                     [qualifier, column] if self.is_named(&[qualifier]) => column,
+                    [schema, name, column] if self.is_named(&[schema, name]) => column,
                     _ => return Ok(None),
                 };
                 let mut named = columns.iter().filter(|output| is_same_name(&output.label, name));
@@ -457,7 +475,13 @@ impl ScopeRelation {
     fn fit(&self, parts: &[&str]) -> Fit {
         let fit = |is_it, fit| if is_it { fit } else { Fit::Other };
         match (parts, &self.alias, &self.columns) {
-            ([name], Some(alias), _) => fit(is_same_name(name, alias), Fit::Whole),
+            ([name], Some(alias), _) => {
+                fit(is_same_name(name, alias), if self.schema.is_none() { Fit::Whole } else { Fit::WithoutSchema })
+            }
+            ([schema, name], Some(alias), _) => {
+                let is_schema = self.schema.is_some_and(|own| is_same_name(own, schema));
+                fit(is_schema && is_same_name(name, alias), Fit::Whole)
+            }
             ([name], None, Columns::Table(table, _)) => {
                 let TableName { schema, name: table } = &table.def().name;
                 fit(is_same_name(name, table), if schema.is_none() { Fit::Whole } else { Fit::WithoutSchema })
@@ -474,7 +498,7 @@ impl ScopeRelation {
     /// The name, with its schema, by which expressions may call it; a query may have none.
     fn exposed_name(&self) -> Option<Vec<&str>> {
         match (&self.alias, &self.columns) {
-            (Some(alias), _) => Some(vec![alias]),
+            (Some(alias), _) => Some(self.schema.into_iter().chain([alias.as_str()]).collect()),
             (None, Columns::Table(table, _)) => {
                 let name = &table.def().name;
                 Some(name.schema.as_deref().into_iter().chain([name.name.as_str()]).collect())

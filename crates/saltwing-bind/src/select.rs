@@ -1,5 +1,7 @@
 //! The clauses of a SELECT, and those around a query.
 
+use std::collections::HashSet;
+
 use saltwing_plan::Condition;
 use saltwing_sql::expr_span;
 use saltwing_sql::statement::SourceText;
@@ -18,7 +20,8 @@ use crate::outer_join::without_extra_rows;
 use crate::query_binder::{Bound, QueryBinder, foreign};
 use crate::row_count::RowCount;
 use crate::scope::Scope;
-use crate::tree::{BoundQuery, ColumnIds, ComputedColumn, Output, Relation, SortItem};
+use crate::subquery_column::SubqueryBinder;
+use crate::tree::{BoundQuery, CallColumn, ColumnIds, ComputedColumn, Output, Relation, SortItem, SubqueryColumn};
 
 /// A query over one table, without anything relational in it.
 pub(crate) struct Simple<'a> {
@@ -100,32 +103,44 @@ impl QueryBinder<'_> {
         if !has_bound_select_clauses(select) {
             return foreign("a clause of the SELECT");
         }
+        let first_input = self.ids.next();
         let (relation, scope) = self.from(&select.from)?;
-        let collector = Collector::new(self.ids, self.ids.next());
-        let lowerer = self.lowerer(&scope, Some(&collector));
-        let binder = Binder { lowerer, collector: &collector, scope: &scope, clauses };
-        binder.clauses(select)?.bound(self.ids, collector, relation)
+        let collector = Collector::new(self.ids, first_input);
+        let (of_where, others) = (SubqueryBinder::new(self, &scope), SubqueryBinder::new(self, &scope));
+        let lowerer = others.lowerer(Some(&collector));
+        let row_lowerer = of_where.lowerer(None);
+        let binder = Binder { lowerer, row_lowerer, collector: &collector, queries: &others, scope: &scope, clauses };
+        let clauses = binder.clauses(select)?;
+        let subqueries = Subqueries { of_where: of_where.into_subqueries(), others: others.into_subqueries() };
+        clauses.bound(self.ids, collector, subqueries, relation)
     }
 
     /// The tree of a query whose rows `query` gives, with the clauses around it: they are over its columns.
     pub(crate) fn around(&self, query: BoundQuery, clauses: QueryClauses<'_>) -> Bound<BoundQuery> {
         let scope = Scope::of_query(query.output.clone(), None, None);
-        let collector = Collector::new(self.ids, self.ids.next());
-        let lowerer = self.lowerer(&scope, None);
-        let binder = Binder { lowerer, collector: &collector, scope: &scope, clauses };
+        // Its columns are items by themselves.
+        let collector = Collector::new(self.ids, 0);
+        let queries = SubqueryBinder::new(self, &scope);
+        let (lowerer, row_lowerer) = (queries.lowerer(None), queries.lowerer(None));
+        let binder = Binder { lowerer, row_lowerer, collector: &collector, queries: &queries, scope: &scope, clauses };
         let items: Vec<Item> = items_of(query.output).collect();
         let order = binder.order(&items)?;
         let (limit, offset) = binder.limit()?;
         let is_page = clauses.is_page;
         let clauses = Clauses { items, order, limit, offset, is_page, ..Clauses::default() };
-        clauses.bound(self.ids, collector, query.relation)
+        let subqueries = Subqueries { of_where: Vec::new(), others: queries.into_subqueries() };
+        clauses.bound(self.ids, collector, subqueries, query.relation)
     }
 }
 
 /// Binds the clauses of one SELECT.
 struct Binder<'a> {
     lowerer: Lowerer<'a>,
+    /// Lowers the expressions of WHERE.
+    row_lowerer: Lowerer<'a>,
     collector: &'a Collector<'a>,
+    /// The subqueries of the clauses other than WHERE.
+    queries: &'a SubqueryBinder<'a>,
     scope: &'a Scope,
     clauses: QueryClauses<'a>,
 }
@@ -164,16 +179,38 @@ struct Clauses {
     is_page: bool,
 }
 
+/// The subqueries in the clauses of a SELECT.
+struct Subqueries {
+    of_where: Vec<SubqueryColumn>,
+    others: Vec<SubqueryColumn>,
+}
+
 impl Clauses {
     /// The tree of the SELECT.
-    fn bound(mut self, ids: &ColumnIds, collector: Collector<'_>, from: Relation) -> Bound<BoundQuery> {
+    fn bound(
+        mut self,
+        ids: &ColumnIds,
+        collector: Collector<'_>,
+        subqueries: Subqueries,
+        from: Relation,
+    ) -> Bound<BoundQuery> {
         let conditions = std::mem::take(&mut self.conditions);
-        let mut relation = without_extra_rows(from, &conditions).filtered(conditions);
+        let Subqueries { of_where, others } = subqueries;
+        // What is a column already, but none of the relation's, is computed: above, it is a column as all others are.
+        let is_given: HashSet<usize> = others.iter().map(|subquery| subquery.column.index).collect();
+        let passed = |column: &ColumnRef| !is_given.contains(&column.index) && !collector.is_outer_column(column);
+        let column_of = |expr: Expr| match &expr {
+            Expr::Column(column) if !passed(column) => ids.new_column_of(expr, Expr::to_string),
+            _ => ids.column_of(expr, Expr::to_string),
+        };
+        let mut relation = without_extra_rows(from, &conditions).applied(of_where).filtered(conditions);
         if !self.keys.is_empty() || !self.having.is_empty() || !collector.is_empty() {
-            relation = self.grouped(ids, collector, relation)?;
+            relation = self.grouped(&column_of, &collector, others, relation)?;
+        } else {
+            relation = relation.applied(others);
         }
         let (labels, items): (Vec<_>, Vec<_>) = self.items.into_iter().map(|item| (item.label, item.expr)).unzip();
-        let items: Vec<ComputedColumn> = items.into_iter().map(|item| ids.column_of(item, Expr::to_string)).collect();
+        let items: Vec<ComputedColumn> = items.into_iter().map(&column_of).collect();
         let output = |(label, item): (String, &ComputedColumn)| Output { label, column: item.column.clone() };
         let output: Vec<Output> = labels.into_iter().zip(&items).map(output).collect();
         let (mut sort, mut sort_columns) = (Vec::new(), Vec::new());
@@ -184,8 +221,7 @@ impl Clauses {
                     if self.is_distinct && !replace(&mut expr, &items, &|_| false) {
                         return foreign("ORDER BY what DISTINCT leaves out");
                     }
-                    let computed = ids.column_of(expr, Expr::to_string);
-                    sort_columns.push(computed);
+                    sort_columns.push(column_of(expr));
                     sort_columns.last().map(|computed| computed.column.clone())
                 }
             };
@@ -215,10 +251,22 @@ impl Clauses {
     }
 
     /// The groups of `input` that HAVING lets through. The clauses that follow are over keys and calls then.
-    fn grouped(&mut self, ids: &ColumnIds, collector: Collector<'_>, input: Relation) -> Bound<Relation> {
+    fn grouped(
+        &mut self,
+        column_of: &dyn Fn(Expr) -> ComputedColumn,
+        collector: &Collector<'_>,
+        subqueries: Vec<SubqueryColumn>,
+        input: Relation,
+    ) -> Bound<Relation> {
         let keys = std::mem::take(&mut self.keys);
-        let keys: Vec<ComputedColumn> = keys.into_iter().map(|key| ids.column_of(key, Expr::to_string)).collect();
-        let over_groups = |expr: &mut Expr| match replace(expr, &keys, &|column| !collector.is_input_column(column)) {
+        let calls = collector.calls();
+        let (of_rows, mut of_groups) = subqueries_of(subqueries, &keys, &calls);
+        let keys: Vec<ComputedColumn> = keys.into_iter().map(column_of).collect();
+        let group_ids: HashSet<usize> = of_groups.iter().map(|subquery| subquery.column.index).collect();
+        let passes = |column: &ColumnRef| {
+            collector.is_call(column) || collector.is_outer_column(column) || group_ids.contains(&column.index)
+        };
+        let over_groups = |expr: &mut Expr| match replace(expr, &keys, &passes) {
             true => Ok(()),
             false => foreign("a column that is neither grouped nor aggregated"),
         };
@@ -229,10 +277,39 @@ impl Clauses {
                 over_groups(expr)?;
             }
         }
+        for subquery in &mut of_groups {
+            subquery.values_mut().iter_mut().try_for_each(over_groups)?;
+            let is_group = |id: &usize| {
+                keys.iter().any(|key| key.is_input_column() && key.column.index == *id)
+                    || collector.is_outer_id(*id)
+                    || calls.iter().any(|call| call.column.index == *id)
+            };
+            if !subquery.outer_columns().iter().all(is_group) {
+                return foreign("a subquery that names a column which is not grouped");
+            }
+        }
         let having = std::mem::take(&mut self.having).into_iter().map(Condition::new).collect();
-        let calls = collector.into_calls();
-        Ok(Relation::Aggregate { input: Box::new(input), keys, calls }.filtered(having))
+        let input = Box::new(input.applied(of_rows));
+        Ok(Relation::Aggregate { input, keys, calls }.applied(of_groups).filtered(having))
     }
+}
+
+/// The subqueries that keys and calls of aggregate functions name, directly or by other subqueries, and the rest: these have a value for
+/// each row, those for each group.
+fn subqueries_of(
+    subqueries: Vec<SubqueryColumn>,
+    keys: &[Expr],
+    calls: &[CallColumn],
+) -> (Vec<SubqueryColumn>, Vec<SubqueryColumn>) {
+    let exprs = keys.iter().chain(calls.iter().flat_map(|call| call.call.exprs()));
+    let mut named: HashSet<usize> = exprs.flat_map(Expr::columns).collect();
+    // One names those before it alone.
+    for subquery in subqueries.iter().rev() {
+        if named.contains(&subquery.column.index) {
+            named.extend(subquery.values().iter().flat_map(Expr::columns));
+        }
+    }
+    subqueries.into_iter().partition(|subquery| named.contains(&subquery.column.index))
 }
 
 /// Puts columns in the place of the expressions that give them. `false` if the expression then names another column than these and
@@ -259,7 +336,7 @@ impl Binder<'_> {
         let items = self.items(&select.projection)?;
         let conditions = match &select.selection {
             None => Vec::new(),
-            Some(selection) => conditions(self.condition(&self.lowerer.of_rows(), selection)?),
+            Some(selection) => conditions(self.condition(&self.row_lowerer, selection)?),
         };
         let keys = self.keys(&select.group_by, &items)?;
         let having = match &select.having {
@@ -282,29 +359,22 @@ impl Binder<'_> {
         let (mut found, mut aliases) = (Vec::new(), Vec::new());
         for (i, item) in items.iter().enumerate() {
             match item {
-                SelectItem::Wildcard(options)
-                    if *options == ast::WildcardAdditionalOptions::default() || is_plain(options) =>
-                {
-                    found.extend(items_of(self.scope.shown()));
-                }
-                SelectItem::QualifiedWildcard(ast::SelectItemQualifiedWildcardKind::ObjectName(name), options)
-                    if is_plain(options) =>
-                {
+                SelectItem::Wildcard(options) => found.extend(self.wildcard(self.scope.shown(), options)?),
+                SelectItem::QualifiedWildcard(ast::SelectItemQualifiedWildcardKind::ObjectName(name), options) => {
                     let parts: Vec<&str> =
                         name.0.iter().filter_map(|p| p.as_ident()).map(|p| p.value.as_str()).collect();
-                    match self.scope.shown_of(&parts) {
-                        Some(columns) => found.extend(items_of(columns)),
-                        None => {
-                            let idents = name.0.iter().filter_map(|part| part.as_ident()).cloned().collect();
-                            let span = expr_span(&ast::Expr::CompoundIdentifier(idents));
-                            return Err(self.scope.no_such_wildcard(&parts).at(span).into());
-                        }
-                    }
+                    let Some(columns) = self.scope.shown_of(&parts) else {
+                        let idents = name.0.iter().filter_map(|part| part.as_ident()).cloned().collect();
+                        let span = expr_span(&ast::Expr::CompoundIdentifier(idents));
+                        return Err(self.scope.no_such_wildcard(&parts).at(span).into());
+                    };
+                    found.extend(self.wildcard(columns, options)?);
                 }
                 SelectItem::UnnamedExpr(e) => {
                     let expr = self.lowerer.lower(e)?;
                     let label = match &expr {
                         Expr::Column(column) if self.collector.is_input_column(column) => self.scope.label(column),
+                        Expr::Column(column) if self.collector.is_outer_column(column) => Some(column.name.clone()),
                         _ => None,
                     };
                     let text = || self.clauses.items.get(i).map_or_else(|| e.to_string(), |item| item.text.clone());
@@ -324,6 +394,38 @@ impl Binder<'_> {
             self.collector.name_item(alias, &expr);
         }
         Ok(found)
+    }
+
+    /// The items that a wildcard stands for: columns, without those that EXCLUDE names, or with what REPLACE puts in their places.
+    fn wildcard(&self, mut columns: Vec<Output>, options: &ast::WildcardAdditionalOptions) -> Bound<Vec<Item>> {
+        if is_plain(options) {
+            return Ok(items_of(columns).collect());
+        }
+        if options.opt_ilike.is_some() || options.opt_rename.is_some() || options.opt_alias.is_some() {
+            return foreign("an option of a wildcard");
+        }
+        let listed = |columns: &[Output], name: &ast::Ident| -> Bound<()> {
+            if columns.iter().any(|column| is_same_name(&column.label, &name.value)) {
+                return Ok(());
+            }
+            let error = BindErrorKind::NoSuchColumn { table: "*".into(), column: name.value.clone() };
+            Err(BindError::from(error).at(expr_span(&ast::Expr::Identifier(name.clone()))).into())
+        };
+        let excluded = excluded(options)?;
+        excluded.iter().try_for_each(|name| listed(&columns, name))?;
+        columns.retain(|column| !excluded.iter().any(|name| is_same_name(&column.label, &name.value)));
+        let replaced: Vec<&ast::ReplaceSelectElement> =
+            options.opt_replace.iter().flat_map(|replace| &replace.items).map(|item| &**item).collect();
+        replaced.iter().try_for_each(|item| listed(&columns, &item.column_name))?;
+        let item = |column: Output| {
+            let replaced = replaced.iter().find(|item| is_same_name(&column.label, &item.column_name.value));
+            let expr = match replaced {
+                Some(item) => self.lowerer.lower(&item.expr)?,
+                None => Expr::Column(column.column),
+            };
+            self.item(column.label, expr)
+        };
+        columns.into_iter().map(item).collect()
     }
 
     fn item(&self, label: String, expr: Expr) -> Bound<Item> {
@@ -348,7 +450,7 @@ impl Binder<'_> {
             let mut of_row = !key.is_constant() && key.sql_type().is_some_and(|ty| ty != SqlType::Null);
             key.walk(&mut |part| {
                 if let Expr::Column(column) = part {
-                    of_row = of_row && self.collector.is_input_column(column);
+                    of_row = of_row && (self.collector.is_input_column(column) || self.queries.is_subquery(column));
                 }
             });
             if !of_row {
@@ -413,7 +515,7 @@ impl Binder<'_> {
     }
 
     fn row_count(&self, e: &ast::Expr, clause: &str) -> Bound<RowCount> {
-        let lowered = self.lowerer.of_rows().lower(e)?;
+        let lowered = Lowerer { queries: None, ..self.lowerer.of_rows() }.lower(e)?;
         match &lowered {
             Expr::Param(index, _) => Ok(RowCount::Parameter(*index)),
             Expr::Subquery(..) => Ok(RowCount::Subquery),
@@ -435,6 +537,26 @@ impl Binder<'_> {
 /// The items that a wildcard stands for.
 fn items_of(columns: Vec<Output>) -> impl Iterator<Item = Item> {
     columns.into_iter().map(|Output { label, column }| Item { label, expr: Expr::Column(column) })
+}
+
+/// The columns that EXCLUDE or EXCEPT leaves out.
+fn excluded(options: &ast::WildcardAdditionalOptions) -> Bound<Vec<&ast::Ident>> {
+    let names: Vec<&ObjectName> = match &options.opt_exclude {
+        None => Vec::new(),
+        Some(ast::ExcludeSelectItem::Single(name)) => vec![name],
+        Some(ast::ExcludeSelectItem::Multiple(names)) => names.iter().collect(),
+    };
+    let mut excluded = Vec::new();
+    for name in names {
+        match name.0.as_slice() {
+            [part] => excluded.extend(part.as_ident()),
+            _ => return foreign("a qualified name in EXCLUDE"),
+        }
+    }
+    let except = options.opt_except.iter();
+    excluded
+        .extend(except.flat_map(|except| std::iter::once(&except.first_element).chain(&except.additional_elements)));
+    Ok(excluded)
 }
 
 pub(crate) fn is_plain(options: &ast::WildcardAdditionalOptions) -> bool {

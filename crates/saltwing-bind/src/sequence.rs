@@ -257,7 +257,8 @@ fn column(index: usize, name: String, ty: SqlType, nullable: bool) -> Expr {
 
 /// An expression of operands.
 fn lowered(expr: &ast::Expr, operands: &[Expr], params: Params<'_>) -> Result<Expr> {
-    let lowerer = Lowerer { scope: &Scope::empty(), params, subqueries: &[], operands, collector: None };
+    let scope = Scope::empty();
+    let lowerer = Lowerer { operands, ..Lowerer::new(&scope, params) };
     lowerer.lower(expr).map_err(|error| match error {
         LowerError::Invalid(error) => error,
         LowerError::Unsupported(what, span) => {

@@ -4,8 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
-use arrow::datatypes::SchemaRef;
-use saltwing_types::ErrorCode;
+use arrow::datatypes::{Field, SchemaRef};
+use saltwing_types::{ErrorCode, SqlType};
 
 /// Arrow batches under a name. Nothing of it is stored.
 #[derive(Debug)]
@@ -16,6 +16,16 @@ pub struct ArrowTable {
     pub schema: SchemaRef,
     /// The rows.
     pub rows: ArrowRows,
+}
+
+impl ArrowTable {
+    /// The columns: names, types, and whether they can be NULL. `None` if a column has an Arrow type of no SQL type.
+    pub fn columns(&self) -> Option<Vec<(String, SqlType, bool)>> {
+        let column = |field: &Arc<Field>| {
+            Some((field.name().clone(), saltwing_expr::sql_type(field.data_type())?, field.is_nullable()))
+        };
+        self.schema.fields().iter().map(column).collect()
+    }
 }
 
 /// The rows of an [`ArrowTable`].

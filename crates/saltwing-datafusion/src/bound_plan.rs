@@ -7,18 +7,23 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use datafusion::common::{Column, JoinConstraint, JoinType, NullEquality, TableReference};
+use arrow::datatypes::{Field, FieldRef, Schema};
+use datafusion::catalog::cte_worktable::CteWorkTable;
+use datafusion::common::{Column, DFSchemaRef, JoinConstraint, JoinType, NullEquality, Spans, TableReference};
 use datafusion::datasource::provider_as_source;
 use datafusion::execution::SessionState;
-use datafusion::logical_expr::expr::{AggregateFunction, Sort as SortExpr};
+use datafusion::logical_expr::expr::{
+    AggregateFunction, Exists, InSubquery, SetComparison, SetQuantifier, Sort as SortExpr,
+};
 use datafusion::logical_expr::utils::COUNT_STAR_EXPANSION;
 use datafusion::logical_expr::{
-    BinaryExpr, Expr as PlanExpr, Join, LogicalPlan, LogicalPlanBuilder, Operator, Sort, Union,
+    BinaryExpr, Expr as PlanExpr, Join, LogicalPlan, LogicalPlanBuilder, Operator, Sort, Subquery, Union,
 };
 use saltwing_bind::{
-    BoundQuery, CallColumn, ComputedColumn, JoinKind, Output, Relation, RowCount, Scan, SetInput, SetOperator,
-    SortItem, group_columns,
+    BoundQuery, CallColumn, ComputedColumn, ExternalSource, JoinKind, Output, Relation, RowCount, Scan, SetInput,
+    SetOperator, SortItem, SubqueryColumn, SubqueryKind, group_columns,
 };
+use saltwing_catalog::CatalogReader;
 use saltwing_plan::Condition;
 use saltwing_types::{ColumnRef, Expr, SortOrder};
 
@@ -27,9 +32,12 @@ use crate::expression::expr_function::{ExprFunction, argument};
 use crate::expression::internal_name::field_name;
 use crate::expression::literal::to_scalar;
 use crate::expression::operation::compare_operator;
+use crate::expression::operation_function::row;
 use crate::expression::sql_field::field_type;
 use crate::expression::translation::balanced;
 use crate::physical::shared::SharedRows;
+use crate::scan::arrow_table::batches_as_table;
+use crate::scan::information_schema;
 use crate::scan::scan_request::{QueryContext, TableUse};
 use crate::scan::table_source::TableSource;
 
@@ -56,23 +64,29 @@ pub(crate) fn is_limit_open(query: &BoundQuery) -> bool {
 pub(crate) fn logical_plan(
     query: &BoundQuery,
     reading: &Arc<QueryContext>,
-    functions: &SessionState,
+    functions: &Arc<SessionState>,
+    catalog: &dyn CatalogReader,
 ) -> Result<LogicalPlan> {
     let mut planner = Planner {
+        catalog,
         reading,
         functions,
         columns: HashMap::new(),
         tables: HashSet::new(),
         names: HashSet::new(),
         shared: HashMap::new(),
+        work_tables: HashMap::new(),
+        subqueries: HashMap::new(),
+        outer: Vec::new(),
     };
     let plan = planner.relation(&query.relation)?;
     planner.put_out(plan, &query.output)
 }
 
 struct Planner<'a> {
+    catalog: &'a dyn CatalogReader,
     reading: &'a Arc<QueryContext>,
-    functions: &'a SessionState,
+    functions: &'a Arc<SessionState>,
     /// The plan's column of each column by id.
     columns: HashMap<usize, Column>,
     /// The names of tables and computed columns that are taken.
@@ -80,14 +94,42 @@ struct Planner<'a> {
     names: HashSet<String>,
     /// The rows of volatile queries of a WITH clause, by number.
     shared: HashMap<usize, SharedRows>,
+    /// The work tables of recursive queries, by number.
+    work_tables: HashMap<usize, Arc<CteWorkTable>>,
+    /// The values of subqueries that are no columns of the plan yet, by the ids of their columns.
+    subqueries: HashMap<usize, PlanExpr>,
+    /// The columns of the queries around the one that is planned.
+    outer: Vec<DFSchemaRef>,
 }
 
 impl Planner<'_> {
     fn relation(&mut self, relation: &Relation) -> Result<LogicalPlan> {
         match relation {
             Relation::Scan(scan) => self.scan(scan),
+            Relation::External { source, alias, columns } => self.external(source, alias.as_deref(), columns),
             Relation::Values { rows, columns } => self.values(rows, columns),
             Relation::SetOperation { operator, inputs, columns } => self.set_operation(*operator, inputs, columns),
+            Relation::Recursive { number, name, first, next, distinct, columns } => {
+                let first = self.set_input(first, columns, 0)?;
+                let name = unique(&mut self.tables, name, *number);
+                let nullable = |field: &FieldRef| Field::clone(field).with_nullable(true);
+                let fields: Vec<Field> = first.schema().fields().iter().map(nullable).collect();
+                self.work_tables.insert(*number, Arc::new(CteWorkTable::new(&name, Arc::new(Schema::new(fields)))));
+                let next = self.set_input(next, columns, 1)?;
+                let plan = LogicalPlanBuilder::from(first).to_recursive_query(name, next, *distinct)?.build()?;
+                self.renamed(plan, columns)
+            }
+            Relation::WorkTable { number, columns } => {
+                let table = self.work_tables.get(number).cloned();
+                let table = table.ok_or_else(|| RelationalError::bug("a work table outside of its query"))?;
+                let id = columns.first().map_or(*number, |column| column.index);
+                let reference = TableReference::bare(unique(&mut self.tables, table.name(), id));
+                let plan = LogicalPlanBuilder::scan(reference, provider_as_source(table), None)?.build()?;
+                for (column, given) in columns.iter().zip(plan.schema().columns()) {
+                    self.columns.insert(column.index, given);
+                }
+                Ok(plan)
+            }
             Relation::Shared { cte, input, columns } => {
                 let input = self.relation(input)?;
                 let columns = columns.iter().map(|column| self.column(column)).collect::<Result<Vec<_>>>()?;
@@ -101,9 +143,21 @@ impl Planner<'_> {
                     None => Ok(input),
                 }
             }
-            Relation::Join { kind, left, right, conditions } => {
-                let (left, right) = (self.relation(left)?, self.relation(right)?);
+            Relation::Join { kind, left, right, lateral, conditions } => {
+                let left = self.relation(left)?;
+                let right = match lateral {
+                    true => LogicalPlan::Subquery(self.nested(&left, |planner| planner.relation(right))?),
+                    false => self.relation(right)?,
+                };
                 self.join(*kind, left, right, conditions)
+            }
+            Relation::Apply { input, subqueries } => {
+                let input = self.relation(input)?;
+                for subquery in subqueries {
+                    let value = self.subquery(&input, subquery)?;
+                    self.subqueries.insert(subquery.column.index, value);
+                }
+                Ok(input)
             }
             Relation::Aggregate { input, keys, calls } => self.aggregate(input, keys, calls),
             Relation::Project { input, columns } => {
@@ -175,6 +229,65 @@ impl Planner<'_> {
         Ok(LogicalPlanBuilder::scan(reference, source, None)?.build()?)
     }
 
+    fn external(&mut self, source: &ExternalSource, alias: Option<&str>, columns: &[ColumnRef]) -> Result<LogicalPlan> {
+        let (name, table) = match source {
+            ExternalSource::Arrow(table) => (table.name.as_str(), batches_as_table(table)?),
+            ExternalSource::Catalog(view) => (view.name, information_schema::table(view.name, self.catalog)?),
+        };
+        let id = columns.first().map_or(0, |column| column.index);
+        let reference = TableReference::bare(unique(&mut self.tables, alias.unwrap_or(name), id));
+        let plan = LogicalPlanBuilder::scan(reference, provider_as_source(table), None)?.build()?;
+        for (column, given) in columns.iter().zip(plan.schema().columns()) {
+            self.columns.insert(column.index, given);
+        }
+        Ok(plan)
+    }
+
+    /// The value of a subquery over the rows of `input`. As a part of an expression it is what our rule makes joins of.
+    fn subquery(&mut self, input: &LogicalPlan, subquery: &SubqueryColumn) -> Result<PlanExpr> {
+        let values = subquery.values().iter().map(|value| self.expr(value)).collect::<Result<Vec<_>>>()?;
+        let output = &subquery.query.output;
+        let plan = self.nested(input, |planner| {
+            let plan = planner.relation(&subquery.query.relation)?;
+            planner.put_out(plan, output)
+        })?;
+        Ok(match &subquery.kind {
+            SubqueryKind::Scalar => PlanExpr::ScalarSubquery(plan),
+            SubqueryKind::Exists => PlanExpr::Exists(Exists::new(plan, false)),
+            SubqueryKind::In { .. } => {
+                let (value, plan) = self.compared_rows(values, plan)?;
+                PlanExpr::InSubquery(InSubquery::new(Box::new(value), plan, false))
+            }
+            SubqueryKind::Quantified { op, all, .. } => {
+                let (value, plan) = self.compared_rows(values, plan)?;
+                let quantifier = if *all { SetQuantifier::All } else { SetQuantifier::Any };
+                PlanExpr::SetComparison(SetComparison::new(Box::new(value), plan, compare_operator(*op), quantifier))
+            }
+        })
+    }
+
+    /// A plan that may name the columns of `outer`.
+    fn nested(&mut self, outer: &LogicalPlan, plan: impl FnOnce(&mut Self) -> Result<LogicalPlan>) -> Result<Subquery> {
+        self.outer.push(outer.schema().clone());
+        let nested = plan(self);
+        self.outer.pop();
+        let subquery = Arc::new(nested?);
+        Ok(Subquery { outer_ref_columns: subquery.all_out_ref_exprs(), subquery, spans: Spans::new() })
+    }
+
+    /// The left side of a comparison with the rows of a subquery, and these: each side is one expression, a row of several values.
+    fn compared_rows(&self, values: Vec<PlanExpr>, subquery: Subquery) -> Result<(PlanExpr, Subquery)> {
+        let values = match <[PlanExpr; 1]>::try_from(values) {
+            Ok([value]) => return Ok((value, subquery)),
+            Err(values) => values,
+        };
+        let alias = format!("{COMPUTED}row");
+        let members = LogicalPlanBuilder::from(subquery.subquery.as_ref().clone()).alias(alias)?;
+        let columns = members.schema().columns().into_iter().map(PlanExpr::Column).collect();
+        let plan = members.project([row(self.functions, columns)?.alias(COMPUTED)])?.build()?;
+        Ok((row(self.functions, values)?, subquery.with_plan(Arc::new(plan))))
+    }
+
     fn values(&mut self, rows: &[Vec<Expr>], columns: &[ColumnRef]) -> Result<LogicalPlan> {
         if columns.is_empty() {
             return Ok(LogicalPlanBuilder::empty(true).build()?);
@@ -205,15 +318,8 @@ impl Planner<'_> {
         inputs: &[SetInput],
         columns: &[ColumnRef],
     ) -> Result<LogicalPlan> {
-        let mut plans = Vec::with_capacity(inputs.len());
-        for (number, SetInput { relation, columns: given }) in inputs.iter().enumerate() {
-            let plan = self.relation(relation)?;
-            let named = |(given, column): (&ColumnRef, &ColumnRef)| {
-                Ok(self.column(given)?.alias(format!("{}:{}:{number}", column.name, column.index)))
-            };
-            let exprs = given.iter().zip(columns).map(named).collect::<Result<Vec<_>>>()?;
-            plans.push(LogicalPlanBuilder::from(plan).project(exprs)?.build()?);
-        }
+        let plans = inputs.iter().enumerate().map(|(number, input)| self.set_input(input, columns, number));
+        let plans = plans.collect::<Result<Vec<_>>>()?;
         let plan = match operator {
             SetOperator::Union => {
                 LogicalPlan::Union(Union::try_new_with_loose_types(plans.into_iter().map(Arc::new).collect())?)
@@ -227,6 +333,21 @@ impl Planner<'_> {
                 }
             }
         };
+        self.renamed(plan, columns)
+    }
+
+    /// An input of an operation with these columns, under names that no other input has.
+    fn set_input(&mut self, input: &SetInput, columns: &[ColumnRef], number: usize) -> Result<LogicalPlan> {
+        let plan = self.relation(&input.relation)?;
+        let named = |(given, column): (&ColumnRef, &ColumnRef)| {
+            Ok(self.column(given)?.alias(format!("{}:{}:{number}", column.name, column.index)))
+        };
+        let exprs = input.columns.iter().zip(columns).map(named).collect::<Result<Vec<_>>>()?;
+        Ok(LogicalPlanBuilder::from(plan).project(exprs)?.build()?)
+    }
+
+    /// A plan whose columns are these, in order.
+    fn renamed(&mut self, plan: LogicalPlan, columns: &[ColumnRef]) -> Result<LogicalPlan> {
         let given = plan.schema().columns();
         let named = |(column, given): (&ColumnRef, Column)| {
             let Column { relation, name, .. } = self.name(column);
@@ -278,8 +399,8 @@ impl Planner<'_> {
         let mut taken = HashSet::new();
         let column = |(place, output): (usize, &Output)| {
             let column = self.column(&output.column)?;
-            let is_first = taken.insert(output.column.index);
-            Ok(if is_first { column } else { column.alias(format!("{}:{place}", output.label)) })
+            let is_named = matches!(column, PlanExpr::Column(_)) && taken.insert(output.column.index);
+            Ok(if is_named { column } else { column.alias(format!("{}:{place}", output.label)) })
         };
         let columns = output.iter().enumerate().map(column).collect::<Result<Vec<_>>>()?;
         Ok(LogicalPlanBuilder::from(plan).project(columns)?.build()?)
@@ -297,14 +418,25 @@ impl Planner<'_> {
         let name = unique(&mut self.names, &column.name, column.index);
         let column_of = Column::new(Some(TableReference::bare(format!("{COMPUTED}{}", column.index))), name);
         self.columns.insert(column.index, column_of.clone());
+        self.subqueries.remove(&column.index);
         column_of
     }
 
     fn column(&self, column: &ColumnRef) -> Result<PlanExpr> {
+        if let Some(value) = self.subqueries.get(&column.index) {
+            return Ok(value.clone());
+        }
         let known = self.columns.get(&column.index).cloned();
         let known =
             known.ok_or_else(|| RelationalError::bug(format!("no relation gives the column {}", column.name)))?;
-        Ok(PlanExpr::Column(known))
+        // No column of the query itself has the name of one around it.
+        Ok(match self.outer.iter().rev().find(|schema| schema.has_column(&known)) {
+            Some(schema) => {
+                let field = schema.qualified_field_from_column(&known)?.1.clone();
+                PlanExpr::OuterReferenceColumn(field, known)
+            }
+            None => PlanExpr::Column(known),
+        })
     }
 
     /// All of these conditions; `None` if there is none.
@@ -313,9 +445,10 @@ impl Planner<'_> {
         Ok(balanced(conditions, Operator::And))
     }
 
-    /// A condition. Over several relations its comparisons, AND and OR are DataFusion's: joins find their keys in these.
+    /// A condition. Over several relations and over subqueries its comparisons, AND, OR and NOT are DataFusion's: joins find their keys
+    /// in these, and subqueries become joins.
     fn condition(&self, expr: &Expr) -> Result<PlanExpr> {
-        if self.relations_of(expr).len() < 2 {
+        if self.relations_of(expr).len() < 2 && !self.has_subquery(expr) {
             return self.expr(expr);
         }
         let all = |list: &[Expr], op| {
@@ -325,12 +458,25 @@ impl Planner<'_> {
         match expr {
             Expr::And(list) => all(list, Operator::And),
             Expr::Or(list) => all(list, Operator::Or),
+            Expr::Not(inner) if self.has_subquery(inner) => Ok(match self.condition(inner)? {
+                PlanExpr::Exists(test) => PlanExpr::Exists(Exists { negated: !test.negated, ..test }),
+                PlanExpr::InSubquery(test) => PlanExpr::InSubquery(InSubquery { negated: !test.negated, ..test }),
+                other => PlanExpr::Not(Box::new(other)),
+            }),
             Expr::Compare(op, a, b) => {
                 let (left, right) = (Box::new(self.expr(a)?), Box::new(self.expr(b)?));
                 Ok(PlanExpr::BinaryExpr(BinaryExpr::new(left, compare_operator(*op), right)))
             }
             other => self.expr(other),
         }
+    }
+
+    fn has_subquery(&self, expr: &Expr) -> bool {
+        let mut found = false;
+        expr.walk(&mut |part| {
+            found |= matches!(part, Expr::Column(column) if self.subqueries.contains_key(&column.index));
+        });
+        found
     }
 
     /// The relations whose columns an expression names, by their names in the plan.

@@ -12,15 +12,20 @@ use crate::place;
 /// Brackets and closing words at either end may lie outside: sqlparser does not keep their places. A sign at
 /// the front is taken to stand right before what it belongs to. A caret under the leaves is always right.
 pub fn expr_span(expr: &Expr) -> Option<Span> {
-    let mut leaves = Leaves { span: None };
-    let _ = expr.visit(&mut leaves);
     let signed = matches!(expr, Expr::UnaryOp { op: UnaryOperator::Minus | UnaryOperator::Plus, .. });
-    leaves.span.map(|mut span| {
+    tree_span(expr).map(|mut span| {
         if signed && span.start.column > 1 {
             span.start.column -= 1;
         }
         span
     })
+}
+
+/// The smallest span that holds every name and literal in the expressions of a syntax tree; `None` if it has none.
+pub fn tree_span(tree: &impl Visit) -> Option<Span> {
+    let mut leaves = Leaves { span: None };
+    let _ = tree.visit(&mut leaves);
+    leaves.span
 }
 
 struct Leaves {

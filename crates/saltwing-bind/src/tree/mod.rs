@@ -20,12 +20,14 @@
 mod text;
 
 use std::cell::Cell;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use saltwing_access::Table;
+use saltwing_catalog::{ArrowTable, CatalogViewDef};
 use saltwing_plan::Condition;
 use saltwing_sql::statement::Hint;
-use saltwing_types::{ColumnRef, Expr, SortOrder, Span, SqlType};
+use saltwing_types::{ColumnRef, CompareOp, Expr, SortOrder, Span, SqlType};
 
 use crate::aggregate::AggregateCall;
 use crate::output::ResultColumn;
@@ -54,6 +56,15 @@ pub struct Output {
 pub enum Relation {
     /// The rows of a table.
     Scan(Scan),
+    /// Rows that no store of ours holds.
+    External {
+        /// Where they are from.
+        source: ExternalSource,
+        /// How the statement calls them.
+        alias: Option<String>,
+        /// The columns of the source, in their order.
+        columns: Vec<ColumnRef>,
+    },
     /// Rows of expressions without columns. A SELECT without FROM reads one row of no columns.
     Values {
         /// The rows, each as long as `columns`; at least one.
@@ -68,6 +79,29 @@ pub enum Relation {
         /// What it reads: two inputs, or more of a union.
         inputs: Vec<SetInput>,
         /// The columns, whose types those of the inputs' columns are.
+        columns: Vec<ColumnRef>,
+    },
+    /// The rows of a query that names itself: those of its first term, and those that the other term gives for the rows of the round
+    /// before, until a round gives none. It gives these columns alone.
+    Recursive {
+        /// The number by which [`Relation::WorkTable`] refers to it.
+        number: usize,
+        /// Its name.
+        name: String,
+        /// The first rows.
+        first: Box<SetInput>,
+        /// The rows of each further round.
+        next: Box<SetInput>,
+        /// Whether rows that were there before are left out: UNION, in contrast to UNION ALL.
+        distinct: bool,
+        /// The columns. All may be NULL.
+        columns: Vec<ColumnRef>,
+    },
+    /// The rows of the round before, inside of [`Relation::Recursive`].
+    WorkTable {
+        /// The number of that.
+        number: usize,
+        /// The columns.
         columns: Vec<ColumnRef>,
     },
     /// The rows of a query of a WITH clause whose expressions are volatile: they are computed once for all relations of this number.
@@ -88,6 +122,9 @@ pub enum Relation {
         left: Box<Relation>,
         /// The others.
         right: Box<Relation>,
+        /// Whether the right side may name columns of the left one: it has rows for each row of that. Only inner and left joins
+        /// are such.
+        lateral: bool,
         /// What a pair must meet; no condition is a cross join.
         conditions: Vec<Condition>,
     },
@@ -106,6 +143,13 @@ pub enum Relation {
         keys: Vec<ComputedColumn>,
         /// The calls of aggregate functions.
         calls: Vec<CallColumn>,
+    },
+    /// The rows of the input with the values of subqueries as further columns.
+    Apply {
+        /// The rows for each of which the subqueries have a value.
+        input: Box<Relation>,
+        /// The subqueries. One may name the columns of those before it.
+        subqueries: Vec<SubqueryColumn>,
     },
     /// The rows of the input with more columns.
     Project {
@@ -159,6 +203,15 @@ impl JoinKind {
     pub fn fills(self) -> (bool, bool) {
         (matches!(self, Self::Right | Self::Full), matches!(self, Self::Left | Self::Full))
     }
+}
+
+/// A source of rows that no store of ours holds.
+#[derive(Clone, Debug)]
+pub enum ExternalSource {
+    /// Arrow batches of the program, or a file.
+    Arrow(Arc<ArrowTable>),
+    /// A view of `information_schema`.
+    Catalog(&'static CatalogViewDef),
 }
 
 /// Which rows a set operation gives. `UNION` without ALL is a [`Relation::Distinct`] over a union.
@@ -232,6 +285,89 @@ pub struct CallColumn {
     pub call: AggregateCall,
 }
 
+/// A column with the subquery that gives it. The subquery may name columns of the relation that it is applied to, and of queries
+/// around that.
+#[derive(Clone, Debug)]
+pub struct SubqueryColumn {
+    /// The column.
+    pub column: ColumnRef,
+    /// How the rows of the subquery become a value.
+    pub kind: SubqueryKind,
+    /// The subquery. The ids of its own columns are not below `first_own`.
+    pub query: BoundQuery,
+    /// The id of its first own column.
+    pub first_own: usize,
+}
+
+/// How the rows of a subquery become a value.
+#[derive(Clone, Debug)]
+pub enum SubqueryKind {
+    /// The value of the only column in the only row; NULL if there is no row, an error if there are several.
+    Scalar,
+    /// Whether there is a row.
+    Exists,
+    /// Whether these values are equal to those of a row: `IN`, `= ANY`. Unknown if no row is equal, and some may be for all that is
+    /// known. Equal values have equal forms in Arrow.
+    In {
+        /// As many values as the subquery has columns.
+        values: Vec<Expr>,
+    },
+    /// Whether a comparison holds for some row, or for all of them: `ANY` and `ALL`.
+    Quantified {
+        /// The left side.
+        value: Expr,
+        /// The comparison.
+        op: CompareOp,
+        /// Whether it must hold for all rows.
+        all: bool,
+    },
+}
+
+impl SubqueryKind {
+    /// How texts call its value.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::Scalar => "(subquery)",
+            Self::Exists => "EXISTS (subquery)",
+            Self::In { .. } => "IN (subquery)",
+            Self::Quantified { all: false, .. } => "ANY (subquery)",
+            Self::Quantified { all: true, .. } => "ALL (subquery)",
+        }
+    }
+}
+
+impl SubqueryColumn {
+    /// The values that the rows of the subquery are compared with.
+    pub fn values(&self) -> &[Expr] {
+        match &self.kind {
+            SubqueryKind::Scalar | SubqueryKind::Exists => &[],
+            SubqueryKind::In { values } => values,
+            SubqueryKind::Quantified { value, .. } => std::slice::from_ref(value),
+        }
+    }
+
+    pub(crate) fn values_mut(&mut self) -> &mut [Expr] {
+        match &mut self.kind {
+            SubqueryKind::Scalar | SubqueryKind::Exists => &mut [],
+            SubqueryKind::In { values } => values,
+            SubqueryKind::Quantified { value, .. } => std::slice::from_mut(value),
+        }
+    }
+
+    /// The columns that its query names and does not give, each once.
+    pub(crate) fn outer_columns(&self) -> Vec<usize> {
+        let mut found = BTreeSet::new();
+        let mut note = |column: &ColumnRef| {
+            if column.index < self.first_own {
+                found.insert(column.index);
+            }
+        };
+        self.query.relation.for_each(&mut |relation| relation.for_each_column(&mut note));
+        self.query.output.iter().for_each(|output| note(&output.column));
+        found.into_iter().collect()
+    }
+}
+
 /// One item of a sort.
 #[derive(Clone, Debug)]
 pub struct SortItem {
@@ -272,15 +408,20 @@ impl ColumnIds {
 
     /// The column of an expression: that which the expression is, or a new one.
     pub(crate) fn column_of(&self, expr: Expr, name: impl FnOnce(&Expr) -> String) -> ComputedColumn {
-        let column = match &expr {
-            Expr::Column(column) => column.clone(),
-            other => ColumnRef {
-                index: self.take(1),
-                name: name(other),
-                ty: other.sql_type().unwrap_or(SqlType::Null),
-                nullable: other.is_nullable(),
-                span: other.span(),
-            },
+        match &expr {
+            Expr::Column(column) => ComputedColumn { column: column.clone(), expr },
+            _ => self.new_column_of(expr, name),
+        }
+    }
+
+    /// A new column of an expression, even if that is a column.
+    pub(crate) fn new_column_of(&self, expr: Expr, name: impl FnOnce(&Expr) -> String) -> ComputedColumn {
+        let column = ColumnRef {
+            index: self.take(1),
+            name: name(&expr),
+            ty: expr.sql_type().unwrap_or(SqlType::Null),
+            nullable: expr.is_nullable(),
+            span: expr.span(),
         };
         ComputedColumn { column, expr }
     }
@@ -324,27 +465,64 @@ impl BoundQuery {
 }
 
 impl Relation {
-    /// The relations that it reads; none of a scan.
-    pub fn inputs(&self) -> impl Iterator<Item = &Relation> {
-        let (first, second, others) = match self {
-            Self::Scan(_) | Self::Values { .. } => (None, None, &[][..]),
-            Self::SetOperation { inputs, .. } => (None, None, inputs.as_slice()),
-            Self::Join { left, right, .. } => (Some(left), Some(right), &[][..]),
+    /// One row without columns.
+    pub(crate) fn one_row() -> Self {
+        Self::Values { rows: vec![Vec::new()], columns: Vec::new() }
+    }
+
+    /// The relations that it reads, those of its subqueries last; none of a scan.
+    pub fn inputs(&self) -> Vec<&Relation> {
+        match self {
+            Self::Scan(_) | Self::External { .. } | Self::Values { .. } | Self::WorkTable { .. } => Vec::new(),
+            Self::SetOperation { inputs, .. } => inputs.iter().map(|input| &input.relation).collect(),
+            Self::Recursive { first, next, .. } => vec![&first.relation, &next.relation],
+            Self::Join { left, right, .. } => vec![left, right],
+            Self::Apply { input, subqueries } => {
+                let subqueries = subqueries.iter().map(|subquery| &subquery.query.relation);
+                std::iter::once(&**input).chain(subqueries).collect()
+            }
             Self::Filter { input, .. }
             | Self::Aggregate { input, .. }
             | Self::Project { input, .. }
             | Self::Distinct { input, .. }
             | Self::Shared { input, .. }
             | Self::Sort { input, .. }
-            | Self::Limit { input, .. } => (Some(input), None, &[][..]),
-        };
-        first.into_iter().chain(second).map(|input| &**input).chain(others.iter().map(|input| &input.relation))
+            | Self::Limit { input, .. } => vec![input],
+        }
     }
 
     /// Calls `visit` on every relation of the tree, those that others read first.
     pub fn for_each<'a>(&'a self, visit: &mut dyn FnMut(&'a Relation)) {
-        self.inputs().for_each(|input| input.for_each(visit));
+        self.inputs().into_iter().for_each(|input| input.for_each(visit));
         visit(self);
+    }
+
+    /// Calls `visit` on the columns that this relation names, without those of its input.
+    fn for_each_column(&self, visit: &mut dyn FnMut(&ColumnRef)) {
+        self.for_each_own_expr(&mut |expr| {
+            expr.walk(&mut |part| {
+                if let Expr::Column(column) = part {
+                    visit(column);
+                }
+            });
+        });
+        match self {
+            Self::Distinct { columns, .. } | Self::Values { columns, .. } | Self::Shared { columns, .. } => {
+                columns.iter().for_each(visit);
+            }
+            Self::SetOperation { inputs, columns, .. } => {
+                columns.iter().chain(inputs.iter().flat_map(|input| &input.columns)).for_each(visit);
+            }
+            Self::Recursive { first, next, columns, .. } => {
+                columns.iter().chain(&first.columns).chain(&next.columns).for_each(visit);
+            }
+            Self::Sort { items, .. } => items.iter().for_each(|item| visit(&item.column)),
+            Self::Apply { subqueries, .. } => {
+                let outputs = subqueries.iter().flat_map(|subquery| &subquery.query.output);
+                outputs.for_each(|output| visit(&output.column));
+            }
+            _ => {}
+        }
     }
 
     /// Calls `visit` on the expressions of this relation, without those of its input.
@@ -359,7 +537,11 @@ impl Relation {
                 calls.iter().flat_map(|it| it.call.exprs()).for_each(visit);
             }
             Self::Values { rows, .. } => rows.iter().flatten().for_each(visit),
+            Self::Apply { subqueries, .. } => subqueries.iter().flat_map(|it| it.values()).for_each(visit),
             Self::Scan(_)
+            | Self::External { .. }
+            | Self::Recursive { .. }
+            | Self::WorkTable { .. }
             | Self::Shared { .. }
             | Self::SetOperation { .. }
             | Self::Distinct { .. }
@@ -383,8 +565,14 @@ impl Relation {
             Self::Project { input, columns } => {
                 columns.iter().any(|column| column.column.index == id) || input.has_column(id)
             }
+            Self::Apply { input, subqueries } => {
+                subqueries.iter().any(|subquery| subquery.column.index == id) || input.has_column(id)
+            }
             Self::Aggregate { keys, calls, .. } => group_columns(keys, calls).any(|column| column.index == id),
             Self::Distinct { columns, .. }
+            | Self::External { columns, .. }
+            | Self::Recursive { columns, .. }
+            | Self::WorkTable { columns, .. }
             | Self::Values { columns, .. }
             | Self::SetOperation { columns, .. }
             | Self::Shared { columns, .. } => columns.iter().any(|column| column.index == id),
@@ -413,6 +601,14 @@ impl Relation {
         match conditions.is_empty() {
             true => self,
             false => Self::Filter { input: Box::new(self), conditions },
+        }
+    }
+
+    /// The rows with the values of subqueries; the same rows if there are none.
+    pub(crate) fn applied(self, subqueries: Vec<SubqueryColumn>) -> Self {
+        match subqueries.is_empty() {
+            true => self,
+            false => Self::Apply { input: Box::new(self), subqueries },
         }
     }
 

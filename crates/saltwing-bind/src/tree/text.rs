@@ -6,7 +6,10 @@ use std::fmt::{self, Display, Formatter};
 use saltwing_plan::Condition;
 use saltwing_types::{ColumnRef, Expr, SortOrder};
 
-use super::{BoundQuery, CallColumn, ComputedColumn, JoinKind, Output, Relation, Scan, SetOperator, SortItem};
+use super::{
+    BoundQuery, CallColumn, ComputedColumn, ExternalSource, JoinKind, Output, Relation, Scan, SetOperator, SortItem,
+    SubqueryColumn, SubqueryKind,
+};
 use crate::aggregate::AggregateCall;
 use crate::row_count::RowCount;
 
@@ -24,32 +27,22 @@ impl Display for BoundQuery {
 }
 
 impl Relation {
-    /// Calls `visit` on the columns that this relation names, without those of its input.
-    fn for_each_column(&self, visit: &mut dyn FnMut(&ColumnRef)) {
-        self.for_each_own_expr(&mut |expr| {
-            expr.walk(&mut |part| {
-                if let Expr::Column(column) = part {
-                    visit(column);
-                }
-            });
-        });
-        match self {
-            Self::Distinct { columns, .. } | Self::Values { columns, .. } | Self::Shared { columns, .. } => {
-                columns.iter().for_each(visit);
-            }
-            Self::SetOperation { inputs, columns, .. } => {
-                columns.iter().chain(inputs.iter().flat_map(|input| &input.columns)).for_each(visit);
-            }
-            Self::Sort { items, .. } => items.iter().for_each(|item| visit(&item.column)),
-            _ => {}
-        }
-    }
-
     /// Writes the relation `depth` levels in. `used` has the names of all columns that the query names, by id.
     fn write(&self, f: &mut Formatter<'_>, depth: usize, used: &BTreeMap<usize, String>) -> fmt::Result {
         write!(f, "{:1$}", "", 2 * depth)?;
         match self {
             Self::Scan(scan) => scan.write(f, used)?,
+            Self::External { source, alias, columns } => {
+                match source {
+                    ExternalSource::Arrow(table) => write!(f, "arrow {}", table.name)?,
+                    ExternalSource::Catalog(view) => write!(f, "catalog {}", view.name)?,
+                }
+                if let Some(alias) = alias {
+                    write!(f, " as {alias}")?;
+                }
+                let own: Vec<ColumnRef> = columns.iter().filter(|it| used.contains_key(&it.index)).cloned().collect();
+                write!(f, " [{}]", List(&named(&own)))?;
+            }
             Self::Values { rows, columns } => {
                 write!(f, "values [{}]", List(&named(columns)))?;
                 for row in rows {
@@ -67,17 +60,27 @@ impl Relation {
                 f.write_str("filter ")?;
                 write_conditions(f, conditions)?;
             }
-            Self::Join { kind, conditions, .. } => {
-                write!(f, "{}", kind.as_str())?;
+            Self::Join { kind, lateral, conditions, .. } => {
+                write!(f, "{}{}", kind.as_str(), if *lateral { " lateral" } else { "" })?;
                 if !conditions.is_empty() {
                     f.write_str(" on ")?;
                     write_conditions(f, conditions)?;
                 }
             }
+            Self::Apply { subqueries, .. } => write!(f, "apply [{}]", List(subqueries))?,
             Self::Aggregate { keys, calls, .. } => write!(f, "aggregate [{}] [{}]", List(keys), List(calls))?,
             Self::Project { columns, .. } => write!(f, "project [{}]", List(columns))?,
             Self::Distinct { columns, .. } => {
                 write!(f, "distinct [{}]", List(&named(columns)))?;
+            }
+            Self::Recursive { number, name, first, next, distinct, columns } => {
+                let union = if *distinct { "union" } else { "union all" };
+                write!(f, "recursive {union} {name} #{number} [{}]", List(&named(columns)))?;
+                write!(f, " ({}) ({})", List(&named(&first.columns)), List(&named(&next.columns)))?;
+            }
+            Self::WorkTable { number, columns } => {
+                let own: Vec<ColumnRef> = columns.iter().filter(|it| used.contains_key(&it.index)).cloned().collect();
+                write!(f, "work table #{number} [{}]", List(&named(&own)))?;
             }
             Self::Shared { cte, columns, .. } => write!(f, "shared #{cte} [{}]", List(&named(columns)))?,
             Self::Sort { items, .. } => write!(f, "sort {}", List(items))?,
@@ -90,7 +93,7 @@ impl Relation {
             }
         }
         writeln!(f)?;
-        self.inputs().try_for_each(|input| input.write(f, depth + 1, used))
+        self.inputs().into_iter().try_for_each(|input| input.write(f, depth + 1, used))
     }
 }
 
@@ -176,6 +179,23 @@ impl Display for ComputedColumn {
         match self.is_input_column() {
             true => Named(&self.column).fmt(f),
             false => write!(f, "{} = {}", Named(&self.column), WithIds(&self.expr)),
+        }
+    }
+}
+
+impl Display for SubqueryColumn {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let values: Vec<WithIds<'_>> = self.values().iter().map(WithIds).collect();
+        let columns: Vec<Named<'_>> = self.query.output.iter().map(|output| Named(&output.column)).collect();
+        write!(f, "{} = ", Named(&self.column))?;
+        match &self.kind {
+            SubqueryKind::Scalar => write!(f, "scalar {}", List(&columns)),
+            SubqueryKind::Exists => f.write_str("exists"),
+            SubqueryKind::In { .. } => write!(f, "({}) in ({})", List(&values), List(&columns)),
+            SubqueryKind::Quantified { op, all, .. } => {
+                let quantifier = if *all { "all" } else { "any" };
+                write!(f, "{} {} {quantifier} ({})", List(&values), op.as_str(), List(&columns))
+            }
         }
     }
 }

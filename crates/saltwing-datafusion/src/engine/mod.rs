@@ -296,11 +296,11 @@ impl Engine {
     fn plan_bound(
         &self,
         request: &QueryRequest,
-        session: &SessionState,
+        session: &Arc<SessionState>,
         bound: &BoundQuery,
     ) -> Result<Planned, RelationalError> {
         let limit_open = bound_plan::is_limit_open(bound);
-        let logical = bound_plan::logical_plan(bound, &reading(request, limit_open), session)?;
+        let logical = bound_plan::logical_plan(bound, &reading(request, limit_open), session, &*request.catalog)?;
         self.plan_logical(request, session, logical, limit_open, |_| bound.columns().to_vec())
     }
 

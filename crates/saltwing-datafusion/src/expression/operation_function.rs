@@ -295,6 +295,17 @@ fn named_by_place((place, field): (usize, &FieldRef)) -> FieldRef {
     Arc::new(field.as_ref().clone().with_name(format!("c{place}")))
 }
 
+/// A row of values, before or in a subquery.
+///
+/// # Errors
+/// A broken invariant of [`Operations`].
+pub(crate) fn row(session: &Arc<SessionState>, values: Vec<PlanExpr>) -> Result<PlanExpr, RelationalError> {
+    let mut operations = Operations::new(session.clone());
+    let name = operations.name(Operation::Row, None);
+    let function = operations.by_name(&name).ok_or_else(|| RelationalError::bug("a row has no function"))?;
+    Ok(PlanExpr::ScalarFunction(ScalarFunction::new_udf(function, values)))
+}
+
 /// The values of a row, if the expression is one.
 pub(crate) fn row_of(expr: &PlanExpr) -> Option<&[PlanExpr]> {
     match expr {

@@ -190,7 +190,7 @@ impl Rewriter<'_> {
 
     /// The lowering of expressions without columns.
     pub(super) fn lowerer<'s>(&'s self, scope: &'s saltwing_bind::Scope) -> Lowerer<'s> {
-        Lowerer { scope, params: self.params, subqueries: self.subqueries, operands: &[], collector: None }
+        Lowerer::new(scope, self.params).with_subqueries(self.subqueries)
     }
 }
 

@@ -1,0 +1,127 @@
+//! Names of WITH clauses in FROM.
+
+use std::ops::ControlFlow;
+
+use saltwing_types::table::is_same_name;
+use saltwing_types::{ColumnRef, Span};
+use sqlparser::ast::{Cte, Query, SetExpr, SetOperator, SetQuantifier, TableAlias, visit_relations};
+
+use crate::error::{BindError, BindErrorKind};
+use crate::from::{Named, relabelled, renamed};
+use crate::query_binder::{Bound, CteScope, NamedCte, QueryBinder, WorkTable, foreign};
+use crate::scope::Scope;
+use crate::tree::{BoundQuery, Output, Relation, SetInput};
+
+impl QueryBinder<'_> {
+    /// The rows of a query of a WITH clause, under its name or an alias. Each name of it is a copy with columns of its own.
+    pub(crate) fn named_cte(
+        &self,
+        named: &NamedCte<'_>,
+        alias: Option<&TableAlias>,
+        span: Option<Span>,
+    ) -> Bound<Named> {
+        let NamedCte { cte, number, scope } = named;
+        let binder = QueryBinder { ctes: Some(scope), outer: scope.outer, ..*self };
+        let BoundQuery { mut relation, output } = match recursive_terms(cte, scope.is_recursive) {
+            Some(terms) => binder.recursive(cte, scope, terms?)?,
+            None => binder.query(&cte.query, &[], false)?,
+        };
+        if relation.is_volatile() {
+            let mut columns: Vec<ColumnRef> = Vec::new();
+            for Output { column, .. } in &output {
+                if !columns.contains(column) {
+                    columns.push(column.clone());
+                }
+            }
+            relation = Relation::Shared { cte: *number, input: Box::new(relation), columns };
+        }
+        let columns = relabelled(output, &cte.alias)?;
+        Ok((relation, called(columns, &cte.alias.name.value, alias, span)?))
+    }
+
+    /// The rows of the round before, inside of a recursive query.
+    pub(crate) fn work_table(
+        &self,
+        WorkTable { number, columns }: &WorkTable,
+        name: &str,
+        alias: Option<&TableAlias>,
+        span: Option<Span>,
+    ) -> Bound<Named> {
+        let first = self.ids.take(columns.len());
+        let fresh = |(place, output): (usize, &Output)| Output {
+            label: output.label.clone(),
+            column: ColumnRef { index: first + place, name: output.label.clone(), ..output.column.clone() },
+        };
+        let output: Vec<Output> = columns.iter().enumerate().map(fresh).collect();
+        let columns = output.iter().map(|output| output.column.clone()).collect();
+        Ok((Relation::WorkTable { number: *number, columns }, called(output, name, alias, span)?))
+    }
+
+    /// A query that names itself: the first term, and the one for each further round.
+    fn recursive(&self, cte: &Cte, scope: &CteScope<'_>, (first, next, distinct): Terms<'_>) -> Bound<BoundQuery> {
+        let first = self.body(first, &[])?;
+        let labelled = relabelled(first.output.clone(), &cte.alias)?;
+        let number = self.ids.take(labelled.len());
+        let column = |(place, output): (usize, &Output)| ColumnRef {
+            index: number + place,
+            name: output.label.clone(),
+            nullable: true,
+            ..output.column.clone()
+        };
+        let columns: Vec<ColumnRef> = labelled.iter().enumerate().map(column).collect();
+        let output: Vec<Output> =
+            columns.iter().map(|column| Output { label: column.name.clone(), column: column.clone() }).collect();
+        let table = WorkTable { number, columns: output.clone() };
+        let scope = CteScope { work_table: Some(&table), ..*scope };
+        let next = QueryBinder { ctes: Some(&scope), ..*self }.body(next, &[])?;
+        if next.output.len() != columns.len() {
+            let (first, next) = (columns.len(), next.output.len());
+            let text = format!("UNION takes queries of as many columns, and these have {first} and {next}");
+            return Err(BindError::from(BindErrorKind::Syntax(text)).into());
+        }
+        let next = self.set_input(next, &columns)?;
+        let first_columns = first.output.into_iter().map(|output| output.column).collect();
+        let first = SetInput { relation: first.relation, columns: first_columns };
+        let (first, next, name) = (Box::new(first), Box::new(next), cte.alias.name.value.clone());
+        Ok(BoundQuery { relation: Relation::Recursive { number, name, first, next, distinct, columns }, output })
+    }
+}
+
+/// The names of columns under an alias, or under the name of what has them.
+fn called(columns: Vec<Output>, name: &str, alias: Option<&TableAlias>, span: Option<Span>) -> Bound<Scope> {
+    match alias {
+        Some(alias) => renamed(columns, Some(alias)),
+        None => Ok(Scope::of_query(columns, Some(name.to_owned()), span)),
+    }
+}
+
+/// The two terms of a recursive query, and whether a row counts once.
+type Terms<'a> = (&'a SetExpr, &'a SetExpr, bool);
+
+/// The terms of a query that names itself; `None` of one that does not.
+fn recursive_terms(cte: &Cte, is_recursive: bool) -> Option<Bound<Terms<'_>>> {
+    let Query { with, body, order_by, limit_clause, .. } = &*cte.query;
+    if !is_recursive || !names(&cte.query, &cte.alias.name.value) {
+        return None;
+    }
+    let SetExpr::SetOperation { op: SetOperator::Union, set_quantifier, left, right } = &**body else {
+        return Some(foreign("a recursive query that is no UNION"));
+    };
+    if with.is_some() || order_by.is_some() || limit_clause.is_some() {
+        return Some(foreign("a clause around a recursive UNION"));
+    }
+    match set_quantifier {
+        SetQuantifier::All => Some(Ok((left, right, false))),
+        SetQuantifier::Distinct | SetQuantifier::None => Some(Ok((left, right, true))),
+        _ => Some(foreign("BY NAME")),
+    }
+}
+
+/// Whether a query has a table of this name anywhere.
+fn names(query: &Query, name: &str) -> bool {
+    let found = visit_relations(query, |relation| match relation.0.as_slice() {
+        [part] if part.as_ident().is_some_and(|ident| is_same_name(&ident.value, name)) => ControlFlow::Break(()),
+        _ => ControlFlow::Continue(()),
+    });
+    found.is_break()
+}

@@ -1,0 +1,216 @@
+//! Subqueries in expressions. Each becomes a column, which the relation below the expression gives.
+
+use std::cell::RefCell;
+
+use saltwing_sql::expr_span;
+use saltwing_types::{ColumnRef, CompareOp, Expr, Span, SqlType, ValueError, typing};
+use sqlparser::ast::{self, Query};
+
+use crate::collector::Collector;
+use crate::error::{BindError, BindErrorKind, Result};
+use crate::lower::{Lower, LowerError, Lowerer, Queries, comparison_operator};
+use crate::query_binder::{OuterScope, QueryBinder, foreign};
+use crate::scope::Scope;
+use crate::tree::{BoundQuery, Relation, SubqueryColumn, SubqueryKind};
+
+/// Binds the subqueries in the expressions of one clause, or of several that stand at the same place of the tree.
+pub(crate) struct SubqueryBinder<'a> {
+    binder: &'a QueryBinder<'a>,
+    /// The names that the expressions use.
+    scope: &'a Scope,
+    found: RefCell<Vec<Found>>,
+}
+
+/// A subquery that was met.
+struct Found {
+    /// How it is written: where it is written again, it is the same column.
+    syntax: ast::Expr,
+    column: SubqueryColumn,
+}
+
+impl<'a> SubqueryBinder<'a> {
+    pub(crate) fn new(binder: &'a QueryBinder<'a>, scope: &'a Scope) -> Self {
+        Self { binder, scope, found: RefCell::default() }
+    }
+
+    /// Lowers the expressions over the names.
+    pub(crate) fn lowerer<'s>(&'s self, collector: Option<&'s Collector<'s>>) -> Lowerer<'s> {
+        let QueryBinder { params, subqueries, .. } = *self.binder;
+        Lowerer { subqueries, collector, queries: Some(self), ..Lowerer::new(self.scope, params) }
+    }
+
+    /// Whether a column is that of a subquery.
+    pub(crate) fn is_subquery(&self, column: &ColumnRef) -> bool {
+        self.found.borrow().iter().any(|found| found.column.column.index == column.index)
+    }
+
+    /// Whether an expression names one of them.
+    pub(crate) fn are_named_in(&self, expr: &Expr) -> bool {
+        let ids = expr.columns();
+        self.found.borrow().iter().any(|found| ids.contains(&found.column.column.index))
+    }
+
+    /// The subqueries met, those that others name before these.
+    pub(crate) fn into_subqueries(self) -> Vec<SubqueryColumn> {
+        self.found.into_inner().into_iter().map(|found| found.column).collect()
+    }
+
+    fn bound(&self, e: &ast::Expr, parts: Parts<'_>, lowerer: &Lowerer<'_>) -> Lower {
+        let values =
+            parts.values.iter().map(|value| lowerer.lower(value)).collect::<std::result::Result<Vec<_>, _>>()?;
+        let first_own = self.binder.ids.next();
+        let outer = OuterScope { scope: self.scope, around: self.binder.outer };
+        let mut query = QueryBinder { outer: Some(&outer), ..*self.binder }.query(parts.query, &[], false)?;
+        let (kind, ty, nullable) = match parts.test {
+            Test::Exists => (SubqueryKind::Exists, SqlType::Boolean, false),
+            Test::Value => {
+                check_width(&query, 1)?;
+                let ty = query.output.first().map_or(SqlType::Null, |output| output.column.ty);
+                (SubqueryKind::Scalar, ty, true)
+            }
+            Test::In => {
+                let values = self.in_one_form(values, &mut query)?;
+                (SubqueryKind::In { values }, SqlType::Boolean, true)
+            }
+            Test::Quantified(op, all) => {
+                check_width(&query, values.len())?;
+                let (Some(value), 1) = (values.into_iter().next(), query.output.len()) else {
+                    return foreign("a row value before ANY or ALL");
+                };
+                let (value, _) = self.compared(op, value, &query, 0)?;
+                (SubqueryKind::Quantified { value, op, all }, SqlType::Boolean, true)
+            }
+        };
+        let (index, name) = (self.binder.ids.take(1), kind.name().to_owned());
+        let column = ColumnRef { index, name, ty, nullable, span: expr_span(e) };
+        let found = SubqueryColumn { column: column.clone(), kind, query, first_own };
+        self.found.borrow_mut().push(Found { syntax: e.clone(), column: found });
+        Ok(Expr::Column(column))
+    }
+
+    /// The values before IN, which the columns of the query become comparable with in Arrow: see [`SubqueryKind::In`].
+    fn in_one_form(&self, values: Vec<Expr>, query: &mut BoundQuery) -> std::result::Result<Vec<Expr>, LowerError> {
+        check_width(query, values.len())?;
+        let (mut forms, mut computed) = (Vec::with_capacity(values.len()), Vec::new());
+        for (place, value) in values.into_iter().enumerate() {
+            let (value, member) = self.compared(CompareOp::Eq, value, query, place)?;
+            let (value, member) = equality_forms(value, member)?;
+            forms.push(value);
+            let member = self.binder.ids.column_of(member, Expr::to_string);
+            if let Some(output) = query.output.get_mut(place) {
+                output.column = member.column.clone();
+            }
+            computed.push(member);
+        }
+        let relation = std::mem::replace(&mut query.relation, Relation::one_row());
+        query.relation = relation.projected(computed);
+        Ok(forms)
+    }
+
+    /// A value and a column of the query, as sides of a comparison.
+    fn compared(&self, op: CompareOp, value: Expr, query: &BoundQuery, place: usize) -> Result<(Expr, Expr)> {
+        let span = value.span();
+        let member = query.output.get(place).map_or(Expr::NULL, |output| Expr::Column(output.column.clone()));
+        match typing::compare(op, value, member).map_err(|error| BindError::from(error).at(span))? {
+            Expr::Compare(_, value, member) => Ok((*value, *member)),
+            other => Err(BindError::from(ValueError::Internal(format!("{other} is no comparison")))),
+        }
+    }
+}
+
+impl Queries for SubqueryBinder<'_> {
+    fn outer_column(&self, parts: &[&str], span: Option<Span>) -> Option<Result<ColumnRef>> {
+        self.binder.outer?.column(parts, span)
+    }
+
+    fn subquery(&self, e: &ast::Expr, lowerer: &Lowerer<'_>) -> Lower {
+        let Some(parts) = Parts::of(e) else { return foreign("this form of a subquery") };
+        let known = |found: &Found| (found.syntax == *e).then(|| Expr::Column(found.column.column.clone()));
+        let negated = parts.negated;
+        // Nothing may borrow the list while the subquery is bound.
+        let known = self.found.borrow().iter().find_map(known);
+        let value = known.map_or_else(|| self.bound(e, parts, lowerer), Ok)?;
+        Ok(if negated { typing::not(value)? } else { value })
+    }
+}
+
+/// An expression with a subquery, in parts.
+struct Parts<'e> {
+    query: &'e Query,
+    test: Test,
+    negated: bool,
+    /// The values that its rows are compared with.
+    values: Vec<&'e ast::Expr>,
+}
+
+/// What a subquery is there for.
+#[derive(Clone, Copy)]
+enum Test {
+    Value,
+    Exists,
+    In,
+    /// ANY, or ALL.
+    Quantified(CompareOp, bool),
+}
+
+impl<'e> Parts<'e> {
+    fn of(e: &'e ast::Expr) -> Option<Self> {
+        match e {
+            ast::Expr::Subquery(query) => Some(Self { query, test: Test::Value, negated: false, values: Vec::new() }),
+            ast::Expr::Exists { subquery, negated } => {
+                Some(Self { query: subquery, test: Test::Exists, negated: *negated, values: Vec::new() })
+            }
+            ast::Expr::InSubquery { expr, subquery, negated } => {
+                Some(Self { query: subquery, test: Test::In, negated: *negated, values: values_of(expr) })
+            }
+            ast::Expr::AnyOp { left, compare_op, right, .. } => Self::quantified(left, compare_op, right, false),
+            ast::Expr::AllOp { left, compare_op, right } => Self::quantified(left, compare_op, right, true),
+            _ => None,
+        }
+    }
+
+    fn quantified(left: &'e ast::Expr, op: &ast::BinaryOperator, right: &'e ast::Expr, all: bool) -> Option<Self> {
+        let ast::Expr::Subquery(query) = right else { return None };
+        // `= ANY` is IN, and `<> ALL` is NOT IN.
+        let (test, negated) = match (comparison_operator(op)?, all) {
+            (CompareOp::Eq, false) => (Test::In, false),
+            (CompareOp::NotEq, true) => (Test::In, true),
+            (op, all) => (Test::Quantified(op, all), false),
+        };
+        Some(Self { query, test, negated, values: values_of(left) })
+    }
+}
+
+/// The parts of a row value, or the one value.
+fn values_of(e: &ast::Expr) -> Vec<&ast::Expr> {
+    match e {
+        ast::Expr::Tuple(values) => values.iter().collect(),
+        ast::Expr::Nested(inner) if matches!(**inner, ast::Expr::Tuple(_) | ast::Expr::Nested(_)) => values_of(inner),
+        other => vec![other],
+    }
+}
+
+fn check_width(query: &BoundQuery, width: usize) -> Result<()> {
+    let columns = query.output.len();
+    if columns == width {
+        return Ok(());
+    }
+    let text = match width {
+        1 => format!("a subquery in an expression has one column, and this one has {columns}"),
+        _ => format!("row values of {width} and {columns} columns do not compare"),
+    };
+    Err(BindErrorKind::Syntax(text).into())
+}
+
+/// Two sides of an equality in forms that are equal in Arrow where the sides are equal to us, as far as there are such. CHAR is
+/// compared with other texts without regard to blanks at the end, and is stored without these; intervals are compared by their length.
+fn equality_forms(a: Expr, b: Expr) -> std::result::Result<(Expr, Expr), ValueError> {
+    let is_char = |e: &Expr| matches!(e.sql_type(), Some(SqlType::Char(_)));
+    let is_interval = |e: &Expr| e.sql_type() == Some(SqlType::Interval);
+    let form: fn(Expr) -> std::result::Result<Expr, ValueError> = match (is_char(&a), is_char(&b)) {
+        (true, false) | (false, true) => |e| typing::call_named("RTRIM", vec![e]),
+        _ if is_interval(&a) && is_interval(&b) => |e| typing::call_named("INTERVAL_SECONDS", vec![e]),
+        _ => return Ok((a, b)),
+    };
+    Ok((form(a)?, form(b)?))
+}
