@@ -11,9 +11,9 @@ use sqlparser::ast::{
 use crate::as_of::table_as_of;
 use crate::condition::conditions;
 use crate::error::BindError;
+use crate::plain_query::plain_table;
 use crate::query_binder::{Bound, CteName, OuterScope, QueryBinder, foreign};
 use crate::scope::Scope;
-use crate::select::plain_table;
 use crate::subquery_column::SubqueryBinder;
 use crate::tree::{ExternalSource, JoinKind, Output, Relation, Scan, SubqueryColumn};
 

@@ -11,10 +11,11 @@ use sqlparser::ast::{Cte, Query, SetExpr, SetOperator as Operator, SetQuantifier
 
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::lower::{LowerError, Params};
+use crate::plain_query::has_bound_clauses;
 use crate::plan_budget::check_plan_budget;
 use crate::query_binder::{Bound, CteScope, NamedCte, QueryBinder, foreign};
 use crate::scope::Scope;
-use crate::select::{QueryClauses, has_bound_clauses};
+use crate::select::QueryClauses;
 use crate::subquery::Subquery;
 use crate::subquery_column::SubqueryBinder;
 use crate::tree::{BoundQuery, ColumnIds, ComputedColumn, Output, Relation, SetInput, SetOperator};

@@ -43,7 +43,7 @@ impl ListedTable {
 
     /// A query over this table alone, without them; `None` if they are named where it cannot be done.
     pub(super) fn merged(&self, outer: &QueryStatement, catalog: &dyn CatalogReader) -> Option<QueryStatement> {
-        let qualifier = crate::select::simple(&outer.query).and_then(|query| match query.alias {
+        let qualifier = crate::plain_query::simple(&outer.query).and_then(|query| match query.alias {
             Some(alias) => Some(alias.name.to_string()),
             None => without_dynamic_columns(query.name).map(|(name, _)| name.to_string()),
         })?;

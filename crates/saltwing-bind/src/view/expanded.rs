@@ -22,7 +22,7 @@ use super::name::{ident, span_of, table_name};
 use super::own_columns::{listed_behind, with_columns};
 use super::relations::Relations;
 use crate::error::{BindError, BindErrorKind, Result};
-use crate::select::simple;
+use crate::plain_query::simple;
 
 /// How many views a statement may read, those that views read among them.
 pub const VIEWS_MAX: usize = 256;

@@ -28,9 +28,9 @@ use sqlparser::ast::{
 
 use super::relations::{Relation, Relations};
 use crate::lower::Params;
+use crate::plain_query::{Simple, is_plain, simple};
 use crate::query::query;
 use crate::scope::Scope;
-use crate::select::{Simple, is_plain, simple};
 use crate::tree::{BoundQuery, Relation as Rows, Scan, value_of};
 
 /// The outer query over the table of the view; `None` if the view is more than columns and expressions of rows of one table,

@@ -17,7 +17,7 @@ use super::dynamic::stored_name;
 use super::name::{span_of, table_name};
 use crate::aggregate::AggregateFunction;
 use crate::error::{BindError, BindErrorKind, Result, invalid};
-use crate::select::simple;
+use crate::plain_query::simple;
 
 /// The view with these columns behind its own.
 ///

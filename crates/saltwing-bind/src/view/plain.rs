@@ -11,7 +11,7 @@ use super::dynamic::stored_name;
 use super::name::table_name;
 use super::own_columns::listed_behind;
 use super::updatable::{Constant, WrittenView, type_of};
-use crate::select::simple;
+use crate::plain_query::simple;
 
 /// A view that is `SELECT * FROM table WHERE column = constant AND ..`, with columns of its own, as Phoenix's views are.
 pub struct PlainView {

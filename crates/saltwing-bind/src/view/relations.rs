@@ -214,7 +214,7 @@ impl Relations<'_> {
             }
             _ => return None,
         };
-        let plain = crate::select::is_plain(options);
+        let plain = crate::plain_query::is_plain(options);
         let mut columns = Vec::new();
         for relation in relations {
             columns.extend(relation.columns?.into_iter().map(|column| (relation.name.clone(), column)));

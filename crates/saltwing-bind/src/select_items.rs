@@ -1,0 +1,88 @@
+//! The items of a SELECT.
+
+use saltwing_sql::expr_span;
+use saltwing_types::Expr;
+use saltwing_types::table::is_same_name;
+use sqlparser::ast::{self, ObjectName, ObjectNamePart, SelectItem};
+
+use crate::error::{BindError, BindErrorKind};
+use crate::lower::Params;
+use crate::plain_query::is_plain;
+use crate::query_binder::{Bound, foreign};
+use crate::select::SelectBinder;
+use crate::select_tree::Item;
+use crate::tree::Output;
+
+impl SelectBinder<'_> {
+    pub(crate) fn items(&self, items: &[SelectItem]) -> Bound<Vec<Item>> {
+        let (mut found, mut aliases) = (Vec::new(), Vec::new());
+        for (i, item) in items.iter().enumerate() {
+            match item {
+                SelectItem::Wildcard(options) => found.extend(self.wildcard(self.scope.shown(), options)?),
+                SelectItem::QualifiedWildcard(ast::SelectItemQualifiedWildcardKind::ObjectName(name), options) => {
+                    let parts: Vec<&str> =
+                        name.0.iter().filter_map(|p| p.as_ident()).map(|p| p.value.as_str()).collect();
+                    let Some(columns) = self.scope.shown_of(&parts) else {
+                        let idents = name.0.iter().filter_map(|part| part.as_ident()).cloned().collect();
+                        let span = expr_span(&ast::Expr::CompoundIdentifier(idents));
+                        return Err(self.scope.no_such_wildcard(&parts).at(span).into());
+                    };
+                    found.extend(self.wildcard(columns, options)?);
+                }
+                SelectItem::UnnamedExpr(e) => {
+                    let expr = self.lowerer.lower(e)?;
+                    let label = match &expr {
+                        Expr::Column(column) if self.collector.is_input_column(column) => self.scope.label(column),
+                        Expr::Column(column) if self.collector.is_outer_column(column) => Some(column.name.clone()),
+                        _ => None,
+                    };
+                    let text = || self.clauses.items.get(i).map_or_else(|| e.to_string(), |item| item.text.clone());
+                    let label = label.unwrap_or_else(text);
+                    found.push(self.item(label, expr)?);
+                }
+                SelectItem::ExprWithAlias { expr, alias } => {
+                    let item = self.item(alias.value.clone(), self.lowerer.lower(expr)?)?;
+                    aliases.push((&alias.value, item.expr.clone()));
+                    found.push(item);
+                }
+                _ => return foreign("a select item"),
+            }
+        }
+        // An item does not name another one.
+        for (alias, expr) in aliases {
+            self.collector.name_item(alias, &expr);
+        }
+        Ok(found)
+    }
+
+    /// The items that a wildcard stands for: columns, without those that EXCLUDE names.
+    fn wildcard(&self, mut columns: Vec<Output>, options: &ast::WildcardAdditionalOptions) -> Bound<Vec<Item>> {
+        if !is_plain(&ast::WildcardAdditionalOptions { opt_exclude: None, ..options.clone() }) {
+            return foreign("an option of a wildcard");
+        }
+        let excluded: &[ObjectName] = match &options.opt_exclude {
+            None => &[],
+            Some(ast::ExcludeSelectItem::Single(name)) => std::slice::from_ref(name),
+            Some(ast::ExcludeSelectItem::Multiple(names)) => names,
+        };
+        for name in excluded {
+            let [ObjectNamePart::Identifier(name)] = name.0.as_slice() else {
+                return foreign("a qualified name in EXCLUDE");
+            };
+            let is_it = |column: &Output| is_same_name(&column.label, &name.value);
+            if !columns.iter().any(is_it) {
+                let error = BindErrorKind::NoSuchColumn { table: "*".into(), column: name.value.clone() };
+                return Err(BindError::from(error).at(expr_span(&ast::Expr::Identifier(name.clone()))).into());
+            }
+            columns.retain(|column| !is_it(column));
+        }
+        Ok(columns.into_iter().map(Item::of_column).collect())
+    }
+
+    fn item(&self, label: String, expr: Expr) -> Bound<Item> {
+        match (expr.sql_type(), self.lowerer.params) {
+            (Some(_), _) | (None, Params::Later) => Ok(Item { label, expr }),
+            (None, _) => foreign("a parameter of unknown type"),
+        }
+    }
+}
