@@ -60,6 +60,9 @@ mod time_column;
 mod tree;
 mod update;
 mod view;
+mod window;
+mod window_call;
+mod window_collector;
 mod written_columns;
 
 pub use added_key::unfit_last_column;
@@ -105,11 +108,12 @@ pub use table_option::is_phoenix_option;
 pub use target::{column_path, resolve, table_path, target_columns};
 pub use tree::{
     BoundQuery, CallColumn, ComputedColumn, ExternalSource, JoinKind, Output, Relation, Scan, SetInput, SetOperator,
-    SortItem, SubqueryColumn, SubqueryKind, group_columns, value_of,
+    SortItem, SubqueryColumn, SubqueryKind, WindowColumn, group_columns, value_of,
 };
 pub use update::{BoundUpdate, ChangedColumns, update};
 pub use view::{
     AlteredView, BoundView, PlainView, VIEW_DEPTH_MAX, VIEWS_MAX, ViewPlace, altered_view, attached_view,
     check_new_names, create_view, is_updatable, plain_view, through_view, view_places, with_views,
 };
+pub use window_call::{Frame, FrameBound, FrameUnits, WindowCall, WindowFunction, WindowOrder};
 pub use written_columns::{WrittenColumns, listed_columns};

@@ -15,6 +15,7 @@ use crate::collector::Collector;
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::scope::Scope;
 use crate::subquery::{Subquery, placed};
+use crate::window_collector::WindowCollector;
 
 /// The values of a statement's parameters.
 #[derive(Clone, Copy)]
@@ -97,6 +98,8 @@ pub struct Lowerer<'a> {
     pub operands: &'a [Expr],
     /// Where calls of aggregate functions go; without it there is no place for them.
     pub collector: Option<&'a Collector<'a>>,
+    /// Where calls of window functions go; without it there is no place for them.
+    pub(crate) windows: Option<&'a WindowCollector<'a>>,
     /// Where subqueries go; without it there is no place for them.
     pub(crate) queries: Option<&'a dyn Queries>,
 }
@@ -165,7 +168,7 @@ pub fn constant(e: &ast::Expr, params: Params<'_>) -> Option<Value> {
 impl<'a> Lowerer<'a> {
     /// A lowerer over these names and parameters, where no subquery and no aggregate may stand.
     pub fn new(scope: &'a Scope, params: Params<'a>) -> Self {
-        Self { scope, params, subqueries: &[], operands: &[], collector: None, queries: None }
+        Self { scope, params, subqueries: &[], operands: &[], collector: None, windows: None, queries: None }
     }
 
     /// The same where placeholders may stand for these subqueries.
@@ -174,9 +177,9 @@ impl<'a> Lowerer<'a> {
         Self { subqueries, ..self }
     }
 
-    /// The same where no aggregate may stand.
+    /// The same where no aggregate and no window function may stand.
     pub(crate) fn of_rows(&self) -> Self {
-        Self { collector: None, ..*self }
+        Self { collector: None, windows: None, ..*self }
     }
 
     /// Lowers one expression. An error without a place gets that of the innermost expression around it.
@@ -453,6 +456,14 @@ impl<'a> Lowerer<'a> {
     }
 
     fn call(&self, e: &ast::Expr) -> Lower {
+        if let ast::Expr::Function(call) = e
+            && let Some(over) = &call.over
+        {
+            return match self.windows {
+                Some(windows) => self.window(windows, e, call, over),
+                None => foreign("a window function", e),
+            };
+        }
         if let (Some(collector), ast::Expr::Function(call)) = (self.collector, e)
             && let Some(column) = self.aggregate(collector, e, call)?
         {

@@ -33,7 +33,11 @@ pub(crate) fn plain_table(factor: &TableFactor) -> Option<(&ObjectName, Option<&
 /// The SELECT that a query is, if it has no clauses but those that are bound.
 fn plain_select(query: &Query) -> Option<&ast::Select> {
     let SetExpr::Select(select) = query.body.as_ref() else { return None };
-    let is_plain = query.with.is_none() && has_bound_clauses(query) && has_bound_select_clauses(select);
+    let is_plain = query.with.is_none()
+        && select.named_window.is_empty()
+        && select.qualify.is_none()
+        && has_bound_clauses(query)
+        && has_bound_select_clauses(select);
     is_plain.then_some(select)
 }
 
@@ -60,8 +64,6 @@ pub(crate) fn has_bound_select_clauses(select: &ast::Select) -> bool {
         && select.cluster_by.is_empty()
         && select.distribute_by.is_empty()
         && select.sort_by.is_empty()
-        && select.named_window.is_empty()
-        && select.qualify.is_none()
         && select.value_table_mode.is_none()
         && select.select_modifiers.is_none()
 }

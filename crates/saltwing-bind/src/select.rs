@@ -17,6 +17,8 @@ use crate::scope::Scope;
 use crate::select_tree::{Clauses, Item, OrderBy, OrderItem, Subqueries};
 use crate::subquery_column::SubqueryBinder;
 use crate::tree::BoundQuery;
+use crate::window::check_named_windows;
+use crate::window_collector::WindowCollector;
 
 /// What stands around the body of a query, and how the result is called.
 #[derive(Clone, Copy, Default)]
@@ -39,11 +41,14 @@ impl QueryBinder<'_> {
         let (relation, scope) = self.from(&select.from)?;
         let collector = Collector::new(self.ids, first_input);
         let (of_where, others) = (SubqueryBinder::new(self, &scope), SubqueryBinder::new(self, &scope));
-        let lowerer = others.lowerer(Some(&collector));
+        check_named_windows(&select.named_window)?;
+        let windows = WindowCollector::new(self.ids, &select.named_window);
+        let lowerer = Lowerer { windows: Some(&windows), ..others.lowerer(Some(&collector)) };
         let row_lowerer = of_where.lowerer(None);
         let binder =
             SelectBinder { lowerer, row_lowerer, collector: &collector, queries: &others, scope: &scope, clauses };
         let clauses = binder.clauses(select)?;
+        let clauses = Clauses { windows: windows.into_calls(), ..clauses };
         let subqueries = Subqueries { of_where: of_where.into_subqueries(), others: others.into_subqueries() };
         clauses.bound(self.ids, collector, subqueries, relation)
     }
@@ -82,20 +87,36 @@ pub(crate) struct SelectBinder<'a> {
 impl SelectBinder<'_> {
     fn clauses(&self, select: &ast::Select) -> Bound<Clauses> {
         let items = self.items(&select.projection)?;
-        let conditions = match &select.selection {
+        let of_where = match &select.selection {
             None => Vec::new(),
             Some(selection) => conditions(self.condition(&self.row_lowerer, selection)?),
         };
         let keys = self.keys(&select.group_by, &items)?;
         let having = match &select.having {
             None => Vec::new(),
-            Some(having) => self.condition(&self.lowerer, having)?.into_conjuncts(),
+            Some(having) => self.condition(&Lowerer { windows: None, ..self.lowerer }, having)?.into_conjuncts(),
+        };
+        let qualify = match &select.qualify {
+            None => Vec::new(),
+            Some(qualify) => conditions(self.condition(&self.lowerer, qualify)?),
         };
         let is_distinct = matches!(select.distinct, Some(ast::Distinct::Distinct));
         let order = self.order(&items)?;
         let (limit, offset) = self.limit()?;
         let is_page = self.clauses.is_page;
-        Ok(Clauses { items, conditions, keys, having, is_distinct, order, limit, offset, is_page })
+        Ok(Clauses {
+            items,
+            conditions: of_where,
+            keys,
+            having,
+            qualify,
+            is_distinct,
+            order,
+            limit,
+            offset,
+            is_page,
+            ..Clauses::default()
+        })
     }
 
     fn condition(&self, lowerer: &Lowerer<'_>, e: &ast::Expr) -> Bound<Expr> {
@@ -113,7 +134,7 @@ impl SelectBinder<'_> {
                     Some(item) => item.expr.clone(),
                     None => return Err(no_such_item("GROUP BY", e, items.len()).into()),
                 },
-                None => self.lowerer.lower(e)?,
+                None => Lowerer { windows: None, ..self.lowerer }.lower(e)?,
             };
             let mut of_row = !key.is_constant() && key.sql_type().is_some_and(|ty| ty != SqlType::Null);
             key.walk(&mut |part| {

@@ -9,7 +9,9 @@ use crate::collector::Collector;
 use crate::outer_join::without_extra_rows;
 use crate::query_binder::{Bound, foreign};
 use crate::row_count::RowCount;
-use crate::tree::{BoundQuery, CallColumn, ColumnIds, ComputedColumn, Output, Relation, SortItem, SubqueryColumn};
+use crate::tree::{
+    BoundQuery, CallColumn, ColumnIds, ComputedColumn, Output, Relation, SortItem, SubqueryColumn, WindowColumn,
+};
 
 /// An item of the SELECT list.
 pub(crate) struct Item {
@@ -45,6 +47,8 @@ pub(crate) struct Clauses {
     pub(crate) conditions: Vec<Condition>,
     pub(crate) keys: Vec<Expr>,
     pub(crate) having: Vec<Expr>,
+    pub(crate) qualify: Vec<Condition>,
+    pub(crate) windows: Vec<WindowColumn>,
     pub(crate) is_distinct: bool,
     pub(crate) order: Vec<OrderItem>,
     pub(crate) limit: RowCount,
@@ -76,12 +80,18 @@ impl Clauses {
             Expr::Column(column) if !passed(column) => ids.new_column_of(expr, Expr::to_string),
             _ => ids.column_of(expr, Expr::to_string),
         };
+        let window_ids: HashSet<usize> = self.windows.iter().map(|window| window.column.index).collect();
+        let values = others.iter().flat_map(|subquery| subquery.values());
+        if values.flat_map(Expr::columns).any(|id| window_ids.contains(&id)) {
+            return foreign("a window function before IN over a subquery");
+        }
         let mut relation = without_extra_rows(from, &conditions).applied(of_where).filtered(conditions);
         if !self.keys.is_empty() || !self.having.is_empty() || !collector.is_empty() {
             relation = self.grouped(&column_of, &collector, others, relation)?;
         } else {
             relation = relation.applied(others);
         }
+        relation = relation.windowed(self.windows).filtered(self.qualify);
         let (labels, items): (Vec<_>, Vec<_>) = self.items.into_iter().map(|item| (item.label, item.expr)).unzip();
         let items: Vec<ComputedColumn> = items.into_iter().map(&column_of).collect();
         let output = |(label, item): (String, &ComputedColumn)| Output { label, column: item.column.clone() };
@@ -136,8 +146,12 @@ impl Clauses {
         let (of_rows, mut of_groups) = subqueries_of(subqueries, &keys, &calls);
         let keys: Vec<ComputedColumn> = keys.into_iter().map(column_of).collect();
         let group_ids: HashSet<usize> = of_groups.iter().map(|subquery| subquery.column.index).collect();
+        let window_ids: HashSet<usize> = self.windows.iter().map(|window| window.column.index).collect();
         let passes = |column: &ColumnRef| {
-            collector.is_call(column) || collector.is_outer_column(column) || group_ids.contains(&column.index)
+            collector.is_call(column)
+                || collector.is_outer_column(column)
+                || group_ids.contains(&column.index)
+                || window_ids.contains(&column.index)
         };
         let over_groups = |expr: &mut Expr| match replace(expr, &keys, &passes) {
             true => Ok(()),
@@ -145,6 +159,8 @@ impl Clauses {
         };
         self.items.iter_mut().try_for_each(|item| over_groups(&mut item.expr))?;
         self.having.iter_mut().try_for_each(over_groups)?;
+        self.qualify.iter_mut().try_for_each(|condition| over_groups(&mut condition.expr))?;
+        self.windows.iter_mut().flat_map(|window| window.call.exprs_mut()).try_for_each(over_groups)?;
         for item in &mut self.order {
             if let OrderBy::Expr(expr) = &mut item.by {
                 over_groups(expr)?;

@@ -32,6 +32,7 @@ use saltwing_types::{ColumnRef, CompareOp, Expr, SortOrder, Span, SqlType};
 use crate::aggregate::AggregateCall;
 use crate::output::ResultColumn;
 use crate::row_count::RowCount;
+use crate::window_call::WindowCall;
 
 /// A query, bound.
 #[derive(Clone, Debug)]
@@ -150,6 +151,13 @@ pub enum Relation {
         input: Box<Relation>,
         /// The subqueries. One may name the columns of those before it.
         subqueries: Vec<SubqueryColumn>,
+    },
+    /// The rows of the input with the values of window functions as further columns.
+    Window {
+        /// The rows that the windows are made of.
+        input: Box<Relation>,
+        /// The columns that it adds, each over columns of the input.
+        calls: Vec<WindowColumn>,
     },
     /// The rows of the input with more columns.
     Project {
@@ -283,6 +291,15 @@ pub struct CallColumn {
     pub column: ColumnRef,
     /// The call, over columns of the aggregation's input.
     pub call: AggregateCall,
+}
+
+/// A column with the call of a window function that gives it.
+#[derive(Clone, Debug)]
+pub struct WindowColumn {
+    /// The column.
+    pub column: ColumnRef,
+    /// The call, over columns of the input.
+    pub call: WindowCall,
 }
 
 /// A column with the subquery that gives it. The subquery may name columns of the relation that it is applied to, and of queries
@@ -486,6 +503,7 @@ impl Relation {
             | Self::Project { input, .. }
             | Self::Distinct { input, .. }
             | Self::Shared { input, .. }
+            | Self::Window { input, .. }
             | Self::Sort { input, .. }
             | Self::Limit { input, .. } => vec![input],
         }
@@ -536,6 +554,7 @@ impl Relation {
                 keys.iter().for_each(|key| visit(&key.expr));
                 calls.iter().flat_map(|it| it.call.exprs()).for_each(visit);
             }
+            Self::Window { calls, .. } => calls.iter().flat_map(|it| it.call.exprs()).for_each(visit),
             Self::Values { rows, .. } => rows.iter().flatten().for_each(visit),
             Self::Apply { subqueries, .. } => subqueries.iter().flat_map(|it| it.values()).for_each(visit),
             Self::Scan(_)
@@ -568,6 +587,7 @@ impl Relation {
             Self::Apply { input, subqueries } => {
                 subqueries.iter().any(|subquery| subquery.column.index == id) || input.has_column(id)
             }
+            Self::Window { input, calls } => calls.iter().any(|call| call.column.index == id) || input.has_column(id),
             Self::Aggregate { keys, calls, .. } => group_columns(keys, calls).any(|column| column.index == id),
             Self::Distinct { columns, .. }
             | Self::External { columns, .. }
@@ -609,6 +629,14 @@ impl Relation {
         match subqueries.is_empty() {
             true => self,
             false => Self::Apply { input: Box::new(self), subqueries },
+        }
+    }
+
+    /// The rows with the values of window functions; the same rows if there are none.
+    pub(crate) fn windowed(self, calls: Vec<WindowColumn>) -> Self {
+        match calls.is_empty() {
+            true => self,
+            false => Self::Window { input: Box::new(self), calls },
         }
     }
 

@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};
 
 use saltwing_plan::Condition;
-use saltwing_types::{ColumnRef, Expr, SortOrder};
+use saltwing_types::{ColumnRef, Expr, SortOrder, Value, text, typing};
 
 use super::{
     BoundQuery, CallColumn, ComputedColumn, ExternalSource, JoinKind, Output, Relation, Scan, SetOperator, SortItem,
-    SubqueryColumn, SubqueryKind,
+    SubqueryColumn, SubqueryKind, WindowColumn,
 };
-use crate::aggregate::AggregateCall;
+use crate::aggregate::{AggregateCall, AggregateFunction};
 use crate::row_count::RowCount;
+use crate::window_call::{Frame, FrameBound, FrameUnits, WindowCall, WindowFunction, WindowOrder};
 
 impl Display for BoundQuery {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -69,6 +70,7 @@ impl Relation {
             }
             Self::Apply { subqueries, .. } => write!(f, "apply [{}]", List(subqueries))?,
             Self::Aggregate { keys, calls, .. } => write!(f, "aggregate [{}] [{}]", List(keys), List(calls))?,
+            Self::Window { calls, .. } => write!(f, "window [{}]", List(calls))?,
             Self::Project { columns, .. } => write!(f, "project [{}]", List(columns))?,
             Self::Distinct { columns, .. } => {
                 write!(f, "distinct [{}]", List(&named(columns)))?;
@@ -214,11 +216,66 @@ impl Display for CallColumn {
     }
 }
 
+impl Display for WindowColumn {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let WindowCall { function, arguments, filter, ignore_nulls, partition_by, order_by, frame, .. } = &self.call;
+        let with_ids = |list: &[Expr]| List(&list.iter().map(WithIds).collect::<Vec<_>>()).to_string();
+        let is_count = *function == WindowFunction::Aggregate(AggregateFunction::Count);
+        let arguments = if is_count && arguments.is_empty() { "*".to_owned() } else { with_ids(arguments) };
+        write!(f, "{} = {}({arguments})", Named(&self.column), function.name())?;
+        if let Some(filter) = filter {
+            write!(f, " FILTER (WHERE {})", WithIds(filter))?;
+        }
+        f.write_str(if *ignore_nulls { " ignore nulls" } else { "" })?;
+        f.write_str(" over (")?;
+        if !partition_by.is_empty() {
+            write!(f, "partition by {} ", with_ids(partition_by))?;
+        }
+        if !order_by.is_empty() {
+            write!(f, "order by {} ", List(order_by))?;
+        }
+        write!(f, "{frame})")
+    }
+}
+
+impl Display for WindowOrder {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", WithIds(&self.expr), direction(self.order, self.nulls_first))
+    }
+}
+
+impl Display for Frame {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let units = match self.units {
+            FrameUnits::Rows => "rows",
+            FrameUnits::Range => "range",
+            FrameUnits::Groups => "groups",
+        };
+        write!(f, "{units} {}..{}", self.start, self.end)
+    }
+}
+
+impl Display for FrameBound {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let text = |value: &Value| text::literal(value, typing::natural_type(value));
+        match self {
+            Self::UnboundedPreceding => f.write_str("unbounded"),
+            Self::Preceding(value) => write!(f, "{} preceding", text(value)),
+            Self::CurrentRow => f.write_str("current"),
+            Self::Following(value) => write!(f, "{} following", text(value)),
+            Self::UnboundedFollowing => f.write_str("unbounded"),
+        }
+    }
+}
+
+fn direction(order: SortOrder, nulls_first: bool) -> String {
+    let direction = if order == SortOrder::Desc { "desc" } else { "asc" };
+    format!("{direction} nulls {}", if nulls_first { "first" } else { "last" })
+}
+
 impl Display for SortItem {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let direction = if self.order == SortOrder::Desc { "desc" } else { "asc" };
-        let nulls = if self.nulls_first { "first" } else { "last" };
-        write!(f, "{} {direction} nulls {nulls}", Named(&self.column))
+        write!(f, "{} {}", Named(&self.column), direction(self.order, self.nulls_first))
     }
 }
 

@@ -1,0 +1,253 @@
+//! Window functions, and the windows that they are called over.
+
+use saltwing_sql::expr_span;
+use saltwing_types::table::is_same_name;
+use saltwing_types::{Expr, Function, SortOrder, SqlType, Value, suggest, typing};
+use sqlparser::ast::{
+    self, FunctionArg, FunctionArgExpr, FunctionArgumentClause, FunctionArguments, Ident, NamedWindowDefinition,
+    NamedWindowExpr, NullTreatment, WindowFrame, WindowFrameBound, WindowFrameUnits, WindowSpec, WindowType,
+};
+
+use crate::error::{BindError, BindErrorKind, Result};
+use crate::lower::{Lower, LowerError, Lowerer};
+use crate::query_binder::{Bound, foreign};
+use crate::window_call::{Frame, FrameBound, FrameUnits, WindowCall, WindowFunction, WindowOrder};
+use crate::window_collector::WindowCollector;
+
+impl Lowerer<'_> {
+    /// The column of a call with OVER.
+    pub(crate) fn window(
+        &self,
+        windows: &WindowCollector<'_>,
+        e: &ast::Expr,
+        call: &ast::Function,
+        over: &WindowType,
+    ) -> Lower {
+        let function = match call.name.0.as_slice() {
+            [part] => part.as_ident().and_then(|name| WindowFunction::by_name(&name.value)),
+            _ => None,
+        };
+        let Some(function) = function else { return foreign("this window function") };
+        // No window stands inside of another one.
+        let inner = Self { windows: None, ..*self };
+        let written = Written::of(call)?;
+        let (fewest, most) = function.arguments();
+        let is_count = matches!(function, WindowFunction::Aggregate(_)) && written.arguments.is_empty();
+        if !is_count && !(fewest..=most).contains(&written.arguments.len()) {
+            return foreign("a window function with other arguments");
+        }
+        let mut arguments = inner.all_of(&written.arguments)?;
+        let default = if arguments.len() == 3 { arguments.pop() } else { None };
+        if let Some(offset) = arguments.get(1)
+            && !matches!(offset, Expr::Literal(Value::Int(_), _))
+        {
+            return foreign("an offset that is no literal");
+        }
+        let filter = match &call.filter {
+            None => None,
+            Some(filter) => Some(typing::condition(inner.lower(filter)?)?),
+        };
+        if filter.is_some() && !matches!(function, WindowFunction::Aggregate(_)) {
+            return foreign("FILTER of no aggregate function");
+        }
+        let spec = match over {
+            WindowType::NamedWindow(name) => named_window(name, windows.named)?,
+            WindowType::WindowSpec(spec) => resolved(spec, windows.named)?,
+        };
+        let partition_by = spec.partition_by.iter().map(|e| inner.lower(e)).collect::<Bound<Vec<Expr>>>()?;
+        let order_by = spec.order_by.iter().map(|item| inner.window_order(item)).collect::<Bound<Vec<_>>>()?;
+        let frame = inner.frame(spec.window_frame.as_ref(), &order_by)?;
+        let ty = result_type(function, arguments.first())?;
+        let ignore_nulls = written.ignore_nulls;
+        let call = WindowCall { function, arguments, filter, ignore_nulls, partition_by, order_by, frame, ty };
+        let name = e.to_string();
+        match default {
+            None => Ok(windows.column(call, name)),
+            Some(default) => with_default(windows, call, &name, default),
+        }
+    }
+
+    fn all_of(&self, list: &[&ast::Expr]) -> Bound<Vec<Expr>> {
+        list.iter().map(|e| self.lower(e)).collect()
+    }
+
+    fn window_order(&self, item: &ast::OrderByExpr) -> Bound<WindowOrder> {
+        if item.with_fill.is_some() {
+            return foreign("WITH FILL");
+        }
+        let order = if item.options.asc == Some(false) { SortOrder::Desc } else { SortOrder::Asc };
+        let nulls_first = item.options.nulls_first.unwrap_or(true);
+        Ok(WindowOrder { expr: self.lower(&item.expr)?, order, nulls_first })
+    }
+
+    /// The frame of a window; without one, the rows up to the current one and its peers, or all rows if there is no order.
+    fn frame(&self, frame: Option<&WindowFrame>, order_by: &[WindowOrder]) -> Bound<Frame> {
+        let Some(WindowFrame { units, start_bound, end_bound }) = frame else {
+            return Ok(if order_by.is_empty() { Frame::WHOLE } else { Frame::TO_PEERS });
+        };
+        let units = match units {
+            WindowFrameUnits::Rows => FrameUnits::Rows,
+            WindowFrameUnits::Range => FrameUnits::Range,
+            WindowFrameUnits::Groups => FrameUnits::Groups,
+        };
+        let start = self.frame_bound(start_bound, units)?;
+        let end = end_bound.as_ref().map_or(Ok(FrameBound::CurrentRow), |bound| self.frame_bound(bound, units))?;
+        if start == FrameBound::UnboundedFollowing || end == FrameBound::UnboundedPreceding {
+            return foreign("a frame that starts at its end");
+        }
+        match units {
+            FrameUnits::Range if (start.has_offset() || end.has_offset()) && order_by.len() != 1 => {
+                foreign("RANGE with an offset without one ORDER BY")
+            }
+            FrameUnits::Groups if order_by.is_empty() => foreign("GROUPS without ORDER BY"),
+            // Without an order all rows are peers.
+            FrameUnits::Range if order_by.is_empty() => Ok(Frame::WHOLE),
+            _ => Ok(Frame { units, start, end }),
+        }
+    }
+
+    fn frame_bound(&self, bound: &WindowFrameBound, units: FrameUnits) -> Bound<FrameBound> {
+        let offset = |e: &ast::Expr| match (self.lower(e)?, units) {
+            (Expr::Literal(value @ Value::Int(0..), _), _) => Ok(value),
+            (Expr::Literal(value @ (Value::Decimal(_) | Value::Interval(_)), _), FrameUnits::Range) => Ok(value),
+            _ => foreign("an offset of a frame that is no literal"),
+        };
+        Ok(match bound {
+            WindowFrameBound::CurrentRow => FrameBound::CurrentRow,
+            WindowFrameBound::Preceding(None) => FrameBound::UnboundedPreceding,
+            WindowFrameBound::Following(None) => FrameBound::UnboundedFollowing,
+            WindowFrameBound::Preceding(Some(e)) => FrameBound::Preceding(offset(e)?),
+            WindowFrameBound::Following(Some(e)) => FrameBound::Following(offset(e)?),
+        })
+    }
+}
+
+/// What stands in the brackets of a call.
+struct Written<'a> {
+    arguments: Vec<&'a ast::Expr>,
+    ignore_nulls: bool,
+}
+
+impl<'a> Written<'a> {
+    fn of(call: &'a ast::Function) -> std::result::Result<Self, LowerError> {
+        let FunctionArguments::List(list) = &call.args else { return foreign("this form of a call") };
+        if list.duplicate_treatment.is_some() || !call.within_group.is_empty() {
+            return foreign("DISTINCT over a window");
+        }
+        let mut ignore_nulls = call.null_treatment == Some(NullTreatment::IgnoreNulls);
+        for clause in &list.clauses {
+            match clause {
+                FunctionArgumentClause::IgnoreOrRespectNulls(treatment) => {
+                    ignore_nulls |= *treatment == NullTreatment::IgnoreNulls;
+                }
+                _ => return foreign("a clause in the brackets of a call"),
+            }
+        }
+        let mut arguments = Vec::with_capacity(list.args.len());
+        for argument in &list.args {
+            match argument {
+                FunctionArg::Unnamed(FunctionArgExpr::Expr(e)) => arguments.push(e),
+                FunctionArg::Unnamed(FunctionArgExpr::Wildcard)
+                    if list.args.len() == 1 && call.name.to_string().eq_ignore_ascii_case("count") => {}
+                _ => return foreign("this argument of a window function"),
+            }
+        }
+        Ok(Self { arguments, ignore_nulls })
+    }
+}
+
+fn result_type(function: WindowFunction, argument: Option<&Expr>) -> Bound<SqlType> {
+    let typed = |argument: &Expr| match argument.sql_type() {
+        None | Some(SqlType::Null) => foreign("a window function of NULL"),
+        Some(ty) => Ok(ty),
+    };
+    match (function, argument) {
+        (WindowFunction::Aggregate(function), Some(argument)) => Ok(function.result_type(argument, typed(argument)?)?),
+        (WindowFunction::Aggregate(_), None) => Ok(SqlType::BigInt),
+        (WindowFunction::PercentRank | WindowFunction::CumeDist, _) => Ok(SqlType::Double),
+        (
+            WindowFunction::RowNumber | WindowFunction::Rank | WindowFunction::DenseRank | WindowFunction::Ntile,
+            argument,
+        ) => match argument {
+            Some(Expr::Literal(Value::Int(1..), _)) | None => Ok(SqlType::BigInt),
+            Some(_) => foreign("NTILE of no positive number"),
+        },
+        (_, Some(argument)) => typed(argument),
+        (_, None) => foreign("a window function without arguments"),
+    }
+}
+
+/// `LAG(v, n, d)` and `LEAD`: the value of the neighbour, or the default if there is none, in the type of both. With IGNORE NULLS no
+/// value is NULL but that of a row without a neighbour.
+fn with_default(windows: &WindowCollector<'_>, call: WindowCall, name: &str, default: Expr) -> Lower {
+    let mut of_one = call.clone();
+    let ignore_nulls = call.ignore_nulls;
+    let neighbour = windows.column(call, name.to_owned());
+    if ignore_nulls {
+        return Ok(typing::call(Function::COALESCE, vec![neighbour, default])?);
+    }
+    if let Some(value) = of_one.arguments.first_mut() {
+        (*value, of_one.ty) = (Expr::Literal(Value::Int(1), SqlType::BigInt), SqlType::BigInt);
+    }
+    let is_missing = typing::is_null(windows.column(of_one, name.to_owned()));
+    Ok(typing::case(None, vec![(is_missing, default)], Some(neighbour))?)
+}
+
+/// The window of a name in the WINDOW clause. What it builds on is put in.
+fn named_window(name: &Ident, list: &[NamedWindowDefinition]) -> Result<WindowSpec> {
+    let place = list.iter().position(|definition| is_same_name(&definition.0.value, &name.value));
+    match place.and_then(|place| Some((list.get(place)?, list.get(..place)?))) {
+        // One builds on those before it.
+        Some((NamedWindowDefinition(_, NamedWindowExpr::NamedWindow(of)), before)) => named_window(of, before),
+        Some((NamedWindowDefinition(_, NamedWindowExpr::WindowSpec(spec)), before)) => resolved(spec, before),
+        None => {
+            let near = suggest(&name.value, list.iter().map(|definition| definition.0.value.as_str()));
+            let help = match near {
+                Some(near) => format!("there is {near}"),
+                None => "a window is named after HAVING: WINDOW w AS (PARTITION BY .. ORDER BY ..)".into(),
+            };
+            Err(syntax(format!("no window {} in the WINDOW clause", name.value), name).help(help))
+        }
+    }
+}
+
+/// A window that may build on a named one.
+fn resolved(spec: &WindowSpec, list: &[NamedWindowDefinition]) -> Result<WindowSpec> {
+    let mut spec = spec.clone();
+    let Some(name) = spec.window_name.take() else { return Ok(spec) };
+    let base = named_window(&name, list)?;
+    let refused = |what: &str, help: String| {
+        Err(syntax(format!("window {} cannot be built on: {what}", name.value), &name).help(help))
+    };
+    if base.window_frame.is_some() {
+        return refused("it has a frame", format!("write OVER {} without brackets, or no frame in it", name.value));
+    }
+    if !spec.partition_by.is_empty() {
+        return refused("what builds on it has a PARTITION BY", "write PARTITION BY in the named window alone".into());
+    }
+    if !base.order_by.is_empty() && !spec.order_by.is_empty() {
+        return refused("both have an ORDER BY", "write ORDER BY in one of them".into());
+    }
+    spec.partition_by = base.partition_by;
+    if spec.order_by.is_empty() {
+        spec.order_by = base.order_by;
+    }
+    Ok(spec)
+}
+
+/// # Errors
+/// A window that is defined twice, or builds on none.
+pub(crate) fn check_named_windows(list: &[NamedWindowDefinition]) -> Result<()> {
+    for (place, NamedWindowDefinition(name, _)) in list.iter().enumerate() {
+        let before = list.get(..place).unwrap_or_default();
+        if before.iter().any(|definition| is_same_name(&definition.0.value, &name.value)) {
+            return Err(syntax(format!("window {} is defined twice", name.value), name));
+        }
+        named_window(name, list)?;
+    }
+    Ok(())
+}
+
+fn syntax(text: String, name: &Ident) -> BindError {
+    BindError::from(BindErrorKind::Syntax(text)).at(expr_span(&ast::Expr::Identifier(name.clone())))
+}

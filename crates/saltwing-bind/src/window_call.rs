@@ -1,0 +1,183 @@
+//! Calls of window functions.
+
+use saltwing_types::{Expr, SortOrder, SqlType, Value};
+
+use crate::aggregate::AggregateFunction;
+
+/// A call of a window function.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WindowCall {
+    /// The function.
+    pub function: WindowFunction,
+    /// Its arguments; `COUNT(*)` has none.
+    pub arguments: Vec<Expr>,
+    /// FILTER: the rows that an aggregate counts.
+    pub filter: Option<Expr>,
+    /// IGNORE NULLS.
+    pub ignore_nulls: bool,
+    /// The rows that have equal values here are a partition.
+    pub partition_by: Vec<Expr>,
+    /// The order within a partition.
+    pub order_by: Vec<WindowOrder>,
+    /// The rows of the partition that count for a row.
+    pub frame: Frame,
+    /// The result's type.
+    pub ty: SqlType,
+}
+
+impl WindowCall {
+    /// The expressions that it computes for each row.
+    pub fn exprs(&self) -> impl Iterator<Item = &Expr> {
+        let order_by = self.order_by.iter().map(|item| &item.expr);
+        self.arguments.iter().chain(&self.filter).chain(&self.partition_by).chain(order_by)
+    }
+
+    pub(crate) fn exprs_mut(&mut self) -> impl Iterator<Item = &mut Expr> {
+        let order_by = self.order_by.iter_mut().map(|item| &mut item.expr);
+        self.arguments.iter_mut().chain(&mut self.filter).chain(&mut self.partition_by).chain(order_by)
+    }
+}
+
+/// One item of the order within a partition.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WindowOrder {
+    /// What is sorted by.
+    pub expr: Expr,
+    /// The direction.
+    pub order: SortOrder,
+    /// Whether NULLs come first.
+    pub nulls_first: bool,
+}
+
+/// The rows of a partition that count for a row, by their distance from it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Frame {
+    /// What the distance counts.
+    pub units: FrameUnits,
+    /// The first row.
+    pub start: FrameBound,
+    /// The last row.
+    pub end: FrameBound,
+}
+
+impl Frame {
+    /// All rows of the partition.
+    pub(crate) const WHOLE: Self =
+        Self { units: FrameUnits::Rows, start: FrameBound::UnboundedPreceding, end: FrameBound::UnboundedFollowing };
+
+    /// The rows up to this one and its peers.
+    pub(crate) const TO_PEERS: Self =
+        Self { units: FrameUnits::Range, start: FrameBound::UnboundedPreceding, end: FrameBound::CurrentRow };
+}
+
+/// What the bounds of a frame count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FrameUnits {
+    /// Rows.
+    Rows,
+    /// Differences of the value that is sorted by.
+    Range,
+    /// Groups of rows that are equal in the order.
+    Groups,
+}
+
+/// One end of a frame.
+#[derive(Clone, Debug, PartialEq)]
+pub enum FrameBound {
+    /// The first row of the partition.
+    UnboundedPreceding,
+    /// So far before the row: an integer, or for RANGE any number or an interval.
+    Preceding(Value),
+    /// The row, or the rows that are equal to it in the order.
+    CurrentRow,
+    /// So far after the row.
+    Following(Value),
+    /// The last row of the partition.
+    UnboundedFollowing,
+}
+
+impl FrameBound {
+    /// Whether it has a distance.
+    pub(crate) fn has_offset(&self) -> bool {
+        matches!(self, Self::Preceding(_) | Self::Following(_))
+    }
+}
+
+/// The functions that are called over a window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WindowFunction {
+    /// An aggregate function, of the rows of the frame.
+    Aggregate(AggregateFunction),
+    /// `ROW_NUMBER`.
+    RowNumber,
+    /// `RANK`.
+    Rank,
+    /// `DENSE_RANK`.
+    DenseRank,
+    /// `PERCENT_RANK`.
+    PercentRank,
+    /// `CUME_DIST`.
+    CumeDist,
+    /// `NTILE(n)`.
+    Ntile,
+    /// `LAG(value, n)`.
+    Lag,
+    /// `LEAD(value, n)`.
+    Lead,
+    /// `FIRST_VALUE(value)`.
+    FirstValue,
+    /// `LAST_VALUE(value)`.
+    LastValue,
+    /// `NTH_VALUE(value, n)`.
+    NthValue,
+}
+
+impl WindowFunction {
+    /// Those that are no aggregate functions.
+    const OWN: [Self; 11] = [
+        Self::RowNumber,
+        Self::Rank,
+        Self::DenseRank,
+        Self::PercentRank,
+        Self::CumeDist,
+        Self::Ntile,
+        Self::Lag,
+        Self::Lead,
+        Self::FirstValue,
+        Self::LastValue,
+        Self::NthValue,
+    ];
+
+    pub(crate) fn by_name(name: &str) -> Option<Self> {
+        let own = Self::OWN.into_iter().find(|function| function.name().eq_ignore_ascii_case(name));
+        own.or_else(|| AggregateFunction::by_name(name).map(Self::Aggregate))
+    }
+
+    /// The name in SQL.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Aggregate(function) => function.name(),
+            Self::RowNumber => "ROW_NUMBER",
+            Self::Rank => "RANK",
+            Self::DenseRank => "DENSE_RANK",
+            Self::PercentRank => "PERCENT_RANK",
+            Self::CumeDist => "CUME_DIST",
+            Self::Ntile => "NTILE",
+            Self::Lag => "LAG",
+            Self::Lead => "LEAD",
+            Self::FirstValue => "FIRST_VALUE",
+            Self::LastValue => "LAST_VALUE",
+            Self::NthValue => "NTH_VALUE",
+        }
+    }
+
+    /// How many arguments it takes: at least, and at most.
+    pub(crate) fn arguments(self) -> (usize, usize) {
+        match self {
+            Self::RowNumber | Self::Rank | Self::DenseRank | Self::PercentRank | Self::CumeDist => (0, 0),
+            Self::Aggregate(_) | Self::Ntile | Self::FirstValue | Self::LastValue => (1, 1),
+            Self::NthValue => (2, 2),
+            Self::Lag | Self::Lead => (1, 3),
+        }
+    }
+}
