@@ -34,6 +34,7 @@ pub(crate) fn plain_table(factor: &TableFactor) -> Option<(&ObjectName, Option<&
 fn plain_select(query: &Query) -> Option<&ast::Select> {
     let SetExpr::Select(select) = query.body.as_ref() else { return None };
     let is_plain = query.with.is_none()
+        && !matches!(select.distinct, Some(ast::Distinct::On(_)))
         && select.named_window.is_empty()
         && select.qualify.is_none()
         && has_bound_clauses(query)
@@ -53,8 +54,7 @@ pub(crate) fn has_bound_clauses(query: &Query) -> bool {
 
 /// Whether a SELECT has no clauses but those that are bound.
 pub(crate) fn has_bound_select_clauses(select: &ast::Select) -> bool {
-    !matches!(select.distinct, Some(ast::Distinct::On(_)))
-        && select.top.is_none()
+    select.top.is_none()
         && select.exclude.is_none()
         && select.into.is_none()
         && select.lateral_views.is_empty()

@@ -14,7 +14,7 @@ use crate::plain_query::has_bound_select_clauses;
 use crate::query_binder::{Bound, QueryBinder, foreign};
 use crate::row_count::RowCount;
 use crate::scope::Scope;
-use crate::select_tree::{Clauses, Item, OrderBy, OrderItem, Subqueries};
+use crate::select_tree::{Clauses, Distinct, Item, OrderBy, OrderItem, Subqueries};
 use crate::subquery_column::SubqueryBinder;
 use crate::tree::BoundQuery;
 use crate::window::check_named_windows;
@@ -100,7 +100,13 @@ impl SelectBinder<'_> {
             None => Vec::new(),
             Some(qualify) => conditions(self.condition(&self.lowerer, qualify)?),
         };
-        let is_distinct = matches!(select.distinct, Some(ast::Distinct::Distinct));
+        let distinct = match &select.distinct {
+            None | Some(ast::Distinct::All) => Distinct::No,
+            Some(ast::Distinct::Distinct) => Distinct::Rows,
+            Some(ast::Distinct::On(on)) => {
+                Distinct::On(on.iter().map(|e| self.item_or_expr(e, &items)).collect::<Bound<_>>()?)
+            }
+        };
         let order = self.order(&items)?;
         let (limit, offset) = self.limit()?;
         let is_page = self.clauses.is_page;
@@ -110,7 +116,7 @@ impl SelectBinder<'_> {
             keys,
             having,
             qualify,
-            is_distinct,
+            distinct,
             order,
             limit,
             offset,
@@ -158,21 +164,21 @@ impl SelectBinder<'_> {
         let OrderByKind::Expressions(list) = &order_by.kind else { return foreign("ORDER BY ALL") };
         list.iter()
             .map(|item| {
-                let by = match ordinal(&item.expr) {
-                    Some(place) => match place.checked_sub(1).filter(|place| *place < items.len()) {
-                        Some(place) => OrderBy::Item(place),
-                        None => return Err(no_such_item("ORDER BY", &item.expr, items.len()).into()),
-                    },
-                    None => self.order_by(&item.expr, items)?,
-                };
+                let by = self.item_or_expr(&item.expr, items)?;
                 let order = if item.options.asc == Some(false) { SortOrder::Desc } else { SortOrder::Asc };
                 Ok(OrderItem { by, order, nulls_first: item.options.nulls_first.unwrap_or(true) })
             })
             .collect()
     }
 
-    /// A name in ORDER BY is a label first, a column of the table second.
-    fn order_by(&self, e: &ast::Expr, items: &[Item]) -> Bound<OrderBy> {
+    /// A number is that of an item. A name is a label first, a column of the table second.
+    fn item_or_expr(&self, e: &ast::Expr, items: &[Item]) -> Bound<OrderBy> {
+        if let Some(place) = ordinal(e) {
+            return match place.checked_sub(1).filter(|place| *place < items.len()) {
+                Some(place) => Ok(OrderBy::Item(place)),
+                None => Err(no_such_item("ORDER BY", e, items.len()).into()),
+            };
+        }
         if let ast::Expr::Identifier(name) = e {
             let mut named = items.iter().enumerate().filter(|(_, item)| is_same_name(&item.label, &name.value));
             if let Some((place, item)) = named.next() {

@@ -6,6 +6,7 @@ use saltwing_plan::Condition;
 use saltwing_types::{ColumnRef, Expr, SortOrder};
 
 use crate::collector::Collector;
+use crate::error::{BindError, BindErrorKind};
 use crate::outer_join::without_extra_rows;
 use crate::query_binder::{Bound, foreign};
 use crate::row_count::RowCount;
@@ -40,6 +41,18 @@ pub(crate) enum OrderBy {
     Expr(Expr),
 }
 
+/// The rows that DISTINCT leaves.
+#[derive(Default)]
+pub(crate) enum Distinct {
+    /// All: there is no such clause.
+    #[default]
+    No,
+    /// One of equal ones.
+    Rows,
+    /// DISTINCT ON: the first one of those that are equal in these.
+    On(Vec<OrderBy>),
+}
+
 /// The clauses of a SELECT, over the columns of the table and the calls of aggregate functions.
 #[derive(Default)]
 pub(crate) struct Clauses {
@@ -49,7 +62,7 @@ pub(crate) struct Clauses {
     pub(crate) having: Vec<Expr>,
     pub(crate) qualify: Vec<Condition>,
     pub(crate) windows: Vec<WindowColumn>,
-    pub(crate) is_distinct: bool,
+    pub(crate) distinct: Distinct,
     pub(crate) order: Vec<OrderItem>,
     pub(crate) limit: RowCount,
     pub(crate) offset: RowCount,
@@ -96,33 +109,30 @@ impl Clauses {
         let items: Vec<ComputedColumn> = items.into_iter().map(&column_of).collect();
         let output = |(label, item): (String, &ComputedColumn)| Output { label, column: item.column.clone() };
         let output: Vec<Output> = labels.into_iter().zip(&items).map(output).collect();
-        let (mut sort, mut sort_columns) = (Vec::new(), Vec::new());
+        let mut columns = Columns { items, others: Vec::new(), column_of: &column_of };
+        let is_distinct = matches!(self.distinct, Distinct::Rows);
+        let mut sort = Vec::with_capacity(self.order.len());
         for OrderItem { by, order, nulls_first } in self.order {
-            let column = match by {
-                OrderBy::Item(place) => items.get(place).map(|item| item.column.clone()),
-                OrderBy::Expr(mut expr) => {
-                    if self.is_distinct && !replace(&mut expr, &items, &|_| false) {
-                        return foreign("ORDER BY what DISTINCT leaves out");
-                    }
-                    sort_columns.push(column_of(expr));
-                    sort_columns.last().map(|computed| computed.column.clone())
-                }
-            };
-            let Some(column) = column else { return foreign("an ORDER BY position") };
+            let column = if is_distinct { columns.item(by)? } else { columns.column(by)? };
             sort.push(SortItem { column, order, nulls_first });
         }
-        if self.is_distinct {
-            let mut columns: Vec<ColumnRef> = Vec::new();
-            for Output { column, .. } in &output {
-                if !columns.contains(column) {
-                    columns.push(column.clone());
-                }
+        let outputs = output.iter().map(|output| &output.column);
+        relation = match self.distinct {
+            Distinct::No => relation.projected(columns.items.into_iter().chain(columns.others)),
+            Distinct::Rows => {
+                let input = Box::new(relation.projected(columns.items));
+                Relation::Distinct { input, columns: each_once(outputs) }
             }
-            relation = Relation::Distinct { input: Box::new(relation.projected(items)), columns };
-            relation = relation.projected(sort_columns);
-        } else {
-            relation = relation.projected(items.into_iter().chain(sort_columns));
-        }
+            Distinct::On(on) => {
+                let on = on.into_iter().map(|by| columns.column(by)).collect::<Bound<Vec<_>>>()?;
+                let order = order_of_first(&on, &sort)?;
+                let sorted_by = order.iter().map(|item| &item.column);
+                let (columns, computed) =
+                    (each_once(outputs.chain(sorted_by.clone())), columns.items.into_iter().chain(columns.others));
+                let on = each_once(sorted_by.filter(|column| on.contains(column)));
+                Relation::DistinctOn { input: Box::new(relation.projected(computed)), on, order, columns }
+            }
+        };
         if !sort.is_empty() {
             relation = Relation::Sort { input: Box::new(relation), items: sort };
         }
@@ -181,6 +191,73 @@ impl Clauses {
         let input = Box::new(input.applied(of_rows));
         Ok(Relation::Aggregate { input, keys, calls }.applied(of_groups).filtered(having))
     }
+}
+
+/// The columns of the items of a SELECT, and of what it is sorted by.
+struct Columns<'a> {
+    items: Vec<ComputedColumn>,
+    others: Vec<ComputedColumn>,
+    column_of: &'a dyn Fn(Expr) -> ComputedColumn,
+}
+
+impl Columns<'_> {
+    /// The column of an item, or of an expression that is computed for it.
+    fn column(&mut self, by: OrderBy) -> Bound<ColumnRef> {
+        let expr = match by {
+            OrderBy::Item(_) => return self.item(by),
+            OrderBy::Expr(expr) => expr,
+        };
+        let mut known = self.items.iter().chain(&self.others).filter(|_| !expr.is_volatile());
+        if let Some(known) = known.find(|known| known.expr == expr) {
+            return Ok(known.column.clone());
+        }
+        let computed = (self.column_of)(expr);
+        let column = computed.column.clone();
+        self.others.push(computed);
+        Ok(column)
+    }
+
+    /// The column of an item, or of an expression over items: there is nothing else after DISTINCT.
+    fn item(&mut self, by: OrderBy) -> Bound<ColumnRef> {
+        match by {
+            OrderBy::Item(place) => match self.items.get(place) {
+                Some(item) => Ok(item.column.clone()),
+                None => foreign("an ORDER BY position"),
+            },
+            OrderBy::Expr(expr) => match self.items.iter().find(|item| item.expr == expr) {
+                Some(item) => Ok(item.column.clone()),
+                None => foreign("ORDER BY what DISTINCT leaves out"),
+            },
+        }
+    }
+}
+
+fn each_once<'a>(columns: impl Iterator<Item = &'a ColumnRef>) -> Vec<ColumnRef> {
+    let mut found: Vec<ColumnRef> = Vec::new();
+    columns.for_each(|column| {
+        if !found.contains(column) {
+            found.push(column.clone());
+        }
+    });
+    found
+}
+
+/// The order that tells which row DISTINCT ON keeps: that of the query, which begins with the columns of DISTINCT ON, then those of
+/// them that it does not have.
+///
+/// # Errors
+/// An order that begins with something else.
+fn order_of_first(on: &[ColumnRef], sort: &[SortItem]) -> Bound<Vec<SortItem>> {
+    let on = each_once(on.iter());
+    if let Some(other) = sort.iter().take(on.len()).find(|item| !on.contains(&item.column)) {
+        let text = format!("ORDER BY begins with {}, which is not in DISTINCT ON", other.column.name);
+        let error = BindError::from(BindErrorKind::Syntax(text)).at(other.column.span);
+        return Err(error.help("sort by the expressions of DISTINCT ON first, in any order").into());
+    }
+    let missing = on.iter().filter(|column| !sort.iter().any(|item| item.column == **column));
+    let missing = missing.map(|column| SortItem { column: column.clone(), order: SortOrder::Asc, nulls_first: true });
+    let (first, rest) = sort.split_at(sort.len().min(on.len()));
+    Ok(first.iter().cloned().chain(missing).chain(rest.iter().cloned()).collect())
 }
 
 /// The subqueries that keys and calls of aggregate functions name, directly or by other subqueries, and the rest: these have a value for

@@ -2,7 +2,7 @@
 
 use saltwing_sql::expr_span;
 use saltwing_types::table::is_same_name;
-use saltwing_types::{Expr, Function, SortOrder, SqlType, Value, suggest, typing};
+use saltwing_types::{Expr, Function, SortOrder, SqlType, Value, ValueError, suggest, typing};
 use sqlparser::ast::{
     self, FunctionArg, FunctionArgExpr, FunctionArgumentClause, FunctionArguments, Ident, NamedWindowDefinition,
     NamedWindowExpr, NullTreatment, WindowFrame, WindowFrameBound, WindowFrameUnits, WindowSpec, WindowType,
@@ -42,6 +42,12 @@ impl Lowerer<'_> {
             && !matches!(offset, Expr::Literal(Value::Int(_), _))
         {
             return foreign("an offset that is no literal");
+        }
+        if let (WindowFunction::NthValue, Some(Expr::Literal(Value::Int(place @ ..=0), _))) =
+            (function, arguments.get(1))
+        {
+            let text = format!("NTH_VALUE counts from 1, and {place} is no place there");
+            return Err(ValueError::BadArgument(text).into());
         }
         let filter = match &call.filter {
             None => None,

@@ -20,8 +20,8 @@ use datafusion::logical_expr::expr::{
 };
 use datafusion::logical_expr::utils::COUNT_STAR_EXPANSION;
 use datafusion::logical_expr::{
-    BinaryExpr, Expr as PlanExpr, ExprSchemable, Join, LogicalPlan, LogicalPlanBuilder, Operator, Sort, Subquery,
-    Union, WindowFrame, WindowFrameBound, WindowFrameUnits, WindowFunctionDefinition, cast,
+    BinaryExpr, Distinct, DistinctOn, Expr as PlanExpr, ExprSchemable, Join, LogicalPlan, LogicalPlanBuilder, Operator,
+    Sort, Subquery, Union, WindowFrame, WindowFrameBound, WindowFrameUnits, WindowFunctionDefinition, cast,
 };
 use saltwing_bind::{
     BoundQuery, CallColumn, ComputedColumn, ExternalSource, Frame, FrameBound, FrameUnits, JoinKind, Output, Relation,
@@ -138,8 +138,7 @@ impl Planner<'_> {
             }
             Relation::Shared { cte, input, columns } => {
                 let input = self.relation(input)?;
-                let columns = columns.iter().map(|column| self.column(column)).collect::<Result<Vec<_>>>()?;
-                let input = LogicalPlanBuilder::from(input).project(columns)?.build()?;
+                let input = LogicalPlanBuilder::from(input).project(self.all_columns(columns)?)?.build()?;
                 Ok(self.shared.entry(*cte).or_insert_with(|| SharedRows::new(*cte)).clone().of(input))
             }
             Relation::Filter { input, conditions } => {
@@ -177,16 +176,17 @@ impl Planner<'_> {
             }
             Relation::Distinct { input, columns } => {
                 let input = self.relation(input)?;
-                let columns = columns.iter().map(|column| self.column(column)).collect::<Result<Vec<_>>>()?;
-                Ok(LogicalPlanBuilder::from(input).project(columns)?.distinct()?.build()?)
+                Ok(LogicalPlanBuilder::from(input).project(self.all_columns(columns)?)?.distinct()?.build()?)
+            }
+            Relation::DistinctOn { input, on, order, columns } => {
+                let input = Arc::new(self.relation(input)?);
+                let (on, select) = (self.all_columns(on)?, self.all_columns(columns)?);
+                let first = DistinctOn::try_new(on, select, Some(self.sort(order)?), input)?;
+                Ok(LogicalPlan::Distinct(Distinct::On(first)))
             }
             Relation::Sort { input, items } => {
                 let input = Arc::new(self.relation(input)?);
-                let item = |SortItem { column, order, nulls_first }: &SortItem| {
-                    Ok(SortExpr::new(self.column(column)?, *order == SortOrder::Asc, *nulls_first))
-                };
-                let expr = items.iter().map(item).collect::<Result<_>>()?;
-                Ok(LogicalPlan::Sort(Sort { expr, input, fetch: None }))
+                Ok(LogicalPlan::Sort(Sort { expr: self.sort(items)?, input, fetch: None }))
             }
             Relation::Limit { input, limit, offset, .. } => {
                 let input = self.relation(input)?;
@@ -502,6 +502,17 @@ impl Planner<'_> {
             }
             None => PlanExpr::Column(known),
         })
+    }
+
+    fn all_columns(&self, columns: &[ColumnRef]) -> Result<Vec<PlanExpr>> {
+        columns.iter().map(|column| self.column(column)).collect()
+    }
+
+    fn sort(&self, items: &[SortItem]) -> Result<Vec<SortExpr>> {
+        let item = |SortItem { column, order, nulls_first }: &SortItem| {
+            Ok(SortExpr::new(self.column(column)?, *order == SortOrder::Asc, *nulls_first))
+        };
+        items.iter().map(item).collect()
     }
 
     /// All of these conditions; `None` if there is none.

@@ -173,6 +173,17 @@ pub enum Relation {
         /// The columns that are compared, each once.
         columns: Vec<ColumnRef>,
     },
+    /// The first of the rows that are equal in some columns. It gives these columns alone.
+    DistinctOn {
+        /// All rows.
+        input: Box<Relation>,
+        /// The columns in which they are equal, each once.
+        on: Vec<ColumnRef>,
+        /// The order that tells the first one. It begins with the columns `on`, as they are.
+        order: Vec<SortItem>,
+        /// The columns of the result, each once.
+        columns: Vec<ColumnRef>,
+    },
     /// The rows in an order.
     Sort {
         /// The rows to be sorted.
@@ -502,6 +513,7 @@ impl Relation {
             | Self::Aggregate { input, .. }
             | Self::Project { input, .. }
             | Self::Distinct { input, .. }
+            | Self::DistinctOn { input, .. }
             | Self::Shared { input, .. }
             | Self::Window { input, .. }
             | Self::Sort { input, .. }
@@ -535,6 +547,9 @@ impl Relation {
                 columns.iter().chain(&first.columns).chain(&next.columns).for_each(visit);
             }
             Self::Sort { items, .. } => items.iter().for_each(|item| visit(&item.column)),
+            Self::DistinctOn { on, order, columns, .. } => {
+                on.iter().chain(columns).chain(order.iter().map(|item| &item.column)).for_each(visit);
+            }
             Self::Apply { subqueries, .. } => {
                 let outputs = subqueries.iter().flat_map(|subquery| &subquery.query.output);
                 outputs.for_each(|output| visit(&output.column));
@@ -564,6 +579,7 @@ impl Relation {
             | Self::Shared { .. }
             | Self::SetOperation { .. }
             | Self::Distinct { .. }
+            | Self::DistinctOn { .. }
             | Self::Sort { .. }
             | Self::Limit { .. } => {}
         }
@@ -590,6 +606,7 @@ impl Relation {
             Self::Window { input, calls } => calls.iter().any(|call| call.column.index == id) || input.has_column(id),
             Self::Aggregate { keys, calls, .. } => group_columns(keys, calls).any(|column| column.index == id),
             Self::Distinct { columns, .. }
+            | Self::DistinctOn { columns, .. }
             | Self::External { columns, .. }
             | Self::Recursive { columns, .. }
             | Self::WorkTable { columns, .. }

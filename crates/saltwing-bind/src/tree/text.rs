@@ -85,6 +85,9 @@ impl Relation {
                 write!(f, "work table #{number} [{}]", List(&named(&own)))?;
             }
             Self::Shared { cte, columns, .. } => write!(f, "shared #{cte} [{}]", List(&named(columns)))?,
+            Self::DistinctOn { on, order, columns, .. } => {
+                write!(f, "distinct on [{}] first by {} [{}]", List(&named(on)), List(order), List(&named(columns)))?;
+            }
             Self::Sort { items, .. } => write!(f, "sort {}", List(items))?,
             Self::Limit { limit, offset, is_page, .. } => {
                 write!(f, "limit {limit}")?;
