@@ -121,7 +121,7 @@ impl Clauses {
             Distinct::No => relation.projected(columns.items.into_iter().chain(columns.others)),
             Distinct::Rows => {
                 let input = Box::new(relation.projected(columns.items));
-                Relation::Distinct { input, columns: each_once(outputs) }
+                Relation::Distinct { input, columns: each_once(outputs) }.projected(columns.others)
             }
             Distinct::On(on) => {
                 let on = on.into_iter().map(|by| columns.column(by)).collect::<Bound<Vec<_>>>()?;
@@ -211,22 +211,26 @@ impl Columns<'_> {
         if let Some(known) = known.find(|known| known.expr == expr) {
             return Ok(known.column.clone());
         }
+        Ok(self.computed(expr))
+    }
+
+    fn computed(&mut self, expr: Expr) -> ColumnRef {
         let computed = (self.column_of)(expr);
         let column = computed.column.clone();
         self.others.push(computed);
-        Ok(column)
+        column
     }
 
-    /// The column of an item, or of an expression over items: there is nothing else after DISTINCT.
+    /// The column of an item, or of an expression that is computed over items: there is nothing else after DISTINCT.
     fn item(&mut self, by: OrderBy) -> Bound<ColumnRef> {
         match by {
             OrderBy::Item(place) => match self.items.get(place) {
                 Some(item) => Ok(item.column.clone()),
                 None => foreign("an ORDER BY position"),
             },
-            OrderBy::Expr(expr) => match self.items.iter().find(|item| item.expr == expr) {
-                Some(item) => Ok(item.column.clone()),
-                None => foreign("ORDER BY what DISTINCT leaves out"),
+            OrderBy::Expr(mut expr) => match replace(&mut expr, &self.items, &|_| false) {
+                true => Ok(self.computed(expr)),
+                false => foreign("ORDER BY what DISTINCT leaves out"),
             },
         }
     }
