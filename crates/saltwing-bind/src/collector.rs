@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::ops::Range;
 
-use saltwing_types::{ColumnRef, Expr};
+use saltwing_types::{ColumnRef, Expr, Span, SqlType};
 
 use crate::aggregate::{AggregateCall, AggregateFunction};
 use crate::tree::{CallColumn, ColumnIds};
@@ -14,6 +14,8 @@ pub struct Collector<'a> {
     /// The ids of the columns that the FROM clause gives. Those below are of queries around this one.
     input: Range<usize>,
     calls: RefCell<Vec<CallColumn>>,
+    /// The calls of GROUPING: each as a column, and what it names.
+    groupings: RefCell<Vec<(ColumnRef, Vec<Expr>)>>,
     /// Items by alias in lower case, for GROUP BY and HAVING.
     aliases: RefCell<Vec<(String, Expr)>>,
 }
@@ -21,7 +23,13 @@ pub struct Collector<'a> {
 impl<'a> Collector<'a> {
     /// A collector where the FROM clause gives the columns from `first_input` on; it gives calls new ones.
     pub(crate) fn new(ids: &'a ColumnIds, first_input: usize) -> Self {
-        Self { ids, input: first_input..ids.next(), calls: RefCell::default(), aliases: RefCell::default() }
+        Self {
+            ids,
+            input: first_input..ids.next(),
+            calls: RefCell::default(),
+            groupings: RefCell::default(),
+            aliases: RefCell::default(),
+        }
     }
 
     /// Lets expressions that follow name an item by its alias, where no column has that name.
@@ -58,6 +66,23 @@ impl<'a> Collector<'a> {
     /// Whether a column is that of a call.
     pub(crate) fn is_call(&self, column: &ColumnRef) -> bool {
         self.calls.borrow().iter().any(|call| call.column.index == column.index)
+            || self.groupings.borrow().iter().any(|(grouping, _)| grouping.index == column.index)
+    }
+
+    /// The column of a call of GROUPING: the same one for equal calls.
+    pub(crate) fn grouping(&self, keys: Vec<Expr>, name: String, span: Option<Span>) -> Expr {
+        let mut groupings = self.groupings.borrow_mut();
+        if let Some((known, _)) = groupings.iter().find(|(_, known)| *known == keys) {
+            return Expr::Column(ColumnRef { span, ..known.clone() });
+        }
+        let column = ColumnRef { index: self.ids.take(1), name, ty: SqlType::Integer, nullable: false, span };
+        groupings.push((column.clone(), keys));
+        Expr::Column(column)
+    }
+
+    /// The calls of GROUPING that were met.
+    pub(crate) fn groupings(&self) -> Vec<(ColumnRef, Vec<Expr>)> {
+        self.groupings.borrow().clone()
     }
 
     /// The column of a call: the same one for equal calls.
@@ -74,7 +99,7 @@ impl<'a> Collector<'a> {
 
     /// Whether no call was met.
     pub(crate) fn is_empty(&self) -> bool {
-        self.calls.borrow().is_empty()
+        self.calls.borrow().is_empty() && self.groupings.borrow().is_empty()
     }
 
     /// The calls met, in the order in which they were met.

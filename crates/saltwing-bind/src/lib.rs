@@ -28,6 +28,7 @@ mod exists;
 mod file_name;
 mod from;
 mod generated;
+mod group_by;
 mod hint;
 mod identity;
 mod key_expression;
@@ -107,8 +108,8 @@ pub use subquery::{Candidate, Subquery, candidates, placed, with_placeholders};
 pub use table_option::is_phoenix_option;
 pub use target::{column_path, resolve, table_path, target_columns};
 pub use tree::{
-    BoundQuery, CallColumn, ComputedColumn, ExternalSource, JoinKind, Output, Relation, Scan, SetInput, SetOperator,
-    SortItem, SubqueryColumn, SubqueryKind, WindowColumn, group_columns, value_of,
+    BoundQuery, CallColumn, ComputedColumn, ExternalSource, GroupingColumn, GroupingSets, JoinKind, Output, Relation,
+    Scan, SetInput, SetOperator, SortItem, SubqueryColumn, SubqueryKind, WindowColumn, group_columns, value_of,
 };
 pub use update::{BoundUpdate, ChangedColumns, update};
 pub use view::{

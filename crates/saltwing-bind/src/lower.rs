@@ -131,6 +131,9 @@ fn typed_string(string: &ast::TypedString, e: &ast::Expr) -> Lower {
     }
 }
 
+/// The function that tells which keys a group is not grouped by.
+const GROUPING: &str = "GROUPING";
+
 /// What names of placeholders for operands begin with; no parameter's does.
 const OPERAND: &str = "operand ";
 
@@ -488,6 +491,18 @@ impl<'a> Lowerer<'a> {
         list.iter().map(|e| self.lower(e)).collect()
     }
 
+    /// The column that stands for a call of GROUPING.
+    fn grouping(&self, collector: &Collector<'_>, e: &ast::Expr, call: &ast::Function) -> Lower {
+        let ast::FunctionArguments::List(list) = &call.args else { return foreign("this form of GROUPING", e) };
+        let inner = self.of_rows();
+        let key = |argument: &ast::FunctionArg| match argument {
+            ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(key)) => inner.lower(key),
+            _ => foreign("this form of GROUPING", e),
+        };
+        let keys = list.args.iter().map(key).collect::<std::result::Result<Vec<_>, _>>()?;
+        Ok(collector.grouping(keys, e.to_string(), expr_span(e)))
+    }
+
     /// The column that stands for a call of an aggregate function; `None` if it is of no aggregate function.
     fn aggregate(
         &self,
@@ -495,11 +510,14 @@ impl<'a> Lowerer<'a> {
         e: &ast::Expr,
         call: &ast::Function,
     ) -> std::result::Result<Option<Expr>, LowerError> {
-        let function = match call.name.0.as_slice() {
-            [part] => part.as_ident().and_then(|name| AggregateFunction::by_name(&name.value)),
-            _ => None,
+        let name = match call.name.0.as_slice() {
+            [part] => part.as_ident().map_or("", |name| name.value.as_str()),
+            _ => "",
         };
-        let Some(function) = function else { return Ok(None) };
+        if name.eq_ignore_ascii_case(GROUPING) {
+            return self.grouping(collector, e, call).map(Some);
+        }
+        let Some(function) = AggregateFunction::by_name(name) else { return Ok(None) };
         let foreign = || LowerError::Unsupported(format!("this form of {}", function.name()), expr_span(e));
         let plain = call.over.is_none() && call.within_group.is_empty() && call.null_treatment.is_none();
         let ast::FunctionArguments::List(list) = &call.args else { return Err(foreign()) };

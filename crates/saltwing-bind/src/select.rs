@@ -3,8 +3,8 @@
 use saltwing_sql::expr_span;
 use saltwing_sql::statement::SourceText;
 use saltwing_types::table::is_same_name;
-use saltwing_types::{Expr, SortOrder, SqlType, eval, typing};
-use sqlparser::ast::{self, GroupByExpr, LimitClause, OrderByKind};
+use saltwing_types::{Expr, SortOrder, eval, typing};
+use sqlparser::ast::{self, LimitClause, OrderByKind};
 
 use crate::collector::Collector;
 use crate::condition::conditions;
@@ -91,7 +91,7 @@ impl SelectBinder<'_> {
             None => Vec::new(),
             Some(selection) => conditions(self.condition(&self.row_lowerer, selection)?),
         };
-        let keys = self.keys(&select.group_by, &items)?;
+        let (keys, sets) = self.group_by(&select.group_by, &items)?;
         let having = match &select.having {
             None => Vec::new(),
             Some(having) => self.condition(&Lowerer { windows: None, ..self.lowerer }, having)?.into_conjuncts(),
@@ -114,6 +114,7 @@ impl SelectBinder<'_> {
             items,
             conditions: of_where,
             keys,
+            sets,
             having,
             qualify,
             distinct,
@@ -128,34 +129,6 @@ impl SelectBinder<'_> {
     fn condition(&self, lowerer: &Lowerer<'_>, e: &ast::Expr) -> Bound<Expr> {
         let lowered = lowerer.lower(e)?;
         typing::condition(lowered).map_err(|error| BindError::from(error).at(expr_span(e)).into())
-    }
-
-    /// GROUP BY: expressions of a row, items by alias or by position.
-    fn keys(&self, group_by: &GroupByExpr, items: &[Item]) -> Bound<Vec<Expr>> {
-        let GroupByExpr::Expressions(list, _) = group_by else { return foreign("GROUP BY ALL") };
-        let mut keys = Vec::new();
-        for e in list {
-            let key = match ordinal(e) {
-                Some(place) => match place.checked_sub(1).and_then(|i| items.get(i)) {
-                    Some(item) => item.expr.clone(),
-                    None => return Err(no_such_item("GROUP BY", e, items.len()).into()),
-                },
-                None => Lowerer { windows: None, ..self.lowerer }.lower(e)?,
-            };
-            let mut of_row = !key.is_constant() && key.sql_type().is_some_and(|ty| ty != SqlType::Null);
-            key.walk(&mut |part| {
-                if let Expr::Column(column) = part {
-                    of_row = of_row && (self.collector.is_input_column(column) || self.queries.is_subquery(column));
-                }
-            });
-            if !of_row {
-                return foreign("GROUP BY what is no value of a row");
-            }
-            if !keys.contains(&key) {
-                keys.push(key);
-            }
-        }
-        Ok(keys)
     }
 
     /// ORDER BY: items by position or label, and expressions.
@@ -230,14 +203,14 @@ impl SelectBinder<'_> {
 }
 
 /// The error of a number in ORDER BY or GROUP BY that is that of no item.
-fn no_such_item(clause: &str, number: &ast::Expr, items: usize) -> BindError {
+pub(crate) fn no_such_item(clause: &str, number: &ast::Expr, items: usize) -> BindError {
     let text = format!("{clause} {number} is no column of the query, which has {items}");
     let error = BindError::from(BindErrorKind::Syntax(text)).at(expr_span(number));
     error.help("write an expression, or the number of a column from 1 on")
 }
 
 /// The number of an `ORDER BY 2`.
-fn ordinal(e: &ast::Expr) -> Option<usize> {
+pub(crate) fn ordinal(e: &ast::Expr) -> Option<usize> {
     match e {
         ast::Expr::Value(value) => match &value.value {
             ast::Value::Number(text, _) => text.parse().ok(),

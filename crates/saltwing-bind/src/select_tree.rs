@@ -11,7 +11,8 @@ use crate::outer_join::without_extra_rows;
 use crate::query_binder::{Bound, foreign};
 use crate::row_count::RowCount;
 use crate::tree::{
-    BoundQuery, CallColumn, ColumnIds, ComputedColumn, Output, Relation, SortItem, SubqueryColumn, WindowColumn,
+    BoundQuery, CallColumn, ColumnIds, ComputedColumn, GroupingColumn, GroupingSets, Output, Relation, SortItem,
+    SubqueryColumn, WindowColumn,
 };
 
 /// An item of the SELECT list.
@@ -59,6 +60,8 @@ pub(crate) struct Clauses {
     pub(crate) items: Vec<Item>,
     pub(crate) conditions: Vec<Condition>,
     pub(crate) keys: Vec<Expr>,
+    /// The sets of keys that rows are grouped by, by position; without these all keys are one set.
+    pub(crate) sets: Option<Vec<Vec<usize>>>,
     pub(crate) having: Vec<Expr>,
     pub(crate) qualify: Vec<Condition>,
     pub(crate) windows: Vec<WindowColumn>,
@@ -100,7 +103,7 @@ impl Clauses {
         }
         let mut relation = without_extra_rows(from, &conditions).applied(of_where).filtered(conditions);
         if !self.keys.is_empty() || !self.having.is_empty() || !collector.is_empty() {
-            relation = self.grouped(&column_of, &collector, others, relation)?;
+            relation = self.grouped(ids, &column_of, &collector, others, relation)?;
         } else {
             relation = relation.applied(others);
         }
@@ -146,6 +149,7 @@ impl Clauses {
     /// The groups of `input` that HAVING lets through. The clauses that follow are over keys and calls then.
     fn grouped(
         &mut self,
+        ids: &ColumnIds,
         column_of: &dyn Fn(Expr) -> ComputedColumn,
         collector: &Collector<'_>,
         subqueries: Vec<SubqueryColumn>,
@@ -154,7 +158,12 @@ impl Clauses {
         let keys = std::mem::take(&mut self.keys);
         let calls = collector.calls();
         let (of_rows, mut of_groups) = subqueries_of(subqueries, &keys, &calls);
-        let keys: Vec<ComputedColumn> = keys.into_iter().map(column_of).collect();
+        let sets = self.grouping_sets(&keys, collector)?;
+        let keys: Vec<ComputedColumn> = match &sets {
+            None => keys.into_iter().map(column_of).collect(),
+            // A key is NULL in the groups of sets without it, so that it is another column than that of the rows.
+            Some(_) => keys.into_iter().map(|key| nullable(ids.new_column_of(key, Expr::to_string))).collect(),
+        };
         let group_ids: HashSet<usize> = of_groups.iter().map(|subquery| subquery.column.index).collect();
         let window_ids: HashSet<usize> = self.windows.iter().map(|window| window.column.index).collect();
         let passes = |column: &ColumnRef| {
@@ -189,8 +198,32 @@ impl Clauses {
         }
         let having = std::mem::take(&mut self.having).into_iter().map(Condition::new).collect();
         let input = Box::new(input.applied(of_rows));
-        Ok(Relation::Aggregate { input, keys, calls }.applied(of_groups).filtered(having))
+        Ok(Relation::Aggregate { input, keys, calls, sets }.applied(of_groups).filtered(having))
     }
+
+    /// The sets of keys, and the calls of GROUPING. `None` if there are neither.
+    fn grouping_sets(&mut self, keys: &[Expr], collector: &Collector<'_>) -> Bound<Option<GroupingSets>> {
+        let mut groupings = Vec::new();
+        for (column, named) in collector.groupings() {
+            let place = |named: &Expr| keys.iter().position(|key| key == named);
+            let Some(keys) = named.iter().map(place).collect() else {
+                let text = "GROUPING takes expressions of GROUP BY, and this one is none".to_owned();
+                return Err(BindError::from(BindErrorKind::Syntax(text)).at(column.span).into());
+            };
+            groupings.push(GroupingColumn { column, keys });
+        }
+        let sets = self.sets.take();
+        if sets.is_none() && groupings.is_empty() {
+            return Ok(None);
+        }
+        let sets = sets.unwrap_or_else(|| vec![(0..keys.len()).collect()]);
+        Ok(Some(GroupingSets { sets, groupings }))
+    }
+}
+
+fn nullable(mut computed: ComputedColumn) -> ComputedColumn {
+    computed.column.nullable = true;
+    computed
 }
 
 /// The columns of the items of a SELECT, and of what it is sorted by.

@@ -20,13 +20,14 @@ use datafusion::logical_expr::expr::{
 };
 use datafusion::logical_expr::utils::COUNT_STAR_EXPANSION;
 use datafusion::logical_expr::{
-    BinaryExpr, Distinct, DistinctOn, Expr as PlanExpr, ExprSchemable, Join, LogicalPlan, LogicalPlanBuilder, Operator,
-    Sort, Subquery, Union, WindowFrame, WindowFrameBound, WindowFrameUnits, WindowFunctionDefinition, cast,
+    BinaryExpr, Distinct, DistinctOn, Expr as PlanExpr, ExprSchemable, GroupingSet, Join, LogicalPlan,
+    LogicalPlanBuilder, Operator, Sort, Subquery, Union, WindowFrame, WindowFrameBound, WindowFrameUnits,
+    WindowFunctionDefinition, cast,
 };
 use saltwing_bind::{
-    BoundQuery, CallColumn, ComputedColumn, ExternalSource, Frame, FrameBound, FrameUnits, JoinKind, Output, Relation,
-    RowCount, Scan, SetInput, SetOperator, SortItem, SubqueryColumn, SubqueryKind, WindowCall, WindowColumn,
-    WindowFunction as BoundFunction, WindowOrder, group_columns,
+    BoundQuery, CallColumn, ComputedColumn, ExternalSource, Frame, FrameBound, FrameUnits, GroupingColumn,
+    GroupingSets, JoinKind, Output, Relation, RowCount, Scan, SetInput, SetOperator, SortItem, SubqueryColumn,
+    SubqueryKind, WindowCall, WindowColumn, WindowFunction as BoundFunction, WindowOrder, group_columns,
 };
 use saltwing_catalog::CatalogReader;
 use saltwing_expr::arrow_type;
@@ -49,6 +50,9 @@ use crate::scan::table_source::TableSource;
 
 /// What the qualifier of a computed column begins with; no statement can write it.
 const COMPUTED: &str = "__saltwing_computed_";
+
+/// The function that tells which keys a row of a grouping set is grouped by.
+const GROUPING: &str = "grouping";
 
 type Result<T> = std::result::Result<T, RelationalError>;
 
@@ -164,7 +168,13 @@ impl Planner<'_> {
                 }
                 Ok(input)
             }
-            Relation::Aggregate { input, keys, calls } => self.aggregate(input, keys, calls),
+            Relation::Aggregate { input, keys, calls, sets } => {
+                let input = self.relation(input)?;
+                match sets {
+                    None => self.aggregate(input, keys, calls),
+                    Some(sets) => self.aggregate_of_sets(input, keys, calls, sets),
+                }
+            }
             Relation::Window { input, calls } => self.windowed(input, calls),
             Relation::Project { input, columns } => {
                 let input = self.relation(input)?;
@@ -356,16 +366,11 @@ impl Planner<'_> {
     /// A plan whose columns are these, in order.
     fn renamed(&mut self, plan: LogicalPlan, columns: &[ColumnRef]) -> Result<LogicalPlan> {
         let given = plan.schema().columns();
-        let named = |(column, given): (&ColumnRef, Column)| {
-            let Column { relation, name, .. } = self.name(column);
-            PlanExpr::Column(given).alias_qualified(relation, name)
-        };
-        let exprs: Vec<PlanExpr> = columns.iter().zip(given).map(named).collect();
+        let exprs: Vec<PlanExpr> = columns.iter().zip(given).map(|(column, given)| self.named(given, column)).collect();
         Ok(LogicalPlanBuilder::from(plan).project(exprs)?.build()?)
     }
 
-    fn aggregate(&mut self, input: &Relation, keys: &[ComputedColumn], calls: &[CallColumn]) -> Result<LogicalPlan> {
-        let input = self.relation(input)?;
+    fn aggregate(&mut self, input: LogicalPlan, keys: &[ComputedColumn], calls: &[CallColumn]) -> Result<LogicalPlan> {
         let key_exprs = keys.iter().map(|key| self.expr(&key.expr)).collect::<Result<Vec<_>>>()?;
         let call_exprs = calls.iter().map(|call| self.call(call)).collect::<Result<Vec<_>>>()?;
         let plan = LogicalPlanBuilder::from(input).aggregate(key_exprs, call_exprs)?.build()?;
@@ -376,16 +381,57 @@ impl Planner<'_> {
         let mut exprs = Vec::with_capacity(given.len());
         for (column, given) in group_columns(keys, calls).zip(given) {
             let is_known = self.columns.get(&column.index) == Some(&given);
-            let given = PlanExpr::Column(given);
-            exprs.push(match is_known {
-                true => given,
-                false => {
-                    let Column { relation, name, .. } = self.name(column);
-                    given.alias_qualified(relation, name)
-                }
-            });
+            exprs.push(if is_known { PlanExpr::Column(given) } else { self.named(given, column) });
         }
         Ok(LogicalPlanBuilder::from(plan).project(exprs)?.build()?)
+    }
+
+    /// An aggregation by sets of keys. DataFusion gives the keys in the order in which the sets name them, then the number of the set.
+    fn aggregate_of_sets(
+        &mut self,
+        input: LogicalPlan,
+        keys: &[ComputedColumn],
+        calls: &[CallColumn],
+        GroupingSets { sets, groupings }: &GroupingSets,
+    ) -> Result<LogicalPlan> {
+        let key_exprs = keys.iter().map(|key| self.expr(&key.expr)).collect::<Result<Vec<_>>>()?;
+        let of = |places: &[usize]| -> Vec<PlanExpr> {
+            places.iter().filter_map(|place| key_exprs.get(*place)).cloned().collect()
+        };
+        let mut call_exprs = calls.iter().map(|call| self.call(call)).collect::<Result<Vec<_>>>()?;
+        for GroupingColumn { keys, .. } in groupings {
+            let function = self.functions.aggregate_functions().get(GROUPING).cloned();
+            let function = function.ok_or_else(|| RelationalError::bug("there is no function GROUPING"))?;
+            let call = AggregateFunction::new_udf(function, of(keys), false, None, Vec::new(), None);
+            call_exprs.push(PlanExpr::AggregateFunction(call));
+        }
+        let group = PlanExpr::GroupingSet(GroupingSet::GroupingSets(sets.iter().map(|set| of(set)).collect()));
+        let plan = LogicalPlanBuilder::from(input).aggregate([group], call_exprs)?.build()?;
+        let mut order: Vec<usize> = Vec::with_capacity(keys.len());
+        for place in sets.iter().flatten() {
+            if !order.contains(place) {
+                order.push(*place);
+            }
+        }
+        let given = plan.schema().columns();
+        let Some((of_keys, of_calls)) = given.split_at_checked(keys.len()) else {
+            return Err(RelationalError::bug("an aggregation by sets has fewer columns than keys"));
+        };
+        let mut exprs = Vec::with_capacity(given.len());
+        for (given, key) in of_keys.iter().zip(order.iter().filter_map(|place| keys.get(*place))) {
+            exprs.push(self.named(given.clone(), &key.column));
+        }
+        let columns = calls.iter().map(|call| &call.column).chain(groupings.iter().map(|it| &it.column));
+        for (given, column) in of_calls.iter().skip(1).zip(columns) {
+            exprs.push(self.named(given.clone(), column));
+        }
+        Ok(LogicalPlanBuilder::from(plan).project(exprs)?.build()?)
+    }
+
+    /// A column of the plan under a name of its own, which is noted.
+    fn named(&mut self, given: Column, column: &ColumnRef) -> PlanExpr {
+        let Column { relation, name, .. } = self.name(column);
+        PlanExpr::Column(given).alias_qualified(relation, name)
     }
 
     fn call(&self, CallColumn { call, .. }: &CallColumn) -> Result<PlanExpr> {

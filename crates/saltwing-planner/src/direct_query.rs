@@ -118,7 +118,7 @@ impl DirectQuery {
         computed.extend(more);
         let (relation, filter) = relation.into_filter();
         let (relation, aggregate, mut conditions, having) = match relation {
-            Relation::Aggregate { input, keys, calls } => {
+            Relation::Aggregate { input, keys, calls, sets: None } => {
                 let (relation, conditions) = input.into_filter();
                 (relation, Some((keys, calls)), conditions, filter)
             }

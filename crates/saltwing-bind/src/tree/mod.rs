@@ -144,6 +144,8 @@ pub enum Relation {
         keys: Vec<ComputedColumn>,
         /// The calls of aggregate functions.
         calls: Vec<CallColumn>,
+        /// GROUPING SETS, and calls of GROUPING; without these all keys are one set.
+        sets: Option<GroupingSets>,
     },
     /// The rows of the input with the values of subqueries as further columns.
     Apply {
@@ -293,6 +295,25 @@ pub struct ComputedColumn {
     pub column: ColumnRef,
     /// Its value.
     pub expr: Expr,
+}
+
+/// Sets of keys: the rows are grouped by each set. The keys that are not in the set of a group are NULL in it.
+#[derive(Clone, Debug)]
+pub struct GroupingSets {
+    /// The keys of each set, by position; each key is in a set.
+    pub sets: Vec<Vec<usize>>,
+    /// The calls of GROUPING.
+    pub groupings: Vec<GroupingColumn>,
+}
+
+/// A column with the keys that a call of GROUPING names: of each it has a bit, the last one the lowest, which tells that the key is not
+/// in the set of the group.
+#[derive(Clone, Debug)]
+pub struct GroupingColumn {
+    /// The column.
+    pub column: ColumnRef,
+    /// The keys, by position.
+    pub keys: Vec<usize>,
 }
 
 /// A column with the call of an aggregate function that gives it.
@@ -604,7 +625,10 @@ impl Relation {
                 subqueries.iter().any(|subquery| subquery.column.index == id) || input.has_column(id)
             }
             Self::Window { input, calls } => calls.iter().any(|call| call.column.index == id) || input.has_column(id),
-            Self::Aggregate { keys, calls, .. } => group_columns(keys, calls).any(|column| column.index == id),
+            Self::Aggregate { keys, calls, sets, .. } => {
+                let groupings = sets.iter().flat_map(|sets| &sets.groupings).map(|grouping| &grouping.column);
+                group_columns(keys, calls).chain(groupings).any(|column| column.index == id)
+            }
             Self::Distinct { columns, .. }
             | Self::DistinctOn { columns, .. }
             | Self::External { columns, .. }

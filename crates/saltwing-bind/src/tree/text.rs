@@ -7,8 +7,8 @@ use saltwing_plan::Condition;
 use saltwing_types::{ColumnRef, Expr, SortOrder, Value, text, typing};
 
 use super::{
-    BoundQuery, CallColumn, ComputedColumn, ExternalSource, JoinKind, Output, Relation, Scan, SetOperator, SortItem,
-    SubqueryColumn, SubqueryKind, WindowColumn,
+    BoundQuery, CallColumn, ComputedColumn, ExternalSource, GroupingColumn, GroupingSets, JoinKind, Output, Relation,
+    Scan, SetOperator, SortItem, SubqueryColumn, SubqueryKind, WindowColumn,
 };
 use crate::aggregate::{AggregateCall, AggregateFunction};
 use crate::row_count::RowCount;
@@ -69,7 +69,21 @@ impl Relation {
                 }
             }
             Self::Apply { subqueries, .. } => write!(f, "apply [{}]", List(subqueries))?,
-            Self::Aggregate { keys, calls, .. } => write!(f, "aggregate [{}] [{}]", List(keys), List(calls))?,
+            Self::Aggregate { keys, calls, sets, .. } => {
+                write!(f, "aggregate [{}] [{}]", List(keys), List(calls))?;
+                let of_keys = |places: &[usize]| {
+                    let columns: Vec<ColumnRef> =
+                        places.iter().filter_map(|place| keys.get(*place)).map(|key| key.column.clone()).collect();
+                    List(&named(&columns)).to_string()
+                };
+                if let Some(GroupingSets { sets, groupings }) = sets {
+                    let sets: Vec<String> = sets.iter().map(|set| format!("({})", of_keys(set))).collect();
+                    write!(f, " sets {}", List(&sets))?;
+                    for GroupingColumn { column, keys } in groupings {
+                        write!(f, " [{} = GROUPING({})]", Named(column), of_keys(keys))?;
+                    }
+                }
+            }
             Self::Window { calls, .. } => write!(f, "window [{}]", List(calls))?,
             Self::Project { columns, .. } => write!(f, "project [{}]", List(columns))?,
             Self::Distinct { columns, .. } => {

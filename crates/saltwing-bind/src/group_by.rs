@@ -1,0 +1,101 @@
+//! GROUP BY: keys, and sets of them.
+
+use saltwing_types::{Expr, SqlType};
+use sqlparser::ast::{self, GroupByExpr};
+
+use crate::error::{BindError, BindErrorKind};
+use crate::lower::Lowerer;
+use crate::query_binder::{Bound, foreign};
+use crate::select::{SelectBinder, no_such_item, ordinal};
+use crate::select_tree::Item;
+
+/// Most sets of one GROUP BY.
+const SETS_MAX: usize = 4096;
+
+/// The keys of a GROUP BY, each once, and the sets of them by position, if it has such.
+pub(crate) type Keys = (Vec<Expr>, Option<Vec<Vec<usize>>>);
+
+impl SelectBinder<'_> {
+    /// GROUP BY: expressions of a row, items by alias or by position, and sets of them.
+    pub(crate) fn group_by(&self, group_by: &GroupByExpr, items: &[Item]) -> Bound<Keys> {
+        let GroupByExpr::Expressions(list, _) = group_by else { return foreign("GROUP BY ALL") };
+        let is_set =
+            |e: &ast::Expr| matches!(e, ast::Expr::GroupingSets(_) | ast::Expr::Rollup(_) | ast::Expr::Cube(_));
+        let mut keys = Vec::new();
+        let mut sets: Vec<Vec<usize>> = vec![Vec::new()];
+        for e in list {
+            let own: Vec<Vec<&ast::Expr>> = sets_of(e)?;
+            let own = own.into_iter().map(|set| self.places(set, items, &mut keys)).collect::<Bound<Vec<_>>>()?;
+            let joined = |set: &Vec<usize>| own.iter().map(|more| with(set, more)).collect::<Vec<_>>();
+            sets = sets.iter().flat_map(joined).collect();
+            if sets.len() > SETS_MAX {
+                let text = format!("GROUP BY has {} sets, above the limit of {SETS_MAX}", sets.len());
+                return Err(BindError::from(BindErrorKind::TooLarge(text)).into());
+            }
+        }
+        let sets = list.iter().any(is_set).then_some(sets);
+        match (&sets, keys.is_empty()) {
+            (Some(_), true) => foreign("sets of nothing"),
+            _ => Ok((keys, sets)),
+        }
+    }
+
+    /// The positions of expressions among the keys, which get those that they do not have.
+    fn places(&self, set: Vec<&ast::Expr>, items: &[Item], keys: &mut Vec<Expr>) -> Bound<Vec<usize>> {
+        let mut places = Vec::with_capacity(set.len());
+        for e in set {
+            let key = self.key(e, items)?;
+            let place = keys.iter().position(|known| *known == key).unwrap_or_else(|| {
+                keys.push(key);
+                keys.len() - 1
+            });
+            if !places.contains(&place) {
+                places.push(place);
+            }
+        }
+        Ok(places)
+    }
+
+    fn key(&self, e: &ast::Expr, items: &[Item]) -> Bound<Expr> {
+        let key = match ordinal(e) {
+            Some(place) => match place.checked_sub(1).and_then(|i| items.get(i)) {
+                Some(item) => item.expr.clone(),
+                None => return Err(no_such_item("GROUP BY", e, items.len()).into()),
+            },
+            None => Lowerer { windows: None, ..self.lowerer }.lower(e)?,
+        };
+        let mut of_row = !key.is_constant() && key.sql_type().is_some_and(|ty| ty != SqlType::Null);
+        key.walk(&mut |part| {
+            if let Expr::Column(column) = part {
+                of_row = of_row && (self.collector.is_input_column(column) || self.queries.is_subquery(column));
+            }
+        });
+        if of_row { Ok(key) } else { foreign("GROUP BY what is no value of a row") }
+    }
+}
+
+/// Two sets as one.
+fn with(set: &[usize], more: &[usize]) -> Vec<usize> {
+    let more = more.iter().filter(|place| !set.contains(place));
+    set.iter().chain(more).copied().collect()
+}
+
+/// The sets that an element of GROUP BY stands for: ROLLUP for its first elements, from all to none, CUBE for all choices of them.
+fn sets_of(e: &ast::Expr) -> Bound<Vec<Vec<&ast::Expr>>> {
+    Ok(match e {
+        ast::Expr::GroupingSets(sets) => sets.iter().map(|set| set.iter().collect()).collect(),
+        ast::Expr::Rollup(elements) => {
+            (0..=elements.len()).rev().map(|n| elements.iter().take(n).flatten().collect()).collect()
+        }
+        ast::Expr::Cube(elements) if elements.len() <= SETS_MAX.ilog2() as usize => {
+            let last = elements.len().saturating_sub(1);
+            let chosen = |bits: usize| {
+                let chosen = elements.iter().enumerate().filter(|(place, _)| bits & (1 << (last - place)) != 0);
+                chosen.flat_map(|(_, element)| element).collect()
+            };
+            (0..1 << elements.len()).rev().map(chosen).collect()
+        }
+        ast::Expr::Cube(_) => return foreign("a CUBE of so many elements"),
+        other => vec![vec![other]],
+    })
+}
