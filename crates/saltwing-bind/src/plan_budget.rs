@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn expressions_count_once_where_they_stand_once() {
-        let many = vec!["x + 1"; 3000].join(" + ");
+        let many = vec!["x + 1"; 3000].join(", ");
         assert!(checked(&format!("SELECT {many} FROM t")).is_ok());
         let uses = |count| vec!["SELECT * FROM c"; count].join(" UNION ALL ");
         assert!(checked(&format!("WITH c AS (SELECT {many} FROM t) {}", uses(2))).is_ok());
