@@ -65,6 +65,11 @@ impl QueryBinder<'_> {
                 Ok((bound.relation, renamed(bound.output, alias.as_ref())?))
             }
             TableFactor::NestedJoin { table_with_joins, alias } => {
+                let has_lateral = is_lateral(&table_with_joins.relation)
+                    || table_with_joins.joins.iter().any(|join| is_lateral(&join.relation));
+                if has_lateral && left.is_some() {
+                    return foreign("LATERAL in brackets");
+                }
                 let (relation, scope) = self.joined(table_with_joins, None)?;
                 match alias {
                     // Under a name of its own it has the columns that `*` shows.

@@ -1,0 +1,112 @@
+//! Window functions.
+
+use datafusion::common::{Column, ScalarValue};
+use datafusion::logical_expr::expr::{NullTreatment, Sort as SortExpr, WindowFunction};
+use datafusion::logical_expr::utils::COUNT_STAR_EXPANSION;
+use datafusion::logical_expr::{
+    Expr as PlanExpr, ExprSchemable, LogicalPlan, LogicalPlanBuilder, WindowFrame, WindowFrameBound, WindowFrameUnits,
+    WindowFunctionDefinition, cast,
+};
+use saltwing_bind::{
+    Frame, FrameBound, FrameUnits, Relation, WindowCall, WindowColumn, WindowFunction as BoundFunction, WindowOrder,
+};
+use saltwing_expr::arrow_type;
+use saltwing_types::{Expr, SortOrder, Value};
+
+use super::{Planner, Result};
+use crate::RelationalError;
+use crate::expression::literal::to_scalar;
+
+impl Planner<'_> {
+    pub(super) fn windowed(&mut self, input: &Relation, calls: &[WindowColumn]) -> Result<LogicalPlan> {
+        let input = self.relation(input)?;
+        let mut exprs: Vec<PlanExpr> = input.schema().columns().into_iter().map(PlanExpr::Column).collect();
+        let calls_of = calls.iter().map(|call| self.window_call(&call.call)).collect::<Result<Vec<_>>>()?;
+        let plan = LogicalPlanBuilder::window_plan(input, calls_of.clone())?;
+        for (WindowColumn { column, .. }, call) in calls.iter().zip(calls_of) {
+            let given = PlanExpr::Column(Column::from_name(call.schema_name().to_string()));
+            // Ranks are BIGINT, but not as our columns are.
+            let given = match call.get_type(plan.schema())? == arrow_type(column.ty) {
+                true => given,
+                false => cast(given, arrow_type(column.ty)),
+            };
+            let Column { relation, name, .. } = self.name(column);
+            exprs.push(given.alias_qualified(relation, name));
+        }
+        Ok(LogicalPlanBuilder::from(plan).project(exprs)?.build()?)
+    }
+
+    pub(super) fn window_call(&self, call: &WindowCall) -> Result<PlanExpr> {
+        let name = call.function.name().to_lowercase();
+        let exprs = |list: &[Expr]| list.iter().map(|expr| self.expr(expr)).collect::<Result<Vec<_>>>();
+        let mut args = match (&call.function, call.arguments.as_slice()) {
+            (BoundFunction::Aggregate(_), []) => vec![PlanExpr::Literal(COUNT_STAR_EXPANSION, None)],
+            (_, [value, offset @ ..]) => {
+                let mut args = vec![self.expr(value)?];
+                // DataFusion reads them while it plans.
+                for offset in offset {
+                    args.push(literal(offset)?);
+                }
+                args
+            }
+            (_, []) => Vec::new(),
+        };
+        if let (BoundFunction::Ntile, [count]) = (&call.function, call.arguments.as_slice()) {
+            args = vec![literal(count)?];
+        }
+        let definition = match (&call.function, self.functions.window_functions().get(&name)) {
+            (BoundFunction::Aggregate(_), _) | (_, None) => {
+                let function = self.functions.aggregate_functions().get(&name).cloned();
+                WindowFunctionDefinition::AggregateUDF(
+                    function.ok_or_else(|| RelationalError::bug(format!("there is no window function {name}")))?,
+                )
+            }
+            (_, Some(function)) => WindowFunctionDefinition::WindowUDF(function.clone()),
+        };
+        let mut function = WindowFunction::new(definition, args);
+        let params = &mut function.params;
+        params.filter = call.filter.as_ref().map(|filter| self.expr(filter)).transpose()?.map(Box::new);
+        params.null_treatment = call.ignore_nulls.then_some(NullTreatment::IgnoreNulls);
+        params.partition_by = exprs(&call.partition_by)?;
+        let item = |WindowOrder { expr, order, nulls_first }: &WindowOrder| {
+            Ok(SortExpr::new(self.expr(expr)?, *order == SortOrder::Asc, *nulls_first))
+        };
+        params.order_by = call.order_by.iter().map(item).collect::<Result<_>>()?;
+        params.window_frame = frame(&call.frame)?;
+        Ok(PlanExpr::from(function))
+    }
+}
+
+/// A literal as DataFusion has it.
+fn literal(expr: &Expr) -> Result<PlanExpr> {
+    match expr {
+        Expr::Literal(value, ty) => Ok(PlanExpr::Literal(to_scalar(value, *ty)?, None)),
+        other => Err(RelationalError::bug(format!("{other} is no literal"))),
+    }
+}
+
+/// A frame. DataFusion takes the offsets of RANGE as texts, and gives them the type of what is sorted by.
+fn frame(Frame { units, start, end }: &Frame) -> Result<WindowFrame> {
+    let offset = |value: &Value| match (units, value) {
+        (FrameUnits::Range, Value::Int(offset)) => Ok(ScalarValue::from(offset.to_string())),
+        (FrameUnits::Range, Value::Decimal(offset)) => Ok(ScalarValue::from(offset.to_string())),
+        (FrameUnits::Range, Value::Interval(offset)) => Ok(ScalarValue::from(offset.to_string())),
+        (_, Value::Int(offset)) => Ok(ScalarValue::UInt64(Some(offset.cast_unsigned()))),
+        _ => Err(RelationalError::bug("an offset of a frame is no number")),
+    };
+    let bound = |bound: &FrameBound| {
+        Ok::<_, RelationalError>(match bound {
+            FrameBound::UnboundedPreceding => WindowFrameBound::Preceding(ScalarValue::UInt64(None)),
+            FrameBound::Preceding(value) => WindowFrameBound::Preceding(offset(value)?),
+            FrameBound::CurrentRow => WindowFrameBound::CurrentRow,
+            FrameBound::Following(value) => WindowFrameBound::Following(offset(value)?),
+            FrameBound::UnboundedFollowing => WindowFrameBound::Following(ScalarValue::UInt64(None)),
+        })
+    };
+    let units = match units {
+        FrameUnits::Rows => WindowFrameUnits::Rows,
+        FrameUnits::Range => WindowFrameUnits::Range,
+        FrameUnits::Groups => WindowFrameUnits::Groups,
+    };
+    Ok(WindowFrame::new_bounds(units, bound(start)?, bound(end)?))
+}
