@@ -282,7 +282,11 @@ impl<'a> Lowerer<'a> {
             };
             return self.outer_column(&parts, span, error.at(span));
         }
-        Ok(Expr::Column(self.scope.resolve(&parts, span)?))
+        // `t` may be a table `s.t` here, and a table `t` of a query around this one.
+        match self.scope.resolve(&parts, span) {
+            Ok(column) => Ok(Expr::Column(column)),
+            Err(error) => self.outer_column(&parts, span, error),
+        }
     }
 
     /// The column of a query around this one, which has none of that name: it gave `error`.

@@ -55,7 +55,7 @@ impl OuterScope<'_> {
             return around();
         }
         match self.scope.resolve(parts, span) {
-            Err(error) if parts.len() == 1 && matches!(error.kind, BindErrorKind::NoSuchColumn { .. }) => around(),
+            Err(error) if matches!(error.kind, BindErrorKind::NoSuchColumn { .. }) => around().or(Some(Err(error))),
             found => Some(found),
         }
     }

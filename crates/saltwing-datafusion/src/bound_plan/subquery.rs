@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use datafusion::common::Spans;
+use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::expr::{Exists, InSubquery, SetComparison, SetQuantifier};
 use datafusion::logical_expr::{Expr as PlanExpr, LogicalPlan, LogicalPlanBuilder, Subquery};
 use saltwing_bind::{SubqueryColumn, SubqueryKind};
@@ -18,7 +19,7 @@ impl Planner<'_> {
         let output = &subquery.query.output;
         let plan = self.nested(input, |planner| {
             let plan = planner.relation(&subquery.query.relation)?;
-            planner.put_out(plan, output)
+            merged(planner.put_out(plan, output)?)
         })?;
         Ok(match &subquery.kind {
             SubqueryKind::Scalar => PlanExpr::ScalarSubquery(plan),
@@ -60,4 +61,29 @@ impl Planner<'_> {
         let plan = members.project([row(self.functions, columns)?.alias(COMPUTED)])?.build()?;
         Ok((row(self.functions, values)?, subquery.with_plan(Arc::new(plan))))
     }
+}
+
+/// A plan whose projections on top are one: subqueries of one aggregate are known by that.
+fn merged(plan: LogicalPlan) -> Result<LogicalPlan> {
+    let LogicalPlan::Projection(outer) = &plan else { return Ok(plan) };
+    let LogicalPlan::Projection(inner) = outer.input.as_ref() else { return Ok(plan) };
+    if inner.expr.iter().any(PlanExpr::is_volatile) {
+        return Ok(plan);
+    }
+    let mut exprs = Vec::with_capacity(outer.expr.len());
+    for expr in &outer.expr {
+        let (qualifier, name) = expr.qualified_name();
+        let value = expr.clone().unalias().transform(|part| match &part {
+            PlanExpr::Column(column) => {
+                let value = inner.schema.maybe_index_of_column(column).and_then(|place| inner.expr.get(place));
+                Ok(match value {
+                    Some(value) => Transformed::new(value.clone().unalias(), true, TreeNodeRecursion::Jump),
+                    None => Transformed::no(part),
+                })
+            }
+            _ => Ok(Transformed::no(part)),
+        })?;
+        exprs.push(value.data.alias_qualified(qualifier, name));
+    }
+    merged(LogicalPlanBuilder::from(inner.input.as_ref().clone()).project(exprs)?.build()?)
 }
