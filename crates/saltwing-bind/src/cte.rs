@@ -7,7 +7,7 @@ use saltwing_types::{ColumnRef, Span};
 use sqlparser::ast::{Cte, Query, SetExpr, SetOperator, SetQuantifier, TableAlias, visit_relations};
 
 use crate::error::{BindError, BindErrorKind};
-use crate::from::{Named, relabelled, renamed};
+use crate::from::{Named, check_aliases, relabelled, renamed};
 use crate::query_binder::{Bound, CteScope, NamedCte, QueryBinder, WorkTable, foreign};
 use crate::scope::Scope;
 use crate::tree::{BoundQuery, Output, Relation, SetInput};
@@ -22,6 +22,7 @@ impl QueryBinder<'_> {
     ) -> Bound<Named> {
         let NamedCte { cte, number, scope } = named;
         let binder = QueryBinder { ctes: Some(scope), outer: scope.outer, ..*self };
+        check_aliases(&cte.query.body)?;
         let BoundQuery { mut relation, output } = match recursive_terms(cte, scope.is_recursive) {
             Some(terms) => binder.recursive(cte, scope, terms?)?,
             None => binder.query(&cte.query, &[], false)?,

@@ -5,12 +5,13 @@ use saltwing_sql::expr_span;
 use saltwing_types::table::is_same_name;
 use saltwing_types::{ColumnRef, CompareOp, Expr, Span, SqlType, typing};
 use sqlparser::ast::{
-    self, Join, JoinConstraint, JoinOperator, ObjectName, TableAlias, TableFactor, TableVersion, TableWithJoins,
+    self, Join, JoinConstraint, JoinOperator, ObjectName, SelectItem, SetExpr, TableAlias, TableFactor, TableVersion,
+    TableWithJoins,
 };
 
 use crate::as_of::table_as_of;
 use crate::condition::conditions;
-use crate::error::BindError;
+use crate::error::{BindError, BindErrorKind, Result};
 use crate::plain_query::plain_table;
 use crate::query_binder::{Bound, CteName, OuterScope, QueryBinder, foreign};
 use crate::scope::Scope;
@@ -61,6 +62,7 @@ impl QueryBinder<'_> {
             TableFactor::Derived { lateral, subquery, alias, sample: None } => {
                 let outer = left.map(|scope| OuterScope { scope, around: self.outer });
                 let binder = QueryBinder { outer: outer.as_ref().filter(|_| *lateral).or(self.outer), ..*self };
+                check_aliases(&subquery.body)?;
                 let bound = binder.query(subquery, &[], false)?;
                 Ok((bound.relation, renamed(bound.output, alias.as_ref())?))
             }
@@ -251,11 +253,42 @@ pub(crate) fn renamed(mut columns: Vec<Output>, alias: Option<&TableAlias>) -> B
     Ok(Scope::of_query(columns, alias.map(|alias| alias.name.value.clone()), span))
 }
 
+/// # Errors
+/// [`BindErrorKind::DuplicateColumn`] for two aliases of a query that differ only in case: no name outside tells them apart.
+pub(crate) fn check_aliases(body: &SetExpr) -> Result<()> {
+    let select = match body {
+        SetExpr::Select(select) => select,
+        SetExpr::Query(query) => return check_aliases(&query.body),
+        SetExpr::SetOperation { left, .. } => return check_aliases(left),
+        _ => return Ok(()),
+    };
+    let mut seen: Vec<&ast::Ident> = Vec::new();
+    for item in &select.projection {
+        let SelectItem::ExprWithAlias { alias, .. } = item else { continue };
+        if seen.iter().any(|known| is_same_name(&known.value, &alias.value) && known.value != alias.value) {
+            return Err(named_twice(alias));
+        }
+        seen.push(alias);
+    }
+    Ok(())
+}
+
+fn named_twice(name: &ast::Ident) -> BindError {
+    let error = BindError::from(BindErrorKind::DuplicateColumn(name.value.clone()));
+    error.at(expr_span(&ast::Expr::Identifier(name.clone())))
+}
+
 /// Columns with the labels that an alias gives the first ones of them.
 pub(crate) fn relabelled(mut columns: Vec<Output>, alias: &TableAlias) -> Bound<Vec<Output>> {
     let names = &alias.columns;
     if names.len() > columns.len() || names.iter().any(|name| name.data_type.is_some()) {
         return foreign("a list of columns after an alias");
+    }
+    for (place, column) in names.iter().enumerate() {
+        let before = names.iter().take(place);
+        if before.into_iter().any(|known| is_same_name(&known.name.value, &column.name.value)) {
+            return Err(named_twice(&column.name).into());
+        }
     }
     for (column, name) in columns.iter_mut().zip(names) {
         column.label.clone_from(&name.name.value);

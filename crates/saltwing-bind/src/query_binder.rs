@@ -55,7 +55,10 @@ impl OuterScope<'_> {
             return around();
         }
         match self.scope.resolve(parts, span) {
-            Err(error) if matches!(error.kind, BindErrorKind::NoSuchColumn { .. }) => around().or(Some(Err(error))),
+            Err(error) if matches!(error.kind, BindErrorKind::NoSuchColumn { .. }) => {
+                // A qualifier tells that the column was meant to be here.
+                around().or_else(|| (parts.len() > 1).then_some(Err(error)))
+            }
             found => Some(found),
         }
     }
