@@ -4,13 +4,13 @@ use std::ops::ControlFlow;
 
 use saltwing_types::table::is_same_name;
 use saltwing_types::{ColumnRef, Span};
-use sqlparser::ast::{Cte, Query, SetExpr, SetOperator, SetQuantifier, TableAlias, visit_relations};
+use sqlparser::ast::{self, Cte, Query, SetExpr, SetQuantifier, TableAlias, visit_relations};
 
-use crate::error::{BindError, BindErrorKind};
 use crate::from::{Named, check_aliases, relabelled, renamed};
+use crate::query::check_width;
 use crate::query_binder::{Bound, CteScope, NamedCte, QueryBinder, WorkTable, foreign};
 use crate::scope::Scope;
-use crate::tree::{BoundQuery, Output, Relation, SetInput};
+use crate::tree::{BoundQuery, Output, Relation, SetInput, SetOperator};
 
 impl QueryBinder<'_> {
     /// The rows of a query of a WITH clause, under its name or an alias. Each name of it is a copy with columns of its own.
@@ -20,21 +20,15 @@ impl QueryBinder<'_> {
         alias: Option<&TableAlias>,
         span: Option<Span>,
     ) -> Bound<Named> {
-        let NamedCte { cte, number, scope } = named;
+        let NamedCte { cte, scope } = named;
         let binder = QueryBinder { ctes: Some(scope), outer: scope.outer, ..*self };
         check_aliases(&cte.query.body)?;
-        let BoundQuery { mut relation, output } = match recursive_terms(cte, scope.is_recursive) {
+        let BoundQuery { relation, output } = match recursive_terms(cte, scope.is_recursive) {
             Some(terms) => binder.recursive(cte, scope, terms?)?,
             None => binder.query(&cte.query, &[], false)?,
         };
         if relation.is_volatile() {
-            let mut columns: Vec<ColumnRef> = Vec::new();
-            for Output { column, .. } in &output {
-                if !columns.contains(column) {
-                    columns.push(column.clone());
-                }
-            }
-            relation = Relation::Shared { cte: *number, input: Box::new(relation), columns };
+            return foreign("a query of a WITH clause that has other rows in each copy");
         }
         let columns = relabelled(output, &cte.alias)?;
         Ok((relation, called(columns, &cte.alias.name.value, alias, span)?))
@@ -49,12 +43,9 @@ impl QueryBinder<'_> {
         span: Option<Span>,
     ) -> Bound<Named> {
         let first = self.ids.take(columns.len());
-        let fresh = |(place, output): (usize, &Output)| Output {
-            label: output.label.clone(),
-            column: ColumnRef { index: first + place, name: output.label.clone(), ..output.column.clone() },
-        };
-        let output: Vec<Output> = columns.iter().enumerate().map(fresh).collect();
-        let columns = output.iter().map(|output| output.column.clone()).collect();
+        let fresh = |(place, column): (usize, &ColumnRef)| ColumnRef { index: first + place, ..column.clone() };
+        let columns: Vec<ColumnRef> = columns.iter().enumerate().map(fresh).collect();
+        let output = columns.iter().map(Output::of).collect();
         Ok((Relation::WorkTable { number: *number, columns }, called(output, name, alias, span)?))
     }
 
@@ -70,17 +61,12 @@ impl QueryBinder<'_> {
             ..output.column.clone()
         };
         let columns: Vec<ColumnRef> = labelled.iter().enumerate().map(column).collect();
-        let output: Vec<Output> =
-            columns.iter().map(|column| Output { label: column.name.clone(), column: column.clone() }).collect();
-        let table = WorkTable { number, columns: output.clone() };
+        let output = columns.iter().map(Output::of).collect();
+        let table = WorkTable { number, columns: columns.clone() };
         let scope = CteScope { work_table: Some(&table), ..*scope };
-        let next = QueryBinder { ctes: Some(&scope), ..*self }.body(next, &[])?;
-        if next.output.len() != columns.len() {
-            let (first, next) = (columns.len(), next.output.len());
-            let text = format!("UNION takes queries of as many columns, and these have {first} and {next}");
-            return Err(BindError::from(BindErrorKind::Syntax(text)).into());
-        }
-        let next = self.set_input(next, &columns)?;
+        let further = QueryBinder { ctes: Some(&scope), ..*self }.body(next, &[])?;
+        check_width(SetOperator::Union, next, columns.len(), further.output.len())?;
+        let next = self.set_input(further, &columns)?;
         let first_columns = first.output.into_iter().map(|output| output.column).collect();
         let first = SetInput { relation: first.relation, columns: first_columns };
         let (first, next, name) = (Box::new(first), Box::new(next), cte.alias.name.value.clone());
@@ -105,7 +91,7 @@ fn recursive_terms(cte: &Cte, is_recursive: bool) -> Option<Bound<Terms<'_>>> {
     if !is_recursive || !names(&cte.query, &cte.alias.name.value) {
         return None;
     }
-    let SetExpr::SetOperation { op: SetOperator::Union, set_quantifier, left, right } = &**body else {
+    let SetExpr::SetOperation { op: ast::SetOperator::Union, set_quantifier, left, right } = &**body else {
         return Some(foreign("a recursive query that is no UNION"));
     };
     if with.is_some() || order_by.is_some() || limit_clause.is_some() {

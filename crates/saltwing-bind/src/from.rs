@@ -12,7 +12,7 @@ use sqlparser::ast::{
 use crate::as_of::table_as_of;
 use crate::condition::conditions;
 use crate::error::{BindError, BindErrorKind, Result};
-use crate::plain_query::plain_table;
+use crate::plain_query::table_parts;
 use crate::query_binder::{Bound, CteName, OuterScope, QueryBinder, foreign};
 use crate::scope::Scope;
 use crate::subquery_column::SubqueryBinder;
@@ -47,18 +47,14 @@ impl QueryBinder<'_> {
     }
 
     fn factor(&self, factor: &TableFactor, left: Option<&Scope>) -> Bound<Named> {
-        if let Some((name, alias, version)) = plain_table(factor) {
-            return self.table(name, alias, version);
+        if let Some((name, alias, version)) = table_parts(factor) {
+            let (relation, scope) = self.table(name, alias, version)?;
+            return match alias.filter(|alias| !alias.columns.is_empty()) {
+                Some(alias) => Ok((relation, renamed(scope.shown(), Some(alias))?)),
+                None => Ok((relation, scope)),
+            };
         }
         match factor {
-            TableFactor::Table { alias: Some(alias), .. } if !alias.columns.is_empty() => {
-                let mut table = factor.clone();
-                if let TableFactor::Table { alias: Some(alias), .. } = &mut table {
-                    alias.columns.clear();
-                }
-                let (relation, scope) = self.factor(&table, left)?;
-                Ok((relation, renamed(scope.shown(), Some(alias))?))
-            }
             TableFactor::Derived { lateral, subquery, alias, sample: None } => {
                 let outer = left.map(|scope| OuterScope { scope, around: self.outer });
                 let binder = QueryBinder { outer: outer.as_ref().filter(|_| *lateral).or(self.outer), ..*self };
@@ -90,17 +86,16 @@ impl QueryBinder<'_> {
             _ => return foreign("a name of three parts"),
         };
         let Some(name) = name else { return foreign("a table function") };
+        let span = expr_span(&ast::Expr::Identifier(name.clone()));
         if schema.is_none()
             && let Some(cte) = self.ctes.map_or(Ok(None), |ctes| ctes.find(&name.value))?
         {
-            let span = expr_span(&ast::Expr::Identifier(name.clone()));
             return match (version, cte) {
                 (Some(_), _) => foreign("AS OF behind what is no table"),
                 (None, CteName::Query(cte)) => self.named_cte(&cte, alias, span),
                 (None, CteName::WorkTable(table)) => self.work_table(table, &name.value, alias, span),
             };
         }
-        let span = expr_span(&ast::Expr::Identifier(name.clone()));
         if let Some(view) = catalog_view(schema, &name.value).filter(|_| version.is_none()) {
             let columns = view.columns.iter().map(|(name, ty)| ((*name).to_owned(), *ty, true)).collect();
             return Ok(self.external(ExternalSource::Catalog(view), columns, alias, span));
@@ -139,8 +134,7 @@ impl QueryBinder<'_> {
         let first = self.ids.take(columns.len());
         let column = |(place, (name, ty, nullable))| ColumnRef { index: first + place, name, ty, nullable, span: None };
         let columns: Vec<ColumnRef> = columns.into_iter().enumerate().map(column).collect();
-        let output = columns.iter().map(|column| Output { label: column.name.clone(), column: column.clone() });
-        let output = output.collect();
+        let output = columns.iter().map(Output::of).collect();
         let alias_name = alias.map(|alias| alias.name.value.clone());
         let scope = match (alias, &source) {
             (Some(alias), _) => Scope::of_query(output, alias_name.clone(), alias_span(alias)),

@@ -272,21 +272,13 @@ impl<'a> Lowerer<'a> {
 
     fn qualified_column(&self, parts: &[ast::Ident], span: Option<Span>) -> Lower {
         let parts: Vec<&str> = parts.iter().map(|p| p.value.as_str()).collect();
-        if let Some((_, qualifier)) = parts.split_last()
-            && (!self.scope.is_empty() || self.queries.is_some())
-            && !self.scope.is_qualifier(qualifier)
-        {
-            let error = match self.scope.is_empty() {
-                true => self.scope.no_columns(&parts),
-                false => BindErrorKind::NoSuchQualifier(qualifier.join(".")).into(),
-            };
-            return self.outer_column(&parts, span, error.at(span));
-        }
-        // `t` may be a table `s.t` here, and a table `t` of a query around this one.
-        match self.scope.resolve(&parts, span) {
-            Ok(column) => Ok(Expr::Column(column)),
-            Err(error) => self.outer_column(&parts, span, error),
-        }
+        let is_unknown = |qualifier: &&[&str]| !self.scope.is_empty() && !self.scope.is_qualifier(qualifier);
+        let resolved = match parts.split_last().map(|(_, qualifier)| qualifier).filter(is_unknown) {
+            Some(qualifier) => Err(BindErrorKind::NoSuchQualifier(qualifier.join(".")).into()),
+            // `t` may be a table `s.t` here, and a table `t` of a query around this one.
+            None => self.scope.resolve(&parts, span),
+        };
+        resolved.map(Expr::Column).or_else(|error| self.outer_column(&parts, span, error))
     }
 
     /// The column of a query around this one, which has none of that name: it gave `error`.

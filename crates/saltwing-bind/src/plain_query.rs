@@ -18,11 +18,19 @@ pub(crate) fn simple(query: &Query) -> Option<Simple<'_>> {
     Some(Simple { select, name, alias, moment })
 }
 
-/// The name and the alias of an item of FROM that is a table alone.
-pub(crate) fn plain_table(factor: &TableFactor) -> Option<(&ObjectName, Option<&TableAlias>, Option<&TableVersion>)> {
+/// A table in FROM: its name, its alias, and the time of its rows.
+type TableParts<'a> = (&'a ObjectName, Option<&'a TableAlias>, Option<&'a TableVersion>);
+
+/// The parts of an item of FROM that is a table alone, whose columns have their own names.
+pub(crate) fn plain_table(factor: &TableFactor) -> Option<TableParts<'_>> {
+    table_parts(factor).filter(|(_, alias, _)| alias.is_none_or(|alias| alias.columns.is_empty()))
+}
+
+/// The parts of an item of FROM that is a table alone.
+pub(crate) fn table_parts(factor: &TableFactor) -> Option<TableParts<'_>> {
     match factor {
         TableFactor::Table { name, alias, args: None, version, sample: None, json_path: None, partitions, .. }
-            if partitions.is_empty() && alias.as_ref().is_none_or(|alias| alias.columns.is_empty()) =>
+            if partitions.is_empty() =>
         {
             Some((name, alias.as_ref(), version.as_ref()))
         }

@@ -6,7 +6,7 @@ use saltwing_catalog::CatalogReader;
 use saltwing_sql::statement::{QueryStatement, SourceText};
 use saltwing_sql::{expr_span, tree_span};
 use saltwing_types::table::is_same_name;
-use saltwing_types::{ColumnRef, Expr, Span, SqlType, typing};
+use saltwing_types::{ColumnRef, Expr, Span, SqlType, Value, typing};
 use sqlparser::ast::{Cte, Query, SetExpr, SetOperator as Operator, SetQuantifier, Values};
 
 use crate::error::{BindError, BindErrorKind, Result};
@@ -18,7 +18,7 @@ use crate::scope::Scope;
 use crate::select::QueryClauses;
 use crate::subquery::Subquery;
 use crate::subquery_column::SubqueryBinder;
-use crate::tree::{BoundQuery, ColumnIds, ComputedColumn, Output, Relation, SetInput, SetOperator};
+use crate::tree::{BoundQuery, ColumnIds, ComputedColumn, Output, Relation, SetInput, SetOperator, each_once};
 
 /// Binds a query over tables and queries, whose expressions are all ours; `None` for another one, which the relational engine
 /// binds. Of its placeholders some may stand for `subqueries`.
@@ -82,25 +82,14 @@ impl QueryBinder<'_> {
             }
         }
         let named: Vec<Cell<bool>> = list.iter().map(|_| Cell::new(false)).collect();
-        let first_number = self.ids.take_ctes(list.len());
         let (around, outer) = (self.ctes, self.outer);
-        let scope = |visible| CteScope {
-            around,
-            list,
-            visible,
-            is_recursive,
-            first_number,
-            named: &named,
-            outer,
-            work_table: None,
-        };
+        let scope = |visible| CteScope { around, list, visible, is_recursive, named: &named, outer, work_table: None };
         let all = scope(list.len());
         let bound = bind(&QueryBinder { ctes: Some(&all), ..*self })?;
         // One that nothing names is right, too.
         for (place, cte) in list.iter().enumerate().rev() {
             if !named.get(place).is_some_and(Cell::get) {
-                let number = first_number + place;
-                self.named_cte(&NamedCte { cte, number, scope: scope(place) }, None, None)?;
+                self.named_cte(&NamedCte { cte, scope: scope(place) }, None, None)?;
             }
         }
         Ok(bound)
@@ -166,8 +155,8 @@ impl QueryBinder<'_> {
         if !queries.into_subqueries().is_empty() {
             return foreign("a subquery in VALUES");
         }
-        let output = columns.iter().map(|column| Output { label: column.name.clone(), column: column.clone() });
-        Ok(BoundQuery { output: output.collect(), relation: Relation::Values { rows, columns } })
+        let output = columns.iter().map(Output::of).collect();
+        Ok(BoundQuery { output, relation: Relation::Values { rows, columns } })
     }
 
     /// The rows of several queries, each column in one type; the first query names the columns.
@@ -175,22 +164,17 @@ impl QueryBinder<'_> {
         let mut queries: Vec<BoundQuery> = Vec::with_capacity(parts.len());
         for part in parts {
             let bound = self.body(part, if queries.is_empty() { items } else { &[] })?;
-            if let Some(first) = queries.first()
-                && first.output.len() != bound.output.len()
-            {
-                let (operator, first, other) = (operator.name(), first.output.len(), bound.output.len());
-                let text = format!("{operator} takes queries of as many columns, and these have {first} and {other}");
-                return Err(BindError::from(BindErrorKind::Syntax(text)).at(tree_span(*part)).into());
+            if let Some(first) = queries.first() {
+                check_width(operator, part, first.output.len(), bound.output.len())?;
             }
             queries.push(bound);
         }
-        let labels: Vec<String> = match queries.first() {
-            Some(first) => first.output.iter().map(|output| output.label.clone()).collect(),
-            None => return foreign("a set operation of nothing"),
-        };
+        let first = queries.iter().take(1).flat_map(|query| &query.output);
+        let labels: Vec<String> = first.map(|output| output.label.clone()).collect();
         let mut columns = Vec::with_capacity(labels.len());
-        for (place, label) in labels.iter().enumerate() {
-            let values: Vec<Expr> = queries.iter().filter_map(|query| value_at(query, place)).collect();
+        for (place, label) in labels.into_iter().enumerate() {
+            let values: Vec<Expr> =
+                queries.iter().filter_map(|query| Some(value_of_output(query, query.output.get(place)?))).collect();
             let values: Vec<&Expr> = values.iter().collect();
             check_types(&values)?;
             let span = parts.iter().skip(1).filter_map(|part| tree_span(*part)).reduce(Span::union);
@@ -200,23 +184,20 @@ impl QueryBinder<'_> {
                 SetOperator::Intersect { .. } | SetOperator::Except { .. } => values.get(..1).unwrap_or_default(),
             };
             let nullable = given.iter().any(|value| value.is_nullable());
-            columns.push(ColumnRef { index: self.ids.take(1), name: label.clone(), ty, nullable, span: None });
+            columns.push(ColumnRef { index: self.ids.take(1), name: label, ty, nullable, span: None });
         }
         let inputs =
             queries.into_iter().map(|query| self.set_input(query, &columns)).collect::<Bound<Vec<SetInput>>>()?;
-        let output = labels.into_iter().zip(&columns).map(|(label, column)| Output { label, column: column.clone() });
-        Ok(BoundQuery { output: output.collect(), relation: Relation::SetOperation { operator, inputs, columns } })
+        let output = columns.iter().map(Output::of).collect();
+        Ok(BoundQuery { output, relation: Relation::SetOperation { operator, inputs, columns } })
     }
 
     /// A query as an input of a set operation with these columns.
     pub(crate) fn set_input(&self, query: BoundQuery, columns: &[ColumnRef]) -> Bound<SetInput> {
         let mut computed: Vec<ComputedColumn> = Vec::with_capacity(columns.len());
-        for (place, column) in columns.iter().enumerate() {
-            let Some(value) = value_at(&query, place) else { continue };
-            let value = match value {
-                Expr::Literal(..) if value.sql_type() == Some(column.ty) => {
-                    query.output.get(place).map_or(Expr::NULL, |output| Expr::Column(output.column.clone()))
-                }
+        for (output, column) in query.output.iter().zip(columns) {
+            let value = match value_of_output(&query, output) {
+                value @ Expr::Literal(..) if value.sql_type() == Some(column.ty) => Expr::Column(output.column.clone()),
                 other => typing::as_type(other, column.ty)?,
             };
             computed.push(self.ids.column_of(value, |_| column.name.clone()));
@@ -224,6 +205,17 @@ impl QueryBinder<'_> {
         let columns = computed.iter().map(|computed| computed.column.clone()).collect();
         Ok(SetInput { relation: query.relation.projected(computed), columns })
     }
+}
+
+/// # Errors
+/// A query in a set operation, written as `part`, that has another number of columns than the first one.
+pub(crate) fn check_width(operator: SetOperator, part: &SetExpr, first: usize, other: usize) -> Result<()> {
+    if first == other {
+        return Ok(());
+    }
+    let operator = operator.name();
+    let text = format!("{operator} takes queries of as many columns, and these have {first} and {other}");
+    Err(BindError::from(BindErrorKind::Syntax(text)).at(tree_span(part)))
 }
 
 /// Refuses a value without a type: a parameter, whose type no other value beside it tells here.
@@ -235,16 +227,15 @@ fn check_types(values: &[&Expr]) -> Bound<()> {
 }
 
 /// The value of a column of a query: the literal of a text if it is one in all rows, as that takes the type of what stands beside it.
-fn value_at(query: &BoundQuery, place: usize) -> Option<Expr> {
-    let column = &query.output.get(place)?.column;
+fn value_of_output(query: &BoundQuery, Output { label, column }: &Output) -> Expr {
     let literal = match &query.relation {
         Relation::Project { columns, .. } => columns.iter().find(|known| known.column.index == column.index),
         _ => None,
     };
-    Some(match literal.map(|computed| &computed.expr) {
-        Some(literal @ Expr::Literal(saltwing_types::Value::Text(_), SqlType::Varchar(None))) => literal.clone(),
-        _ => Expr::Column(ColumnRef { name: query.output.get(place)?.label.clone(), ..column.clone() }),
-    })
+    match literal.map(|computed| &computed.expr) {
+        Some(literal @ Expr::Literal(Value::Text(_), SqlType::Varchar(None))) => literal.clone(),
+        _ => Expr::Column(ColumnRef { name: label.clone(), ..column.clone() }),
+    }
 }
 
 /// The parts of a chain of UNIONs, or of UNION ALLs.
@@ -263,6 +254,6 @@ fn parts_of_union(body: &SetExpr, quantifier: SetQuantifier) -> Vec<&SetExpr> {
 
 /// Each row of a query once.
 fn distinct(query: BoundQuery) -> BoundQuery {
-    let columns = query.output.iter().map(|output| output.column.clone()).collect();
+    let columns = each_once(query.output.iter().map(|output| &output.column));
     BoundQuery { relation: Relation::Distinct { input: Box::new(query.relation), columns }, output: query.output }
 }

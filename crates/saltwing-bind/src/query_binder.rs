@@ -12,7 +12,7 @@ use crate::error::{BindErrorKind, Result};
 use crate::lower::{LowerError, Params};
 use crate::scope::Scope;
 use crate::subquery::Subquery;
-use crate::tree::{ColumnIds, Output};
+use crate::tree::ColumnIds;
 
 /// What binding gives, or why the query is not bound.
 pub(crate) type Bound<T> = std::result::Result<T, LowerError>;
@@ -73,8 +73,6 @@ pub(crate) struct CteScope<'a> {
     pub(crate) visible: usize,
     /// RECURSIVE.
     pub(crate) is_recursive: bool,
-    /// The number of the first one: see [`ColumnIds::take_ctes`].
-    pub(crate) first_number: usize,
     /// Which of them were named.
     pub(crate) named: &'a [Cell<bool>],
     /// The query around the WITH clause.
@@ -86,7 +84,7 @@ pub(crate) struct CteScope<'a> {
 /// The rows of the round before, as a recursive query names them.
 pub(crate) struct WorkTable {
     pub(crate) number: usize,
-    pub(crate) columns: Vec<Output>,
+    pub(crate) columns: Vec<ColumnRef>,
 }
 
 /// What a name of a WITH clause stands for.
@@ -98,8 +96,6 @@ pub(crate) enum CteName<'a> {
 /// A query of a WITH clause that a FROM clause names.
 pub(crate) struct NamedCte<'a> {
     pub(crate) cte: &'a Cte,
-    /// Its number, which no other query of a WITH clause in the statement has.
-    pub(crate) number: usize,
     /// What it may name itself.
     pub(crate) scope: CteScope<'a>,
 }
@@ -122,7 +118,7 @@ impl<'a> CteScope<'a> {
             Some((place, cte)) => {
                 self.named.get(place).inspect(|named| named.set(true));
                 let scope = CteScope { visible: place, work_table: None, ..*self };
-                Ok(Some(CteName::Query(NamedCte { cte, number: self.first_number + place, scope })))
+                Ok(Some(CteName::Query(NamedCte { cte, scope })))
             }
             None => self.around.map_or(Ok(None), |around| around.find(name)),
         }

@@ -268,7 +268,7 @@ impl Scope {
         Ok(Some(ColumnRef { index: table.width() + column.index, ..column }))
     }
 
-    pub(crate) fn no_columns(&self, parts: &[&str]) -> BindError {
+    fn no_columns(&self, parts: &[&str]) -> BindError {
         let error = BindErrorKind::ColumnInConstant { place: self.place, column: parts.join(".") };
         BindError::from(error).help(match self.place {
             VALUES => {

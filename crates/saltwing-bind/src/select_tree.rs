@@ -12,7 +12,7 @@ use crate::query_binder::{Bound, foreign};
 use crate::row_count::RowCount;
 use crate::tree::{
     BoundQuery, CallColumn, ColumnIds, ComputedColumn, GroupingColumn, GroupingSets, Output, Relation, SortItem,
-    SubqueryColumn, WindowColumn,
+    SubqueryColumn, WindowColumn, each_once,
 };
 
 /// An item of the SELECT list.
@@ -96,7 +96,7 @@ impl Clauses {
             Expr::Column(column) if !passed(column) => ids.new_column_of(expr, Expr::to_string),
             _ => ids.column_of(expr, Expr::to_string),
         };
-        let window_ids: HashSet<usize> = self.windows.iter().map(|window| window.column.index).collect();
+        let window_ids = self.window_ids();
         let values = others.iter().flat_map(|subquery| subquery.values());
         if values.flat_map(Expr::columns).any(|id| window_ids.contains(&id)) {
             return foreign("a window function before IN over a subquery");
@@ -165,7 +165,7 @@ impl Clauses {
             Some(_) => keys.into_iter().map(|key| nullable(ids.new_column_of(key, Expr::to_string))).collect(),
         };
         let group_ids: HashSet<usize> = of_groups.iter().map(|subquery| subquery.column.index).collect();
-        let window_ids: HashSet<usize> = self.windows.iter().map(|window| window.column.index).collect();
+        let window_ids = self.window_ids();
         let passes = |column: &ColumnRef| {
             collector.is_call(column)
                 || collector.is_outer_column(column)
@@ -199,6 +199,10 @@ impl Clauses {
         let having = std::mem::take(&mut self.having).into_iter().map(Condition::new).collect();
         let input = Box::new(input.applied(of_rows));
         Ok(Relation::Aggregate { input, keys, calls, sets }.applied(of_groups).filtered(having))
+    }
+
+    fn window_ids(&self) -> HashSet<usize> {
+        self.windows.iter().map(|window| window.column.index).collect()
     }
 
     /// The sets of keys, and the calls of GROUPING. `None` if there are neither.
@@ -267,16 +271,6 @@ impl Columns<'_> {
             },
         }
     }
-}
-
-fn each_once<'a>(columns: impl Iterator<Item = &'a ColumnRef>) -> Vec<ColumnRef> {
-    let mut found: Vec<ColumnRef> = Vec::new();
-    columns.for_each(|column| {
-        if !found.contains(column) {
-            found.push(column.clone());
-        }
-    });
-    found
 }
 
 /// The order that tells which row DISTINCT ON keeps: that of the query, which begins with the columns of DISTINCT ON, then those of

@@ -11,7 +11,7 @@ use crate::error::{BindError, BindErrorKind, Result};
 use crate::lower::{Lower, LowerError, Lowerer, Queries, comparison_operator};
 use crate::query_binder::{OuterScope, QueryBinder, foreign};
 use crate::scope::Scope;
-use crate::tree::{BoundQuery, Relation, SubqueryColumn, SubqueryKind};
+use crate::tree::{BoundQuery, Output, Relation, SubqueryColumn, SubqueryKind};
 
 /// Binds the subqueries in the expressions of one clause, or of several that stand at the same place of the tree.
 pub(crate) struct SubqueryBinder<'a> {
@@ -74,10 +74,10 @@ impl<'a> SubqueryBinder<'a> {
             }
             Test::Quantified(op, all) => {
                 check_width(&query, values.len())?;
-                let (Some(value), 1) = (values.into_iter().next(), query.output.len()) else {
+                let (Ok([value]), [member]) = (<[Expr; 1]>::try_from(values), query.output.as_slice()) else {
                     return foreign("a row value before ANY or ALL");
                 };
-                let (value, _) = self.compared(op, value, &query, 0)?;
+                let (value, _) = compared(op, value, member)?;
                 (SubqueryKind::Quantified { value, op, all }, SqlType::Boolean, true)
             }
         };
@@ -92,29 +92,26 @@ impl<'a> SubqueryBinder<'a> {
     fn in_one_form(&self, values: Vec<Expr>, query: &mut BoundQuery) -> std::result::Result<Vec<Expr>, LowerError> {
         check_width(query, values.len())?;
         let (mut forms, mut computed) = (Vec::with_capacity(values.len()), Vec::new());
-        for (place, value) in values.into_iter().enumerate() {
-            let (value, member) = self.compared(CompareOp::Eq, value, query, place)?;
+        for (value, output) in values.into_iter().zip(&mut query.output) {
+            let (value, member) = compared(CompareOp::Eq, value, output)?;
             let (value, member) = equality_forms(value, member)?;
             forms.push(value);
             let member = self.binder.ids.column_of(member, Expr::to_string);
-            if let Some(output) = query.output.get_mut(place) {
-                output.column = member.column.clone();
-            }
+            output.column = member.column.clone();
             computed.push(member);
         }
         let relation = std::mem::replace(&mut query.relation, Relation::one_row());
         query.relation = relation.projected(computed);
         Ok(forms)
     }
+}
 
-    /// A value and a column of the query, as sides of a comparison.
-    fn compared(&self, op: CompareOp, value: Expr, query: &BoundQuery, place: usize) -> Result<(Expr, Expr)> {
-        let span = value.span();
-        let member = query.output.get(place).map_or(Expr::NULL, |output| Expr::Column(output.column.clone()));
-        match typing::compare(op, value, member).map_err(|error| BindError::from(error).at(span))? {
-            Expr::Compare(_, value, member) => Ok((*value, *member)),
-            other => Err(BindError::from(ValueError::Internal(format!("{other} is no comparison")))),
-        }
+/// A value and a column of a subquery, as sides of a comparison.
+fn compared(op: CompareOp, value: Expr, member: &Output) -> Result<(Expr, Expr)> {
+    let (span, member) = (value.span(), Expr::Column(member.column.clone()));
+    match typing::compare(op, value, member).map_err(|error| BindError::from(error).at(span))? {
+        Expr::Compare(_, value, member) => Ok((*value, *member)),
+        other => Err(BindError::from(ValueError::Internal(format!("{other} is no comparison")))),
     }
 }
 

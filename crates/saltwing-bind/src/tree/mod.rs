@@ -53,6 +53,13 @@ pub struct Output {
     pub column: ColumnRef,
 }
 
+impl Output {
+    /// A column under its own name.
+    pub(crate) fn of(column: &ColumnRef) -> Self {
+        Self { label: column.name.clone(), column: column.clone() }
+    }
+}
+
 /// Rows, and how they come about.
 #[derive(Clone, Debug)]
 pub enum Relation {
@@ -104,16 +111,6 @@ pub enum Relation {
         /// The number of that.
         number: usize,
         /// The columns.
-        columns: Vec<ColumnRef>,
-    },
-    /// The rows of a query of a WITH clause whose expressions are volatile: they are computed once for all relations of this number.
-    /// It gives these columns alone.
-    Shared {
-        /// The number of the query in the statement.
-        cte: usize,
-        /// Its rows.
-        input: Box<Relation>,
-        /// The columns, each once.
         columns: Vec<ColumnRef>,
     },
     /// Pairs of rows.
@@ -433,7 +430,6 @@ pub struct SortItem {
 #[derive(Default)]
 pub(crate) struct ColumnIds {
     next: Cell<usize>,
-    ctes: Cell<usize>,
 }
 
 impl ColumnIds {
@@ -446,13 +442,6 @@ impl ColumnIds {
     pub(crate) fn take(&self, count: usize) -> usize {
         let first = self.next.get();
         self.next.set(first + count);
-        first
-    }
-
-    /// Takes `count` consecutive numbers for queries of a WITH clause, and gives the first one.
-    pub(crate) fn take_ctes(&self, count: usize) -> usize {
-        let first = self.ctes.get();
-        self.ctes.set(first + count);
         first
     }
 
@@ -490,6 +479,17 @@ pub fn value_of(column: &ColumnRef, computed: &[ComputedColumn]) -> Expr {
         Some(known) => known.expr.clone(),
         None => Expr::Column(column.clone()),
     }
+}
+
+/// The columns, without those that were there before.
+pub(crate) fn each_once<'a>(columns: impl Iterator<Item = &'a ColumnRef>) -> Vec<ColumnRef> {
+    let mut found: Vec<ColumnRef> = Vec::new();
+    columns.for_each(|column| {
+        if !found.contains(column) {
+            found.push(column.clone());
+        }
+    });
+    found
 }
 
 /// The columns of an aggregation in their order: its keys, then its calls.

@@ -27,7 +27,6 @@ impl Relation {
             | Self::Project { input, .. }
             | Self::Distinct { input, .. }
             | Self::DistinctOn { input, .. }
-            | Self::Shared { input, .. }
             | Self::Window { input, .. }
             | Self::Sort { input, .. }
             | Self::Limit { input, .. } => vec![input],
@@ -50,7 +49,7 @@ impl Relation {
             });
         });
         match self {
-            Self::Distinct { columns, .. } | Self::Values { columns, .. } | Self::Shared { columns, .. } => {
+            Self::Distinct { columns, .. } | Self::Values { columns, .. } => {
                 columns.iter().for_each(visit);
             }
             Self::SetOperation { inputs, columns, .. } => {
@@ -89,7 +88,6 @@ impl Relation {
             | Self::External { .. }
             | Self::Recursive { .. }
             | Self::WorkTable { .. }
-            | Self::Shared { .. }
             | Self::SetOperation { .. }
             | Self::Distinct { .. }
             | Self::DistinctOn { .. }
@@ -127,8 +125,7 @@ impl Relation {
             | Self::Recursive { columns, .. }
             | Self::WorkTable { columns, .. }
             | Self::Values { columns, .. }
-            | Self::SetOperation { columns, .. }
-            | Self::Shared { columns, .. } => columns.iter().any(|column| column.index == id),
+            | Self::SetOperation { columns, .. } => columns.iter().any(|column| column.index == id),
             Self::Filter { input, .. } | Self::Sort { input, .. } | Self::Limit { input, .. } => input.has_column(id),
         }
     }

@@ -98,7 +98,6 @@ impl Relation {
                 let own: Vec<ColumnRef> = columns.iter().filter(|it| used.contains_key(&it.index)).cloned().collect();
                 write!(f, "work table #{number} [{}]", List(&named(&own)))?;
             }
-            Self::Shared { cte, columns, .. } => write!(f, "shared #{cte} [{}]", List(&named(columns)))?,
             Self::DistinctOn { on, order, columns, .. } => {
                 write!(f, "distinct on [{}] first by {} [{}]", List(&named(on)), List(order), List(&named(columns)))?;
             }

@@ -7,9 +7,7 @@ use saltwing_bind::{CallColumn, ComputedColumn, GroupingColumn, GroupingSets, gr
 
 use super::{Planner, Result};
 use crate::RelationalError;
-
-/// The function that tells which keys a row of a grouping set is grouped by.
-const GROUPING: &str = "grouping";
+use crate::lowering::GROUPING;
 
 impl Planner<'_> {
     pub(super) fn aggregate(
@@ -28,7 +26,8 @@ impl Planner<'_> {
         let mut exprs = Vec::with_capacity(given.len());
         for (column, given) in group_columns(keys, calls).zip(given) {
             let is_known = self.columns.get(&column.index) == Some(&given);
-            exprs.push(if is_known { PlanExpr::Column(given) } else { self.named(given, column) });
+            let given = PlanExpr::Column(given);
+            exprs.push(if is_known { given } else { self.named(given, column) });
         }
         Ok(LogicalPlanBuilder::from(plan).project(exprs)?.build()?)
     }
@@ -47,8 +46,7 @@ impl Planner<'_> {
         };
         let mut call_exprs = calls.iter().map(|call| self.call(call)).collect::<Result<Vec<_>>>()?;
         for GroupingColumn { keys, .. } in groupings {
-            let function = self.functions.aggregate_functions().get(GROUPING).cloned();
-            let function = function.ok_or_else(|| RelationalError::bug("there is no function GROUPING"))?;
+            let function = self.aggregate_function(GROUPING)?;
             let call = AggregateFunction::new_udf(function, of(keys), false, None, Vec::new(), None);
             call_exprs.push(PlanExpr::AggregateFunction(call));
         }
@@ -66,19 +64,17 @@ impl Planner<'_> {
         };
         let mut exprs = Vec::with_capacity(given.len());
         for (given, key) in of_keys.iter().zip(order.iter().filter_map(|place| keys.get(*place))) {
-            exprs.push(self.named(given.clone(), &key.column));
+            exprs.push(self.named(PlanExpr::Column(given.clone()), &key.column));
         }
         let columns = calls.iter().map(|call| &call.column).chain(groupings.iter().map(|it| &it.column));
         for (given, column) in of_calls.iter().skip(1).zip(columns) {
-            exprs.push(self.named(given.clone(), column));
+            exprs.push(self.named(PlanExpr::Column(given.clone()), column));
         }
         Ok(LogicalPlanBuilder::from(plan).project(exprs)?.build()?)
     }
 
-    pub(super) fn call(&self, CallColumn { call, .. }: &CallColumn) -> Result<PlanExpr> {
-        let name = call.function.name().to_lowercase();
-        let function = self.functions.aggregate_functions().get(&name).cloned();
-        let function = function.ok_or_else(|| RelationalError::bug(format!("there is no aggregate {name}")))?;
+    fn call(&self, CallColumn { call, .. }: &CallColumn) -> Result<PlanExpr> {
+        let function = self.aggregate_function(&call.function.name().to_lowercase())?;
         let argument = match &call.argument {
             Some(argument) => self.expr(argument)?,
             None => PlanExpr::Literal(COUNT_STAR_EXPANSION, None),

@@ -23,7 +23,7 @@ impl Planner<'_> {
 
     /// A condition. Over several relations and over subqueries its comparisons, AND, OR and NOT are DataFusion's: joins find their keys
     /// in these, and subqueries become joins.
-    pub(super) fn condition(&self, expr: &Expr) -> Result<PlanExpr> {
+    fn condition(&self, expr: &Expr) -> Result<PlanExpr> {
         if self.relations_of(expr).len() < 2 && !self.has_subquery(expr) {
             return self.expr(expr);
         }
@@ -47,7 +47,7 @@ impl Planner<'_> {
         }
     }
 
-    pub(super) fn has_subquery(&self, expr: &Expr) -> bool {
+    fn has_subquery(&self, expr: &Expr) -> bool {
         let mut found = false;
         expr.walk(&mut |part| {
             found |= matches!(part, Expr::Column(column) if self.subqueries.contains_key(&column.index));
@@ -56,7 +56,7 @@ impl Planner<'_> {
     }
 
     /// The relations whose columns an expression names, by their names in the plan.
-    pub(super) fn relations_of(&self, expr: &Expr) -> HashSet<String> {
+    fn relations_of(&self, expr: &Expr) -> HashSet<String> {
         let mut found = HashSet::new();
         expr.walk(&mut |part| {
             if let Expr::Column(column) = part

@@ -14,12 +14,15 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use arrow::datatypes::{Field, FieldRef, Schema};
+use datafusion::catalog::TableProvider;
 use datafusion::catalog::cte_worktable::CteWorkTable;
 use datafusion::common::{Column, DFSchemaRef, JoinConstraint, JoinType, NullEquality, TableReference};
 use datafusion::datasource::provider_as_source;
 use datafusion::execution::SessionState;
 use datafusion::logical_expr::expr::Sort as SortExpr;
-use datafusion::logical_expr::{Distinct, DistinctOn, Expr as PlanExpr, Join, LogicalPlan, LogicalPlanBuilder, Sort};
+use datafusion::logical_expr::{
+    AggregateUDF, Distinct, DistinctOn, Expr as PlanExpr, Join, LogicalPlan, LogicalPlanBuilder, Sort,
+};
 use saltwing_bind::{BoundQuery, ComputedColumn, ExternalSource, JoinKind, Output, Relation, RowCount, Scan, SortItem};
 use saltwing_catalog::CatalogReader;
 use saltwing_plan::Condition;
@@ -27,7 +30,6 @@ use saltwing_types::{ColumnRef, SortOrder};
 
 use crate::RelationalError;
 use crate::expression::internal_name::field_name;
-use crate::physical::shared::SharedRows;
 use crate::scan::arrow_table::batches_as_table;
 use crate::scan::information_schema;
 use crate::scan::scan_request::{QueryContext, TableUse};
@@ -66,7 +68,6 @@ pub(crate) fn logical_plan(
         columns: HashMap::new(),
         tables: HashSet::new(),
         names: HashSet::new(),
-        shared: HashMap::new(),
         work_tables: HashMap::new(),
         subqueries: HashMap::new(),
         outer: Vec::new(),
@@ -84,8 +85,6 @@ struct Planner<'a> {
     /// The names of tables and computed columns that are taken.
     tables: HashSet<String>,
     names: HashSet<String>,
-    /// The rows of volatile queries of a WITH clause, by number.
-    shared: HashMap<usize, SharedRows>,
     /// The work tables of recursive queries, by number.
     work_tables: HashMap<usize, Arc<CteWorkTable>>,
     /// The values of subqueries that are no columns of the plan yet, by the ids of their columns.
@@ -114,18 +113,8 @@ impl Planner<'_> {
             Relation::WorkTable { number, columns } => {
                 let table = self.work_tables.get(number).cloned();
                 let table = table.ok_or_else(|| RelationalError::bug("a work table outside of its query"))?;
-                let id = columns.first().map_or(*number, |column| column.index);
-                let reference = TableReference::bare(unique(&mut self.tables, table.name(), id));
-                let plan = LogicalPlanBuilder::scan(reference, provider_as_source(table), None)?.build()?;
-                for (column, given) in columns.iter().zip(plan.schema().columns()) {
-                    self.columns.insert(column.index, given);
-                }
-                Ok(plan)
-            }
-            Relation::Shared { cte, input, columns } => {
-                let input = self.relation(input)?;
-                let input = LogicalPlanBuilder::from(input).project(self.all_columns(columns)?)?.build()?;
-                Ok(self.shared.entry(*cte).or_insert_with(|| SharedRows::new(*cte)).clone().of(input))
+                let name = table.name().to_owned();
+                self.rows_of(table, &name, columns)
             }
             Relation::Filter { input, conditions } => {
                 let input = self.relation(input)?;
@@ -161,8 +150,9 @@ impl Planner<'_> {
             Relation::Project { input, columns } => {
                 let input = self.relation(input)?;
                 let mut exprs: Vec<PlanExpr> = input.schema().columns().into_iter().map(PlanExpr::Column).collect();
-                for computed in columns {
-                    exprs.push(self.computed(computed)?);
+                for ComputedColumn { column, expr } in columns {
+                    let value = self.expr(expr)?;
+                    exprs.push(self.named(value, column));
                 }
                 Ok(LogicalPlanBuilder::from(input).project(exprs)?.build()?)
             }
@@ -233,8 +223,13 @@ impl Planner<'_> {
             ExternalSource::Arrow(table) => (table.name.as_str(), batches_as_table(table)?),
             ExternalSource::Catalog(view) => (view.name, information_schema::table(view.name, self.catalog)?),
         };
+        self.rows_of(table, alias.unwrap_or(name), columns)
+    }
+
+    /// The rows of a table of DataFusion's, which has these columns, under a name that no other table has.
+    fn rows_of(&mut self, table: Arc<dyn TableProvider>, called: &str, columns: &[ColumnRef]) -> Result<LogicalPlan> {
         let id = columns.first().map_or(0, |column| column.index);
-        let reference = TableReference::bare(unique(&mut self.tables, alias.unwrap_or(name), id));
+        let reference = TableReference::bare(unique(&mut self.tables, called, id));
         let plan = LogicalPlanBuilder::scan(reference, provider_as_source(table), None)?.build()?;
         for (column, given) in columns.iter().zip(plan.schema().columns()) {
             self.columns.insert(column.index, given);
@@ -242,10 +237,10 @@ impl Planner<'_> {
         Ok(plan)
     }
 
-    /// A column of the plan under a name of its own, which is noted.
-    fn named(&mut self, given: Column, column: &ColumnRef) -> PlanExpr {
+    /// The value of a column under a name of its own, which is noted.
+    fn named(&mut self, value: PlanExpr, column: &ColumnRef) -> PlanExpr {
         let Column { relation, name, .. } = self.name(column);
-        PlanExpr::Column(given).alias_qualified(relation, name)
+        value.alias_qualified(relation, name)
     }
 
     /// The columns of the result, each under a name of its own.
@@ -258,12 +253,6 @@ impl Planner<'_> {
         };
         let columns = output.iter().enumerate().map(column).collect::<Result<Vec<_>>>()?;
         Ok(LogicalPlanBuilder::from(plan).project(columns)?.build()?)
-    }
-
-    fn computed(&mut self, computed: &ComputedColumn) -> Result<PlanExpr> {
-        let expr = self.expr(&computed.expr)?;
-        let Column { relation, name, .. } = self.name(&computed.column);
-        Ok(expr.alias_qualified(relation, name))
     }
 
     /// A new column, which is noted. Its name and its qualifier are no other column's: by the qualifiers, DataFusion's rules and
@@ -291,6 +280,13 @@ impl Planner<'_> {
             }
             None => PlanExpr::Column(known),
         })
+    }
+
+    /// # Errors
+    /// A broken invariant: DataFusion has no aggregate of that name.
+    fn aggregate_function(&self, name: &str) -> Result<Arc<AggregateUDF>> {
+        let function = self.functions.aggregate_functions().get(name).cloned();
+        function.ok_or_else(|| RelationalError::bug(format!("there is no aggregate {name}")))
     }
 
     fn all_columns(&self, columns: &[ColumnRef]) -> Result<Vec<PlanExpr>> {

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use datafusion::common::Column;
 use datafusion::logical_expr::{Expr as PlanExpr, LogicalPlan, LogicalPlanBuilder, Union};
 use saltwing_bind::{SetInput, SetOperator};
 use saltwing_types::{ColumnRef, Expr};
@@ -32,8 +31,7 @@ impl Planner<'_> {
             if !is_typed {
                 value = ExprFunction::call(argument(0, column.name.clone(), column.ty, column.nullable), vec![value]);
             }
-            let Column { relation, name, .. } = self.name(column);
-            exprs.push(value.alias_qualified(relation, name));
+            exprs.push(self.named(value, column));
         }
         Ok(LogicalPlanBuilder::from(plan).project(exprs)?.build()?)
     }
@@ -75,7 +73,8 @@ impl Planner<'_> {
     /// A plan whose columns are these, in order.
     pub(super) fn renamed(&mut self, plan: LogicalPlan, columns: &[ColumnRef]) -> Result<LogicalPlan> {
         let given = plan.schema().columns();
-        let exprs: Vec<PlanExpr> = columns.iter().zip(given).map(|(column, given)| self.named(given, column)).collect();
+        let named = |(column, given)| self.named(PlanExpr::Column(given), column);
+        let exprs: Vec<PlanExpr> = columns.iter().zip(given).map(named).collect();
         Ok(LogicalPlanBuilder::from(plan).project(exprs)?.build()?)
     }
 }

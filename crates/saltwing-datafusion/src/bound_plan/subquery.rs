@@ -50,7 +50,7 @@ impl Planner<'_> {
     }
 
     /// The left side of a comparison with the rows of a subquery, and these: each side is one expression, a row of several values.
-    pub(super) fn compared_rows(&self, values: Vec<PlanExpr>, subquery: Subquery) -> Result<(PlanExpr, Subquery)> {
+    fn compared_rows(&self, values: Vec<PlanExpr>, subquery: Subquery) -> Result<(PlanExpr, Subquery)> {
         let values = match <[PlanExpr; 1]>::try_from(values) {
             Ok([value]) => return Ok((value, subquery)),
             Err(values) => values,

@@ -30,17 +30,17 @@ impl Planner<'_> {
                 true => given,
                 false => cast(given, arrow_type(column.ty)),
             };
-            let Column { relation, name, .. } = self.name(column);
-            exprs.push(given.alias_qualified(relation, name));
+            exprs.push(self.named(given, column));
         }
         Ok(LogicalPlanBuilder::from(plan).project(exprs)?.build()?)
     }
 
-    pub(super) fn window_call(&self, call: &WindowCall) -> Result<PlanExpr> {
+    fn window_call(&self, call: &WindowCall) -> Result<PlanExpr> {
         let name = call.function.name().to_lowercase();
         let exprs = |list: &[Expr]| list.iter().map(|expr| self.expr(expr)).collect::<Result<Vec<_>>>();
-        let mut args = match (&call.function, call.arguments.as_slice()) {
+        let args = match (&call.function, call.arguments.as_slice()) {
             (BoundFunction::Aggregate(_), []) => vec![PlanExpr::Literal(COUNT_STAR_EXPANSION, None)],
+            (BoundFunction::Ntile, [count]) => vec![literal(count)?],
             (_, [value, offset @ ..]) => {
                 let mut args = vec![self.expr(value)?];
                 // DataFusion reads them while it plans.
@@ -51,15 +51,9 @@ impl Planner<'_> {
             }
             (_, []) => Vec::new(),
         };
-        if let (BoundFunction::Ntile, [count]) = (&call.function, call.arguments.as_slice()) {
-            args = vec![literal(count)?];
-        }
         let definition = match (&call.function, self.functions.window_functions().get(&name)) {
             (BoundFunction::Aggregate(_), _) | (_, None) => {
-                let function = self.functions.aggregate_functions().get(&name).cloned();
-                WindowFunctionDefinition::AggregateUDF(
-                    function.ok_or_else(|| RelationalError::bug(format!("there is no window function {name}")))?,
-                )
+                WindowFunctionDefinition::AggregateUDF(self.aggregate_function(&name)?)
             }
             (_, Some(function)) => WindowFunctionDefinition::WindowUDF(function.clone()),
         };

@@ -50,7 +50,7 @@ use self::outer_join::without_extra_rows;
 use self::sources::Sources;
 
 /// The function that tells which keys a row of a grouping set is grouped by.
-const GROUPING: &str = "grouping";
+pub(crate) const GROUPING: &str = "grouping";
 
 /// Most conditions of one statement that stay apart; beyond, those over the same columns go together.
 const SEPARATE_CONDITIONS_MAX: usize = 64;

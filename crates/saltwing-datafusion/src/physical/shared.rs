@@ -46,15 +46,14 @@ pub(crate) fn with_shared_rows(plan: LogicalPlan, names: &HashSet<String>) -> Re
     })?;
     let several = copies.into_iter().filter(|(_, count)| *count > 1);
     let shared: HashMap<SubqueryAlias, SharedRows> =
-        several.enumerate().map(|(number, (alias, _))| (alias, SharedRows { number, rows: Arc::default() })).collect();
+        several.enumerate().map(|(number, (alias, _))| (alias, SharedRows::new(number))).collect();
     if shared.is_empty() {
         return Ok(plan);
     }
     let rewritten = plan.transform_down_with_subqueries(|node| {
         let LogicalPlan::SubqueryAlias(alias) = &node else { return Ok(Transformed::no(node)) };
         let Some(rows) = shared.get(alias) else { return Ok(Transformed::no(node)) };
-        let node = Arc::new(Shared { input: alias.input.as_ref().clone(), rows: rows.clone() });
-        let input = Arc::new(LogicalPlan::Extension(Extension { node }));
+        let input = Arc::new(rows.clone().of(alias.input.as_ref().clone()));
         let alias = SubqueryAlias::try_new(input, alias.alias.clone())?;
         Ok(Transformed::yes(LogicalPlan::SubqueryAlias(alias)))
     })?;
@@ -63,7 +62,7 @@ pub(crate) fn with_shared_rows(plan: LogicalPlan, names: &HashSet<String>) -> Re
 
 /// The rows that copies share.
 #[derive(Clone, Debug)]
-struct SharedRows {
+pub(crate) struct SharedRows {
     /// Which WITH query of the statement it is.
     number: usize,
     rows: Arc<Mutex<Option<Kept>>>,
@@ -216,6 +215,15 @@ impl ExecutionPlan for SharedExec {
 }
 
 impl SharedRows {
+    pub(crate) fn new(number: usize) -> Self {
+        Self { number, rows: Arc::default() }
+    }
+
+    /// A copy, which computes the rows by this plan if it is read first.
+    pub(crate) fn of(self, input: LogicalPlan) -> LogicalPlan {
+        LogicalPlan::Extension(Extension { node: Arc::new(Shared { input, rows: self }) })
+    }
+
     /// The rows, which the first copy that asks computes while the others wait.
     async fn computed(&self, input: &Arc<dyn ExecutionPlan>, task: Arc<TaskContext>) -> Result<Vec<RecordBatch>> {
         let mut kept = self.rows.lock().await;
