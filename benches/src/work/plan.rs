@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use saltwing::Value;
 use saltwing_access::SystemClock;
-use saltwing_bind::{Params, create_table, query};
+use saltwing_bind::{NoEngine, Params, create_table, query};
 use saltwing_catalog::{Catalog, CatalogReader};
 use saltwing_planner::{DirectQuery, PlannedSelect, SelectTemplate, plan_select};
 use saltwing_sql::statement::QueryStatement;
@@ -110,8 +110,8 @@ fn select(text: &str) -> Result<QueryStatement> {
 }
 
 fn bound(statement: &QueryStatement, catalog: &dyn CatalogReader, params: Params<'_>) -> Result<DirectQuery> {
-    let bound = query(statement, catalog, params, &[])?;
-    Ok(bound.and_then(DirectQuery::of).ok_or("not a query of one table")?)
+    let bound = query(statement, catalog, &NoEngine, params, &[])?;
+    Ok(DirectQuery::of(bound).ok_or("not a query of one table")?)
 }
 
 fn plan_of(statement: &QueryStatement, catalog: &dyn CatalogReader) -> Result<()> {

@@ -5,12 +5,11 @@ use std::ops::Range;
 
 use saltwing_types::{ColumnRef, Expr, Span, SqlType};
 
-use crate::aggregate::{AggregateCall, AggregateFunction};
-use crate::tree::{CallColumn, ColumnIds};
+use crate::tree::{CallColumn, ColumnIds, GroupCall};
 
 /// Collects the calls of aggregate functions in the expressions of a SELECT, each as a column.
 pub struct Collector<'a> {
-    ids: &'a ColumnIds,
+    ids: &'a ColumnIds<'a>,
     /// The ids of the columns that the FROM clause gives. Those below are of queries around this one.
     input: Range<usize>,
     calls: RefCell<Vec<CallColumn>>,
@@ -22,7 +21,7 @@ pub struct Collector<'a> {
 
 impl<'a> Collector<'a> {
     /// A collector where the FROM clause gives the columns from `first_input` on; it gives calls new ones.
-    pub(crate) fn new(ids: &'a ColumnIds, first_input: usize) -> Self {
+    pub(crate) fn new(ids: &'a ColumnIds<'a>, first_input: usize) -> Self {
         Self {
             ids,
             input: first_input..ids.next(),
@@ -85,13 +84,12 @@ impl<'a> Collector<'a> {
         self.groupings.borrow().clone()
     }
 
-    /// The column of a call: the same one for equal calls.
-    pub(crate) fn column(&self, call: AggregateCall, name: String) -> Expr {
+    /// The column of a call, of this type: the same one for equal calls.
+    pub(crate) fn column(&self, call: GroupCall, ty: SqlType, nullable: bool, name: String) -> Expr {
         let mut calls = self.calls.borrow_mut();
         if let Some(known) = calls.iter().find(|known| known.call == call) {
             return Expr::Column(ColumnRef { name, ..known.column.clone() });
         }
-        let (ty, nullable) = (call.ty, call.function != AggregateFunction::Count);
         let column = ColumnRef { index: self.ids.take(1), name, ty, nullable, span: None };
         calls.push(CallColumn { column: column.clone(), call });
         Expr::Column(column)

@@ -1,14 +1,15 @@
 //! Names of WITH clauses in FROM.
 
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 use saltwing_types::table::is_same_name;
 use saltwing_types::{ColumnRef, Span};
-use sqlparser::ast::{self, Cte, Query, SetExpr, SetQuantifier, TableAlias, visit_relations};
+use sqlparser::ast::{self, Cte, CteAsMaterialized, Query, SetExpr, SetQuantifier, TableAlias, visit_relations};
 
 use crate::from::{Named, check_aliases, relabelled, renamed};
 use crate::query::check_width;
-use crate::query_binder::{Bound, CteScope, NamedCte, QueryBinder, WorkTable, foreign};
+use crate::query_binder::{Bound, CteScope, NamedCte, QueryBinder, SharedQuery, WorkTable, foreign};
 use crate::scope::Scope;
 use crate::tree::{BoundQuery, Output, Relation, SetInput, SetOperator};
 
@@ -21,17 +22,49 @@ impl QueryBinder<'_> {
         span: Option<Span>,
     ) -> Bound<Named> {
         let NamedCte { cte, scope } = named;
+        let known = scope.shared.get(scope.visible);
+        if let Some(shared) = known.and_then(|known| known.borrow().clone()) {
+            return self.shared(&shared, cte, alias, span);
+        }
         let binder = QueryBinder { ctes: Some(scope), outer: scope.outer, ..*self };
         check_aliases(&cte.query.body)?;
         let BoundQuery { relation, output } = match recursive_terms(cte, scope.is_recursive) {
             Some(terms) => binder.recursive(cte, scope, terms?)?,
             None => binder.query(&cte.query, &[], false)?,
         };
-        if relation.is_volatile() {
-            return foreign("a query of a WITH clause that has other rows in each copy");
+        // A copy would have other rows.
+        let is_shared = relation.is_volatile() || cte.materialized == Some(CteAsMaterialized::Materialized);
+        if let Some(known) = known.filter(|_| is_shared) {
+            let (labels, columns) = output.into_iter().map(|output| (output.label, output.column)).unzip();
+            let rows = Arc::new(SetInput { relation, columns });
+            let shared = SharedQuery { number: self.ids.take(1), rows, labels };
+            *known.borrow_mut() = Some(shared.clone());
+            return self.shared(&shared, cte, alias, span);
         }
         let columns = relabelled(output, &cte.alias)?;
         Ok((relation, called(columns, &cte.alias.name.value, alias, span)?))
+    }
+
+    /// The rows of a query that several names share.
+    fn shared(
+        &self,
+        SharedQuery { number, rows, labels }: &SharedQuery,
+        cte: &Cte,
+        alias: Option<&TableAlias>,
+        span: Option<Span>,
+    ) -> Bound<Named> {
+        let first = self.ids.take(labels.len());
+        let fresh = |(place, column): (usize, &ColumnRef)| {
+            if let Some(data_type) = self.ids.opaque.get(column.index) {
+                self.ids.opaque.put(first + place, data_type);
+            }
+            ColumnRef { index: first + place, ..column.clone() }
+        };
+        let columns: Vec<ColumnRef> = rows.columns.iter().enumerate().map(fresh).collect();
+        let output = |(label, column): (&String, &ColumnRef)| Output { label: label.clone(), column: column.clone() };
+        let output = relabelled(labels.iter().zip(&columns).map(output).collect(), &cte.alias)?;
+        let relation = Relation::Shared { number: *number, rows: rows.clone(), columns };
+        Ok((relation, called(output, &cte.alias.name.value, alias, span)?))
     }
 
     /// The rows of the round before, inside of a recursive query.

@@ -187,6 +187,17 @@ pub enum BindErrorKind {
         /// Columns.
         columns: usize,
     },
+    /// No function of this name.
+    #[error("no function {0}")]
+    NoSuchFunction(String),
+    /// A call that the relational engine refuses.
+    #[error("{text}")]
+    Engine {
+        /// The engine's code.
+        code: ErrorCode,
+        /// Its words.
+        text: String,
+    },
     /// A parameter that got no value.
     #[error("parameter {0} has no value")]
     MissingParameter(usize),
@@ -236,6 +247,8 @@ impl BindError {
             BindErrorKind::NotNull(_) | BindErrorKind::NullGiven(_) => ErrorCode::NotNull,
             BindErrorKind::WrongValueCount { .. } | BindErrorKind::Syntax(_) => ErrorCode::Syntax,
             BindErrorKind::MissingParameter(_) => ErrorCode::BadParameter,
+            BindErrorKind::NoSuchFunction(_) => ErrorCode::NoSuchFunction,
+            BindErrorKind::Engine { code, .. } => *code,
             BindErrorKind::Interrupted(interrupted) => interrupted.code(),
             BindErrorKind::NotSupported(_) => ErrorCode::NotSupported,
         }

@@ -12,6 +12,8 @@ use sqlparser::ast::{
 use crate::as_of::table_as_of;
 use crate::condition::conditions;
 use crate::error::{BindError, BindErrorKind, Result};
+use crate::from_function::{TableCall, is_unnest};
+use crate::lower::Lowerer;
 use crate::plain_query::table_parts;
 use crate::query_binder::{Bound, CteName, OuterScope, QueryBinder, foreign};
 use crate::scope::Scope;
@@ -29,6 +31,9 @@ impl QueryBinder<'_> {
         };
         let first = self.joined(first, None)?;
         let (relation, scope) = others.iter().try_fold(first, |left: Named, right| -> Bound<Named> {
+            if is_unnest(&right.relation) {
+                return self.unnest_and_joins(left, right);
+            }
             let (relation, scope) = self.joined(right, Some(&left.1))?;
             let lateral = is_lateral(&right.relation);
             Ok((joined(JoinKind::Inner, lateral, left.0, relation, Vec::new()), left.1.and(scope)))
@@ -46,7 +51,24 @@ impl QueryBinder<'_> {
         item.joins.iter().try_fold(first, |left, join| self.join(left, join))
     }
 
+    /// An UNNEST after a comma, and the joins with it. It is of the rows before it, so that these take part in the joins.
+    fn unnest_and_joins(&self, left: Named, item: &TableWithJoins) -> Bound<Named> {
+        let outer = |join: &&Join| !matches!(kind_of(&join.join_operator), Some((JoinKind::Inner | JoinKind::Left, _)));
+        if item.joins.iter().any(|join| outer(&join)) {
+            return foreign("a RIGHT or FULL JOIN with UNNEST");
+        }
+        let first = match TableCall::of(&item.relation) {
+            Some(call) => self.unnest(&call?, Some(left), false)?,
+            None => return foreign("an item of FROM"),
+        };
+        item.joins.iter().try_fold(first, |left, join| self.join(left, join))
+    }
+
     fn factor(&self, factor: &TableFactor, left: Option<&Scope>) -> Bound<Named> {
+        if let Some(call) = TableCall::of(factor) {
+            let call = call?;
+            return if call.is_unnest() { self.unnest(&call, None, false) } else { self.table_function(&call) };
+        }
         if let Some((name, alias, version)) = table_parts(factor) {
             let (relation, scope) = self.table(name, alias, version)?;
             return match alias.filter(|alias| !alias.columns.is_empty()) {
@@ -79,36 +101,47 @@ impl QueryBinder<'_> {
         }
     }
 
-    fn table(&self, name: &ObjectName, alias: Option<&TableAlias>, version: Option<&TableVersion>) -> Bound<Named> {
-        let (schema, name) = match name.0.as_slice() {
+    fn table(&self, written: &ObjectName, alias: Option<&TableAlias>, version: Option<&TableVersion>) -> Bound<Named> {
+        let (schema, name) = match written.0.as_slice() {
             [name] => (None, name.as_ident()),
             [schema, name] => (schema.as_ident().map(|schema| schema.value.as_str()), name.as_ident()),
-            _ => return foreign("a name of three parts"),
+            _ => (None, None),
         };
-        let Some(name) = name else { return foreign("a table function") };
+        let Some(name) = name else {
+            let shown = written.to_string();
+            let error = BindErrorKind::Syntax(format!("{shown} is no name of a table"));
+            return Err(BindError::from(error).at(expr_span_of(written)).into());
+        };
         let span = expr_span(&ast::Expr::Identifier(name.clone()));
         if schema.is_none()
             && let Some(cte) = self.ctes.map_or(Ok(None), |ctes| ctes.find(&name.value))?
         {
             return match (version, cte) {
-                (Some(_), _) => foreign("AS OF behind what is no table"),
+                (Some(_), _) => Err(not_past(span).into()),
                 (None, CteName::Query(cte)) => self.named_cte(&cte, alias, span),
                 (None, CteName::WorkTable(table)) => self.work_table(table, &name.value, alias, span),
             };
         }
         if let Some(view) = catalog_view(schema, &name.value).filter(|_| version.is_none()) {
             let columns = view.columns.iter().map(|(name, ty)| ((*name).to_owned(), *ty, true)).collect();
-            return Ok(self.external(ExternalSource::Catalog(view), columns, alias, span));
+            let columns = self.external_columns(columns);
+            return Ok(external(ExternalSource::Catalog(view), columns, alias, span));
         }
         let table = match self.catalog.resolve(schema, &name.value) {
             Ok(table) => table,
             Err(error) => {
                 let arrow = schema.is_none().then(|| self.catalog.arrow_table(&name.value)).flatten();
                 let Some(table) = arrow else { return Err(BindError::from(error).at(span).into()) };
-                let Some(columns) = table.columns().filter(|_| version.is_none()) else {
-                    return foreign("a table of the program");
-                };
-                return Ok(self.external(ExternalSource::Arrow(table), columns, alias, span));
+                if version.is_some() {
+                    return Err(not_past(span).into());
+                }
+                let columns = self.external_columns(table.columns());
+                for (column, field) in columns.iter().zip(table.schema.fields()) {
+                    if column.ty == SqlType::Opaque {
+                        self.ids.opaque.put(column.index, field.data_type().clone());
+                    }
+                }
+                return Ok(external(ExternalSource::Arrow(table), columns, alias, span));
             }
         };
         let table = match version {
@@ -123,44 +156,76 @@ impl QueryBinder<'_> {
         Ok((Relation::Scan(scan), scope))
     }
 
-    /// Rows that no store of ours holds, with their columns by name, type, and whether they can be NULL.
-    fn external(
-        &self,
-        source: ExternalSource,
-        columns: Vec<(String, SqlType, bool)>,
-        alias: Option<&TableAlias>,
-        span: Option<Span>,
-    ) -> Named {
+    /// New columns of these names and types, with whether they can be NULL.
+    pub(crate) fn external_columns(&self, columns: Vec<(String, SqlType, bool)>) -> Vec<ColumnRef> {
         let first = self.ids.take(columns.len());
         let column = |(place, (name, ty, nullable))| ColumnRef { index: first + place, name, ty, nullable, span: None };
-        let columns: Vec<ColumnRef> = columns.into_iter().enumerate().map(column).collect();
-        let output = columns.iter().map(Output::of).collect();
-        let alias_name = alias.map(|alias| alias.name.value.clone());
-        let scope = match (alias, &source) {
-            (Some(alias), _) => Scope::of_query(output, alias_name.clone(), alias_span(alias)),
-            (None, ExternalSource::Arrow(table)) => Scope::of_external(output, None, table.name.clone(), span),
-            (None, ExternalSource::Catalog(view)) => {
-                Scope::of_external(output, Some(INFORMATION_SCHEMA), view.name.to_owned(), span)
-            }
-        };
-        (Relation::External { source, alias: alias_name, columns }, scope)
+        columns.into_iter().enumerate().map(column).collect()
     }
 
     fn join(&self, left: Named, join: &Join) -> Bound<Named> {
-        let (kind, constraint) = match &join.join_operator {
-            JoinOperator::Join(constraint) | JoinOperator::Inner(constraint) | JoinOperator::CrossJoin(constraint) => {
-                (JoinKind::Inner, constraint)
-            }
-            JoinOperator::Left(constraint) | JoinOperator::LeftOuter(constraint) => (JoinKind::Left, constraint),
-            JoinOperator::Right(constraint) | JoinOperator::RightOuter(constraint) => (JoinKind::Right, constraint),
-            JoinOperator::FullOuter(constraint) => (JoinKind::Full, constraint),
-            _ => return foreign("this kind of join"),
-        };
+        let Some((kind, constraint)) = kind_of(&join.join_operator) else { return foreign("this kind of join") };
+        if let Some(call) = TableCall::of(&join.relation)
+            && let call = call?
+            && call.is_unnest()
+        {
+            return self.unnest_join(left, &call, kind, constraint);
+        }
+        if let JoinOperator::RightSemi(_) | JoinOperator::RightAnti(_) = &join.join_operator {
+            let right = self.factor(&join.relation, None)?;
+            return self.join_with(right, left, kind, constraint, false);
+        }
         let lateral = is_lateral(&join.relation);
         if lateral && !matches!(kind, JoinKind::Inner | JoinKind::Left) {
             return foreign("LATERAL on the right of a RIGHT or FULL JOIN");
         }
         let right = self.factor(&join.relation, Some(&left.1))?;
+        self.join_with(left, right, kind, constraint, lateral)
+    }
+
+    /// The elements of an array of the rows on the left.
+    fn unnest_join(
+        &self,
+        left: Named,
+        call: &TableCall<'_>,
+        kind: JoinKind,
+        constraint: &JoinConstraint,
+    ) -> Bound<Named> {
+        let condition = match constraint {
+            JoinConstraint::None => None,
+            JoinConstraint::On(condition) => Some(condition),
+            _ => return foreign("USING or NATURAL with UNNEST"),
+        };
+        let unnested = |keeps_rows| self.unnest(call, Some(left), keeps_rows);
+        match kind {
+            JoinKind::Inner => {
+                let (relation, scope) = unnested(false)?;
+                let Some(condition) = condition else { return Ok((relation, scope)) };
+                let queries = SubqueryBinder::new(self, &scope);
+                let lowered = self.on(&queries, condition)?;
+                let relation = relation.applied(queries.into_subqueries()).filtered(conditions(lowered));
+                Ok((relation, scope))
+            }
+            JoinKind::Left if condition.is_some_and(is_true) => unnested(true),
+            JoinKind::Left => foreign("LEFT JOIN UNNEST with another condition than TRUE"),
+            _ => foreign("UNNEST on the right of such a join"),
+        }
+    }
+
+    /// The condition of ON.
+    fn on(&self, queries: &SubqueryBinder<'_>, condition: &ast::Expr) -> Bound<Expr> {
+        let lowered = Lowerer { clause: Some("ON"), ..queries.lowerer(None) }.lower(condition)?;
+        Ok(typing::condition(lowered).map_err(|error| BindError::from(error).at(expr_span(condition)))?)
+    }
+
+    fn join_with(
+        &self,
+        left: Named,
+        right: Named,
+        kind: JoinKind,
+        constraint: &JoinConstraint,
+        lateral: bool,
+    ) -> Bound<Named> {
         match constraint {
             JoinConstraint::None if kind == JoinKind::Inner => {
                 Ok((joined(kind, lateral, left.0, right.0, Vec::new()), left.1.and(right.1)))
@@ -170,9 +235,7 @@ impl QueryBinder<'_> {
                 let size = left.1.size();
                 let both = left.1.and(right.1);
                 let queries = SubqueryBinder::new(self, &both);
-                let lowered = queries.lowerer(None).lower(condition)?;
-                let condition =
-                    typing::condition(lowered).map_err(|error| BindError::from(error).at(expr_span(condition)))?;
+                let condition = self.on(&queries, condition)?;
                 let (of_subqueries, plain): (Vec<_>, Vec<_>) =
                     conditions(condition).into_iter().partition(|condition| queries.are_named_in(&condition.expr));
                 let subqueries = queries.into_subqueries();
@@ -186,7 +249,8 @@ impl QueryBinder<'_> {
                         joined(kind, lateral, left, right, plain.into_iter().chain(of_subqueries).collect())
                     }
                 };
-                Ok((relation, both.nullable(size, kind.fills())))
+                let both = both.nullable(size, kind.fills());
+                Ok((relation, if kind.gives_right() { both } else { both.before(size) }))
             }
             _ if lateral => foreign("LATERAL with USING"),
             JoinConstraint::Using(names) => self.merge(kind, left, right, names),
@@ -217,7 +281,7 @@ impl QueryBinder<'_> {
                 .map_err(|error| BindError::from(error).at(span))?;
             equalities.extend(conditions(equal));
             let column = match kind {
-                JoinKind::Inner | JoinKind::Left => a,
+                JoinKind::Inner | JoinKind::Left | JoinKind::Semi | JoinKind::Anti => a,
                 JoinKind::Right => b,
                 JoinKind::Full => {
                     let both = [a, b].map(|column| Expr::Column(ColumnRef { nullable: true, ..column }));
@@ -233,6 +297,9 @@ impl QueryBinder<'_> {
         let relation = joined(kind, false, left.0, right.0, equalities).projected(computed);
         let size = left.1.size();
         let scope = left.1.and(right.1).nullable(size, kind.fills());
+        if !kind.gives_right() {
+            return Ok((relation, scope.before(size)));
+        }
         let scope = merged.into_iter().fold(scope, |scope, (output, sides)| scope.with_merged(output, sides));
         Ok((relation, scope))
     }
@@ -318,10 +385,58 @@ fn applied_to_sides(left: Relation, right: Relation, subqueries: Vec<SubqueryCol
             columns.iter().any(|id| side.has_column(*id) || others.iter().any(|other| other.column.index == *id))
         };
         match (known(&left, &of_left), known(&right, &of_right)) {
-            (true, true) => return foreign("a subquery over both sides of an outer join"),
+            (true, true) => {
+                let error = BindErrorKind::NotSupported("a correlated subquery of this form".into());
+                let error = BindError::from(error).at(subquery.column.span);
+                let help = "name the outer query in the WHERE of the subquery, or join its table instead";
+                return Err(error.help(help).into());
+            }
             (true, false) => of_left.push(subquery),
             (false, _) => of_right.push(subquery),
         }
     }
     Ok((left.applied(of_left), right.applied(of_right)))
+}
+
+/// Rows that no store of ours holds.
+fn external(source: ExternalSource, columns: Vec<ColumnRef>, alias: Option<&TableAlias>, span: Option<Span>) -> Named {
+    let output = columns.iter().map(Output::of).collect();
+    let alias_name = alias.map(|alias| alias.name.value.clone());
+    let scope = match (alias, &source) {
+        (Some(alias), _) => Scope::of_query(output, alias_name.clone(), alias_span(alias)),
+        (None, ExternalSource::Arrow(table)) => Scope::of_external(output, None, table.name.clone(), span),
+        (None, ExternalSource::Catalog(view)) => {
+            Scope::of_external(output, Some(INFORMATION_SCHEMA), view.name.to_owned(), span)
+        }
+        (None, ExternalSource::Function { name, .. }) => Scope::of_query(output, Some(name.clone()), span),
+    };
+    (Relation::External { source, alias: alias_name, columns }, scope)
+}
+
+/// The kind of a join, and how its rows meet; of a semi or anti join by the right side, the sides change places.
+fn kind_of(operator: &JoinOperator) -> Option<(JoinKind, &JoinConstraint)> {
+    Some(match operator {
+        JoinOperator::Join(it) | JoinOperator::Inner(it) | JoinOperator::CrossJoin(it) => (JoinKind::Inner, it),
+        JoinOperator::Left(it) | JoinOperator::LeftOuter(it) => (JoinKind::Left, it),
+        JoinOperator::Right(it) | JoinOperator::RightOuter(it) => (JoinKind::Right, it),
+        JoinOperator::FullOuter(it) => (JoinKind::Full, it),
+        JoinOperator::Semi(it) | JoinOperator::LeftSemi(it) | JoinOperator::RightSemi(it) => (JoinKind::Semi, it),
+        JoinOperator::Anti(it) | JoinOperator::LeftAnti(it) | JoinOperator::RightAnti(it) => (JoinKind::Anti, it),
+        _ => return None,
+    })
+}
+
+fn is_true(e: &ast::Expr) -> bool {
+    matches!(e, ast::Expr::Value(value) if value.value == ast::Value::Boolean(true))
+}
+
+/// The error of AS OF after what has no past.
+fn not_past(span: Option<Span>) -> BindError {
+    let error = BindErrorKind::NotSupported("AS OF TIMESTAMP behind what is no table".into());
+    BindError::from(error).at(span)
+}
+
+fn expr_span_of(name: &ObjectName) -> Option<Span> {
+    let idents = name.0.iter().filter_map(|part| part.as_ident()).cloned().collect();
+    expr_span(&ast::Expr::CompoundIdentifier(idents))
 }

@@ -1,6 +1,7 @@
 //! GROUP BY: keys, and sets of them.
 
-use saltwing_types::{Expr, SqlType};
+use saltwing_sql::expr_span;
+use saltwing_types::{Expr, SqlType, typing};
 use sqlparser::ast::{self, GroupByExpr};
 
 use crate::error::{BindError, BindErrorKind};
@@ -18,7 +19,10 @@ pub(crate) type Keys = (Vec<Expr>, Option<Vec<Vec<usize>>>);
 impl SelectBinder<'_> {
     /// GROUP BY: expressions of a row, items by alias or by position, and sets of them.
     pub(crate) fn group_by(&self, group_by: &GroupByExpr, items: &[Item]) -> Bound<Keys> {
-        let GroupByExpr::Expressions(list, _) = group_by else { return foreign("GROUP BY ALL") };
+        let GroupByExpr::Expressions(list, _) = group_by else {
+            let keys = items.iter().map(|item| &item.expr).filter(|key| self.is_of_row(key));
+            return Ok((keys.cloned().collect(), None));
+        };
         let is_set =
             |e: &ast::Expr| matches!(e, ast::Expr::GroupingSets(_) | ast::Expr::Rollup(_) | ast::Expr::Cube(_));
         let mut keys = Vec::new();
@@ -33,11 +37,7 @@ impl SelectBinder<'_> {
                 return Err(BindError::from(BindErrorKind::TooLarge(text)).into());
             }
         }
-        let sets = list.iter().any(is_set).then_some(sets);
-        match (&sets, keys.is_empty()) {
-            (Some(_), true) => foreign("sets of nothing"),
-            _ => Ok((keys, sets)),
-        }
+        Ok((keys, list.iter().any(is_set).then_some(sets)))
     }
 
     /// The positions of expressions among the keys, which get those that they do not have.
@@ -62,15 +62,33 @@ impl SelectBinder<'_> {
                 Some(item) => item.expr.clone(),
                 None => return Err(no_such_item("GROUP BY", e, items.len()).into()),
             },
-            None => Lowerer { windows: None, ..self.lowerer }.lower(e)?,
+            None => Lowerer { windows: None, clause: Some("GROUP BY"), ..self.lowerer }.lower(e)?,
         };
-        let mut of_row = !key.is_constant() && key.sql_type().is_some_and(|ty| ty != SqlType::Null);
+        match self.is_of_row(&key) {
+            true if key.sql_type().is_none() => Ok(typing::as_type(key, SqlType::Null)?),
+            true => Ok(key),
+            false => self.misplaced(e),
+        }
+    }
+
+    /// Whether an expression has a value for each row: it has no calls of aggregate and window functions.
+    fn is_of_row(&self, key: &Expr) -> bool {
+        let mut of_row = true;
         key.walk(&mut |part| {
             if let Expr::Column(column) = part {
-                of_row = of_row && (self.collector.is_input_column(column) || self.queries.is_subquery(column));
+                of_row = of_row
+                    && (self.collector.is_input_column(column)
+                        || self.collector.is_outer_column(column)
+                        || self.queries.is_subquery(column));
             }
         });
-        if of_row { Ok(key) } else { foreign("GROUP BY what is no value of a row") }
+        of_row
+    }
+
+    fn misplaced<T>(&self, e: &ast::Expr) -> Bound<T> {
+        let text = "aggregate functions are not allowed in GROUP BY".to_owned();
+        let error = BindError::from(BindErrorKind::Syntax(text)).at(expr_span(e));
+        Err(error.help("HAVING takes conditions on groups, or a query around this one").into())
     }
 }
 

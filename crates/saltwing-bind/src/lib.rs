@@ -1,16 +1,17 @@
 //! Statement and catalog to a bound statement.
 //!
-//! A statement over one table whose expressions are all ours is bound here, for
-//! the direct path; a query that needs more is left to the relational engine as
-//! it was parsed.
+//! Queries become trees of relations ([`query`]), which the direct path and the relational engine plan from. Of functions that only that
+//! engine has, the binder asks the types ([`EngineFunctions`]).
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
 
 mod added_key;
 mod aggregate;
+mod aggregate_call;
 mod alter_table;
 mod arbiters;
 mod as_of;
+mod call;
 mod check;
 mod collector;
 mod comment;
@@ -21,12 +22,15 @@ mod create_index;
 mod create_table;
 mod create_table_as;
 mod cte;
+mod date_field;
 mod dml;
+mod engine;
 mod error;
 mod exact;
 mod exists;
 mod file_name;
 mod from;
+mod from_function;
 mod generated;
 mod group_by;
 mod hint;
@@ -52,6 +56,7 @@ mod select;
 mod select_items;
 mod select_tree;
 mod sequence;
+mod similar;
 mod split_on;
 mod subquery;
 mod subquery_column;
@@ -59,6 +64,7 @@ mod table_option;
 mod target;
 mod time_column;
 mod tree;
+mod unnest_collector;
 mod update;
 mod view;
 mod window;
@@ -71,6 +77,7 @@ pub use aggregate::{AggregateCall, AggregateFunction};
 pub use alter_table::{AlteredTable, alter_table, with_dynamic_columns};
 pub use arbiters::Arbiters;
 pub use as_of::table_as_of;
+pub use call::AT_TIME_ZONE;
 pub use check::{RowCheck, RowChecks, key_constraint};
 pub use comment::{Commented, commented, table_comments, view_statements};
 pub use computed::{computed_query, expr_of};
@@ -81,6 +88,9 @@ pub use create_table::{BoundTable, create_table};
 pub use create_table_as::create_table_as;
 pub use dml::{
     BoundDelete, BoundSource, BoundUpsert, ComputedValue, SequencedRow, UpsertTarget, delete, deleted_rows, upsert,
+};
+pub use engine::{
+    EngineAggregate, EngineFunctionKind, EngineFunctions, EngineType, NoEngine, OpaqueTypes, TableColumns,
 };
 pub use error::{BindError, BindErrorKind, Result};
 pub use exact::check_exact;
@@ -108,13 +118,14 @@ pub use subquery::{Candidate, Subquery, candidates, placed, with_placeholders};
 pub use table_option::is_phoenix_option;
 pub use target::{column_path, resolve, table_path, target_columns};
 pub use tree::{
-    BoundQuery, CallColumn, ComputedColumn, ExternalSource, GroupingColumn, GroupingSets, JoinKind, Output, Relation,
-    Scan, SetInput, SetOperator, SortItem, SubqueryColumn, SubqueryKind, WindowColumn, group_columns, value_of,
+    BoundQuery, CallColumn, ComputedColumn, ExternalSource, GroupCall, GroupingColumn, GroupingSets, JoinKind, Output,
+    Relation, Scan, SetInput, SetOperator, SortItem, SubqueryColumn, SubqueryKind, UnnestColumn, WindowColumn,
+    group_columns, value_of,
 };
 pub use update::{BoundUpdate, ChangedColumns, update};
 pub use view::{
     AlteredView, BoundView, PlainView, VIEW_DEPTH_MAX, VIEWS_MAX, ViewPlace, altered_view, attached_view,
     check_new_names, create_view, is_updatable, plain_view, through_view, view_places, with_views,
 };
-pub use window_call::{Frame, FrameBound, FrameUnits, WindowCall, WindowFunction, WindowOrder};
+pub use window_call::{Frame, FrameBound, FrameUnits, SortKey, WindowCall, WindowFunction};
 pub use written_columns::{WrittenColumns, listed_columns};

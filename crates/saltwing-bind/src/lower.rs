@@ -3,18 +3,20 @@
 //! What our expression language lacks is [`LowerError::Unsupported`]: the statement is
 //! then left to the relational engine, or refused where that cannot take it.
 
-use saltwing_sql::{expr_span, function_of, interval_of, parameter_place};
+use saltwing_sql::{expr_span, interval_of, parameter_place};
 use saltwing_types::{
-    ArithOp, ColumnRef, CompareOp, Expr, Function, Interrupted, Span, SqlType, Value, ValueError, eval, interrupt,
-    typing,
+    ArithOp, ColumnRef, CompareOp, EngineOperation, Expr, Function, Interrupted, Span, SqlType, Value, ValueError,
+    eval, interrupt, typing,
 };
 use sqlparser::ast::{self, BinaryOperator, UnaryOperator};
 
-use crate::aggregate::{AggregateCall, AggregateFunction};
+use crate::call::typed;
 use crate::collector::Collector;
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::scope::Scope;
 use crate::subquery::{Subquery, placed};
+use crate::tree::ColumnIds;
+use crate::unnest_collector::UnnestCollector;
 use crate::window_collector::WindowCollector;
 
 /// The values of a statement's parameters.
@@ -81,6 +83,9 @@ pub(crate) trait Queries {
     /// The column of a query around this one that `parts` name; `None` if no such query has it.
     fn outer_column(&self, parts: &[&str], span: Option<Span>) -> Option<Result<ColumnRef>>;
 
+    /// The columns of the statement.
+    fn columns(&self) -> &ColumnIds<'_>;
+
     /// The value of a subquery, or of a comparison with one, as a column.
     fn subquery(&self, e: &ast::Expr, lowerer: &Lowerer<'_>) -> Lower;
 }
@@ -100,8 +105,12 @@ pub struct Lowerer<'a> {
     pub collector: Option<&'a Collector<'a>>,
     /// Where calls of window functions go; without it there is no place for them.
     pub(crate) windows: Option<&'a WindowCollector<'a>>,
+    /// Where calls of UNNEST go; without it there is no place for them.
+    pub(crate) unnests: Option<&'a UnnestCollector<'a>>,
     /// Where subqueries go; without it there is no place for them.
     pub(crate) queries: Option<&'a dyn Queries>,
+    /// The clause, where it takes no aggregate or no window functions.
+    pub(crate) clause: Option<&'static str>,
 }
 
 /// The comparison that an operator is.
@@ -118,7 +127,7 @@ pub fn comparison_operator(op: &BinaryOperator) -> Option<CompareOp> {
 }
 
 /// The expression is not ours to compute.
-fn foreign(what: &str, e: &ast::Expr) -> Lower {
+pub(crate) fn foreign(what: &str, e: &ast::Expr) -> Lower {
     Err(LowerError::Unsupported(what.to_owned(), expr_span(e)))
 }
 
@@ -130,9 +139,6 @@ fn typed_string(string: &ast::TypedString, e: &ast::Expr) -> Lower {
         _ => foreign(&string.data_type.to_string(), e),
     }
 }
-
-/// The function that tells which keys a group is not grouped by.
-const GROUPING: &str = "GROUPING";
 
 /// What names of placeholders for operands begin with; no parameter's does.
 const OPERAND: &str = "operand ";
@@ -171,7 +177,17 @@ pub fn constant(e: &ast::Expr, params: Params<'_>) -> Option<Value> {
 impl<'a> Lowerer<'a> {
     /// A lowerer over these names and parameters, where no subquery and no aggregate may stand.
     pub fn new(scope: &'a Scope, params: Params<'a>) -> Self {
-        Self { scope, params, subqueries: &[], operands: &[], collector: None, windows: None, queries: None }
+        Self {
+            scope,
+            params,
+            subqueries: &[],
+            operands: &[],
+            collector: None,
+            windows: None,
+            unnests: None,
+            queries: None,
+            clause: None,
+        }
     }
 
     /// The same where placeholders may stand for these subqueries.
@@ -182,7 +198,7 @@ impl<'a> Lowerer<'a> {
 
     /// The same where no aggregate and no window function may stand.
     pub(crate) fn of_rows(&self) -> Self {
-        Self { collector: None, windows: None, ..*self }
+        Self { collector: None, windows: None, unnests: None, ..*self }
     }
 
     /// Lowers one expression. An error without a place gets that of the innermost expression around it.
@@ -240,6 +256,7 @@ impl<'a> Lowerer<'a> {
             ast::Expr::Case { operand, conditions, else_result, .. } => {
                 self.case(operand.as_deref(), conditions, else_result.as_deref())
             }
+            ast::Expr::CompoundFieldAccess { root, access_chain } => self.access(e, root, access_chain),
             ast::Expr::Subquery(_) | ast::Expr::Exists { .. } | ast::Expr::InSubquery { .. } => self.subquery(e),
             ast::Expr::AnyOp { right, .. } | ast::Expr::AllOp { right, .. }
                 if matches!(**right, ast::Expr::Subquery(_)) =>
@@ -251,9 +268,11 @@ impl<'a> Lowerer<'a> {
             | ast::Expr::Trim { .. }
             | ast::Expr::Position { .. }
             | ast::Expr::Array(_)
-            | ast::Expr::CompoundFieldAccess { .. }
             | ast::Expr::AnyOp { .. }
             | ast::Expr::AllOp { .. }
+            | ast::Expr::Cast { .. }
+            | ast::Expr::AtTimeZone { .. }
+            | ast::Expr::SimilarTo { .. }
             | ast::Expr::Extract { .. } => self.call(e),
             other => foreign(&format!("`{other}`"), e),
         }
@@ -323,9 +342,13 @@ impl<'a> Lowerer<'a> {
     }
 
     fn cast(&self, e: &ast::Expr, operand: &ast::Expr, data_type: &ast::DataType) -> Lower {
-        match cast_type(data_type) {
-            Some(ty) => Ok(typing::cast(self.lower(operand)?, ty)?),
-            None => foreign(&format!("a cast to {data_type}"), e),
+        let operand = self.lower(operand)?;
+        match (cast_type(data_type), self.queries) {
+            (Some(ty), Some(queries)) if operand.sql_type() == Some(SqlType::Opaque) => {
+                typed(queries, EngineOperation::Cast(ty), vec![operand], expr_span(e))
+            }
+            (Some(ty), _) => Ok(typing::cast(operand, ty)?),
+            (None, _) => foreign(&format!("the type {data_type}"), e),
         }
     }
 
@@ -443,125 +466,13 @@ impl<'a> Lowerer<'a> {
         ignore_case: bool,
         negated: bool,
     ) -> Lower {
-        let escape = match escape.map(|v| &v.value) {
-            None => None,
-            Some(ast::Value::SingleQuotedString(text)) if text.chars().count() <= 1 => text.chars().next(),
-            Some(other) => {
-                return Err(ValueError::BadArgument(format!("ESCAPE takes one character, and {other} is none")).into());
-            }
-        };
+        let escape = escape_of(escape)?;
         let built = typing::like(self.lower(text)?, self.lower(pattern)?, escape, ignore_case, negated);
         Ok(built?)
     }
 
-    fn call(&self, e: &ast::Expr) -> Lower {
-        if let ast::Expr::Function(call) = e
-            && let Some(over) = &call.over
-        {
-            return match self.windows {
-                Some(windows) => self.window(windows, e, call, over),
-                None => foreign("a window function", e),
-            };
-        }
-        if let (Some(collector), ast::Expr::Function(call)) = (self.collector, e)
-            && let Some(column) = self.aggregate(collector, e, call)?
-        {
-            return Ok(column);
-        }
-        let Some((function, args)) = function_of(e) else {
-            let what = match e {
-                ast::Expr::Function(call) => format!("the function {}", call.name),
-                ast::Expr::Extract { field, .. } => format!("EXTRACT({field} ..)"),
-                other => format!("`{other}`"),
-            };
-            return foreign(&what, e);
-        };
-        let args = args.iter().map(|arg| self.lower(arg)).collect::<std::result::Result<Vec<_>, _>>()?;
-        if function.is_nested_array(&args) {
-            return foreign("an array of arrays", e);
-        }
-        Ok(typing::call(function, args)?)
-    }
-
     fn all(&self, list: &[ast::Expr]) -> std::result::Result<Vec<Expr>, LowerError> {
         list.iter().map(|e| self.lower(e)).collect()
-    }
-
-    /// The column that stands for a call of GROUPING.
-    fn grouping(&self, collector: &Collector<'_>, e: &ast::Expr, call: &ast::Function) -> Lower {
-        let ast::FunctionArguments::List(list) = &call.args else { return foreign("this form of GROUPING", e) };
-        let inner = self.of_rows();
-        let key = |argument: &ast::FunctionArg| match argument {
-            ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(key)) => inner.lower(key),
-            _ => foreign("this form of GROUPING", e),
-        };
-        let keys = list.args.iter().map(key).collect::<std::result::Result<Vec<_>, _>>()?;
-        Ok(collector.grouping(keys, e.to_string(), expr_span(e)))
-    }
-
-    /// The column that stands for a call of an aggregate function; `None` if it is of no aggregate function.
-    fn aggregate(
-        &self,
-        collector: &Collector<'_>,
-        e: &ast::Expr,
-        call: &ast::Function,
-    ) -> std::result::Result<Option<Expr>, LowerError> {
-        let name = match call.name.0.as_slice() {
-            [part] => part.as_ident().map_or("", |name| name.value.as_str()),
-            _ => "",
-        };
-        if name.eq_ignore_ascii_case(GROUPING) {
-            return self.grouping(collector, e, call).map(Some);
-        }
-        let Some(function) = AggregateFunction::by_name(name) else { return Ok(None) };
-        let foreign = || LowerError::Unsupported(format!("this form of {}", function.name()), expr_span(e));
-        let plain = call.over.is_none() && call.within_group.is_empty() && call.null_treatment.is_none();
-        let ast::FunctionArguments::List(list) = &call.args else { return Err(foreign()) };
-        let [ast::FunctionArg::Unnamed(argument)] = list.args.as_slice() else { return Err(foreign()) };
-        if !plain || !list.clauses.is_empty() {
-            return Err(foreign());
-        }
-        let inner = self.of_rows();
-        let argument = match argument {
-            ast::FunctionArgExpr::Wildcard if function == AggregateFunction::Count => None,
-            ast::FunctionArgExpr::Expr(argument) => Some(inner.lower(argument)?),
-            _ => return Err(foreign()),
-        };
-        // It may belong to a query around this one.
-        if argument.as_ref().is_some_and(|argument| collector.is_of_outer_rows(argument)) {
-            return Err(foreign());
-        }
-        let filter = match &call.filter {
-            None => None,
-            Some(filter) => Some(typing::condition(inner.lower(filter)?)?),
-        };
-        let ty = match &argument {
-            None => SqlType::BigInt,
-            Some(argument) => match argument.sql_type() {
-                None | Some(SqlType::Null) => return Err(foreign()),
-                Some(ty) => function.result_type(argument, ty)?,
-            },
-        };
-        let said_distinct = list.duplicate_treatment == Some(ast::DuplicateTreatment::Distinct);
-        let distinct = said_distinct && !matches!(function, AggregateFunction::Min | AggregateFunction::Max);
-        // Either of two equal floats may be kept, and the sum depends on which: the relational engine keeps one.
-        if distinct && (function == AggregateFunction::Avg || ty == SqlType::Double || argument.is_none()) {
-            return Err(foreign());
-        }
-        let counts_rows = function == AggregateFunction::Count && !distinct;
-        let argument = argument.filter(|argument| !(counts_rows && is_always_known(argument)));
-        let name = expr_span(e).map_or_else(|| function.name().to_owned(), |_| e.to_string());
-        Ok(Some(collector.column(AggregateCall { function, argument, distinct, filter, ty }, name)))
-    }
-}
-
-/// Whether a value is never NULL, and is there without being computed.
-fn is_always_known(argument: &Expr) -> bool {
-    match argument {
-        Expr::Literal(value, _) => !value.is_null(),
-        // Putting out an instant may fail.
-        Expr::Column(column) => !column.nullable && !column.ty.is_timestamp(),
-        _ => false,
     }
 }
 
@@ -580,6 +491,15 @@ fn row(e: &ast::Expr) -> Option<&[ast::Expr]> {
         ast::Expr::Tuple(parts) => Some(parts),
         ast::Expr::Nested(inner) => row(inner),
         _ => None,
+    }
+}
+
+/// The escape character of a pattern: none if there is no such clause, and none for ''.
+pub(crate) fn escape_of(escape: Option<&ast::ValueWithSpan>) -> std::result::Result<Option<char>, ValueError> {
+    match escape.map(|v| &v.value) {
+        None => Ok(None),
+        Some(ast::Value::SingleQuotedString(text)) if text.chars().count() <= 1 => Ok(text.chars().next()),
+        Some(other) => Err(ValueError::BadArgument(format!("ESCAPE takes one character, and {other} is none"))),
     }
 }
 

@@ -45,36 +45,45 @@ fn plain_select(query: &Query) -> Option<&ast::Select> {
         && !matches!(select.distinct, Some(ast::Distinct::On(_)))
         && select.named_window.is_empty()
         && select.qualify.is_none()
-        && has_bound_clauses(query)
-        && has_bound_select_clauses(select);
+        && matches!(select.group_by, GroupByExpr::Expressions(..))
+        && unbound_clause(query).is_none()
+        && unbound_select_clause(select).is_none();
     is_plain.then_some(select)
 }
 
-/// Whether a query has no clauses around its body but those that are bound.
-pub(crate) fn has_bound_clauses(query: &Query) -> bool {
-    query.fetch.is_none()
-        && query.locks.is_empty()
-        && query.for_clause.is_none()
-        && query.settings.is_none()
-        && query.format_clause.is_none()
-        && query.pipe_operators.is_empty()
+/// A clause around the body of a query that is none of those that are bound.
+pub(crate) fn unbound_clause(query: &Query) -> Option<&'static str> {
+    let clauses = [
+        (query.fetch.is_some(), "FETCH beside LIMIT"),
+        (!query.locks.is_empty(), "FOR UPDATE"),
+        (query.for_clause.is_some(), "FOR XML, JSON or BROWSE"),
+        (query.settings.is_some(), "SETTINGS"),
+        (query.format_clause.is_some(), "FORMAT"),
+        (!query.pipe_operators.is_empty(), "|>"),
+    ];
+    clauses.into_iter().find(|(is_there, _)| *is_there).map(|(_, clause)| clause)
 }
 
-/// Whether a SELECT has no clauses but those that are bound.
-pub(crate) fn has_bound_select_clauses(select: &ast::Select) -> bool {
-    select.top.is_none()
-        && select.exclude.is_none()
-        && select.into.is_none()
-        && select.lateral_views.is_empty()
-        && select.prewhere.is_none()
-        && select.connect_by.is_empty()
-        && matches!(&select.group_by, GroupByExpr::Expressions(_, modifiers) if modifiers.is_empty())
-        && select.cluster_by.is_empty()
-        && select.distribute_by.is_empty()
-        && select.sort_by.is_empty()
-        && select.value_table_mode.is_none()
-        && select.select_modifiers.is_none()
+/// A clause of a SELECT that is none of those that are bound.
+pub(crate) fn unbound_select_clause(select: &ast::Select) -> Option<&'static str> {
+    let (GroupByExpr::All(modifiers) | GroupByExpr::Expressions(_, modifiers)) = &select.group_by;
+    let clauses = [
+        (select.top.is_some(), "TOP"),
+        (select.exclude.is_some(), "EXCLUDE behind the items"),
+        (select.into.is_some(), "SELECT INTO"),
+        (!select.lateral_views.is_empty(), "LATERAL VIEW"),
+        (select.prewhere.is_some(), "PREWHERE"),
+        (!select.connect_by.is_empty(), "CONNECT BY"),
+        (!modifiers.is_empty(), "a modifier of GROUP BY"),
+        (!select.cluster_by.is_empty(), "CLUSTER BY"),
+        (!select.distribute_by.is_empty(), "DISTRIBUTE BY"),
+        (!select.sort_by.is_empty(), "SORT BY"),
+        (select.value_table_mode.is_some(), "SELECT AS STRUCT"),
+        (select.select_modifiers.is_some(), "a modifier of SELECT"),
+    ];
+    clauses.into_iter().find(|(is_there, _)| *is_there).map(|(_, clause)| clause)
 }
+
 /// Whether a wildcard has no options.
 pub(crate) fn is_plain(options: &ast::WildcardAdditionalOptions) -> bool {
     options.opt_ilike.is_none()

@@ -1,6 +1,6 @@
 //! Queries, bound to a tree of relations: SELECT, VALUES, set operations of queries, and WITH.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 use saltwing_catalog::CatalogReader;
 use saltwing_sql::statement::{QueryStatement, SourceText};
@@ -9,46 +9,45 @@ use saltwing_types::table::is_same_name;
 use saltwing_types::{ColumnRef, Expr, Span, SqlType, Value, typing};
 use sqlparser::ast::{Cte, Query, SetExpr, SetOperator as Operator, SetQuantifier, Values};
 
+use crate::engine::EngineFunctions;
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::lower::{LowerError, Params};
-use crate::plain_query::has_bound_clauses;
+use crate::plain_query::unbound_clause;
 use crate::plan_budget::check_plan_budget;
-use crate::query_binder::{Bound, CteScope, NamedCte, QueryBinder, foreign};
+use crate::query_binder::{Bound, CteScope, NamedCte, QueryBinder, SharedQuery, foreign};
 use crate::scope::Scope;
 use crate::select::QueryClauses;
 use crate::subquery::Subquery;
 use crate::subquery_column::SubqueryBinder;
-use crate::tree::{BoundQuery, ColumnIds, ComputedColumn, Output, Relation, SetInput, SetOperator, each_once};
+use crate::tree::{
+    BoundQuery, ColumnIds, ComputedColumn, Output, Relation, SetInput, SetOperator, SubqueryColumn, each_once,
+};
 
-/// Binds a query over tables and queries, whose expressions are all ours; `None` for another one, which the relational engine
-/// binds. Of its placeholders some may stand for `subqueries`.
+/// Binds a query. Of its placeholders some may stand for `subqueries`.
 ///
 /// # Errors
-/// What is wrong with its names, types and clauses.
+/// What is wrong with its names, types and clauses, and what is not supported.
 pub fn query(
     statement: &QueryStatement,
     catalog: &dyn CatalogReader,
+    engine: &dyn EngineFunctions,
     params: Params<'_>,
     subqueries: &[Subquery],
-) -> Result<Option<BoundQuery>> {
+) -> Result<BoundQuery> {
     if statement.query.with.is_some() {
         check_plan_budget(&statement.query)?;
     }
-    let ids = ColumnIds::default();
+    let ids = ColumnIds::new(engine);
     let binder =
         QueryBinder { catalog, params, subqueries, ids: &ids, hints: &statement.hints, ctes: None, outer: None };
-    match binder.query(&statement.query, &statement.items, statement.after.is_some()) {
-        Ok(bound) => Ok(Some(bound)),
-        Err(LowerError::Unsupported(..)) => Ok(None),
-        Err(LowerError::Invalid(error)) => Err(error),
-    }
+    binder.query(&statement.query, &statement.items, statement.after.is_some()).map_err(LowerError::into_error)
 }
 
 impl QueryBinder<'_> {
     /// The tree of a query, the items of whose SELECT are written as `items`.
     pub(crate) fn query(&self, query: &Query, items: &[SourceText], is_page: bool) -> Bound<BoundQuery> {
-        if !has_bound_clauses(query) {
-            return foreign("a clause of the query");
+        if let Some(clause) = unbound_clause(query) {
+            return foreign(clause);
         }
         let (order_by, limit) = (query.order_by.as_ref(), query.limit_clause.as_ref());
         let clauses = QueryClauses { items, order_by, limit, is_page };
@@ -69,8 +68,8 @@ impl QueryBinder<'_> {
 
     /// What `bind` gives where these queries may be named.
     fn with<T>(&self, list: &[Cte], is_recursive: bool, bind: impl FnOnce(&QueryBinder<'_>) -> Bound<T>) -> Bound<T> {
-        if list.iter().any(|cte| cte.materialized.is_some() || cte.from.is_some()) {
-            return foreign("MATERIALIZED");
+        if list.iter().any(|cte| cte.from.is_some()) {
+            return foreign("FROM behind a query of a WITH clause");
         }
         for (place, Cte { alias, .. }) in list.iter().enumerate() {
             let is_it = |other: &Cte| is_same_name(&other.alias.name.value, &alias.name.value);
@@ -82,8 +81,10 @@ impl QueryBinder<'_> {
             }
         }
         let named: Vec<Cell<bool>> = list.iter().map(|_| Cell::new(false)).collect();
-        let (around, outer) = (self.ctes, self.outer);
-        let scope = |visible| CteScope { around, list, visible, is_recursive, named: &named, outer, work_table: None };
+        let shared: Vec<RefCell<Option<SharedQuery>>> = list.iter().map(|_| RefCell::default()).collect();
+        let (around, outer, named, shared) = (self.ctes, self.outer, named.as_slice(), shared.as_slice());
+        let work_table = None;
+        let scope = |visible| CteScope { around, list, visible, is_recursive, named, shared, outer, work_table };
         let all = scope(list.len());
         let bound = bind(&QueryBinder { ctes: Some(&all), ..*self })?;
         // One that nothing names is right, too.
@@ -125,9 +126,7 @@ impl QueryBinder<'_> {
     /// The rows of VALUES.
     fn values(&self, values: &Values) -> Bound<BoundQuery> {
         let scope = Scope::empty();
-        let queries = SubqueryBinder::new(self, &scope);
-        let lowerer = queries.lowerer(None);
-        let mut rows = Vec::with_capacity(values.rows.len());
+        let (mut rows, mut subqueries) = (Vec::with_capacity(values.rows.len()), Vec::new());
         let width = values.rows.first().map_or(0, |row| row.content.len());
         for row in &values.rows {
             if row.content.len() != width {
@@ -135,13 +134,14 @@ impl QueryBinder<'_> {
                 let error = BindError::from(BindErrorKind::Syntax(text));
                 return Err(error.at(row.content.first().and_then(expr_span)).into());
             }
-            let row = row.content.iter().map(|value| lowerer.lower(value)).collect::<Bound<Vec<Expr>>>()?;
-            rows.push(row);
+            let queries = SubqueryBinder::new(self, &scope);
+            let lowerer = queries.lowerer(None);
+            rows.push(row.content.iter().map(|value| lowerer.lower(value)).collect::<Bound<Vec<Expr>>>()?);
+            subqueries.push(queries.into_subqueries());
         }
         let (mut columns, mut types) = (Vec::with_capacity(width), Vec::with_capacity(width));
         for place in 0..width {
             let values: Vec<&Expr> = rows.iter().filter_map(|row| row.get(place)).collect();
-            check_types(&values)?;
             let (ty, nullable) = (typing::common_type(&values)?, values.iter().any(|value| value.is_nullable()));
             let (index, name) = (self.ids.take(1), format!("column{}", place + 1));
             columns.push(ColumnRef { index, name, ty, nullable, span: None });
@@ -152,11 +152,19 @@ impl QueryBinder<'_> {
                 *value = typing::as_type(std::mem::replace(value, Expr::NULL), *ty)?;
             }
         }
-        if !queries.into_subqueries().is_empty() {
-            return foreign("a subquery in VALUES");
-        }
         let output = columns.iter().map(Output::of).collect();
-        Ok(BoundQuery { output, relation: Relation::Values { rows, columns } })
+        if subqueries.iter().all(Vec::is_empty) {
+            return Ok(BoundQuery { output, relation: Relation::Values { rows, columns } });
+        }
+        let input = |(row, subqueries): (Vec<Expr>, Vec<SubqueryColumn>)| {
+            let computed: Vec<ComputedColumn> =
+                row.into_iter().map(|value| self.ids.new_column_of(value, Expr::to_string)).collect();
+            let columns = computed.iter().map(|computed| computed.column.clone()).collect();
+            SetInput { relation: Relation::one_row().applied(subqueries).projected(computed), columns }
+        };
+        let inputs = rows.into_iter().zip(subqueries).map(input).collect();
+        let operator = SetOperator::Union;
+        Ok(BoundQuery { output, relation: Relation::SetOperation { operator, inputs, columns } })
     }
 
     /// The rows of several queries, each column in one type; the first query names the columns.
@@ -176,7 +184,6 @@ impl QueryBinder<'_> {
             let values: Vec<Expr> =
                 queries.iter().filter_map(|query| Some(value_of_output(query, query.output.get(place)?))).collect();
             let values: Vec<&Expr> = values.iter().collect();
-            check_types(&values)?;
             let span = parts.iter().skip(1).filter_map(|part| tree_span(*part)).reduce(Span::union);
             let ty = typing::common_type(&values).map_err(|error| BindError::from(error).at(span))?;
             let given = match operator {
@@ -184,7 +191,13 @@ impl QueryBinder<'_> {
                 SetOperator::Intersect { .. } | SetOperator::Except { .. } => values.get(..1).unwrap_or_default(),
             };
             let nullable = given.iter().any(|value| value.is_nullable());
-            columns.push(ColumnRef { index: self.ids.take(1), name: label, ty, nullable, span: None });
+            let column = ColumnRef { index: self.ids.take(1), name: label, ty, nullable, span: None };
+            if let (SqlType::Opaque, Some(Expr::Column(first))) = (ty, values.first())
+                && let Some(data_type) = self.ids.opaque.get(first.index)
+            {
+                self.ids.opaque.put(column.index, data_type);
+            }
+            columns.push(column);
         }
         let inputs =
             queries.into_iter().map(|query| self.set_input(query, &columns)).collect::<Bound<Vec<SetInput>>>()?;
@@ -216,14 +229,6 @@ pub(crate) fn check_width(operator: SetOperator, part: &SetExpr, first: usize, o
     let operator = operator.name();
     let text = format!("{operator} takes queries of as many columns, and these have {first} and {other}");
     Err(BindError::from(BindErrorKind::Syntax(text)).at(tree_span(part)))
-}
-
-/// Refuses a value without a type: a parameter, whose type no other value beside it tells here.
-fn check_types(values: &[&Expr]) -> Bound<()> {
-    match values.iter().any(|value| value.sql_type().is_none()) {
-        true => foreign("a parameter of unknown type"),
-        false => Ok(()),
-    }
 }
 
 /// The value of a column of a query: the literal of a text if it is one in all rows, as that takes the type of what stands beside it.

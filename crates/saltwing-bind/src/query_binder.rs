@@ -1,6 +1,7 @@
 //! What the queries of one statement are bound with.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
 
 use saltwing_catalog::CatalogReader;
 use saltwing_sql::statement::Hint;
@@ -12,7 +13,7 @@ use crate::error::{BindErrorKind, Result};
 use crate::lower::{LowerError, Params};
 use crate::scope::Scope;
 use crate::subquery::Subquery;
-use crate::tree::ColumnIds;
+use crate::tree::{ColumnIds, SetInput};
 
 /// What binding gives, or why the query is not bound.
 pub(crate) type Bound<T> = std::result::Result<T, LowerError>;
@@ -28,7 +29,7 @@ pub(crate) struct QueryBinder<'a> {
     pub(crate) catalog: &'a dyn CatalogReader,
     pub(crate) params: Params<'a>,
     pub(crate) subqueries: &'a [Subquery],
-    pub(crate) ids: &'a ColumnIds,
+    pub(crate) ids: &'a ColumnIds<'a>,
     pub(crate) hints: &'a [Hint],
     /// The WITH queries that a FROM clause may name.
     pub(crate) ctes: Option<&'a CteScope<'a>>,
@@ -75,10 +76,20 @@ pub(crate) struct CteScope<'a> {
     pub(crate) is_recursive: bool,
     /// Which of them were named.
     pub(crate) named: &'a [Cell<bool>],
+    /// Those whose rows all names share, once they were bound.
+    pub(crate) shared: &'a [RefCell<Option<SharedQuery>>],
     /// The query around the WITH clause.
     pub(crate) outer: Option<&'a OuterScope<'a>>,
     /// The first of those that may not be named, inside of its own further rounds.
     pub(crate) work_table: Option<&'a WorkTable>,
+}
+
+/// A query whose rows are computed once, however often it is named.
+#[derive(Clone)]
+pub(crate) struct SharedQuery {
+    pub(crate) number: usize,
+    pub(crate) rows: Arc<SetInput>,
+    pub(crate) labels: Vec<String>,
 }
 
 /// The rows of the round before, as a recursive query names them.

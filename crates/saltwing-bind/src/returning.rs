@@ -7,6 +7,7 @@ use saltwing_sql::statement::{Delete, Merge, Returning, Update, Upsert};
 use saltwing_sql::{Name, Statement, TableRef};
 
 use crate::dml::known_columns;
+use crate::engine::NoEngine;
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::lower::Params;
 use crate::query::query;
@@ -28,9 +29,10 @@ pub fn returning(statement: &Statement, catalog: &dyn CatalogReader, params: Par
     rows.items.clone_from(&clause.texts);
     select_of(&mut rows)?.projection.clone_from(&clause.items);
     let rows = with_views(&rows, catalog)?;
-    match query(&rows, catalog, params, &[])? {
-        Some(bound) if is_of_each_row(&bound) => Ok(Some(bound)),
-        _ => Err(BindError::from(BindErrorKind::NotSupported("RETURNING of this".into()))
+    let bound = query(&rows, catalog, &NoEngine, params, &[])?;
+    match is_of_each_row(&bound) {
+        true => Ok(Some(bound)),
+        false => Err(BindError::from(BindErrorKind::NotSupported("RETURNING of this".into()))
             .at(Some(clause.span))
             .help("RETURNING computes values of one row: no aggregates, windows or subqueries, and not its time")),
     }

@@ -170,6 +170,18 @@ impl Scope {
         ScopeSize { relations: self.relations.len(), merged: self.merged.len() }
     }
 
+    /// The columns before `size` alone.
+    pub(crate) fn before(mut self, size: ScopeSize) -> Self {
+        self.relations.truncate(size.relations);
+        self.merged.truncate(size.merged);
+        self
+    }
+
+    /// Whether its columns are of one relation.
+    pub(crate) fn is_of_one_relation(&self) -> bool {
+        self.relations.len() == 1
+    }
+
     /// The same columns; those before `size` may be NULL, or those after it, or both.
     pub(crate) fn nullable(mut self, size: ScopeSize, (before, after): (bool, bool)) -> Self {
         for (place, relation) in self.relations.iter_mut().enumerate() {

@@ -10,13 +10,14 @@ use crate::collector::Collector;
 use crate::condition::conditions;
 use crate::error::{BindError, BindErrorKind};
 use crate::lower::Lowerer;
-use crate::plain_query::has_bound_select_clauses;
+use crate::plain_query::unbound_select_clause;
 use crate::query_binder::{Bound, QueryBinder, foreign};
 use crate::row_count::RowCount;
 use crate::scope::Scope;
 use crate::select_tree::{Clauses, Distinct, Item, OrderBy, OrderItem, Subqueries};
 use crate::subquery_column::SubqueryBinder;
 use crate::tree::BoundQuery;
+use crate::unnest_collector::UnnestCollector;
 use crate::window::check_named_windows;
 use crate::window_collector::WindowCollector;
 
@@ -34,8 +35,8 @@ pub(crate) struct QueryClauses<'a> {
 impl QueryBinder<'_> {
     /// The tree of a SELECT and the clauses around it.
     pub(crate) fn select(&self, select: &ast::Select, clauses: QueryClauses<'_>) -> Bound<BoundQuery> {
-        if !has_bound_select_clauses(select) {
-            return foreign("a clause of the SELECT");
+        if let Some(clause) = unbound_select_clause(select) {
+            return foreign(clause);
         }
         let first_input = self.ids.next();
         let (relation, scope) = self.from(&select.from)?;
@@ -44,11 +45,14 @@ impl QueryBinder<'_> {
         check_named_windows(&select.named_window)?;
         let windows = WindowCollector::new(self.ids, &select.named_window);
         let lowerer = Lowerer { windows: Some(&windows), ..others.lowerer(Some(&collector)) };
-        let row_lowerer = of_where.lowerer(None);
+        let row_lowerer = Lowerer { clause: Some("WHERE"), ..of_where.lowerer(None) };
+        let unnests = UnnestCollector::new(self, &others);
+        let item_lowerer = Lowerer { unnests: Some(&unnests), ..lowerer };
+        let (collected, queries) = (&collector, &others);
         let binder =
-            SelectBinder { lowerer, row_lowerer, collector: &collector, queries: &others, scope: &scope, clauses };
+            SelectBinder { lowerer, row_lowerer, item_lowerer, collector: collected, queries, scope: &scope, clauses };
         let clauses = binder.clauses(select)?;
-        let clauses = Clauses { windows: windows.into_calls(), ..clauses };
+        let clauses = Clauses { windows: windows.into_calls(), unnests: unnests.into_columns(), ..clauses };
         let subqueries = Subqueries { of_where: of_where.into_subqueries(), others: others.into_subqueries() };
         clauses.bound(self.ids, collector, subqueries, relation)
     }
@@ -58,16 +62,17 @@ impl QueryBinder<'_> {
         let scope = Scope::of_query(query.output.clone(), None, None);
         // Its columns are items by themselves.
         let collector = Collector::new(self.ids, 0);
-        let queries = SubqueryBinder::new(self, &scope);
-        let (lowerer, row_lowerer) = (queries.lowerer(None), queries.lowerer(None));
-        let binder =
-            SelectBinder { lowerer, row_lowerer, collector: &collector, queries: &queries, scope: &scope, clauses };
+        let found = SubqueryBinder::new(self, &scope);
+        let (lowerer, row_lowerer) = (found.lowerer(None), found.lowerer(None));
+        let (collected, queries, scope) = (&collector, &found, &scope);
+        let item_lowerer = lowerer;
+        let binder = SelectBinder { lowerer, row_lowerer, item_lowerer, collector: collected, queries, scope, clauses };
         let items: Vec<Item> = query.output.into_iter().map(Item::of_column).collect();
         let order = binder.order(&items)?;
         let (limit, offset) = binder.limit()?;
         let is_page = clauses.is_page;
         let clauses = Clauses { items, order, limit, offset, is_page, ..Clauses::default() };
-        let subqueries = Subqueries { of_where: Vec::new(), others: queries.into_subqueries() };
+        let subqueries = Subqueries { of_where: Vec::new(), others: found.into_subqueries() };
         clauses.bound(self.ids, collector, subqueries, query.relation)
     }
 }
@@ -77,6 +82,8 @@ pub(crate) struct SelectBinder<'a> {
     pub(crate) lowerer: Lowerer<'a>,
     /// Lowers the expressions of WHERE.
     pub(crate) row_lowerer: Lowerer<'a>,
+    /// Lowers the items.
+    pub(crate) item_lowerer: Lowerer<'a>,
     pub(crate) collector: &'a Collector<'a>,
     /// The subqueries of the clauses other than WHERE.
     pub(crate) queries: &'a SubqueryBinder<'a>,
@@ -94,7 +101,9 @@ impl SelectBinder<'_> {
         let (keys, sets) = self.group_by(&select.group_by, &items)?;
         let having = match &select.having {
             None => Vec::new(),
-            Some(having) => self.condition(&Lowerer { windows: None, ..self.lowerer }, having)?.into_conjuncts(),
+            Some(having) => self
+                .condition(&Lowerer { windows: None, clause: Some("HAVING"), ..self.lowerer }, having)?
+                .into_conjuncts(),
         };
         let qualify = match &select.qualify {
             None => Vec::new(),
@@ -134,12 +143,19 @@ impl SelectBinder<'_> {
     /// ORDER BY: items by position or label, and expressions.
     fn order(&self, items: &[Item]) -> Bound<Vec<OrderItem>> {
         let Some(order_by) = self.clauses.order_by else { return Ok(Vec::new()) };
-        let OrderByKind::Expressions(list) = &order_by.kind else { return foreign("ORDER BY ALL") };
+        let list = match &order_by.kind {
+            OrderByKind::Expressions(list) => list,
+            OrderByKind::All(options) => {
+                let (order, nulls_first) = direction(options);
+                let item = |place| OrderItem { by: OrderBy::Item(place), order, nulls_first };
+                return Ok((0..items.len()).map(item).collect());
+            }
+        };
         list.iter()
             .map(|item| {
                 let by = self.item_or_expr(&item.expr, items)?;
-                let order = if item.options.asc == Some(false) { SortOrder::Desc } else { SortOrder::Asc };
-                Ok(OrderItem { by, order, nulls_first: item.options.nulls_first.unwrap_or(true) })
+                let (order, nulls_first) = direction(&item.options);
+                Ok(OrderItem { by, order, nulls_first })
             })
             .collect()
     }
@@ -153,12 +169,20 @@ impl SelectBinder<'_> {
             };
         }
         if let ast::Expr::Identifier(name) = e {
-            let mut named = items.iter().enumerate().filter(|(_, item)| is_same_name(&item.label, &name.value));
+            let named = |(_, item): &(usize, &Item)| is_same_name(&item.label, &name.value);
+            // An alias comes before the label that a column gives to its item.
+            let has_alias = items.iter().enumerate().filter(named).any(|(_, item)| item.has_alias);
+            let mut named = items.iter().enumerate().filter(named).filter(|(_, item)| item.has_alias == has_alias);
             if let Some((place, item)) = named.next() {
-                return match named.any(|(_, other)| other.expr != item.expr) {
-                    true => foreign("an ambiguous label"),
-                    false => Ok(OrderBy::Item(place)),
-                };
+                let others = named.filter(|(_, other)| other.expr != item.expr);
+                let others: Vec<String> = others.map(|(_, other)| other.expr.to_string()).collect();
+                if others.is_empty() {
+                    return Ok(OrderBy::Item(place));
+                }
+                let candidates = format!("items {} and {}", item.expr, others.join(" and "));
+                let error = BindErrorKind::AmbiguousColumn { column: name.value.clone(), candidates };
+                let error = BindError::from(error).at(expr_span(e));
+                return Err(error.help("write the number of the item, or give the items different aliases").into());
             }
         }
         Ok(OrderBy::Expr(self.lowerer.lower(e)?))
@@ -200,6 +224,12 @@ impl SelectBinder<'_> {
             }
         }
     }
+}
+
+/// The direction of an item of ORDER BY, and whether NULLs come first.
+pub(crate) fn direction(options: &ast::OrderByOptions) -> (SortOrder, bool) {
+    let order = if options.asc == Some(false) { SortOrder::Desc } else { SortOrder::Asc };
+    (order, options.nulls_first.unwrap_or(true))
 }
 
 /// The error of a number in ORDER BY or GROUP BY that is that of no item.

@@ -1,8 +1,8 @@
 //! The items of a SELECT.
 
 use saltwing_sql::expr_span;
-use saltwing_types::Expr;
 use saltwing_types::table::is_same_name;
+use saltwing_types::{Expr, SqlType, typing};
 use sqlparser::ast::{self, ObjectName, ObjectNamePart, SelectItem};
 
 use crate::error::{BindError, BindErrorKind};
@@ -30,7 +30,7 @@ impl SelectBinder<'_> {
                     found.extend(self.wildcard(columns, options)?);
                 }
                 SelectItem::UnnamedExpr(e) => {
-                    let expr = self.lowerer.lower(e)?;
+                    let expr = self.item_lowerer.lower(e)?;
                     let label = match &expr {
                         Expr::Column(column) if self.collector.is_input_column(column) => self.scope.label(column),
                         Expr::Column(column) if self.collector.is_outer_column(column) => Some(column.name.clone()),
@@ -41,7 +41,8 @@ impl SelectBinder<'_> {
                     found.push(self.item(label, expr)?);
                 }
                 SelectItem::ExprWithAlias { expr, alias } => {
-                    let item = self.item(alias.value.clone(), self.lowerer.lower(expr)?)?;
+                    let item = self.item(alias.value.clone(), self.item_lowerer.lower(expr)?)?;
+                    let item = Item { has_alias: true, ..item };
                     aliases.push((&alias.value, item.expr.clone()));
                     found.push(item);
                 }
@@ -81,8 +82,9 @@ impl SelectBinder<'_> {
 
     fn item(&self, label: String, expr: Expr) -> Bound<Item> {
         match (expr.sql_type(), self.lowerer.params) {
-            (Some(_), _) | (None, Params::Later) => Ok(Item { label, expr }),
-            (None, _) => foreign("a parameter of unknown type"),
+            (Some(_), _) | (None, Params::Later) => Ok(Item { label, expr, has_alias: false }),
+            // Nothing tells its type before it has a value.
+            (None, _) => Ok(Item { label, expr: typing::as_type(expr, SqlType::Null)?, has_alias: false }),
         }
     }
 }

@@ -7,24 +7,27 @@ use saltwing_types::{ColumnRef, Expr, SortOrder};
 
 use crate::collector::Collector;
 use crate::error::{BindError, BindErrorKind};
+use crate::lower::LowerError;
 use crate::outer_join::without_extra_rows;
 use crate::query_binder::{Bound, foreign};
 use crate::row_count::RowCount;
 use crate::tree::{
     BoundQuery, CallColumn, ColumnIds, ComputedColumn, GroupingColumn, GroupingSets, Output, Relation, SortItem,
-    SubqueryColumn, WindowColumn, each_once,
+    SubqueryColumn, UnnestColumn, WindowColumn, each_once,
 };
 
 /// An item of the SELECT list.
 pub(crate) struct Item {
     pub(crate) label: String,
     pub(crate) expr: Expr,
+    /// Whether the statement gives it its label.
+    pub(crate) has_alias: bool,
 }
 
 impl Item {
     /// The item that a column of a wildcard is.
     pub(crate) fn of_column(Output { label, column }: Output) -> Self {
-        Self { label, expr: Expr::Column(column) }
+        Self { label, expr: Expr::Column(column), has_alias: false }
     }
 }
 
@@ -65,6 +68,8 @@ pub(crate) struct Clauses {
     pub(crate) having: Vec<Expr>,
     pub(crate) qualify: Vec<Condition>,
     pub(crate) windows: Vec<WindowColumn>,
+    /// The calls of UNNEST in the items.
+    pub(crate) unnests: Vec<UnnestColumn>,
     pub(crate) distinct: Distinct,
     pub(crate) order: Vec<OrderItem>,
     pub(crate) limit: RowCount,
@@ -82,7 +87,7 @@ impl Clauses {
     /// The tree of the SELECT.
     pub(crate) fn bound(
         mut self,
-        ids: &ColumnIds,
+        ids: &ColumnIds<'_>,
         collector: Collector<'_>,
         subqueries: Subqueries,
         from: Relation,
@@ -102,12 +107,13 @@ impl Clauses {
             return foreign("a window function before IN over a subquery");
         }
         let mut relation = without_extra_rows(from, &conditions).applied(of_where).filtered(conditions);
-        if !self.keys.is_empty() || !self.having.is_empty() || !collector.is_empty() {
+        let is_grouped = !self.keys.is_empty() || !self.having.is_empty() || self.sets.is_some();
+        if is_grouped || !collector.is_empty() {
             relation = self.grouped(ids, &column_of, &collector, others, relation)?;
         } else {
             relation = relation.applied(others);
         }
-        relation = relation.windowed(self.windows).filtered(self.qualify);
+        relation = relation.windowed(self.windows).filtered(self.qualify).unnested(self.unnests);
         let (labels, items): (Vec<_>, Vec<_>) = self.items.into_iter().map(|item| (item.label, item.expr)).unzip();
         let items: Vec<ComputedColumn> = items.into_iter().map(&column_of).collect();
         let output = |(label, item): (String, &ComputedColumn)| Output { label, column: item.column.clone() };
@@ -149,13 +155,16 @@ impl Clauses {
     /// The groups of `input` that HAVING lets through. The clauses that follow are over keys and calls then.
     fn grouped(
         &mut self,
-        ids: &ColumnIds,
+        ids: &ColumnIds<'_>,
         column_of: &dyn Fn(Expr) -> ComputedColumn,
         collector: &Collector<'_>,
         subqueries: Vec<SubqueryColumn>,
         input: Relation,
     ) -> Bound<Relation> {
-        let keys = std::mem::take(&mut self.keys);
+        let mut keys = std::mem::take(&mut self.keys);
+        if self.sets.is_none() {
+            self.add_determined(&mut keys, collector, &input);
+        }
         let calls = collector.calls();
         let (of_rows, mut of_groups) = subqueries_of(subqueries, &keys, &calls);
         let sets = self.grouping_sets(&keys, collector)?;
@@ -165,19 +174,19 @@ impl Clauses {
             Some(_) => keys.into_iter().map(|key| nullable(ids.new_column_of(key, Expr::to_string))).collect(),
         };
         let group_ids: HashSet<usize> = of_groups.iter().map(|subquery| subquery.column.index).collect();
-        let window_ids = self.window_ids();
+        let mut window_ids = self.window_ids();
+        window_ids.extend(self.unnests.iter().map(|unnest| unnest.column.index));
         let passes = |column: &ColumnRef| {
             collector.is_call(column)
                 || collector.is_outer_column(column)
                 || group_ids.contains(&column.index)
                 || window_ids.contains(&column.index)
         };
-        let over_groups = |expr: &mut Expr| match replace(expr, &keys, &passes) {
-            true => Ok(()),
-            false => foreign("a column that is neither grouped nor aggregated"),
-        };
+        let over_groups = |expr: &mut Expr| replaced(expr, &keys, &passes).map_err(|column| not_grouped(&column));
         self.items.iter_mut().try_for_each(|item| over_groups(&mut item.expr))?;
-        self.having.iter_mut().try_for_each(over_groups)?;
+        let having = |expr: &mut Expr| replaced(expr, &keys, &passes).map_err(|column| not_in_having(&column));
+        self.having.iter_mut().try_for_each(having)?;
+        self.unnests.iter_mut().try_for_each(|unnest| over_groups(&mut unnest.array))?;
         self.qualify.iter_mut().try_for_each(|condition| over_groups(&mut condition.expr))?;
         self.windows.iter_mut().flat_map(|window| window.call.exprs_mut()).try_for_each(over_groups)?;
         for item in &mut self.order {
@@ -193,12 +202,42 @@ impl Clauses {
                     || calls.iter().any(|call| call.column.index == *id)
             };
             if !subquery.outer_columns().iter().all(is_group) {
-                return foreign("a subquery that names a column which is not grouped");
+                let text = "a subquery names a column that stands neither in GROUP BY nor in an aggregate".to_owned();
+                return Err(BindError::from(BindErrorKind::Syntax(text)).at(subquery.column.span).into());
             }
         }
         let having = std::mem::take(&mut self.having).into_iter().map(Condition::new).collect();
         let input = Box::new(input.applied(of_rows));
         Ok(Relation::Aggregate { input, keys, calls, sets }.applied(of_groups).filtered(having))
+    }
+
+    /// Adds the columns that the keys determine and the clauses name: they are the same in all rows of a group.
+    fn add_determined(&self, keys: &mut Vec<Expr>, collector: &Collector<'_>, input: &Relation) {
+        let ids = |keys: &[Expr]| -> Vec<usize> {
+            let column = |key: &Expr| if let Expr::Column(column) = key { Some(column.index) } else { None };
+            keys.iter().filter_map(column).collect()
+        };
+        let of_keys = ids(keys);
+        let of_windows = self.windows.iter().flat_map(|window| window.call.exprs());
+        let of_order = self.order.iter().filter_map(|item| match &item.by {
+            OrderBy::Expr(expr) => Some(expr),
+            OrderBy::Item(_) => None,
+        });
+        let exprs = self.items.iter().map(|item| &item.expr).chain(&self.having).chain(of_windows).chain(of_order);
+        let mut more: Vec<Expr> = Vec::new();
+        for expr in exprs {
+            expr.walk(&mut |part| {
+                if let Expr::Column(column) = part
+                    && collector.is_input_column(column)
+                    && !keys.contains(part)
+                    && !more.contains(part)
+                    && input.is_determined(column.index, &of_keys)
+                {
+                    more.push(part.clone());
+                }
+            });
+        }
+        keys.append(&mut more);
     }
 
     fn window_ids(&self) -> HashSet<usize> {
@@ -216,7 +255,8 @@ impl Clauses {
             };
             groupings.push(GroupingColumn { column, keys });
         }
-        let sets = self.sets.take();
+        // One set without keys is all rows.
+        let sets = self.sets.take().filter(|sets| !keys.is_empty() || sets.len() > 1);
         if sets.is_none() && groupings.is_empty() {
             return Ok(None);
         }
@@ -267,7 +307,11 @@ impl Columns<'_> {
             },
             OrderBy::Expr(mut expr) => match replace(&mut expr, &self.items, &|_| false) {
                 true => Ok(self.computed(expr)),
-                false => foreign("ORDER BY what DISTINCT leaves out"),
+                false => {
+                    let text = format!("ORDER BY {expr} is none of the items of SELECT DISTINCT");
+                    let error = BindError::from(BindErrorKind::Syntax(text)).at(expr.span());
+                    Err(error.help("sort by an item, or by an expression of items").into())
+                }
             },
         }
     }
@@ -307,6 +351,47 @@ fn subqueries_of(
         }
     }
     subqueries.into_iter().partition(|subquery| named.contains(&subquery.column.index))
+}
+
+/// As [`replace`].
+///
+/// # Errors
+/// The column that neither gives.
+fn replaced(
+    expr: &mut Expr,
+    columns: &[ComputedColumn],
+    passes: &dyn Fn(&ColumnRef) -> bool,
+) -> std::result::Result<(), ColumnRef> {
+    if replace(expr, columns, passes) {
+        return Ok(());
+    }
+    let mut other = None;
+    expr.walk(&mut |part| {
+        if let Expr::Column(column) = part
+            && !passes(column)
+            && !columns.iter().any(|known| known.column.index == column.index)
+        {
+            other = other.take().or_else(|| Some(column.clone()));
+        }
+    });
+    match other {
+        Some(column) => Err(column),
+        None => {
+            debug_assert!(false, "{expr} names a column that is none");
+            Ok(())
+        }
+    }
+}
+
+fn not_grouped(column: &ColumnRef) -> LowerError {
+    let text = format!("{} stands neither in GROUP BY nor in an aggregate", column.name);
+    BindError::from(BindErrorKind::Syntax(text)).at(column.span).into()
+}
+
+fn not_in_having(column: &ColumnRef) -> LowerError {
+    let text = format!("HAVING names column {}, which stands neither in GROUP BY nor in an aggregate", column.name);
+    let error = BindError::from(BindErrorKind::Syntax(text)).at(column.span);
+    error.help("conditions on rows stand in WHERE").into()
 }
 
 /// Puts columns in the place of the expressions that give them. `false` if the expression then names another column than these and

@@ -11,7 +11,7 @@ use crate::error::{BindError, BindErrorKind, Result};
 use crate::lower::{Lower, LowerError, Lowerer, Queries, comparison_operator};
 use crate::query_binder::{OuterScope, QueryBinder, foreign};
 use crate::scope::Scope;
-use crate::tree::{BoundQuery, Output, Relation, SubqueryColumn, SubqueryKind};
+use crate::tree::{BoundQuery, ColumnIds, Output, Relation, SubqueryColumn, SubqueryKind};
 
 /// Binds the subqueries in the expressions of one clause, or of several that stand at the same place of the tree.
 pub(crate) struct SubqueryBinder<'a> {
@@ -116,6 +116,10 @@ fn compared(op: CompareOp, value: Expr, member: &Output) -> Result<(Expr, Expr)>
 }
 
 impl Queries for SubqueryBinder<'_> {
+    fn columns(&self) -> &ColumnIds<'_> {
+        self.binder.ids
+    }
+
     fn outer_column(&self, parts: &[&str], span: Option<Span>) -> Option<Result<ColumnRef>> {
         self.binder.outer?.column(parts, span)
     }

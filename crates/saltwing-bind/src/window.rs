@@ -2,16 +2,20 @@
 
 use saltwing_sql::expr_span;
 use saltwing_types::table::is_same_name;
-use saltwing_types::{Expr, Function, SortOrder, SqlType, Value, ValueError, suggest, typing};
+use saltwing_types::{Expr, Function, SqlType, Value, ValueError, suggest, typing};
 use sqlparser::ast::{
     self, FunctionArg, FunctionArgExpr, FunctionArgumentClause, FunctionArguments, Ident, NamedWindowDefinition,
     NamedWindowExpr, NullTreatment, WindowFrame, WindowFrameBound, WindowFrameUnits, WindowSpec, WindowType,
 };
 
+use crate::aggregate::AggregateFunction;
+use crate::aggregate_call::check_nth_value;
+use crate::call::check_stars;
+use crate::engine::{EngineAggregate, EngineFunctionKind, EngineType};
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::lower::{Lower, LowerError, Lowerer};
 use crate::query_binder::{Bound, foreign};
-use crate::window_call::{Frame, FrameBound, FrameUnits, WindowCall, WindowFunction, WindowOrder};
+use crate::window_call::{Frame, FrameBound, FrameUnits, SortKey, WindowCall, WindowFunction};
 use crate::window_collector::WindowCollector;
 
 impl Lowerer<'_> {
@@ -23,37 +27,32 @@ impl Lowerer<'_> {
         call: &ast::Function,
         over: &WindowType,
     ) -> Lower {
-        let function = match call.name.0.as_slice() {
-            [part] => part.as_ident().and_then(|name| WindowFunction::by_name(&name.value)),
-            _ => None,
-        };
-        let Some(function) = function else { return foreign("this window function") };
+        let function = self.window_function(e, call)?;
         // No window stands inside of another one.
-        let inner = Self { windows: None, ..*self };
+        let inner = Self { windows: None, clause: Some("a window"), ..*self };
         let written = Written::of(call)?;
         let (fewest, most) = function.arguments();
-        let is_count = matches!(function, WindowFunction::Aggregate(_)) && written.arguments.is_empty();
+        let is_count = function == WindowFunction::Aggregate(AggregateFunction::Count) && written.arguments.is_empty();
         if !is_count && !(fewest..=most).contains(&written.arguments.len()) {
-            return foreign("a window function with other arguments");
+            let text = format!("{} with {} arguments", function.name(), written.arguments.len());
+            return foreign(&text);
         }
         let mut arguments = inner.all_of(&written.arguments)?;
-        let default = if arguments.len() == 3 { arguments.pop() } else { None };
-        if let Some(offset) = arguments.get(1)
-            && !matches!(offset, Expr::Literal(Value::Int(_), _))
+        let default =
+            if arguments.len() == 3 && !matches!(function, WindowFunction::Engine(_)) { arguments.pop() } else { None };
+        check_offset(&function, arguments.get(1), written.arguments.get(1).copied())?;
+        if let ([argument], true) = (arguments.as_mut_slice(), function.sums())
+            && matches!(argument.sql_type(), None | Some(SqlType::Null))
         {
-            return foreign("an offset that is no literal");
-        }
-        if let (WindowFunction::NthValue, Some(Expr::Literal(Value::Int(place @ ..=0), _))) =
-            (function, arguments.get(1))
-        {
-            let text = format!("NTH_VALUE counts from 1, and {place} is no place there");
-            return Err(ValueError::BadArgument(text).into());
+            // A sum of what has no type is one of BIGINTs.
+            *argument = typing::cast(std::mem::replace(argument, Expr::NULL), SqlType::BigInt)?;
         }
         let filter = match &call.filter {
             None => None,
             Some(filter) => Some(typing::condition(inner.lower(filter)?)?),
         };
-        if filter.is_some() && !matches!(function, WindowFunction::Aggregate(_)) {
+        let is_aggregate = matches!(function, WindowFunction::Aggregate(_) | WindowFunction::Engine(_));
+        if filter.is_some() && !is_aggregate {
             return foreign("FILTER of no aggregate function");
         }
         let spec = match over {
@@ -61,33 +60,78 @@ impl Lowerer<'_> {
             WindowType::WindowSpec(spec) => resolved(spec, windows.named)?,
         };
         let partition_by = spec.partition_by.iter().map(|e| inner.lower(e)).collect::<Bound<Vec<Expr>>>()?;
-        let order_by = spec.order_by.iter().map(|item| inner.window_order(item)).collect::<Bound<Vec<_>>>()?;
+        let order_by = spec.order_by.iter().map(|item| inner.sort_key(item)).collect::<Bound<Vec<_>>>()?;
         let frame = inner.frame(spec.window_frame.as_ref(), &order_by)?;
-        let ty = result_type(function, arguments.first())?;
         let ignore_nulls = written.ignore_nulls;
-        let call = WindowCall { function, arguments, filter, ignore_nulls, partition_by, order_by, frame, ty };
+        let distinct = written.is_distinct;
+        let (ty, data_type) = match &function {
+            WindowFunction::Engine(name) => {
+                let ty = self.engine_type(name, &arguments, e)?;
+                (ty.ty, Some(ty.data_type))
+            }
+            other => (result_type(other, arguments.first())?, None),
+        };
+        let call =
+            WindowCall { function, arguments, distinct, filter, ignore_nulls, partition_by, order_by, frame, ty };
         let name = e.to_string();
-        match default {
-            None => Ok(windows.column(call, name)),
-            Some(default) => with_default(windows, call, &name, default),
+        let column = match default {
+            None => windows.column(call, name),
+            Some(default) => return with_default(windows, call, &name, default),
+        };
+        if let (SqlType::Opaque, Some(data_type), Expr::Column(column), Some(queries)) =
+            (ty, data_type, &column, self.queries)
+        {
+            queries.columns().opaque.put(column.index, data_type);
         }
+        Ok(column)
+    }
+
+    /// The function that a call with OVER names.
+    fn window_function(&self, e: &ast::Expr, call: &ast::Function) -> Bound<WindowFunction> {
+        let name = match call.name.0.as_slice() {
+            [part] => part.as_ident().map_or_else(String::new, |name| name.value.clone()),
+            _ => call.name.to_string(),
+        };
+        if let Some(function) = WindowFunction::by_name(&name) {
+            return Ok(function);
+        }
+        let Some(queries) = self.queries else { return foreign("a window function") };
+        let (engine, name) = (queries.columns().engine, name.to_lowercase());
+        match engine.kind(&name) {
+            Some(EngineFunctionKind::Aggregate) => Ok(WindowFunction::Engine(name)),
+            None if Function::by_name(&name).is_none() => {
+                let error = BindError::from(BindErrorKind::NoSuchFunction(name.clone())).at(expr_span(e));
+                Err(match engine.advice(&name) {
+                    Some(advice) => error.help(advice),
+                    None => error,
+                }
+                .into())
+            }
+            _ => foreign(&format!("{} over a window", name.to_uppercase())),
+        }
+    }
+
+    fn engine_type(&self, name: &str, args: &[Expr], e: &ast::Expr) -> Bound<EngineType> {
+        let Some(queries) = self.queries else { return foreign("a window function") };
+        let columns = queries.columns();
+        let call = EngineAggregate {
+            name: name.to_owned(),
+            args: args.to_vec(),
+            distinct: false,
+            order_by: Vec::new(),
+            filter: None,
+            ignore_nulls: false,
+            ty: SqlType::Opaque,
+        };
+        Ok(columns.engine.aggregate(&call, &columns.opaque).map_err(|error| error.at(expr_span(e)))?)
     }
 
     fn all_of(&self, list: &[&ast::Expr]) -> Bound<Vec<Expr>> {
         list.iter().map(|e| self.lower(e)).collect()
     }
 
-    fn window_order(&self, item: &ast::OrderByExpr) -> Bound<WindowOrder> {
-        if item.with_fill.is_some() {
-            return foreign("WITH FILL");
-        }
-        let order = if item.options.asc == Some(false) { SortOrder::Desc } else { SortOrder::Asc };
-        let nulls_first = item.options.nulls_first.unwrap_or(true);
-        Ok(WindowOrder { expr: self.lower(&item.expr)?, order, nulls_first })
-    }
-
     /// The frame of a window; without one, the rows up to the current one and its peers, or all rows if there is no order.
-    fn frame(&self, frame: Option<&WindowFrame>, order_by: &[WindowOrder]) -> Bound<Frame> {
+    fn frame(&self, frame: Option<&WindowFrame>, order_by: &[SortKey]) -> Bound<Frame> {
         let Some(WindowFrame { units, start_bound, end_bound }) = frame else {
             return Ok(if order_by.is_empty() { Frame::WHOLE } else { Frame::TO_PEERS });
         };
@@ -131,15 +175,17 @@ impl Lowerer<'_> {
 /// What stands in the brackets of a call.
 struct Written<'a> {
     arguments: Vec<&'a ast::Expr>,
+    is_distinct: bool,
     ignore_nulls: bool,
 }
 
 impl<'a> Written<'a> {
     fn of(call: &'a ast::Function) -> std::result::Result<Self, LowerError> {
         let FunctionArguments::List(list) = &call.args else { return foreign("this form of a call") };
-        if list.duplicate_treatment.is_some() || !call.within_group.is_empty() {
-            return foreign("DISTINCT over a window");
+        if !call.within_group.is_empty() {
+            return foreign("WITHIN GROUP over a window");
         }
+        let is_distinct = list.duplicate_treatment == Some(ast::DuplicateTreatment::Distinct);
         let mut ignore_nulls = call.null_treatment == Some(NullTreatment::IgnoreNulls);
         for clause in &list.clauses {
             match clause {
@@ -155,21 +201,50 @@ impl<'a> Written<'a> {
                 FunctionArg::Unnamed(FunctionArgExpr::Expr(e)) => arguments.push(e),
                 FunctionArg::Unnamed(FunctionArgExpr::Wildcard)
                     if list.args.len() == 1 && call.name.to_string().eq_ignore_ascii_case("count") => {}
-                _ => return foreign("this argument of a window function"),
+                _ => {
+                    let name = call.name.to_string();
+                    check_stars(&name, call).map_err(|error| error.at(name_span(call)))?;
+                    return foreign("this argument of a window function");
+                }
             }
         }
-        Ok(Self { arguments, ignore_nulls })
+        Ok(Self { arguments, is_distinct, ignore_nulls })
     }
 }
 
-fn result_type(function: WindowFunction, argument: Option<&Expr>) -> Bound<SqlType> {
-    let typed = |argument: &Expr| match argument.sql_type() {
-        None | Some(SqlType::Null) => foreign("a window function of NULL"),
-        Some(ty) => Ok(ty),
-    };
+fn name_span(call: &ast::Function) -> Option<saltwing_types::Span> {
+    let name = call.name.0.first().and_then(|part| part.as_ident());
+    name.and_then(|name| expr_span(&ast::Expr::Identifier(name.clone())))
+}
+
+/// # Errors
+/// A second argument that is no number of rows.
+fn check_offset(function: &WindowFunction, offset: Option<&Expr>, written: Option<&ast::Expr>) -> Bound<()> {
+    let (Some(offset), false) = (offset, matches!(function, WindowFunction::Engine(_))) else { return Ok(()) };
+    let (name, span) = (function.name(), written.and_then(expr_span));
+    if *function == WindowFunction::NthValue {
+        check_nth_value(offset).map_err(|error| error.at(span))?;
+    }
+    match offset {
+        Expr::Literal(Value::Int(_), _) => Ok(()),
+        Expr::Literal(value, _) => {
+            let shown = saltwing_types::text::literal(value, typing::natural_type(value));
+            let text = format!("{name} takes a number of rows, and {shown} is none");
+            Err(BindError::from(ValueError::BadArgument(text)).at(span).into())
+        }
+        _ => {
+            let text = format!("{name} with a number of rows that is not the same for all rows");
+            Err(BindError::from(BindErrorKind::NotSupported(text)).at(span).into())
+        }
+    }
+}
+
+fn result_type(function: &WindowFunction, argument: Option<&Expr>) -> Bound<SqlType> {
+    let typed = |argument: &Expr| Ok(argument.sql_type().unwrap_or(SqlType::Null));
     match (function, argument) {
         (WindowFunction::Aggregate(function), Some(argument)) => Ok(function.result_type(argument, typed(argument)?)?),
         (WindowFunction::Aggregate(_), None) => Ok(SqlType::BigInt),
+        (WindowFunction::Engine(_), _) => foreign("a type of the engine"),
         (WindowFunction::PercentRank | WindowFunction::CumeDist, _) => Ok(SqlType::Double),
         (
             WindowFunction::RowNumber | WindowFunction::Rank | WindowFunction::DenseRank | WindowFunction::Ntile,

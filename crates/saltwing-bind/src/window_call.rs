@@ -11,6 +11,8 @@ pub struct WindowCall {
     pub function: WindowFunction,
     /// Its arguments; `COUNT(*)` has none.
     pub arguments: Vec<Expr>,
+    /// Whether equal values count once.
+    pub distinct: bool,
     /// FILTER: the rows that an aggregate counts.
     pub filter: Option<Expr>,
     /// IGNORE NULLS.
@@ -18,7 +20,7 @@ pub struct WindowCall {
     /// The rows that have equal values here are a partition.
     pub partition_by: Vec<Expr>,
     /// The order within a partition.
-    pub order_by: Vec<WindowOrder>,
+    pub order_by: Vec<SortKey>,
     /// The rows of the partition that count for a row.
     pub frame: Frame,
     /// The result's type.
@@ -38,9 +40,9 @@ impl WindowCall {
     }
 }
 
-/// One item of the order within a partition.
+/// One item of the order of values that a call sees.
 #[derive(Clone, Debug, PartialEq)]
-pub struct WindowOrder {
+pub struct SortKey {
     /// What is sorted by.
     pub expr: Expr,
     /// The direction.
@@ -104,10 +106,12 @@ impl FrameBound {
 }
 
 /// The functions that are called over a window.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WindowFunction {
     /// An aggregate function, of the rows of the frame.
     Aggregate(AggregateFunction),
+    /// An aggregate function of the relational engine, by its name in lower case.
+    Engine(String),
     /// `ROW_NUMBER`.
     RowNumber,
     /// `RANK`.
@@ -154,9 +158,10 @@ impl WindowFunction {
     }
 
     /// The name in SQL.
-    pub fn name(self) -> &'static str {
+    pub fn name(&self) -> &str {
         match self {
             Self::Aggregate(function) => function.name(),
+            Self::Engine(name) => name,
             Self::RowNumber => "ROW_NUMBER",
             Self::Rank => "RANK",
             Self::DenseRank => "DENSE_RANK",
@@ -171,9 +176,16 @@ impl WindowFunction {
         }
     }
 
+    /// Whether it adds values up.
+    pub(crate) fn sums(&self) -> bool {
+        use AggregateFunction::{Avg, Sum, WrappingSum};
+        matches!(self, Self::Aggregate(Avg | Sum | WrappingSum))
+    }
+
     /// How many arguments it takes: at least, and at most.
-    pub(crate) fn arguments(self) -> (usize, usize) {
+    pub(crate) fn arguments(&self) -> (usize, usize) {
         match self {
+            Self::Engine(_) => (0, usize::MAX),
             Self::RowNumber | Self::Rank | Self::DenseRank | Self::PercentRank | Self::CumeDist => (0, 0),
             Self::Aggregate(_) | Self::Ntile | Self::FirstValue | Self::LastValue => (1, 1),
             Self::NthValue => (2, 2),

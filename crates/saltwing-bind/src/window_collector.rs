@@ -10,14 +10,14 @@ use crate::window_call::{WindowCall, WindowFunction};
 
 /// Collects the calls of window functions in the expressions of a SELECT, each as a column.
 pub struct WindowCollector<'a> {
-    ids: &'a ColumnIds,
+    ids: &'a ColumnIds<'a>,
     /// The WINDOW clause.
     pub(crate) named: &'a [NamedWindowDefinition],
     calls: RefCell<Vec<WindowColumn>>,
 }
 
 impl<'a> WindowCollector<'a> {
-    pub(crate) fn new(ids: &'a ColumnIds, named: &'a [NamedWindowDefinition]) -> Self {
+    pub(crate) fn new(ids: &'a ColumnIds<'a>, named: &'a [NamedWindowDefinition]) -> Self {
         Self { ids, named, calls: RefCell::default() }
     }
 
@@ -29,6 +29,7 @@ impl<'a> WindowCollector<'a> {
         }
         let nullable = match call.function {
             WindowFunction::Aggregate(_)
+            | WindowFunction::Engine(_)
             | WindowFunction::Lag
             | WindowFunction::Lead
             | WindowFunction::FirstValue

@@ -19,10 +19,11 @@ pub struct ArrowTable {
 }
 
 impl ArrowTable {
-    /// The columns: names, types, and whether they can be NULL. `None` if a column has an Arrow type of no SQL type.
-    pub fn columns(&self) -> Option<Vec<(String, SqlType, bool)>> {
+    /// The columns: names, types, and whether they can be NULL. An Arrow type of no SQL type is [`SqlType::Opaque`].
+    pub fn columns(&self) -> Vec<(String, SqlType, bool)> {
         let column = |field: &Arc<Field>| {
-            Some((field.name().clone(), saltwing_expr::sql_type(field.data_type())?, field.is_nullable()))
+            let ty = saltwing_expr::sql_type(field.data_type()).unwrap_or(SqlType::Opaque);
+            (field.name().clone(), ty, field.is_nullable())
         };
         self.schema.fields().iter().map(column).collect()
     }

@@ -7,7 +7,7 @@ use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::optimizer::AnalyzerRule;
 
-use crate::lowering::{lower_plan, recursive_types};
+use crate::lowering::lower_plan;
 use crate::unnesting::{check_closed, prepared, unnested, with_bounded_sides};
 
 /// The rule.
@@ -22,7 +22,7 @@ impl AnalyzerRule for Lowering {
     fn analyze(&self, plan: LogicalPlan, _: &ConfigOptions) -> Result<LogicalPlan> {
         let names = AliasGenerator::new();
         // A node above must know what values of subqueries below can be NULL: nothing is lowered ahead of these.
-        let plan = with_bounded_sides(recursive_types::brought_together(plan)?)?;
+        let plan = with_bounded_sides(plan)?;
         let lowered = plan.transform_up_with_subqueries(|node| {
             let was_filter = matches!(node, LogicalPlan::Filter(_));
             let lowered = lower_plan(prepared(node)?)?;

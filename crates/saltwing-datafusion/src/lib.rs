@@ -2,23 +2,21 @@
 //!
 //! # The walk of one SELECT
 //! 1. `engine` takes a [`QueryRequest`] to a thread for planning, which `statement` can stop.
-//! 2. `bound_plan` makes the logical plan of a query that `saltwing-bind` has bound to its tree, and the walk goes on with step 4.
-//!    Of another one `rewrite` visits the syntax tree: names become lower case, USING becomes ON, and each operation of our language becomes
-//!    a call that DataFusion does not look into (`expression::operation_function`).
-//! 3. DataFusion's `SqlToRel` makes a logical plan. `engine::names` gives it tables, functions and types.
-//! 4. The first analyzer rule (`analyzer`) visits the plan from below. `lowering` merges nested calls into one typed
-//!    expression for each condition; `unnesting` makes subqueries joins.
-//! 5. DataFusion's analyzer and optimizer bring filters, limits and columns to the tables (`scan::table_source`). Rules that would
+//! 2. `bound_plan` makes the logical plan of the tree to which `saltwing-bind` has bound the query. An expression of our language becomes
+//!    one function that DataFusion does not look into (`expression::expr_function`).
+//! 3. The first analyzer rule (`analyzer`) visits the plan from below. `lowering` brings comparisons between relations into a form in
+//!    which joins find their keys; `unnesting` makes subqueries joins.
+//! 4. DataFusion's analyzer and optimizer bring filters, limits and columns to the tables (`scan::table_source`). Rules that would
 //!    give wrong rows are corrected (`engine::optimizer`).
-//! 6. `physical::join_order` puts inner joins in an order in which tables can be looked up by key.
-//! 7. DataFusion makes the physical plan, whose leaves are `scan::table_scan`. `saltwing-planner` makes key ranges of their filters.
-//! 8. `physical::scan_rule` brings orders and limits to the scans, and puts lookup joins in. `physical::constants` keeps
+//! 5. `physical::join_order` puts inner joins in an order in which tables can be looked up by key.
+//! 6. DataFusion makes the physical plan, whose leaves are `scan::table_scan`. `saltwing-planner` makes key ranges of their filters.
+//! 7. `physical::scan_rule` brings orders and limits to the scans, and puts lookup joins in. `physical::constants` keeps
 //!    DataFusion from wrong conclusions about constant columns.
-//! 9. `engine::planned` has the guard judge every scan. A plan whose parameters stand in conditions of scans alone is
+//! 8. `engine::planned` has the guard judge every scan. A plan whose parameters stand in conditions of scans alone is
 //!    kept as a [`Template`].
-//! 10. DataFusion's operators pull batches from the scans; `engine::output` gives them the types of the result.
+//! 9. DataFusion's operators pull batches from the scans; `engine::output` gives them the types of the result.
 //!
-//! Each folder imports only those before it: `error`, `statement`, `expression`, `function`, `rewrite`, `scan`, `bound_plan`,
+//! Each folder imports only those before it: `error`, `statement`, `expression`, `function`, `scan`, `bound_plan`,
 //! `lowering`, `unnesting`, `physical`, `engine`.
 //!
 //! # Invariants
@@ -41,7 +39,6 @@ mod function;
 mod lowering;
 mod physical;
 mod request;
-mod rewrite;
 mod scan;
 mod statement;
 mod unnesting;

@@ -3,25 +3,15 @@
 use std::sync::Arc;
 
 use saltwing_access::{ScanContext, Snapshot};
-use saltwing_bind::{BoundQuery, Params, Subquery};
+use saltwing_bind::BoundQuery;
 use saltwing_catalog::CatalogReader;
 use saltwing_planner::Guard;
-use saltwing_sql::statement::SourceText;
 use saltwing_types::Value;
-use sqlparser::ast::Query;
 
 /// A query and what it runs on. It owns all of that, because the thread that plans it may outlive its caller.
 pub struct QueryRequest {
-    /// The query, bound; `None` if its names are resolved here.
-    pub bound: Option<BoundQuery>,
-    /// The query, without its hints.
-    pub query: Query,
-    /// The items of the SELECT that names the result's columns, as written.
-    pub items: Vec<SourceText>,
-    /// Its parameters; `None` before they have values.
-    pub params: Option<Vec<Value>>,
-    /// What its placeholders stand for that are no parameters.
-    pub subqueries: Vec<Subquery>,
+    /// The query.
+    pub query: BoundQuery,
     /// Tables by name.
     pub catalog: Arc<dyn CatalogReader>,
     /// What the statement sees.
@@ -38,12 +28,6 @@ pub struct QueryRequest {
     pub mode: Mode,
     /// The moment that `now()` is, in milliseconds since 1970; `None` is the moment of planning.
     pub now_ms: Option<i64>,
-}
-
-impl QueryRequest {
-    pub(crate) fn params(&self) -> Params<'_> {
-        self.params.as_deref().map_or(Params::Open, Params::Given)
-    }
 }
 
 /// What becomes of a planned query.

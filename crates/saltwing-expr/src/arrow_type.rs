@@ -17,7 +17,8 @@ pub(crate) const BARE_DECIMAL_SCALE: i8 = 38;
 pub fn arrow_type(ty: SqlType) -> DataType {
     use SqlType::*;
     match ty {
-        Null => DataType::Null,
+        // The values have a type of the engine, which the engine alone knows.
+        Null | Opaque => DataType::Null,
         TinyInt | UnsignedTinyInt => DataType::Int8,
         SmallInt | UnsignedSmallInt => DataType::Int16,
         Integer | UnsignedInt => DataType::Int32,

@@ -54,7 +54,8 @@ impl Rows {
         use SqlType::*;
         let bytes = capacity * TEXT_BYTES_EXPECTED;
         match ty {
-            Null => Rows::Null(NullBuilder::new()),
+            // Every value is NULL: there is no other value of a type of the engine here.
+            Null | Opaque => Rows::Null(NullBuilder::new()),
             Boolean => Rows::Boolean(BooleanBuilder::with_capacity(capacity)),
             TinyInt | UnsignedTinyInt => Rows::Int8(Int8Builder::with_capacity(capacity)),
             SmallInt | UnsignedSmallInt => Rows::Int16(Int16Builder::with_capacity(capacity)),

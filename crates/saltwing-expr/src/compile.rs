@@ -98,7 +98,7 @@ fn shape(expr: &Expr, ty: SqlType) -> Option<Step> {
             let call = Call { function: *function, args: args.iter().map(compile).collect(), ty: *ty };
             call.compiled().map(|compute| finish(compute, expr, *ty, true))
         }
-        Expr::Literal(..) | Expr::Column(_) | Expr::Param(..) | Expr::Subquery(..) => None,
+        Expr::Literal(..) | Expr::Column(_) | Expr::Param(..) | Expr::Subquery(..) | Expr::Engine(_) => None,
     }
 }
 

@@ -143,7 +143,7 @@ fn fixes(leading: Option<&KeyColumn>, inputs: &[&KeyColumn]) -> Vec<String> {
 fn example(ty: SqlType) -> &'static str {
     match ty.family() {
         TypeFamily::Boolean => "TRUE",
-        TypeFamily::Number | TypeFamily::Null => "1",
+        TypeFamily::Number | TypeFamily::Null | TypeFamily::Opaque => "1",
         TypeFamily::Text => "'..'",
         TypeFamily::Bytes if ty == SqlType::Uuid => "UUID '..'",
         TypeFamily::Bytes => "X'..'",

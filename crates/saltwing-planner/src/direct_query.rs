@@ -20,8 +20,8 @@ use std::sync::Arc;
 
 use saltwing_access::Table;
 use saltwing_bind::{
-    AggregateCall, BoundQuery, CallColumn, ComputedColumn, Output, OutputColumn, Relation, ResultColumn, RowCount,
-    Scan, SortItem, group_columns, value_of,
+    AggregateCall, BoundQuery, CallColumn, ComputedColumn, GroupCall, Output, OutputColumn, Relation, ResultColumn,
+    RowCount, Scan, SortItem, value_of,
 };
 use saltwing_plan::{Condition, OrderBy, OrderItem};
 use saltwing_sql::statement::Hint;
@@ -100,6 +100,11 @@ impl fmt::Display for GroupOrder {
 impl DirectQuery {
     /// The query as the direct path runs it; `None` if it is none of its pattern.
     pub fn of(query: BoundQuery) -> Option<Self> {
+        let mut is_of_engine = false;
+        query.for_each_expr(&mut |expr| is_of_engine |= expr.is_of_engine());
+        if is_of_engine {
+            return None;
+        }
         let BoundQuery { relation, output } = query;
         let (relation, limit, offset, is_page) = match relation {
             Relation::Limit { input, limit, offset, is_page } => (*input, limit, offset, is_page),
@@ -134,6 +139,7 @@ impl DirectQuery {
                 Some(Groups { keys: keys.collect(), calls: Vec::new(), computed: &computed })
             }
             (None, Some((keys, calls))) => {
+                let calls = calls.into_iter().map(OwnCall::of).collect::<Option<_>>()?;
                 conditions.extend(having.iter().filter(|condition| is_of_keys(&condition.expr, &keys)).cloned());
                 Some(Groups { keys, calls, computed: &computed })
             }
@@ -197,6 +203,21 @@ impl DirectOutput {
     }
 }
 
+/// A column with a call that the direct path computes.
+struct OwnCall {
+    column: ColumnRef,
+    call: AggregateCall,
+}
+
+impl OwnCall {
+    fn of(CallColumn { column, call }: CallColumn) -> Option<Self> {
+        match call {
+            GroupCall::Own(call) => Some(Self { column, call }),
+            GroupCall::Engine(_) => None,
+        }
+    }
+}
+
 /// Whether a condition of HAVING depends only on keys that are columns, and cannot fail. It then holds for all rows of a group or
 /// for none, so it is also a condition on rows and can bound the scan.
 fn is_of_keys(condition: &Expr, keys: &[ComputedColumn]) -> bool {
@@ -226,7 +247,7 @@ fn order_item(item: SortItem, computed: &[ComputedColumn], key: &KeySchema) -> O
 /// Keys and calls, whose places are positions in the row of a group.
 struct Groups<'a> {
     keys: Vec<ComputedColumn>,
-    calls: Vec<CallColumn>,
+    calls: Vec<OwnCall>,
     /// The columns that projections above the groups add.
     computed: &'a [ComputedColumn],
 }
@@ -259,7 +280,9 @@ impl Groups<'_> {
             expr.for_each_child_mut(&mut |child| all = all && self.place(child));
             return all;
         };
-        if let Some(position) = group_columns(&self.keys, &self.calls).position(|known| known.index == column.index) {
+        let keys = self.keys.iter().map(|key| &key.column);
+        let mut known = keys.chain(self.calls.iter().map(|call| &call.column));
+        if let Some(position) = known.position(|known| known.index == column.index) {
             column.index = position;
             return true;
         }

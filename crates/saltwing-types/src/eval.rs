@@ -73,6 +73,7 @@ pub fn eval(expr: &Expr, row: &[Value]) -> Computed {
             let values = args.iter().map(|e| eval(e, row)).collect::<Result<Vec<_>, _>>()?;
             function.evaluate(&values, *ty)
         }
+        Expr::Engine(call) => Err(ValueError::Internal(format!("{call} is computed by the relational engine alone"))),
     }
 }
 

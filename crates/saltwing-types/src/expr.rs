@@ -11,7 +11,7 @@ use std::fmt;
 
 use crate::dynamic::DYNAMIC_COLUMNS;
 use crate::function::Volatility;
-use crate::{ArithOp, CompareOp, Function, Span, SqlType, Value, text};
+use crate::{ArithOp, CompareOp, EngineCall, Function, Span, SqlType, Value, text};
 
 /// A column of the row that an expression is computed over.
 #[derive(Clone, Debug)]
@@ -91,6 +91,8 @@ pub enum Expr {
     },
     /// A function call; the last part is the result's type.
     Call(Function, Vec<Expr>, SqlType),
+    /// A call that only the relational engine computes. No expression of the direct path has one.
+    Engine(Box<EngineCall>),
 }
 
 impl Expr {
@@ -114,6 +116,7 @@ impl Expr {
             | Expr::Call(_, _, ty) => Some(*ty),
             Expr::Column(column) => Some(column.ty),
             Expr::Param(_, ty) => *ty,
+            Expr::Engine(call) => Some(call.ty),
             _ => Some(SqlType::Boolean),
         }
     }
@@ -123,6 +126,7 @@ impl Expr {
         match self {
             Expr::Literal(value, _) => value.is_null(),
             Expr::Column(column) => column.nullable,
+            Expr::Engine(call) => call.nullable,
             Expr::IsNull(_) | Expr::IsTruth(..) => false,
             Expr::Compare(CompareOp::Distinct | CompareOp::NotDistinct, ..) => false,
             Expr::Compare(_, a, b) => a.is_nullable() || b.is_nullable(),
@@ -176,6 +180,7 @@ impl Expr {
             Expr::Compare(_, a, b) | Expr::Arith(_, a, b, _) => [a, b].into_iter().for_each(|e| visit(e)),
             Expr::RowCompare(_, a, b) => a.iter().chain(b).for_each(visit),
             Expr::And(list) | Expr::Or(list) | Expr::Call(_, list, _) => list.iter().for_each(visit),
+            Expr::Engine(call) => call.args.iter().for_each(visit),
             Expr::Not(e) | Expr::IsNull(e) | Expr::IsTruth(e, _) | Expr::Negate(e, _) | Expr::Cast(e, _) => visit(e),
             Expr::InList(e, list) => {
                 visit(e);
@@ -200,6 +205,7 @@ impl Expr {
             }
             Expr::RowCompare(_, a, b) => a.iter_mut().chain(b).for_each(change),
             Expr::And(list) | Expr::Or(list) | Expr::Call(_, list, _) => list.iter_mut().for_each(change),
+            Expr::Engine(call) => call.args.iter_mut().for_each(change),
             Expr::Not(e) | Expr::IsNull(e) | Expr::IsTruth(e, _) | Expr::Negate(e, _) | Expr::Cast(e, _) => change(e),
             Expr::InList(e, list) => {
                 change(e);
@@ -238,13 +244,13 @@ impl Expr {
         found
     }
 
-    /// Whether the value is the same wherever it is computed: no column, no parameter and no subquery is named, and no
-    /// function called that gives another value each time.
+    /// Whether the value is known before any row is read: no column, no parameter and no subquery is named, and no function
+    /// called that gives another value each time, or that only the relational engine has.
     pub fn is_constant(&self) -> bool {
         let mut constant = true;
         self.walk(&mut |e| {
             constant &= match e {
-                Expr::Column(_) | Expr::Param(..) | Expr::Subquery(..) => false,
+                Expr::Column(_) | Expr::Param(..) | Expr::Subquery(..) | Expr::Engine(_) => false,
                 Expr::Call(function, ..) => function.volatility == Volatility::Immutable,
                 _ => true,
             }
@@ -256,9 +262,20 @@ impl Expr {
     pub fn is_volatile(&self) -> bool {
         let mut volatile = false;
         self.walk(&mut |e| {
-            volatile |= matches!(e, Expr::Call(function, ..) if function.volatility == Volatility::Volatile)
+            volatile |= match e {
+                Expr::Call(function, ..) => function.volatility == Volatility::Volatile,
+                Expr::Engine(call) => call.volatility == Volatility::Volatile,
+                _ => false,
+            }
         });
         volatile
+    }
+
+    /// Whether a part of it is for the relational engine alone: a call of that, or a value whose type SQL lacks.
+    pub fn is_of_engine(&self) -> bool {
+        let mut is_of_engine = false;
+        self.walk(&mut |e| is_of_engine |= matches!(e, Expr::Engine(_)) || e.sql_type() == Some(SqlType::Opaque));
+        is_of_engine
     }
 
     /// The span of the first column named, for a caret.
@@ -401,6 +418,7 @@ impl fmt::Display for Expr {
                 let level = precedence(self);
                 write!(f, "{} {} {}", Within(a, level), op.as_str(), Within(b, level + 1))
             }
+            Expr::Engine(call) => call.fmt(f),
             Expr::Negate(e, _) => write!(f, "-{}", Within(e, 8)),
             Expr::Cast(e, ty) => write!(f, "CAST({e} AS {ty})"),
             Expr::Case { whens, otherwise, .. } => {

@@ -15,6 +15,7 @@
 //! | [`text`] | values as text and back |
 //! | [`arithmetic`] | [`ArithOp`] on values |
 //! | [`expr`] | [`Expr`]: the expression tree; [`typing`] builds it by SQL's rules, [`eval`] computes it for one row |
+//! | [`EngineCall`] | calls that only the relational engine computes, as parts of an expression |
 //! | [`function`] | [`Function`]: the registry of scalar functions |
 //! | [`dynamic`] | dynamic columns: values that a row has beside its table's columns |
 //! | [`hash`], [`regexp`], [`like`], [`rounding`] | what functions and operators compute with |
@@ -36,6 +37,7 @@ pub mod date_pattern;
 pub mod datetime;
 pub mod decimal;
 pub mod dynamic;
+mod engine_call;
 pub mod error;
 pub mod eval;
 pub mod expr;
@@ -70,6 +72,7 @@ pub mod view;
 pub use byte_size::parse_bytes;
 pub use calendar::DateField;
 pub use decimal::Decimal;
+pub use engine_call::{BitOperator, EngineCall, EngineOperation};
 pub use error::{ErrorCode, Interrupted, VALUE_BYTES_MAX, ValueError, with_causes};
 pub use expr::{ColumnRef, Expr};
 pub use function::{Function, ScalarFunction};

@@ -79,6 +79,9 @@ pub enum SqlType {
     Interval,
     /// Any number of elements of one type. The declared length is kept and not enforced, as in Phoenix.
     Array(ElementType, Option<NonZeroU32>),
+    /// A type of the relational engine that SQL has no name for: of structs, maps and arrays of arrays. No table has such a
+    /// column.
+    Opaque,
 }
 
 /// Families of types that compare with each other.
@@ -100,6 +103,8 @@ pub enum TypeFamily {
     Interval,
     /// Arrays; two of them compare if their elements do.
     Array,
+    /// Values of the relational engine's types; it alone knows which of them compare.
+    Opaque,
 }
 
 impl SqlType {
@@ -114,6 +119,7 @@ impl SqlType {
             Binary(_) | Varbinary | VarbinaryEncoded | Uuid => TypeFamily::Bytes,
             Interval => TypeFamily::Interval,
             Array(..) => TypeFamily::Array,
+            Opaque => TypeFamily::Opaque,
             _ => TypeFamily::Number,
         }
     }
@@ -202,7 +208,7 @@ impl SqlType {
             Timestamp | UnsignedTimestamp => 12,
             Uuid => 16,
             Char(n) | Binary(n) => n as usize,
-            Null | Decimal(_) | Varchar(_) | Varbinary | VarbinaryEncoded | Json | Interval | Array(..) => {
+            Null | Decimal(_) | Varchar(_) | Varbinary | VarbinaryEncoded | Json | Interval | Array(..) | Opaque => {
                 return None;
             }
         })
@@ -292,6 +298,7 @@ impl fmt::Display for SqlType {
             Self::Binary(length) => write!(f, "BINARY({length})"),
             Self::Array(element, None) => write!(f, "{} ARRAY", element.sql_type()),
             Self::Array(element, Some(length)) => write!(f, "{} ARRAY[{length}]", element.sql_type()),
+            Self::Opaque => f.write_str("OPAQUE"),
             plain => {
                 let name = NAMES.iter().find(|(_, ty)| ty == plain).map(|(name, _)| *name);
                 debug_assert!(name.is_some(), "{plain:?} has a name");

@@ -156,7 +156,8 @@ impl Describer<'_> {
             self.note_types(&inner.statement, &[]);
         }
         let _statement = context.enter();
-        let plan = match self.session.plan_direct(&run)? {
+        let bound = self.session.bound(&run)?;
+        let plan = match self.session.plan_direct(&run, &bound)? {
             Some(direct) => {
                 if self.purpose == Purpose::Judge {
                     direct.access().judge()?;
@@ -165,7 +166,7 @@ impl Describer<'_> {
             }
             None => {
                 let planned =
-                    self.session.judge_relational(&run, context.clone(), self.purpose, self.has_parameters)?;
+                    self.session.judge_relational((&run, bound), context.clone(), self.purpose, self.has_parameters)?;
                 planned.map(QueryPlan::Relational)
             }
         };
@@ -199,7 +200,8 @@ impl Describer<'_> {
     /// Notes what a query over one table tells of parameters; some of its placeholders stand for `subqueries`.
     fn note_types(&mut self, statement: &QueryStatement, subqueries: &[Subquery]) {
         // What is wrong with it is told where it is planned.
-        if let Ok(Some(bound)) = query(statement, &*self.session.catalog(), Params::Open, subqueries) {
+        let engine = self.session.shared().engine_functions();
+        if let Ok(bound) = query(statement, &*self.session.catalog(), engine, Params::Open, subqueries) {
             self.types.note_query(&bound);
         }
     }

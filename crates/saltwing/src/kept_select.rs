@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use saltwing_access::TableError;
-use saltwing_bind::{Params, query, with_views};
+use saltwing_bind::{EngineFunctions, Params, query, with_views};
 use saltwing_catalog::CatalogReader;
 use saltwing_exec::SelectPlan;
 use saltwing_planner::{DirectQuery, KeyAccess, PlannedSelect, SelectTemplate, plan_select};
@@ -49,10 +49,10 @@ impl KeptSelect {
     pub(crate) fn plan(
         &self,
         statement: &QueryStatement,
-        catalog: &dyn CatalogReader,
+        (catalog, engine): (&dyn CatalogReader, &dyn EngineFunctions),
         has_parameters: bool,
     ) -> Result<Arc<PlanKind>, Error> {
-        let kind = Arc::new(kind(statement, catalog, has_parameters));
+        let kind = Arc::new(kind(statement, (catalog, engine), has_parameters));
         // Planning that was stopped says nothing about the plan.
         interrupt::spend(0).map_err(TableError::from)?;
         self.0.put(catalog.version(), kind.clone());
@@ -85,15 +85,19 @@ impl PlanKind {
 }
 
 /// Plans a query as far as possible before it has values. Its errors are reported when it runs.
-fn kind(statement: &QueryStatement, catalog: &dyn CatalogReader, has_parameters: bool) -> PlanKind {
+fn kind(
+    statement: &QueryStatement,
+    (catalog, engine): (&dyn CatalogReader, &dyn EngineFunctions),
+    has_parameters: bool,
+) -> PlanKind {
     let _span = tracing::debug_span!(target: "saltwing::plan", "plan").entered();
     if statement.reads_past {
         return PlanKind::None;
     }
     let params = if has_parameters { Params::Later } else { Params::Given(&[]) };
     let Ok(statement) = with_views(statement, catalog) else { return PlanKind::None };
-    let bound = match query(&statement, catalog, params, &[]) {
-        Ok(bound) => bound.and_then(DirectQuery::of),
+    let bound = match query(&statement, catalog, engine, params, &[]) {
+        Ok(bound) => DirectQuery::of(bound),
         Err(_) => return PlanKind::None,
     };
     let Some(bound) = bound else { return PlanKind::Relational };

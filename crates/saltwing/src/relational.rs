@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 use futures_util::{FutureExt, StreamExt};
 use saltwing_access::ScanContext;
-use saltwing_bind::{ParameterTypes, Params, ResultColumn, candidates, query};
+use saltwing_bind::{BoundQuery, ParameterTypes, Params, ResultColumn, candidates};
 use saltwing_datafusion::{
     Binding, Mode, Planned, QueryRequest, RecursionLimits, RelationalError, RelationalErrorKind, Template,
 };
@@ -101,7 +101,7 @@ impl Session {
             return None;
         }
         let mode = PlanMode { mode: Mode::Keep, samples: values };
-        self.plan_in(run, context, mode).ok()?.into_template()
+        self.plan_in((run, self.bound(run).ok()?), context, mode).ok()?.into_template()
     }
 
     pub(crate) fn start_relational(&self, plan: &RelationalPlan, context: ScanContext) -> Result<RowsOutcome, Error> {
@@ -121,12 +121,12 @@ impl Session {
     /// may come from that shows when the query runs.
     pub(crate) fn judge_relational(
         &self,
-        run: &QueryRun<'_>,
+        query: (&QueryRun<'_>, BoundQuery),
         context: ScanContext,
         purpose: Purpose,
         has_parameters: bool,
     ) -> Result<Option<RelationalPlan>, Error> {
-        match self.plan_relational(run, context, purpose) {
+        match self.plan_relational(query, context, purpose) {
             Err(error) if !has_parameters || is_known_before_values(error.code()) => Err(error),
             planned => Ok(planned.ok()),
         }
@@ -134,18 +134,19 @@ impl Session {
 
     pub(crate) fn plan_relational(
         &self,
-        run: &QueryRun<'_>,
+        query: (&QueryRun<'_>, BoundQuery),
         context: ScanContext,
         purpose: Purpose,
     ) -> Result<RelationalPlan, Error> {
         let mode = if purpose == Purpose::Explain { Mode::Explain } else { Mode::Execute };
-        let planned = self.plan_in(run, context, PlanMode { mode, samples: &[] })?;
+        let planned = self.plan_in(query, context, PlanMode { mode, samples: &[] })?;
         Ok(RelationalPlan(Arc::new(planned)))
     }
 
     /// Runs a query whose groups the direct path has no memory for; `None` if this engine does not run it.
     pub(crate) fn read_again(&self, run: &QueryRun<'_>, context: ScanContext) -> Result<Option<Reading>, Error> {
-        let Ok(RelationalPlan(planned)) = self.plan_relational(run, context.clone(), Purpose::Execute) else {
+        let bound = self.bound(run)?;
+        let Ok(RelationalPlan(planned)) = self.plan_relational((run, bound), context.clone(), Purpose::Execute) else {
             context.check()?;
             return Ok(None);
         };
@@ -153,18 +154,19 @@ impl Session {
         Ok(Some(Reading { batches: self.pump(planned)?, counters }))
     }
 
-    fn plan_in(&self, run: &QueryRun<'_>, context: ScanContext, mode: PlanMode<'_>) -> Result<Planned, Error> {
+    fn plan_in(
+        &self,
+        (run, query): (&QueryRun<'_>, BoundQuery),
+        context: ScanContext,
+        mode: PlanMode<'_>,
+    ) -> Result<Planned, Error> {
         let shared = self.shared();
         let PlanMode { mode, samples } = mode;
         let settings = self.settings();
         let recursion =
             RecursionLimits { rounds_max: settings.recursion_rounds_max, rows_max: settings.recursion_rows_max };
         Ok(shared.engine.plan(QueryRequest {
-            bound: query(&run.statement, &*run.catalog, run.params, &run.subqueries)?,
-            query: (*run.statement.query).clone(),
-            items: run.statement.items.clone(),
-            params: run.params.values(),
-            subqueries: run.subqueries.clone(),
+            query,
             catalog: run.catalog.clone(),
             snapshot: run.snapshot.clone(),
             context,

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use saltwing_access::{FEW_ROWS, ScanContext, Snapshot};
-use saltwing_bind::{Params, Subquery, create_table, query, with_views};
+use saltwing_bind::{BoundQuery, Params, Subquery, create_table, query, with_views};
 use saltwing_catalog::CatalogReader;
 use saltwing_exec::{RunningSelect, SelectPlan};
 use saltwing_planner::{DirectQuery, Guard, HintVerb, KeyAccess, PlannedSelect, plan_select};
@@ -234,7 +234,10 @@ impl Session {
             None => {
                 let context = self.begin();
                 let _statement = context.enter();
-                (known.plan.plan(statement, &*catalog, !params.is_empty())?, Some(context))
+                (
+                    known.plan.plan(statement, (&*catalog, self.shared().engine_functions()), !params.is_empty())?,
+                    Some(context),
+                )
             }
         };
         let begin = || planning.clone().unwrap_or_else(|| self.begin());
@@ -312,17 +315,25 @@ impl Session {
         Ok(rows)
     }
 
+    /// The query, bound.
+    ///
+    /// # Errors
+    /// Errors of the query.
+    pub(crate) fn bound(&self, run: &QueryRun<'_>) -> Result<BoundQuery, Error> {
+        let engine = self.shared().engine_functions();
+        Ok(query(&run.statement, &*run.catalog, engine, run.params, &run.subqueries)?)
+    }
+
     /// The query as the direct path runs it; `None` when it is not for it.
     ///
     /// # Errors
-    /// Errors of the query; 0A000 if only the direct path is requested and it cannot run the query.
-    pub(crate) fn plan_direct(&self, run: &QueryRun<'_>) -> Result<Option<SelectPlan>, Error> {
+    /// 0A000 if only the direct path is requested and it cannot run the query.
+    pub(crate) fn plan_direct(&self, run: &QueryRun<'_>, bound: &BoundQuery) -> Result<Option<SelectPlan>, Error> {
         let choice = run.executor;
         if choice == ExecutorChoice::DataFusion {
             return Ok(None);
         }
-        let bound = query(&run.statement, &*run.catalog, run.params, &run.subqueries)?;
-        let planned = bound.and_then(DirectQuery::of).map(plan_select).transpose()?.flatten();
+        let planned = DirectQuery::of(bound.clone()).map(plan_select).transpose()?.flatten();
         let ready = |mut planned: PlannedSelect| {
             planned.access = planned.access.with_overrides(&run.guard);
             SelectPlan::new(planned)
@@ -361,7 +372,7 @@ impl Session {
         }
         let kind = match kept.of(catalog.version()) {
             Some(kind) => kind,
-            None => kept.plan(statement, catalog, !values.is_empty())?,
+            None => kept.plan(statement, (catalog, self.shared().engine_functions()), !values.is_empty())?,
         };
         let Some(ReadyPlan { plan, part }) = kind.with_values(values) else { return Ok(None) };
         if plan.keeps_groups() {

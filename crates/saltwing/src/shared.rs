@@ -5,6 +5,7 @@ use std::sync::mpsc::SendError;
 use std::sync::{Arc, OnceLock};
 
 use saltwing_access::{Memory, TableStore, reap_later};
+use saltwing_bind::EngineFunctions;
 use saltwing_catalog::Catalog;
 use saltwing_table::EmbeddedTables;
 use saltwing_types::ErrorCode;
@@ -43,6 +44,18 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
+    /// The functions of the relational engine.
+    #[cfg(feature = "datafusion")]
+    pub(crate) fn engine_functions(&self) -> &dyn EngineFunctions {
+        &*self.engine
+    }
+
+    /// The functions of the relational engine, which this build does not have.
+    #[cfg(not(feature = "datafusion"))]
+    pub(crate) fn engine_functions(&self) -> &dyn EngineFunctions {
+        &saltwing_bind::NoEngine
+    }
+
     /// A database over the tables of a store, without storage of this process. Temporary files are in a directory of its own, or in the
     /// system's.
     pub(crate) fn over(

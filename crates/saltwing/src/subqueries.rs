@@ -112,8 +112,9 @@ impl Session {
     ) -> Result<QueryPlan, Error> {
         let _span = tracing::debug_span!(target: "saltwing::plan", "plan").entered();
         let _statement = context.enter();
-        let Some(direct) = self.plan_direct(run)? else {
-            return self.plan_relational(run, context.clone(), purpose).map(QueryPlan::Relational);
+        let bound = self.bound(run)?;
+        let Some(direct) = self.plan_direct(run, &bound)? else {
+            return self.plan_relational((run, bound), context.clone(), purpose).map(QueryPlan::Relational);
         };
         if purpose != Purpose::Explain {
             direct.access().judge()?;

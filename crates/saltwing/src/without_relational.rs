@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use saltwing_access::ScanContext;
-use saltwing_bind::{ParameterTypes, ResultColumn};
+use saltwing_bind::{BoundQuery, ParameterTypes, ResultColumn};
 use saltwing_sql::statement::QueryStatement;
 use saltwing_types::{ErrorCode, SqlType, Value};
 
@@ -47,7 +47,7 @@ impl Session {
 
     pub(crate) fn judge_relational(
         &self,
-        run: &QueryRun<'_>,
+        (run, _): (&QueryRun<'_>, BoundQuery),
         _: ScanContext,
         _: Purpose,
         _: bool,
@@ -61,7 +61,7 @@ impl Session {
 
     pub(crate) fn plan_relational(
         &self,
-        run: &QueryRun<'_>,
+        (run, _): (&QueryRun<'_>, BoundQuery),
         _: ScanContext,
         _: Purpose,
     ) -> Result<RelationalPlan, Error> {

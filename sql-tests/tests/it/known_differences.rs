@@ -53,20 +53,6 @@ const CASES: &[Tables] = &[
             known("SELECT first_value(k ORDER BY a DESC) FROM t", "1", "2"),
         ],
     },
-    // A column that a join with an alias has twice is ambiguous. So it is in queries that are bound to the tree.
-    Tables {
-        made: &["CREATE TABLE a (k INTEGER PRIMARY KEY, f INTEGER)", "UPSERT INTO a VALUES (1, 10), (2, 20)"],
-        known: &[known(
-            "SELECT f FROM (a x CROSS JOIN a y) AS j, generate_series(1, 1) ORDER BY 1",
-            "ambiguous_column",
-            "10, 10, 20, 20",
-        )],
-    },
-    // A qualified name in ORDER BY is that of the table's column. So it is in queries that are bound to the tree.
-    Tables {
-        made: &["CREATE TABLE t (k INTEGER NOT NULL PRIMARY KEY, n INTEGER)", "UPSERT INTO t VALUES (1, 20), (2, 10)"],
-        known: &[known("SELECT -n AS n FROM t x, generate_series(1, 1) ORDER BY x.n", "-10, -20", "ambiguous_column")],
-    },
 ];
 
 /// The rows, one value each, or the code of the error.

@@ -17,6 +17,7 @@
 //! columns of its input on under the same ids, so that an expression means the same wherever it stands in the tree. Positions
 //! appear below the tree alone, where an executor lays out its rows.
 
+mod keys;
 mod relation;
 mod text;
 
@@ -31,6 +32,7 @@ use saltwing_sql::statement::Hint;
 use saltwing_types::{ColumnRef, CompareOp, Expr, SortOrder, Span, SqlType};
 
 use crate::aggregate::AggregateCall;
+use crate::engine::{EngineAggregate, EngineFunctions, OpaqueTypes};
 use crate::output::ResultColumn;
 use crate::row_count::RowCount;
 use crate::window_call::WindowCall;
@@ -112,6 +114,25 @@ pub enum Relation {
         number: usize,
         /// The columns.
         columns: Vec<ColumnRef>,
+    },
+    /// The rows of a query that several relations read, and that is computed once. It gives these columns alone.
+    Shared {
+        /// The number of the query: the same one in each of its relations.
+        number: usize,
+        /// The rows of the query.
+        rows: Arc<SetInput>,
+        /// The columns, in the order of those of the query.
+        columns: Vec<ColumnRef>,
+    },
+    /// Each row of the input with the elements of its arrays as further columns, as often as the longest of them has elements. A shorter
+    /// one has NULL for the rest.
+    Unnest {
+        /// The rows that the arrays are of.
+        input: Box<Relation>,
+        /// The columns that it adds.
+        columns: Vec<UnnestColumn>,
+        /// Whether a row whose arrays are all NULL comes once; else it does not come.
+        keeps_rows: bool,
     },
     /// Pairs of rows.
     Join {
@@ -215,9 +236,18 @@ pub enum JoinKind {
     Right,
     /// Those of both.
     Full,
+    /// No pairs, but the rows of the left side that have a partner, each once.
+    Semi,
+    /// No pairs, but the rows of the left side that have no partner.
+    Anti,
 }
 
 impl JoinKind {
+    /// Whether the columns of the right side are those of the join, too.
+    pub(crate) fn gives_right(self) -> bool {
+        !matches!(self, Self::Semi | Self::Anti)
+    }
+
     /// Whether columns of the left side, and of the right side, are NULL in rows without a partner.
     pub fn fills(self) -> (bool, bool) {
         (matches!(self, Self::Right | Self::Full), matches!(self, Self::Left | Self::Full))
@@ -231,6 +261,13 @@ pub enum ExternalSource {
     Arrow(Arc<ArrowTable>),
     /// A view of `information_schema`.
     Catalog(&'static CatalogViewDef),
+    /// A table function of the relational engine, by its name in lower case, and its arguments, which name no columns.
+    Function {
+        /// The name.
+        name: String,
+        /// The arguments.
+        args: Vec<Expr>,
+    },
 }
 
 /// Which rows a set operation gives. `UNION` without ALL is a [`Relation::Distinct`] over a union.
@@ -320,7 +357,35 @@ pub struct CallColumn {
     /// The column.
     pub column: ColumnRef,
     /// The call, over columns of the aggregation's input.
-    pub call: AggregateCall,
+    pub call: GroupCall,
+}
+
+/// A call of an aggregate function.
+#[derive(Clone, Debug, PartialEq)]
+pub enum GroupCall {
+    /// Of one of ours.
+    Own(AggregateCall),
+    /// One that only the relational engine computes.
+    Engine(EngineAggregate),
+}
+
+impl GroupCall {
+    /// The expressions that it computes for each row.
+    pub fn exprs(&self) -> Box<dyn Iterator<Item = &Expr> + '_> {
+        match self {
+            Self::Own(call) => Box::new(call.exprs()),
+            Self::Engine(call) => Box::new(call.exprs()),
+        }
+    }
+}
+
+/// A column with the array whose elements it has.
+#[derive(Clone, Debug)]
+pub struct UnnestColumn {
+    /// The column.
+    pub column: ColumnRef,
+    /// The array, over columns of the input.
+    pub array: Expr,
 }
 
 /// A column with the call of a window function that gives it.
@@ -426,13 +491,20 @@ pub struct SortItem {
     pub nulls_first: bool,
 }
 
-/// The ids of a statement's columns.
-#[derive(Default)]
-pub(crate) struct ColumnIds {
+/// The ids of a statement's columns, and what the relational engine knows of their types.
+pub(crate) struct ColumnIds<'a> {
     next: Cell<usize>,
+    /// The functions of the engine.
+    pub(crate) engine: &'a dyn EngineFunctions,
+    /// Its types of columns that SQL has no type for.
+    pub(crate) opaque: OpaqueTypes,
 }
 
-impl ColumnIds {
+impl<'a> ColumnIds<'a> {
+    pub(crate) fn new(engine: &'a dyn EngineFunctions) -> Self {
+        Self { next: Cell::new(0), engine, opaque: OpaqueTypes::default() }
+    }
+
     /// The id that the next column gets.
     pub(crate) fn next(&self) -> usize {
         self.next.get()
@@ -462,6 +534,11 @@ impl ColumnIds {
             nullable: expr.is_nullable(),
             span: expr.span(),
         };
+        if column.ty == SqlType::Opaque
+            && let Ok(data_type) = self.engine.data_type(&expr, &self.opaque)
+        {
+            self.opaque.put(column.index, data_type);
+        }
         ComputedColumn { column, expr }
     }
 }
@@ -498,11 +575,12 @@ pub fn group_columns<'a>(keys: &'a [ComputedColumn], calls: &'a [CallColumn]) ->
 }
 
 impl BoundQuery {
-    /// The columns of the result, as a caller sees them.
+    /// The columns of the result, as a caller sees them. A value whose type SQL lacks is put out as text.
     pub fn columns(&self) -> Arc<[ResultColumn]> {
+        let shown = |ty| if ty == SqlType::Opaque { SqlType::Varchar(None) } else { ty };
         let column = |Output { label, column }: &Output| ResultColumn {
             label: label.clone(),
-            ty: column.ty,
+            ty: shown(column.ty),
             nullable: column.nullable,
         };
         self.output.iter().map(column).collect()

@@ -3,7 +3,7 @@
 use saltwing_plan::Condition;
 use saltwing_types::{ColumnRef, Expr};
 
-use super::{ComputedColumn, Relation, SubqueryColumn, WindowColumn, group_columns};
+use super::{ComputedColumn, ExternalSource, Relation, SubqueryColumn, UnnestColumn, WindowColumn, group_columns};
 
 impl Relation {
     /// One row without columns.
@@ -17,6 +17,7 @@ impl Relation {
             Self::Scan(_) | Self::External { .. } | Self::Values { .. } | Self::WorkTable { .. } => Vec::new(),
             Self::SetOperation { inputs, .. } => inputs.iter().map(|input| &input.relation).collect(),
             Self::Recursive { first, next, .. } => vec![&first.relation, &next.relation],
+            Self::Shared { rows, .. } => vec![&rows.relation],
             Self::Join { left, right, .. } => vec![left, right],
             Self::Apply { input, subqueries } => {
                 let subqueries = subqueries.iter().map(|subquery| &subquery.query.relation);
@@ -28,6 +29,7 @@ impl Relation {
             | Self::Distinct { input, .. }
             | Self::DistinctOn { input, .. }
             | Self::Window { input, .. }
+            | Self::Unnest { input, .. }
             | Self::Sort { input, .. }
             | Self::Limit { input, .. } => vec![input],
         }
@@ -58,6 +60,7 @@ impl Relation {
             Self::Recursive { first, next, columns, .. } => {
                 columns.iter().chain(&first.columns).chain(&next.columns).for_each(visit);
             }
+            Self::Shared { rows, columns, .. } => columns.iter().chain(&rows.columns).for_each(visit),
             Self::Sort { items, .. } => items.iter().for_each(|item| visit(&item.column)),
             Self::DistinctOn { on, order, columns, .. } => {
                 on.iter().chain(columns).chain(order.iter().map(|item| &item.column)).for_each(visit);
@@ -84,8 +87,11 @@ impl Relation {
             Self::Window { calls, .. } => calls.iter().flat_map(|it| it.call.exprs()).for_each(visit),
             Self::Values { rows, .. } => rows.iter().flatten().for_each(visit),
             Self::Apply { subqueries, .. } => subqueries.iter().flat_map(|it| it.values()).for_each(visit),
+            Self::Unnest { columns, .. } => columns.iter().for_each(|column| visit(&column.array)),
+            Self::External { source: ExternalSource::Function { args, .. }, .. } => args.iter().for_each(visit),
             Self::Scan(_)
             | Self::External { .. }
+            | Self::Shared { .. }
             | Self::Recursive { .. }
             | Self::WorkTable { .. }
             | Self::SetOperation { .. }
@@ -108,6 +114,9 @@ impl Relation {
         match self {
             Self::Scan(scan) => (scan.first_column..scan.first_column + scan.table.width()).contains(&id),
             Self::Join { left, right, .. } => left.has_column(id) || right.has_column(id),
+            Self::Unnest { input, columns, .. } => {
+                columns.iter().any(|column| column.column.index == id) || input.has_column(id)
+            }
             Self::Project { input, columns } => {
                 columns.iter().any(|column| column.column.index == id) || input.has_column(id)
             }
@@ -124,6 +133,7 @@ impl Relation {
             | Self::External { columns, .. }
             | Self::Recursive { columns, .. }
             | Self::WorkTable { columns, .. }
+            | Self::Shared { columns, .. }
             | Self::Values { columns, .. }
             | Self::SetOperation { columns, .. } => columns.iter().any(|column| column.index == id),
             Self::Filter { input, .. } | Self::Sort { input, .. } | Self::Limit { input, .. } => input.has_column(id),
@@ -167,6 +177,14 @@ impl Relation {
         match calls.is_empty() {
             true => self,
             false => Self::Window { input: Box::new(self), calls },
+        }
+    }
+
+    /// The rows with the elements of arrays; the same rows if there are no arrays.
+    pub(crate) fn unnested(self, columns: Vec<UnnestColumn>) -> Self {
+        match columns.is_empty() {
+            true => self,
+            false => Self::Unnest { input: Box::new(self), columns, keeps_rows: false },
         }
     }
 

@@ -7,12 +7,13 @@ use saltwing_plan::Condition;
 use saltwing_types::{ColumnRef, Expr, SortOrder, Value, text, typing};
 
 use super::{
-    BoundQuery, CallColumn, ComputedColumn, ExternalSource, GroupingColumn, GroupingSets, JoinKind, Output, Relation,
-    Scan, SetOperator, SortItem, SubqueryColumn, SubqueryKind, WindowColumn,
+    BoundQuery, CallColumn, ComputedColumn, ExternalSource, GroupCall, GroupingColumn, GroupingSets, JoinKind, Output,
+    Relation, Scan, SetOperator, SortItem, SubqueryColumn, SubqueryKind, UnnestColumn, WindowColumn,
 };
 use crate::aggregate::{AggregateCall, AggregateFunction};
+use crate::engine::EngineAggregate;
 use crate::row_count::RowCount;
-use crate::window_call::{Frame, FrameBound, FrameUnits, WindowCall, WindowFunction, WindowOrder};
+use crate::window_call::{Frame, FrameBound, FrameUnits, SortKey, WindowCall, WindowFunction};
 
 impl Display for BoundQuery {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
@@ -37,6 +38,7 @@ impl Relation {
                 match source {
                     ExternalSource::Arrow(table) => write!(f, "arrow {}", table.name)?,
                     ExternalSource::Catalog(view) => write!(f, "catalog {}", view.name)?,
+                    ExternalSource::Function { name, args } => write!(f, "function {name}({})", List(args))?,
                 }
                 if let Some(alias) = alias {
                     write!(f, " as {alias}")?;
@@ -98,6 +100,12 @@ impl Relation {
                 let own: Vec<ColumnRef> = columns.iter().filter(|it| used.contains_key(&it.index)).cloned().collect();
                 write!(f, "work table #{number} [{}]", List(&named(&own)))?;
             }
+            Self::Shared { number, rows, columns } => {
+                write!(f, "shared #{number} [{}] ({})", List(&named(columns)), List(&named(&rows.columns)))?;
+            }
+            Self::Unnest { columns, keeps_rows, .. } => {
+                write!(f, "unnest{} [{}]", if *keeps_rows { " left" } else { "" }, List(columns))?;
+            }
             Self::DistinctOn { on, order, columns, .. } => {
                 write!(f, "distinct on [{}] first by {} [{}]", List(&named(on)), List(order), List(&named(columns)))?;
             }
@@ -127,6 +135,8 @@ impl JoinKind {
             Self::Left => "left join",
             Self::Right => "right join",
             Self::Full => "full join",
+            Self::Semi => "semi join",
+            Self::Anti => "anti join",
         }
     }
 }
@@ -220,25 +230,42 @@ impl Display for SubqueryColumn {
 
 impl Display for CallColumn {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let AggregateCall { function, argument, distinct, filter, .. } = &self.call;
-        let (word, distinct) = (function.name(), if *distinct { "DISTINCT " } else { "" });
-        write!(f, "{} = {word}({distinct}", Named(&self.column))?;
-        match argument {
-            Some(argument) => WithIds(argument).fmt(f)?,
-            None => f.write_str("*")?,
+        let (word, distinct, args, order_by, filter) = match &self.call {
+            GroupCall::Own(AggregateCall { function, argument, distinct, filter, .. }) => {
+                (function.name(), distinct, argument.as_slice(), [].as_slice(), filter)
+            }
+            GroupCall::Engine(EngineAggregate { name, args, distinct, order_by, filter, .. }) => {
+                (name.as_str(), distinct, args.as_slice(), order_by.as_slice(), filter)
+            }
+        };
+        write!(f, "{} = {word}({}", Named(&self.column), if *distinct { "DISTINCT " } else { "" })?;
+        match args {
+            [] => f.write_str("*")?,
+            args => List(&args.iter().map(WithIds).collect::<Vec<_>>()).fmt(f)?,
+        }
+        if !order_by.is_empty() {
+            write!(f, " order by {}", List(order_by))?;
         }
         f.write_str(")")?;
         filter.as_ref().map_or(Ok(()), |filter| write!(f, " FILTER (WHERE {})", WithIds(filter)))
     }
 }
 
+impl Display for UnnestColumn {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of {}", Named(&self.column), WithIds(&self.array))
+    }
+}
+
 impl Display for WindowColumn {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let WindowCall { function, arguments, filter, ignore_nulls, partition_by, order_by, frame, .. } = &self.call;
+        let WindowCall { function, arguments, distinct, filter, ignore_nulls, partition_by, order_by, frame, .. } =
+            &self.call;
         let with_ids = |list: &[Expr]| List(&list.iter().map(WithIds).collect::<Vec<_>>()).to_string();
         let is_count = *function == WindowFunction::Aggregate(AggregateFunction::Count);
         let arguments = if is_count && arguments.is_empty() { "*".to_owned() } else { with_ids(arguments) };
-        write!(f, "{} = {}({arguments})", Named(&self.column), function.name())?;
+        let distinct = if *distinct { "DISTINCT " } else { "" };
+        write!(f, "{} = {}({distinct}{arguments})", Named(&self.column), function.name())?;
         if let Some(filter) = filter {
             write!(f, " FILTER (WHERE {})", WithIds(filter))?;
         }
@@ -254,7 +281,7 @@ impl Display for WindowColumn {
     }
 }
 
-impl Display for WindowOrder {
+impl Display for SortKey {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", WithIds(&self.expr), direction(self.order, self.nulls_first))
     }

@@ -27,6 +27,7 @@ use sqlparser::ast::{
 };
 
 use super::relations::{Relation, Relations};
+use crate::engine::NoEngine;
 use crate::lower::Params;
 use crate::plain_query::{Simple, is_plain, simple};
 use crate::query::query;
@@ -118,7 +119,7 @@ pub(super) struct TableRows {
 pub(super) fn rows_of(inner: &QueryStatement, catalog: &dyn CatalogReader) -> Option<TableRows> {
     // A query in its FROM has conditions of its own.
     simple(&inner.query)?;
-    let BoundQuery { relation, output } = query(inner, catalog, Params::Given(&[]), &[]).ok()??;
+    let BoundQuery { relation, output } = query(inner, catalog, &NoEngine, Params::Given(&[]), &[]).ok()?;
     let (relation, computed) = relation.into_projection();
     let (relation, conditions) = relation.into_filter();
     let Rows::Scan(Scan { table, .. }) = relation else { return None };

@@ -204,7 +204,7 @@ impl ExprRecord {
             Expr::Like { text, pattern, escape, ignore_case } => {
                 Self::Like { text: boxed(text)?, pattern: boxed(pattern)?, escape: *escape, ignore_case: *ignore_case }
             }
-            Expr::Param(..) | Expr::Subquery(..) => return Err(format!("it has no form for {expr}")),
+            Expr::Param(..) | Expr::Subquery(..) | Expr::Engine(_) => return Err(format!("it has no form for {expr}")),
         })
     }
 

@@ -3,10 +3,15 @@
 use datafusion::logical_expr::expr::AggregateFunction;
 use datafusion::logical_expr::utils::COUNT_STAR_EXPANSION;
 use datafusion::logical_expr::{Expr as PlanExpr, GroupingSet, LogicalPlan, LogicalPlanBuilder};
-use saltwing_bind::{CallColumn, ComputedColumn, GroupingColumn, GroupingSets, group_columns};
+use saltwing_bind::{
+    AggregateFunction as OwnFunction, CallColumn, ComputedColumn, GroupCall, GroupingColumn, GroupingSets,
+    group_columns,
+};
+use saltwing_types::SqlType;
 
 use super::{Planner, Result};
 use crate::RelationalError;
+use crate::expression::order_form::{order_form, without_form};
 use crate::lowering::GROUPING;
 
 impl Planner<'_> {
@@ -27,7 +32,12 @@ impl Planner<'_> {
         for (column, given) in group_columns(keys, calls).zip(given) {
             let is_known = self.columns.get(&column.index) == Some(&given);
             let given = PlanExpr::Column(given);
-            exprs.push(if is_known { given } else { self.named(given, column) });
+            let call = exprs.len().checked_sub(keys.len()).and_then(|place| calls.get(place));
+            exprs.push(match call {
+                _ if is_known => given,
+                Some(call) => self.call_result(call, given)?,
+                None => self.named(given, column),
+            });
         }
         Ok(LogicalPlanBuilder::from(plan).project(exprs)?.build()?)
     }
@@ -66,16 +76,31 @@ impl Planner<'_> {
         for (given, key) in of_keys.iter().zip(order.iter().filter_map(|place| keys.get(*place))) {
             exprs.push(self.named(PlanExpr::Column(given.clone()), &key.column));
         }
-        let columns = calls.iter().map(|call| &call.column).chain(groupings.iter().map(|it| &it.column));
-        for (given, column) in of_calls.iter().skip(1).zip(columns) {
-            exprs.push(self.named(PlanExpr::Column(given.clone()), column));
+        let mut of_calls = of_calls.iter().skip(1);
+        for (call, given) in calls.iter().zip(&mut of_calls) {
+            exprs.push(self.call_result(call, PlanExpr::Column(given.clone()))?);
+        }
+        for (grouping, given) in groupings.iter().zip(of_calls) {
+            exprs.push(self.named(PlanExpr::Column(given.clone()), &grouping.column));
         }
         Ok(LogicalPlanBuilder::from(plan).project(exprs)?.build()?)
     }
 
+    /// The column of a call, from what DataFusion gives.
+    fn call_result(&mut self, CallColumn { column, call }: &CallColumn, given: PlanExpr) -> Result<PlanExpr> {
+        let is_form = matches!(call, GroupCall::Own(call) if is_extreme_of_char(call.function, call.ty));
+        let value = if is_form { without_form(given, column.ty)? } else { given };
+        Ok(self.named(value, column))
+    }
+
     fn call(&self, CallColumn { call, .. }: &CallColumn) -> Result<PlanExpr> {
+        let call = match call {
+            GroupCall::Own(call) => call,
+            GroupCall::Engine(call) => return self.translated(|translator| translator.aggregate(call)),
+        };
         let function = self.aggregate_function(&call.function.name().to_lowercase())?;
         let argument = match &call.argument {
+            Some(argument) if is_extreme_of_char(call.function, call.ty) => order_form(self.expr(argument)?, call.ty)?,
             Some(argument) => self.expr(argument)?,
             None => PlanExpr::Literal(COUNT_STAR_EXPANSION, None),
         };
@@ -83,4 +108,9 @@ impl Planner<'_> {
         let call = AggregateFunction::new_udf(function, vec![argument], call.distinct, filter, Vec::new(), None);
         Ok(PlanExpr::AggregateFunction(call))
     }
+}
+
+/// Whether a call gives the least or the greatest CHAR: that of the forms, which compare in Arrow as CHARs do.
+pub(super) fn is_extreme_of_char(function: OwnFunction, ty: SqlType) -> bool {
+    matches!((function, ty), (OwnFunction::Min | OwnFunction::Max, SqlType::Char(_)))
 }

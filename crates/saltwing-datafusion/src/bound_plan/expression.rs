@@ -6,12 +6,12 @@ use datafusion::common::TableReference;
 use datafusion::logical_expr::expr::{Exists, InSubquery};
 use datafusion::logical_expr::{BinaryExpr, Expr as PlanExpr, Operator};
 use saltwing_plan::Condition;
-use saltwing_types::Expr;
+use saltwing_types::{ColumnRef, Expr};
 
+use super::translator::Translator;
 use super::{Planner, Result};
 use crate::RelationalError;
-use crate::expression::expr_function::ExprFunction;
-use crate::expression::operation::compare_operator;
+use crate::expression::operator::compare_operator;
 use crate::expression::translation::balanced;
 
 impl Planner<'_> {
@@ -68,22 +68,13 @@ impl Planner<'_> {
         found
     }
 
-    /// An expression as one function of its columns; a column as it is.
     pub(super) fn expr(&self, expr: &Expr) -> Result<PlanExpr> {
-        if let Expr::Column(column) = expr {
-            return self.column(column);
-        }
-        let (mut own, mut args, mut missing) = (expr.clone(), Vec::new(), None);
-        own.map_columns(&mut |column| match self.column(column) {
-            Ok(arg) => {
-                let place = args.iter().position(|known| *known == arg);
-                column.index = place.unwrap_or_else(|| {
-                    args.push(arg);
-                    args.len() - 1
-                });
-            }
-            Err(error) => missing = Some(error),
-        });
-        missing.map_or_else(|| Ok(ExprFunction::call(own, args)), Err)
+        self.translated(|translator| translator.expr(expr))
+    }
+
+    /// What `translate` makes of an expression over the plan's columns.
+    pub(super) fn translated<T>(&self, translate: impl FnOnce(&Translator<'_>) -> Result<T>) -> Result<T> {
+        let column = |column: &ColumnRef| self.column(column);
+        translate(&Translator { functions: self.functions, column: &column })
     }
 }

@@ -8,6 +8,7 @@ mod aggregate;
 mod expression;
 mod set_operation;
 mod subquery;
+pub(crate) mod translator;
 mod window;
 
 use std::collections::{HashMap, HashSet};
@@ -16,23 +17,29 @@ use std::sync::Arc;
 use arrow::datatypes::{Field, FieldRef, Schema};
 use datafusion::catalog::TableProvider;
 use datafusion::catalog::cte_worktable::CteWorkTable;
-use datafusion::common::{Column, DFSchemaRef, JoinConstraint, JoinType, NullEquality, TableReference};
+use datafusion::common::{Column, DFSchemaRef, JoinConstraint, JoinType, NullEquality, TableReference, UnnestOptions};
 use datafusion::datasource::provider_as_source;
 use datafusion::execution::SessionState;
 use datafusion::logical_expr::expr::Sort as SortExpr;
 use datafusion::logical_expr::{
     AggregateUDF, Distinct, DistinctOn, Expr as PlanExpr, Join, LogicalPlan, LogicalPlanBuilder, Sort,
 };
-use saltwing_bind::{BoundQuery, ComputedColumn, ExternalSource, JoinKind, Output, Relation, RowCount, Scan, SortItem};
+use saltwing_bind::{
+    BoundQuery, ComputedColumn, ExternalSource, JoinKind, Output, Relation, RowCount, Scan, SetInput, SortItem,
+    UnnestColumn,
+};
 use saltwing_catalog::CatalogReader;
 use saltwing_plan::Condition;
-use saltwing_types::{ColumnRef, SortOrder};
+use saltwing_types::{ColumnRef, SortOrder, SqlType};
 
 use crate::RelationalError;
 use crate::expression::internal_name::field_name;
+use crate::expression::order_form::order_form;
+use crate::function::table_functions::TableFunctions;
 use crate::scan::arrow_table::batches_as_table;
 use crate::scan::information_schema;
 use crate::scan::scan_request::{QueryContext, TableUse};
+use crate::scan::shared_rows::SharedRows;
 use crate::scan::table_source::TableSource;
 
 /// What the qualifier of a computed column begins with; no statement can write it.
@@ -59,10 +66,13 @@ pub(crate) fn logical_plan(
     query: &BoundQuery,
     reading: &Arc<QueryContext>,
     functions: &Arc<SessionState>,
+    table_functions: &TableFunctions,
     catalog: &dyn CatalogReader,
 ) -> Result<LogicalPlan> {
     let mut planner = Planner {
         catalog,
+        table_functions,
+        shared: shared_queries(query),
         reading,
         functions,
         columns: HashMap::new(),
@@ -80,6 +90,9 @@ struct Planner<'a> {
     catalog: &'a dyn CatalogReader,
     reading: &'a Arc<QueryContext>,
     functions: &'a Arc<SessionState>,
+    table_functions: &'a TableFunctions,
+    /// The queries that several relations read, by number.
+    shared: HashMap<usize, SharedQuery>,
     /// The plan's column of each column by id.
     columns: HashMap<usize, Column>,
     /// The names of tables and computed columns that are taken.
@@ -116,6 +129,11 @@ impl Planner<'_> {
                 let name = table.name().to_owned();
                 self.rows_of(table, &name, columns)
             }
+            Relation::Shared { number, rows, columns } => {
+                let plan = self.shared_rows(*number, rows)?;
+                self.renamed(plan, columns)
+            }
+            Relation::Unnest { input, columns, keeps_rows } => self.unnested(input, columns, *keeps_rows),
             Relation::Filter { input, conditions } => {
                 let input = self.relation(input)?;
                 match self.conditions(conditions)? {
@@ -162,8 +180,19 @@ impl Planner<'_> {
             }
             Relation::DistinctOn { input, on, order, columns } => {
                 let input = Arc::new(self.relation(input)?);
-                let (on, select) = (self.all_columns(on)?, self.all_columns(columns)?);
-                let first = DistinctOn::try_new(on, select, Some(self.sort(order)?), input)?;
+                // The order begins with what rows are equal in, and intervals of one length are not: they are in the order of Arrow.
+                let is_interval = |column: &ColumnRef| column.ty == SqlType::Interval;
+                let form = |column: &ColumnRef| match is_interval(column) {
+                    true => self.column(column),
+                    false => Ok(order_form(self.column(column)?, column.ty)?),
+                };
+                let sort = order.iter().map(|item| {
+                    let by =
+                        if on.contains(&item.column) { form(&item.column)? } else { self.sort_form(&item.column)? };
+                    Ok(SortExpr::new(by, item.order == SortOrder::Asc, item.nulls_first))
+                });
+                let (sort, on) = (sort.collect::<Result<_>>()?, on.iter().map(form).collect::<Result<_>>()?);
+                let first = DistinctOn::try_new(on, self.all_columns(columns)?, Some(sort), input)?;
                 Ok(LogicalPlan::Distinct(Distinct::On(first)))
             }
             Relation::Sort { input, items } => {
@@ -193,6 +222,8 @@ impl Planner<'_> {
             JoinKind::Left => JoinType::Left,
             JoinKind::Right => JoinType::Right,
             JoinKind::Full => JoinType::Full,
+            JoinKind::Semi => JoinType::LeftSemi,
+            JoinKind::Anti => JoinType::LeftAnti,
         };
         let filter = self.conditions(conditions)?;
         let (left, right, constraint) = (Arc::new(left), Arc::new(right), JoinConstraint::On);
@@ -214,7 +245,7 @@ impl Planner<'_> {
             self.columns.insert(first_column + index, column);
         }
         let of = TableUse { reading: self.reading.clone(), table: table.clone(), alias: alias.clone(), span: *span };
-        let source = provider_as_source(Arc::new(TableSource::new(of, true)));
+        let source = provider_as_source(Arc::new(TableSource::new(of)));
         Ok(LogicalPlanBuilder::scan(reference, source, None)?.build()?)
     }
 
@@ -222,6 +253,10 @@ impl Planner<'_> {
         let (name, table) = match source {
             ExternalSource::Arrow(table) => (table.name.as_str(), batches_as_table(table)?),
             ExternalSource::Catalog(view) => (view.name, information_schema::table(view.name, self.catalog)?),
+            ExternalSource::Function { name, args } => {
+                let args = self.translated(|translator| translator.constants(args))?;
+                (name.as_str(), self.table_functions.table(name, args, self.functions)?)
+            }
         };
         self.rows_of(table, alias.unwrap_or(name), columns)
     }
@@ -235,6 +270,43 @@ impl Planner<'_> {
             self.columns.insert(column.index, given);
         }
         Ok(plan)
+    }
+
+    /// The rows of a query, which is computed once however many relations read it.
+    fn shared_rows(&mut self, number: usize, rows: &SetInput) -> Result<LogicalPlan> {
+        let known = self.shared.get(&number).and_then(|query| query.plan.clone());
+        let plan = match known {
+            Some(plan) => plan,
+            None => self.set_input(rows, &rows.columns, number)?,
+        };
+        let Some(query) = self.shared.get_mut(&number) else {
+            return Err(RelationalError::bug("a query is read that nothing shares"));
+        };
+        query.plan = Some(plan.clone());
+        Ok(if query.readers > 1 { query.rows.clone().of(plan) } else { plan })
+    }
+
+    fn unnested(&mut self, input: &Relation, columns: &[UnnestColumn], keeps_rows: bool) -> Result<LogicalPlan> {
+        let input = self.relation(input)?;
+        let passed = input.schema().columns();
+        let mut exprs: Vec<PlanExpr> = passed.iter().cloned().map(PlanExpr::Column).collect();
+        for UnnestColumn { column, array } in columns {
+            let array = self.expr(array)?;
+            exprs.push(self.named(array, column));
+        }
+        let plan = LogicalPlanBuilder::from(input).project(exprs)?.build()?;
+        let arrays = plan.schema().columns().split_off(passed.len());
+        let options = UnnestOptions::new().with_preserve_nulls(keeps_rows);
+        let plan = LogicalPlanBuilder::from(plan).unnest_columns_with_options(arrays, options)?.build()?;
+        let given = plan.schema().columns();
+        let mut exprs = Vec::with_capacity(given.len());
+        for (place, given) in given.into_iter().enumerate() {
+            match place.checked_sub(passed.len()).and_then(|place| columns.get(place)) {
+                None => exprs.push(PlanExpr::Column(given)),
+                Some(UnnestColumn { column, .. }) => exprs.push(self.named(PlanExpr::Column(given), column)),
+            }
+        }
+        Ok(LogicalPlanBuilder::from(plan).project(exprs)?.build()?)
     }
 
     /// The value of a column under a name of its own, which is noted.
@@ -293,12 +365,37 @@ impl Planner<'_> {
         columns.iter().map(|column| self.column(column)).collect()
     }
 
+    /// A column in the form that sorts as SQL does.
+    fn sort_form(&self, column: &ColumnRef) -> Result<PlanExpr> {
+        order_form(self.column(column)?, column.ty)
+    }
+
     fn sort(&self, items: &[SortItem]) -> Result<Vec<SortExpr>> {
         let item = |SortItem { column, order, nulls_first }: &SortItem| {
-            Ok(SortExpr::new(self.column(column)?, *order == SortOrder::Asc, *nulls_first))
+            Ok(SortExpr::new(self.sort_form(column)?, *order == SortOrder::Asc, *nulls_first))
         };
         items.iter().map(item).collect()
     }
+}
+
+/// A query that several relations may read.
+struct SharedQuery {
+    readers: usize,
+    rows: SharedRows,
+    /// Its plan, once it was made.
+    plan: Option<LogicalPlan>,
+}
+
+/// The shared queries of a query, by number.
+fn shared_queries(query: &BoundQuery) -> HashMap<usize, SharedQuery> {
+    let mut found: HashMap<usize, SharedQuery> = HashMap::new();
+    query.relation.for_each(&mut |relation| {
+        if let Relation::Shared { number, .. } = relation {
+            let new = || SharedQuery { readers: 0, rows: SharedRows::new(*number), plan: None };
+            found.entry(*number).or_insert_with(new).readers += 1;
+        }
+    });
+    found
 }
 
 /// The name, or the name followed by the id if it is taken. It is taken then.

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use datafusion::logical_expr::{Expr as PlanExpr, LogicalPlan, LogicalPlanBuilder, Union};
+use datafusion::logical_expr::{Expr as PlanExpr, ExprSchemable, LogicalPlan, LogicalPlanBuilder, Union, cast};
 use saltwing_bind::{SetInput, SetOperator};
-use saltwing_types::{ColumnRef, Expr};
+use saltwing_expr::arrow_type;
+use saltwing_types::{ColumnRef, Expr, SqlType};
 
 use super::{Planner, Result};
 use crate::RelationalError;
@@ -64,7 +65,11 @@ impl Planner<'_> {
     pub(super) fn set_input(&mut self, input: &SetInput, columns: &[ColumnRef], number: usize) -> Result<LogicalPlan> {
         let plan = self.relation(&input.relation)?;
         let named = |(given, column): (&ColumnRef, &ColumnRef)| {
-            Ok(self.column(given)?.alias(format!("{}:{}:{number}", column.name, column.index)))
+            let given = self.column(given)?;
+            // Functions of DataFusion's give integers without a sign, for example.
+            let is_own = column.ty == SqlType::Opaque || given.get_type(plan.schema())? == arrow_type(column.ty);
+            let given = if is_own { given } else { cast(given, arrow_type(column.ty)) };
+            Ok(given.alias(format!("{}:{}:{number}", column.name, column.index)))
         };
         let exprs = input.columns.iter().zip(columns).map(named).collect::<Result<Vec<_>>>()?;
         Ok(LogicalPlanBuilder::from(plan).project(exprs)?.build()?)

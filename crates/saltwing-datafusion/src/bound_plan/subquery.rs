@@ -9,8 +9,8 @@ use datafusion::logical_expr::{Expr as PlanExpr, LogicalPlan, LogicalPlanBuilder
 use saltwing_bind::{SubqueryColumn, SubqueryKind};
 
 use super::{COMPUTED, Planner, Result};
-use crate::expression::operation::compare_operator;
-use crate::expression::operation_function::row;
+use crate::expression::operator::compare_operator;
+use crate::expression::row_value::row;
 
 impl Planner<'_> {
     /// The value of a subquery over the rows of `input`. As a part of an expression it is what our rule makes joins of.
@@ -58,8 +58,8 @@ impl Planner<'_> {
         let alias = format!("{COMPUTED}row");
         let members = LogicalPlanBuilder::from(subquery.subquery.as_ref().clone()).alias(alias)?;
         let columns = members.schema().columns().into_iter().map(PlanExpr::Column).collect();
-        let plan = members.project([row(self.functions, columns)?.alias(COMPUTED)])?.build()?;
-        Ok((row(self.functions, values)?, subquery.with_plan(Arc::new(plan))))
+        let plan = members.project([row(columns).alias(COMPUTED)])?.build()?;
+        Ok((row(values), subquery.with_plan(Arc::new(plan))))
     }
 }
 

@@ -1,21 +1,23 @@
 //! Window functions.
 
 use datafusion::common::{Column, ScalarValue};
-use datafusion::logical_expr::expr::{NullTreatment, Sort as SortExpr, WindowFunction};
+use datafusion::logical_expr::expr::{NullTreatment, WindowFunction};
 use datafusion::logical_expr::utils::COUNT_STAR_EXPANSION;
 use datafusion::logical_expr::{
     Expr as PlanExpr, ExprSchemable, LogicalPlan, LogicalPlanBuilder, WindowFrame, WindowFrameBound, WindowFrameUnits,
     WindowFunctionDefinition, cast,
 };
 use saltwing_bind::{
-    Frame, FrameBound, FrameUnits, Relation, WindowCall, WindowColumn, WindowFunction as BoundFunction, WindowOrder,
+    Frame, FrameBound, FrameUnits, Relation, WindowCall, WindowColumn, WindowFunction as BoundFunction,
 };
 use saltwing_expr::arrow_type;
-use saltwing_types::{Expr, SortOrder, Value};
+use saltwing_types::{Expr, SqlType, Value};
 
+use super::aggregate::is_extreme_of_char;
 use super::{Planner, Result};
 use crate::RelationalError;
 use crate::expression::literal::to_scalar;
+use crate::expression::order_form::{order_form, without_form};
 
 impl Planner<'_> {
     pub(super) fn windowed(&mut self, input: &Relation, calls: &[WindowColumn]) -> Result<LogicalPlan> {
@@ -23,10 +25,17 @@ impl Planner<'_> {
         let mut exprs: Vec<PlanExpr> = input.schema().columns().into_iter().map(PlanExpr::Column).collect();
         let calls_of = calls.iter().map(|call| self.window_call(&call.call)).collect::<Result<Vec<_>>>()?;
         let plan = LogicalPlanBuilder::window_plan(input, calls_of.clone())?;
-        for (WindowColumn { column, .. }, call) in calls.iter().zip(calls_of) {
+        for (WindowColumn { column, call: bound }, call) in calls.iter().zip(calls_of) {
             let given = PlanExpr::Column(Column::from_name(call.schema_name().to_string()));
+            if let BoundFunction::Aggregate(function) = bound.function
+                && is_extreme_of_char(function, column.ty)
+            {
+                let value = without_form(given, column.ty)?;
+                exprs.push(self.named(value, column));
+                continue;
+            }
             // Ranks are BIGINT, but not as our columns are.
-            let given = match call.get_type(plan.schema())? == arrow_type(column.ty) {
+            let given = match column.ty == SqlType::Opaque || call.get_type(plan.schema())? == arrow_type(column.ty) {
                 true => given,
                 false => cast(given, arrow_type(column.ty)),
             };
@@ -40,7 +49,13 @@ impl Planner<'_> {
         let exprs = |list: &[Expr]| list.iter().map(|expr| self.expr(expr)).collect::<Result<Vec<_>>>();
         let args = match (&call.function, call.arguments.as_slice()) {
             (BoundFunction::Aggregate(_), []) => vec![PlanExpr::Literal(COUNT_STAR_EXPANSION, None)],
+            (BoundFunction::Engine(_), args) => {
+                self.translated(|translator| args.iter().map(|arg| translator.argument(arg)).collect())?
+            }
             (BoundFunction::Ntile, [count]) => vec![literal(count)?],
+            (BoundFunction::Aggregate(function), [value]) if is_extreme_of_char(*function, call.ty) => {
+                vec![order_form(self.expr(value)?, call.ty)?]
+            }
             (_, [value, offset @ ..]) => {
                 let mut args = vec![self.expr(value)?];
                 // DataFusion reads them while it plans.
@@ -52,7 +67,7 @@ impl Planner<'_> {
             (_, []) => Vec::new(),
         };
         let definition = match (&call.function, self.functions.window_functions().get(&name)) {
-            (BoundFunction::Aggregate(_), _) | (_, None) => {
+            (BoundFunction::Aggregate(_) | BoundFunction::Engine(_), _) | (_, None) => {
                 WindowFunctionDefinition::AggregateUDF(self.aggregate_function(&name)?)
             }
             (_, Some(function)) => WindowFunctionDefinition::WindowUDF(function.clone()),
@@ -62,10 +77,8 @@ impl Planner<'_> {
         params.filter = call.filter.as_ref().map(|filter| self.expr(filter)).transpose()?.map(Box::new);
         params.null_treatment = call.ignore_nulls.then_some(NullTreatment::IgnoreNulls);
         params.partition_by = exprs(&call.partition_by)?;
-        let item = |WindowOrder { expr, order, nulls_first }: &WindowOrder| {
-            Ok(SortExpr::new(self.expr(expr)?, *order == SortOrder::Asc, *nulls_first))
-        };
-        params.order_by = call.order_by.iter().map(item).collect::<Result<_>>()?;
+        params.distinct = call.distinct;
+        params.order_by = self.translated(|translator| translator.sort_keys(&call.order_by))?;
         params.window_frame = frame(&call.frame)?;
         Ok(PlanExpr::from(function))
     }

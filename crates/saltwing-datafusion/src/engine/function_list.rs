@@ -60,7 +60,7 @@ impl Engine {
             let signature = (function.name(), function.signature().volatility);
             EngineFunction::new(called, "window", signature, function.documentation())
         }));
-        let tables = self.table_functions.keys();
+        let tables = self.table_functions.names();
         all.extend(tables.filter_map(|name| EngineFunction::new(name, "table", (name, Volatility::Stable), None)));
         all
     }

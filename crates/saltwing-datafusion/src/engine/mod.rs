@@ -1,51 +1,39 @@
 //! The engine: plans a query with DataFusion's parts and our rules, and runs the plan.
 
-mod declared;
 mod distinct_calls;
 mod function_list;
+mod functions;
 mod group_keys;
-mod names;
 mod optimizer;
 mod output;
 mod planned;
-mod relation_keys;
 mod reusable;
 mod spill_directory;
 mod template;
 
-use std::cell::RefCell;
-use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
-use datafusion::catalog::TableFunction;
 use datafusion::common::DataFusionError;
 use datafusion::common::alias::AliasGenerator;
 use datafusion::common::config::ConfigOptions;
 use datafusion::execution::disk_manager::DiskManagerBuilder;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use datafusion::execution::{SessionState, SessionStateBuilder, SessionStateDefaults, TaskContext};
+use datafusion::logical_expr::LogicalPlan;
 use datafusion::logical_expr::registry::FunctionRegistry;
-use datafusion::logical_expr::{Distinct, LogicalPlan};
 use datafusion::optimizer::{Analyzer, Optimizer, OptimizerConfig, OptimizerContext};
 use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_planner::{DefaultPhysicalPlanner, PhysicalPlanner};
 use datafusion::prelude::SessionConfig;
-use datafusion::sql::planner::{NullOrdering, ParserOptions, SqlToRel};
 use parking_lot::RwLock;
 use saltwing_access::Memory;
-use saltwing_bind::{BoundQuery, ResultColumn, check_plan_budget};
 use saltwing_types::Function;
-use sqlparser::ast::Statement;
 
-use self::declared::declared_name;
-use self::names::Names;
 use self::optimizer::optimizer;
-use self::output::result_type;
 use self::planned::judged;
-use self::relation_keys::RelationKeys;
 use self::spill_directory::SpillDirectory;
 use self::template::{is_immutable, parameter_types, params_only_in_scan_filters};
 use crate::analyzer::Lowering;
@@ -53,20 +41,18 @@ use crate::bound_plan;
 use crate::expression::sql_field::field_type;
 use crate::function::aggregate;
 use crate::function::bounded_function::bounded;
-use crate::function::function_names::FunctionNames;
 use crate::function::native::functions as native_functions;
 use crate::function::registered::RegisteredFunction;
+use crate::function::table_functions::TableFunctions;
 use crate::physical::constants::HideConstants;
 use crate::physical::join_order::for_lookups;
 use crate::physical::large_limits::SpillLargeLimits;
 use crate::physical::order_columns::DropOrderColumns;
 use crate::physical::recursion::limited;
 use crate::physical::scan_rule::ScanRule;
-use crate::physical::shared::{SharedPlanner, with_shared_rows};
 use crate::request::{Mode, QueryRequest};
-use crate::rewrite::label::Labels;
-use crate::rewrite::{Findings, Prepared, Renaming, prepare};
 use crate::scan::scan_request::QueryContext;
+use crate::scan::shared_rows::SharedPlanner;
 use crate::statement::current as current_statement;
 use crate::statement::memory_pool::StatementMemory;
 use crate::statement::planner_thread::{CancellableRule, on_planner_thread};
@@ -100,7 +86,7 @@ impl Default for EngineConfig {
 pub struct Engine {
     /// Settings and functions. Another function makes another state: a statement keeps the one that it was planned with.
     session: RwLock<Arc<SessionState>>,
-    pub(crate) table_functions: HashMap<String, Arc<TableFunction>>,
+    pub(crate) table_functions: TableFunctions,
     analyzer: Analyzer,
     optimizer: Optimizer,
     task: Arc<TaskContext>,
@@ -180,8 +166,7 @@ impl Engine {
         let mut analyzer = Analyzer::new();
         analyzer.rules.insert(0, Arc::new(Lowering));
         analyzer.rules = analyzer.rules.into_iter().map(|rule| Arc::new(CancellableRule(rule)) as _).collect();
-        let functions = SessionStateDefaults::default_table_functions();
-        let table_functions = functions.into_iter().map(|f| (f.name().to_owned(), f)).collect();
+        let table_functions = TableFunctions::default();
         let task = session.task_ctx();
         let session = RwLock::new(Arc::new(session));
         Ok(Self { session, table_functions, analyzer, optimizer: optimizer(), task })
@@ -221,103 +206,30 @@ impl Engine {
     /// What is wrong with the statement; to execute, also a refused full scan.
     pub fn plan(self: &Arc<Self>, request: QueryRequest) -> Result<Planned, RelationalError> {
         let (engine, context) = (self.clone(), request.context.clone());
-        on_planner_thread(&context, move || {
-            check_plan_budget(&request.query)?;
-            engine.plan_here(&request)
-        })
+        on_planner_thread(&context, move || engine.plan_here(&request))
     }
 
     fn plan_here(&self, request: &QueryRequest) -> Result<Planned, RelationalError> {
-        let session = self.session();
-        if let Some(bound) = &request.bound {
-            return self.plan_bound(request, &session, bound);
-        }
-        let functions = FunctionNames(&session);
-        let prepared = prepare(request, &functions, Renaming::Collisions)?;
-        let has_alias_beside_wildcard = prepared.found.has_alias_beside_wildcard;
-        match self.plan_named(request, &session, prepared) {
-            // An alias may be the name of a column that a wildcard stands for, and DataFusion says so in several ways.
-            Err(error) if has_alias_beside_wildcard && error.is_of_names() => {
-                let renamed = prepare(request, &functions, Renaming::BesideWildcards);
-                renamed.and_then(|prepared| self.plan_named(request, &session, prepared)).map_err(|_| error)
-            }
-            planned => planned,
-        }
+        let (session, query) = (self.session(), &request.query);
+        let limit_open = bound_plan::is_limit_open(query);
+        let (reading, catalog) = (reading(request, limit_open), &*request.catalog);
+        let logical = bound_plan::logical_plan(query, &reading, &session, &self.table_functions, catalog)?;
+        self.plan_logical(request, &session, logical, limit_open)
     }
 
-    /// The plan of a statement; errors that name columns and functions are put in the statement's terms.
-    fn plan_named(
-        &self,
-        request: &QueryRequest,
-        session: &SessionState,
-        prepared: Prepared,
-    ) -> Result<Planned, RelationalError> {
-        let (ambiguous, calls) = (prepared.found.ambiguous.clone(), prepared.found.calls.clone());
-        self.plan_prepared(request, session, prepared).map_err(|error| match &error.kind {
-            RelationalErrorKind::NoSuchColumn(name) if is_among(name, &ambiguous) => {
-                RelationalError { kind: RelationalErrorKind::AmbiguousColumn(name.clone()), ..error }
-            }
-            RelationalErrorKind::WrongArguments { function, .. } => {
-                let span = calls.get(&function.to_lowercase()).copied();
-                error.at(span)
-            }
-            _ => error,
-        })
-    }
-
-    fn plan_prepared(
-        &self,
-        request: &QueryRequest,
-        session: &SessionState,
-        prepared: Prepared,
-    ) -> Result<Planned, RelationalError> {
-        let Prepared { query, found } = prepared;
-        let Findings { operations, labels, names_hidden, limit_open, places, past_tables, single_ctes, .. } = found;
-        let reading = reading(request, limit_open);
-        let names = Names {
-            session,
-            table_functions: &self.table_functions,
-            catalog: &*request.catalog,
-            reading: reading.clone(),
-            operations,
-            with_hidden: names_hidden,
-            past_tables,
-            places: RefCell::new(places),
-            relation_planners: [Arc::new(RelationKeys::default())],
-        };
-        let statement = Statement::Query(Box::new(query));
-        let logical = SqlToRel::new_with_options(&names, parser_options()).sql_statement_to_plan(statement)?;
-        let logical = with_shared_rows(logical, &single_ctes)?;
-        let named = logical.clone();
-        self.plan_logical(request, session, logical, limit_open, |typed| result_columns(&named, typed, &labels))
-    }
-
-    /// The plan of a bound query.
-    fn plan_bound(
-        &self,
-        request: &QueryRequest,
-        session: &Arc<SessionState>,
-        bound: &BoundQuery,
-    ) -> Result<Planned, RelationalError> {
-        let limit_open = bound_plan::is_limit_open(bound);
-        let logical = bound_plan::logical_plan(bound, &reading(request, limit_open), session, &*request.catalog)?;
-        self.plan_logical(request, session, logical, limit_open, |_| bound.columns().to_vec())
-    }
-
-    /// The plan of a logical plan; `columns_of` gives the columns of the result by the analyzed one.
+    /// The plan of a logical plan.
     fn plan_logical(
         &self,
         request: &QueryRequest,
         session: &SessionState,
         logical: LogicalPlan,
         limit_open: bool,
-        columns_of: impl FnOnce(&LogicalPlan) -> Vec<ResultColumn>,
     ) -> Result<Planned, RelationalError> {
         current_statement::check()?;
         let options = session.config_options();
         let is_immutable = is_immutable(&logical)?;
         let analyzed = self.analyzer.execute_and_check(logical, options, |_, _| {})?;
-        let columns = columns_of(&analyzed);
+        let columns = request.query.columns().to_vec();
         let parameters = parameter_types(&analyzed)?;
         let one_type = match analyzed.schema().fields().as_ref() {
             [only] => field_type(only),
@@ -387,46 +299,6 @@ impl OptimizerConfig for Optimizing<'_> {
 
     fn function_registry(&self) -> Option<&dyn FunctionRegistry> {
         Some(self.functions)
-    }
-}
-
-/// Whether a column's name, qualified or not, is one of these.
-fn is_among(name: &str, names: &HashSet<String>) -> bool {
-    name.rsplit('.').next().is_some_and(|column| names.contains(&column.trim_matches('"').to_lowercase()))
-}
-
-fn parser_options() -> ParserOptions {
-    ParserOptions::new()
-        .with_parse_float_as_decimal(true)
-        .with_map_string_types_to_utf8view(false)
-        .with_collect_spans(true)
-        .with_default_null_ordering(NullOrdering::NullsFirst)
-}
-
-/// The result's columns: named by the statement's plan, typed by the analyzed one.
-fn result_columns(named: &LogicalPlan, typed: &LogicalPlan, labels: &Labels) -> Vec<ResultColumn> {
-    let named = names_of(named);
-    let types = typed.schema().fields();
-    types
-        .iter()
-        .zip(named.schema().fields())
-        .enumerate()
-        .map(|(index, (field, name))| ResultColumn {
-            label: labels.of(name.name(), declared_name(named, index).as_deref()),
-            ty: result_type(field),
-            nullable: field.is_nullable(),
-        })
-        .collect()
-}
-
-/// The node whose fields are the result's columns: of a set operation, the first part.
-fn names_of(plan: &LogicalPlan) -> &LogicalPlan {
-    match plan {
-        LogicalPlan::Union(union) => union.inputs.first().map_or(plan, |first| names_of(first)),
-        LogicalPlan::Sort(sort) => names_of(&sort.input),
-        LogicalPlan::Limit(limit) => names_of(&limit.input),
-        LogicalPlan::Distinct(Distinct::All(input)) => names_of(input),
-        _ => plan,
     }
 }
 

@@ -16,12 +16,6 @@ use saltwing_expr::{arrow_type, text_at};
 use saltwing_types::SqlType;
 
 use crate::RelationalError;
-use crate::expression::sql_field::field_type;
-
-/// The type in which a field is put out.
-pub(crate) fn result_type(field: &Field) -> SqlType {
-    field_type(field).unwrap_or(SqlType::Varchar(None))
-}
 
 /// The schema of a result's batches.
 pub(crate) fn result_schema(columns: &[ResultColumn]) -> SchemaRef {

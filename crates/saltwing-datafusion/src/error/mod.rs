@@ -13,8 +13,7 @@ use saltwing_catalog::{ArrowSourceError, CatalogError};
 use saltwing_planner::PlannerError;
 use saltwing_types::{ErrorCode, Span, ValueError};
 
-pub(crate) use self::from_datafusion::{OUTER_MARKER, span_of};
-pub(crate) use self::message::in_sql_types;
+pub(crate) use self::from_datafusion::span_of;
 
 /// What to do about a statement that needs more memory than it may use.
 const MEMORY_HELP: &str = "ask for less at a time, or open the database with a larger memory_limit";
@@ -165,11 +164,6 @@ impl RelationalError {
     pub(crate) fn correlated() -> Self {
         Self::not_supported("a correlated subquery of this form")
             .help("name the outer query in the WHERE of the subquery, or join its table instead")
-    }
-
-    /// Whether the names of columns may be the cause, as far as the code says.
-    pub(crate) fn is_of_names(&self) -> bool {
-        matches!(self.code(), ErrorCode::Syntax | ErrorCode::AmbiguousColumn | ErrorCode::DuplicateColumn)
     }
 
     /// A broken invariant.

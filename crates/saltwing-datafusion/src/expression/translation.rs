@@ -1,31 +1,17 @@
 //! The translation of DataFusion's expressions into ours.
 
 use datafusion::logical_expr::{BinaryExpr, Expr as PlanExpr, Operator};
-use saltwing_types::{Expr, Span, ValueError, typing};
+use saltwing_types::{Expr, ValueError, typing};
 
 use crate::RelationalError;
 use crate::expression::expr_function::ExprFunction;
 use crate::expression::literal::to_literal;
-use crate::expression::operation::{Operation, compare_op};
-use crate::expression::operation_function::OperationFunction;
+use crate::expression::operator::compare_op;
 
 /// Where a translation gets the parts that are no operations of ours.
 pub(crate) trait Leaves {
     /// A part as a column, or as the expression that it replaces; `None` if SQL has no type for it.
     fn leaf(&mut self, expr: &PlanExpr) -> Result<Option<Expr>, RelationalError>;
-
-    /// A place to come back to.
-    fn mark(&self) -> usize {
-        0
-    }
-
-    /// Whether a part that is computed elsewhere was put in since.
-    fn computed_since(&self, _mark: usize) -> bool {
-        false
-    }
-
-    /// Forgets what was put in since.
-    fn forget_since(&mut self, _mark: usize) {}
 }
 
 /// The expression as one of ours, typed by our rules; `None` where SQL has no type for it.
@@ -52,15 +38,10 @@ pub(crate) fn translate(expr: &PlanExpr, leaves: &mut dyn Leaves) -> Result<Opti
         PlanExpr::IsNotFalse(e) => one(e, leaves, |e| typing::not(typing::is_truth(e, Some(false))?)),
         PlanExpr::IsNotUnknown(e) => one(e, leaves, |e| typing::not(typing::is_truth(e, None)?)),
         PlanExpr::BinaryExpr(binary) => translate_binary(expr, binary, leaves),
-        PlanExpr::ScalarFunction(call) => {
-            if let Some((operation, span)) = OperationFunction::of(call) {
-                return translate_operation(expr, operation, &call.args, span, leaves);
-            }
-            match ExprFunction::of(call) {
-                Some(own) => translate_call(own, &call.args, leaves),
-                None => leaves.leaf(expr),
-            }
-        }
+        PlanExpr::ScalarFunction(call) => match ExprFunction::of(call) {
+            Some(own) => translate_call(own, &call.args, leaves),
+            None => leaves.leaf(expr),
+        },
         _ => leaves.leaf(expr),
     }
 }
@@ -84,29 +65,6 @@ fn translate_binary(
             }
             None => leaves.leaf(expr),
         },
-    }
-}
-
-fn translate_operation(
-    expr: &PlanExpr,
-    operation: &Operation,
-    args: &[PlanExpr],
-    span: Option<Span>,
-    leaves: &mut dyn Leaves,
-) -> Result<Option<Expr>, RelationalError> {
-    let mark = leaves.mark();
-    let operands: Option<Vec<Expr>> = args.iter().map(|e| translate(e, leaves)).collect::<Result<_, _>>()?;
-    // What a CASE does not choose must not be computed: where parts are computed
-    // elsewhere, so is the CASE.
-    let lazily = operation.is_case() && leaves.computed_since(mark);
-    match operands {
-        Some(operands) if !lazily && !operation.is_nested_array(&operands) => {
-            Ok(Some(operation.build(operands).map_err(|error| error.at(span))?))
-        }
-        _ => {
-            leaves.forget_since(mark);
-            leaves.leaf(expr)
-        }
     }
 }
 

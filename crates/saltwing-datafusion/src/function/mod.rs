@@ -3,8 +3,8 @@
 pub(crate) mod aggregate;
 pub(crate) mod at_time_zone;
 pub(crate) mod bounded_function;
-pub(crate) mod function_names;
 pub(crate) mod native;
 pub(crate) mod registered;
 mod result_size;
 pub(crate) mod row_bytes;
+pub(crate) mod table_functions;

@@ -18,8 +18,8 @@ use super::sources::Sources;
 use super::{Arguments, Lowerer, column_text, first_span, is_one_row};
 use crate::RelationalError;
 use crate::expression::expr_function::{ExprFunction, argument};
-use crate::expression::operation::compare_operator;
-use crate::expression::operation_function::row_of;
+use crate::expression::operator::compare_operator;
+use crate::expression::row_value::row_of;
 use crate::expression::sql_field::field_type;
 use crate::expression::translation::{balanced, translate};
 

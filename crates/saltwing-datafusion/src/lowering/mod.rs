@@ -9,44 +9,34 @@
 //! their keys.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::common::{Column, DFSchema, Result};
-use datafusion::datasource::{provider_as_source, source_as_provider};
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::utils::merge_schema;
-use datafusion::logical_expr::{
-    Distinct, Expr as PlanExpr, ExprSchemable, GroupingSet, LogicalPlan, Operator, SubqueryAlias,
-};
+use datafusion::logical_expr::{Distinct, Expr as PlanExpr, ExprSchemable, LogicalPlan, Operator};
 use saltwing_types::Expr;
 
+use crate::RelationalError;
 use crate::error::span_of;
 use crate::expression::expr_function::{ExprFunction, argument};
 use crate::expression::literal::to_literal;
-use crate::expression::operation::compare_op;
-use crate::expression::operation_function::{OperationFunction, row_of};
-use crate::expression::operation_text;
+use crate::expression::operator::compare_op;
+use crate::expression::row_value::row_of;
 use crate::expression::sql_field::field_type;
 use crate::expression::translation::{Leaves, balanced, chain, translate};
 use crate::function::aggregate::over_moving_frame;
-use crate::scan::table_source::TableSource;
-use crate::{RelationalError, RelationalErrorKind};
 
 mod aggregate;
 mod distinct_on;
 mod frame;
-mod interval_order;
 mod join_coercion;
 mod null_safe;
-mod outer_join;
-pub(crate) mod recursive_types;
 mod set_operation;
 mod sources;
 mod volatile;
 
 pub(crate) use self::null_safe::null_safe;
-use self::outer_join::without_extra_rows;
 use self::sources::Sources;
 
 /// The function that tells which keys a row of a grouping set is grouped by.
@@ -61,7 +51,6 @@ pub(crate) fn lower_plan(plan: LogicalPlan) -> Result<LogicalPlan> {
     let lowerer = Lowerer { schema: &schema };
     let plan = match plan {
         LogicalPlan::Filter(mut filter) => {
-            filter.input = without_extra_rows(&filter.input, &filter.predicate)?;
             filter.predicate = lowerer.condition(filter.predicate)?;
             volatile::kept_in_place(filter)?
         }
@@ -72,11 +61,8 @@ pub(crate) fn lower_plan(plan: LogicalPlan) -> Result<LogicalPlan> {
                 .map(|filter| volatile::tied_to_pairs(filter, &join.left, &join.right));
             set_operation::with_counts(join)?
         }
-        LogicalPlan::Union(union) => LogicalPlan::Union(set_operation::brought_together(union)?),
-        LogicalPlan::RecursiveQuery(query) => LogicalPlan::RecursiveQuery(set_operation::of_one_type(query)?),
-        LogicalPlan::SubqueryAlias(alias) => LogicalPlan::SubqueryAlias(called(alias)),
         LogicalPlan::Distinct(Distinct::On(_)) => distinct_on::with_nullable_columns(lowerer.expressions(plan)?)?,
-        other => interval_order::sorted_by_length(lowerer.expressions(other)?)?,
+        other => lowerer.expressions(other)?,
     };
     plan.recompute_schema()
 }
@@ -90,19 +76,6 @@ pub(crate) fn is_one_row(plan: &LogicalPlan) -> bool {
         }
         _ => false,
     }
-}
-
-/// Tells a table how the statement calls it.
-fn called(mut alias: SubqueryAlias) -> SubqueryAlias {
-    if let LogicalPlan::TableScan(scan) = alias.input.as_ref()
-        && let Ok(provider) = source_as_provider(&scan.source)
-        && let Some(table) = provider.downcast_ref::<TableSource>()
-    {
-        let mut scan = scan.clone();
-        scan.source = provider_as_source(Arc::new(table.called(alias.alias.table())));
-        alias.input = Arc::new(LogicalPlan::TableScan(scan));
-    }
-    alias
 }
 
 /// Lowers the expressions of one node.
@@ -129,12 +102,6 @@ impl Lowerer<'_> {
                 *alias.expr = self.lower(*alias.expr)?;
                 Ok(PlanExpr::Alias(alias))
             }
-            PlanExpr::GroupingSet(set) => self.grouping_set(set),
-            // Its arguments are found among the keys of the groups, which keep their names.
-            PlanExpr::AggregateFunction(mut call) if call.func.name() == GROUPING => {
-                call.params.args = self.named(call.params.args)?;
-                Ok(PlanExpr::AggregateFunction(call))
-            }
             PlanExpr::InSubquery(test) => self.parts(PlanExpr::InSubquery(self.in_subquery(test)?)),
             // A row is taken apart where it is compared.
             row if row_of(&row).is_some() => Ok(row.map_children(|part| Ok(Transformed::yes(self.lower(part)?)))?.data),
@@ -145,22 +112,9 @@ impl Lowerer<'_> {
 
     /// The parts of an expression that stays DataFusion's.
     fn parts(&self, expr: PlanExpr) -> Result<PlanExpr> {
-        if let PlanExpr::ScalarFunction(call) = &expr
-            && let Some((operation, span)) = OperationFunction::of(call)
-        {
-            let args = call.args.iter().map(|arg| self.lower(arg.clone())).collect::<Result<Vec<_>>>()?;
-            let native = OperationFunction::native(call, args, self.schema)?;
-            return native.ok_or_else(|| {
-                let operands: Vec<String> = call.args.iter().map(column_text).collect();
-                let text = operation_text::text(operation, &operands);
-                let text = format!("{text}: there is no such operation on lists, structs and intervals");
-                RelationalError::from(RelationalErrorKind::TypeMismatch(text)).at(span).into()
-            });
-        }
         let lowered = expr.map_children(|part| Ok(Transformed::yes(self.lower(part)?)))?.data;
         let lowered = aggregate::of_typed_values(aggregate::without_idle_order(lowered), self.schema)?;
-        let lowered = over_moving_frame(frame::of_peers(lowered, self.schema)?);
-        interval_order::called_by_length(lowered, self.schema)
+        Ok(over_moving_frame(frame::of_peers(lowered, self.schema)?))
     }
 
     /// An expression whose outermost operation is ours, as one function.
@@ -168,30 +122,11 @@ impl Lowerer<'_> {
         let mut leaves = Arguments { lowerer: self, args: Vec::new(), computed: Vec::new() };
         let translated = translate(&expr, &mut leaves).map_err(|error| error.at(first_span(&expr)))?;
         // Over subqueries and the like, AND, OR and NOT stay DataFusion's: it makes joins of them.
-        let keep = is_logic(&expr) && leaves.computed_since(0);
+        let keep = is_logic(&expr) && leaves.computed.contains(&true);
         match translated {
             Some(own) if !keep => Ok(leaves.into_call(own)),
             _ => self.parts(expr),
         }
-    }
-
-    fn grouping_set(&self, set: GroupingSet) -> Result<PlanExpr> {
-        Ok(PlanExpr::GroupingSet(match set {
-            GroupingSet::Rollup(list) => GroupingSet::Rollup(self.named(list)?),
-            GroupingSet::Cube(list) => GroupingSet::Cube(self.named(list)?),
-            GroupingSet::GroupingSets(sets) => {
-                GroupingSet::GroupingSets(sets.into_iter().map(|set| self.named(set)).collect::<Result<_>>()?)
-            }
-        }))
-    }
-
-    /// Expressions lowered, under the names that they had.
-    fn named(&self, exprs: Vec<PlanExpr>) -> Result<Vec<PlanExpr>> {
-        let named = |expr: PlanExpr| {
-            let name = NamePreserver::new_for_projection().save(&expr);
-            Ok(name.restore(self.lower(expr)?))
-        };
-        exprs.into_iter().map(named).collect()
     }
 
     /// A condition of WHERE, HAVING or ON, taken apart.
@@ -226,13 +161,6 @@ impl Lowerer<'_> {
                     }
                 }
             }
-        }
-        if let PlanExpr::ScalarFunction(call) = &expr
-            && let Some(op) = OperationFunction::of(call).and_then(|(operation, _)| operation.comparison())
-            && let [left, right] = call.args.as_slice()
-        {
-            let (left, right) = (left.clone(), right.clone());
-            return self.comparison(op, &left, &right, expr);
         }
         self.lower(expr)
     }
@@ -299,19 +227,6 @@ impl Leaves for Arguments<'_> {
         });
         Ok(Some(argument(index, name, ty, nullable)))
     }
-
-    fn mark(&self) -> usize {
-        self.args.len()
-    }
-
-    fn computed_since(&self, mark: usize) -> bool {
-        self.computed.iter().skip(mark).any(|computed| *computed)
-    }
-
-    fn forget_since(&mut self, mark: usize) {
-        self.args.truncate(mark);
-        self.computed.truncate(mark);
-    }
 }
 
 /// How texts name an argument.
@@ -320,15 +235,8 @@ fn column_text(expr: &PlanExpr) -> String {
         PlanExpr::Column(Column { name, .. }) | PlanExpr::OuterReferenceColumn(_, Column { name, .. }) => name.clone(),
         PlanExpr::ScalarSubquery(_) => "(subquery)".to_owned(),
         PlanExpr::Literal(value, _) if let Some(literal) = to_literal(value) => literal.to_string(),
-        PlanExpr::ScalarFunction(call) => match (ExprFunction::of(call), OperationFunction::of(call)) {
-            (Some(own), _) => own.to_string(),
-            (None, Some((operation, _))) => {
-                let operands: Vec<String> = call.args.iter().map(column_text).collect();
-                operation_text::text(operation, &operands)
-            }
-            (None, None) => operation_text::shown(&expr.schema_name().to_string()),
-        },
-        other => operation_text::shown(&other.schema_name().to_string()),
+        PlanExpr::ScalarFunction(call) if let Some(own) = ExprFunction::of(call) => own.to_string(),
+        other => other.schema_name().to_string(),
     }
 }
 
@@ -347,7 +255,6 @@ fn first_span(expr: &PlanExpr) -> Option<saltwing_types::Span> {
 /// Whether the outermost operation is in our language.
 fn is_ours(expr: &PlanExpr) -> bool {
     match expr {
-        PlanExpr::ScalarFunction(call) => OperationFunction::of(call).is_some(),
         PlanExpr::BinaryExpr(binary) => is_logic(expr) || compare_op(binary.op).is_some(),
         _ => is_logic(expr),
     }

@@ -14,4 +14,3 @@ mod origin;
 mod pass;
 pub(crate) mod recursion;
 pub(crate) mod scan_rule;
-pub(crate) mod shared;

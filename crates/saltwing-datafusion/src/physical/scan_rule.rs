@@ -114,7 +114,7 @@ fn without_sort(sort: &SortExec) -> Result<Option<Arc<dyn ExecutionPlan>>> {
         .iter()
         .map(|item| {
             let order = if item.options.descending { SortOrder::Desc } else { SortOrder::Asc };
-            let by = match path.table_column(&item.expr) {
+            let by = match path.sorted_column(&item.expr) {
                 Some(column) => OrderBy::Column(column),
                 None => OrderBy::KeyPart(path.key_part(&item.expr)?),
             };
@@ -159,7 +159,7 @@ fn ends_told(node: &Arc<dyn ExecutionPlan>, aggregate: &AggregateExec) -> Result
         };
         let args = call.expressions();
         let column = match args.as_slice() {
-            [arg] => path.table_column(arg),
+            [arg] => path.sorted_column(arg),
             _ => None,
         };
         ends = match (column, ends) {

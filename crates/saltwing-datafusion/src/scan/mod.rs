@@ -6,5 +6,6 @@ mod scan_part;
 pub(crate) mod scan_path;
 pub(crate) mod scan_request;
 pub(crate) mod scan_statistics;
+pub(crate) mod shared_rows;
 pub(crate) mod table_scan;
 pub(crate) mod table_source;

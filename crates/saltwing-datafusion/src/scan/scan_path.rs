@@ -13,6 +13,7 @@ use datafusion::physical_plan::projection::ProjectionExec;
 use saltwing_types::{Expr, SqlType};
 
 use crate::expression::expr_function::ExprFunction;
+use crate::expression::order_form::below_form;
 use crate::scan::table_scan::TableScanExec;
 
 /// The nodes from below an operator down to a scan; none of them changes the order of rows except by grouping.
@@ -68,6 +69,11 @@ impl Path {
     /// The table's column that an expression over the path's output is, if it is one.
     pub(crate) fn table_column(&self, expr: &Arc<dyn PhysicalExpr>) -> Option<usize> {
         self.table_column_below(expr, |expr| expr.downcast_ref::<Column>())
+    }
+
+    /// The table's column by whose order an expression over the path's output sorts, if there is one.
+    pub(crate) fn sorted_column(&self, expr: &Arc<dyn PhysicalExpr>) -> Option<usize> {
+        self.table_column(below_form(expr))
     }
 
     /// The table's column that an expression over the path's output casts, or is, and the types of the casts, the innermost

@@ -29,34 +29,11 @@ pub(crate) struct TableSource {
 }
 
 impl TableSource {
-    /// The table with its columns, and its hidden ones where the statement names one.
-    pub(crate) fn new(of: TableUse, with_hidden: bool) -> Self {
-        let def = of.table.def();
-        let shown = |column: &usize| with_hidden || def.columns.get(*column).is_some_and(|c| !c.hidden);
-        let columns: Vec<usize> = (0..of.table.width()).filter(shown).collect();
+    /// The table with its columns, hidden ones included.
+    pub(crate) fn new(of: TableUse) -> Self {
+        let columns: Vec<usize> = (0..of.table.width()).collect();
         let schema = of.schema(&columns);
         Self { of, schema, columns }
-    }
-
-    /// The same table under another name.
-    pub(crate) fn called(&self, alias: &str) -> Self {
-        let mut called = self.clone();
-        called.of.alias = Some(alias.to_owned());
-        called
-    }
-
-    /// The name that a field's column was declared with.
-    pub(crate) fn declared_name(&self, field: usize) -> Option<String> {
-        let column = *self.columns.get(field)?;
-        let table = &self.of.table;
-        Some(
-            table
-                .def()
-                .columns
-                .get(column)
-                .map_or_else(|| table.schema().field(column).name(), |def| &def.name)
-                .clone(),
-        )
     }
 
     /// Whether nothing bounds a scan with these filters, and with values for these fields.

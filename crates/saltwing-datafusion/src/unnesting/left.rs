@@ -11,7 +11,7 @@ use datafusion::common::{Column, DFSchema, ExprSchema, Result};
 use datafusion::logical_expr::{Aggregate, Expr as PlanExpr, ExprSchemable, Join, LogicalPlan, Operator, Subquery};
 
 use super::references::{is_marker, of_expressions, of_plan};
-use crate::expression::operation_function::row_of;
+use crate::expression::row_value::row_of;
 use crate::expression::translation::chain;
 
 /// Which node an expression stands in.

@@ -50,7 +50,6 @@ use crate::expression::translation::{balanced, chain};
 
 pub(crate) use self::bounded::with_bounded_sides;
 pub(crate) use self::left::without_idle_marks;
-pub(crate) use self::node::is_volatile;
 pub(crate) use self::one_value::prepared;
 
 /// A node without subqueries but those that are left to DataFusion.

@@ -97,11 +97,7 @@ impl Database {
         let guard = Guard { hints: query.hints.clone(), ..self.guard.clone() };
         let catalog = self.catalog.snapshot();
         self.engine.plan(QueryRequest {
-            bound: saltwing_bind::query(&query, &*catalog, params, &[])?,
-            query: *query.query,
-            items: query.items,
-            params: params.values(),
-            subqueries: Vec::new(),
+            query: saltwing_bind::query(&query, &*catalog, &*self.engine, params, &[])?,
             catalog,
             snapshot: self.tables.snapshot().unwrap(),
             context: self.context(),

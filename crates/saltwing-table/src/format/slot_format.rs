@@ -23,7 +23,7 @@ pub(crate) fn width(ty: SqlType) -> Option<usize> {
         Timestamp | UnsignedTimestamp => 12,
         Decimal(Some(_)) | Interval => 16,
         Null | Decimal(None) | Char(_) | Varchar(_) | Binary(_) | Varbinary | VarbinaryEncoded | Uuid | Json
-        | Array(..) => {
+        | Array(..) | Opaque => {
             return None;
         }
     })

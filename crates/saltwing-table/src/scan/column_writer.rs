@@ -70,7 +70,7 @@ impl Values {
             Double | UnsignedDouble => Self::Float64(Vec::with_capacity(capacity)),
             Char(_) | Varchar(_) | Json => Self::Text(Texts::new(capacity)),
             Binary(_) | Varbinary | VarbinaryEncoded | Uuid => Self::Bytes(Texts::new(capacity)),
-            Null | Boolean | Timestamp | UnsignedTimestamp | Decimal(_) | Interval | Array(..) => {
+            Null | Boolean | Timestamp | UnsignedTimestamp | Decimal(_) | Interval | Array(..) | Opaque => {
                 Self::Other(ColumnBuilder::new(ty, capacity))
             }
         }

@@ -220,7 +220,7 @@ fn edges(ty: T) -> Vec<V> {
 pub fn constants(family: TypeFamily) -> Vec<V> {
     let decimal = |text: &str| V::Decimal(text.parse().unwrap());
     match family {
-        TypeFamily::Null => vec![V::Null],
+        TypeFamily::Null | TypeFamily::Opaque => vec![V::Null],
         TypeFamily::Boolean => vec![V::Bool(false), V::Bool(true)],
         TypeFamily::Number => {
             let ints = [1, 0, 2, 3, 5, -1, 127, 128, -128, -129, 2_147_483_647, 2_147_483_648, -2_147_483_649];

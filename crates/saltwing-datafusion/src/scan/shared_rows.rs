@@ -1,10 +1,8 @@
-//! WITH queries that are named more than once and whose rows are others whenever they are computed: `random()` is in them.
+//! The rows of a query that several relations read, and that is computed once: a WITH query with `random()` in it, for example.
 //!
-//! DataFusion puts a copy of a WITH query in the place of each name. Copies with the same rows are one table; copies with random
-//! values are not. So these share their rows: the first that is read computes them, and keeps them for the others.
+//! Each relation has a copy of the query's plan. The first copy that is read computes the rows, and keeps them for the others.
 
 use std::cmp::Ordering;
-use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -12,13 +10,13 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 use async_trait::async_trait;
 use datafusion::catalog::Session;
-use datafusion::common::tree_node::{Transformed, TreeNodeRecursion};
+use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{DFSchemaRef, Result};
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::logical_expr::physical_planning_context::PhysicalPlanningContext;
 use datafusion::logical_expr::{
-    Expr as PlanExpr, Extension, LogicalPlan, SubqueryAlias, UserDefinedLogicalNode, UserDefinedLogicalNodeCore,
+    Expr as PlanExpr, Extension, LogicalPlan, UserDefinedLogicalNode, UserDefinedLogicalNodeCore,
 };
 use datafusion::physical_expr::{Distribution, EquivalenceProperties, PhysicalExpr};
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
@@ -29,36 +27,6 @@ use futures::lock::Mutex;
 use futures::{StreamExt, TryStreamExt, stream};
 
 use crate::RelationalError;
-use crate::unnesting::is_volatile;
-
-/// The statement's plan, as it came of its text, with its volatile WITH queries computed once. `names` are those of WITH queries, each
-/// of a single one: copies of it are alike.
-pub(crate) fn with_shared_rows(plan: LogicalPlan, names: &HashSet<String>) -> Result<LogicalPlan> {
-    let mut copies: HashMap<SubqueryAlias, usize> = HashMap::new();
-    plan.apply_with_subqueries(|node| {
-        if let LogicalPlan::SubqueryAlias(alias) = node
-            && names.contains(alias.alias.table())
-            && is_volatile(&alias.input)?
-        {
-            *copies.entry(alias.clone()).or_default() += 1;
-        }
-        Ok(TreeNodeRecursion::Continue)
-    })?;
-    let several = copies.into_iter().filter(|(_, count)| *count > 1);
-    let shared: HashMap<SubqueryAlias, SharedRows> =
-        several.enumerate().map(|(number, (alias, _))| (alias, SharedRows::new(number))).collect();
-    if shared.is_empty() {
-        return Ok(plan);
-    }
-    let rewritten = plan.transform_down_with_subqueries(|node| {
-        let LogicalPlan::SubqueryAlias(alias) = &node else { return Ok(Transformed::no(node)) };
-        let Some(rows) = shared.get(alias) else { return Ok(Transformed::no(node)) };
-        let input = Arc::new(rows.clone().of(alias.input.as_ref().clone()));
-        let alias = SubqueryAlias::try_new(input, alias.alias.clone())?;
-        Ok(Transformed::yes(LogicalPlan::SubqueryAlias(alias)))
-    })?;
-    Ok(rewritten.data)
-}
 
 /// The rows that copies share.
 #[derive(Clone, Debug)]

@@ -1,6 +1,29 @@
 //! `text SIMILAR TO pattern` as a regular expression.
 
-use saltwing_types::ValueError;
+use saltwing_sql::expr_span;
+use saltwing_types::{Expr, ValueError, typing};
+use sqlparser::ast;
+
+use crate::error::{BindError, BindErrorKind, Result};
+use crate::lower::escape_of;
+
+/// `text SIMILAR TO pattern`.
+///
+/// # Errors
+/// A pattern that is no literal, or is not well formed.
+pub(crate) fn similar_to(
+    text: Expr,
+    pattern: &ast::Expr,
+    escape: Option<&ast::ValueWithSpan>,
+    negated: bool,
+) -> Result<Expr> {
+    let ast::Expr::Value(ast::ValueWithSpan { value: ast::Value::SingleQuotedString(literal), .. }) = pattern else {
+        let error = BindErrorKind::NotSupported("SIMILAR TO with a pattern that is no literal".into());
+        return Err(BindError::from(error).at(expr_span(pattern)).help("write ~ with a regular expression"));
+    };
+    let pattern = typing::string(as_regexp(literal, escape_of(escape)?)?);
+    Ok(typing::regexp(text, pattern, false, negated)?)
+}
 
 /// The regular expression that matches the texts that a pattern of SQL's SIMILAR TO matches as a whole.
 ///
@@ -9,7 +32,7 @@ use saltwing_types::ValueError;
 ///
 /// # Errors
 /// A pattern that ends behind its escape character, or in a bracket.
-pub(super) fn as_regexp(pattern: &str, escape: Option<char>) -> Result<String, ValueError> {
+fn as_regexp(pattern: &str, escape: Option<char>) -> std::result::Result<String, ValueError> {
     let bad = |what: &str| ValueError::BadArgument(format!("'{pattern}' is no pattern of SIMILAR TO: {what}"));
     let mut regexp = String::with_capacity(pattern.len() + 16);
     regexp.push_str("^(?s:");

@@ -1,0 +1,395 @@
+//! Calls of aggregate functions, as columns.
+
+use saltwing_sql::expr_span;
+use saltwing_types::{CompareOp, EngineOperation, Expr, Function, SqlType, Value, ValueError, number, typing};
+use sqlparser::ast::{
+    self, DuplicateTreatment, FunctionArg, FunctionArgExpr, FunctionArgumentClause, FunctionArgumentList,
+    FunctionArguments, NullTreatment,
+};
+
+use crate::aggregate::{AggregateCall, AggregateFunction};
+use crate::call::{star_of, typed};
+use crate::collector::Collector;
+use crate::engine::{EngineAggregate, EngineFunctionKind};
+use crate::error::{BindError, BindErrorKind, Result};
+use crate::lower::{Lower, LowerError, Lowerer, Queries, foreign};
+use crate::select::direction;
+use crate::tree::GroupCall;
+use crate::window_call::SortKey;
+
+/// The function that tells which keys a group is not grouped by.
+const GROUPING: &str = "grouping";
+
+/// Phoenix's aggregates of the first values in an order, and of the last ones.
+const FIRST_VALUES: &str = "first_values";
+const LAST_VALUES: &str = "last_values";
+
+/// Aggregates of one value, whose share of the values below it Phoenix asks for.
+const PERCENT_RANK: &str = "percent_rank";
+
+/// Aggregates whose result depends on the order of their values, beside those of ordered sets.
+const ORDERED: [&str; 5] = ["array_agg", "first_value", "last_value", "nth_value", "string_agg"];
+
+/// What stands in a call of an aggregate function.
+struct Written<'a> {
+    e: &'a ast::Expr,
+    call: &'a ast::Function,
+    list: &'a FunctionArgumentList,
+    name: String,
+}
+
+impl<'a> Written<'a> {
+    /// `None` if it is no call by one name with brackets.
+    fn of(e: &'a ast::Expr, call: &'a ast::Function) -> Option<Self> {
+        let ([part], FunctionArguments::List(list)) = (call.name.0.as_slice(), &call.args) else { return None };
+        Some(Self { e, call, list, name: part.as_ident()?.value.to_lowercase() })
+    }
+
+    fn is_distinct(&self) -> bool {
+        self.list.duplicate_treatment == Some(DuplicateTreatment::Distinct)
+    }
+
+    /// The arguments, if they are expressions without names.
+    fn exprs(&self) -> Option<Vec<&'a ast::Expr>> {
+        let expr = |argument: &'a FunctionArg| match argument {
+            FunctionArg::Unnamed(FunctionArgExpr::Expr(e)) => Some(e),
+            _ => None,
+        };
+        self.list.args.iter().map(expr).collect()
+    }
+
+    /// The order behind the arguments, or that of WITHIN GROUP.
+    fn order_by(&self) -> &'a [ast::OrderByExpr] {
+        let within = self.list.clauses.iter().find_map(|clause| match clause {
+            FunctionArgumentClause::OrderBy(order_by) => Some(order_by.as_slice()),
+            _ => None,
+        });
+        within.unwrap_or(&self.call.within_group)
+    }
+
+    fn ignores_nulls(&self) -> bool {
+        let treatment = FunctionArgumentClause::IgnoreOrRespectNulls(NullTreatment::IgnoreNulls);
+        self.call.null_treatment == Some(NullTreatment::IgnoreNulls) || self.list.clauses.contains(&treatment)
+    }
+
+    fn name_span(&self) -> Option<saltwing_types::Span> {
+        let name = self.call.name.0.first().and_then(|part| part.as_ident());
+        name.and_then(|name| expr_span(&ast::Expr::Identifier(name.clone())))
+    }
+}
+
+impl Lowerer<'_> {
+    /// The column that stands for a call of an aggregate function; `None` if it is of no aggregate function.
+    pub(crate) fn aggregate(
+        &self,
+        e: &ast::Expr,
+        call: &ast::Function,
+    ) -> std::result::Result<Option<Expr>, LowerError> {
+        let Some(written) = Written::of(e, call) else { return Ok(None) };
+        let name = written.name.as_str();
+        let own = AggregateFunction::by_name(name);
+        let kind = self.queries.and_then(|queries| queries.columns().engine.kind(name));
+        let is_of_engine = matches!(kind, Some(EngineFunctionKind::Aggregate | EngineFunctionKind::OrderedSet))
+            && Function::by_name(name).is_none();
+        let is_of_order =
+            matches!(name, FIRST_VALUES | LAST_VALUES) || name == PERCENT_RANK && !call.within_group.is_empty();
+        if own.is_none() && !is_of_engine && !is_of_order && name != GROUPING {
+            return Ok(None);
+        }
+        let Some(collector) = self.collector else {
+            return if self.clause.is_some() { self.misplaced("aggregate functions", e).map(Some) } else { Ok(None) };
+        };
+        let queries = || self.queries.ok_or_else(|| unsupported(&written));
+        match (name, own) {
+            (GROUPING, _) => self.grouping(collector, &written).map(Some),
+            (FIRST_VALUES | LAST_VALUES, _) => self.values_of_group(queries()?, collector, &written).map(Some),
+            (PERCENT_RANK, _) if is_of_order => self.percent_rank(collector, &written).map(Some),
+            (_, Some(function)) => match self.own(collector, function, &written)? {
+                Some(column) => Ok(Some(column)),
+                None => self.engine_aggregate(queries()?, collector, &written, written.order_by()).map(Some),
+            },
+            _ => self.engine_aggregate(queries()?, collector, &written, written.order_by()).map(Some),
+        }
+    }
+
+    /// The column of a call of GROUPING.
+    fn grouping(&self, collector: &Collector<'_>, written: &Written<'_>) -> Lower {
+        let Some(keys) = written.exprs() else { return foreign("this form of GROUPING", written.e) };
+        let inner = self.of_rows();
+        let keys = keys.into_iter().map(|key| inner.lower(key)).collect::<std::result::Result<Vec<_>, _>>()?;
+        Ok(collector.grouping(keys, written.e.to_string(), expr_span(written.e)))
+    }
+
+    /// A call in a form that the direct path computes, too; `None` of other forms.
+    fn own(
+        &self,
+        collector: &Collector<'_>,
+        function: AggregateFunction,
+        written: &Written<'_>,
+    ) -> std::result::Result<Option<Expr>, LowerError> {
+        let Written { call, list, .. } = *written;
+        let plain = call.within_group.is_empty() && call.null_treatment.is_none() && list.clauses.is_empty();
+        let [FunctionArg::Unnamed(argument)] = list.args.as_slice() else { return Ok(None) };
+        if !plain {
+            return Ok(None);
+        }
+        let argument = match argument {
+            FunctionArgExpr::Wildcard if function == AggregateFunction::Count => None,
+            FunctionArgExpr::Expr(argument) => Some(self.of_rows().lower(argument)?),
+            _ => return Ok(None),
+        };
+        // It may belong to a query around this one.
+        if argument.as_ref().is_some_and(|argument| collector.is_of_outer_rows(argument)) {
+            return Err(unsupported(written));
+        }
+        let sums = !matches!(function, AggregateFunction::Count | AggregateFunction::Min | AggregateFunction::Max);
+        // A sum of what has no type is one of BIGINTs.
+        let argument = match argument {
+            Some(argument) if sums && matches!(argument.sql_type(), None | Some(SqlType::Null)) => {
+                Some(typing::cast(argument, SqlType::BigInt)?)
+            }
+            other => other,
+        };
+        let ty = match &argument {
+            None => SqlType::BigInt,
+            Some(argument) => function.result_type(argument, argument.sql_type().unwrap_or(SqlType::Null))?,
+        };
+        let has_extreme = matches!(function, AggregateFunction::Min | AggregateFunction::Max);
+        let distinct = written.is_distinct() && !has_extreme;
+        // Either of two equal floats may be kept, and the sum depends on which: the relational engine keeps one.
+        let keeps_one = distinct && (function == AggregateFunction::Avg || ty == SqlType::Double || argument.is_none());
+        if keeps_one || argument.as_ref().is_some_and(|argument| argument.sql_type() == Some(SqlType::Opaque)) {
+            return Ok(None);
+        }
+        let filter = self.filter(written)?;
+        let counts_rows = function == AggregateFunction::Count && !distinct;
+        let argument = argument.filter(|argument| !(counts_rows && is_always_known(argument)));
+        let name = expr_span(written.e).map_or_else(|| function.name().to_owned(), |_| written.e.to_string());
+        let call = AggregateCall { function, argument, distinct, filter, ty };
+        let nullable = function != AggregateFunction::Count;
+        Ok(Some(collector.column(GroupCall::Own(call), ty, nullable, name)))
+    }
+
+    fn filter(&self, written: &Written<'_>) -> std::result::Result<Option<Expr>, LowerError> {
+        let inner = self.of_rows();
+        let filter = written.call.filter.as_ref();
+        filter.map(|filter| Ok(typing::condition(inner.lower(filter)?)?)).transpose()
+    }
+
+    /// A call that only the engine computes.
+    fn engine_aggregate(
+        &self,
+        queries: &dyn Queries,
+        collector: &Collector<'_>,
+        written: &Written<'_>,
+        order_by: &[ast::OrderByExpr],
+    ) -> Lower {
+        let args = match written.exprs() {
+            Some(args) => args,
+            None => return self.with_star(queries, collector, written),
+        };
+        let inner = self.of_rows();
+        let args = args.into_iter().map(|arg| inner.lower(arg)).collect::<std::result::Result<Vec<_>, _>>()?;
+        self.engine_column(queries, collector, written, args, order_by)
+    }
+
+    fn engine_column(
+        &self,
+        queries: &dyn Queries,
+        collector: &Collector<'_>,
+        written: &Written<'_>,
+        mut args: Vec<Expr>,
+        order_by: &[ast::OrderByExpr],
+    ) -> Lower {
+        let other = |clause: &FunctionArgumentClause| {
+            !matches!(clause, FunctionArgumentClause::OrderBy(_) | FunctionArgumentClause::IgnoreOrRespectNulls(_))
+        };
+        if written.list.clauses.iter().any(other) {
+            return Err(unsupported(written));
+        }
+        let (columns, inner) = (queries.columns(), self.of_rows());
+        let name = match written.name.as_str() {
+            FIRST_VALUES | LAST_VALUES => "array_agg".to_owned(),
+            other => other.to_owned(),
+        };
+        let mut keys: Vec<SortKey> = Vec::with_capacity(order_by.len());
+        for item in order_by {
+            let key = inner.sort_key(item)?;
+            // The engine counts on an order in which no key stands twice.
+            if !keys.iter().any(|known| known.expr == key.expr) {
+                keys.push(key);
+            }
+        }
+        match columns.engine.kind(&name) {
+            Some(EngineFunctionKind::OrderedSet) => of_ordered_set(&mut args, &keys, written)?,
+            _ if !ORDERED.contains(&name.as_str()) => {
+                if !written.call.within_group.is_empty() {
+                    let text = format!("{} with WITHIN GROUP", name.to_uppercase());
+                    return Err(BindError::from(BindErrorKind::NotSupported(text)).at(written.name_span()).into());
+                }
+                keys.clear();
+            }
+            _ => {}
+        }
+        check_constants(&name, &args, written)?;
+        if args.iter().any(|argument| collector.is_of_outer_rows(argument)) {
+            return Err(unsupported(written));
+        }
+        let distinct = written.is_distinct();
+        let filter = self.filter(written)?;
+        let ignore_nulls = written.ignores_nulls();
+        let mut call =
+            EngineAggregate { name, args, distinct, order_by: keys, filter, ignore_nulls, ty: SqlType::Opaque };
+        let span = written.name_span();
+        let ty = columns.engine.aggregate(&call, &columns.opaque).map_err(|error| error.at(span))?;
+        call.ty = ty.ty;
+        let column = collector.column(GroupCall::Engine(call), ty.ty, ty.nullable, written.e.to_string());
+        if let (SqlType::Opaque, Expr::Column(column)) = (ty.ty, &column) {
+            columns.opaque.put(column.index, ty.data_type);
+        }
+        Ok(column)
+    }
+
+    /// `COUNT(t.*)` counts rows if `t` is the only table, as all of its rows are there.
+    fn with_star(&self, queries: &dyn Queries, collector: &Collector<'_>, written: &Written<'_>) -> Lower {
+        let Some(star) = written.list.args.iter().find_map(star_of) else { return Err(unsupported(written)) };
+        let at = written.name_span();
+        if written.name != "count" || written.list.args.len() != 1 {
+            let text = format!("{star} is no argument of {}", written.name.to_uppercase());
+            let error = BindError::from(BindErrorKind::Syntax(text)).at(at);
+            return Err(error.help("COUNT(*) counts rows").into());
+        }
+        if written.is_distinct() || star != "*" && !self.scope.is_of_one_relation() {
+            let distinct = if written.is_distinct() { "DISTINCT " } else { "" };
+            let error = BindError::from(BindErrorKind::NotSupported(format!("COUNT({distinct}{star})"))).at(at);
+            let help = "COUNT(*) counts rows, COUNT(c) those where the column c is not NULL";
+            return Err(error.help(help).into());
+        }
+        if !written.list.clauses.is_empty() {
+            return self.engine_column(queries, collector, written, Vec::new(), &[]);
+        }
+        let filter = self.filter(written)?;
+        let (function, ty) = (AggregateFunction::Count, SqlType::BigInt);
+        let call = AggregateCall { function, argument: None, distinct: false, filter, ty };
+        Ok(collector.column(GroupCall::Own(call), ty, false, written.e.to_string()))
+    }
+
+    /// `FIRST_VALUES(v, n) WITHIN GROUP (ORDER BY k)` is `array_slice(array_agg(v ORDER BY k), 1, n)`. LAST_VALUES has the last value
+    /// first, as in Phoenix.
+    fn values_of_group(&self, queries: &dyn Queries, collector: &Collector<'_>, written: &Written<'_>) -> Lower {
+        let refused = || {
+            let text = "FIRST_VALUES or LAST_VALUES of this form".to_owned();
+            let help =
+                "write FIRST_VALUES(value, count) WITHIN GROUP (ORDER BY expression); the count is a number above 0";
+            BindError::from(BindErrorKind::NotSupported(text)).at(written.name_span()).help(help)
+        };
+        let exprs = written.exprs().unwrap_or_default();
+        let [value, count] = exprs.as_slice() else { return Err(refused().into()) };
+        let inner = self.of_rows();
+        let (value, count) = (inner.lower(value)?, inner.lower(count)?);
+        let is_count = matches!(count, Expr::Literal(Value::Int(1..=4_294_967_295), _));
+        if !is_count || written.call.within_group.is_empty() {
+            return Err(refused().into());
+        }
+        let mut order = written.call.within_group.clone();
+        for key in order.iter_mut().filter(|_| written.name == LAST_VALUES) {
+            let ascends = key.options.asc.unwrap_or(true);
+            key.options.nulls_first = Some(!key.options.nulls_first.unwrap_or(ascends));
+            key.options.asc = Some(!ascends);
+        }
+        let values = self.engine_column(queries, collector, written, vec![value], &order)?;
+        let first = Expr::Literal(Value::Int(1), SqlType::BigInt);
+        let slice = EngineOperation::Function("array_slice".into());
+        typed(queries, slice, vec![values, first, count], expr_span(written.e))
+    }
+
+    /// `PERCENT_RANK(v) WITHIN GROUP (ORDER BY x)` is `AVG(CAST(x <= v AS INTEGER))`, the share of the values that are not above `v`; with
+    /// DESC the share of those above it, as in Phoenix.
+    fn percent_rank(&self, collector: &Collector<'_>, written: &Written<'_>) -> Lower {
+        let exprs = written.exprs().unwrap_or_default();
+        let ([value], [order]) = (exprs.as_slice(), written.call.within_group.as_slice()) else {
+            let error = BindError::from(BindErrorKind::NotSupported("PERCENT_RANK of this form".into()));
+            let help = "write PERCENT_RANK(value) WITHIN GROUP (ORDER BY expression)";
+            return Err(error.at(written.name_span()).help(help).into());
+        };
+        let inner = self.of_rows();
+        let op = if order.options.asc == Some(false) { CompareOp::Gt } else { CompareOp::LtEq };
+        let counts = typing::compare(op, inner.lower(&order.expr)?, inner.lower(value)?)?;
+        let argument = Some(typing::cast(counts, SqlType::Integer)?);
+        let (function, ty, filter) = (AggregateFunction::Avg, SqlType::Double, self.filter(written)?);
+        let call = AggregateCall { function, argument, distinct: false, filter, ty };
+        Ok(collector.column(GroupCall::Own(call), ty, true, written.e.to_string()))
+    }
+
+    pub(crate) fn sort_key(&self, item: &ast::OrderByExpr) -> std::result::Result<SortKey, LowerError> {
+        if item.with_fill.is_some() {
+            return Err(LowerError::Unsupported("WITH FILL".into(), expr_span(&item.expr)));
+        }
+        let (order, nulls_first) = direction(&item.options);
+        Ok(SortKey { expr: self.lower(&item.expr)?, order, nulls_first })
+    }
+}
+
+/// Puts the value that an ordered set is of before the other arguments.
+fn of_ordered_set(args: &mut Vec<Expr>, keys: &[SortKey], written: &Written<'_>) -> Result<()> {
+    let refused = |text: &str| Err(BindError::from(BindErrorKind::Syntax(text.to_owned())).at(written.name_span()));
+    if keys.is_empty() {
+        return Ok(());
+    }
+    let [SortKey { expr, .. }] = keys else {
+        return refused("WITHIN GROUP takes one expression to order by");
+    };
+    // `quantile_cont(value, share ORDER BY value)`.
+    if written.call.within_group.is_empty() && args.len() > 1 {
+        args.remove(0);
+    }
+    args.insert(0, expr.clone());
+    Ok(())
+}
+
+/// # Errors
+/// A constant that a function does not take: NTH_VALUE counts from 1, percentiles take a share.
+fn check_constants(name: &str, args: &[Expr], written: &Written<'_>) -> Result<()> {
+    let span = |place: usize| written.exprs().and_then(|exprs| exprs.get(place).copied()).and_then(expr_span);
+    match (name, args) {
+        ("nth_value", [_, place]) => check_nth_value(place).map_err(|error| error.at(span(1))),
+        ("percentile_cont" | "percentile_disc", [.., Expr::Literal(share, _)]) if !is_share(share) => {
+            let text =
+                format!("{} takes a constant from 0 to 1, and {} is none", name.to_uppercase(), number::to_f64(share));
+            Err(BindError::from(ValueError::BadArgument(text)).at(span(0)))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// # Errors
+/// A place of NTH_VALUE below 1.
+pub(crate) fn check_nth_value(place: &Expr) -> Result<()> {
+    match place {
+        Expr::Literal(Value::Int(place @ ..=0), _) => {
+            let text = format!("NTH_VALUE counts from 1, and {place} is no place there");
+            Err(BindError::from(ValueError::BadArgument(text)).help("of the last rows: ORDER BY .. DESC"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether a value is a number from 0 to 1; what is no number is left to the function.
+fn is_share(value: &Value) -> bool {
+    let is_number = matches!(value, Value::Int(_) | Value::Float(_) | Value::Double(_) | Value::Decimal(_));
+    !is_number || (0.0..=1.0).contains(&number::to_f64(value))
+}
+
+fn unsupported(written: &Written<'_>) -> LowerError {
+    LowerError::Unsupported(format!("this form of {}", written.name.to_uppercase()), expr_span(written.e))
+}
+
+/// Whether a value is never NULL, and is there without being computed.
+fn is_always_known(argument: &Expr) -> bool {
+    match argument {
+        Expr::Literal(value, _) => !value.is_null(),
+        // Putting out an instant may fail.
+        Expr::Column(column) => !column.nullable && !column.ty.is_timestamp(),
+        _ => false,
+    }
+}

@@ -1,0 +1,297 @@
+//! Calls of scalar functions, in whatever syntax: of those of the language, and of those that only the relational engine has.
+
+use std::borrow::Cow;
+
+use saltwing_sql::{expr_span, function_of};
+use saltwing_types::{BitOperator, EngineOperation, Expr, Function, Span, SqlType, ValueError, typing};
+use sqlparser::ast::{self, BinaryOperator, FunctionArg, FunctionArgExpr, FunctionArguments};
+
+use crate::date_field::check_date_field;
+use crate::engine::EngineFunctionKind;
+use crate::error::{BindError, BindErrorKind};
+use crate::from_function::UNNEST;
+use crate::lower::{Lower, Lowerer, Queries, cast_type, foreign};
+use crate::similar::similar_to;
+
+/// The engine's function for `AT TIME ZONE`, which no statement can name.
+pub const AT_TIME_ZONE: &str = "__saltwing_at_time_zone";
+
+/// The engine's function for a field of an instant that the language does not have.
+const DATE_PART: &str = "date_part";
+
+impl Lowerer<'_> {
+    /// A call of a function, of an aggregate function or of a window function, or an operator that is one.
+    pub(crate) fn call(&self, e: &ast::Expr) -> Lower {
+        if let ast::Expr::Function(call) = e {
+            if let Some(over) = &call.over {
+                return match self.windows {
+                    Some(windows) => self.window(windows, e, call, over),
+                    None => self.misplaced("window functions", e),
+                };
+            }
+            if let Some(column) = self.aggregate(e, call)? {
+                return Ok(column);
+            }
+        }
+        let Some((function, args)) = function_of(e) else { return self.of_engine(e) };
+        let args = args.iter().map(|arg| self.lower(arg)).collect::<std::result::Result<Vec<_>, _>>()?;
+        let is_opaque = |arg: &Expr| arg.sql_type() == Some(SqlType::Opaque);
+        if function.is_nested_array(&args) || args.iter().any(is_opaque) {
+            return self.of_opaque(function, args, e);
+        }
+        Ok(typing::call(function, args)?)
+    }
+
+    /// What the language has no function for.
+    fn of_engine(&self, e: &ast::Expr) -> Lower {
+        let Some(queries) = self.queries else {
+            let what = match e {
+                ast::Expr::Function(call) => format!("the function {}", call.name),
+                ast::Expr::Extract { field, .. } => format!("EXTRACT({field} ..)"),
+                other => format!("`{other}`"),
+            };
+            return foreign(&what, e);
+        };
+        let span = expr_span(e);
+        match e {
+            ast::Expr::Function(call) => self.engine_function(queries, e, call),
+            ast::Expr::Extract { field, expr, .. } => {
+                check_date_field("EXTRACT", &field.to_string(), expr_span(expr))?;
+                let args = vec![typing::string(field.to_string().to_lowercase()), self.lower(expr)?];
+                typed(queries, EngineOperation::Function(DATE_PART.into()), args, span)
+            }
+            ast::Expr::AtTimeZone { timestamp, time_zone } => {
+                let instant = match self.lower(timestamp)? {
+                    text @ Expr::Literal(..) => typing::cast(text, SqlType::Timestamp)?,
+                    other => other,
+                };
+                let args = vec![instant, self.lower(time_zone)?];
+                typed(queries, EngineOperation::Function(AT_TIME_ZONE.into()), args, span)
+            }
+            ast::Expr::SimilarTo { negated, expr, pattern, escape_char } => {
+                Ok(similar_to(self.lower(expr)?, pattern, escape_char.as_ref(), *negated)?)
+            }
+            ast::Expr::Cast {
+                kind: ast::CastKind::TryCast | ast::CastKind::SafeCast,
+                expr,
+                data_type,
+                format: None,
+                ..
+            } => match cast_type(data_type) {
+                Some(ty) => typed(queries, EngineOperation::TryCast(ty), vec![self.lower(expr)?], span),
+                None => foreign(&format!("the type {data_type}"), e),
+            },
+            ast::Expr::BinaryOp { left, op, right } => match bit_operator(op) {
+                Some(op) => {
+                    let args = vec![self.lower(left)?, self.lower(right)?];
+                    typed(queries, EngineOperation::Bits(op), args, span)
+                }
+                None => foreign(&format!("the operator {op}"), e),
+            },
+            other => foreign(&format!("`{other}`"), e),
+        }
+    }
+
+    fn engine_function(&self, queries: &dyn Queries, e: &ast::Expr, call: &ast::Function) -> Lower {
+        let name = call.name.to_string().replace('"', "").to_lowercase();
+        let first = call.name.0.first().and_then(|part| part.as_ident());
+        let span = first.and_then(|name| expr_span(&ast::Expr::Identifier(name.clone()))).or(expr_span(e));
+        let engine = queries.columns().engine;
+        let is_of_ours = Function::by_name(&name).is_some();
+        check_stars(&name, call).map_err(|error| error.at(span))?;
+        match engine.kind(&name) {
+            _ if name == UNNEST => return self.unnest(e, call),
+            Some(EngineFunctionKind::Scalar) => {}
+            _ if is_of_ours || name == "datepart" || name == DATE_PART => {}
+            Some(EngineFunctionKind::Aggregate | EngineFunctionKind::OrderedSet) => {
+                return foreign(&format!("{} here", name.to_uppercase()), e);
+            }
+            Some(EngineFunctionKind::Window) | None => {
+                let error = BindError::from(BindErrorKind::NoSuchFunction(name.clone())).at(span);
+                return Err(match engine.advice(&name) {
+                    Some(advice) => error.help(advice),
+                    None => error,
+                }
+                .into());
+            }
+        }
+        // The engine's function of the same name may make results of any size.
+        let has_size = Function::by_name(&name).is_some_and(|own| own.size.is_some());
+        let Some(args) = plain_args(call).filter(|_| !has_size) else {
+            let text = format!("{} with DISTINCT, named arguments and the like", name.to_uppercase());
+            return Err(BindError::from(BindErrorKind::NotSupported(text)).at(span).into());
+        };
+        if let (DATE_PART | "datepart", Some(field)) = (name.as_str(), args.first())
+            && let ast::Expr::Value(value) = field
+            && let ast::Value::SingleQuotedString(text) = &value.value
+        {
+            check_date_field("DATE_PART", text, expr_span(field))?;
+        }
+        let args = args.into_iter().map(|arg| self.lower(arg)).collect::<std::result::Result<Vec<_>, _>>()?;
+        typed(queries, EngineOperation::Function(name), args, span)
+    }
+
+    /// `UNNEST(array)` as an item of a SELECT.
+    fn unnest(&self, e: &ast::Expr, call: &ast::Function) -> Lower {
+        match (self.unnests, plain_args(call).as_deref()) {
+            (Some(unnests), Some([array])) => {
+                unnests.column(Lowerer { unnests: None, ..*self }.lower(array)?, expr_span(array))
+            }
+            _ => foreign("UNNEST but as a table in FROM, or in an item of SELECT", e),
+        }
+    }
+
+    /// `a[1]`, `t.a[1][2]`, `a[1:2]` and `s['field']`.
+    pub(crate) fn access(&self, e: &ast::Expr, root: &ast::Expr, chain: &[ast::AccessExpr]) -> Lower {
+        let span = expr_span(e);
+        let (root, chain) = column_of_access(root, chain);
+        let mut value = self.lower(&root)?;
+        for access in chain {
+            let ast::AccessExpr::Subscript(subscript) = access else { return foreign(&format!("`{e}`"), e) };
+            value = match subscript {
+                ast::Subscript::Index { index } => {
+                    let index = self.lower(index)?;
+                    match value.sql_type() {
+                        Some(SqlType::Opaque) if index.sql_type().is_some_and(SqlType::is_integer) => {
+                            self.of_opaque(Function::ARRAY_ELEM, vec![value, index], e)?
+                        }
+                        Some(SqlType::Opaque) => self.of_engine_function("get_field", vec![value, index], span, e)?,
+                        _ => typing::call(Function::ARRAY_ELEM, vec![value, index])?,
+                    }
+                }
+                ast::Subscript::Slice { lower_bound: Some(first), upper_bound: Some(last), stride: None } => {
+                    let args = vec![value, self.lower(first)?, self.lower(last)?];
+                    self.of_engine_function("array_slice", args, span, e)?
+                }
+                ast::Subscript::Slice { .. } => return foreign(&format!("`{e}`"), e),
+            };
+        }
+        Ok(value)
+    }
+
+    fn of_engine_function(&self, name: &str, args: Vec<Expr>, span: Option<Span>, e: &ast::Expr) -> Lower {
+        match self.queries {
+            Some(queries) => typed(queries, EngineOperation::Function(name.into()), args, span),
+            None => foreign(&format!("`{e}`"), e),
+        }
+    }
+
+    /// A function of the language over values that SQL has no type for: the engine's function that does the same.
+    fn of_opaque(&self, function: Function, args: Vec<Expr>, e: &ast::Expr) -> Lower {
+        let Some(queries) = self.queries else { return foreign("an array of arrays", e) };
+        let name = match function.name {
+            "COALESCE" | "NULLIF" => function.name.to_lowercase(),
+            "CONCAT" => "array_concat".into(),
+            "REVERSE" => "array_reverse".into(),
+            "LENGTH" => "cardinality".into(),
+            "ARRAY_ELEM" => "array_element".into(),
+            "MAKE_ARRAY" => "make_array".into(),
+            name => name.to_lowercase(),
+        };
+        let is_of_arrays = function.name.contains("ARRAY") || name != function.name.to_lowercase();
+        let is_same = is_of_arrays || matches!(function.name, "COALESCE" | "NULLIF");
+        if !is_same || queries.columns().engine.kind(&name) != Some(EngineFunctionKind::Scalar) {
+            let call = Expr::Call(function, args, SqlType::Opaque);
+            let text = format!("{call}: there is no such operation on lists, structs and intervals");
+            return Err(ValueError::TypeMismatch(text).into());
+        }
+        typed(queries, EngineOperation::Function(name), args, expr_span(e))
+    }
+
+    /// The error of a call that may not stand in the clause.
+    pub(crate) fn misplaced(&self, what: &str, e: &ast::Expr) -> Lower {
+        let Some(clause) = self.clause else { return foreign(what, e) };
+        let help = match what {
+            "window functions" => "QUALIFY takes conditions on them, or a query around this one",
+            _ => "HAVING takes conditions on groups, or a query around this one",
+        };
+        let error = BindError::from(BindErrorKind::Syntax(format!("{what} are not allowed in {clause}")));
+        Err(error.at(expr_span(e)).help(help).into())
+    }
+}
+
+/// The column that an access begins with, `t.a` of `t.a[1]`, and the rest of it.
+fn column_of_access<'e>(
+    root: &'e ast::Expr,
+    chain: &'e [ast::AccessExpr],
+) -> (Cow<'e, ast::Expr>, &'e [ast::AccessExpr]) {
+    let ident = |access: &ast::AccessExpr| match access {
+        ast::AccessExpr::Dot(ast::Expr::Identifier(name)) => Some(name.clone()),
+        _ => None,
+    };
+    let mut parts = match root {
+        ast::Expr::Identifier(name) => vec![name.clone()],
+        ast::Expr::CompoundIdentifier(parts) => parts.clone(),
+        _ => return (Cow::Borrowed(root), chain),
+    };
+    let names: Vec<_> = chain.iter().map_while(ident).collect();
+    if names.is_empty() {
+        return (Cow::Borrowed(root), chain);
+    }
+    let rest = chain.get(names.len()..).unwrap_or_default();
+    parts.extend(names);
+    (Cow::Owned(ast::Expr::CompoundIdentifier(parts)), rest)
+}
+
+/// The arguments of a call without DISTINCT, names and clauses.
+fn plain_args(call: &ast::Function) -> Option<Vec<&ast::Expr>> {
+    let list = match &call.args {
+        FunctionArguments::None => return Some(Vec::new()),
+        FunctionArguments::List(list) => list,
+        FunctionArguments::Subquery(_) => return None,
+    };
+    let is_plain = call.filter.is_none()
+        && call.within_group.is_empty()
+        && call.null_treatment.is_none()
+        && list.duplicate_treatment.is_none()
+        && list.clauses.is_empty();
+    let arg = |arg| match arg {
+        &FunctionArg::Unnamed(FunctionArgExpr::Expr(ref e)) => Some(e),
+        _ => None,
+    };
+    list.args.iter().map(arg).collect::<Option<Vec<_>>>().filter(|_| is_plain)
+}
+
+/// # Errors
+/// A star in a call that counts no rows.
+pub(crate) fn check_stars(name: &str, call: &ast::Function) -> crate::error::Result<()> {
+    let FunctionArguments::List(list) = &call.args else { return Ok(()) };
+    for argument in &list.args {
+        if let Some(star) = star_of(argument) {
+            let text = format!("{star} is no argument of {}", name.to_uppercase());
+            return Err(BindError::from(BindErrorKind::Syntax(text)).help("COUNT(*) counts rows"));
+        }
+    }
+    Ok(())
+}
+
+/// An argument that is `*`, or `t.*`.
+pub(crate) fn star_of(argument: &FunctionArg) -> Option<String> {
+    let (FunctionArg::Unnamed(argument) | FunctionArg::Named { arg: argument, .. }) = argument else { return None };
+    match argument {
+        FunctionArgExpr::Wildcard | FunctionArgExpr::WildcardWithOptions(_) => Some("*".to_owned()),
+        FunctionArgExpr::QualifiedWildcard(table) => Some(format!("{table}.*")),
+        FunctionArgExpr::Expr(star @ (ast::Expr::Wildcard(_) | ast::Expr::QualifiedWildcard(..))) => {
+            Some(star.to_string())
+        }
+        FunctionArgExpr::Expr(_) => None,
+    }
+}
+
+/// A call with the type that the engine gives it.
+pub(crate) fn typed(queries: &dyn Queries, operation: EngineOperation, args: Vec<Expr>, span: Option<Span>) -> Lower {
+    let columns = queries.columns();
+    let ty = columns.engine.scalar(&operation, &args, &columns.opaque).map_err(|error| error.at(span))?;
+    Ok(ty.call(operation, args))
+}
+
+fn bit_operator(op: &BinaryOperator) -> Option<BitOperator> {
+    Some(match op {
+        BinaryOperator::BitwiseAnd => BitOperator::And,
+        BinaryOperator::BitwiseOr => BitOperator::Or,
+        BinaryOperator::BitwiseXor | BinaryOperator::PGBitwiseXor => BitOperator::Xor,
+        BinaryOperator::PGBitwiseShiftLeft => BitOperator::ShiftLeft,
+        BinaryOperator::PGBitwiseShiftRight => BitOperator::ShiftRight,
+        _ => return None,
+    })
+}
