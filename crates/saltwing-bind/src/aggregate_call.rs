@@ -8,12 +8,12 @@ use sqlparser::ast::{
 };
 
 use crate::aggregate::{AggregateCall, AggregateFunction};
-use crate::call::{star_of, typed};
+use crate::call::star_of;
 use crate::collector::Collector;
 use crate::engine::{EngineAggregate, EngineFunctionKind};
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::lower::{Lower, LowerError, Lowerer, Queries, foreign};
-use crate::select::direction;
+use crate::sort_direction::direction;
 use crate::tree::GroupCall;
 use crate::window_call::SortKey;
 
@@ -300,7 +300,7 @@ impl Lowerer<'_> {
         let values = self.engine_column(queries, collector, written, vec![value], &order)?;
         let first = Expr::Literal(Value::Int(1), SqlType::BigInt);
         let slice = EngineOperation::Function("array_slice".into());
-        typed(queries, slice, vec![values, first, count], expr_span(written.e))
+        self.typed(queries, slice, vec![values, first, count], expr_span(written.e))
     }
 
     /// `PERCENT_RANK(v) WITHIN GROUP (ORDER BY x)` is `AVG(CAST(x <= v AS INTEGER))`, the share of the values that are not above `v`; with

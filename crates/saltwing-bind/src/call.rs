@@ -9,9 +9,9 @@ use sqlparser::ast::{self, BinaryOperator, FunctionArg, FunctionArgExpr, Functio
 use crate::date_field::check_date_field;
 use crate::engine::EngineFunctionKind;
 use crate::error::{BindError, BindErrorKind};
-use crate::from_function::UNNEST;
 use crate::lower::{Lower, Lowerer, Queries, cast_type, foreign};
 use crate::similar::similar_to;
+use crate::table_call::UNNEST;
 
 /// The engine's function for `AT TIME ZONE`, which no statement can name.
 pub const AT_TIME_ZONE: &str = "__saltwing_at_time_zone";
@@ -58,7 +58,7 @@ impl Lowerer<'_> {
             ast::Expr::Extract { field, expr, .. } => {
                 check_date_field("EXTRACT", &field.to_string(), expr_span(expr))?;
                 let args = vec![typing::string(field.to_string().to_lowercase()), self.lower(expr)?];
-                typed(queries, EngineOperation::Function(DATE_PART.into()), args, span)
+                self.typed(queries, EngineOperation::Function(DATE_PART.into()), args, span)
             }
             ast::Expr::AtTimeZone { timestamp, time_zone } => {
                 let instant = match self.lower(timestamp)? {
@@ -66,7 +66,7 @@ impl Lowerer<'_> {
                     other => other,
                 };
                 let args = vec![instant, self.lower(time_zone)?];
-                typed(queries, EngineOperation::Function(AT_TIME_ZONE.into()), args, span)
+                self.typed(queries, EngineOperation::Function(AT_TIME_ZONE.into()), args, span)
             }
             ast::Expr::SimilarTo { negated, expr, pattern, escape_char } => {
                 Ok(similar_to(self.lower(expr)?, pattern, escape_char.as_ref(), *negated)?)
@@ -78,13 +78,13 @@ impl Lowerer<'_> {
                 format: None,
                 ..
             } => match cast_type(data_type) {
-                Some(ty) => typed(queries, EngineOperation::TryCast(ty), vec![self.lower(expr)?], span),
+                Some(ty) => self.typed(queries, EngineOperation::TryCast(ty), vec![self.lower(expr)?], span),
                 None => foreign(&format!("the type {data_type}"), e),
             },
             ast::Expr::BinaryOp { left, op, right } => match bit_operator(op) {
                 Some(op) => {
                     let args = vec![self.lower(left)?, self.lower(right)?];
-                    typed(queries, EngineOperation::Bits(op), args, span)
+                    self.typed(queries, EngineOperation::Bits(op), args, span)
                 }
                 None => foreign(&format!("the operator {op}"), e),
             },
@@ -128,7 +128,7 @@ impl Lowerer<'_> {
             check_date_field("DATE_PART", text, expr_span(field))?;
         }
         let args = args.into_iter().map(|arg| self.lower(arg)).collect::<std::result::Result<Vec<_>, _>>()?;
-        typed(queries, EngineOperation::Function(name), args, span)
+        self.typed(queries, EngineOperation::Function(name), args, span)
     }
 
     /// `UNNEST(array)` as an item of a SELECT.
@@ -141,7 +141,7 @@ impl Lowerer<'_> {
         }
     }
 
-    /// `a[1]`, `t.a[1][2]`, `a[1:2]` and `s['field']`.
+    /// `a[1]`, `t.a[1][2]` and `s['field']`.
     pub(crate) fn access(&self, e: &ast::Expr, root: &ast::Expr, chain: &[ast::AccessExpr]) -> Lower {
         let span = expr_span(e);
         let (root, chain) = column_of_access(root, chain);
@@ -159,10 +159,6 @@ impl Lowerer<'_> {
                         _ => typing::call(Function::ARRAY_ELEM, vec![value, index])?,
                     }
                 }
-                ast::Subscript::Slice { lower_bound: Some(first), upper_bound: Some(last), stride: None } => {
-                    let args = vec![value, self.lower(first)?, self.lower(last)?];
-                    self.of_engine_function("array_slice", args, span, e)?
-                }
                 ast::Subscript::Slice { .. } => return foreign(&format!("`{e}`"), e),
             };
         }
@@ -171,7 +167,7 @@ impl Lowerer<'_> {
 
     fn of_engine_function(&self, name: &str, args: Vec<Expr>, span: Option<Span>, e: &ast::Expr) -> Lower {
         match self.queries {
-            Some(queries) => typed(queries, EngineOperation::Function(name.into()), args, span),
+            Some(queries) => self.typed(queries, EngineOperation::Function(name.into()), args, span),
             None => foreign(&format!("`{e}`"), e),
         }
     }
@@ -195,7 +191,20 @@ impl Lowerer<'_> {
             let text = format!("{call}: there is no such operation on lists, structs and intervals");
             return Err(ValueError::TypeMismatch(text).into());
         }
-        typed(queries, EngineOperation::Function(name), args, expr_span(e))
+        self.typed(queries, EngineOperation::Function(name), args, expr_span(e))
+    }
+
+    /// A call with the type that the engine gives it.
+    pub(crate) fn typed(
+        &self,
+        queries: &dyn Queries,
+        operation: EngineOperation,
+        args: Vec<Expr>,
+        span: Option<Span>,
+    ) -> Lower {
+        let columns = queries.columns();
+        let ty = columns.engine.scalar(&operation, &args, &columns.opaque).map_err(|error| error.at(span))?;
+        Ok(ty.call(operation, args))
     }
 
     /// The error of a call that may not stand in the clause.
@@ -276,13 +285,6 @@ pub(crate) fn star_of(argument: &FunctionArg) -> Option<String> {
         }
         FunctionArgExpr::Expr(_) => None,
     }
-}
-
-/// A call with the type that the engine gives it.
-pub(crate) fn typed(queries: &dyn Queries, operation: EngineOperation, args: Vec<Expr>, span: Option<Span>) -> Lower {
-    let columns = queries.columns();
-    let ty = columns.engine.scalar(&operation, &args, &columns.opaque).map_err(|error| error.at(span))?;
-    Ok(ty.call(operation, args))
 }
 
 fn bit_operator(op: &BinaryOperator) -> Option<BitOperator> {

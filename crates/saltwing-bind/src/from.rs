@@ -12,12 +12,12 @@ use sqlparser::ast::{
 use crate::as_of::table_as_of;
 use crate::condition::conditions;
 use crate::error::{BindError, BindErrorKind, Result};
-use crate::from_function::{TableCall, is_unnest};
 use crate::lower::Lowerer;
 use crate::plain_query::table_parts;
 use crate::query_binder::{Bound, CteName, OuterScope, QueryBinder, foreign};
 use crate::scope::Scope;
 use crate::subquery_column::SubqueryBinder;
+use crate::table_call::{TableCall, is_unnest};
 use crate::tree::{ExternalSource, JoinKind, Output, Relation, Scan, SubqueryColumn};
 
 /// A relation, and how expressions name its columns.

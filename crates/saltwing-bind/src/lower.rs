@@ -10,13 +10,11 @@ use saltwing_types::{
 };
 use sqlparser::ast::{self, BinaryOperator, UnaryOperator};
 
-use crate::call::typed;
 use crate::collector::Collector;
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::scope::Scope;
 use crate::subquery::{Subquery, placed};
 use crate::tree::ColumnIds;
-use crate::unnest_collector::UnnestCollector;
 use crate::window_collector::WindowCollector;
 
 /// The values of a statement's parameters.
@@ -90,6 +88,12 @@ pub(crate) trait Queries {
     fn subquery(&self, e: &ast::Expr, lowerer: &Lowerer<'_>) -> Lower;
 }
 
+/// Where calls of UNNEST go.
+pub(crate) trait Unnests {
+    /// The column of the elements of an array: the same one for equal arrays.
+    fn column(&self, array: Expr, span: Option<Span>) -> Lower;
+}
+
 /// Lowers expressions over one scope.
 #[derive(Clone, Copy)]
 pub struct Lowerer<'a> {
@@ -106,7 +110,7 @@ pub struct Lowerer<'a> {
     /// Where calls of window functions go; without it there is no place for them.
     pub(crate) windows: Option<&'a WindowCollector<'a>>,
     /// Where calls of UNNEST go; without it there is no place for them.
-    pub(crate) unnests: Option<&'a UnnestCollector<'a>>,
+    pub(crate) unnests: Option<&'a dyn Unnests>,
     /// Where subqueries go; without it there is no place for them.
     pub(crate) queries: Option<&'a dyn Queries>,
     /// The clause, where it takes no aggregate or no window functions.
@@ -143,29 +147,19 @@ fn typed_string(string: &ast::TypedString, e: &ast::Expr) -> Lower {
 /// What names of placeholders for operands begin with; no parameter's does.
 const OPERAND: &str = "operand ";
 
-/// The placeholder for an operand whose value the caller of [`operation`] supplies.
-pub fn operand(place: usize) -> ast::Expr {
+/// The placeholder for an operand whose value the caller supplies.
+pub(crate) fn operand(place: usize) -> ast::Expr {
     ast::Expr::value(ast::Value::Placeholder(format!("{OPERAND}{place}")))
 }
 
 /// The place of the operand that an expression stands for, if it is a placeholder.
-pub fn operand_place(e: &ast::Expr) -> Option<usize> {
+pub(crate) fn operand_place(e: &ast::Expr) -> Option<usize> {
     match e {
         ast::Expr::Value(ast::ValueWithSpan { value: ast::Value::Placeholder(name), .. }) => {
             name.strip_prefix(OPERAND)?.parse().ok()
         }
         _ => None,
     }
-}
-
-/// One operation with the operands that its placeholders stand for, by the typing rules.
-///
-/// # Errors
-/// What the rules refuse.
-pub fn operation(e: &ast::Expr, operands: &[Expr]) -> Result<Expr> {
-    let scope = Scope::empty();
-    let lowerer = Lowerer { operands, ..Lowerer::new(&scope, Params::Open) };
-    lowerer.lower(e).map_err(LowerError::into_error)
 }
 
 /// The value of an expression without columns; `None` of one that has none, or not before it runs.
@@ -345,7 +339,7 @@ impl<'a> Lowerer<'a> {
         let operand = self.lower(operand)?;
         match (cast_type(data_type), self.queries) {
             (Some(ty), Some(queries)) if operand.sql_type() == Some(SqlType::Opaque) => {
-                typed(queries, EngineOperation::Cast(ty), vec![operand], expr_span(e))
+                self.typed(queries, EngineOperation::Cast(ty), vec![operand], expr_span(e))
             }
             (Some(ty), _) => Ok(typing::cast(operand, ty)?),
             (None, _) => foreign(&format!("the type {data_type}"), e),

@@ -3,7 +3,7 @@
 use saltwing_sql::expr_span;
 use saltwing_sql::statement::SourceText;
 use saltwing_types::table::is_same_name;
-use saltwing_types::{Expr, SortOrder, eval, typing};
+use saltwing_types::{Expr, eval, typing};
 use sqlparser::ast::{self, LimitClause, OrderByKind};
 
 use crate::collector::Collector;
@@ -15,6 +15,7 @@ use crate::query_binder::{Bound, QueryBinder, foreign};
 use crate::row_count::RowCount;
 use crate::scope::Scope;
 use crate::select_tree::{Clauses, Distinct, Item, OrderBy, OrderItem, Subqueries};
+use crate::sort_direction::direction;
 use crate::subquery_column::SubqueryBinder;
 use crate::tree::BoundQuery;
 use crate::unnest_collector::UnnestCollector;
@@ -143,14 +144,7 @@ impl SelectBinder<'_> {
     /// ORDER BY: items by position or label, and expressions.
     fn order(&self, items: &[Item]) -> Bound<Vec<OrderItem>> {
         let Some(order_by) = self.clauses.order_by else { return Ok(Vec::new()) };
-        let list = match &order_by.kind {
-            OrderByKind::Expressions(list) => list,
-            OrderByKind::All(options) => {
-                let (order, nulls_first) = direction(options);
-                let item = |place| OrderItem { by: OrderBy::Item(place), order, nulls_first };
-                return Ok((0..items.len()).map(item).collect());
-            }
-        };
+        let OrderByKind::Expressions(list) = &order_by.kind else { return foreign("ORDER BY ALL") };
         list.iter()
             .map(|item| {
                 let by = self.item_or_expr(&item.expr, items)?;
@@ -224,12 +218,6 @@ impl SelectBinder<'_> {
             }
         }
     }
-}
-
-/// The direction of an item of ORDER BY, and whether NULLs come first.
-pub(crate) fn direction(options: &ast::OrderByOptions) -> (SortOrder, bool) {
-    let order = if options.asc == Some(false) { SortOrder::Desc } else { SortOrder::Asc };
-    (order, options.nulls_first.unwrap_or(true))
 }
 
 /// The error of a number in ORDER BY or GROUP BY that is that of no item.

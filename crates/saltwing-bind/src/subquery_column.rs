@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 
 use saltwing_sql::expr_span;
+use saltwing_types::sql_type::TypeFamily;
 use saltwing_types::{ColumnRef, CompareOp, Expr, Span, SqlType, ValueError, typing};
 use sqlparser::ast::{self, Query};
 
@@ -25,6 +26,8 @@ pub(crate) struct SubqueryBinder<'a> {
 struct Found {
     /// How it is written: where it is written again, it is the same column.
     syntax: ast::Expr,
+    /// The value of that.
+    value: Expr,
     column: SubqueryColumn,
 }
 
@@ -58,7 +61,7 @@ impl<'a> SubqueryBinder<'a> {
     fn bound(&self, e: &ast::Expr, parts: Parts<'_>, lowerer: &Lowerer<'_>) -> Lower {
         let values =
             parts.values.iter().map(|value| lowerer.lower(value)).collect::<std::result::Result<Vec<_>, _>>()?;
-        let first_own = self.binder.ids.next();
+        let (first_own, mut negated) = (self.binder.ids.next(), parts.negated);
         let outer = OuterScope { scope: self.scope, around: self.binder.outer };
         let mut query = QueryBinder { outer: Some(&outer), ..*self.binder }.query(parts.query, &[], false)?;
         let (kind, ty, nullable) = match parts.test {
@@ -67,6 +70,15 @@ impl<'a> SubqueryBinder<'a> {
                 check_width(&query, 1)?;
                 let ty = query.output.first().map_or(SqlType::Null, |output| output.column.ty);
                 (SubqueryKind::Scalar, ty, true)
+            }
+            Test::In
+                if let ([value], [member]) = (values.as_slice(), query.output.as_slice())
+                    && !is_exact(value, &member.column) =>
+            {
+                let (op, all) = if negated { (CompareOp::NotEq, true) } else { (CompareOp::Eq, false) };
+                negated = false;
+                let (value, _) = compared(op, value.clone(), member)?;
+                (SubqueryKind::Quantified { value, op, all }, SqlType::Boolean, true)
             }
             Test::In => {
                 let values = self.in_one_form(values, &mut query)?;
@@ -84,8 +96,10 @@ impl<'a> SubqueryBinder<'a> {
         let (index, name) = (self.binder.ids.take(1), kind.name().to_owned());
         let column = ColumnRef { index, name, ty, nullable, span: expr_span(e) };
         let found = SubqueryColumn { column: column.clone(), kind, query, first_own };
-        self.found.borrow_mut().push(Found { syntax: e.clone(), column: found });
-        Ok(Expr::Column(column))
+        let value = Expr::Column(column);
+        let value = if negated { typing::not(value)? } else { value };
+        self.found.borrow_mut().push(Found { syntax: e.clone(), value: value.clone(), column: found });
+        Ok(value)
     }
 
     /// The values before IN, which the columns of the query become comparable with in Arrow: see [`SubqueryKind::In`].
@@ -126,12 +140,10 @@ impl Queries for SubqueryBinder<'_> {
 
     fn subquery(&self, e: &ast::Expr, lowerer: &Lowerer<'_>) -> Lower {
         let Some(parts) = Parts::of(e) else { return foreign("this form of a subquery") };
-        let known = |found: &Found| (found.syntax == *e).then(|| Expr::Column(found.column.column.clone()));
-        let negated = parts.negated;
+        let known = |found: &Found| (found.syntax == *e).then(|| found.value.clone());
         // Nothing may borrow the list while the subquery is bound.
         let known = self.found.borrow().iter().find_map(known);
-        let value = known.map_or_else(|| self.bound(e, parts, lowerer), Ok)?;
-        Ok(if negated { typing::not(value)? } else { value })
+        known.map_or_else(|| self.bound(e, parts, lowerer), Ok)
     }
 }
 
@@ -201,6 +213,24 @@ fn check_width(query: &BoundQuery, width: usize) -> Result<()> {
         _ => format!("row values of {width} and {columns} columns do not compare"),
     };
     Err(BindErrorKind::Syntax(text).into())
+}
+
+/// Whether values that are equal are so in the type to which Arrow brings both sides: not a float and a number of another kind, if the
+/// float does not hold all values of that, and not instants of different units.
+fn is_exact(value: &Expr, member: &ColumnRef) -> bool {
+    let ty = value.sql_type().unwrap_or(SqlType::Null);
+    let holds = |float: SqlType, other: SqlType| {
+        let digits = if float.is_single_float() { 24 } else { 53 };
+        other.is_float() || other.integer_range().is_some_and(|(_, most)| most < 1 << digits)
+    };
+    let is_literal = matches!(value, Expr::Literal(..));
+    match (ty.family(), member.ty.family()) {
+        (TypeFamily::Number, TypeFamily::Number) if ty.is_float() && !is_literal => holds(ty, member.ty),
+        (TypeFamily::Number, TypeFamily::Number) if member.ty.is_float() => holds(member.ty, ty),
+        // Nanoseconds do not reach as far as milliseconds.
+        (TypeFamily::Instant, TypeFamily::Instant) => is_literal || ty.is_timestamp() == member.ty.is_timestamp(),
+        _ => true,
+    }
 }
 
 /// Two sides of an equality in forms that are equal in Arrow where the sides are equal to us, as far as there are such. CHAR is

@@ -4,10 +4,10 @@ use std::cell::RefCell;
 
 use saltwing_types::{Expr, Span};
 
-use crate::from_function::UNNEST;
-use crate::lower::Lower;
+use crate::lower::{Lower, Unnests};
 use crate::query_binder::QueryBinder;
 use crate::subquery_column::SubqueryBinder;
+use crate::table_call::UNNEST;
 use crate::tree::UnnestColumn;
 
 /// Collects the calls of UNNEST in the items of a SELECT, each as a column: an item has a row for each element.
@@ -22,8 +22,14 @@ impl<'a> UnnestCollector<'a> {
         Self { binder, queries, columns: RefCell::default() }
     }
 
-    /// The column of the elements of an array: the same one for equal arrays.
-    pub(crate) fn column(&self, array: Expr, span: Option<Span>) -> Lower {
+    /// The columns, in the order in which the calls were met.
+    pub(crate) fn into_columns(self) -> Vec<UnnestColumn> {
+        self.columns.into_inner()
+    }
+}
+
+impl Unnests for UnnestCollector<'_> {
+    fn column(&self, array: Expr, span: Option<Span>) -> Lower {
         if let Some(known) = self.columns.borrow().iter().find(|known| known.array == array) {
             return Ok(Expr::Column(known.column.clone()));
         }
@@ -32,10 +38,5 @@ impl<'a> UnnestCollector<'a> {
         let elements = Expr::Column(column.column.clone());
         self.columns.borrow_mut().push(column);
         Ok(elements)
-    }
-
-    /// The columns, in the order in which the calls were met.
-    pub(crate) fn into_columns(self) -> Vec<UnnestColumn> {
-        self.columns.into_inner()
     }
 }

@@ -40,7 +40,7 @@ impl Lowerer<'_> {
         let mut arguments = inner.all_of(&written.arguments)?;
         let default =
             if arguments.len() == 3 && !matches!(function, WindowFunction::Engine(_)) { arguments.pop() } else { None };
-        check_offset(&function, arguments.get(1), written.arguments.get(1).copied())?;
+        check_offset(&function, arguments.get(1)).map_err(|error| error.at(name_span(call)))?;
         if let ([argument], true) = (arguments.as_mut_slice(), function.sums())
             && matches!(argument.sql_type(), None | Some(SqlType::Null))
         {
@@ -219,22 +219,22 @@ fn name_span(call: &ast::Function) -> Option<saltwing_types::Span> {
 
 /// # Errors
 /// A second argument that is no number of rows.
-fn check_offset(function: &WindowFunction, offset: Option<&Expr>, written: Option<&ast::Expr>) -> Bound<()> {
+fn check_offset(function: &WindowFunction, offset: Option<&Expr>) -> Result<()> {
     let (Some(offset), false) = (offset, matches!(function, WindowFunction::Engine(_))) else { return Ok(()) };
-    let (name, span) = (function.name(), written.and_then(expr_span));
+    let name = function.name();
     if *function == WindowFunction::NthValue {
-        check_nth_value(offset).map_err(|error| error.at(span))?;
+        check_nth_value(offset)?;
     }
     match offset {
         Expr::Literal(Value::Int(_), _) => Ok(()),
         Expr::Literal(value, _) => {
             let shown = saltwing_types::text::literal(value, typing::natural_type(value));
             let text = format!("{name} takes a number of rows, and {shown} is none");
-            Err(BindError::from(ValueError::BadArgument(text)).at(span).into())
+            Err(ValueError::BadArgument(text).into())
         }
         _ => {
             let text = format!("{name} with a number of rows that is not the same for all rows");
-            Err(BindError::from(BindErrorKind::NotSupported(text)).at(span).into())
+            Err(BindErrorKind::NotSupported(text).into())
         }
     }
 }

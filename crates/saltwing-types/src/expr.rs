@@ -11,7 +11,7 @@ use std::fmt;
 
 use crate::dynamic::DYNAMIC_COLUMNS;
 use crate::function::Volatility;
-use crate::{ArithOp, CompareOp, EngineCall, Function, Span, SqlType, Value, text};
+use crate::{ArithOp, CompareOp, EngineOperation, Function, Span, SqlType, Value, text};
 
 /// A column of the row that an expression is computed over.
 #[derive(Clone, Debug)]
@@ -32,6 +32,21 @@ impl PartialEq for ColumnRef {
     fn eq(&self, other: &Self) -> bool {
         self.index == other.index && self.ty == other.ty
     }
+}
+
+/// A call that no evaluator of ours runs: only a plan of the relational engine may hold one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EngineCall {
+    /// What is called.
+    pub operation: EngineOperation,
+    /// Its arguments.
+    pub args: Vec<Expr>,
+    /// The type of the value.
+    pub ty: SqlType,
+    /// Whether the value can be NULL.
+    pub nullable: bool,
+    /// How long the value stays the same.
+    pub volatility: Volatility,
 }
 
 /// An expression over the columns of one row.
@@ -450,6 +465,35 @@ impl fmt::Display for Expr {
                     write_row(f, args)
                 }
             },
+        }
+    }
+}
+
+impl fmt::Display for EngineCall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let list = |f: &mut fmt::Formatter<'_>, separator: &str| {
+            for (place, arg) in self.args.iter().enumerate() {
+                write!(f, "{}{arg}", if place == 0 { "" } else { separator })?;
+            }
+            Ok(())
+        };
+        match &self.operation {
+            EngineOperation::Function(name) => {
+                write!(f, "{name}(")?;
+                list(f, ", ")?;
+                f.write_str(")")
+            }
+            EngineOperation::Cast(ty) | EngineOperation::TryCast(ty) => {
+                let tries = matches!(self.operation, EngineOperation::TryCast(_));
+                f.write_str(if tries { "TRY_CAST(" } else { "CAST(" })?;
+                list(f, ", ")?;
+                write!(f, " AS {ty})")
+            }
+            EngineOperation::Bits(operator) => {
+                f.write_str("(")?;
+                list(f, &format!(" {} ", operator.as_str()))?;
+                f.write_str(")")
+            }
         }
     }
 }

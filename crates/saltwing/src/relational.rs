@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 use futures_util::{FutureExt, StreamExt};
 use saltwing_access::ScanContext;
-use saltwing_bind::{BoundQuery, ParameterTypes, Params, ResultColumn, candidates};
+use saltwing_bind::{BoundQuery, ParameterTypes, Params, ResultColumn, candidates, check_plan_budget};
 use saltwing_datafusion::{
     Binding, Mode, Planned, QueryRequest, RecursionLimits, RelationalError, RelationalErrorKind, Template,
 };
@@ -160,6 +160,7 @@ impl Session {
         context: ScanContext,
         mode: PlanMode<'_>,
     ) -> Result<Planned, Error> {
+        check_plan_budget(&run.statement.query)?;
         let shared = self.shared();
         let PlanMode { mode, samples } = mode;
         let settings = self.settings();

@@ -4,6 +4,6 @@
 mod compatibility;
 mod golden_keys;
 mod golden_results;
-mod known_differences;
+mod operators;
 mod random;
 mod suite;

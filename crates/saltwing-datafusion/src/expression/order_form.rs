@@ -90,8 +90,10 @@ struct ArrayOrder {
 
 impl ArrayOrder {
     fn new(element: SqlType) -> Result<Self, RelationalError> {
-        let form = form(argument(0, "element", element, true), element)?.map(Evaluator::new);
-        Ok(Self { element, form, signature: Signature::any(1, Volatility::Immutable) })
+        // Elements that are CHAR compare as texts do.
+        let has_form = element == SqlType::Interval;
+        let form = if has_form { form(argument(0, "element", element, true), element)? } else { None };
+        Ok(Self { element, form: form.map(Evaluator::new), signature: Signature::any(1, Volatility::Immutable) })
     }
 
     fn bytes(&self, arrays: &ArrayRef) -> Result<ArrayRef> {

@@ -1,8 +1,7 @@
 //! Comparisons of values of two tables, or of a table and a subquery, whose types differ.
 //!
 //! A join finds its keys only if both sides have one type. So both sides are cast to a type in which equal values stay
-//! equal. The meaning of the comparison is still that of [`typing::compare`]. If no such type exists, IN and INTERSECT
-//! are refused.
+//! equal. The meaning of the comparison is still that of [`typing::compare`].
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -17,63 +16,42 @@ use super::null_safe::null_safe;
 use super::sources::Sources;
 use super::{Arguments, Lowerer, column_text, first_span, is_one_row};
 use crate::RelationalError;
-use crate::expression::expr_function::{ExprFunction, argument};
+use crate::expression::expr_function::argument;
 use crate::expression::operator::compare_operator;
 use crate::expression::row_value::row_of;
 use crate::expression::sql_field::field_type;
 use crate::expression::translation::{balanced, translate};
 
 impl Lowerer<'_> {
-    /// `IN` over a subquery compares as `=` does: a constant takes the type of the subquery's column.
+    /// `IN` over a subquery, both sides in the type in which a join finds its keys. The binder makes an IN of types alone that have one in
+    /// which no value changes.
     pub(super) fn in_subquery(&self, mut test: InSubquery) -> Result<InSubquery> {
-        if row_of(&test.expr).is_some() {
-            return Ok(test);
-        }
         let schema = test.subquery.subquery.schema();
-        let Some(column) = schema.columns().into_iter().next() else { return Ok(test) };
-        let span = first_span(&test.expr);
-        let mut leaves = Arguments { lowerer: self, args: Vec::new(), computed: Vec::new() };
-        let constant = translate(&test.expr, &mut leaves)?.filter(Expr::is_constant);
-        let left = if constant.is_some() { constant } else { self.operand(&test.expr)? };
-        let right = Lowerer { schema }.operand(&PlanExpr::Column(column.clone()))?;
-        if let (Some(left), Some(right)) = (left, right) {
-            let types = left.sql_type().zip(right.sql_type());
-            let met = typing::compare(CompareOp::Eq, left, right).map_err(|e| RelationalError::from(e).at(span))?;
-            if let Expr::Compare(_, left, _) = met
-                && left.is_constant()
-            {
-                *test.expr = ExprFunction::call(*left, Vec::new());
-                return Ok(test);
-            }
-            let Some((a, b)) = types.filter(|(a, b)| !compares_natively(CompareOp::Eq, *a, *b)) else {
-                return Ok(test);
-            };
-            if has_no_common_type(a, b) {
-                let text = format!("{a} IN a subquery of {b}, without a CAST of one side to the other's type,");
-                return Err(RelationalError::not_supported(text).at(span).into());
-            }
-            if let Some((key, true)) = join_key(a, b) {
-                let inner =
-                    Lowerer { schema }.as_type(&PlanExpr::Column(column.clone()), key)?.alias(column.name.clone());
-                let subquery = Projection::try_new(vec![inner], test.subquery.subquery.clone())?;
-                *test.expr = self.as_type(&test.expr, key)?;
-                test.subquery = test.subquery.with_plan(Arc::new(LogicalPlan::Projection(subquery)));
-            }
+        let Some(column) = schema.columns().into_iter().next().filter(|_| row_of(&test.expr).is_none()) else {
+            return Ok(test);
+        };
+        let member = PlanExpr::Column(column.clone());
+        let types = self.type_of(&test.expr)?.zip(Lowerer { schema }.type_of(&member)?);
+        let Some((a, b)) = types.filter(|(a, b)| !compares_natively(CompareOp::Eq, *a, *b)) else { return Ok(test) };
+        if let Some((key, true)) = join_key(a, b) {
+            let inner = Lowerer { schema }.as_type(&member, key)?.alias(column.name);
+            let subquery = Projection::try_new(vec![inner], test.subquery.subquery.clone())?;
+            *test.expr = self.as_type(&test.expr, key)?;
+            test.subquery = test.subquery.with_plan(Arc::new(LogicalPlan::Projection(subquery)));
         }
         Ok(test)
+    }
+
+    fn type_of(&self, expr: &PlanExpr) -> Result<Option<SqlType>> {
+        Ok(field_type(&expr.to_field(self.schema)?.1))
     }
 
     /// The equalities of a join with USING, INTERSECT or EXCEPT: the join keys, and the rest.
     pub(super) fn equalities(&self, join: &mut Join) -> Result<Vec<PlanExpr>> {
         let mut conditions: Vec<PlanExpr> = Vec::new();
         for (left, right) in std::mem::take(&mut join.on) {
-            // INTERSECT and EXCEPT: NULL is equal to NULL, and DataFusion brings the rest together.
+            // INTERSECT and EXCEPT: NULL is equal to NULL, and the sides have one type.
             if join.null_equality == NullEquality::NullEqualsNull {
-                let types = self.check_comparison(CompareOp::Eq, &left, &right)?;
-                if let Some((a, b)) = types.filter(|(a, b)| has_no_common_type(*a, *b)) {
-                    let text = format!("INTERSECT or EXCEPT of {a} and {b}, without a CAST,");
-                    return Err(RelationalError::not_supported(text).into());
-                }
                 join.on.push((left, right));
                 continue;
             }
@@ -212,13 +190,6 @@ fn compares_natively(op: CompareOp, a: SqlType, b: SqlType) -> bool {
         && a.element().is_none()
         // Arrow compares months before days, and days before nanoseconds.
         && a != SqlType::Interval
-}
-
-/// Whether no type of Arrow holds all values of both exactly: a hash join would miss or make up matches.
-fn has_no_common_type(a: SqlType, b: SqlType) -> bool {
-    let widest = |ty: SqlType| ty.integer_range().is_some_and(|(_, max)| max > 1 << 53);
-    let exact = |ty: SqlType| ty.family() == TypeFamily::Number && !ty.is_float() && (!ty.is_integer() || widest(ty));
-    a.is_float() && exact(b) || b.is_float() && exact(a)
 }
 
 /// A type in which values that are equal have equal values, and whether these are the only ones.

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{Column, Result};
-use datafusion::logical_expr::expr::{Exists, InSubquery, SetComparison, SetQuantifier};
+use datafusion::logical_expr::expr::{Exists, InSubquery, SetComparison};
 use datafusion::logical_expr::expr_rewriter::NamePreserver;
 use datafusion::logical_expr::{
-    Aggregate, AggregateUDF, Expr as PlanExpr, FetchType, LogicalPlan, Operator, Projection, SkipType, Subquery,
+    Aggregate, AggregateUDF, Expr as PlanExpr, FetchType, LogicalPlan, Projection, SkipType, Subquery,
 };
 
 use super::left::has_subqueries;
@@ -16,8 +16,7 @@ use super::references::{outer_references, put_in_place};
 use crate::function::aggregate::SingleValue;
 use crate::lowering::is_one_row;
 
-/// A node whose subqueries say which outer columns they name. One that stands for a value gives one row at most;
-/// `= ANY` is `IN`, and `<> ALL` is `NOT IN`: as such they are joins, and lookups.
+/// A node whose subqueries say which outer columns they name. One that stands for a value gives one row at most.
 pub(crate) fn prepared(node: LogicalPlan) -> Result<LogicalPlan> {
     if !has_subqueries(&node) {
         return Ok(node);
@@ -36,14 +35,10 @@ fn prepare(expr: PlanExpr) -> Result<Transformed<PlanExpr>> {
             PlanExpr::Exists(Exists { subquery: with_plan(&subquery, subquery.subquery.clone()), negated })
         }
         PlanExpr::InSubquery(InSubquery { expr, subquery, negated }) => in_members(expr, &subquery, negated)?,
-        PlanExpr::SetComparison(SetComparison { expr, subquery, op, quantifier }) => match (op, &quantifier) {
-            (Operator::Eq, SetQuantifier::Any) => in_members(expr, &subquery, false)?,
-            (Operator::NotEq, SetQuantifier::All) => in_members(expr, &subquery, true)?,
-            _ => {
-                let subquery = with_plan(&subquery, subquery.subquery.clone());
-                PlanExpr::SetComparison(SetComparison { expr, subquery, op, quantifier })
-            }
-        },
+        PlanExpr::SetComparison(SetComparison { expr, subquery, op, quantifier }) => {
+            let subquery = with_plan(&subquery, subquery.subquery.clone());
+            PlanExpr::SetComparison(SetComparison { expr, subquery, op, quantifier })
+        }
         PlanExpr::ScalarSubquery(subquery) => {
             let plan = one_value(subquery.subquery.clone())?;
             PlanExpr::ScalarSubquery(with_plan(&subquery, plan))

@@ -1,0 +1,63 @@
+//! Functions in FROM, as they are written.
+
+use saltwing_sql::expr_span;
+use saltwing_types::Span;
+use sqlparser::ast::{self, FunctionArg, FunctionArgExpr, ObjectName, TableAlias, TableFactor};
+
+use crate::query_binder::{Bound, foreign};
+
+/// The function that gives the elements of arrays, and the name of its column if the statement gives it none.
+pub(crate) const UNNEST: &str = "unnest";
+
+/// A function in FROM.
+pub(crate) struct TableCall<'a> {
+    pub(crate) name: String,
+    pub(crate) span: Option<Span>,
+    pub(crate) args: Vec<&'a ast::Expr>,
+    pub(crate) alias: Option<&'a TableAlias>,
+}
+
+impl<'a> TableCall<'a> {
+    /// `None` if an item of FROM is no function.
+    pub(crate) fn of(factor: &'a TableFactor) -> Option<Bound<Self>> {
+        let of = |name: &ObjectName, args: &'a [FunctionArg], alias: &'a Option<TableAlias>, ordinality: bool| {
+            let span = name.0.first().and_then(|part| part.as_ident());
+            let span = span.and_then(|name| expr_span(&ast::Expr::Identifier(name.clone())));
+            let arg = |arg: &'a FunctionArg| match arg {
+                FunctionArg::Unnamed(FunctionArgExpr::Expr(e)) => Some(e),
+                _ => None,
+            };
+            let name = name.to_string().replace('"', "").to_lowercase();
+            match args.iter().map(arg).collect::<Option<Vec<_>>>() {
+                _ if ordinality => foreign("WITH ORDINALITY"),
+                None => foreign(&format!("{name} with named arguments")),
+                Some(args) => Ok(Self { name, span, args, alias: alias.as_ref() }),
+            }
+        };
+        match factor {
+            TableFactor::Table { name, args: Some(args), alias, with_ordinality, .. } => {
+                Some(of(name, &args.args, alias, *with_ordinality))
+            }
+            TableFactor::Function { name, args, alias, with_ordinality, .. } => {
+                Some(of(name, args, alias, *with_ordinality))
+            }
+            TableFactor::UNNEST { alias, array_exprs, with_offset: false, with_ordinality, .. } => {
+                let (name, args) = (UNNEST.to_owned(), array_exprs.iter().collect());
+                Some(match with_ordinality {
+                    true => foreign("WITH ORDINALITY"),
+                    false => Ok(Self { name, span: None, args, alias: alias.as_ref() }),
+                })
+            }
+            _ => None,
+        }
+    }
+
+    pub(crate) fn is_unnest(&self) -> bool {
+        self.name == UNNEST
+    }
+}
+
+/// Whether an item of FROM is UNNEST, which may name the columns of the items before it.
+pub(crate) fn is_unnest(factor: &TableFactor) -> bool {
+    matches!(TableCall::of(factor), Some(Ok(call)) if call.is_unnest())
+}
