@@ -332,7 +332,14 @@ fn order_of_first(on: &[ColumnRef], sort: &[SortItem]) -> Bound<Vec<SortItem>> {
     let missing = on.iter().filter(|column| !sort.iter().any(|item| item.column == **column));
     let missing = missing.map(|column| SortItem { column: column.clone(), order: SortOrder::Asc, nulls_first: true });
     let (first, rest) = sort.split_at(sort.len().min(on.len()));
-    Ok(first.iter().cloned().chain(missing).chain(rest.iter().cloned()).collect())
+    let mut order: Vec<SortItem> = Vec::with_capacity(sort.len());
+    for item in first.iter().cloned().chain(missing).chain(rest.iter().cloned()) {
+        // A column decides where it stands first.
+        if !order.iter().any(|known| known.column == item.column) {
+            order.push(item);
+        }
+    }
+    Ok(order)
 }
 
 /// The subqueries that keys and calls of aggregate functions name, directly or by other subqueries, and the rest: these have a value for

@@ -234,14 +234,29 @@ fn is_exact(value: &Expr, member: &ColumnRef) -> bool {
 }
 
 /// Two sides of an equality in forms that are equal in Arrow where the sides are equal to us, as far as there are such. CHAR is
-/// compared with other texts without regard to blanks at the end, and is stored without these; intervals are compared by their length.
+/// compared with other texts without regard to blanks at the end, and is stored without these; intervals are compared by their length;
+/// numbers of different types in the type that both have in common.
 fn equality_forms(a: Expr, b: Expr) -> std::result::Result<(Expr, Expr), ValueError> {
     let is_char = |e: &Expr| matches!(e.sql_type(), Some(SqlType::Char(_)));
     let is_interval = |e: &Expr| e.sql_type() == Some(SqlType::Interval);
     let form: fn(Expr) -> std::result::Result<Expr, ValueError> = match (is_char(&a), is_char(&b)) {
         (true, false) | (false, true) => |e| typing::call_named("RTRIM", vec![e]),
         _ if is_interval(&a) && is_interval(&b) => |e| typing::call_named("INTERVAL_SECONDS", vec![e]),
-        _ => return Ok((a, b)),
+        _ => match common_number(&a, &b) {
+            Some(ty) => return Ok((typing::as_type(a, ty)?, typing::as_type(b, ty)?)),
+            None => return Ok((a, b)),
+        },
     };
     Ok((form(a)?, form(b)?))
+}
+
+/// The type of numbers of two types; `None` if they are of one, or no numbers.
+fn common_number(a: &Expr, b: &Expr) -> Option<SqlType> {
+    let (a, b) = a.sql_type().zip(b.sql_type())?;
+    let are_numbers = a != b && [a, b].iter().all(|ty| ty.family() == TypeFamily::Number);
+    are_numbers.then(|| match (a.is_integer() && b.is_integer(), a.is_float() || b.is_float()) {
+        (true, _) => SqlType::BigInt,
+        (_, true) => SqlType::Double,
+        _ => SqlType::Decimal(None),
+    })
 }

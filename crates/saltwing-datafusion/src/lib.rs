@@ -4,8 +4,8 @@
 //! 1. `engine` takes a [`QueryRequest`] to a thread for planning, which `statement` can stop.
 //! 2. `bound_plan` makes the logical plan of the tree to which `saltwing-bind` has bound the query. An expression of our language becomes
 //!    one function that DataFusion does not look into (`expression::expr_function`).
-//! 3. The first analyzer rule (`analyzer`) visits the plan from below. `lowering` brings comparisons between relations into a form in
-//!    which joins find their keys; `unnesting` makes subqueries joins.
+//!    Comparisons between relations stay DataFusion's, in a form in which joins find their keys (`expression::comparison`).
+//! 3. The first analyzer rule (`analyzer`) visits the plan from below, and makes subqueries joins (`unnesting`).
 //! 4. DataFusion's analyzer and optimizer bring filters, limits and columns to the tables (`scan::table_source`). Rules that would
 //!    give wrong rows are corrected (`engine::optimizer`).
 //! 5. `physical::join_order` puts inner joins in an order in which tables can be looked up by key.
@@ -17,7 +17,7 @@
 //! 9. DataFusion's operators pull batches from the scans; `engine::output` gives them the types of the result.
 //!
 //! Each folder imports only those before it: `error`, `statement`, `expression`, `function`, `scan`, `bound_plan`,
-//! `lowering`, `unnesting`, `physical`, `engine`.
+//! `unnesting`, `physical`, `engine`.
 //!
 //! # Invariants
 //! 1. **Our meaning.** Every operation of our language is typed by `saltwing_types::typing` and computed by
@@ -36,7 +36,6 @@ mod engine;
 mod error;
 mod expression;
 mod function;
-mod lowering;
 mod physical;
 mod request;
 mod scan;

@@ -12,7 +12,6 @@ use saltwing_types::SqlType;
 use super::{Planner, Result};
 use crate::RelationalError;
 use crate::expression::order_form::{order_form, without_form};
-use crate::lowering::GROUPING;
 
 impl Planner<'_> {
     pub(super) fn aggregate(
@@ -109,6 +108,9 @@ impl Planner<'_> {
         Ok(PlanExpr::AggregateFunction(call))
     }
 }
+
+/// DataFusion's function that tells which keys a row of a grouping set is grouped by.
+const GROUPING: &str = "grouping";
 
 /// Whether a call gives the least or the greatest CHAR: that of the forms, which compare in Arrow as CHARs do.
 pub(super) fn is_extreme_of_char(function: OwnFunction, ty: SqlType) -> bool {

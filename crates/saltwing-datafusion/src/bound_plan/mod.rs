@@ -5,10 +5,14 @@
 //! the statement gives them, made unique, for EXPLAIN.
 
 mod aggregate;
-mod expression;
+mod counted;
+mod distinct_on;
+pub(crate) mod expression;
+mod frame;
 mod set_operation;
 mod subquery;
 pub(crate) mod translator;
+mod volatile;
 mod window;
 
 use std::collections::{HashMap, HashSet};
@@ -22,7 +26,7 @@ use datafusion::datasource::provider_as_source;
 use datafusion::execution::SessionState;
 use datafusion::logical_expr::expr::Sort as SortExpr;
 use datafusion::logical_expr::{
-    AggregateUDF, Distinct, DistinctOn, Expr as PlanExpr, Join, LogicalPlan, LogicalPlanBuilder, Sort,
+    AggregateUDF, Distinct, DistinctOn, Expr as PlanExpr, Filter, Join, LogicalPlan, LogicalPlanBuilder, Sort,
 };
 use saltwing_bind::{
     BoundQuery, ComputedColumn, ExternalSource, JoinKind, Output, Relation, RowCount, Scan, SetInput, SortItem,
@@ -32,6 +36,8 @@ use saltwing_catalog::CatalogReader;
 use saltwing_plan::Condition;
 use saltwing_types::{ColumnRef, SortOrder, SqlType};
 
+use self::distinct_on::with_nullable_columns;
+use self::volatile::{kept_in_place, tied_to_pairs};
 use crate::RelationalError;
 use crate::expression::internal_name::field_name;
 use crate::expression::order_form::order_form;
@@ -137,7 +143,7 @@ impl Planner<'_> {
             Relation::Filter { input, conditions } => {
                 let input = self.relation(input)?;
                 match self.conditions(conditions)? {
-                    Some(condition) => Ok(LogicalPlanBuilder::from(input).filter(condition)?.build()?),
+                    Some(condition) => kept_in_place(Filter::try_new(condition, Arc::new(input))?),
                     None => Ok(input),
                 }
             }
@@ -193,7 +199,7 @@ impl Planner<'_> {
                 });
                 let (sort, on) = (sort.collect::<Result<_>>()?, on.iter().map(form).collect::<Result<_>>()?);
                 let first = DistinctOn::try_new(on, self.all_columns(columns)?, Some(sort), input)?;
-                Ok(LogicalPlan::Distinct(Distinct::On(first)))
+                with_nullable_columns(LogicalPlan::Distinct(Distinct::On(first)))
             }
             Relation::Sort { input, items } => {
                 let input = Arc::new(self.relation(input)?);
@@ -226,6 +232,7 @@ impl Planner<'_> {
             JoinKind::Anti => JoinType::LeftAnti,
         };
         let filter = self.conditions(conditions)?;
+        let filter = filter.map(|filter| tied_to_pairs(filter, &left, &right));
         let (left, right, constraint) = (Arc::new(left), Arc::new(right), JoinConstraint::On);
         let nulls = NullEquality::NullEqualsNothing;
         Ok(LogicalPlan::Join(Join::try_new(left, right, Vec::new(), filter, join_type, constraint, nulls, false)?))

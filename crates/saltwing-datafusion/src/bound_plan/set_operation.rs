@@ -7,6 +7,7 @@ use saltwing_bind::{SetInput, SetOperator};
 use saltwing_expr::arrow_type;
 use saltwing_types::{ColumnRef, Expr, SqlType};
 
+use super::counted::with_counts;
 use super::{Planner, Result};
 use crate::RelationalError;
 use crate::expression::expr_function::{ExprFunction, argument};
@@ -52,9 +53,14 @@ impl Planner<'_> {
             SetOperator::Intersect { all } | SetOperator::Except { all } => {
                 let [left, right] = <[_; 2]>::try_from(plans)
                     .map_err(|_| RelationalError::bug("INTERSECT and EXCEPT take two queries"))?;
-                match operator {
+                let plan = match operator {
                     SetOperator::Intersect { .. } => LogicalPlanBuilder::intersect(left, right, all)?,
                     _ => LogicalPlanBuilder::except(left, right, all)?,
+                };
+                match plan {
+                    LogicalPlan::Join(join) if all => with_counts(join)?,
+                    _ if all => return Err(RelationalError::bug("INTERSECT ALL or EXCEPT ALL is no join")),
+                    other => other,
                 }
             }
         };

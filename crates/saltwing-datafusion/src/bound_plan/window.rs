@@ -14,16 +14,23 @@ use saltwing_expr::arrow_type;
 use saltwing_types::{Expr, SqlType, Value};
 
 use super::aggregate::is_extreme_of_char;
+use super::frame::of_peers;
 use super::{Planner, Result};
 use crate::RelationalError;
 use crate::expression::literal::to_scalar;
 use crate::expression::order_form::{order_form, without_form};
+use crate::function::aggregate::over_moving_frame;
 
 impl Planner<'_> {
     pub(super) fn windowed(&mut self, input: &Relation, calls: &[WindowColumn]) -> Result<LogicalPlan> {
         let input = self.relation(input)?;
         let mut exprs: Vec<PlanExpr> = input.schema().columns().into_iter().map(PlanExpr::Column).collect();
-        let calls_of = calls.iter().map(|call| self.window_call(&call.call)).collect::<Result<Vec<_>>>()?;
+        let schema = input.schema().clone();
+        let call_of = |call: &WindowColumn| {
+            let call = self.window_call(&call.call)?;
+            Ok(over_moving_frame(of_peers(call, &schema)?))
+        };
+        let calls_of = calls.iter().map(call_of).collect::<Result<Vec<_>>>()?;
         let plan = LogicalPlanBuilder::window_plan(input, calls_of.clone())?;
         for (WindowColumn { column, call: bound }, call) in calls.iter().zip(calls_of) {
             let given = PlanExpr::Column(Column::from_name(call.schema_name().to_string()));

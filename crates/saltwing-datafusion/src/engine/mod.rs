@@ -36,7 +36,7 @@ use self::optimizer::optimizer;
 use self::planned::judged;
 use self::spill_directory::SpillDirectory;
 use self::template::{is_immutable, parameter_types, params_only_in_scan_filters};
-use crate::analyzer::Lowering;
+use crate::analyzer::Unnesting;
 use crate::bound_plan;
 use crate::expression::sql_field::field_type;
 use crate::function::aggregate;
@@ -164,7 +164,7 @@ impl Engine {
             .with_physical_optimizer_rules(rules)
             .build();
         let mut analyzer = Analyzer::new();
-        analyzer.rules.insert(0, Arc::new(Lowering));
+        analyzer.rules.insert(0, Arc::new(Unnesting));
         analyzer.rules = analyzer.rules.into_iter().map(|rule| Arc::new(CancellableRule(rule)) as _).collect();
         let table_functions = TableFunctions::default();
         let task = session.task_ctx();

@@ -1,6 +1,7 @@
 //! Expressions of ours in DataFusion's plans: each is a function that DataFusion runs (`expr_function`), and is one of ours again where
 //! plans change (`translation`).
 
+pub(crate) mod comparison;
 pub(crate) mod expr_function;
 pub(crate) mod internal_name;
 pub(crate) mod literal;

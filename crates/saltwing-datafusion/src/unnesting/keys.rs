@@ -22,10 +22,9 @@ use datafusion::logical_expr::{
 };
 
 use super::derived::derived;
-use super::join::join;
+use super::join::{join, same_columns};
 use super::references::{is_lateral, of_plan, put_in_place};
 use super::refusal::not_supported;
-use crate::lowering::null_safe;
 
 /// The keys of one subquery.
 pub(super) struct Keys<'a> {
@@ -263,10 +262,9 @@ impl Keys<'_> {
             for (l, r) in pairs {
                 match join.null_equality {
                     NullEquality::NullEqualsNull => on.push((PlanExpr::Column(l.clone()), PlanExpr::Column(r.clone()))),
-                    NullEquality::NullEqualsNothing => on.extend(null_safe(
-                        (PlanExpr::Column(l.clone()), left.plan.schema()),
-                        (PlanExpr::Column(r.clone()), right.plan.schema()),
-                    )?),
+                    NullEquality::NullEqualsNothing => {
+                        on.extend(same_columns((l, left.plan.schema()), (r, right.plan.schema()))?)
+                    }
                 }
             }
         }

@@ -13,8 +13,8 @@ use datafusion::logical_expr::{
 
 use super::left::has_subqueries;
 use super::references::{outer_references, put_in_place};
+use crate::bound_plan::expression::is_one_row;
 use crate::function::aggregate::SingleValue;
-use crate::lowering::is_one_row;
 
 /// A node whose subqueries say which outer columns they name. One that stands for a value gives one row at most.
 pub(crate) fn prepared(node: LogicalPlan) -> Result<LogicalPlan> {

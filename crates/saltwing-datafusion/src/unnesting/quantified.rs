@@ -6,21 +6,23 @@
 use std::sync::Arc;
 
 use datafusion::common::alias::AliasGenerator;
+use datafusion::common::tree_node::TreeNode;
 use datafusion::common::{Column, DFSchema, Result, ScalarValue};
 use datafusion::functions_aggregate::expr_fn::bool_or;
 use datafusion::logical_expr::expr::{Case, Exists, InSubquery, SetComparison, SetQuantifier};
 use datafusion::logical_expr::{
-    BinaryExpr, Expr as PlanExpr, Filter, LogicalPlan, Operator, Projection, Subquery, lit,
+    BinaryExpr, Expr as PlanExpr, ExprSchemable, Filter, LogicalPlan, Operator, Projection, Subquery, lit,
 };
 use saltwing_types::CompareOp;
 
 use super::left::{Position, Site, has_subquery, is_left};
 use super::references::{as_outer, outer_references};
 use super::refusal::not_supported;
+use crate::expression::comparison::{Side, as_function, between_relations};
 use crate::expression::operator::{compare_op, compare_operator};
 use crate::expression::row_value::row_of;
+use crate::expression::sql_field::field_type;
 use crate::expression::translation::balanced;
-use crate::lowering::Lowerer;
 use crate::{RelationalError, RelationalErrorKind};
 
 /// A value compared with the members of a subquery.
@@ -116,7 +118,6 @@ impl Quantified {
 
     /// The comparison with a member, whose value is over the columns of the outer query.
     fn comparison(&self, outer: &DFSchema, members: &DFSchema, columns: &[PlanExpr]) -> Result<PlanExpr> {
-        let lowerer = Lowerer { schema: members };
         let single = [self.value.clone()];
         let values = row_of(&self.value).unwrap_or(&single);
         if values.len() != columns.len() {
@@ -127,11 +128,21 @@ impl Quantified {
             let text = "a row value before ANY or ALL, other than = ANY and <> ALL,";
             return Err(RelationalError::not_supported(text).into());
         }
-        let compared = values.iter().zip(columns).map(|(value, member)| {
-            let value = as_outer(value.clone(), outer)?;
-            let operator = compare_operator(self.op);
-            let whole = BinaryExpr::new(Box::new(value.clone()), operator, Box::new(member.clone()));
-            lowerer.comparison(self.op, &value, member, PlanExpr::BinaryExpr(whole))
+        let compared = values.iter().zip(columns).map(|(compared, member)| {
+            let value = as_outer(compared.clone(), outer)?;
+            let (left, right) = (side(value, members)?, side(member.clone(), members)?);
+            match left.zip(right) {
+                Some((left, right)) => {
+                    let decides = as_function(self.op, &left, &right)?;
+                    between_relations(self.op, left, right, decides)
+                }
+                // The engine alone knows the types.
+                None => Ok(PlanExpr::BinaryExpr(BinaryExpr::new(
+                    Box::new(as_outer(compared.clone(), outer)?),
+                    compare_operator(self.op),
+                    Box::new(member.clone()),
+                ))),
+            }
         });
         let compared = compared.collect::<Result<Vec<_>>>()?;
         balanced(compared, Operator::And).ok_or_else(not_supported)
@@ -180,4 +191,13 @@ impl Quantified {
         let subquery = Subquery { subquery: Arc::new(plan), outer_ref_columns, spans: self.subquery.spans };
         Ok(PlanExpr::Exists(Exists { subquery, negated }))
     }
+}
+
+/// A side of a comparison over the columns of a schema; `None` if SQL has no type for it.
+fn side(value: PlanExpr, schema: &DFSchema) -> Result<Option<Side>> {
+    let field = value.to_field(schema)?.1;
+    // A join may add NULL to an outer column.
+    let nullable =
+        field.is_nullable() || value.exists(|part| Ok(matches!(part, PlanExpr::OuterReferenceColumn(..))))?;
+    Ok(field_type(&field).map(|ty| Side { value, ty, nullable }))
 }

@@ -2,24 +2,17 @@
 
 use std::sync::Arc;
 
-use datafusion::common::Result;
-use datafusion::logical_expr::{Distinct, Expr as PlanExpr, LogicalPlan, Projection};
+use datafusion::logical_expr::{Expr as PlanExpr, LogicalPlan, Projection};
 
+use crate::RelationalError;
 use crate::expression::expr_function::{ExprFunction, argument};
 use crate::expression::sql_field::field_type;
-
-use super::aggregate::without_repeated_keys;
 
 /// A DISTINCT ON whose columns may all be NULL.
 ///
 /// DataFusion makes first values of groups out of it, which may be NULL to it, and then a UNION above, planned with
 /// columns that may not, does not fit.
-pub(super) fn with_nullable_columns(mut distinct: LogicalPlan) -> Result<LogicalPlan> {
-    if let LogicalPlan::Distinct(Distinct::On(on)) = &mut distinct
-        && let Some(order) = &mut on.sort_expr
-    {
-        without_repeated_keys(order);
-    }
+pub(super) fn with_nullable_columns(distinct: LogicalPlan) -> Result<LogicalPlan, RelationalError> {
     let columns = distinct.schema().iter().map(|(qualifier, field)| {
         let column = PlanExpr::from((qualifier, field));
         match field_type(field).filter(|_| !field.is_nullable()) {

@@ -5,9 +5,9 @@
 
 use std::sync::Arc;
 
-use datafusion::common::Result;
 use datafusion::logical_expr::{Expr as PlanExpr, Filter, LogicalPlan, Operator, Projection, lit};
 
+use crate::RelationalError;
 use crate::expression::expr_function::ExprFunction;
 use crate::expression::translation::{balanced, chain};
 
@@ -15,7 +15,7 @@ use crate::expression::translation::{balanced, chain};
 const CONDITION: &str = "__saltwing_volatile";
 
 /// A filter whose volatile conditions are computed as columns: these DataFusion neither moves nor repeats.
-pub(super) fn kept_in_place(filter: Filter) -> Result<LogicalPlan> {
+pub(super) fn kept_in_place(filter: Filter) -> Result<LogicalPlan, RelationalError> {
     let conjuncts = chain(&filter.predicate, Operator::And).into_iter().cloned();
     let (volatile, plain): (Vec<PlanExpr>, Vec<PlanExpr>) = conjuncts.partition(PlanExpr::is_volatile);
     let Some(condition) = balanced(volatile, Operator::And) else { return Ok(LogicalPlan::Filter(filter)) };

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use datafusion::common::{Column, JoinType, NullEquality, Result};
+use datafusion::common::{Column, Result};
 use datafusion::functions_window::expr_fn::row_number;
-use datafusion::logical_expr::{Distinct, Expr as PlanExpr, ExprFunctionExt, Join, LogicalPlan, LogicalPlanBuilder};
+use datafusion::logical_expr::{Expr as PlanExpr, ExprFunctionExt, Join, LogicalPlan, LogicalPlanBuilder};
 
 use crate::function::row_bytes::row_bytes;
 
@@ -17,13 +17,7 @@ const ROW: &str = "\u{1}row";
 /// INTERSECT ALL and EXCEPT ALL with counts: the n-th of equal rows on the left meets the n-th on the right.
 ///
 /// DataFusion plans them as semi and anti joins, in which one row on the right meets all that are equal to it.
-/// Other joins, and set operations whose left side has each row once, stay as they are.
 pub(super) fn with_counts(mut join: Join) -> Result<LogicalPlan> {
-    let is_set_operation = matches!(join.join_type, JoinType::LeftSemi | JoinType::LeftAnti)
-        && join.null_equality == NullEquality::NullEqualsNull;
-    if !is_set_operation || matches!(*join.left, LogicalPlan::Distinct(Distinct::All(_))) {
-        return Ok(LogicalPlan::Join(join));
-    }
     let columns: Vec<PlanExpr> = join.left.schema().iter().map(PlanExpr::from).collect();
     join.left = Arc::new(numbered(&join.left, LEFT_NUMBER)?);
     join.right = Arc::new(numbered(&join.right, RIGHT_NUMBER)?);
