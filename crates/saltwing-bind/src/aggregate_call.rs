@@ -115,7 +115,7 @@ impl Lowerer<'_> {
     /// The column of a call of GROUPING.
     fn grouping(&self, collector: &Collector<'_>, written: &Written<'_>) -> Lower {
         let Some(keys) = written.exprs() else { return foreign("this form of GROUPING", written.e) };
-        let inner = self.of_rows();
+        let inner = self.of_arguments();
         let keys = keys.into_iter().map(|key| inner.lower(key)).collect::<std::result::Result<Vec<_>, _>>()?;
         Ok(collector.grouping(keys, written.e.to_string(), expr_span(written.e)))
     }
@@ -135,7 +135,7 @@ impl Lowerer<'_> {
         }
         let argument = match argument {
             FunctionArgExpr::Wildcard if function == AggregateFunction::Count => None,
-            FunctionArgExpr::Expr(argument) => Some(self.of_rows().lower(argument)?),
+            FunctionArgExpr::Expr(argument) => Some(self.of_arguments().lower(argument)?),
             _ => return Ok(None),
         };
         // It may belong to a query around this one.
@@ -171,7 +171,7 @@ impl Lowerer<'_> {
     }
 
     fn filter(&self, written: &Written<'_>) -> std::result::Result<Option<Expr>, LowerError> {
-        let inner = self.of_rows();
+        let inner = self.of_arguments();
         let filter = written.call.filter.as_ref();
         filter.map(|filter| Ok(typing::condition(inner.lower(filter)?)?)).transpose()
     }
@@ -188,7 +188,7 @@ impl Lowerer<'_> {
             Some(args) => args,
             None => return self.with_star(queries, collector, written),
         };
-        let inner = self.of_rows();
+        let inner = self.of_arguments();
         let args = args.into_iter().map(|arg| inner.lower(arg)).collect::<std::result::Result<Vec<_>, _>>()?;
         self.engine_column(queries, collector, written, args, order_by)
     }
@@ -285,7 +285,7 @@ impl Lowerer<'_> {
         };
         let exprs = written.exprs().unwrap_or_default();
         let [value, count] = exprs.as_slice() else { return Err(refused().into()) };
-        let inner = self.of_rows();
+        let inner = self.of_arguments();
         let (value, count) = (inner.lower(value)?, inner.lower(count)?);
         let is_count = matches!(count, Expr::Literal(Value::Int(1..=4_294_967_295), _));
         if !is_count || written.call.within_group.is_empty() {
@@ -312,7 +312,7 @@ impl Lowerer<'_> {
             let help = "write PERCENT_RANK(value) WITHIN GROUP (ORDER BY expression)";
             return Err(error.at(written.name_span()).help(help).into());
         };
-        let inner = self.of_rows();
+        let inner = self.of_arguments();
         let op = if order.options.asc == Some(false) { CompareOp::Gt } else { CompareOp::LtEq };
         let counts = typing::compare(op, inner.lower(&order.expr)?, inner.lower(value)?)?;
         let argument = Some(typing::cast(counts, SqlType::Integer)?);

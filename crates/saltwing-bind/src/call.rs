@@ -9,7 +9,7 @@ use sqlparser::ast::{self, BinaryOperator, FunctionArg, FunctionArgExpr, Functio
 use crate::date_field::check_date_field;
 use crate::engine::EngineFunctionKind;
 use crate::error::{BindError, BindErrorKind};
-use crate::lower::{Lower, Lowerer, Queries, cast_type, foreign};
+use crate::lower::{ARGUMENTS, Lower, Lowerer, Queries, cast_type, foreign};
 use crate::similar::similar_to;
 use crate::table_call::UNNEST;
 
@@ -210,8 +210,9 @@ impl Lowerer<'_> {
     /// The error of a call that may not stand in the clause.
     pub(crate) fn misplaced(&self, what: &str, e: &ast::Expr) -> Lower {
         let Some(clause) = self.clause else { return foreign(what, e) };
-        let help = match what {
-            "window functions" => "QUALIFY takes conditions on them, or a query around this one",
+        let help = match (what, clause) {
+            (_, ARGUMENTS) => "a query in FROM computes them first",
+            ("window functions", _) => "QUALIFY takes conditions on them, or a query around this one",
             _ => "HAVING takes conditions on groups, or a query around this one",
         };
         let error = BindError::from(BindErrorKind::Syntax(format!("{what} are not allowed in {clause}")));

@@ -17,7 +17,7 @@ impl QueryBinder<'_> {
     pub(crate) fn table_function(&self, call: &TableCall<'_>) -> Bound<Named> {
         let TableCall { name, span, args, alias } = call;
         let engine = self.ids.engine;
-        let scope = Scope::empty();
+        let scope = Scope::of_table_function();
         let queries = SubqueryBinder::new(self, &scope);
         let lowerer = queries.lowerer(None);
         let args = args.iter().map(|arg| lowerer.lower(arg)).collect::<Bound<Vec<Expr>>>()?;

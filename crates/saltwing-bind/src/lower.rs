@@ -144,6 +144,9 @@ fn typed_string(string: &ast::TypedString, e: &ast::Expr) -> Lower {
     }
 }
 
+/// The place of the arguments of an aggregate function, as errors call it.
+pub(crate) const ARGUMENTS: &str = "the arguments of an aggregate function";
+
 /// What names of placeholders for operands begin with; no parameter's does.
 const OPERAND: &str = "operand ";
 
@@ -193,6 +196,11 @@ impl<'a> Lowerer<'a> {
     /// The same where no aggregate and no window function may stand.
     pub(crate) fn of_rows(&self) -> Self {
         Self { collector: None, windows: None, unnests: None, ..*self }
+    }
+
+    /// The same for the arguments of an aggregate function.
+    pub(crate) fn of_arguments(&self) -> Self {
+        Self { clause: Some(ARGUMENTS), ..self.of_rows() }
     }
 
     /// Lowers one expression. An error without a place gets that of the innermost expression around it.

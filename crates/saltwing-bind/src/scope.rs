@@ -102,6 +102,11 @@ impl Scope {
         Self { place: "a DEFAULT", ..Self::empty() }
     }
 
+    /// No columns: the arguments of a function in FROM.
+    pub(crate) fn of_table_function() -> Self {
+        Self { place: "a function in FROM", ..Self::empty() }
+    }
+
     /// No columns: a SELECT without FROM.
     pub(crate) fn of_no_from() -> Self {
         Self { place: "a SELECT without FROM", ..Self::empty() }

@@ -54,6 +54,8 @@ impl EngineFunctions for TestEngine {
         Ok(match operation {
             EngineOperation::Function(name) => match (name.as_str(), args) {
                 ("random", []) => of(SqlType::Double, DataType::Float64, Volatile),
+                ("date_part", [_, _]) => of(SqlType::Double, DataType::Float64, Immutable),
+                ("__saltwing_at_time_zone", [_, _]) => of(SqlType::Timestamp, DataType::Int64, Immutable),
                 ("now", []) => of(SqlType::Timestamp, DataType::Int64, Stable),
                 ("make_array", _) => of(SqlType::Opaque, list(list(DataType::Int64)), Immutable),
                 ("array_slice", [array, ..]) => of(array.sql_type().unwrap(), type_of(array, opaque), Immutable),

@@ -44,6 +44,24 @@ fn arrows_are_those_of_the_picture() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// Syntax is known to the parser and the binder alone, and DataFusion's plans to one crate.
+#[test]
+fn trees_of_others_stay_in_their_crates() {
+    let metadata = metadata();
+    for (library, users) in
+        [("sqlparser", &["saltwing-sql", "saltwing-bind"][..]), ("datafusion", &["saltwing-datafusion"])]
+    {
+        let uses = |package: &&Value| {
+            let mut dependencies = package["dependencies"].as_array().unwrap().iter();
+            dependencies.any(|dependency| dependency["kind"].is_null() && dependency["name"] == library)
+        };
+        let packages = metadata["packages"].as_array().unwrap().iter().filter(uses);
+        let found: BTreeSet<&str> = packages.map(|package| package["name"].as_str().unwrap()).collect();
+        let found: Vec<&str> = found.into_iter().filter(|name| *name != "workspace-hack").collect();
+        assert_eq!(BTreeSet::from_iter(found), users.iter().copied().collect(), "{library}");
+    }
+}
+
 #[test]
 fn arrow_datafusion_and_sqlparser_have_one_version() {
     let lock = std::fs::read_to_string(root().join("Cargo.lock")).unwrap();
