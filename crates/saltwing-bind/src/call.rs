@@ -88,6 +88,15 @@ impl Lowerer<'_> {
                 }
                 None => foreign(&format!("the operator {op}"), e),
             },
+            ast::Expr::Overlay { expr, overlay_what, overlay_from, overlay_for } => {
+                let args = [expr, overlay_what, overlay_from].into_iter().chain(overlay_for);
+                let args = args.map(|arg| self.lower(arg)).collect::<std::result::Result<Vec<_>, _>>()?;
+                self.typed(queries, EngineOperation::Function("overlay".into()), args, span)
+            }
+            ast::Expr::Struct { values, fields } if fields.is_empty() => {
+                let args = values.iter().map(|value| self.lower(value)).collect::<std::result::Result<Vec<_>, _>>()?;
+                self.typed(queries, EngineOperation::Function("struct".into()), args, span)
+            }
             other => foreign(&format!("`{other}`"), e),
         }
     }

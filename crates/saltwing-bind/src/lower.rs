@@ -275,6 +275,8 @@ impl<'a> Lowerer<'a> {
             | ast::Expr::Cast { .. }
             | ast::Expr::AtTimeZone { .. }
             | ast::Expr::SimilarTo { .. }
+            | ast::Expr::Overlay { .. }
+            | ast::Expr::Struct { .. }
             | ast::Expr::Extract { .. } => self.call(e),
             other => foreign(&format!("`{other}`"), e),
         }

@@ -1,13 +1,13 @@
 //! The items of a SELECT.
 
 use saltwing_sql::expr_span;
+use saltwing_types::like::LikePattern;
 use saltwing_types::table::is_same_name;
 use saltwing_types::{Expr, SqlType, typing};
 use sqlparser::ast::{self, ObjectName, ObjectNamePart, SelectItem};
 
-use crate::error::{BindError, BindErrorKind};
+use crate::error::{BindError, BindErrorKind, Result};
 use crate::lower::Params;
-use crate::plain_query::is_plain;
 use crate::query_binder::{Bound, foreign};
 use crate::select::SelectBinder;
 use crate::select_tree::Item;
@@ -56,28 +56,41 @@ impl SelectBinder<'_> {
         Ok(found)
     }
 
-    /// The items that a wildcard stands for: columns, without those that EXCLUDE names.
+    /// The items that a wildcard stands for: columns, without those that EXCLUDE, or EXCEPT, names, those alone that ILIKE matches, and
+    /// with the values that REPLACE gives.
     fn wildcard(&self, mut columns: Vec<Output>, options: &ast::WildcardAdditionalOptions) -> Bound<Vec<Item>> {
-        if !is_plain(&ast::WildcardAdditionalOptions { opt_exclude: None, ..options.clone() }) {
-            return foreign("an option of a wildcard");
+        if options.opt_rename.is_some() || options.opt_alias.is_some() {
+            return foreign("RENAME or an alias after *");
         }
-        let excluded: &[ObjectName] = match &options.opt_exclude {
-            None => &[],
-            Some(ast::ExcludeSelectItem::Single(name)) => std::slice::from_ref(name),
-            Some(ast::ExcludeSelectItem::Multiple(names)) => names,
+        for name in left_out(options)? {
+            self.check_label(&columns, name)?;
+            columns.retain(|column| !is_same_name(&column.label, &name.value));
+        }
+        if let Some(ast::IlikeSelectItem { pattern }) = &options.opt_ilike {
+            let pattern = LikePattern::parse(pattern, Some('\\'), true)?;
+            columns.retain(|column| pattern.matches(&column.label));
+        }
+        let replaced = options.opt_replace.iter().flat_map(|replace| &replace.items);
+        let mut values = Vec::new();
+        for element in replaced {
+            self.check_label(&columns, &element.column_name)?;
+            values.push((&element.column_name, self.item_lowerer.lower(&element.expr)?));
+        }
+        let item = |column: Output| match values.iter().find(|(name, _)| is_same_name(&column.label, &name.value)) {
+            Some((_, value)) => self.item(column.label, value.clone()),
+            None => Ok(Item::of_column(column)),
         };
-        for name in excluded {
-            let [ObjectNamePart::Identifier(name)] = name.0.as_slice() else {
-                return foreign("a qualified name in EXCLUDE");
-            };
-            let is_it = |column: &Output| is_same_name(&column.label, &name.value);
-            if !columns.iter().any(is_it) {
-                let error = BindErrorKind::NoSuchColumn { table: "*".into(), column: name.value.clone() };
-                return Err(BindError::from(error).at(expr_span(&ast::Expr::Identifier(name.clone()))).into());
-            }
-            columns.retain(|column| !is_it(column));
+        columns.into_iter().map(item).collect()
+    }
+
+    /// # Errors
+    /// A name of none of the columns of a wildcard.
+    fn check_label(&self, columns: &[Output], name: &ast::Ident) -> Result<()> {
+        if columns.iter().any(|column| is_same_name(&column.label, &name.value)) {
+            return Ok(());
         }
-        Ok(columns.into_iter().map(Item::of_column).collect())
+        let error = BindErrorKind::NoSuchColumn { table: "*".into(), column: name.value.clone() };
+        Err(BindError::from(error).at(expr_span(&ast::Expr::Identifier(name.clone()))))
     }
 
     fn item(&self, label: String, expr: Expr) -> Bound<Item> {
@@ -87,4 +100,25 @@ impl SelectBinder<'_> {
             (None, _) => Ok(Item { label, expr: typing::as_type(expr, SqlType::Null)?, has_alias: false }),
         }
     }
+}
+
+/// The columns that EXCLUDE and EXCEPT leave out of a wildcard.
+fn left_out(options: &ast::WildcardAdditionalOptions) -> Bound<Vec<&ast::Ident>> {
+    let excluded: &[ObjectName] = match &options.opt_exclude {
+        None => &[],
+        Some(ast::ExcludeSelectItem::Single(name)) => std::slice::from_ref(name),
+        Some(ast::ExcludeSelectItem::Multiple(names)) => names,
+    };
+    let mut names = Vec::new();
+    for name in excluded {
+        let [ObjectNamePart::Identifier(name)] = name.0.as_slice() else {
+            return foreign("a qualified name in EXCLUDE");
+        };
+        names.push(name);
+    }
+    if let Some(ast::ExceptSelectItem { first_element, additional_elements }) = &options.opt_except {
+        names.push(first_element);
+        names.extend(additional_elements);
+    }
+    Ok(names)
 }
