@@ -1,7 +1,6 @@
 //! The items of a SELECT.
 
 use saltwing_sql::expr_span;
-use saltwing_types::like::LikePattern;
 use saltwing_types::table::is_same_name;
 use saltwing_types::{Expr, SqlType, typing};
 use sqlparser::ast::{self, ObjectName, ObjectNamePart, SelectItem};
@@ -56,36 +55,22 @@ impl SelectBinder<'_> {
         Ok(found)
     }
 
-    /// The items that a wildcard stands for: columns, without those that EXCLUDE, or EXCEPT, names, those alone that ILIKE matches, and
-    /// with the values that REPLACE gives.
+    /// The items that a wildcard stands for: columns, without those that EXCLUDE, or EXCEPT, names.
     fn wildcard(&self, mut columns: Vec<Output>, options: &ast::WildcardAdditionalOptions) -> Bound<Vec<Item>> {
-        if options.opt_rename.is_some() || options.opt_alias.is_some() {
-            return foreign("RENAME or an alias after *");
+        let others = [options.opt_ilike.is_some(), options.opt_replace.is_some(), options.opt_rename.is_some()];
+        if others.contains(&true) || options.opt_alias.is_some() {
+            return foreign("ILIKE, REPLACE, RENAME or an alias after *");
         }
         for name in left_out(options)? {
-            self.check_label(&columns, name)?;
+            Self::check_label(&columns, name)?;
             columns.retain(|column| !is_same_name(&column.label, &name.value));
         }
-        if let Some(ast::IlikeSelectItem { pattern }) = &options.opt_ilike {
-            let pattern = LikePattern::parse(pattern, Some('\\'), true)?;
-            columns.retain(|column| pattern.matches(&column.label));
-        }
-        let replaced = options.opt_replace.iter().flat_map(|replace| &replace.items);
-        let mut values = Vec::new();
-        for element in replaced {
-            self.check_label(&columns, &element.column_name)?;
-            values.push((&element.column_name, self.item_lowerer.lower(&element.expr)?));
-        }
-        let item = |column: Output| match values.iter().find(|(name, _)| is_same_name(&column.label, &name.value)) {
-            Some((_, value)) => self.item(column.label, value.clone()),
-            None => Ok(Item::of_column(column)),
-        };
-        columns.into_iter().map(item).collect()
+        Ok(columns.into_iter().map(Item::of_column).collect())
     }
 
     /// # Errors
     /// A name of none of the columns of a wildcard.
-    fn check_label(&self, columns: &[Output], name: &ast::Ident) -> Result<()> {
+    fn check_label(columns: &[Output], name: &ast::Ident) -> Result<()> {
         if columns.iter().any(|column| is_same_name(&column.label, &name.value)) {
             return Ok(());
         }

@@ -30,7 +30,7 @@ struct Line {
     error: fn(&str) -> RelationalError,
 }
 
-const LINES: [Line; 16] = [
+const LINES: [Line; 18] = [
     // Signatures of native functions are checked against types that only the planner knows.
     line(Variant::Plan, "No function matches the given name and argument types '", wrong_arguments),
     // A condition may be a column, and its type is known to the planner alone.
@@ -44,6 +44,8 @@ const LINES: [Line; 16] = [
     line(Variant::Plan, "common type to coerce", type_mismatch),
     line(Variant::Plan, "Arguments must be literals", no_literals),
     line(Variant::Plan, "Argument #", no_literals),
+    line(Variant::Plan, "function with timestamps requires exactly 3 arguments", no_literals),
+    line(Variant::Plan, "argument must be a timestamp or NULL", no_literals),
     // DataFusion runs uncorrelated subqueries of one value itself.
     line(Variant::Execution, "Scalar subquery returned more than one row", several_rows),
     // Native functions of regular expressions compile them while they run.
@@ -122,7 +124,8 @@ fn no_conditions(text: &str) -> RelationalError {
 }
 
 fn no_literals(_: &str) -> RelationalError {
-    RelationalErrorKind::Syntax("GENERATE_SERIES and RANGE take whole numbers as literals".into()).into()
+    let text = "GENERATE_SERIES and RANGE take whole numbers, or two instants and an INTERVAL, as literals";
+    RelationalErrorKind::Syntax(text.into()).into()
 }
 
 fn type_mismatch(text: &str) -> RelationalError {
@@ -166,8 +169,22 @@ mod tests {
             "Failed to coerce then (ARRAY) and else (BIGINT) to common types in CASE WHEN expression",
         ),
         ("SELECT [1] LIKE 'x'", "There isn't a common type to coerce ARRAY and VARCHAR in LIKE expression"),
-        ("SELECT * FROM generate_series(1 + random())", "GENERATE_SERIES and RANGE take whole numbers as literals"),
-        ("SELECT * FROM generate_series(1, 1 + random())", "GENERATE_SERIES and RANGE take whole numbers as literals"),
+        (
+            "SELECT * FROM generate_series(1 + random())",
+            "GENERATE_SERIES and RANGE take whole numbers, or two instants and an INTERVAL, as literals",
+        ),
+        (
+            "SELECT * FROM generate_series(1, 1 + random())",
+            "GENERATE_SERIES and RANGE take whole numbers, or two instants and an INTERVAL, as literals",
+        ),
+        (
+            "SELECT * FROM generate_series(TIMESTAMP '2024-01-01', TIMESTAMP '2024-01-02')",
+            "GENERATE_SERIES and RANGE take whole numbers, or two instants and an INTERVAL, as literals",
+        ),
+        (
+            "SELECT * FROM generate_series(TIMESTAMP '2024-01-01', 5, INTERVAL '1 day')",
+            "GENERATE_SERIES and RANGE take whole numbers, or two instants and an INTERVAL, as literals",
+        ),
         ("SELECT (SELECT column1 FROM (VALUES (1), (2)) v)", "a subquery that stands for one value has several rows"),
         (
             "SELECT regexp_match(a, '(a{1000}){1000}') FROM (VALUES ('a')) v (a)",

@@ -9,7 +9,8 @@ use datafusion::execution::{SessionState, SessionStateDefaults};
 use datafusion::logical_expr::Expr as PlanExpr;
 use datafusion::logical_expr::simplify::SimplifyContext;
 use datafusion::optimizer::simplify_expressions::ExprSimplifier;
-use saltwing_types::{Expr, eval};
+use saltwing_types::sql_type::TypeFamily;
+use saltwing_types::{Expr, SqlType, eval, typing};
 
 use crate::expression::literal::to_scalar;
 use crate::{RelationalError, RelationalErrorKind};
@@ -66,8 +67,11 @@ pub(crate) fn constant_argument(expr: &Expr) -> Result<Option<PlanExpr>, Relatio
     let scalar = match expr {
         Expr::Param(..) | Expr::Subquery(..) => ScalarValue::Null,
         known if known.is_constant() => {
-            let ty = known.sql_type().unwrap_or(saltwing_types::SqlType::Null);
-            to_scalar(&eval::eval(known, &[])?, ty)?
+            let ty = known.sql_type().unwrap_or(SqlType::Null);
+            // DataFusion takes instants of nanoseconds alone.
+            let ty = if ty.family() == TypeFamily::Instant { SqlType::Timestamp } else { ty };
+            let known = typing::as_type(known.clone(), ty)?;
+            to_scalar(&eval::eval(&known, &[])?, ty)?
         }
         _ => return Ok(None),
     };
