@@ -129,13 +129,11 @@ impl Lowerer<'_> {
     ) -> std::result::Result<Option<Expr>, LowerError> {
         let Written { call, list, .. } = *written;
         let plain = call.within_group.is_empty() && call.null_treatment.is_none() && list.clauses.is_empty();
-        let [FunctionArg::Unnamed(argument)] = list.args.as_slice() else { return Ok(None) };
-        if !plain {
-            return Ok(None);
-        }
-        let argument = match argument {
-            FunctionArgExpr::Wildcard if function == AggregateFunction::Count => None,
-            FunctionArgExpr::Expr(argument) => Some(self.of_arguments().lower(argument)?),
+        let argument = match (list.args.as_slice(), function) {
+            _ if !plain => return Ok(None),
+            // `COUNT()` counts rows, too.
+            ([] | [FunctionArg::Unnamed(FunctionArgExpr::Wildcard)], AggregateFunction::Count) => None,
+            ([FunctionArg::Unnamed(FunctionArgExpr::Expr(argument))], _) => Some(self.of_arguments().lower(argument)?),
             _ => return Ok(None),
         };
         // It may belong to a query around this one.
