@@ -1,6 +1,6 @@
 //! Calls of aggregate functions, as columns.
 
-use saltwing_sql::expr_span;
+use saltwing_sql::{expr_span, name_span};
 use saltwing_types::{CompareOp, EngineOperation, Expr, Function, SqlType, Value, ValueError, number, typing};
 use sqlparser::ast::{
     self, DuplicateTreatment, FunctionArg, FunctionArgExpr, FunctionArgumentClause, FunctionArgumentList,
@@ -70,11 +70,6 @@ impl<'a> Written<'a> {
     fn ignores_nulls(&self) -> bool {
         let treatment = FunctionArgumentClause::IgnoreOrRespectNulls(NullTreatment::IgnoreNulls);
         self.call.null_treatment == Some(NullTreatment::IgnoreNulls) || self.list.clauses.contains(&treatment)
-    }
-
-    fn name_span(&self) -> Option<saltwing_types::Span> {
-        let name = self.call.name.0.first().and_then(|part| part.as_ident());
-        name.and_then(|name| expr_span(&ast::Expr::Identifier(name.clone())))
     }
 }
 
@@ -223,7 +218,9 @@ impl Lowerer<'_> {
             _ if !ORDERED.contains(&name.as_str()) => {
                 if !written.call.within_group.is_empty() {
                     let text = format!("{} with WITHIN GROUP", name.to_uppercase());
-                    return Err(BindError::from(BindErrorKind::NotSupported(text)).at(written.name_span()).into());
+                    return Err(BindError::from(BindErrorKind::NotSupported(text))
+                        .at(name_span(&written.call.name))
+                        .into());
                 }
                 keys.clear();
             }
@@ -238,7 +235,7 @@ impl Lowerer<'_> {
         let ignore_nulls = written.ignores_nulls();
         let mut call =
             EngineAggregate { name, args, distinct, order_by: keys, filter, ignore_nulls, ty: SqlType::Opaque };
-        let span = written.name_span();
+        let span = name_span(&written.call.name);
         let ty = columns.engine.aggregate(&call, &columns.opaque).map_err(|error| error.at(span))?;
         call.ty = ty.ty;
         let column = collector.column(GroupCall::Engine(call), ty.ty, ty.nullable, written.e.to_string());
@@ -251,7 +248,7 @@ impl Lowerer<'_> {
     /// `COUNT(t.*)` counts rows if `t` is the only table, as all of its rows are there.
     fn with_star(&self, queries: &dyn Queries, collector: &Collector<'_>, written: &Written<'_>) -> Lower {
         let Some(star) = written.list.args.iter().find_map(star_of) else { return Err(unsupported(written)) };
-        let at = written.name_span();
+        let at = name_span(&written.call.name);
         if written.name != "count" || written.list.args.len() != 1 {
             let text = format!("{star} is no argument of {}", written.name.to_uppercase());
             let error = BindError::from(BindErrorKind::Syntax(text)).at(at);
@@ -279,7 +276,7 @@ impl Lowerer<'_> {
             let text = "FIRST_VALUES or LAST_VALUES of this form".to_owned();
             let help =
                 "write FIRST_VALUES(value, count) WITHIN GROUP (ORDER BY expression); the count is a number above 0";
-            BindError::from(BindErrorKind::NotSupported(text)).at(written.name_span()).help(help)
+            BindError::from(BindErrorKind::NotSupported(text)).at(name_span(&written.call.name)).help(help)
         };
         let exprs = written.exprs().unwrap_or_default();
         let [value, count] = exprs.as_slice() else { return Err(refused().into()) };
@@ -308,7 +305,7 @@ impl Lowerer<'_> {
         let ([value], [order]) = (exprs.as_slice(), written.call.within_group.as_slice()) else {
             let error = BindError::from(BindErrorKind::NotSupported("PERCENT_RANK of this form".into()));
             let help = "write PERCENT_RANK(value) WITHIN GROUP (ORDER BY expression)";
-            return Err(error.at(written.name_span()).help(help).into());
+            return Err(error.at(name_span(&written.call.name)).help(help).into());
         };
         let inner = self.of_arguments();
         let op = if order.options.asc == Some(false) { CompareOp::Gt } else { CompareOp::LtEq };
@@ -330,7 +327,8 @@ impl Lowerer<'_> {
 
 /// Puts the value that an ordered set is of before the other arguments.
 fn of_ordered_set(args: &mut Vec<Expr>, keys: &[SortKey], written: &Written<'_>) -> Result<()> {
-    let refused = |text: &str| Err(BindError::from(BindErrorKind::Syntax(text.to_owned())).at(written.name_span()));
+    let refused =
+        |text: &str| Err(BindError::from(BindErrorKind::Syntax(text.to_owned())).at(name_span(&written.call.name)));
     if keys.is_empty() {
         return Ok(());
     }

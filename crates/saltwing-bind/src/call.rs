@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 
-use saltwing_sql::{expr_span, function_of};
+use saltwing_sql::{expr_span, function_of, name_span};
 use saltwing_types::{BitOperator, EngineOperation, Expr, Function, Span, SqlType, ValueError, typing};
 use sqlparser::ast::{self, BinaryOperator, FunctionArg, FunctionArgExpr, FunctionArguments};
 
 use crate::date_field::check_date_field;
-use crate::engine::EngineFunctionKind;
+use crate::engine::{EngineFunctionKind, no_such_function};
 use crate::error::{BindError, BindErrorKind};
 use crate::lower::{ARGUMENTS, Lower, Lowerer, Queries, cast_type, foreign};
 use crate::similar::similar_to;
@@ -103,8 +103,7 @@ impl Lowerer<'_> {
 
     fn engine_function(&self, queries: &dyn Queries, e: &ast::Expr, call: &ast::Function) -> Lower {
         let name = call.name.to_string().replace('"', "").to_lowercase();
-        let first = call.name.0.first().and_then(|part| part.as_ident());
-        let span = first.and_then(|name| expr_span(&ast::Expr::Identifier(name.clone()))).or(expr_span(e));
+        let span = name_span(&call.name).or(expr_span(e));
         let engine = queries.columns().engine;
         let is_of_ours = Function::by_name(&name).is_some();
         check_stars(&name, call).map_err(|error| error.at(span))?;
@@ -115,14 +114,7 @@ impl Lowerer<'_> {
             Some(EngineFunctionKind::Aggregate | EngineFunctionKind::OrderedSet) => {
                 return foreign(&format!("{} here", name.to_uppercase()), e);
             }
-            Some(EngineFunctionKind::Window) | None => {
-                let error = BindError::from(BindErrorKind::NoSuchFunction(name.clone())).at(span);
-                return Err(match engine.advice(&name) {
-                    Some(advice) => error.help(advice),
-                    None => error,
-                }
-                .into());
-            }
+            Some(EngineFunctionKind::Window) | None => return Err(no_such_function(engine, &name, span).into()),
         }
         // The engine's function of the same name may make results of any size.
         let has_size = Function::by_name(&name).is_some_and(|own| own.size.is_some());

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use arrow::datatypes::DataType;
 use saltwing_types::function::Volatility;
-use saltwing_types::{EngineCall, EngineOperation, Expr, SqlType};
+use saltwing_types::{EngineCall, EngineOperation, Expr, Span, SqlType};
 
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::window_call::SortKey;
@@ -112,6 +112,15 @@ impl OpaqueTypes {
 
     pub(crate) fn put(&self, id: usize, data_type: DataType) {
         self.types.borrow_mut().insert(id, data_type);
+    }
+}
+
+/// The error of a name that is that of no function.
+pub(crate) fn no_such_function(engine: &dyn EngineFunctions, name: &str, span: Option<Span>) -> BindError {
+    let error = BindError::from(BindErrorKind::NoSuchFunction(name.to_owned())).at(span);
+    match engine.advice(name) {
+        Some(advice) => error.help(advice),
+        None => error,
     }
 }
 

@@ -1,7 +1,7 @@
 //! FROM: tables, queries in brackets, and joins of them.
 
 use saltwing_catalog::{INFORMATION_SCHEMA, catalog_view};
-use saltwing_sql::expr_span;
+use saltwing_sql::{expr_span, name_span};
 use saltwing_types::table::is_same_name;
 use saltwing_types::{ColumnRef, CompareOp, Expr, Span, SqlType, typing};
 use sqlparser::ast::{
@@ -110,7 +110,7 @@ impl QueryBinder<'_> {
         let Some(name) = name else {
             let shown = written.to_string();
             let error = BindErrorKind::Syntax(format!("{shown} is no name of a table"));
-            return Err(BindError::from(error).at(expr_span_of(written)).into());
+            return Err(BindError::from(error).at(name_span(written)).into());
         };
         let span = expr_span(&ast::Expr::Identifier(name.clone()));
         if schema.is_none()
@@ -434,9 +434,4 @@ fn is_true(e: &ast::Expr) -> bool {
 fn not_past(span: Option<Span>) -> BindError {
     let error = BindErrorKind::NotSupported("AS OF TIMESTAMP behind what is no table".into());
     BindError::from(error).at(span)
-}
-
-fn expr_span_of(name: &ObjectName) -> Option<Span> {
-    let idents = name.0.iter().filter_map(|part| part.as_ident()).cloned().collect();
-    expr_span(&ast::Expr::CompoundIdentifier(idents))
 }

@@ -3,7 +3,8 @@
 use saltwing_sql::expr_span;
 use saltwing_types::{ColumnRef, CompareOp, EngineOperation, Expr, Span, SqlType, Value, typing};
 
-use crate::error::{BindError, BindErrorKind};
+use crate::engine::no_such_function;
+use crate::error::BindError;
 use crate::from::{Named, renamed};
 use crate::lower::Queries;
 use crate::query_binder::{Bound, QueryBinder, foreign};
@@ -25,12 +26,7 @@ impl QueryBinder<'_> {
             return foreign(&format!("{} of the columns of another table", name.to_uppercase()));
         }
         let Some(columns) = engine.table(name, &args).map_err(|error| error.at(*span))? else {
-            let error = BindError::from(BindErrorKind::NoSuchFunction(name.clone())).at(*span);
-            return Err(match engine.advice(name) {
-                Some(advice) => error.help(advice),
-                None => error,
-            }
-            .into());
+            return Err(no_such_function(engine, name, *span).into());
         };
         let source = ExternalSource::Function { name: name.clone(), args };
         let alias_name = alias.map(|alias| alias.name.value.clone());

@@ -1,6 +1,6 @@
 //! Functions in FROM, as they are written.
 
-use saltwing_sql::expr_span;
+use saltwing_sql::name_span;
 use saltwing_types::Span;
 use sqlparser::ast::{self, FunctionArg, FunctionArgExpr, ObjectName, TableAlias, TableFactor};
 
@@ -21,8 +21,7 @@ impl<'a> TableCall<'a> {
     /// `None` if an item of FROM is no function.
     pub(crate) fn of(factor: &'a TableFactor) -> Option<Bound<Self>> {
         let of = |name: &ObjectName, args: &'a [FunctionArg], alias: &'a Option<TableAlias>, ordinality: bool| {
-            let span = name.0.first().and_then(|part| part.as_ident());
-            let span = span.and_then(|name| expr_span(&ast::Expr::Identifier(name.clone())));
+            let span = name_span(name);
             let arg = |arg: &'a FunctionArg| match arg {
                 FunctionArg::Unnamed(FunctionArgExpr::Expr(e)) => Some(e),
                 _ => None,

@@ -1,6 +1,6 @@
 //! Window functions, and the windows that they are called over.
 
-use saltwing_sql::expr_span;
+use saltwing_sql::{expr_span, name_span};
 use saltwing_types::table::is_same_name;
 use saltwing_types::{Expr, Function, SqlType, Value, ValueError, suggest, typing};
 use sqlparser::ast::{
@@ -11,7 +11,7 @@ use sqlparser::ast::{
 use crate::aggregate::AggregateFunction;
 use crate::aggregate_call::check_nth_value;
 use crate::call::check_stars;
-use crate::engine::{EngineAggregate, EngineFunctionKind, EngineType};
+use crate::engine::{EngineAggregate, EngineFunctionKind, EngineType, no_such_function};
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::lower::{Lower, LowerError, Lowerer};
 use crate::query_binder::{Bound, foreign};
@@ -40,7 +40,7 @@ impl Lowerer<'_> {
         let mut arguments = inner.all_of(&written.arguments)?;
         let default =
             if arguments.len() == 3 && !matches!(function, WindowFunction::Engine(_)) { arguments.pop() } else { None };
-        check_offset(&function, arguments.get(1)).map_err(|error| error.at(name_span(call)))?;
+        check_offset(&function, arguments.get(1)).map_err(|error| error.at(name_span(&call.name)))?;
         if let ([argument], true) = (arguments.as_mut_slice(), function.sums())
             && matches!(argument.sql_type(), None | Some(SqlType::Null))
         {
@@ -99,14 +99,7 @@ impl Lowerer<'_> {
         let (engine, name) = (queries.columns().engine, name.to_lowercase());
         match engine.kind(&name) {
             Some(EngineFunctionKind::Aggregate) => Ok(WindowFunction::Engine(name)),
-            None if Function::by_name(&name).is_none() => {
-                let error = BindError::from(BindErrorKind::NoSuchFunction(name.clone())).at(expr_span(e));
-                Err(match engine.advice(&name) {
-                    Some(advice) => error.help(advice),
-                    None => error,
-                }
-                .into())
-            }
+            None if Function::by_name(&name).is_none() => Err(no_such_function(engine, &name, expr_span(e)).into()),
             _ => foreign(&format!("{} over a window", name.to_uppercase())),
         }
     }
@@ -203,18 +196,13 @@ impl<'a> Written<'a> {
                     if list.args.len() == 1 && call.name.to_string().eq_ignore_ascii_case("count") => {}
                 _ => {
                     let name = call.name.to_string();
-                    check_stars(&name, call).map_err(|error| error.at(name_span(call)))?;
+                    check_stars(&name, call).map_err(|error| error.at(name_span(&call.name)))?;
                     return foreign("this argument of a window function");
                 }
             }
         }
         Ok(Self { arguments, is_distinct, ignore_nulls })
     }
-}
-
-fn name_span(call: &ast::Function) -> Option<saltwing_types::Span> {
-    let name = call.name.0.first().and_then(|part| part.as_ident());
-    name.and_then(|name| expr_span(&ast::Expr::Identifier(name.clone())))
 }
 
 /// # Errors

@@ -28,6 +28,12 @@ pub fn tree_span(tree: &impl Visit) -> Option<Span> {
     leaves.span
 }
 
+/// Where a name stands, with all of its parts; `None` if sqlparser does not know.
+pub fn name_span(name: &ObjectName) -> Option<Span> {
+    let idents = name.0.iter().filter_map(ObjectNamePart::as_ident);
+    idents.filter_map(|ident| place::span_of(ident.span)).reduce(Span::union)
+}
+
 struct Leaves {
     span: Option<Span>,
 }

@@ -91,7 +91,7 @@ pub use dml::is_default;
 pub use dynamic::{DynamicColumn, dynamic_columns};
 pub use error::SqlError;
 pub use exact::ExactNames;
-pub use expr::{expr_span, tree_span};
+pub use expr::{expr_span, name_span, tree_span};
 pub use file_options::file_parts;
 pub use large_stack::on_large_stack;
 pub use name::{ColumnName, Name, TableRef, is_reserved_word, quote_name, without_dynamic_columns};
