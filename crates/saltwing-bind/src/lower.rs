@@ -103,7 +103,7 @@ pub struct Lowerer<'a> {
     pub params: Params<'a>,
     /// The subqueries that placeholders stand for: see [`crate::with_placeholders`].
     pub subqueries: &'a [Subquery],
-    /// What the placeholders of [`operand`] stand for.
+    /// What the placeholders of operands stand for.
     pub operands: &'a [Expr],
     /// Where calls of aggregate functions go; without it there is no place for them.
     pub collector: Option<&'a Collector<'a>>,
