@@ -2,7 +2,7 @@
 
 use saltwing_types::Expr;
 
-use super::Relation;
+use super::{JoinKind, Relation};
 
 impl Relation {
     /// Whether rows that are equal in the columns `keys` are equal in the column `id`, because the rows were groups by some of `keys`.
@@ -32,9 +32,20 @@ impl Relation {
                     None => input.is_determined(id, &keys),
                 }
             }
-            Self::Filter { input, .. } | Self::Sort { input, .. } | Self::Limit { input, .. } => {
-                input.is_determined(id, keys)
+            Self::Join { kind, left, right, .. } => {
+                // A row without a partner has NULL in place of the other side, as a row of that side may have in its key.
+                let of_left = matches!(kind, JoinKind::Inner | JoinKind::Left | JoinKind::Semi | JoinKind::Anti);
+                let of_right = matches!(kind, JoinKind::Inner | JoinKind::Right);
+                of_left && left.is_determined(id, keys) || of_right && right.is_determined(id, keys)
             }
+            Self::Unnest { input, columns, .. } => {
+                columns.iter().all(|column| column.column.index != id) && input.is_determined(id, keys)
+            }
+            Self::Filter { input, .. }
+            | Self::Apply { input, .. }
+            | Self::Window { input, .. }
+            | Self::Sort { input, .. }
+            | Self::Limit { input, .. } => input.has_column(id) && input.is_determined(id, keys),
             _ => false,
         }
     }
