@@ -58,7 +58,7 @@ impl<'a> Written<'a> {
         self.list.args.iter().map(expr).collect()
     }
 
-    /// The order behind the arguments, or that of WITHIN GROUP.
+    /// The ORDER BY after the arguments, or that of WITHIN GROUP.
     fn order_by(&self) -> &'a [ast::OrderByExpr] {
         let within = self.list.clauses.iter().find_map(|clause| match clause {
             FunctionArgumentClause::OrderBy(order_by) => Some(order_by.as_slice()),

@@ -475,8 +475,11 @@ impl<'a> Lowerer<'a> {
         Ok(built?)
     }
 
-    fn all(&self, list: &[ast::Expr]) -> std::result::Result<Vec<Expr>, LowerError> {
-        list.iter().map(|e| self.lower(e)).collect()
+    pub(crate) fn all<'e>(
+        &self,
+        list: impl IntoIterator<Item = &'e ast::Expr>,
+    ) -> std::result::Result<Vec<Expr>, LowerError> {
+        list.into_iter().map(|e| self.lower(e)).collect()
     }
 }
 

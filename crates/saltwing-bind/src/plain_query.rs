@@ -51,7 +51,7 @@ fn plain_select(query: &Query) -> Option<&ast::Select> {
     is_plain.then_some(select)
 }
 
-/// A clause around the body of a query that is none of those that are bound.
+/// The first clause around the body of a query that the binder does not support, as an error names it.
 pub(crate) fn unbound_clause(query: &Query) -> Option<&'static str> {
     let clauses = [
         (query.fetch.is_some(), "FETCH beside LIMIT"),
@@ -64,7 +64,7 @@ pub(crate) fn unbound_clause(query: &Query) -> Option<&'static str> {
     clauses.into_iter().find(|(is_there, _)| *is_there).map(|(_, clause)| clause)
 }
 
-/// A clause of a SELECT that is none of those that are bound.
+/// The first clause of a SELECT that the binder does not support, as an error names it.
 pub(crate) fn unbound_select_clause(select: &ast::Select) -> Option<&'static str> {
     let (GroupByExpr::All(modifiers) | GroupByExpr::Expressions(_, modifiers)) = &select.group_by;
     let clauses = [

@@ -26,7 +26,7 @@ use crate::tree::{
 /// Binds a query. Of its placeholders some may stand for `subqueries`.
 ///
 /// # Errors
-/// What is wrong with its names, types and clauses, and what is not supported.
+/// If a name is unknown or ambiguous, a type does not fit, a clause stands where it may not, or Saltwing does not support a clause.
 pub fn query(
     statement: &QueryStatement,
     catalog: &dyn CatalogReader,

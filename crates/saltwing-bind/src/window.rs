@@ -37,7 +37,7 @@ impl Lowerer<'_> {
             let text = format!("{} with {} arguments", function.name(), written.arguments.len());
             return foreign(&text);
         }
-        let mut arguments = inner.all_of(&written.arguments)?;
+        let mut arguments = inner.all(written.arguments.iter().copied())?;
         let default =
             if arguments.len() == 3 && !matches!(function, WindowFunction::Engine(_)) { arguments.pop() } else { None };
         check_offset(&function, arguments.get(1)).map_err(|error| error.at(name_span(&call.name)))?;
@@ -59,7 +59,7 @@ impl Lowerer<'_> {
             WindowType::NamedWindow(name) => named_window(name, windows.named)?,
             WindowType::WindowSpec(spec) => resolved(spec, windows.named)?,
         };
-        let partition_by = spec.partition_by.iter().map(|e| inner.lower(e)).collect::<Bound<Vec<Expr>>>()?;
+        let partition_by = inner.all(&spec.partition_by)?;
         let order_by = spec.order_by.iter().map(|item| inner.sort_key(item)).collect::<Bound<Vec<_>>>()?;
         let frame = inner.frame(spec.window_frame.as_ref(), &order_by)?;
         let ignore_nulls = written.ignore_nulls;
@@ -117,10 +117,6 @@ impl Lowerer<'_> {
             ty: SqlType::Opaque,
         };
         Ok(columns.engine.aggregate(&call, &columns.opaque).map_err(|error| error.at(expr_span(e)))?)
-    }
-
-    fn all_of(&self, list: &[&ast::Expr]) -> Bound<Vec<Expr>> {
-        list.iter().map(|e| self.lower(e)).collect()
     }
 
     /// The frame of a window; without one, the rows up to the current one and its peers, or all rows if there is no order.
@@ -228,9 +224,9 @@ fn check_offset(function: &WindowFunction, offset: Option<&Expr>) -> Result<()> 
 }
 
 fn result_type(function: &WindowFunction, argument: Option<&Expr>) -> Bound<SqlType> {
-    let typed = |argument: &Expr| Ok(argument.sql_type().unwrap_or(SqlType::Null));
+    let type_of = |argument: &Expr| argument.sql_type().unwrap_or(SqlType::Null);
     match (function, argument) {
-        (WindowFunction::Aggregate(function), Some(argument)) => Ok(function.result_type(argument, typed(argument)?)?),
+        (WindowFunction::Aggregate(function), Some(argument)) => Ok(function.result_type(argument, type_of(argument))?),
         (WindowFunction::Aggregate(_), None) => Ok(SqlType::BigInt),
         (WindowFunction::Engine(_), _) => foreign("a type of the engine"),
         (WindowFunction::PercentRank | WindowFunction::CumeDist, _) => Ok(SqlType::Double),
@@ -241,7 +237,7 @@ fn result_type(function: &WindowFunction, argument: Option<&Expr>) -> Bound<SqlT
             Some(Expr::Literal(Value::Int(1..), _)) | None => Ok(SqlType::BigInt),
             Some(_) => foreign("NTILE of no positive number"),
         },
-        (_, Some(argument)) => typed(argument),
+        (_, Some(argument)) => Ok(type_of(argument)),
         (_, None) => foreign("a window function without arguments"),
     }
 }

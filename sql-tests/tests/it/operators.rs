@@ -1,5 +1,5 @@
-//! Each operator that compares, sorts or groups, on each type: what the relational engine makes of it is held to comparisons of single
-//! rows, which the evaluator computes.
+//! Runs each operator that compares, sorts or groups, on each type. The evaluator compares single rows; the relational engine must give
+//! the rows that follow from those comparisons.
 
 use std::collections::BTreeSet;
 

@@ -12,7 +12,7 @@ use datafusion::logical_expr::expr::{
 };
 use datafusion::logical_expr::{BinaryExpr, Cast, Expr as PlanExpr, Operator};
 use saltwing_bind::{EngineAggregate, SortKey};
-use saltwing_types::{BitOperator, ColumnRef, EngineCall, EngineOperation, Expr, SortOrder, SqlType};
+use saltwing_types::{BitOperator, ColumnRef, EngineOperation, Expr, SortOrder, SqlType};
 
 use super::Result;
 use crate::expression::expr_function::{ExprFunction, argument};
@@ -39,7 +39,7 @@ impl Translator<'_> {
     pub(crate) fn expr(&self, expr: &Expr) -> Result<PlanExpr> {
         match expr {
             Expr::Column(column) => (self.column)(column),
-            Expr::Engine(call) => self.engine_call(call),
+            Expr::Engine(call) => self.operation(&call.operation, &call.args),
             other if other.is_of_engine() => self.with_engine_calls(other),
             other => self.function(other),
         }
@@ -137,10 +137,6 @@ impl Translator<'_> {
 
     fn arguments(&self, exprs: &[Expr]) -> Result<Vec<PlanExpr>> {
         exprs.iter().map(|expr| self.argument(expr)).collect()
-    }
-
-    fn engine_call(&self, EngineCall { operation, args, .. }: &EngineCall) -> Result<PlanExpr> {
-        self.operation(operation, args)
     }
 
     /// A call of an operation of DataFusion's.
