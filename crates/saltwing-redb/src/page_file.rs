@@ -22,7 +22,8 @@
 //!    and expects pages that a crash has torn to be readable. A page is not written again while a header on the disk
 //!    names it, so that of a torn block of checksums both versions are right for such pages.
 //! 3. A page that is damaged, or whose checksum is, is made good by a [copy](crate::copies), if there is one that has the
-//!    page's checksum. There are copies of pages that name others, of the roots of all trees, of the checksums and of the header.
+//!    page's checksum. There are copies of pages that name others, of the roots of all trees, of redb's table of free pages, of the
+//!    checksums and of the header.
 //!    A header that is a copy may be older than the pages: redb then verifies all of them when it opens the file.
 //! 4. The header lies in one sector of 512 bytes, with its checksum: a write of it is there whole or not at all.
 //!
@@ -148,6 +149,9 @@ fn sum(page: &[u8]) -> u32 {
 /// The first byte of a page of redb's that names others.
 const BRANCH: u8 = 2;
 
+/// The greatest depth of the table of free pages. It has an entry for each 4 GiB of the file, and a branch more than a hundred children.
+const TREE_DEPTH_MAX: usize = 4;
+
 const NO_CHECKSUM: &str = "does not have its checksum";
 
 /// Bytes of the file for this many bytes of redb.
@@ -258,13 +262,24 @@ impl PageFile {
         Ok(!(read.is_ok() && is_header(&sector)) && self.copies.find(Original::Header).is_some())
     }
 
-    /// Takes copies of the pages at which trees begin, by the header.
+    /// Takes copies of the pages at which trees begin, by the header, and of all pages of the table of free pages.
     fn copy_roots(&self, sector: &[u8; SECTOR]) {
         let layout = Layout::new(sector);
         for root in layout.roots() {
-            if let Some(page) = self.copy_root(&root) {
-                layout.roots_of_tables(&page).iter().for_each(|root| drop(self.copy_root(root)));
+            let Some(page) = self.copy_root(&root) else { continue };
+            for table in layout.roots_of_tables(&page) {
+                match table.is_allocator {
+                    true => self.copy_tree(&layout, &table.pages, TREE_DEPTH_MAX),
+                    false => drop(self.copy_root(&table.pages)),
+                }
             }
+        }
+    }
+
+    /// Takes copies of the pages of a tree.
+    fn copy_tree(&self, layout: &Layout<'_>, root: &Range<u64>, depth_left: usize) {
+        if let Some(page) = self.copy_root(root).filter(|_| depth_left > 0) {
+            layout.children(&page).iter().for_each(|child| self.copy_tree(layout, child, depth_left - 1));
         }
     }
 

@@ -5,6 +5,7 @@
 //!  commit   version 1 │ has a root 1 │ has a root of the system's tables 1 │ 0 5 │ root 32 │ root of the system's tables 32 │ ..
 //!  table    kind 1 │ keys 8 │ has a root 1 │ root 32 │ ..
 //!  root     page 8 │ checksum 16 │ keys 8
+//!  branch   kind 1 │ 0 1 │ keys 2 │ 0 4 │ checksums 16 for each child │ children 8 each, one more than keys │ ..
 //! ```
 
 use std::ops::Range;
@@ -12,6 +13,9 @@ use std::ops::Range;
 use crate::positioned::PAGE;
 
 const LEAF: u8 = 1;
+const BRANCH: u8 = 2;
+/// The name of redb's own table of free pages. redb opens no file of which it cannot read all of this table.
+const ALLOCATOR: &[u8] = b"allocator_state";
 /// The greatest order of a page that is looked at, 256 KiB: the system's table of free pages has values of some 100 KiB.
 const ORDER_MAX: u32 = 6;
 
@@ -32,20 +36,32 @@ impl<'h> Layout<'h> {
         roots.filter_map(|(_, at)| self.pages(number(self.header, commit + at)?)).collect()
     }
 
-    /// The pages of the file that the roots of tables take, which a leaf of a table of tables has.
-    pub(crate) fn roots_of_tables(&self, page: &[u8]) -> Vec<Range<u64>> {
-        let count = usize::from(byte(page, 2)) | usize::from(byte(page, 3)) << 8;
+    /// The roots of tables, which a leaf of a table of tables has.
+    pub(crate) fn roots_of_tables(&self, page: &[u8]) -> Vec<TableRoot> {
+        let count = usize::from(short(page, 2));
         if byte(page, 0) != LEAF || count == 0 {
             return Vec::new();
         }
         let end = |place: usize| word(page, 4 + 4 * place).map(|end| end as usize);
-        let value = |entry: usize| {
-            // Behind the ends of the keys come those of the values.
+        let root = |entry: usize| {
+            // After the ends of the keys come those of the values.
+            let keys_at = 4 + 8 * count;
+            let key = page.get(if entry == 0 { keys_at } else { end(entry - 1)? }..end(entry)?)?;
             let start = if entry == 0 { end(count - 1)? } else { end(count + entry - 1)? };
-            page.get(start..end(count + entry)?)
+            let table = page.get(start..end(count + entry)?).filter(|table| byte(table, 9) == 1)?;
+            Some(TableRoot { pages: self.pages(number(table, 10)?)?, is_allocator: key == ALLOCATOR })
         };
-        let values = (0..count).filter_map(value).filter(|table| byte(table, 9) == 1);
-        values.filter_map(|table| self.pages(number(table, 10)?)).collect()
+        (0..count).filter_map(root).collect()
+    }
+
+    /// The pages of the file that the children of a branch take; none of another page.
+    pub(crate) fn children(&self, page: &[u8]) -> Vec<Range<u64>> {
+        if byte(page, 0) != BRANCH {
+            return Vec::new();
+        }
+        let children = usize::from(short(page, 2)) + 1;
+        let child = |place: usize| self.pages(number(page, 8 + 16 * children + 8 * place)?);
+        (0..children).filter_map(child).collect()
     }
 
     /// The pages of the file of a page number.
@@ -58,6 +74,14 @@ impl<'h> Layout<'h> {
     }
 }
 
+/// The root of a table's tree.
+pub(crate) struct TableRoot {
+    /// Its pages in the file.
+    pub(crate) pages: Range<u64>,
+    /// Whether the table is redb's own one of free pages.
+    pub(crate) is_allocator: bool,
+}
+
 /// The bytes of so many pages.
 pub(crate) fn bytes_of(pages: &Range<u64>) -> usize {
     ((pages.end - pages.start) * PAGE) as usize
@@ -65,6 +89,10 @@ pub(crate) fn bytes_of(pages: &Range<u64>) -> usize {
 
 fn byte(bytes: &[u8], at: usize) -> u8 {
     bytes.get(at).copied().unwrap_or(0)
+}
+
+fn short(bytes: &[u8], at: usize) -> u16 {
+    u16::from_le_bytes([byte(bytes, at), byte(bytes, at + 1)])
 }
 
 fn word(bytes: &[u8], at: usize) -> Option<u32> {

@@ -32,6 +32,10 @@ const ORDER_AT: u32 = 59;
 /// The most damages that a page number can tell apart; later ones share the last number.
 pub(crate) const NUMBER_MAX: u32 = (1 << REGION_BITS) - 1;
 
+/// The end of the only key of a refusing page, which is zeros. In a table whose keys have a fixed width the key begins with this number
+/// itself. redb panics on a key of its table of free pages whose first byte it does not know; it knows 3.
+const KEY_END: u32 = 0x103;
+
 /// Bytes of the key behind all others.
 const LAST_KEY: [u8; 1024] = [0xff; 1024];
 /// The value of a mark begins with it. Values of batches begin with a count of pieces, which is not 0.
@@ -78,8 +82,7 @@ fn fill_refusing(out: &mut [u8], number: u32) {
     put(out, 8, &len);
     put(out, 40, &child.to_le_bytes());
     put(out, 48, &child.to_le_bytes());
-    // The key is empty.
-    put(out, 56, &60_u32.to_le_bytes());
+    put(out, 56, &KEY_END.to_le_bytes());
 }
 
 fn fill_marking(out: &mut [u8], number: u32) {
