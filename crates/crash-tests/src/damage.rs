@@ -47,7 +47,8 @@ pub struct Plan {
     pub threads: u64,
     pub trials: usize,
     pub left: Left,
-    pub seconds: f64,
+    /// Statements of each thread.
+    pub statements: usize,
 }
 
 /// Damages one file after another, and prints what came of it; whether each damage was told or of no effect.
@@ -111,7 +112,7 @@ pub fn run(plan: &Plan, home: &Path) -> io::Result<bool> {
 fn make(plan: &Plan, home: &Path, base: &Path) -> io::Result<()> {
     let live = home.join("live");
     let mut writer = child::role("write", &plan.store, plan.seed, plan.threads, &live)?;
-    writer.arg(home.join("told")).arg("--seconds").arg(plan.seconds.to_string());
+    writer.arg(home.join("told")).arg("--statements").arg(plan.statements.to_string());
     if plan.left == Left::Killed {
         writer.arg("--killed");
     }

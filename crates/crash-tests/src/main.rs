@@ -26,7 +26,6 @@ mod workload;
 use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::Duration;
 
 use clap::{Parser, Subcommand};
 use saltwing::StoreKind;
@@ -60,9 +59,9 @@ enum Task {
         /// What a cut leaves.
         #[arg(long, value_delimiter = ',', default_value = "ext4,torn,zero,sector,subset")]
         rule: Vec<Rule>,
-        /// How long the writer writes.
-        #[arg(long, default_value_t = 6.0)]
-        seconds: f64,
+        /// Statements of each thread that writes.
+        #[arg(long, default_value_t = 1000)]
+        statements: usize,
         /// Of this many cuts by a rule, one has the opening of its database recorded and cut, too; 0: none has.
         #[arg(long, default_value_t = 10)]
         opening_of: usize,
@@ -75,9 +74,9 @@ enum Task {
         /// How the database was left.
         #[arg(long, value_delimiter = ',', default_value = "closed,killed")]
         left: Vec<damage::Left>,
-        /// How long the writer writes.
-        #[arg(long, default_value_t = 3.0)]
-        seconds: f64,
+        /// Statements of each thread that writes.
+        #[arg(long, default_value_t = 500)]
+        statements: usize,
     },
     /// Kills a process that runs transactions, and opens what it leaves.
     Kill {
@@ -104,7 +103,7 @@ enum Task {
         database: PathBuf,
         told: PathBuf,
         #[arg(long)]
-        seconds: f64,
+        statements: usize,
         #[arg(long)]
         killed: bool,
     },
@@ -139,16 +138,16 @@ fn run(arguments: &Arguments) -> io::Result<u8> {
     let setup = Setup { store: kind, seed: *seed, threads: *threads };
     let (store, seed, threads) = (store.clone(), *seed, *threads);
     let is_well = match task {
-        Task::Power { cuts, rule, seconds, opening_of } => {
-            let (cuts, rules, seconds, opening_of) = (*cuts, rule.clone(), *seconds, *opening_of);
-            let plan = power::Plan { store, seed, threads, cuts, rules, seconds, opening_of, shown_max: 3 };
+        Task::Power { cuts, rule, statements, opening_of } => {
+            let (cuts, rules, statements, opening_of) = (*cuts, rule.clone(), *statements, *opening_of);
+            let plan = power::Plan { store, seed, threads, cuts, rules, statements, opening_of, shown_max: 3 };
             power::run(&plan, home()?.path())?.unwrap_or(true)
         }
-        Task::Damage { trials, left, seconds } => {
+        Task::Damage { trials, left, statements } => {
             let mut is_well = true;
             for left in left {
-                let (store, trials, seconds) = (store.clone(), *trials, *seconds);
-                let plan = damage::Plan { store, seed, threads, trials, left: *left, seconds };
+                let (store, trials, statements) = (store.clone(), *trials, *statements);
+                let plan = damage::Plan { store, seed, threads, trials, left: *left, statements };
                 is_well &= damage::run(&plan, home()?.path())?;
             }
             is_well
@@ -161,9 +160,8 @@ fn run(arguments: &Arguments) -> io::Result<u8> {
             kill::transact(&setup, database, told, *transactions, *clock)?;
             true
         }
-        Task::Write { database, told, seconds, killed } => {
-            let time = Duration::from_secs_f64(*seconds);
-            roles::write(&setup, database, told, time, *killed).map_err(io::Error::other)?;
+        Task::Write { database, told, statements, killed } => {
+            roles::write(&setup, database, told, *statements, *killed).map_err(io::Error::other)?;
             true
         }
         Task::Open { database } => {

@@ -20,7 +20,8 @@ pub struct Plan {
     /// Places where the trace is cut, for each rule.
     pub cuts: usize,
     pub rules: Vec<Rule>,
-    pub seconds: f64,
+    /// Statements of each thread.
+    pub statements: usize,
     /// Of this many cuts by a rule, one has the opening of its database recorded and cut, too; 0: none has.
     pub opening_of: usize,
     /// Most failures of a rule that are printed and kept.
@@ -38,7 +39,7 @@ pub fn run(plan: &Plan, home: &Path) -> io::Result<Option<bool>> {
     };
     let (database, told, traced) = (home.join("live"), home.join("told"), home.join("trace"));
     let mut writer = child::role("write", &plan.store, plan.seed, plan.threads, &database)?;
-    writer.arg(&told).arg("--seconds").arg(plan.seconds.to_string());
+    writer.arg(&told).arg("--statements").arg(plan.statements.to_string());
     let output = trace::recorded(&mut writer, &library, &database, &told, &traced).output()?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use saltwing::blocking::Connection;
 use saltwing::{Builder, Database, Error, Loss, Row, StoreKind, Value};
@@ -42,22 +43,26 @@ fn fail(why: &str) -> ! {
     std::process::exit(2);
 }
 
-/// Writes by several threads for so long, while indexes come and go; each acknowledged statement is a line `thread` in the file `told`. The database
-/// is closed at the end unless `is_killed`: then this waits to be killed.
-pub fn write(setup: &Setup, path: &Path, told: &Path, time: Duration, is_killed: bool) -> Result<(), Error> {
+/// Writes `statements` statements by each of several threads, while indexes come and go; each acknowledged statement is a line `thread` in the
+/// file `told`. The database is closed at the end unless `is_killed`: then this waits to be killed.
+pub fn write(setup: &Setup, path: &Path, told: &Path, statements: usize, is_killed: bool) -> Result<(), Error> {
     let database = setup.builder(path).open()?;
     let connection = database.connect().blocking();
     for definition in DEFINITIONS {
         connection.execute(definition, ())?;
     }
     let files = told.parent().unwrap_or(Path::new("."));
-    let until = Instant::now() + time;
+    let writing = AtomicU64::new(setup.threads);
     std::thread::scope(|scope| {
         for thread in 0..setup.threads {
             let connection = database.connect().blocking();
-            scope.spawn(move || write_thread(setup, thread, &connection, told, files, until));
+            let writing = &writing;
+            scope.spawn(move || {
+                write_thread(setup, thread, &connection, told, files, statements);
+                writing.fetch_sub(1, Ordering::Relaxed);
+            });
         }
-        let changed = change_indexes(&database, &INDEX_CHANGES, || Instant::now() >= until);
+        let changed = change_indexes(&database, &INDEX_CHANGES, || writing.load(Ordering::Relaxed) == 0);
         changed.unwrap_or_else(|error| fail(&format!("a change of indexes: {error}")));
     });
     println!("written");
@@ -68,11 +73,11 @@ pub fn write(setup: &Setup, path: &Path, told: &Path, time: Duration, is_killed:
     database.close()
 }
 
-fn write_thread(setup: &Setup, thread: u64, connection: &Connection, told: &Path, files: &Path, until: Instant) {
+fn write_thread(setup: &Setup, thread: u64, connection: &Connection, told: &Path, files: &Path, statements: usize) {
     let mut steps = Steps::new(setup.seed, thread);
     let log = OpenOptions::new().create(true).append(true).open(told);
     let mut log = log.unwrap_or_else(|error| fail(&error.to_string()));
-    while Instant::now() < until {
+    for _ in 0..statements {
         let step = steps.next();
         if let Err(error) = step.run(connection, thread, files) {
             fail(&format!("thread {thread}: {error} in {}", cropped(&step)));

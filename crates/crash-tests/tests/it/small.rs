@@ -12,12 +12,12 @@ fn holds(arguments: &[&str]) {
 #[test]
 fn what_was_acknowledged_survives_a_power_cut() {
     let rules = "ext4,torn,zero,sector,subset";
-    holds(&["power", "--cuts", "12", "--rule", rules, "--seconds", "3", "--seed", "11"]);
+    holds(&["power", "--cuts", "12", "--rule", rules, "--statements", "400", "--seed", "11"]);
 }
 
 #[test]
 fn damage_is_told_or_of_no_effect() {
-    holds(&["damage", "--trials", "30", "--seconds", "1.5", "--seed", "11"]);
+    holds(&["damage", "--trials", "30", "--statements", "300", "--seed", "11"]);
 }
 
 /// Not on sled, where a transaction may have read a commit that the kill takes away.
