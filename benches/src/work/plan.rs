@@ -110,8 +110,8 @@ fn select(text: &str) -> Result<QueryStatement> {
 }
 
 fn bound(statement: &QueryStatement, catalog: &dyn CatalogReader, params: Params<'_>) -> Result<DirectQuery> {
-    let bound = query(statement, catalog, &NoEngine, params, &[])?;
-    Ok(DirectQuery::of(bound).ok_or("not a query of one table")?)
+    let bound = query(statement, catalog, &NoEngine, params)?;
+    Ok(DirectQuery::of(bound.query).ok_or("not a query of one table")?)
 }
 
 fn plan_of(statement: &QueryStatement, catalog: &dyn CatalogReader) -> Result<()> {

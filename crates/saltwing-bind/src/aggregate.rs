@@ -23,6 +23,11 @@ impl AggregateCall {
     pub fn exprs(&self) -> impl Iterator<Item = &Expr> {
         self.argument.iter().chain(&self.filter)
     }
+
+    /// The same, to change them.
+    pub fn exprs_mut(&mut self) -> impl Iterator<Item = &mut Expr> {
+        self.argument.iter_mut().chain(&mut self.filter)
+    }
 }
 
 /// The aggregate functions of the direct path.

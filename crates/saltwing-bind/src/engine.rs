@@ -96,6 +96,10 @@ impl EngineAggregate {
     pub fn exprs(&self) -> impl Iterator<Item = &Expr> {
         self.args.iter().chain(self.order_by.iter().map(|item| &item.expr)).chain(&self.filter)
     }
+
+    pub(crate) fn exprs_mut(&mut self) -> impl Iterator<Item = &mut Expr> {
+        self.args.iter_mut().chain(self.order_by.iter_mut().map(|item| &mut item.expr)).chain(&mut self.filter)
+    }
 }
 
 /// Arrow's types of the columns of type [`SqlType::Opaque`], by id.

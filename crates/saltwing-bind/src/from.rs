@@ -9,7 +9,6 @@ use sqlparser::ast::{
     TableWithJoins,
 };
 
-use crate::as_of::table_as_of;
 use crate::condition::conditions;
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::lower::Lowerer;
@@ -144,14 +143,14 @@ impl QueryBinder<'_> {
                 return Ok(external(ExternalSource::Arrow(table), columns, alias, span));
             }
         };
-        let table = match version {
-            Some(version) => table_as_of(table, version, self.params, self.subqueries)?,
-            None => table,
+        let (table, as_of) = match version {
+            Some(version) => self.table_as_of(table, version)?,
+            None => (table, None),
         };
         let named_at = alias.map_or(span, alias_span);
         let alias = alias.map(|alias| alias.name.value.clone());
         let first_column = self.ids.take(table.width());
-        let scan = Scan { table, alias, span, first_column, hints: self.hints.to_vec() };
+        let scan = Scan { table, as_of, alias, span, first_column, hints: self.hints.to_vec() };
         let scope = Scope::of_scan(&scan, named_at);
         Ok((Relation::Scan(scan), scope))
     }

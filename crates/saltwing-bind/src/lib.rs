@@ -27,7 +27,6 @@ mod dml;
 mod engine;
 mod error;
 mod exact;
-mod exists;
 mod file_name;
 mod from;
 mod from_function;
@@ -59,13 +58,13 @@ mod sequence;
 mod similar;
 mod sort_direction;
 mod split_on;
-mod subquery;
 mod subquery_column;
 mod table_call;
 mod table_option;
 mod target;
 mod time_column;
 mod tree;
+mod uncorrelated;
 mod unnest_collector;
 mod update;
 mod view;
@@ -78,7 +77,6 @@ pub use added_key::unfit_last_column;
 pub use aggregate::{AggregateCall, AggregateFunction};
 pub use alter_table::{AlteredTable, alter_table, with_dynamic_columns};
 pub use arbiters::Arbiters;
-pub use as_of::table_as_of;
 pub use call::AT_TIME_ZONE;
 pub use check::{RowCheck, RowChecks, key_constraint};
 pub use comment::{Commented, commented, table_comments, view_statements};
@@ -116,14 +114,14 @@ pub use sequence::{
     SequenceAction, SequenceUse, SequenceUses, SequencedQuery, alter_sequence, create_sequence, create_sequence_text,
     sequenced_query,
 };
-pub use subquery::{Candidate, Subquery, candidates, placed, with_placeholders};
 pub use table_option::is_phoenix_option;
 pub use target::{column_path, resolve, table_path, target_columns};
 pub use tree::{
-    BoundQuery, CallColumn, ComputedColumn, ExternalSource, GroupCall, GroupingColumn, GroupingSets, JoinKind, Output,
-    Relation, Scan, SetInput, SetOperator, SortItem, SubqueryColumn, SubqueryKind, UnnestColumn, WindowColumn,
+    AsOf, BoundQuery, CallColumn, ComputedColumn, ExternalSource, GroupCall, GroupingColumn, GroupingSets, JoinKind,
+    Output, Relation, Scan, SetInput, SetOperator, SortItem, SubqueryColumn, SubqueryKind, UnnestColumn, WindowColumn,
     group_columns, value_of,
 };
+pub use uncorrelated::{RootQuery, UncorrelatedSubquery};
 pub use update::{BoundUpdate, ChangedColumns, update};
 pub use view::{
     AlteredView, BoundView, PlainView, VIEW_DEPTH_MAX, VIEWS_MAX, ViewPlace, altered_view, attached_view,

@@ -13,7 +13,6 @@ use sqlparser::ast::{self, BinaryOperator, UnaryOperator};
 use crate::collector::Collector;
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::scope::Scope;
-use crate::subquery::{Subquery, placed};
 use crate::tree::ColumnIds;
 use crate::window_collector::WindowCollector;
 
@@ -101,8 +100,6 @@ pub struct Lowerer<'a> {
     pub scope: &'a Scope,
     /// The parameters.
     pub params: Params<'a>,
-    /// The subqueries that placeholders stand for: see [`crate::with_placeholders`].
-    pub subqueries: &'a [Subquery],
     /// What the placeholders of operands stand for.
     pub operands: &'a [Expr],
     /// Where calls of aggregate functions go; without it there is no place for them.
@@ -177,7 +174,6 @@ impl<'a> Lowerer<'a> {
         Self {
             scope,
             params,
-            subqueries: &[],
             operands: &[],
             collector: None,
             windows: None,
@@ -185,12 +181,6 @@ impl<'a> Lowerer<'a> {
             queries: None,
             clause: None,
         }
-    }
-
-    /// The same where placeholders may stand for these subqueries.
-    #[must_use]
-    pub fn with_subqueries(self, subqueries: &'a [Subquery]) -> Self {
-        Self { subqueries, ..self }
     }
 
     /// The same where no aggregate and no window function may stand.
@@ -389,10 +379,6 @@ impl<'a> Lowerer<'a> {
         let operand = name.strip_prefix(OPERAND).and_then(|place| self.operands.get(place.parse::<usize>().ok()?));
         if let Some(operand) = operand {
             return Ok(operand.clone());
-        }
-        if let Some((number, Subquery { ty, value, .. })) = placed(name, self.subqueries) {
-            let value = value.clone().map(|value| typing::computed(value, *ty));
-            return Ok(value.unwrap_or(Expr::Subquery(number, *ty)));
         }
         let Some(index) = parameter_place(name) else {
             return Err(BindErrorKind::Syntax(format!("{name} is no parameter")).into());

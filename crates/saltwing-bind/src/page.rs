@@ -5,11 +5,9 @@ use saltwing_types::Value;
 use sqlparser::ast::LimitClause;
 
 use crate::parameters::parameter;
-use crate::subquery::Subquery;
 
-/// A text that two pages have in common if they are pages of the same rows: the query without LIMIT, its subqueries and the values of
-/// its parameters. A page may be larger than the one before.
-pub fn page_identity(statement: &QueryStatement, subqueries: &[Subquery], params: &[Value]) -> String {
+/// A text that two pages have in common if they are pages of the same rows: the query without LIMIT, and the values of its parameters. A page may be larger than the one before.
+pub fn page_identity(statement: &QueryStatement, params: &[Value]) -> String {
     let mut query = statement.query.clone();
     let limit = match query.limit_clause.take() {
         Some(LimitClause::LimitOffset { limit: Some(limit), .. }) => parameter(&limit),
@@ -21,6 +19,5 @@ pub fn page_identity(statement: &QueryStatement, subqueries: &[Subquery], params
     };
     let of_rows = |place: &usize| Some(*place) != limit && Some(*place) != after;
     let values: Vec<&Value> = params.iter().enumerate().filter(|(i, _)| of_rows(i)).map(|(_, value)| value).collect();
-    let subqueries: Vec<String> = subqueries.iter().map(|subquery| subquery.query.to_string()).collect();
-    format!("{query}\n{subqueries:?}\n{values:?}")
+    format!("{query}\n{values:?}")
 }

@@ -14,16 +14,16 @@ use crate::error::{BindError, BindErrorKind, Result};
 use crate::lower::{LowerError, Params};
 use crate::plain_query::unbound_clause;
 use crate::plan_budget::check_plan_budget;
-use crate::query_binder::{Bound, CteScope, NamedCte, QueryBinder, SharedQuery, foreign};
+use crate::query_binder::{Bound, CteScope, Met, NamedCte, QueryBinder, SharedQuery, foreign};
 use crate::scope::Scope;
 use crate::select::QueryClauses;
-use crate::subquery::Subquery;
 use crate::subquery_column::SubqueryBinder;
 use crate::tree::{
     BoundQuery, ColumnIds, ComputedColumn, Output, Relation, SetInput, SetOperator, SubqueryColumn, each_once,
 };
+use crate::uncorrelated::RootQuery;
 
-/// Binds a query. Of its placeholders some may stand for `subqueries`.
+/// Binds the query of a statement.
 ///
 /// # Errors
 /// If a name is unknown or ambiguous, a type does not fit, a clause stands where it may not, or Saltwing does not support a clause.
@@ -32,15 +32,17 @@ pub fn query(
     catalog: &dyn CatalogReader,
     engine: &dyn EngineFunctions,
     params: Params<'_>,
-    subqueries: &[Subquery],
-) -> Result<BoundQuery> {
+) -> Result<RootQuery> {
     if statement.query.with.is_some() {
         check_plan_budget(&statement.query)?;
     }
-    let ids = ColumnIds::new(engine);
+    let (ids, met) = (ColumnIds::new(engine), Met::default());
     let binder =
-        QueryBinder { catalog, params, subqueries, ids: &ids, hints: &statement.hints, ctes: None, outer: None };
-    binder.query(&statement.query, &statement.items, statement.after.is_some()).map_err(LowerError::into_error)
+        QueryBinder { catalog, params, met: &met, ids: &ids, hints: &statement.hints, ctes: None, outer: None };
+    let query = binder.query(&statement.query, &statement.items, statement.after.is_some());
+    let query = query.map_err(LowerError::into_error)?;
+    let subqueries = met.uncorrelated.into_inner().into_iter().map(|known| known.subquery).collect();
+    Ok(RootQuery { subqueries, query })
 }
 
 impl QueryBinder<'_> {
@@ -83,14 +85,18 @@ impl QueryBinder<'_> {
         let named: Vec<Cell<bool>> = list.iter().map(|_| Cell::new(false)).collect();
         let shared: Vec<RefCell<Option<SharedQuery>>> = list.iter().map(|_| RefCell::default()).collect();
         let (around, outer, named, shared) = (self.ctes, self.outer, named.as_slice(), shared.as_slice());
-        let work_table = None;
-        let scope = |visible| CteScope { around, list, visible, is_recursive, named, shared, outer, work_table };
+        let (number, work_table) = (self.met.with_clauses.get(), None);
+        self.met.with_clauses.set(number + 1);
+        let scope =
+            |visible| CteScope { number, around, list, visible, is_recursive, named, shared, outer, work_table };
         let all = scope(list.len());
         let bound = bind(&QueryBinder { ctes: Some(&all), ..*self })?;
         // One that nothing names is right, too.
         for (place, cte) in list.iter().enumerate().rev() {
             if !named.get(place).is_some_and(Cell::get) {
+                let before = self.met.uncorrelated.borrow().len();
                 self.named_cte(&NamedCte { cte, scope: scope(place) }, None, None)?;
+                self.met.uncorrelated.borrow_mut().truncate(before);
             }
         }
         Ok(bound)

@@ -7,13 +7,13 @@ use saltwing_catalog::CatalogReader;
 use saltwing_sql::statement::Hint;
 use saltwing_types::table::is_same_name;
 use saltwing_types::{ColumnRef, Span};
-use sqlparser::ast::Cte;
+use sqlparser::ast::{self, Cte};
 
 use crate::error::{BindErrorKind, Result};
 use crate::lower::{LowerError, Params};
 use crate::scope::Scope;
-use crate::subquery::Subquery;
 use crate::tree::{ColumnIds, SetInput};
+use crate::uncorrelated::UncorrelatedSubquery;
 
 /// What binding gives, or why the query is not bound.
 pub(crate) type Bound<T> = std::result::Result<T, LowerError>;
@@ -28,7 +28,8 @@ pub(crate) fn foreign<T>(what: &str) -> Bound<T> {
 pub(crate) struct QueryBinder<'a> {
     pub(crate) catalog: &'a dyn CatalogReader,
     pub(crate) params: Params<'a>,
-    pub(crate) subqueries: &'a [Subquery],
+    /// What was met so far.
+    pub(crate) met: &'a Met,
     pub(crate) ids: &'a ColumnIds<'a>,
     pub(crate) hints: &'a [Hint],
     /// The WITH queries that a FROM clause may name.
@@ -36,6 +37,27 @@ pub(crate) struct QueryBinder<'a> {
     /// The query around the one that is bound.
     pub(crate) outer: Option<&'a OuterScope<'a>>,
 }
+
+/// What binding a statement has met so far.
+#[derive(Default)]
+pub(crate) struct Met {
+    /// The subqueries that run before the statement.
+    pub(crate) uncorrelated: RefCell<Vec<Uncorrelated>>,
+    /// How many WITH clauses.
+    pub(crate) with_clauses: Cell<usize>,
+}
+
+/// A subquery that runs before the statement. Where it is written again, and means the same, it is the same one.
+pub(crate) struct Uncorrelated {
+    /// How it is written.
+    pub(crate) syntax: ast::Expr,
+    /// The WITH queries that it may name.
+    pub(crate) ctes: Option<CteScopeId>,
+    pub(crate) subquery: UncorrelatedSubquery,
+}
+
+/// Which queries of WITH clauses a FROM clause may name: the number of the innermost clause, and how many of its queries.
+pub(crate) type CteScopeId = (usize, usize);
 
 /// The names of a query around another one.
 pub(crate) struct OuterScope<'a> {
@@ -67,6 +89,8 @@ impl OuterScope<'_> {
 
 /// The queries of a WITH clause.
 pub(crate) struct CteScope<'a> {
+    /// A number that no other WITH clause of the statement has.
+    pub(crate) number: usize,
     /// Those of the WITH clauses around it.
     pub(crate) around: Option<&'a CteScope<'a>>,
     pub(crate) list: &'a [Cte],
@@ -112,6 +136,10 @@ pub(crate) struct NamedCte<'a> {
 }
 
 impl<'a> CteScope<'a> {
+    pub(crate) fn id(&self) -> CteScopeId {
+        (self.number, self.visible)
+    }
+
     /// What a name stands for: the innermost query of this name.
     pub(crate) fn find(&'a self, name: &str) -> Bound<Option<CteName<'a>>> {
         let is_it = |cte: &Cte| is_same_name(&cte.alias.name.value, name);

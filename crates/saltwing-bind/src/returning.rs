@@ -29,9 +29,9 @@ pub fn returning(statement: &Statement, catalog: &dyn CatalogReader, params: Par
     rows.items.clone_from(&clause.texts);
     select_of(&mut rows)?.projection.clone_from(&clause.items);
     let rows = with_views(&rows, catalog)?;
-    let bound = query(&rows, catalog, &NoEngine, params, &[])?;
-    match is_of_each_row(&bound) {
-        true => Ok(Some(bound)),
+    let root = query(&rows, catalog, &NoEngine, params)?;
+    match root.subqueries.is_empty() && is_of_each_row(&root.query) {
+        true => Ok(Some(root.query)),
         false => Err(BindError::from(BindErrorKind::NotSupported("RETURNING of this".into()))
             .at(Some(clause.span))
             .help("RETURNING computes values of one row: no aggregates, windows or subqueries, and not its time")),

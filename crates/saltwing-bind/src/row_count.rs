@@ -12,8 +12,8 @@ pub enum RowCount {
     Rows(u64),
     /// The value of a parameter that has none yet, by number from 0.
     Parameter(usize),
-    /// The value of a subquery that has not run.
-    Subquery,
+    /// The value of an uncorrelated subquery that has not run, by position.
+    Subquery(usize),
 }
 
 impl RowCount {
@@ -30,12 +30,12 @@ impl RowCount {
     pub fn rows(self) -> Option<u64> {
         match self {
             Self::Rows(rows) => Some(rows),
-            Self::None | Self::Parameter(_) | Self::Subquery => None,
+            Self::None | Self::Parameter(_) | Self::Subquery(_) => None,
         }
     }
 
     /// Whether its value comes later: from a parameter or a subquery.
     pub fn is_open(self) -> bool {
-        matches!(self, Self::Parameter(_) | Self::Subquery)
+        matches!(self, Self::Parameter(_) | Self::Subquery(_))
     }
 }

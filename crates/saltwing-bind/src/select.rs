@@ -18,6 +18,7 @@ use crate::select_tree::{Clauses, Distinct, Item, OrderBy, OrderItem, Subqueries
 use crate::sort_direction::direction;
 use crate::subquery_column::SubqueryBinder;
 use crate::tree::BoundQuery;
+use crate::uncorrelated::no_row_count;
 use crate::unnest_collector::UnnestCollector;
 use crate::window::check_named_windows;
 use crate::window_collector::WindowCollector;
@@ -201,10 +202,10 @@ impl SelectBinder<'_> {
     }
 
     fn row_count(&self, e: &ast::Expr, clause: &str) -> Bound<RowCount> {
-        let lowered = Lowerer { queries: None, ..self.lowerer.of_rows() }.lower(e)?;
+        let lowered = self.lowerer.of_rows().lower(e)?;
         match &lowered {
             Expr::Param(index, _) => Ok(RowCount::Parameter(*index)),
-            Expr::Subquery(..) => Ok(RowCount::Subquery),
+            Expr::Subquery(number, _) => Ok(RowCount::Subquery(*number)),
             computed
                 if computed.is_constant()
                     && let Ok(value) = eval::eval(computed, &[])
@@ -212,10 +213,7 @@ impl SelectBinder<'_> {
             {
                 Ok(rows)
             }
-            other => {
-                let error = BindErrorKind::Syntax(format!("{clause} takes a number of rows, and {other} is none"));
-                Err(BindError::from(error).at(expr_span(e)).into())
-            }
+            other => Err(no_row_count(clause, other, expr_span(e)).into()),
         }
     }
 }

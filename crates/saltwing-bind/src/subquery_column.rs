@@ -10,9 +10,10 @@ use sqlparser::ast::{self, Query};
 use crate::collector::Collector;
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::lower::{Lower, LowerError, Lowerer, Queries, comparison_operator};
-use crate::query_binder::{OuterScope, QueryBinder, foreign};
+use crate::query_binder::{Bound, CteScope, OuterScope, QueryBinder, Uncorrelated, foreign};
 use crate::scope::Scope;
 use crate::tree::{BoundQuery, ColumnIds, Output, Relation, SubqueryColumn, SubqueryKind};
+use crate::uncorrelated::UncorrelatedSubquery;
 
 /// Binds the subqueries in the expressions of one clause, or of several that stand at the same place of the tree.
 pub(crate) struct SubqueryBinder<'a> {
@@ -28,7 +29,14 @@ struct Found {
     syntax: ast::Expr,
     /// The value of that.
     value: Expr,
-    column: SubqueryColumn,
+    /// The column; `None` if the subquery runs before the statement.
+    column: Option<SubqueryColumn>,
+}
+
+impl Found {
+    fn id(&self) -> Option<usize> {
+        self.column.as_ref().map(|subquery| subquery.column.index)
+    }
 }
 
 impl<'a> SubqueryBinder<'a> {
@@ -38,24 +46,23 @@ impl<'a> SubqueryBinder<'a> {
 
     /// Lowers the expressions over the names.
     pub(crate) fn lowerer<'s>(&'s self, collector: Option<&'s Collector<'s>>) -> Lowerer<'s> {
-        let QueryBinder { params, subqueries, .. } = *self.binder;
-        Lowerer { subqueries, collector, queries: Some(self), ..Lowerer::new(self.scope, params) }
+        Lowerer { collector, queries: Some(self), ..Lowerer::new(self.scope, self.binder.params) }
     }
 
     /// Whether a column is that of a subquery.
     pub(crate) fn is_subquery(&self, column: &ColumnRef) -> bool {
-        self.found.borrow().iter().any(|found| found.column.column.index == column.index)
+        self.found.borrow().iter().any(|found| found.id() == Some(column.index))
     }
 
     /// Whether an expression names one of them.
     pub(crate) fn are_named_in(&self, expr: &Expr) -> bool {
         let ids = expr.columns();
-        self.found.borrow().iter().any(|found| ids.contains(&found.column.column.index))
+        self.found.borrow().iter().filter_map(Found::id).any(|id| ids.contains(&id))
     }
 
     /// The subqueries met, those that others name before these.
     pub(crate) fn into_subqueries(self) -> Vec<SubqueryColumn> {
-        self.found.into_inner().into_iter().map(|found| found.column).collect()
+        self.found.into_inner().into_iter().filter_map(|found| found.column).collect()
     }
 
     fn bound(&self, e: &ast::Expr, parts: Parts<'_>, lowerer: &Lowerer<'_>) -> Lower {
@@ -64,6 +71,10 @@ impl<'a> SubqueryBinder<'a> {
         let (first_own, mut negated) = (self.binder.ids.next(), parts.negated);
         let outer = OuterScope { scope: self.scope, around: self.binder.outer };
         let mut query = QueryBinder { outer: Some(&outer), ..*self.binder }.query(parts.query, &[], false)?;
+        if let Some(value) = self.before_statement(e, &parts, &query, first_own)? {
+            self.found.borrow_mut().push(Found { syntax: e.clone(), value: value.clone(), column: None });
+            return Ok(value);
+        }
         let (kind, ty, nullable) = match parts.test {
             Test::Exists => (SubqueryKind::Exists, SqlType::Boolean, false),
             Test::Value => {
@@ -98,8 +109,47 @@ impl<'a> SubqueryBinder<'a> {
         let found = SubqueryColumn { column: column.clone(), kind, query, first_own };
         let value = Expr::Column(column);
         let value = if negated { typing::not(value)? } else { value };
-        self.found.borrow_mut().push(Found { syntax: e.clone(), value: value.clone(), column: found });
+        self.found.borrow_mut().push(Found { syntax: e.clone(), value: value.clone(), column: Some(found) });
         Ok(value)
+    }
+
+    /// The value of a subquery that runs before the statement; `None` if it must run with it.
+    fn before_statement(
+        &self,
+        e: &ast::Expr,
+        parts: &Parts<'_>,
+        query: &BoundQuery,
+        first_own: usize,
+    ) -> Bound<Option<Expr>> {
+        let query = match parts.test {
+            Test::Value => {
+                check_width(query, 1)?;
+                Some(query.clone())
+            }
+            Test::Exists => query.first_of_all(self.binder.ids),
+            Test::In | Test::Quantified(..) => None,
+        };
+        let Some(query) = query.filter(|query| query.is_uncorrelated(first_own)) else { return Ok(None) };
+        let ty = query.output.first().map_or(SqlType::Null, |output| output.column.ty);
+        // Its values have no form outside of the relational engine.
+        if ty == SqlType::Opaque {
+            return Ok(None);
+        }
+        let mut known = self.binder.met.uncorrelated.borrow_mut();
+        let ctes = self.binder.ctes.map(CteScope::id);
+        let number = known.iter().position(|known| known.syntax == *e && known.ctes == ctes);
+        let number = number.unwrap_or_else(|| {
+            let text = if let ast::Expr::Subquery(query) = e { query.to_string() } else { e.to_string() };
+            let subquery = UncorrelatedSubquery { text, query, ty, span: expr_span(e) };
+            known.push(Uncorrelated { syntax: e.clone(), ctes, subquery });
+            known.len() - 1
+        });
+        let value = Expr::Subquery(number, ty);
+        Ok(Some(match (parts.test, parts.negated) {
+            (Test::Exists, false) => typing::not(typing::is_null(value))?,
+            (Test::Exists, true) => typing::is_null(value),
+            _ => value,
+        }))
     }
 
     /// The values before IN, which the columns of the query become comparable with in Arrow: see [`SubqueryKind::In`].

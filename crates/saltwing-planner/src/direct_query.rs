@@ -129,8 +129,7 @@ impl DirectQuery {
             }
             other => (other, None, filter, Vec::new()),
         };
-        let Relation::Scan(Scan { table, alias, span, first_column, hints }) = relation else { return None };
-        debug_assert_eq!(first_column, 0, "the columns of the only scan have other ids than positions");
+        let Relation::Scan(Scan { table, as_of: _, alias, span, first_column, hints }) = relation else { return None };
         let groups = match (distinct, aggregate) {
             (Some(_), Some(_)) => return None,
             (Some(columns), None) => {
@@ -146,18 +145,27 @@ impl DirectQuery {
             (None, None) => None,
         };
         let output = match groups {
-            Some(groups) => DirectOutput::Groups(groups.grouping(having, output, order)?),
+            Some(groups) => {
+                let mut grouping = groups.grouping(having, output, order)?;
+                let calls = grouping.calls.iter_mut().flat_map(AggregateCall::exprs_mut);
+                grouping.keys.iter_mut().chain(calls).try_for_each(|expr| at_positions(expr, first_column))?;
+                DirectOutput::Groups(grouping)
+            }
             None => {
-                let order = order.into_iter().map(|item| order_item(item, &computed, &table.def().key));
-                let order = order.collect::<Option<_>>()?;
-                let column = |it: Output| OutputColumn {
-                    label: it.label,
-                    ty: it.column.ty,
-                    expr: value_of(&it.column, &computed),
+                let value = |column: &ColumnRef| {
+                    let mut value = value_of(column, &computed);
+                    at_positions(&mut value, first_column).map(|()| value)
                 };
-                DirectOutput::Rows(output.into_iter().map(column).collect(), order)
+                let order = order.into_iter().map(|item| order_item(item, &value, &table.def().key));
+                let order = order.collect::<Option<_>>()?;
+                let column = |it: Output| {
+                    let expr = value(&it.column)?;
+                    Some(OutputColumn { label: it.label, ty: it.column.ty, expr })
+                };
+                DirectOutput::Rows(output.into_iter().map(column).collect::<Option<_>>()?, order)
             }
         };
+        conditions.iter_mut().try_for_each(|condition| at_positions(&mut condition.expr, first_column))?;
         Some(Self { table, alias, span, hints, conditions, output, limit, offset, is_page })
     }
 
@@ -234,10 +242,31 @@ fn is_of_keys(condition: &Expr, keys: &[ComputedColumn]) -> bool {
     is_plain && has_column
 }
 
-/// One item of an order of rows: a column, or a computed part of the key. `None` if it is another expression.
-fn order_item(item: SortItem, computed: &[ComputedColumn], key: &KeySchema) -> Option<OrderItem> {
+/// Gives the columns of an expression their positions in the table, whose first column has this id; `None` if it names another column.
+fn at_positions(expr: &mut Expr, first_column: usize) -> Option<()> {
+    if first_column == 0 {
+        return Some(());
+    }
+    match expr {
+        Expr::Column(column) => {
+            let position = column.index.checked_sub(first_column);
+            debug_assert!(position.is_some(), "column {} is none of the only scan", column.name);
+            column.index = position?;
+            Some(())
+        }
+        other => {
+            let mut done = Some(());
+            other.for_each_child_mut(&mut |child| done = done.and_then(|()| at_positions(child, first_column)));
+            done
+        }
+    }
+}
+
+/// One item of an order of rows: a column, or a computed part of the key. `None` if it is another expression. `value` is that of a column
+/// over those of the table.
+fn order_item(item: SortItem, value: &dyn Fn(&ColumnRef) -> Option<Expr>, key: &KeySchema) -> Option<OrderItem> {
     let SortItem { column, order, nulls_first } = item;
-    let by = match value_of(&column, computed) {
+    let by = match value(&column)? {
         Expr::Column(column) => OrderBy::Column(column.index),
         expr => OrderBy::KeyPart(key.columns.iter().position(|part| part.computed() == Some(&expr))?),
     };

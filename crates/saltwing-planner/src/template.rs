@@ -33,8 +33,7 @@ impl SelectTemplate {
             DirectOutput::Groups(grouping) => !grouping.exprs().any(has_parameter),
         };
         let is_bindable = |e: &Expr| !has_parameter(e) || is_bindable(e);
-        let is_limit_unknown = [open.limit, open.offset].contains(&RowCount::Subquery);
-        if !is_output_bindable || is_limit_unknown || !open.conditions.iter().all(|c| is_bindable(&c.expr)) {
+        if !is_output_bindable || !open.conditions.iter().all(|c| is_bindable(&c.expr)) {
             return None;
         }
         let (key, planned) = parts(&open).unzip();

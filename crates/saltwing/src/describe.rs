@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use saltwing_bind::{
-    BoundSource, ParameterTypes, Params, ResultColumn, Subquery, alter_table, altered_view, candidates, commented,
-    computed_query, create_index, create_table, create_table_as, create_view, deleted_rows, merge, query, resolve,
-    returning, sequenced_query, through_view, update, upsert,
+    BoundSource, ParameterTypes, Params, ResultColumn, alter_table, altered_view, commented, computed_query,
+    create_index, create_table, create_table_as, create_view, deleted_rows, merge, query, resolve, returning,
+    sequenced_query, through_view, update, upsert,
 };
 use saltwing_planner::HintVerb;
 use saltwing_sql::Statement;
@@ -148,15 +148,10 @@ impl Describer<'_> {
         let context = self.session.begin();
         let mut run = self.session.query_run(statement, Params::Open, &context)?;
         run.guard.verb = verb;
-        let inner = candidates(&run.statement);
-        let (run, reads) = self.session.with_subqueries(run, &context, self.purpose)?;
-        self.note_types(&run.statement, &run.subqueries);
+        let (bound, reads) = self.session.with_subqueries(&run, &context, self.purpose)?;
+        self.types.note_query(&bound);
         self.types.note_all(&reads.parameters);
-        for inner in &inner {
-            self.note_types(&inner.statement, &[]);
-        }
         let _statement = context.enter();
-        let bound = self.session.bound(&run)?;
         let plan = match self.session.plan_direct(&run, &bound)? {
             Some(direct) => {
                 if self.purpose == Purpose::Judge {
@@ -197,12 +192,12 @@ impl Describer<'_> {
         Ok(Description { columns: Some(result_columns(&outputs).into()), ..described })
     }
 
-    /// Notes what a query over one table tells of parameters; some of its placeholders stand for `subqueries`.
-    fn note_types(&mut self, statement: &QueryStatement, subqueries: &[Subquery]) {
+    /// Notes what a query tells of parameters.
+    fn note_types(&mut self, statement: &QueryStatement) {
         // What is wrong with it is told where it is planned.
         let engine = self.session.shared().engine_functions();
-        if let Ok(bound) = query(statement, &*self.session.catalog(), engine, Params::Open, subqueries) {
-            self.types.note_query(&bound);
+        if let Ok(root) = query(statement, &*self.session.catalog(), engine, Params::Open) {
+            self.types.note_query(&root.query);
         }
     }
 
@@ -230,7 +225,7 @@ impl Describer<'_> {
         let query = deleted_rows(statement, &*self.session.catalog())?;
         match self.session.plan_delete(statement, &*self.session.catalog(), Params::Open)? {
             Some(access) => {
-                self.note_types(&query, &[]);
+                self.note_types(&query);
                 if self.purpose == Purpose::Judge {
                     access.judge()?;
                 }

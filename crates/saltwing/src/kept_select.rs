@@ -96,8 +96,10 @@ fn kind(
     }
     let params = if has_parameters { Params::Later } else { Params::Given(&[]) };
     let Ok(statement) = with_views(statement, catalog) else { return PlanKind::None };
-    let bound = match query(&statement, catalog, engine, params, &[]) {
-        Ok(bound) => DirectQuery::of(bound),
+    let bound = match query(&statement, catalog, engine, params) {
+        // They have other values each time.
+        Ok(root) if !root.subqueries.is_empty() => return PlanKind::None,
+        Ok(root) => DirectQuery::of(root.query),
         Err(_) => return PlanKind::None,
     };
     let Some(bound) = bound else { return PlanKind::Relational };

@@ -135,7 +135,7 @@ fn given_token(after: &After, params: Params<'_>) -> Result<Option<String>, Erro
 /// What a token is valid for.
 fn identity(run: &QueryRun<'_>, select: &SelectPlan) -> Identity {
     let (access, params) = (select.access(), run.params.values().unwrap_or_default());
-    let (table, query) = (access.table(), page_identity(&run.statement, &run.subqueries, &params));
+    let (table, query) = (access.table(), page_identity(&run.statement, &params));
     let order = access.access().order.as_str();
     let key = access.index().map_or(table.def().id, |index| index.def().id);
     identity_of(&format!("{} {} {order}\n{query}", key.0, table.version()))

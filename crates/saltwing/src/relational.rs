@@ -6,12 +6,12 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 use futures_util::{FutureExt, StreamExt};
 use saltwing_access::ScanContext;
-use saltwing_bind::{BoundQuery, ParameterTypes, Params, ResultColumn, candidates, check_plan_budget};
+use saltwing_bind::{BoundQuery, ParameterTypes, Params, ResultColumn, check_plan_budget};
 use saltwing_datafusion::{
     Binding, Mode, Planned, QueryRequest, RecursionLimits, RelationalError, RelationalErrorKind, Template,
 };
 use saltwing_sql::statement::QueryStatement;
-use saltwing_types::{ErrorCode, SqlType, Value};
+use saltwing_types::{ErrorCode, Value};
 
 use crate::Error;
 use crate::error::table_help;
@@ -96,12 +96,13 @@ impl Session {
 
     /// The plan of a query for all its runs, made with an eye to these values.
     fn template(&self, run: &QueryRun<'_>, values: &[Value], context: ScanContext) -> Option<Template> {
-        // A subquery that runs first has a different value each time, and so has the moment at which a table is read.
-        if run.statement.reads_past || run.files.is_some() || !candidates(&run.statement).is_empty() {
+        if run.statement.reads_past || run.files.is_some() {
             return None;
         }
+        // A subquery that runs first has a different value each time, and so has the time at which a table is read.
+        let root = self.bound(run).ok().filter(|root| root.subqueries.is_empty())?;
         let mode = PlanMode { mode: Mode::Keep, samples: values };
-        self.plan_in((run, self.bound(run).ok()?), context, mode).ok()?.into_template()
+        self.plan_in((run, root.query), context, mode).ok()?.into_template()
     }
 
     pub(crate) fn start_relational(&self, plan: &RelationalPlan, context: ScanContext) -> Result<RowsOutcome, Error> {
@@ -144,9 +145,12 @@ impl Session {
     }
 
     /// Runs a query whose groups the direct path has no memory for; `None` if this engine does not run it.
-    pub(crate) fn read_again(&self, run: &QueryRun<'_>, context: ScanContext) -> Result<Option<Reading>, Error> {
-        let bound = self.bound(run)?;
-        let Ok(RelationalPlan(planned)) = self.plan_relational((run, bound), context.clone(), Purpose::Execute) else {
+    pub(crate) fn read_again(
+        &self,
+        query: (&QueryRun<'_>, BoundQuery),
+        context: ScanContext,
+    ) -> Result<Option<Reading>, Error> {
+        let Ok(RelationalPlan(planned)) = self.plan_relational(query, context.clone(), Purpose::Execute) else {
             context.check()?;
             return Ok(None);
         };
@@ -241,11 +245,6 @@ impl RelationalPlan {
     /// The types of its parameters without values.
     pub(crate) fn parameters(&self) -> &ParameterTypes {
         self.0.parameters()
-    }
-
-    /// The type of a result of one column, where SQL has one.
-    pub(crate) fn one_type(&self) -> Option<SqlType> {
-        self.0.one_type()
     }
 
     /// The accesses of its tables; with counters if the plan `ran`.

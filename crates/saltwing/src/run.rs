@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use saltwing_access::{FEW_ROWS, ScanContext, Snapshot};
-use saltwing_bind::{BoundQuery, Params, Subquery, create_table, query, with_views};
+use saltwing_bind::{BoundQuery, Params, RootQuery, create_table, query, with_views};
 use saltwing_catalog::CatalogReader;
 use saltwing_exec::{RunningSelect, SelectPlan};
 use saltwing_planner::{DirectQuery, Guard, HintVerb, KeyAccess, PlannedSelect, plan_select};
@@ -27,8 +27,6 @@ use crate::text_rows::{TextRow, text_rows};
 pub(crate) struct QueryRun<'a> {
     pub(crate) statement: Cow<'a, QueryStatement>,
     pub(crate) params: Params<'a>,
-    /// The values of placeholders that are not parameters.
-    pub(crate) subqueries: Vec<Subquery>,
     /// Of the moment of the catalog, or earlier: its rows are known by their definitions or later ones.
     pub(crate) snapshot: Arc<dyn Snapshot>,
     pub(crate) catalog: Arc<dyn CatalogReader>,
@@ -192,9 +190,8 @@ impl Session {
         let statement = with_views(statement, &*catalog)?;
         // Only the direct path reads pages.
         let executor = if statement.after.is_some() { ExecutorChoice::Auto } else { self.executor() };
-        let subqueries = Vec::new();
         let now_ms = self.is_within_transaction().then(|| self.now_ms());
-        Ok(QueryRun { statement, params, subqueries, snapshot, catalog, files, guard, executor, now_ms })
+        Ok(QueryRun { statement, params, snapshot, catalog, files, guard, executor, now_ms })
     }
 
     /// A query that may have run before: its plan is used again where it still holds.
@@ -304,9 +301,9 @@ impl Session {
         if run.statement.has_sequences {
             return self.start_sequenced(run, context);
         }
-        let (run, reads) = self.with_subqueries(run, &context, Purpose::Execute)?;
-        let plan = self.plan_query(&run, &context, Purpose::Execute)?;
-        let mut rows = self.start_query(&plan, &run, context)?;
+        let (query, reads) = self.with_subqueries(&run, &context, Purpose::Execute)?;
+        let plan = self.plan_query((&run, &query), &context, Purpose::Execute)?;
+        let mut rows = self.start_root(&plan, (&run, query), context)?;
         if let Some(running) = &mut rows.running {
             running.counters.extend(reads.counters);
             running.notices.extend(reads.notices);
@@ -315,13 +312,13 @@ impl Session {
         Ok(rows)
     }
 
-    /// The query, bound.
+    /// The query, bound, and the subqueries that run before it.
     ///
     /// # Errors
     /// Errors of the query.
-    pub(crate) fn bound(&self, run: &QueryRun<'_>) -> Result<BoundQuery, Error> {
+    pub(crate) fn bound(&self, run: &QueryRun<'_>) -> Result<RootQuery, Error> {
         let engine = self.shared().engine_functions();
-        Ok(query(&run.statement, &*run.catalog, engine, run.params, &run.subqueries)?)
+        Ok(query(&run.statement, &*run.catalog, engine, run.params)?)
     }
 
     /// The query as the direct path runs it; `None` when it is not for it.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use saltwing_access::{ScanContext, Snapshot};
-use saltwing_bind::{Params, Subquery};
+use saltwing_bind::{BoundQuery, Params};
 use saltwing_catalog::CatalogReader;
 use saltwing_planner::Guard;
 use saltwing_sql::Statement;
@@ -21,7 +21,6 @@ use crate::statement_cache::CachedStatement;
 struct KeptRun {
     statement: QueryStatement,
     values: Option<Vec<Value>>,
-    subqueries: Vec<Subquery>,
     snapshot: Arc<dyn Snapshot>,
     catalog: Arc<dyn CatalogReader>,
     files: Option<Arc<[String]>>,
@@ -34,7 +33,6 @@ impl KeptRun {
         Self {
             statement: QueryStatement::clone(&run.statement),
             values: run.params.values(),
-            subqueries: run.subqueries.clone(),
             snapshot: run.snapshot.clone(),
             catalog: run.catalog.clone(),
             files: run.files.clone(),
@@ -47,7 +45,6 @@ impl KeptRun {
         QueryRun {
             statement: std::borrow::Cow::Borrowed(&self.statement),
             params: self.values.as_deref().map_or(Params::Open, Params::Given),
-            subqueries: self.subqueries.clone(),
             snapshot: self.snapshot.clone(),
             catalog: self.catalog.clone(),
             files: self.files.clone(),
@@ -60,9 +57,9 @@ impl KeptRun {
 
 impl Session {
     /// What starts a query again in the relational engine.
-    pub(crate) fn again(&self, run: &QueryRun<'_>, context: ScanContext) -> Again {
+    pub(crate) fn again(&self, (run, query): (&QueryRun<'_>, BoundQuery), context: ScanContext) -> Again {
         let (session, kept) = (self.clone(), KeptRun::of(run));
-        Box::new(move || session.read_again(&kept.run(), context))
+        Box::new(move || session.read_again((&kept.run(), query), context))
     }
 
     /// The same for a cached query with these values.
@@ -77,7 +74,9 @@ impl Session {
         Box::new(move || match &known.parsed.statement {
             Statement::Query(query) => {
                 let run = session.query_run_on(snapshot, query, Params::Given(&values), &context)?;
-                session.read_again(&run, context)
+                // A plan is kept only of a query whose subqueries run with it.
+                let query = session.bound(&run)?.query;
+                session.read_again((&run, query), context)
             }
             _ => Err(Error::new(ErrorCode::Bug, "groups of a statement that is no query")),
         })

@@ -1,11 +1,10 @@
-//! Subqueries that run by themselves, before the statement around them: see `saltwing_bind::Subquery`.
+//! Uncorrelated subqueries, which run before the statement around them: see `saltwing_bind::UncorrelatedSubquery`.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use saltwing_access::{Counters, ScanContext};
-use saltwing_bind::{ParameterTypes, ResultColumn, Subquery, candidates, with_placeholders};
+use saltwing_bind::{BoundQuery, ParameterTypes, RootQuery, UncorrelatedSubquery};
 use saltwing_exec::SelectPlan;
 use saltwing_expr::value_at;
 use saltwing_planner::AccessReport;
@@ -19,13 +18,13 @@ use crate::run::{Purpose, QueryRun};
 use crate::session::Session;
 use crate::settings::ExecutorChoice;
 
-/// The results of the uncorrelated scalar subqueries.
+/// What is known of the uncorrelated subqueries of a statement beside their values.
 #[derive(Default)]
 pub(crate) struct SubqueryReads {
     /// The counters of their scans.
     pub(crate) counters: Vec<Arc<Counters>>,
     pub(crate) notices: Vec<String>,
-    /// The types of the parameters of relational ones.
+    /// The types that they tell of parameters.
     pub(crate) parameters: ParameterTypes,
     /// Their texts, and how they are read.
     pub(crate) explained: Vec<(String, Explained)>,
@@ -38,65 +37,50 @@ pub(crate) enum QueryPlan {
 }
 
 impl Session {
-    /// The query with placeholders for its subqueries that run by themselves; to execute it, these have run.
+    /// The query of a run, bound, with the values of the subqueries that run before it. These have run if it is to be executed.
     ///
     /// # Errors
-    /// Errors of a subquery, including a refusal by the guard. One that cannot be planned on its own stays in the
-    /// statement, which then reports its errors, if any.
-    pub(crate) fn with_subqueries<'a>(
+    /// Errors of the query and of its subqueries, including refusals by the guard: of several all are told.
+    pub(crate) fn with_subqueries(
         &self,
-        mut run: QueryRun<'a>,
+        run: &QueryRun<'_>,
         context: &ScanContext,
         purpose: Purpose,
-    ) -> Result<(QueryRun<'a>, SubqueryReads), Error> {
+    ) -> Result<(BoundQuery, SubqueryReads), Error> {
+        let RootQuery { subqueries, mut query } = self.bound(run)?;
         let mut reads = SubqueryReads::default();
         let mut refused: Option<Error> = None;
-        for candidate in candidates(&run.statement) {
-            let statement = Cow::Owned(with_placeholders(&candidate.statement, &run.subqueries));
-            let alone = QueryRun { statement, ..run.clone() };
+        let (mut waiting, mut number) = (subqueries.into_iter(), 0);
+        while let Some(subquery) = waiting.next() {
+            reads.parameters.note_query(&subquery.query);
             let context = context.for_another_scan();
-            let plan = match self.plan_query(&alone, &context, purpose) {
-                Ok(plan) => plan,
+            let plan = match self.plan_query((run, &subquery.query), &context, purpose) {
                 Err(error) if error.code() == ErrorCode::FullScanRefused => {
                     refused = Some(match refused {
                         Some(known) => known.and_refused(error),
                         None => error,
                     });
                     // It is still planned, because the outer query may be refused too.
-                    match self.plan_query(&alone, &context, Purpose::Explain) {
-                        Ok(plan) => plan,
-                        Err(_) => {
-                            context.check()?;
-                            continue;
-                        }
-                    }
+                    self.plan_query((run, &subquery.query), &context, Purpose::Explain)?
                 }
-                Err(_) => {
-                    // Planning may have been stopped.
-                    context.check()?;
-                    continue;
-                }
+                planned => planned?,
             };
             if let QueryPlan::Relational(plan) = &plan {
                 reads.parameters.note_all(plan.parameters());
             }
-            let Some(ty) = plan.one_type() else { continue };
-            let value = match purpose {
-                Purpose::Execute if refused.is_none() => {
-                    Some(self.one_value(&plan, ty, &alone, context.clone(), &mut reads)?)
+            if purpose == Purpose::Execute && refused.is_none() {
+                let value = self.one_value(&plan, (run, &subquery), context.clone(), &mut reads)?;
+                query.set_subquery(number, &subquery, &value)?;
+                for later in waiting.as_mut_slice() {
+                    later.query.set_subquery(number, &subquery, &value)?;
                 }
-                _ => None,
-            };
-            let text = candidate.query.to_string();
-            reads.explained.push((text, plan.explained(&context, purpose == Purpose::Execute)));
-            run.subqueries.push(Subquery { query: candidate.query, ty, value });
-        }
-        if !run.subqueries.is_empty() {
-            run.statement = Cow::Owned(with_placeholders(&run.statement, &run.subqueries));
+            }
+            number += 1;
+            reads.explained.push((subquery.text, plan.explained(&context, purpose == Purpose::Execute)));
         }
         match refused {
-            None => Ok((run, reads)),
-            Some(refused) => match self.plan_query(&run, context, Purpose::Judge) {
+            None => Ok((query, reads)),
+            Some(refused) => match self.plan_query((run, &query), context, Purpose::Judge) {
                 Err(error) if error.code() == ErrorCode::FullScanRefused => Err(error.and_refused(refused)),
                 _ => Err(refused),
             },
@@ -106,15 +90,14 @@ impl Session {
     /// Plans a query, and lets the guard judge it unless it is only explained.
     pub(crate) fn plan_query(
         &self,
-        run: &QueryRun<'_>,
+        (run, query): (&QueryRun<'_>, &BoundQuery),
         context: &ScanContext,
         purpose: Purpose,
     ) -> Result<QueryPlan, Error> {
         let _span = tracing::debug_span!(target: "saltwing::plan", "plan").entered();
         let _statement = context.enter();
-        let bound = self.bound(run)?;
-        let Some(direct) = self.plan_direct(run, &bound)? else {
-            return self.plan_relational((run, bound), context.clone(), purpose).map(QueryPlan::Relational);
+        let Some(direct) = self.plan_direct(run, query)? else {
+            return self.plan_relational((run, query.clone()), context.clone(), purpose).map(QueryPlan::Relational);
         };
         if purpose != Purpose::Explain {
             direct.access().judge()?;
@@ -122,21 +105,31 @@ impl Session {
         Ok(QueryPlan::Direct(Arc::new(direct)))
     }
 
-    /// Starts the planned query.
-    pub(crate) fn start_query(
+    /// Starts the planned query of a statement: its rows, or a page of them.
+    pub(crate) fn start_root(
         &self,
         plan: &QueryPlan,
-        run: &QueryRun<'_>,
+        (run, query): (&QueryRun<'_>, BoundQuery),
         context: ScanContext,
     ) -> Result<RowsOutcome, Error> {
-        if let Some(after) = &run.statement.after {
-            return self.start_page(plan, run, after, context);
+        match &run.statement.after {
+            Some(after) => self.start_page(plan, run, after, context),
+            None => self.start_query(plan, (run, query), context),
         }
+    }
+
+    /// Starts a planned query.
+    fn start_query(
+        &self,
+        plan: &QueryPlan,
+        (run, query): (&QueryRun<'_>, BoundQuery),
+        context: ScanContext,
+    ) -> Result<RowsOutcome, Error> {
         match plan {
             QueryPlan::Direct(direct) => {
                 let rows = self.start_direct(direct, run.snapshot.clone(), context.clone())?;
                 let may_begin_again = run.executor == ExecutorChoice::Auto && direct.keeps_groups();
-                Ok(if may_begin_again { rows.or_again(self.again(run, context)) } else { rows })
+                Ok(if may_begin_again { rows.or_again(self.again((run, query), context)) } else { rows })
             }
             QueryPlan::Relational(plan) => self.start_relational(plan, context),
         }
@@ -146,18 +139,18 @@ impl Session {
     fn one_value(
         &self,
         plan: &QueryPlan,
-        ty: SqlType,
-        run: &QueryRun<'_>,
+        (run, subquery): (&QueryRun<'_>, &UncorrelatedSubquery),
         context: ScanContext,
         reads: &mut SubqueryReads,
     ) -> Result<Value, Error> {
-        let RowsOutcome { mut source, running, columns, .. } = self.start_query(plan, run, context)?;
+        let query = (run, subquery.query.clone());
+        let RowsOutcome { mut source, running, columns, .. } = self.start_query(plan, query, context)?;
         let mut value = None;
         while let Some(batch) = source.next_blocking(&columns)? {
             if value.is_some() || batch.num_rows() > 1 {
                 return Err(several_rows());
             }
-            value = first_value(&batch, ty)?;
+            value = first_value(&batch, subquery.ty)?;
         }
         // Some scans begin when rows are read.
         if let Some(running) = running {
@@ -177,17 +170,6 @@ fn several_rows() -> Error {
 }
 
 impl QueryPlan {
-    /// The type of the only column, where SQL has one.
-    fn one_type(&self) -> Option<SqlType> {
-        match self {
-            Self::Direct(direct) => match direct.columns().as_ref() {
-                [ResultColumn { ty, .. }] => Some(*ty),
-                _ => None,
-            },
-            Self::Relational(plan) => plan.one_type(),
-        }
-    }
-
     /// The accesses of its tables; with counters if the plan `ran`.
     pub(crate) fn explained(self, context: &ScanContext, ran: bool) -> Explained {
         match self {

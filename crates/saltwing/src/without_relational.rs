@@ -27,10 +27,6 @@ impl RelationalPlan {
         match *self {}
     }
 
-    pub(crate) fn one_type(&self) -> Option<SqlType> {
-        match *self {}
-    }
-
     pub(crate) fn explained(&self, _: bool) -> Explained {
         match *self {}
     }
@@ -55,7 +51,7 @@ impl Session {
         Err(refused(run))
     }
 
-    pub(crate) fn read_again(&self, _: &QueryRun<'_>, _: ScanContext) -> Result<Option<Reading>, Error> {
+    pub(crate) fn read_again(&self, _: (&QueryRun<'_>, BoundQuery), _: ScanContext) -> Result<Option<Reading>, Error> {
         Ok(None)
     }
 

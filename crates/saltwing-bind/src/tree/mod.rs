@@ -17,6 +17,7 @@
 //! columns of its input on under the same ids, so that an expression means the same wherever it stands in the tree. Positions
 //! appear below the tree alone, where an executor lays out its rows.
 
+mod as_of;
 mod keys;
 mod relation;
 mod text;
@@ -36,6 +37,9 @@ use crate::engine::{EngineAggregate, EngineFunctions, OpaqueTypes};
 use crate::output::ResultColumn;
 use crate::row_count::RowCount;
 use crate::window_call::WindowCall;
+
+pub use self::as_of::AsOf;
+pub(crate) use self::as_of::{no_time, time_of};
 
 /// A query, bound.
 #[derive(Clone, Debug)]
@@ -311,8 +315,10 @@ pub struct SetInput {
 /// The rows of a table.
 #[derive(Clone, Debug)]
 pub struct Scan {
-    /// The table.
+    /// The table, with the time of its rows if that is known.
     pub table: Arc<Table>,
+    /// The time of its rows, if a subquery gives it that has not run.
+    pub as_of: Option<AsOf>,
     /// How the statement calls it, where that is not its name.
     pub alias: Option<String>,
     /// Where the statement names it.
@@ -375,6 +381,13 @@ impl GroupCall {
         match self {
             Self::Own(call) => Box::new(call.exprs()),
             Self::Engine(call) => Box::new(call.exprs()),
+        }
+    }
+
+    pub(crate) fn exprs_mut(&mut self) -> Box<dyn Iterator<Item = &mut Expr> + '_> {
+        match self {
+            Self::Own(call) => Box::new(call.exprs_mut()),
+            Self::Engine(call) => Box::new(call.exprs_mut()),
         }
     }
 }
@@ -468,15 +481,7 @@ impl SubqueryColumn {
 
     /// The columns that its query names and does not give, each once.
     pub(crate) fn outer_columns(&self) -> Vec<usize> {
-        let mut found = BTreeSet::new();
-        let mut note = |column: &ColumnRef| {
-            if column.index < self.first_own {
-                found.insert(column.index);
-            }
-        };
-        self.query.relation.for_each(&mut |relation| relation.for_each_column(&mut note));
-        self.query.output.iter().for_each(|output| note(&output.column));
-        found.into_iter().collect()
+        self.query.outer_columns(self.first_own)
     }
 }
 
@@ -584,6 +589,19 @@ impl BoundQuery {
             nullable: column.nullable,
         };
         self.output.iter().map(column).collect()
+    }
+
+    /// The columns that it names and does not give, each once; the ids of its own are not below `first_own`.
+    pub(crate) fn outer_columns(&self, first_own: usize) -> Vec<usize> {
+        let mut found = BTreeSet::new();
+        let mut note = |column: &ColumnRef| {
+            if column.index < first_own {
+                found.insert(column.index);
+            }
+        };
+        self.relation.for_each(&mut |relation| relation.for_each_column(&mut note));
+        self.output.iter().for_each(|output| note(&output.column));
+        found.into_iter().collect()
     }
 
     /// Calls `visit` on every expression of the tree, those of its output and its sorts apart: they are columns.

@@ -1,5 +1,7 @@
 //! What is read off a relation, and how one is built on another.
 
+use std::sync::Arc;
+
 use saltwing_plan::Condition;
 use saltwing_types::{ColumnRef, Expr};
 
@@ -89,6 +91,71 @@ impl Relation {
             Self::Apply { subqueries, .. } => subqueries.iter().flat_map(|it| it.values()).for_each(visit),
             Self::Unnest { columns, .. } => columns.iter().for_each(|column| visit(&column.array)),
             Self::External { source: ExternalSource::Function { args, .. }, .. } => args.iter().for_each(visit),
+            Self::Scan(_)
+            | Self::External { .. }
+            | Self::Shared { .. }
+            | Self::Recursive { .. }
+            | Self::WorkTable { .. }
+            | Self::SetOperation { .. }
+            | Self::Distinct { .. }
+            | Self::DistinctOn { .. }
+            | Self::Sort { .. }
+            | Self::Limit { .. } => {}
+        }
+    }
+
+    /// Calls `change` on every relation of the tree, those that others read first.
+    pub(crate) fn for_each_mut(&mut self, change: &mut dyn FnMut(&mut Relation)) {
+        match self {
+            Self::Scan(_) | Self::External { .. } | Self::Values { .. } | Self::WorkTable { .. } => {}
+            Self::SetOperation { inputs, .. } => {
+                inputs.iter_mut().for_each(|input| input.relation.for_each_mut(change));
+            }
+            Self::Recursive { first, next, .. } => {
+                first.relation.for_each_mut(change);
+                next.relation.for_each_mut(change);
+            }
+            Self::Shared { rows, .. } => Arc::make_mut(rows).relation.for_each_mut(change),
+            Self::Join { left, right, .. } => {
+                left.for_each_mut(change);
+                right.for_each_mut(change);
+            }
+            Self::Apply { input, subqueries } => {
+                input.for_each_mut(change);
+                subqueries.iter_mut().for_each(|subquery| subquery.query.relation.for_each_mut(change));
+            }
+            Self::Filter { input, .. }
+            | Self::Aggregate { input, .. }
+            | Self::Project { input, .. }
+            | Self::Distinct { input, .. }
+            | Self::DistinctOn { input, .. }
+            | Self::Window { input, .. }
+            | Self::Unnest { input, .. }
+            | Self::Sort { input, .. }
+            | Self::Limit { input, .. } => input.for_each_mut(change),
+        }
+        change(self);
+    }
+
+    /// Calls `change` on the expressions of this relation, without those of its input.
+    pub(crate) fn for_each_own_expr_mut(&mut self, change: &mut dyn FnMut(&mut Expr)) {
+        match self {
+            Self::Filter { conditions, .. } | Self::Join { conditions, .. } => {
+                for condition in conditions {
+                    change(&mut condition.expr);
+                    *condition = Condition::new(std::mem::replace(&mut condition.expr, Expr::NULL));
+                }
+            }
+            Self::Project { columns, .. } => columns.iter_mut().for_each(|column| change(&mut column.expr)),
+            Self::Aggregate { keys, calls, .. } => {
+                keys.iter_mut().for_each(|key| change(&mut key.expr));
+                calls.iter_mut().flat_map(|it| it.call.exprs_mut()).for_each(change);
+            }
+            Self::Window { calls, .. } => calls.iter_mut().flat_map(|it| it.call.exprs_mut()).for_each(change),
+            Self::Values { rows, .. } => rows.iter_mut().flatten().for_each(change),
+            Self::Apply { subqueries, .. } => subqueries.iter_mut().flat_map(|it| it.values_mut()).for_each(change),
+            Self::Unnest { columns, .. } => columns.iter_mut().for_each(|column| change(&mut column.array)),
+            Self::External { source: ExternalSource::Function { args, .. }, .. } => args.iter_mut().for_each(change),
             Self::Scan(_)
             | Self::External { .. }
             | Self::Shared { .. }

@@ -159,6 +159,9 @@ impl Scan {
         if let Some(alias) = &self.alias {
             write!(f, " as {alias}")?;
         }
+        if let Some(as_of) = &self.as_of {
+            write!(f, " as of {}", as_of.time)?;
+        }
         let own = used.range(self.first_column..self.first_column + self.table.width());
         let own: Vec<String> = own.map(|(id, name)| format!("{name}:{id}")).collect();
         write!(f, " [{}]", List(&own))
@@ -335,7 +338,7 @@ impl Display for RowCount {
             Self::None => f.write_str("none"),
             Self::Rows(rows) => write!(f, "{rows}"),
             Self::Parameter(place) => write!(f, "?{}", place + 1),
-            Self::Subquery => f.write_str("subquery"),
+            Self::Subquery(number) => write!(f, "(subquery {})", number + 1),
         }
     }
 }

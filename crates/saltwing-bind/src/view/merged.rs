@@ -119,7 +119,11 @@ pub(super) struct TableRows {
 pub(super) fn rows_of(inner: &QueryStatement, catalog: &dyn CatalogReader) -> Option<TableRows> {
     // A query in its FROM has conditions of its own.
     simple(&inner.query)?;
-    let BoundQuery { relation, output } = query(inner, catalog, &NoEngine, Params::Given(&[]), &[]).ok()?;
+    let root = query(inner, catalog, &NoEngine, Params::Given(&[])).ok()?;
+    if !root.subqueries.is_empty() {
+        return None;
+    }
+    let BoundQuery { relation, output } = root.query;
     let (relation, computed) = relation.into_projection();
     let (relation, conditions) = relation.into_filter();
     let Rows::Scan(Scan { table, .. }) = relation else { return None };

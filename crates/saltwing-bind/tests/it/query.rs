@@ -80,7 +80,7 @@ fn outcome(sql: &str, tables: &RefCell<Tables>) -> String {
         }
         Statement::Query(statement) => {
             let params = if parsed.parameters.is_empty() { Params::Given(&[]) } else { Params::Later };
-            match query(&statement, &*tables.borrow(), &TestEngine, params, &[]) {
+            match query(&statement, &*tables.borrow(), &TestEngine, params) {
                 Ok(bound) => bound.to_string(),
                 Err(error) => error_text(sql, &error),
             }

@@ -38,7 +38,6 @@ use self::spill_directory::SpillDirectory;
 use self::template::{is_immutable, parameter_types, params_only_in_scan_filters};
 use crate::analyzer::Unnesting;
 use crate::bound_plan;
-use crate::expression::sql_field::field_type;
 use crate::function::aggregate;
 use crate::function::bounded_function::bounded;
 use crate::function::native::functions as native_functions;
@@ -231,10 +230,6 @@ impl Engine {
         let analyzed = self.analyzer.execute_and_check(logical, options, |_, _| {})?;
         let columns = request.query.columns().to_vec();
         let parameters = parameter_types(&analyzed)?;
-        let one_type = match analyzed.schema().fields().as_ref() {
-            [only] => field_type(only),
-            _ => None,
-        };
         let mut context = OptimizerContext::new_with_config_options(options.clone());
         if let Some(now) = request.now_ms.and_then(DateTime::from_timestamp_millis) {
             context = context.with_query_execution_start_time(now);
@@ -248,8 +243,7 @@ impl Engine {
         let (reads, warnings) = judged(&physical, &request.guard, request.mode)?;
         let (task, context) = (self.task.clone(), request.context.clone());
         let physical = limited(physical, request.recursion)?;
-        let mut planned =
-            Planned { columns, parameters, one_type, reads, warnings, physical, task, context, template: None };
+        let mut planned = Planned { columns, parameters, reads, warnings, physical, task, context, template: None };
         if is_kept {
             planned.template = Template::new(&planned)?;
         }

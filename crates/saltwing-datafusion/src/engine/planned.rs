@@ -7,7 +7,6 @@ use datafusion::physical_plan::{ExecutionPlan, displayable, execute_stream};
 use saltwing_access::{Counters, ScanContext, Table};
 use saltwing_bind::{ParameterTypes, ResultColumn};
 use saltwing_planner::{AccessReport, Guard, PlannerError, RefusedScans, TableAccess};
-use saltwing_types::SqlType;
 
 use crate::RelationalError;
 use crate::engine::output::ResultStream;
@@ -50,7 +49,6 @@ pub(crate) struct TableRead {
 pub struct Planned {
     pub(crate) columns: Vec<ResultColumn>,
     pub(crate) parameters: ParameterTypes,
-    pub(crate) one_type: Option<SqlType>,
     pub(crate) reads: Vec<TableRead>,
     pub(crate) warnings: Vec<String>,
     pub(crate) physical: Arc<dyn ExecutionPlan>,
@@ -62,7 +60,6 @@ pub struct Planned {
 /// A query planned before its parameters have values.
 pub struct Template {
     pub(crate) columns: Vec<ResultColumn>,
-    pub(crate) one_type: Option<SqlType>,
     pub(crate) physical: Arc<dyn ExecutionPlan>,
     pub(crate) task: Arc<TaskContext>,
     /// The tables that it reads, and how many rows they had.
@@ -83,11 +80,6 @@ impl Planned {
     /// The types of its parameters without values.
     pub fn parameters(&self) -> &ParameterTypes {
         &self.parameters
-    }
-
-    /// The type of a result of one column, where SQL has one.
-    pub fn one_type(&self) -> Option<SqlType> {
-        self.one_type
     }
 
     /// What the guard lets pass with a warning.

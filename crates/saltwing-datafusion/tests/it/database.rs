@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures::StreamExt;
 use saltwing_access::{Budget, Counters, Durability, Memory, ScanContext, SystemClock, TableStore, Threads};
-use saltwing_bind::{BoundSource, Params, UpsertTarget};
+use saltwing_bind::{BoundQuery, BoundSource, Params, RootQuery, UpsertTarget};
 use saltwing_catalog::Catalog;
 use saltwing_datafusion::{
     Binding, Engine, EngineConfig, Mode, Planned, QueryRequest, RecursionLimits, RelationalError, Template,
@@ -15,7 +15,7 @@ use saltwing_sql::Statement;
 use saltwing_sql::statement::QueryStatement;
 use saltwing_store::MemoryStore;
 use saltwing_table::EmbeddedTables;
-use saltwing_types::Value;
+use saltwing_types::{SqlType, Value};
 
 pub struct Database {
     pub tables: Arc<EmbeddedTables>,
@@ -93,12 +93,36 @@ impl Database {
     }
 
     pub fn plan_with(&self, sql: &str, params: Params<'_>, mode: Mode) -> Result<Planned, RelationalError> {
-        let query = query(sql);
-        let guard = Guard { hints: query.hints.clone(), ..self.guard.clone() };
+        let statement = query(sql);
+        let guard = Guard { hints: statement.hints.clone(), ..self.guard.clone() };
         let catalog = self.catalog.snapshot();
+        let root = saltwing_bind::query(&statement, &*catalog, &*self.engine, params)?;
+        self.plan_bound(self.with_values(root, &guard, mode)?, guard, mode)
+    }
+
+    /// The query with the values of its uncorrelated subqueries, if it is to run.
+    fn with_values(&self, root: RootQuery, guard: &Guard, mode: Mode) -> Result<BoundQuery, RelationalError> {
+        let RootQuery { subqueries, mut query } = root;
+        let mut waiting = subqueries.into_iter();
+        for number in 0.. {
+            let Some(subquery) = waiting.next() else { break };
+            let planned = self.plan_bound(subquery.query.clone(), guard.clone(), mode)?;
+            if mode != Mode::Execute {
+                continue;
+            }
+            let values = self.runtime.block_on(first_values(&planned, subquery.ty))?;
+            assert!(values.len() < 2, "several rows");
+            let value = values.into_iter().next().unwrap_or(Value::Null);
+            query.set_subquery(number, &subquery, &value)?;
+            waiting.as_mut_slice().iter_mut().try_for_each(|it| it.query.set_subquery(number, &subquery, &value))?;
+        }
+        Ok(query)
+    }
+
+    fn plan_bound(&self, query: BoundQuery, guard: Guard, mode: Mode) -> Result<Planned, RelationalError> {
         self.engine.plan(QueryRequest {
-            query: saltwing_bind::query(&query, &*catalog, &*self.engine, params, &[])?,
-            catalog,
+            query,
+            catalog: self.catalog.snapshot(),
             snapshot: self.tables.snapshot().unwrap(),
             context: self.context(),
             guard,
@@ -198,4 +222,15 @@ pub fn query(sql: &str) -> QueryStatement {
         Statement::Query(query) => query,
         _ => panic!("{sql} is no query"),
     }
+}
+
+/// The values of the first column.
+async fn first_values(planned: &Planned, ty: SqlType) -> Result<Vec<Value>, RelationalError> {
+    let (mut stream, mut values) = (planned.stream()?, Vec::new());
+    while let Some(batch) = stream.next().await {
+        let batch = batch?;
+        let column = batch.column(0);
+        values.extend((0..batch.num_rows()).map(|row| saltwing_expr::value_at(column.as_ref(), row, ty).unwrap()));
+    }
+    Ok(values)
 }

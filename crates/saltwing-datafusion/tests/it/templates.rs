@@ -143,7 +143,10 @@ fn plans_of_other_operators_are_not_kept() {
             "SELECT ts, sum(up) OVER (ORDER BY ts ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING) FROM log WHERE phone = ?",
             "WindowAggExec",
         ),
-        ("SELECT ts, (SELECT max(id) FROM item) FROM log WHERE phone = ?", "ScalarSubqueryExec"),
+        (
+            "WITH i AS (SELECT id, random() FROM item) SELECT ts, (SELECT max(id) FROM i) FROM log WHERE phone = ?",
+            "ScalarSubqueryExec",
+        ),
         (
             "WITH RECURSIVE r AS (SELECT 1 AS x UNION ALL SELECT x + 1 FROM r WHERE x < 3)
              SELECT ts FROM log, r WHERE phone = ? AND ts = x",

@@ -1,0 +1,146 @@
+//! Uncorrelated subqueries of one value: they name nothing around them, so that they run once, before the statement.
+//!
+//! ```text
+//! SELECT .. WHERE k <= (SELECT MAX(x) FROM u WHERE ..)
+//!                      └── runs first: k <= 42
+//! ```
+//!
+//! Both executors get the value, and a condition with it becomes ranges like one with a constant. `EXISTS` over a whole table is such a
+//! value, too: its first row decides.
+
+use std::fmt::{self, Display, Formatter};
+use std::sync::Arc;
+
+use saltwing_types::{Expr, Span, SqlType, Value, typing};
+
+use crate::error::{BindError, BindErrorKind, Result};
+use crate::row_count::RowCount;
+use crate::tree::{AsOf, BoundQuery, ColumnIds, Output, Relation, time_of};
+
+/// The query of a statement, and the subqueries that run before it.
+#[derive(Clone, Debug)]
+pub struct RootQuery {
+    /// The subqueries. [`Expr::Subquery`] refers to them by position, in the query and in subqueries after the one that it names.
+    pub subqueries: Vec<UncorrelatedSubquery>,
+    /// The query.
+    pub query: BoundQuery,
+}
+
+/// A subquery of one value that names nothing around it.
+#[derive(Clone, Debug)]
+pub struct UncorrelatedSubquery {
+    /// Its text, for EXPLAIN.
+    pub text: String,
+    /// The query, which gives one column. Without a row the value is NULL; several rows are an error.
+    pub query: BoundQuery,
+    /// The type of the value.
+    pub ty: SqlType,
+    /// Where it stands in the statement.
+    pub span: Option<Span>,
+}
+
+impl Display for RootQuery {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        for (number, subquery) in self.subqueries.iter().enumerate() {
+            writeln!(f, "subquery {}", number + 1)?;
+            subquery.query.to_string().lines().try_for_each(|line| writeln!(f, "  {line}"))?;
+        }
+        self.query.fmt(f)
+    }
+}
+
+impl BoundQuery {
+    /// Whether the query of a subquery, whose own columns have ids from `first_own` on, can run by itself. The rows of a query that
+    /// several relations share are those of one run, so that it cannot have them to itself.
+    pub(crate) fn is_uncorrelated(&self, first_own: usize) -> bool {
+        let mut is_alone = self.outer_columns(first_own).is_empty();
+        self.relation.for_each(&mut |relation| match relation {
+            Relation::Shared { .. } => is_alone = false,
+            Relation::WorkTable { number, .. } => is_alone &= *number >= first_own,
+            _ => {}
+        });
+        is_alone
+    }
+
+    /// `TRUE` for the first row of a query that reads all rows of a table; `None` for another query.
+    pub(crate) fn first_of_all(&self, ids: &ColumnIds<'_>) -> Option<Self> {
+        let read = match &self.relation {
+            Relation::Project { input, .. } => input,
+            other => other,
+        };
+        if !matches!(read, Relation::Scan(_) | Relation::External { .. }) {
+            return None;
+        }
+        let found = ids.new_column_of(Expr::boolean(true), Expr::to_string);
+        let output = vec![Output::of(&found.column)];
+        let input = Box::new(read.clone().projected([found]));
+        let (limit, offset) = (RowCount::Rows(1), RowCount::None);
+        Some(Self { relation: Relation::Limit { input, limit, offset, is_page: false }, output })
+    }
+
+    /// Puts the value of the subquery at a position in its places.
+    ///
+    /// # Errors
+    /// A value that LIMIT or AS OF does not take.
+    pub fn set_subquery(&mut self, number: usize, subquery: &UncorrelatedSubquery, value: &Value) -> Result<()> {
+        let known = Known { number, value, expr: typing::computed(value.clone(), subquery.ty), span: subquery.span };
+        let mut done = Ok(());
+        self.relation.for_each_mut(&mut |relation| {
+            if done.is_ok() {
+                done = known.put(relation);
+            }
+        });
+        done
+    }
+}
+
+/// The value of a subquery.
+struct Known<'a> {
+    number: usize,
+    value: &'a Value,
+    expr: Expr,
+    span: Option<Span>,
+}
+
+impl Known<'_> {
+    /// Puts the value in its places in a relation, without those in what that reads.
+    fn put(&self, relation: &mut Relation) -> Result<()> {
+        relation.for_each_own_expr_mut(&mut |expr| self.replace(expr));
+        match relation {
+            Relation::Limit { limit, offset, .. } => {
+                self.put_row_count(limit, "LIMIT")?;
+                self.put_row_count(offset, "OFFSET")
+            }
+            Relation::Scan(scan) => {
+                let Some(AsOf { time, span }) = &mut scan.as_of else { return Ok(()) };
+                self.replace(time);
+                if time.is_constant() {
+                    scan.table = Arc::new(scan.table.as_of(time_of(time).map_err(|error| error.at(*span))?));
+                    scan.as_of = None;
+                }
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn replace(&self, expr: &mut Expr) {
+        match expr {
+            Expr::Subquery(number, _) if *number == self.number => *expr = self.expr.clone(),
+            other => other.for_each_child_mut(&mut |child| self.replace(child)),
+        }
+    }
+
+    fn put_row_count(&self, count: &mut RowCount, clause: &str) -> Result<()> {
+        if *count == RowCount::Subquery(self.number) {
+            *count = RowCount::of_value(self.value).ok_or_else(|| no_row_count(clause, &self.expr, self.span))?;
+        }
+        Ok(())
+    }
+}
+
+/// The error of what LIMIT or OFFSET does not take.
+pub(crate) fn no_row_count(clause: &str, given: &Expr, span: Option<Span>) -> BindError {
+    let text = format!("{clause} takes a number of rows, and {given} is none");
+    BindError::from(BindErrorKind::Syntax(text)).at(span)
+}
