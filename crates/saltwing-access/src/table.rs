@@ -176,6 +176,11 @@ impl Table {
         Some(ColumnRef { index, name: self.schema.field(index).name().clone(), ty, nullable, span })
     }
 
+    /// The name of the column at this index, as [`Table::column_ref`] has it; `None` of those that no definition has.
+    pub fn column_name(&self, index: usize) -> Option<&str> {
+        (index < self.def.columns.len()).then(|| self.schema.field(index).name().as_str())
+    }
+
     /// The index of the hidden column that holds the physical row key.
     pub fn row_key_index(&self) -> usize {
         self.def.columns.len()

@@ -15,8 +15,8 @@ use crate::subquery_column::SubqueryBinder;
 use crate::tree::{AsOf, no_time, time_of};
 
 impl QueryBinder<'_> {
-    /// The table at the time that a FROM clause tells. If a subquery tells it, the table as it is now, and the time. Before its parameters
-    /// have values, the table as it is now: it is only judged.
+    /// The table at the time that a FROM clause tells. If a subquery tells it, or a parameter without a value, the table as it is now, and the
+    /// time.
     ///
     /// # Errors
     /// [`BindErrorKind::Syntax`] for a time that is no constant, or NULL; a value that is no TIMESTAMP.
@@ -40,8 +40,10 @@ impl QueryBinder<'_> {
             _ => {}
         });
         match self.params {
+            Params::Open | Params::Later if !lowered.is_constant() || is_null(&lowered) => {
+                Ok((table, Some(AsOf { time: lowered, span })))
+            }
             _ if is_of_subquery && !is_open => Ok((table, Some(AsOf { time: lowered, span }))),
-            Params::Open | Params::Later if !lowered.is_constant() || is_null(&lowered) => Ok((table, None)),
             _ if !lowered.is_constant() => {
                 Err(no_time(&format!("{lowered} is not known before the statement runs")).at(span))
             }

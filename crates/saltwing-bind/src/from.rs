@@ -1,7 +1,7 @@
 //! FROM: tables, queries in brackets, and joins of them.
 
 use saltwing_catalog::{INFORMATION_SCHEMA, catalog_view};
-use saltwing_sql::{expr_span, name_span};
+use saltwing_sql::{expr_span, name_span, without_dynamic_columns};
 use saltwing_types::table::is_same_name;
 use saltwing_types::{ColumnRef, CompareOp, Expr, Span, SqlType, typing};
 use sqlparser::ast::{
@@ -101,13 +101,15 @@ impl QueryBinder<'_> {
     }
 
     fn table(&self, written: &ObjectName, alias: Option<&TableAlias>, version: Option<&TableVersion>) -> Bound<Named> {
-        let (schema, name) = match written.0.as_slice() {
+        let listed = without_dynamic_columns(written);
+        let (plain, list) = listed.as_ref().map_or((written, None), |(plain, list)| (plain, Some(*list)));
+        let (schema, name) = match plain.0.as_slice() {
             [name] => (None, name.as_ident()),
             [schema, name] => (schema.as_ident().map(|schema| schema.value.as_str()), name.as_ident()),
             _ => (None, None),
         };
         let Some(name) = name else {
-            let shown = written.to_string();
+            let shown = plain.to_string();
             let error = BindErrorKind::Syntax(format!("{shown} is no name of a table"));
             return Err(BindError::from(error).at(name_span(written)).into());
         };
@@ -116,12 +118,22 @@ impl QueryBinder<'_> {
             && let Some(cte) = self.ctes.map_or(Ok(None), |ctes| ctes.find(&name.value))?
         {
             return match (version, cte) {
+                _ if list.is_some() => Err(no_dynamic(&format!("the query {}", name.value), span).into()),
                 (Some(_), _) => Err(not_past(span).into()),
                 (None, CteName::Query(cte)) => self.named_cte(&cte, alias, span),
                 (None, CteName::WorkTable(table)) => self.work_table(table, &name.value, alias, span),
             };
         }
-        if let Some(view) = catalog_view(schema, &name.value).filter(|_| version.is_none()) {
+        if self.catalog.has_views()
+            && let Some(view) = self.catalog.view(schema, &name.value)
+        {
+            if version.is_some() {
+                let what = format!("AS OF TIMESTAMP of the view {plain}");
+                return Err(BindError::from(BindErrorKind::NotSupported(what)).at(name_span(plain)).into());
+            }
+            return self.view(&view, written, alias);
+        }
+        if let Some(view) = catalog_view(schema, &name.value).filter(|_| version.is_none() && list.is_none()) {
             let columns = view.columns.iter().map(|(name, ty)| ((*name).to_owned(), *ty, true)).collect();
             let columns = self.external_columns(columns);
             return Ok(external(ExternalSource::Catalog(view), columns, alias, span));
@@ -129,7 +141,8 @@ impl QueryBinder<'_> {
         let table = match self.catalog.resolve(schema, &name.value) {
             Ok(table) => table,
             Err(error) => {
-                let arrow = schema.is_none().then(|| self.catalog.arrow_table(&name.value)).flatten();
+                let may_be_arrow = schema.is_none() && list.is_none();
+                let arrow = may_be_arrow.then(|| self.catalog.arrow_table(&name.value)).flatten();
                 let Some(table) = arrow else { return Err(BindError::from(error).at(span).into()) };
                 if version.is_some() {
                     return Err(not_past(span).into());
@@ -152,7 +165,10 @@ impl QueryBinder<'_> {
         let first_column = self.ids.take(table.width());
         let scan = Scan { table, as_of, alias, span, first_column, hints: self.hints.to_vec() };
         let scope = Scope::of_scan(&scan, named_at);
-        Ok((Relation::Scan(scan), scope))
+        match list {
+            Some(list) => self.with_dynamic_columns(scan, scope, list),
+            None => Ok((Relation::Scan(scan), scope)),
+        }
     }
 
     /// New columns of these names and types, with whether they can be NULL.
@@ -403,9 +419,9 @@ fn external(source: ExternalSource, columns: Vec<ColumnRef>, alias: Option<&Tabl
     let alias_name = alias.map(|alias| alias.name.value.clone());
     let scope = match (alias, &source) {
         (Some(alias), _) => Scope::of_query(output, alias_name.clone(), alias_span(alias)),
-        (None, ExternalSource::Arrow(table)) => Scope::of_external(output, None, table.name.clone(), span),
+        (None, ExternalSource::Arrow(table)) => Scope::of_named(output, None, table.name.clone(), span),
         (None, ExternalSource::Catalog(view)) => {
-            Scope::of_external(output, Some(INFORMATION_SCHEMA), view.name.to_owned(), span)
+            Scope::of_named(output, Some(INFORMATION_SCHEMA.to_owned()), view.name.to_owned(), span)
         }
         (None, ExternalSource::Function { name, .. }) => Scope::of_query(output, Some(name.clone()), span),
     };
@@ -433,4 +449,10 @@ fn is_true(e: &ast::Expr) -> bool {
 fn not_past(span: Option<Span>) -> BindError {
     let error = BindErrorKind::NotSupported("AS OF TIMESTAMP behind what is no table".into());
     BindError::from(error).at(span)
+}
+
+/// The error of dynamic columns after what is neither a table nor a view.
+fn no_dynamic(what: &str, span: Option<Span>) -> BindError {
+    let error = BindErrorKind::NotSupported(format!("dynamic columns of {what}"));
+    BindError::from(error).at(span).help("tables and views have dynamic columns")
 }

@@ -24,6 +24,7 @@ mod create_table_as;
 mod cte;
 mod date_field;
 mod dml;
+mod dynamic_table;
 mod engine;
 mod error;
 mod exact;
@@ -68,6 +69,7 @@ mod uncorrelated;
 mod unnest_collector;
 mod update;
 mod view;
+mod view_relation;
 mod window;
 mod window_call;
 mod window_collector;
@@ -118,14 +120,15 @@ pub use table_option::is_phoenix_option;
 pub use target::{column_path, resolve, table_path, target_columns};
 pub use tree::{
     AsOf, BoundQuery, CallColumn, ComputedColumn, ExternalSource, GroupCall, GroupingColumn, GroupingSets, JoinKind,
-    Output, Relation, Scan, SetInput, SetOperator, SortItem, SubqueryColumn, SubqueryKind, UnnestColumn, WindowColumn,
-    group_columns, value_of,
+    Output, Relation, Rows, Scan, SetInput, SetOperator, SortItem, SubqueryColumn, SubqueryKind, UnnestColumn,
+    WindowColumn, group_columns, value_of,
 };
 pub use uncorrelated::{RootQuery, UncorrelatedSubquery};
 pub use update::{BoundUpdate, ChangedColumns, update};
 pub use view::{
-    AlteredView, BoundView, PlainView, VIEW_DEPTH_MAX, VIEWS_MAX, ViewPlace, altered_view, attached_view,
-    check_new_names, create_view, is_updatable, plain_view, through_view, view_places, with_views,
+    AlteredView, BoundView, PlainView, VIEW_DEPTH_MAX, ViewPlace, altered_view, attached_view, check_new_names,
+    create_view, is_updatable, plain_view, through_view, view_places,
 };
+pub use view_relation::VIEWS_MAX;
 pub use window_call::{Frame, FrameBound, FrameUnits, SortKey, WindowCall, WindowFunction};
 pub use written_columns::{WrittenColumns, listed_columns};

@@ -6,16 +6,13 @@ use sqlparser::ast::{self, GroupByExpr, ObjectName, Query, SetExpr, TableAlias, 
 pub(crate) struct Simple<'a> {
     pub(crate) select: &'a ast::Select,
     pub(crate) name: &'a ast::ObjectName,
-    pub(crate) alias: Option<&'a ast::TableAlias>,
-    /// The moment at which the table is read.
-    pub(crate) moment: Option<&'a ast::TableVersion>,
 }
 
 pub(crate) fn simple(query: &Query) -> Option<Simple<'_>> {
     let select = plain_select(query)?;
     let [from] = select.from.as_slice() else { return None };
-    let (name, alias, moment) = plain_table(&from.relation).filter(|_| from.joins.is_empty())?;
-    Some(Simple { select, name, alias, moment })
+    let (name, ..) = plain_table(&from.relation).filter(|_| from.joins.is_empty())?;
+    Some(Simple { select, name })
 }
 
 /// A table in FROM: its name, its alias, and the time of its rows.

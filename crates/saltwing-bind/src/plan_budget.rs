@@ -8,6 +8,7 @@ use std::ops::ControlFlow;
 use sqlparser::ast::{Expr, ObjectName, Query, Visit, Visitor};
 
 use crate::error::{BindError, BindErrorKind, Result};
+use crate::uncorrelated::RootQuery;
 
 /// Most tables, CTEs and subqueries of a plan, copies included.
 const RELATIONS_MAX: u64 = 2000;
@@ -36,6 +37,24 @@ pub fn check_plan_budget(query: &Query) -> Result<()> {
         return Err(too_large(what, copied, COPIED_EXPRESSIONS_MAX, "name a CTE with many expressions less often"));
     }
     Ok(())
+}
+
+/// Checks the plan of a bound query, which has copies of the queries of views.
+///
+/// # Errors
+/// As [`check_plan_budget`].
+pub(crate) fn check_size(root: &RootQuery) -> Result<()> {
+    let mut relations = 0;
+    let queries = root.subqueries.iter().map(|subquery| &subquery.query).chain([&root.query]);
+    for query in queries {
+        query.relation.for_each(&mut |relation| relations += u64::from(relation.inputs().is_empty()));
+    }
+    match relations > RELATIONS_MAX {
+        true => {
+            Err(too_large("tables", relations, RELATIONS_MAX, "each name of a view counts as all that the view reads"))
+        }
+        false => Ok(()),
+    }
 }
 
 fn too_large(what: &str, count: u64, limit: u64, help: &str) -> BindError {

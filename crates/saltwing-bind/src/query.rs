@@ -13,7 +13,7 @@ use crate::engine::EngineFunctions;
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::lower::{LowerError, Params};
 use crate::plain_query::unbound_clause;
-use crate::plan_budget::check_plan_budget;
+use crate::plan_budget::{check_plan_budget, check_size};
 use crate::query_binder::{Bound, CteScope, Met, NamedCte, QueryBinder, SharedQuery, foreign};
 use crate::scope::Scope;
 use crate::select::QueryClauses;
@@ -36,13 +36,25 @@ pub fn query(
     if statement.query.with.is_some() {
         check_plan_budget(&statement.query)?;
     }
-    let (ids, met) = (ColumnIds::new(engine), Met::default());
-    let binder =
-        QueryBinder { catalog, params, met: &met, ids: &ids, hints: &statement.hints, ctes: None, outer: None };
+    let (ids, met) = (ColumnIds::new(engine), Met::new(statement));
+    let binder = QueryBinder {
+        catalog,
+        params,
+        met: &met,
+        around: None,
+        ids: &ids,
+        hints: &statement.hints,
+        ctes: None,
+        outer: None,
+    };
     let query = binder.query(&statement.query, &statement.items, statement.after.is_some());
     let query = query.map_err(LowerError::into_error)?;
     let subqueries = met.uncorrelated.into_inner().into_iter().map(|known| known.subquery).collect();
-    Ok(RootQuery { subqueries, query })
+    let root = RootQuery { subqueries, query, views: met.views.into_inner() };
+    if !root.views.is_empty() {
+        check_size(&root)?;
+    }
+    Ok(root)
 }
 
 impl QueryBinder<'_> {

@@ -4,9 +4,10 @@ use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 use saltwing_catalog::CatalogReader;
-use saltwing_sql::statement::Hint;
+use saltwing_sql::guard::TreeSize;
+use saltwing_sql::statement::{Hint, QueryStatement};
 use saltwing_types::table::is_same_name;
-use saltwing_types::{ColumnRef, Span};
+use saltwing_types::{ColumnRef, Span, ViewDef};
 use sqlparser::ast::{self, Cte};
 
 use crate::error::{BindErrorKind, Result};
@@ -29,7 +30,9 @@ pub(crate) struct QueryBinder<'a> {
     pub(crate) catalog: &'a dyn CatalogReader,
     pub(crate) params: Params<'a>,
     /// What was met so far.
-    pub(crate) met: &'a Met,
+    pub(crate) met: &'a Met<'a>,
+    /// The size of the statement and the views around the query, if it is that of a view.
+    pub(crate) around: Option<TreeSize>,
     pub(crate) ids: &'a ColumnIds<'a>,
     pub(crate) hints: &'a [Hint],
     /// The WITH queries that a FROM clause may name.
@@ -39,12 +42,24 @@ pub(crate) struct QueryBinder<'a> {
 }
 
 /// What binding a statement has met so far.
-#[derive(Default)]
-pub(crate) struct Met {
+pub(crate) struct Met<'a> {
+    /// The statement.
+    pub(crate) root: &'a QueryStatement,
+    /// The views that it reads, those that views read among them, each as often as it is named.
+    pub(crate) views: RefCell<Vec<Arc<ViewDef>>>,
+    /// The size of the statement with these views, once there is one.
+    pub(crate) size: Cell<Option<TreeSize>>,
     /// The subqueries that run before the statement.
     pub(crate) uncorrelated: RefCell<Vec<Uncorrelated>>,
     /// How many WITH clauses.
     pub(crate) with_clauses: Cell<usize>,
+}
+
+impl<'a> Met<'a> {
+    pub(crate) fn new(root: &'a QueryStatement) -> Self {
+        let (views, size, uncorrelated, with_clauses) = Default::default();
+        Self { root, views, size, uncorrelated, with_clauses }
+    }
 }
 
 /// A subquery that runs before the statement. Where it is written again, and means the same, it is the same one.

@@ -13,7 +13,6 @@ use crate::lower::Params;
 use crate::query::query;
 use crate::target::{NamedTable, select_of};
 use crate::tree::{BoundQuery, Relation};
-use crate::view::with_views;
 
 /// Binds the RETURNING of a statement as a query of all rows of its table, which are those that it writes or deletes; `None`
 /// without a RETURNING.
@@ -28,7 +27,6 @@ pub fn returning(statement: &Statement, catalog: &dyn CatalogReader, params: Par
     let mut rows = named.query("*")?;
     rows.items.clone_from(&clause.texts);
     select_of(&mut rows)?.projection.clone_from(&clause.items);
-    let rows = with_views(&rows, catalog)?;
     let root = query(&rows, catalog, &NoEngine, params)?;
     match root.subqueries.is_empty() && is_of_each_row(&root.query) {
         true => Ok(Some(root.query)),

@@ -48,12 +48,21 @@ struct ScopeRelation {
     columns: Columns,
     /// How the statement calls it, where it gives it another name; the name of what is no table of a store.
     alias: Option<String>,
-    /// The schema of what is no table of a store.
-    schema: Option<&'static str>,
+    /// The schema of a view, or of what is no table of a store.
+    schema: Option<String>,
+    /// The columns that the statement declares for rows of a table.
+    dynamic: Vec<DynamicOutput>,
     /// Where the statement gives it this name.
     span: Option<Span>,
     /// Whether an outer join adds rows without values for its columns.
     is_nullable: bool,
+}
+
+/// A column that a statement declares for rows of a table.
+#[derive(Clone)]
+pub(crate) struct DynamicOutput {
+    pub(crate) family: Option<String>,
+    pub(crate) output: Output,
 }
 
 /// How a qualifier names a relation; the better, the later.
@@ -128,21 +137,30 @@ impl Scope {
         Self::of_columns(Columns::Query(columns), alias, span)
     }
 
-    /// The columns of what is no table of a store, by its name and perhaps its schema.
-    pub(crate) fn of_external(
-        columns: Vec<Output>,
-        schema: Option<&'static str>,
-        name: String,
-        span: Option<Span>,
-    ) -> Self {
+    /// The columns of a view, or of what is no table of a store, by its name and perhaps its schema.
+    pub(crate) fn of_named(columns: Vec<Output>, schema: Option<String>, name: String, span: Option<Span>) -> Self {
         let mut scope = Self::of_query(columns, Some(name), span);
-        scope.relations.iter_mut().for_each(|relation| relation.schema = schema);
+        scope.relations.iter_mut().for_each(|relation| relation.schema.clone_from(&schema));
         scope
+    }
+
+    /// The columns of a table, and those that the statement declares for its rows.
+    pub(crate) fn with_dynamic(mut self, columns: Vec<DynamicOutput>) -> Self {
+        debug_assert!(self.is_of_one_relation(), "a table is one relation");
+        self.relations.iter_mut().for_each(|relation| relation.dynamic.clone_from(&columns));
+        self
     }
 
     fn of_columns(columns: Columns, alias: Option<String>, span: Option<Span>) -> Self {
         Self {
-            relations: vec![ScopeRelation { columns, alias, schema: None, span, is_nullable: false }],
+            relations: vec![ScopeRelation {
+                columns,
+                alias,
+                schema: None,
+                dynamic: Vec::new(),
+                span,
+                is_nullable: false,
+            }],
             ..Self::empty()
         }
     }
@@ -324,7 +342,7 @@ impl Scope {
         if let Some(relation) = named.max_by_key(|relation| relation.fit(parts)) {
             return Some(relation.shown(None));
         }
-        self.relations.iter().find_map(|relation| Some(relation.shown(Some(relation.family(parts)?))))
+        self.relations.iter().find_map(|relation| relation.shown_of_family(parts))
     }
 
     /// The label of a column that is an item by itself: its name as declared, without its family. `None` if the item's text is its
@@ -358,6 +376,7 @@ impl Scope {
     pub fn is_qualifier(&self, parts: &[&str]) -> bool {
         self.is_row(parts)
             || self.family(parts).is_some()
+            || self.relations.iter().any(|relation| relation.dynamic_of_family(parts).next().is_some())
             || matches!(parts, [rest @ .., family] if self.is_excluded_row(rest) && self.family(&[family]).is_some())
     }
 
@@ -390,6 +409,7 @@ impl ScopeRelation {
     /// The column that `parts` name.
     fn find(&self, parts: &[&str], span: Option<Span>) -> Result<Option<ColumnRef>> {
         let column = match &self.columns {
+            _ if let Some(output) = self.dynamic(parts) => Some(ColumnRef { span, ..output.column.clone() }),
             Columns::Table(table, first) => {
                 let found = match parts {
                     [column] => column_of_table(table, column, None, span)?,
@@ -445,11 +465,48 @@ impl ScopeRelation {
             }
             Columns::Query(columns) => columns.clone(),
         };
+        if family.is_none() {
+            shown.extend(self.dynamic.iter().map(|dynamic| dynamic.output.clone()));
+        }
         shown.iter_mut().for_each(|output| output.column.nullable |= self.is_nullable);
         shown
     }
 
+    /// The columns that a wildcard after a family shows; `None` if it has no such family.
+    fn shown_of_family(&self, parts: &[&str]) -> Option<Vec<Output>> {
+        let of_table = self.family(parts).map(|family| self.shown(Some(family)));
+        let dynamic: Vec<Output> = self.dynamic_of_family(parts).map(|dynamic| dynamic.output.clone()).collect();
+        if of_table.is_none() && dynamic.is_empty() {
+            return None;
+        }
+        Some(of_table.unwrap_or_default().into_iter().chain(dynamic).collect())
+    }
+
+    /// The dynamic columns of the family that `parts` name, alone or after the name of the table.
+    fn dynamic_of_family(&self, parts: &[&str]) -> impl Iterator<Item = &DynamicOutput> {
+        let split = parts.split_last().filter(|(_, qualifier)| qualifier.is_empty() || self.is_named(qualifier));
+        let family = split.map(|(family, _)| (*family).to_owned());
+        self.dynamic.iter().filter(move |dynamic| {
+            dynamic.family.as_ref().zip(family.as_ref()).is_some_and(|(own, family)| is_same_name(own, family))
+        })
+    }
+
+    /// The dynamic column that `parts` name.
+    fn dynamic(&self, parts: &[&str]) -> Option<&Output> {
+        let (column, qualifier) = parts.split_last()?;
+        let is_own = qualifier.is_empty() || self.is_named(qualifier);
+        let is_it = |dynamic: &&DynamicOutput| is_same_name(&dynamic.output.label, column);
+        let found = match is_own {
+            true => self.dynamic.iter().find(is_it),
+            false => self.dynamic_of_family(qualifier).find(is_it),
+        };
+        found.map(|dynamic| &dynamic.output)
+    }
+
     fn label(&self, column: &ColumnRef) -> Option<String> {
+        if let Some(dynamic) = self.dynamic.iter().find(|dynamic| dynamic.output.column.index == column.index) {
+            return Some(dynamic.output.label.clone());
+        }
         match &self.columns {
             Columns::Table(table, first) => {
                 let index = column.index.checked_sub(*first).filter(|index| *index < table.width())?;
@@ -470,7 +527,8 @@ impl ScopeRelation {
     fn labels(&self) -> Vec<String> {
         match &self.columns {
             Columns::Table(table, _) => {
-                table.def().columns.iter().filter(|column| !column.hidden).map(|column| column.name.clone()).collect()
+                let own = table.def().columns.iter().filter(|column| !column.hidden).map(|column| column.name.clone());
+                own.chain(self.dynamic.iter().map(|dynamic| dynamic.output.label.clone())).collect()
             }
             Columns::Query(columns) => columns.iter().map(|output| output.label.clone()).collect(),
         }
@@ -496,7 +554,7 @@ impl ScopeRelation {
                 fit(is_same_name(name, alias), if self.schema.is_none() { Fit::Whole } else { Fit::WithoutSchema })
             }
             ([schema, name], Some(alias), _) => {
-                let is_schema = self.schema.is_some_and(|own| is_same_name(own, schema));
+                let is_schema = self.schema.as_ref().is_some_and(|own| is_same_name(own, schema));
                 fit(is_schema && is_same_name(name, alias), Fit::Whole)
             }
             ([name], None, Columns::Table(table, _)) => {
@@ -515,7 +573,7 @@ impl ScopeRelation {
     /// The name, with its schema, by which expressions may call it; a query may have none.
     fn exposed_name(&self) -> Option<Vec<&str>> {
         match (&self.alias, &self.columns) {
-            (Some(alias), _) => Some(self.schema.into_iter().chain([alias.as_str()]).collect()),
+            (Some(alias), _) => Some(self.schema.as_deref().into_iter().chain([alias.as_str()]).collect()),
             (None, Columns::Table(table, _)) => {
                 let name = &table.def().name;
                 Some(name.schema.as_deref().into_iter().chain([name.name.as_str()]).collect())
@@ -537,7 +595,10 @@ impl ScopeRelation {
     fn table_name(&self) -> String {
         match &self.columns {
             Columns::Table(table, _) => table.def().name.to_string(),
-            Columns::Query(_) => self.name().to_owned(),
+            Columns::Query(_) => match &self.schema {
+                Some(schema) => format!("{schema}.{}", self.name()),
+                None => self.name().to_owned(),
+            },
         }
     }
 }

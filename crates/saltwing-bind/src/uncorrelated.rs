@@ -11,7 +11,7 @@
 use std::fmt::{self, Display, Formatter};
 use std::sync::Arc;
 
-use saltwing_types::{Expr, Span, SqlType, Value, typing};
+use saltwing_types::{Expr, Span, SqlType, Value, ViewDef, typing};
 
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::row_count::RowCount;
@@ -24,6 +24,24 @@ pub struct RootQuery {
     pub subqueries: Vec<UncorrelatedSubquery>,
     /// The query.
     pub query: BoundQuery,
+    /// The views that it reads, those that views read among them, each as often as it is named.
+    pub views: Vec<Arc<ViewDef>>,
+}
+
+impl RootQuery {
+    /// Whether it reads rows of a table as they were.
+    pub fn reads_past(&self) -> bool {
+        let mut reads_past = false;
+        let queries = self.subqueries.iter().map(|subquery| &subquery.query).chain([&self.query]);
+        for query in queries {
+            query.relation.for_each(&mut |relation| {
+                if let Relation::Scan(scan) = relation {
+                    reads_past |= scan.as_of.is_some() || scan.table.as_of_ms().is_some();
+                }
+            });
+        }
+        reads_past
+    }
 }
 
 /// A subquery of one value that names nothing around it.

@@ -1,7 +1,7 @@
 //! The pattern of a bound query that the direct path runs: one table, at most one grouping, one order.
 //!
 //! ```text
-//! limit                  each at most once, but for the scan
+//! limit                  each at most once
 //!   sort
 //!     project            what is sorted by after DISTINCT
 //!       distinct
@@ -12,6 +12,9 @@
 //!                 scan
 //! ```
 //!
+//! In the place of a projection, of a filter, or of both there may be any number of both: those of views and of queries in brackets
+//! ([`Relation::into_rows`]).
+//!
 //! Expressions of a [`DirectQuery`] have positions: over rows those of the table's columns, over groups those of the keys, then
 //! those of the calls.
 
@@ -21,7 +24,7 @@ use std::sync::Arc;
 use saltwing_access::Table;
 use saltwing_bind::{
     AggregateCall, BoundQuery, CallColumn, ComputedColumn, GroupCall, Output, OutputColumn, Relation, ResultColumn,
-    RowCount, Scan, SortItem, value_of,
+    RowCount, Rows, Scan, SortItem, value_of,
 };
 use saltwing_plan::{Condition, OrderBy, OrderItem};
 use saltwing_sql::statement::Hint;
@@ -114,22 +117,36 @@ impl DirectQuery {
             Relation::Sort { input, items } => (*input, items),
             other => (other, Vec::new()),
         };
-        let (relation, mut computed) = relation.into_projection();
-        let (relation, distinct) = match relation {
-            Relation::Distinct { input, columns } => (*input, Some(columns)),
-            other => (other, None),
+        let Rows { relation, conditions: filter, mut computed } = relation.into_rows()?;
+        let (relation, filter, distinct) = match relation {
+            Relation::Distinct { .. } if !filter.is_empty() => return None,
+            Relation::Distinct { input, columns } => {
+                let below = input.into_rows()?;
+                computed.extend(below.computed);
+                (below.relation, below.conditions, Some(columns))
+            }
+            other => (other, filter, None),
         };
-        let (relation, more) = if distinct.is_some() { relation.into_projection() } else { (relation, Vec::new()) };
-        computed.extend(more);
-        let (relation, filter) = relation.into_filter();
         let (relation, aggregate, mut conditions, having) = match relation {
-            Relation::Aggregate { input, keys, calls, sets: None } => {
-                let (relation, conditions) = input.into_filter();
-                (relation, Some((keys, calls)), conditions, filter)
+            Relation::Aggregate { input, mut keys, mut calls, sets: None } => {
+                let below = input.into_rows()?;
+                keys.iter_mut().try_for_each(|key| below.values_in(&mut key.expr))?;
+                let exprs = calls.iter_mut().flat_map(|call| call.call.exprs_mut());
+                exprs.into_iter().try_for_each(|expr| below.values_in(expr))?;
+                (below.relation, Some((keys, calls)), below.conditions, filter)
             }
             other => (other, None, filter, Vec::new()),
         };
         let Relation::Scan(Scan { table, as_of: _, alias, span, first_column, hints }) = relation else { return None };
+        // Each of its places would compute another value.
+        let is_repeated = |computed: &ComputedColumn| {
+            let outputs = output.iter().map(|output| &output.column).chain(order.iter().map(|item| &item.column));
+            computed.expr.is_volatile() && outputs.filter(|column| column.index == computed.column.index).count() > 1
+        };
+        if computed.iter().any(is_repeated) {
+            return None;
+        }
+        let positions = Positions { table: &table, first_column };
         let groups = match (distinct, aggregate) {
             (Some(_), Some(_)) => return None,
             (Some(columns), None) => {
@@ -148,13 +165,13 @@ impl DirectQuery {
             Some(groups) => {
                 let mut grouping = groups.grouping(having, output, order)?;
                 let calls = grouping.calls.iter_mut().flat_map(AggregateCall::exprs_mut);
-                grouping.keys.iter_mut().chain(calls).try_for_each(|expr| at_positions(expr, first_column))?;
+                grouping.keys.iter_mut().chain(calls).try_for_each(|expr| positions.put(expr).map(drop))?;
                 DirectOutput::Groups(grouping)
             }
             None => {
                 let value = |column: &ColumnRef| {
                     let mut value = value_of(column, &computed);
-                    at_positions(&mut value, first_column).map(|()| value)
+                    positions.put(&mut value).map(|_| value)
                 };
                 let order = order.into_iter().map(|item| order_item(item, &value, &table.def().key));
                 let order = order.collect::<Option<_>>()?;
@@ -165,7 +182,7 @@ impl DirectQuery {
                 DirectOutput::Rows(output.into_iter().map(column).collect::<Option<_>>()?, order)
             }
         };
-        conditions.iter_mut().try_for_each(|condition| at_positions(&mut condition.expr, first_column))?;
+        conditions.iter_mut().try_for_each(|condition| positions.put_in(condition))?;
         Some(Self { table, alias, span, hints, conditions, output, limit, offset, is_page })
     }
 
@@ -242,23 +259,40 @@ fn is_of_keys(condition: &Expr, keys: &[ComputedColumn]) -> bool {
     is_plain && has_column
 }
 
-/// Gives the columns of an expression their positions in the table, whose first column has this id; `None` if it names another column.
-fn at_positions(expr: &mut Expr, first_column: usize) -> Option<()> {
-    if first_column == 0 {
-        return Some(());
-    }
-    match expr {
-        Expr::Column(column) => {
-            let position = column.index.checked_sub(first_column);
+/// The table of the only scan.
+struct Positions<'a> {
+    table: &'a Table,
+    /// The id of its first column.
+    first_column: usize,
+}
+
+impl Positions<'_> {
+    /// Gives the columns of an expression their positions and their names in the table; `None` if it names another column. Whether a view, or
+    /// a query in brackets, has given one of them another name.
+    fn put(&self, expr: &mut Expr) -> Option<bool> {
+        if let Expr::Column(column) = expr {
+            let position = column.index.checked_sub(self.first_column).filter(|index| *index < self.table.width());
             debug_assert!(position.is_some(), "column {} is none of the only scan", column.name);
             column.index = position?;
-            Some(())
+            let own = self.table.column_name(column.index).filter(|own| *own != column.name);
+            if let Some(own) = own {
+                column.name = own.to_owned();
+            }
+            return Some(own.is_some());
         }
-        other => {
-            let mut done = Some(());
-            other.for_each_child_mut(&mut |child| done = done.and_then(|()| at_positions(child, first_column)));
-            done
+        let (mut all, mut is_renamed) = (true, false);
+        expr.for_each_child_mut(&mut |child| match self.put(child) {
+            Some(renamed) => is_renamed |= renamed,
+            None => all = false,
+        });
+        all.then_some(is_renamed)
+    }
+
+    fn put_in(&self, condition: &mut Condition) -> Option<()> {
+        if self.put(&mut condition.expr)? {
+            condition.text = condition.expr.to_string();
         }
+        Some(())
     }
 }
 

@@ -139,6 +139,65 @@ impl Level {
 pub(crate) struct Passed {
     /// Stack that parsing takes at most, in KB.
     pub(crate) parse_kb: usize,
+    size: TreeSize,
+}
+
+/// The size of a query's tree, in what the limits count.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TreeSize {
+    /// Stack for walking it, in KB.
+    height_kb: usize,
+    /// Brackets inside each other.
+    nesting: usize,
+    /// Queries in brackets inside each other.
+    queries: usize,
+    joins: usize,
+    set_operators: usize,
+}
+
+impl TreeSize {
+    /// The size of a query that passed the guard as a text.
+    ///
+    /// # Errors
+    /// As for that text; `span` is its place.
+    pub fn of(query: &Query, span: Span) -> Result<Self, SqlError> {
+        // A tree may name the default schema, which has no name in texts: `"".t`.
+        let text = tree_text(query).replace("\"\".", "");
+        let mut tokens = lexer::lex(&text, 0, Location::new(1, 1), Dialect::Saltwing)?.tokens;
+        tokens.iter_mut().for_each(|token| token.span = place::token_span(span));
+        Ok(check(&tokens)?.size)
+    }
+
+    /// The size of a tree in which the tree of `inner` stands somewhere. What is there several times counts as often: a caller that
+    /// puts several trees in adds them up by [`TreeSize::beside`].
+    ///
+    /// # Errors
+    /// A limit that a statement may not go beyond; `span` is the place of `inner`.
+    pub fn around(self, inner: Self, span: Span) -> Result<Self, SqlError> {
+        let size = Self {
+            // A view is no bracket: an expression of it stands in the place of a name.
+            height_kb: self.height_kb + inner.height_kb.saturating_sub(BRACKET_KB),
+            nesting: self.nesting + inner.nesting,
+            queries: self.queries + inner.queries,
+            ..self.beside(inner, span)?
+        };
+        within("operators and brackets on one another", size.height_kb / OPERATOR_KB, OPERATORS_MAX, span)?;
+        within("brackets inside brackets", size.nesting, NESTING_MAX, span)?;
+        within("queries inside queries", size.queries, SUBQUERY_NESTING_MAX, span)?;
+        Ok(size)
+    }
+
+    /// The size of a tree in which both stand beside one another.
+    ///
+    /// # Errors
+    /// As [`TreeSize::around`].
+    pub fn beside(self, other: Self, span: Span) -> Result<Self, SqlError> {
+        let (joins, set_operators) = (self.joins + other.joins, self.set_operators + other.set_operators);
+        within("UNION, EXCEPT and INTERSECT in a statement", set_operators, SET_OPERATORS_MAX, span)?;
+        within("JOINs in a statement", joins, JOINS_MAX, span)?;
+        let (height_kb, nesting) = (self.height_kb.max(other.height_kb), self.nesting.max(other.nesting));
+        Ok(Self { height_kb, nesting, queries: self.queries.max(other.queries), joins, set_operators })
+    }
 }
 
 /// Checks the tokens of one statement.
@@ -152,24 +211,19 @@ pub(crate) fn check(tokens: &[TokenWithSpan]) -> Result<Passed, SqlError> {
         prefix_run: 0,
         name_dots: 0,
         parse_kb: 0,
+        size: TreeSize::default(),
     };
     for index in 0..tokens.len() {
         guard.take(tokens, index)?;
     }
     let parse_kb = PARSE_KB + guard.parse_kb;
-    Ok(Passed { parse_kb: if cfg!(debug_assertions) { parse_kb } else { parse_kb / RELEASE_SHARE } })
-}
-
-/// Checks a query that was put together from several texts, which all passed by themselves; `span` is its place.
-///
-/// # Errors
-/// As for one text that holds all of it.
-pub fn check_tree(query: &Query, span: Span) -> Result<(), SqlError> {
-    // A tree may name the default schema, which has no name in texts: `"".t`.
-    let text = tree_text(query).replace("\"\".", "");
-    let mut tokens = lexer::lex(&text, 0, Location::new(1, 1), Dialect::Saltwing)?.tokens;
-    tokens.iter_mut().for_each(|token| token.span = place::token_span(span));
-    check(&tokens).map(drop)
+    let size = TreeSize {
+        height_kb: guard.top().tree_kb(),
+        joins: guard.joins,
+        set_operators: guard.set_operators,
+        ..guard.size
+    };
+    Ok(Passed { parse_kb: if cfg!(debug_assertions) { parse_kb } else { parse_kb / RELEASE_SHARE }, size })
 }
 
 struct Guard {
@@ -181,6 +235,8 @@ struct Guard {
     prefix_run: usize,
     name_dots: usize,
     parse_kb: usize,
+    /// What was deepest so far.
+    size: TreeSize,
 }
 
 impl Guard {
@@ -307,6 +363,7 @@ impl Guard {
                 if self.levels.len() > 1 && !self.top().is_query {
                     self.top().is_query = true;
                     self.subqueries += 1;
+                    self.size.queries = self.size.queries.max(self.subqueries);
                     within("queries inside queries", self.subqueries, SUBQUERY_NESTING_MAX, span)?;
                 }
             }
@@ -355,6 +412,7 @@ impl Guard {
     fn push(&mut self, level: Level, span: Span) -> Result<(), SqlError> {
         let prefixes_around = self.prefixes();
         self.levels.push(Level { prefixes_around, ..level });
+        self.size.nesting = self.size.nesting.max(self.levels.len() - 1);
         within("brackets inside brackets", self.levels.len() - 1, NESTING_MAX, span)
     }
 

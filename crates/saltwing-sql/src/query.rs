@@ -27,10 +27,10 @@ pub(crate) fn in_brackets(cursor: &mut Cursor<'_>, hints: Vec<Hint>) -> Result<Q
     let start = cursor.index();
     let items = select_items(cursor);
     let query = parse(cursor)?;
-    let (reads_past, span) = (reads_past(cursor, start), cursor.span_from(start));
+    let span = cursor.span_from(start);
     cursor.expect_symbol(&Token::RParen)?;
     let has_sequences = sequence::in_query(cursor, &query)?;
-    Ok(QueryStatement { query, hints, items, has_sequences, reads_past, after: None, span })
+    Ok(QueryStatement { query, hints, items, has_sequences, after: None, span })
 }
 
 /// Reads a query to the end of the statement.
@@ -40,8 +40,8 @@ pub(crate) fn statement(cursor: &mut Cursor<'_>, hints: Vec<Hint>) -> Result<Que
     let items = select_items(cursor);
     let query = parse(cursor)?;
     let has_sequences = sequence::in_query(cursor, &query)?;
-    let (reads_past, span) = (reads_past(cursor, start), cursor.span_from(start));
-    Ok(QueryStatement { query, hints, items, has_sequences, reads_past, after: None, span })
+    let span = cursor.span_from(start);
+    Ok(QueryStatement { query, hints, items, has_sequences, after: None, span })
 }
 
 /// Reads a query that is a statement by itself: its result may be one page.

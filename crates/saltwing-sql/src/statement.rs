@@ -675,7 +675,7 @@ impl Upsert {
     pub fn source_query(&self, query: &Query) -> QueryStatement {
         let (query, hints, items) = (Box::new(query.clone()), self.hints.clone(), Vec::new());
         let has_sequences = self.has_sequences;
-        QueryStatement { query, hints, items, has_sequences, reads_past: false, after: None, span: self.span }
+        QueryStatement { query, hints, items, has_sequences, after: None, span: self.span }
     }
 }
 
@@ -897,8 +897,6 @@ pub struct QueryStatement {
     pub items: Vec<SourceText>,
     /// Whether the list of the outermost SELECT may take [values of sequences](crate::sequence_call). They stand nowhere else.
     pub has_sequences: bool,
-    /// Whether a table is read as it was at a moment: then the statement is planned for each run.
-    pub reads_past: bool,
     /// `AFTER token`: the result is one page. Only a query that is a statement by itself has it.
     pub after: Option<After>,
     /// The whole statement.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use saltwing_bind::{
-    BoundSource, ParameterTypes, Params, ResultColumn, alter_table, altered_view, commented, computed_query,
+    BoundSource, ParameterTypes, Params, ResultColumn, RootQuery, alter_table, altered_view, commented, computed_query,
     create_index, create_table, create_table_as, create_view, deleted_rows, merge, query, resolve, returning,
     sequenced_query, through_view, update, upsert,
 };
@@ -148,7 +148,7 @@ impl Describer<'_> {
         let context = self.session.begin();
         let mut run = self.session.query_run(statement, Params::Open, &context)?;
         run.guard.verb = verb;
-        let (bound, reads) = self.session.with_subqueries(&run, &context, self.purpose)?;
+        let (RootQuery { query: bound, .. }, reads) = self.session.with_subqueries(&run, &context, self.purpose)?;
         self.types.note_query(&bound);
         self.types.note_all(&reads.parameters);
         let _statement = context.enter();

@@ -84,17 +84,17 @@ impl Session {
         if params.is_empty() {
             run.params = Params::Open;
         }
-        let (query, reads) = self.with_subqueries(&run, &context, Purpose::Explain)?;
-        let plan = self.plan_query((&run, &query), &context, Purpose::Explain)?;
+        let (root, reads) = self.with_subqueries(&run, &context, Purpose::Explain)?;
+        let plan = self.plan_query((&run, &root.query), &context, Purpose::Explain)?;
         Ok(Explained { subqueries: reads.explained, ..plan.explained(&context, false) })
     }
 
     fn analyze_query(&self, statement: &QueryStatement, params: &[Value]) -> Result<Explained, Error> {
         let context = self.begin();
         let run = without_sequences(self.query_run(statement, Params::Given(params), &context)?)?;
-        let (query, reads) = self.with_subqueries(&run, &context, Purpose::Execute)?;
-        let plan = self.plan_query((&run, &query), &context, Purpose::Execute)?;
-        self.start_root(&plan, (&run, query), context.clone())?.read_all()?;
+        let (root, reads) = self.with_subqueries(&run, &context, Purpose::Execute)?;
+        let plan = self.plan_query((&run, &root.query), &context, Purpose::Execute)?;
+        self.start_root(&plan, (&run, root), context.clone())?.read_all()?;
         Ok(Explained { subqueries: reads.explained, ..plan.explained(&context, true) })
     }
 

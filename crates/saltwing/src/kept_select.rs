@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use saltwing_access::TableError;
-use saltwing_bind::{EngineFunctions, Params, query, with_views};
+use saltwing_bind::{EngineFunctions, Params, query};
 use saltwing_catalog::CatalogReader;
 use saltwing_exec::SelectPlan;
 use saltwing_planner::{DirectQuery, KeyAccess, PlannedSelect, SelectTemplate, plan_select};
@@ -91,14 +91,10 @@ fn kind(
     has_parameters: bool,
 ) -> PlanKind {
     let _span = tracing::debug_span!(target: "saltwing::plan", "plan").entered();
-    if statement.reads_past {
-        return PlanKind::None;
-    }
     let params = if has_parameters { Params::Later } else { Params::Given(&[]) };
-    let Ok(statement) = with_views(statement, catalog) else { return PlanKind::None };
-    let bound = match query(&statement, catalog, engine, params) {
-        // They have other values each time.
-        Ok(root) if !root.subqueries.is_empty() => return PlanKind::None,
+    let bound = match query(statement, catalog, engine, params) {
+        // These have other values each time.
+        Ok(root) if !root.subqueries.is_empty() || root.reads_past() => return PlanKind::None,
         Ok(root) => DirectQuery::of(root.query),
         Err(_) => return PlanKind::None,
     };

@@ -7,7 +7,7 @@ use saltwing_exec::{PageRows, SelectPlan};
 use saltwing_planner::DirectPlan;
 use saltwing_sql::Statement;
 use saltwing_sql::statement::{After, AfterToken, QueryStatement};
-use saltwing_types::{ErrorCode, Value};
+use saltwing_types::{ErrorCode, Value, ViewDef};
 
 use crate::outcome::{BatchSource, Outcome, RowsOutcome, Running};
 use crate::page_token::{Identity, NextPage, identity_of, position};
@@ -64,12 +64,12 @@ impl Session {
     pub(crate) fn start_page(
         &self,
         plan: &QueryPlan,
-        run: &QueryRun<'_>,
+        (run, views): (&QueryRun<'_>, &[Arc<ViewDef>]),
         after: &After,
         context: saltwing_access::ScanContext,
     ) -> Result<RowsOutcome, Error> {
         let select = page_plan(plan, after)?;
-        let identity = identity(run, select);
+        let identity = identity((run, views), select);
         let position = match given_token(after, run.params)? {
             None => None,
             Some(text) => Some(position(identity, &text).map_err(|why| bad_token(why, Some(after)))?),
@@ -133,9 +133,9 @@ fn given_token(after: &After, params: Params<'_>) -> Result<Option<String>, Erro
 }
 
 /// What a token is valid for.
-fn identity(run: &QueryRun<'_>, select: &SelectPlan) -> Identity {
+fn identity((run, views): (&QueryRun<'_>, &[Arc<ViewDef>]), select: &SelectPlan) -> Identity {
     let (access, params) = (select.access(), run.params.values().unwrap_or_default());
-    let (table, query) = (access.table(), page_identity(&run.statement, &params));
+    let (table, query) = (access.table(), page_identity(&run.statement, views, &params));
     let order = access.access().order.as_str();
     let key = access.index().map_or(table.def().id, |index| index.def().id);
     identity_of(&format!("{} {} {order}\n{query}", key.0, table.version()))

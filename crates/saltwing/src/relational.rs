@@ -96,11 +96,11 @@ impl Session {
 
     /// The plan of a query for all its runs, made with an eye to these values.
     fn template(&self, run: &QueryRun<'_>, values: &[Value], context: ScanContext) -> Option<Template> {
-        if run.statement.reads_past || run.files.is_some() {
+        if run.files.is_some() {
             return None;
         }
         // A subquery that runs first has a different value each time, and so has the time at which a table is read.
-        let root = self.bound(run).ok().filter(|root| root.subqueries.is_empty())?;
+        let root = self.bound(run).ok().filter(|root| root.subqueries.is_empty() && !root.reads_past())?;
         let mode = PlanMode { mode: Mode::Keep, samples: values };
         self.plan_in((run, root.query), context, mode).ok()?.into_template()
     }

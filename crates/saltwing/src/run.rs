@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use saltwing_access::{FEW_ROWS, ScanContext, Snapshot};
-use saltwing_bind::{BoundQuery, Params, RootQuery, create_table, query, with_views};
+use saltwing_bind::{BoundQuery, Params, RootQuery, create_table, query};
 use saltwing_catalog::CatalogReader;
 use saltwing_exec::{RunningSelect, SelectPlan};
 use saltwing_planner::{DirectQuery, Guard, HintVerb, KeyAccess, PlannedSelect, plan_select};
@@ -187,7 +187,7 @@ impl Session {
             notices.into()
         });
         let guard = self.guard_of(statement, &*catalog);
-        let statement = with_views(statement, &*catalog)?;
+        let statement = Cow::Borrowed(statement);
         // Only the direct path reads pages.
         let executor = if statement.after.is_some() { ExecutorChoice::Auto } else { self.executor() };
         let now_ms = self.is_within_transaction().then(|| self.now_ms());
@@ -301,9 +301,9 @@ impl Session {
         if run.statement.has_sequences {
             return self.start_sequenced(run, context);
         }
-        let (query, reads) = self.with_subqueries(&run, &context, Purpose::Execute)?;
-        let plan = self.plan_query((&run, &query), &context, Purpose::Execute)?;
-        let mut rows = self.start_root(&plan, (&run, query), context)?;
+        let (root, reads) = self.with_subqueries(&run, &context, Purpose::Execute)?;
+        let plan = self.plan_query((&run, &root.query), &context, Purpose::Execute)?;
+        let mut rows = self.start_root(&plan, (&run, root), context)?;
         if let Some(running) = &mut rows.running {
             running.counters.extend(reads.counters);
             running.notices.extend(reads.notices);

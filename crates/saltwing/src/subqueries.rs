@@ -37,7 +37,8 @@ pub(crate) enum QueryPlan {
 }
 
 impl Session {
-    /// The query of a run, bound, with the values of the subqueries that run before it. These have run if it is to be executed.
+    /// The query of a run, bound, with the values of the subqueries that run before it, which it has no more. They have run if it is to be
+    /// executed.
     ///
     /// # Errors
     /// Errors of the query and of its subqueries, including refusals by the guard: of several all are told.
@@ -46,8 +47,8 @@ impl Session {
         run: &QueryRun<'_>,
         context: &ScanContext,
         purpose: Purpose,
-    ) -> Result<(BoundQuery, SubqueryReads), Error> {
-        let RootQuery { subqueries, mut query } = self.bound(run)?;
+    ) -> Result<(RootQuery, SubqueryReads), Error> {
+        let RootQuery { subqueries, mut query, views } = self.bound(run)?;
         let mut reads = SubqueryReads::default();
         let mut refused: Option<Error> = None;
         let (mut waiting, mut number) = (subqueries.into_iter(), 0);
@@ -79,7 +80,7 @@ impl Session {
             reads.explained.push((subquery.text, plan.explained(&context, purpose == Purpose::Execute)));
         }
         match refused {
-            None => Ok((query, reads)),
+            None => Ok((RootQuery { subqueries: Vec::new(), query, views }, reads)),
             Some(refused) => match self.plan_query((run, &query), context, Purpose::Judge) {
                 Err(error) if error.code() == ErrorCode::FullScanRefused => Err(error.and_refused(refused)),
                 _ => Err(refused),
@@ -109,12 +110,12 @@ impl Session {
     pub(crate) fn start_root(
         &self,
         plan: &QueryPlan,
-        (run, query): (&QueryRun<'_>, BoundQuery),
+        (run, root): (&QueryRun<'_>, RootQuery),
         context: ScanContext,
     ) -> Result<RowsOutcome, Error> {
         match &run.statement.after {
-            Some(after) => self.start_page(plan, run, after, context),
-            None => self.start_query(plan, (run, query), context),
+            Some(after) => self.start_page(plan, (run, &root.views), after, context),
+            None => self.start_query(plan, (run, root.query), context),
         }
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use saltwing_access::ScanContext;
 use saltwing_bind::{BoundQuery, ParameterTypes, ResultColumn};
 use saltwing_sql::statement::QueryStatement;
-use saltwing_types::{ErrorCode, SqlType, Value};
+use saltwing_types::{ErrorCode, Value};
 
 use crate::Error;
 use crate::explain::Explained;

@@ -5,10 +5,10 @@ use saltwing_types::{Expr, Span, SqlType, Value, eval, number};
 
 use crate::error::{BindError, BindErrorKind, Result};
 
-/// The time of a scan's rows, which a subquery gives before the statement runs.
+/// The time of a scan's rows, which is known before the statement runs: a subquery or a parameter gives it.
 #[derive(Clone, Debug)]
 pub struct AsOf {
-    /// The time: constant but for subqueries.
+    /// The time: constant but for subqueries and parameters.
     pub(crate) time: Expr,
     /// Where it stands.
     pub(crate) span: Option<Span>,

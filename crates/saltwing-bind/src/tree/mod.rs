@@ -20,6 +20,7 @@
 mod as_of;
 mod keys;
 mod relation;
+mod rows;
 mod text;
 
 use std::cell::Cell;
@@ -40,6 +41,7 @@ use crate::window_call::WindowCall;
 
 pub use self::as_of::AsOf;
 pub(crate) use self::as_of::{no_time, time_of};
+pub use self::rows::Rows;
 
 /// A query, bound.
 #[derive(Clone, Debug)]
@@ -317,7 +319,7 @@ pub struct SetInput {
 pub struct Scan {
     /// The table, with the time of its rows if that is known.
     pub table: Arc<Table>,
-    /// The time of its rows, if a subquery gives it that has not run.
+    /// The time of its rows, if that is not known yet. What plans the scan then plans one of the rows as they are now.
     pub as_of: Option<AsOf>,
     /// How the statement calls it, where that is not its name.
     pub alias: Option<String>,
@@ -384,7 +386,8 @@ impl GroupCall {
         }
     }
 
-    pub(crate) fn exprs_mut(&mut self) -> Box<dyn Iterator<Item = &mut Expr> + '_> {
+    /// The same, to change them.
+    pub fn exprs_mut(&mut self) -> Box<dyn Iterator<Item = &mut Expr> + '_> {
         match self {
             Self::Own(call) => Box::new(call.exprs_mut()),
             Self::Engine(call) => Box::new(call.exprs_mut()),

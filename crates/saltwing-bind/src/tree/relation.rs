@@ -207,27 +207,15 @@ impl Relation {
         }
     }
 
-    /// The input of a projection, and the columns that it adds; another relation as it is, and no columns.
-    pub fn into_projection(self) -> (Self, Vec<ComputedColumn>) {
-        match self {
-            Self::Project { input, columns } => (*input, columns),
-            other => (other, Vec::new()),
-        }
-    }
-
-    /// The input of a filter, and its conditions; another relation as it is, and no conditions.
-    pub fn into_filter(self) -> (Self, Vec<Condition>) {
-        match self {
-            Self::Filter { input, conditions } => (*input, conditions),
-            other => (other, Vec::new()),
-        }
-    }
-
     /// The rows that meet all conditions; the same rows if there are none.
     pub(crate) fn filtered(self, conditions: Vec<Condition>) -> Self {
-        match conditions.is_empty() {
-            true => self,
-            false => Self::Filter { input: Box::new(self), conditions },
+        match self {
+            same if conditions.is_empty() => same,
+            Self::Filter { input, conditions: mut of_input } => {
+                of_input.extend(conditions);
+                Self::Filter { input, conditions: of_input }
+            }
+            other => Self::Filter { input: Box::new(other), conditions },
         }
     }
 

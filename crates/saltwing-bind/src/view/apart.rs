@@ -1,4 +1,4 @@
-//! The queries of views, apart from what their reader has under the same names: WITH queries, temporary tables.
+//! The queries of views, apart from what their reader has under the same names: temporary tables.
 
 use std::ops::ControlFlow;
 
@@ -10,23 +10,14 @@ use saltwing_types::{Span, ViewDef};
 use sqlparser::ast::{Ident, ObjectNamePart, Query, TableAlias, TableFactor, VisitMut, VisitorMut};
 
 use super::name::table_name;
-use super::relations::Relations;
 use crate::error::Result;
 
 /// The query of a view. It never reads a temporary table, though one may have the name of its table.
-pub(super) fn query_of_view(view: &ViewDef, span: Span, catalog: &dyn CatalogReader) -> Result<QueryStatement> {
+pub(crate) fn query_of_view(view: &ViewDef, span: Span, catalog: &dyn CatalogReader) -> Result<QueryStatement> {
     let mut query = parse_query_at(&view.query, span)?;
     let mut apart = KeptApart { is_taken: &|name| catalog.hides(name), own: Vec::new() };
     let _ = VisitMut::visit(&mut query.query, &mut apart);
     Ok(query)
-}
-
-/// Writes the tables of a view so that they are none of the WITH queries around it, which may have the same names.
-pub(super) fn keep_apart(query: &mut Query, around: &Relations<'_>) {
-    if !around.ctes.is_empty() {
-        let mut apart = KeptApart { is_taken: &|name| around.is_cte(None, name), own: Vec::new() };
-        let _ = VisitMut::visit(query, &mut apart);
-    }
 }
 
 /// Puts the default schema before the names of tables that stand for something else where the view is read.

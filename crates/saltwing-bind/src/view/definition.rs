@@ -8,7 +8,7 @@ use saltwing_sql::{DynamicColumn, TableRef, parse_query_at, quote_name};
 use saltwing_types::table::is_same_name;
 use saltwing_types::{Span, TableName, ViewColumn, ViewDef, ViewUse};
 
-use super::expanded::with_views;
+use super::dynamic::check_dynamic;
 use super::fixed;
 use super::own_columns::{add_columns, declared_by, table_ref, with_columns, without_columns};
 use crate::error::{BindError, BindErrorKind, Result};
@@ -130,9 +130,12 @@ fn with_more(
     let mut query = parse_query_at(&view.query, span)?;
     let mut def = with_columns(view, &mut query, &new)?;
     def.query = saltwing_sql::tree_text(&*query.query);
-    // Its table may have columns of these names.
-    with_views(&query, catalog)?;
-    let table = declared_by(&query, catalog)?.map(|(table, _)| table_ref(&table, span));
+    let declared = declared_by(&query, catalog)?;
+    if let Some((table, columns)) = &declared {
+        let table = catalog.resolve(table.schema.as_deref(), &table.name)?;
+        check_dynamic(table.def(), columns.iter().map(|it| &it.column))?;
+    }
+    let table = declared.map(|(table, _)| table_ref(&table, span));
     Ok(AlteredView { def: Some(def), table, notices })
 }
 

@@ -25,7 +25,7 @@ pub(super) fn ident(name: &str, span: sqlparser::tokenizer::Span) -> Ident {
 }
 
 /// The place of a name in the statement.
-pub(super) fn span_of(name: &ObjectName) -> Option<Span> {
+pub(crate) fn span_of(name: &ObjectName) -> Option<Span> {
     let idents = name.0.iter().filter_map(|part| part.as_ident()).cloned().collect();
     saltwing_sql::expr_span(&sqlparser::ast::Expr::CompoundIdentifier(idents))
 }

@@ -23,7 +23,7 @@ use crate::plain_query::simple;
 ///
 /// # Errors
 /// A name that a column of the view has; as [`add_columns`].
-pub(super) fn with_columns(view: &ViewDef, query: &mut QueryStatement, columns: &[DynamicColumn]) -> Result<ViewDef> {
+pub(crate) fn with_columns(view: &ViewDef, query: &mut QueryStatement, columns: &[DynamicColumn]) -> Result<ViewDef> {
     let what = format!("dynamic columns of the view {}, whose query is more than rows of one table", view.name);
     add_columns(query, columns, &what)?;
     let mut view = view.clone();
@@ -186,7 +186,7 @@ fn listed(list: &Ident) -> Result<Vec<DynamicColumn>> {
 }
 
 /// The dynamic columns behind the name of a table or a view.
-pub(super) fn listed_behind(name: &ObjectName) -> Result<Option<Vec<DynamicColumn>>> {
+pub(crate) fn listed_behind(name: &ObjectName) -> Result<Option<Vec<DynamicColumn>>> {
     without_dynamic_columns(name).map(|(_, list)| listed(list)).transpose()
 }
 

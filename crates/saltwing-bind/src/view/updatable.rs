@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use saltwing_access::Table;
 use saltwing_catalog::CatalogReader;
-use saltwing_sql::statement::QueryStatement;
 use saltwing_sql::{ColumnName, DynamicColumn, Name, TableRef, expr_span};
 use saltwing_types::table::is_same_name;
 use saltwing_types::{CompareOp, Expr, Span, SqlType, TableDef, Value, ViewDef, eval, number, text};
@@ -14,9 +13,8 @@ use sqlparser::ast;
 
 use super::apart::query_of_view;
 use super::dynamic::stored_name;
-use super::expanded::with_views;
-use super::merged::rows_of;
 use super::own_columns::{declared_by, table_ref};
+use super::rows::rows_of;
 use crate::computed::expr_of;
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::lower::{Params, constant};
@@ -30,7 +28,6 @@ pub fn is_updatable(view: &ViewDef, catalog: &dyn CatalogReader) -> bool {
 /// A view that takes writes: columns of one table under their own names, whose conditions are columns with their values.
 pub(super) struct WrittenView<'a> {
     pub(super) view: &'a ViewDef,
-    pub(super) query: QueryStatement,
     pub(super) table: Arc<Table>,
     /// The columns of its own, those of the views below it among them: dynamic columns of the table.
     pub(super) own: Vec<DynamicColumn>,
@@ -55,9 +52,8 @@ impl<'a> WrittenView<'a> {
     pub(super) fn of(view: &'a ViewDef, span: Span, catalog: &dyn CatalogReader) -> Result<Self> {
         let written = query_of_view(view, span, catalog)?;
         let own = declared_by(&written, catalog)?.map(|(_, own)| own).unwrap_or_default();
-        let query = with_views(&written, catalog)?.into_owned();
         let refused = |why: String| read_only(view, span, why);
-        let bound = rows_of(&query, catalog).ok_or_else(|| refused("it is more than rows of one table".into()))?;
+        let bound = rows_of(&written, catalog).ok_or_else(|| refused("it is more than rows of one table".into()))?;
         let def = bound.table.def();
         if def.name.schema.is_none() && catalog.hides(&def.name.name) {
             return Err(refused(format!("a temporary table of this session hides its table {}", def.name)));
@@ -91,7 +87,7 @@ impl<'a> WrittenView<'a> {
                 _ => return Err(refused(format!("no row meets its condition {}", condition.text))),
             }
         }
-        Ok(Self { view, table: bound.table.clone(), query, own, constants, span })
+        Ok(Self { view, table: bound.table.clone(), own, constants, span })
     }
 
     pub(super) fn table_ref(&self) -> TableRef {
@@ -190,6 +186,17 @@ impl<'a> WrittenView<'a> {
         }
     }
 
+    /// The value of a condition, which is compared with its column.
+    pub(super) fn compared(&self, constant: &Constant) -> Result<ast::Expr> {
+        let ty = type_of(constant.0, &self.own, &self.table);
+        // A literal of these types takes the type of the column. A number with a point is a DECIMAL beside a float, too.
+        match ty.is_integer() || matches!(ty, SqlType::Varchar(_) | SqlType::Char(_) | SqlType::Boolean) {
+            true => expr_of(&text::literal(&constant.1, ty)),
+            false => self.literal(constant),
+        }
+    }
+
+    /// The value of a condition, as one of the type of its column.
     pub(super) fn literal(&self, (column, value): &Constant) -> Result<ast::Expr> {
         let ty = type_of(*column, &self.own, &self.table);
         expr_of(&format!("CAST({} AS {ty})", text::literal(value, ty)))

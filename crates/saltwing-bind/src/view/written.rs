@@ -19,10 +19,9 @@ use saltwing_sql::statement::{
 use saltwing_sql::{ColumnName, DynamicColumn, Name, TableRef, expr_span, parse_query_at};
 use saltwing_types::table::{ColumnMatch, is_same_name};
 use saltwing_types::{Span, SqlType};
-use sqlparser::ast::{self, Ident, SelectItem, SetExpr};
+use sqlparser::ast::{self, BinaryOperator, Ident, SelectItem, SetExpr};
 
 use super::dynamic::stored_name;
-use super::merged::{both, condition_of};
 use super::updatable::{Constant, Place, WrittenView, type_of};
 use crate::arbiters::arbiters;
 use crate::error::{BindError, BindErrorKind, Result};
@@ -210,7 +209,7 @@ impl WrittenView<'_> {
         let alias = self.alias(statement.alias.take());
         let values = statement.assignments.iter().map(|it| &it.value);
         self.check_shown(&alias, values.chain(&statement.selection))?;
-        statement.selection = self.selection(&alias, statement.selection.take());
+        statement.selection = self.selection(&alias, statement.selection.take())?;
         self.returning(&mut statement.returning);
         statement.dynamic = self.list(statement.dynamic.as_ref())?;
         (statement.table, statement.alias) = (self.table_ref(), Some(alias));
@@ -224,7 +223,7 @@ impl WrittenView<'_> {
             ast::OrderByKind::All(_) => None,
         });
         self.check_shown(&alias, order.flatten().chain(&statement.selection))?;
-        statement.selection = self.selection(&alias, statement.selection.take());
+        statement.selection = self.selection(&alias, statement.selection.take())?;
         self.returning(&mut statement.returning);
         statement.dynamic = self.list(statement.dynamic.as_ref())?;
         (statement.table, statement.alias) = (self.table_ref(), Some(alias));
@@ -248,11 +247,11 @@ impl WrittenView<'_> {
                 MergeAction::Delete | MergeAction::Nothing => {}
             }
             if clause.rows == MergeRows::NotInSource {
-                clause.condition = self.selection(&alias, clause.condition.take());
+                clause.condition = self.selection(&alias, clause.condition.take())?;
             }
         }
         let on = std::mem::replace(&mut statement.on, ast::Expr::value(ast::Value::Null));
-        statement.on = self.selection(&alias, Some(on)).unwrap_or_else(|| ast::Expr::value(ast::Value::Boolean(true)));
+        statement.on = self.selection(&alias, Some(on))?.unwrap_or_else(|| ast::Expr::value(ast::Value::Boolean(true)));
         self.returning(&mut statement.returning);
         statement.dynamic = self.list(statement.dynamic.as_ref())?;
         (statement.table, statement.alias) = (self.table_ref(), Some(alias));
@@ -305,9 +304,19 @@ impl WrittenView<'_> {
     }
 
     /// The conditions of the view and of the statement.
-    fn selection(&self, alias: &Name, own: Option<ast::Expr>) -> Option<ast::Expr> {
-        let alias = Ident::with_quote('"', &alias.text);
-        both(condition_of(&self.query, &self.table, &alias), own)
+    fn selection(&self, alias: &Name, own: Option<ast::Expr>) -> Result<Option<ast::Expr>> {
+        let equal = |constant: &Constant| {
+            let name = self.column_name(constant.0);
+            let parts = name.parts().into_iter().map(|part| Ident::with_quote('"', part));
+            let column = std::iter::once(Ident::with_quote('"', &alias.text)).chain(parts).collect();
+            let left = Box::new(ast::Expr::CompoundIdentifier(column));
+            Ok(ast::Expr::BinaryOp { left, op: BinaryOperator::Eq, right: Box::new(self.compared(constant)?) })
+        };
+        let of_view = self.constants.iter().map(equal).collect::<Result<Vec<_>>>()?;
+        let own = own.map(|own| ast::Expr::Nested(Box::new(own)));
+        let and =
+            |left, right| ast::Expr::BinaryOp { left: Box::new(left), op: BinaryOperator::And, right: Box::new(right) };
+        Ok(of_view.into_iter().chain(own).reduce(and))
     }
 
     /// `RETURNING *` is the columns of the view.

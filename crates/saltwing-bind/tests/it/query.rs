@@ -1,7 +1,7 @@
 //! Queries and the trees that they are bound to: `testdata/*.txt`. `UPDATE_GOLDEN=1` rewrites the outcomes.
 //!
-//! A case is a statement: a CREATE TABLE, whose table later queries of the file name, or a query. The outcome of a query is its tree,
-//! or the error with its place.
+//! A case is a statement: a CREATE TABLE or CREATE VIEW, whose table or view later queries of the file name, or a query. The outcome of a
+//! query is its tree, or the error with its place; that of a CREATE VIEW is the query that is stored.
 
 use std::cell::RefCell;
 use std::fmt::Write;
@@ -9,39 +9,43 @@ use std::path::Path;
 use std::sync::Arc;
 
 use saltwing_access::Table;
-use saltwing_bind::{BindError, Params, create_table, query};
+use saltwing_bind::{BindError, Params, create_table, create_view, query};
 use saltwing_catalog::{CatalogError, CatalogReader};
 use saltwing_sql::Statement;
+use saltwing_sql::statement::CreateView;
 use saltwing_types::table::is_same_name;
-use saltwing_types::{SequenceDef, ViewDef};
+use saltwing_types::{SequenceDef, TableName, ViewDef};
 
 use crate::engine::TestEngine;
 
-/// Tables alone.
+/// Tables and views.
 #[derive(Default)]
-struct Tables(Vec<Arc<Table>>);
+struct Definitions {
+    tables: Vec<Arc<Table>>,
+    views: Vec<Arc<ViewDef>>,
+}
 
-impl CatalogReader for Tables {
+fn is_named(name: &TableName, schema: Option<&str>, wanted: &str) -> bool {
+    is_same_name(&name.name, wanted) && name.schema.as_deref().map(str::to_lowercase) == schema.map(str::to_lowercase)
+}
+
+impl CatalogReader for Definitions {
     fn version(&self) -> u64 {
         1
     }
 
     fn resolve(&self, schema: Option<&str>, name: &str) -> Result<Arc<Table>, CatalogError> {
-        let is_it = |table: &&Arc<Table>| {
-            let def = &table.def().name;
-            is_same_name(&def.name, name)
-                && def.schema.as_deref().map(str::to_lowercase) == schema.map(str::to_lowercase)
-        };
         let missing = || CatalogError::NoSuchTable { name: name.to_owned(), nearest: None };
-        self.0.iter().find(is_it).cloned().ok_or_else(missing)
+        let found = self.tables.iter().find(|table| is_named(&table.def().name, schema, name));
+        found.cloned().ok_or_else(missing)
     }
 
     fn has_schema(&self, schema: &str) -> bool {
-        self.0.iter().any(|table| table.def().name.schema.as_deref() == Some(schema))
+        self.tables.iter().any(|table| table.def().name.schema.as_deref() == Some(schema))
     }
 
     fn tables(&self) -> Vec<Arc<Table>> {
-        self.0.clone()
+        self.tables.clone()
     }
 
     fn sequence(&self, _: Option<&str>, name: &str) -> Result<Arc<SequenceDef>, CatalogError> {
@@ -52,16 +56,16 @@ impl CatalogReader for Tables {
         Vec::new()
     }
 
-    fn view(&self, _: Option<&str>, _: &str) -> Option<Arc<ViewDef>> {
-        None
+    fn view(&self, schema: Option<&str>, name: &str) -> Option<Arc<ViewDef>> {
+        self.views.iter().find(|view| is_named(&view.name, schema, name)).cloned()
     }
 
     fn views(&self) -> Vec<Arc<ViewDef>> {
-        Vec::new()
+        self.views.clone()
     }
 
     fn has_views(&self) -> bool {
-        false
+        !self.views.is_empty()
     }
 
     fn schemas(&self) -> Vec<String> {
@@ -69,18 +73,36 @@ impl CatalogReader for Tables {
     }
 }
 
-/// The tree of a query, or its error; of a CREATE TABLE nothing.
-fn outcome(sql: &str, tables: &RefCell<Tables>) -> String {
+/// The definition of a new view.
+fn view(create: &CreateView, catalog: &Definitions) -> Result<ViewDef, BindError> {
+    let view = create_view(create, catalog)?;
+    let columns = query(&view.query, catalog, &TestEngine, Params::Open)?.query.columns();
+    view.into_def(create, &columns)
+}
+
+/// The tree of a query, or its error; the query of a view that is created; of a CREATE TABLE nothing.
+fn outcome(sql: &str, catalog: &RefCell<Definitions>) -> String {
     let parsed = saltwing_sql::parse_one(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
     match parsed.statement {
         Statement::CreateTable(create) => {
             let def = create_table(&create, None).unwrap().def;
-            tables.borrow_mut().0.push(Arc::new(Table::new(Arc::new(def)).unwrap()));
+            catalog.borrow_mut().tables.push(Arc::new(Table::new(Arc::new(def)).unwrap()));
             String::new()
+        }
+        Statement::CreateView(create) => {
+            let made = view(&create, &catalog.borrow());
+            match made {
+                Ok(view) => {
+                    let text = view.query.clone();
+                    catalog.borrow_mut().views.push(Arc::new(view));
+                    text
+                }
+                Err(error) => error_text(sql, &error),
+            }
         }
         Statement::Query(statement) => {
             let params = if parsed.parameters.is_empty() { Params::Given(&[]) } else { Params::Later };
-            match query(&statement, &*tables.borrow(), &TestEngine, params) {
+            match query(&statement, &*catalog.borrow(), &TestEngine, params) {
                 Ok(bound) => bound.to_string(),
                 Err(error) => error_text(sql, &error),
             }
@@ -104,7 +126,7 @@ fn error_text(sql: &str, error: &BindError) -> String {
 fn queries_are_bound_as_written() {
     let testdata = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata");
     golden_files::assert_files(&testdata, |_, text| {
-        let tables = RefCell::default();
-        golden_files::with_outcomes(text, |sql| outcome(sql, &tables))
+        let catalog = RefCell::default();
+        golden_files::with_outcomes(text, |sql| outcome(sql, &catalog))
     });
 }

@@ -102,7 +102,7 @@ impl Database {
 
     /// The query with the values of its uncorrelated subqueries, if it is to run.
     fn with_values(&self, root: RootQuery, guard: &Guard, mode: Mode) -> Result<BoundQuery, RelationalError> {
-        let RootQuery { subqueries, mut query } = root;
+        let RootQuery { subqueries, mut query, .. } = root;
         let mut waiting = subqueries.into_iter();
         for number in 0.. {
             let Some(subquery) = waiting.next() else { break };

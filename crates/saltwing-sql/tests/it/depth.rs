@@ -4,8 +4,9 @@
 //! to be an error, and right at its limit, where all that is done with a tree has
 //! to work on 2 MB of stack. An overflow ends the test process.
 
+use saltwing_sql::guard::TreeSize;
 use saltwing_sql::{Statement, parse, parse_one};
-use saltwing_types::ErrorCode;
+use saltwing_types::{ErrorCode, Span};
 use sqlparser::ast::Spanned;
 
 use crate::support;
@@ -274,4 +275,32 @@ fn a_statement_has_a_largest_size() {
     let error = parse(&format!("SELECT 1;\n{}", long(saltwing_sql::STATEMENT_BYTES_MAX))).unwrap_err();
     assert_eq!(error.code(), ErrorCode::StatementTooLarge);
     assert_eq!(error.span().start.line, 1);
+}
+
+fn size(sql: &str) -> TreeSize {
+    let Statement::Query(query) = parse_one(sql).unwrap().statement else { panic!("{sql} is no query") };
+    TreeSize::of(&query.query, query.span).unwrap()
+}
+
+/// A statement whose tree holds other trees has the limits of one that was written so.
+#[test]
+fn sizes_of_trees_add_up() {
+    let span = Span::on_line(1, 1, 1);
+    let sum = |n: usize| size(&Chained("SELECT ", "a", " + 1", " FROM t").text(n));
+    assert!(sum(70).around(sum(70), span).is_ok());
+    assert_eq!(sum(100).around(sum(100), span).unwrap_err().code(), ErrorCode::TooDeep);
+    // Beside one another neither is deeper.
+    assert!(sum(100).beside(sum(100), span).is_ok());
+    let joins = |n: usize| size(&Chained("SELECT 1 FROM t", "", " CROSS JOIN t", "").text(n));
+    assert!(joins(60).beside(joins(40), span).is_ok());
+    assert_eq!(joins(60).beside(joins(41), span).unwrap_err().code(), ErrorCode::TooDeep);
+    let sets = |n: usize| size(&Chained("SELECT 1", "", " UNION SELECT 1", "").text(n));
+    assert!(sets(60).around(sets(40), span).is_ok());
+    assert_eq!(sets(60).around(sets(41), span).unwrap_err().code(), ErrorCode::TooDeep);
+    let queries = |n: usize| size(&Nested("SELECT ", "(SELECT ", "1", ")", "").text(n));
+    assert!(queries(8).around(queries(8), span).is_ok());
+    assert_eq!(queries(8).around(queries(9), span).unwrap_err().code(), ErrorCode::TooDeep);
+    let brackets = |n: usize| size(&Nested("SELECT ", "(", "1", ")", "").text(n));
+    assert!(brackets(40).around(brackets(24), span).is_ok());
+    assert_eq!(brackets(40).around(brackets(25), span).unwrap_err().code(), ErrorCode::TooDeep);
 }

@@ -34,6 +34,24 @@ fn a_query_over_a_view_reads_the_keys_that_both_conditions_leave() {
     assert_eq!(keys_read("SELECT c FROM w AS x WHERE x.b < 5"), 2);
 }
 
+/// As deep as views and queries in brackets may stand on one another, on the stack that a thread has by default.
+#[test]
+fn the_deepest_views_are_read_on_a_small_stack() {
+    let connection = connection();
+    connection.execute("CREATE VIEW v0 AS SELECT a, b, c FROM t WHERE a = 3", ()).unwrap();
+    for below in 0..15 {
+        let query = format!("SELECT a, b, c FROM (SELECT a, b, c + 1 AS c FROM v{below} WHERE c >= {below}) AS q");
+        connection.execute(&format!("CREATE VIEW v{} AS {query}", below + 1), ()).unwrap();
+    }
+    let last = std::thread::scope(|scope| {
+        let sql = "SELECT c FROM v15 WHERE b < ?";
+        scope.spawn(|| [values(&connection, sql, 100), values(&connection, sql, 4)]).join().unwrap()
+    });
+    assert_eq!(last, [(315..325).collect::<Vec<i64>>(), (315..319).collect()]);
+    let deeper = "SELECT a FROM (SELECT a FROM (SELECT a FROM v15) AS p) AS q";
+    assert_eq!(code(connection.query(deeper, ())), "too_deep");
+}
+
 /// The same text runs on the direct path, then on the relational engine, each time with the definition of the moment.
 #[test]
 fn kept_statements_follow_the_definition() {

@@ -1,0 +1,35 @@
+//! The places where a statement names views.
+
+use std::ops::ControlFlow;
+
+use saltwing_catalog::CatalogReader;
+use saltwing_types::Span;
+use sqlparser::ast::{Query, visit_relations};
+
+use super::name::{span_of, table_name};
+
+/// Where a statement names a view. All parts of the view's query stand there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ViewPlace {
+    /// The view.
+    pub name: String,
+    /// The place of its name.
+    pub span: Span,
+}
+
+/// The places where a query names views, but for views inside views.
+pub fn view_places(query: &Query, catalog: &dyn CatalogReader) -> Vec<ViewPlace> {
+    let mut places = Vec::new();
+    if !catalog.has_views() {
+        return places;
+    }
+    let _ = visit_relations(query, |name| {
+        if let Some((schema, bare)) = table_name(name)
+            && let (Some(view), Some(span)) = (catalog.view(schema, bare), span_of(name))
+        {
+            places.push(ViewPlace { name: view.name.to_string(), span });
+        }
+        ControlFlow::<()>::Continue(())
+    });
+    places
+}

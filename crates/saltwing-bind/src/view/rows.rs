@@ -1,0 +1,41 @@
+//! Views that give rows of one table as they come.
+
+use std::sync::Arc;
+
+use saltwing_access::Table;
+use saltwing_catalog::CatalogReader;
+use saltwing_plan::Condition;
+use saltwing_sql::statement::QueryStatement;
+use saltwing_types::Expr;
+
+use crate::engine::NoEngine;
+use crate::lower::Params;
+use crate::plain_query::simple;
+use crate::query::query;
+use crate::tree::{Relation, Rows, Scan, value_of};
+
+/// Rows of one table as they come: those that meet the conditions.
+pub(super) struct TableRows {
+    pub(super) table: Arc<Table>,
+    pub(super) conditions: Vec<Condition>,
+    /// The columns of the result, over those of the table.
+    pub(super) columns: Vec<Expr>,
+}
+
+/// The query of a view, if it gives rows of one table as they come.
+pub(super) fn rows_of(inner: &QueryStatement, catalog: &dyn CatalogReader) -> Option<TableRows> {
+    // A query in its FROM has conditions of its own.
+    simple(&inner.query)?;
+    let root = query(inner, catalog, &NoEngine, Params::Given(&[])).ok()?;
+    if !root.subqueries.is_empty() || root.reads_past() {
+        return None;
+    }
+    let Rows { relation, conditions, computed } = root.query.relation.into_rows()?;
+    let Relation::Scan(Scan { table, first_column: 0, .. }) = relation else { return None };
+    // A value that is another one each time is computed once for each row of the view.
+    if computed.iter().any(|column| column.expr.is_volatile()) {
+        return None;
+    }
+    let columns = root.query.output.iter().map(|output| value_of(&output.column, &computed)).collect();
+    Some(TableRows { table, conditions, columns })
+}

@@ -1,0 +1,66 @@
+//! Views in FROM: a view is the relation of its query.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use saltwing_sql::guard::TreeSize;
+use saltwing_sql::statement::QueryStatement;
+use saltwing_types::{Span, ViewDef};
+use sqlparser::ast::{ObjectName, TableAlias, TableAliasColumnDef};
+
+use crate::error::{BindError, BindErrorKind, Result};
+use crate::from::{Named, relabelled, renamed};
+use crate::plan_budget::check_plan_budget;
+use crate::query_binder::{Bound, QueryBinder};
+use crate::scope::Scope;
+use crate::tree::BoundQuery;
+use crate::view::{listed_behind, name_place, query_of_view, quoted, with_columns};
+
+/// How many views a statement may read, those that views read among them.
+pub const VIEWS_MAX: usize = 256;
+
+impl QueryBinder<'_> {
+    /// The rows of a view, under its name or an alias. `name` may have a list of dynamic columns after it. All parts of the view stand where
+    /// the statement names it, and none of its names is one of the statement's.
+    pub(crate) fn view(&self, view: &Arc<ViewDef>, name: &ObjectName, alias: Option<&TableAlias>) -> Bound<Named> {
+        let span = name_place(name).unwrap_or(self.met.root.span);
+        let mut inner = query_of_view(view, span, self.catalog)?;
+        let around = self.enter(view, &inner, span)?;
+        let shown = match listed_behind(name)? {
+            Some(columns) => Cow::Owned(with_columns(view, &mut inner, &columns)?),
+            None => Cow::Borrowed(&**view),
+        };
+        let binder = QueryBinder { ctes: None, outer: None, around: Some(around), ..*self };
+        let BoundQuery { mut relation, output } = binder.query(&inner.query, &[], false)?;
+        if let Some(scan) = relation.only_scan_mut() {
+            scan.alias = Some(alias.map_or(&view.name.name, |alias| &alias.name.value).clone());
+        }
+        let column = |name: &String| TableAliasColumnDef { name: quoted(name), data_type: None };
+        let columns = shown.columns.iter().map(|it| column(&it.name)).collect();
+        let own = TableAlias { explicit: true, name: quoted(&view.name.name), columns, at: None };
+        let output = relabelled(output, &own)?;
+        let scope = match alias {
+            Some(alias) => renamed(output, Some(alias))?,
+            None => Scope::of_named(output, view.name.schema.clone(), view.name.name.clone(), Some(span)),
+        };
+        Ok((relation, scope))
+    }
+
+    /// Counts one more view; the size of the statement and the views around its parts.
+    ///
+    /// # Errors
+    /// More than [`VIEWS_MAX`] views; a statement that is deeper or larger than one that was written so may be.
+    fn enter(&self, view: &Arc<ViewDef>, inner: &QueryStatement, span: Span) -> Result<TreeSize> {
+        let mut views = self.met.views.borrow_mut();
+        if views.len() == VIEWS_MAX {
+            return Err(BindError::from(BindErrorKind::TooManyViews(VIEWS_MAX)).at(Some(span)));
+        }
+        views.push(view.clone());
+        check_plan_budget(&inner.query)?;
+        let root = self.met.root;
+        let all = self.met.size.get().map_or_else(|| TreeSize::of(&root.query, root.span), Ok)?;
+        let own = TreeSize::of(&inner.query, span)?;
+        self.met.size.set(Some(all.beside(own, span)?));
+        Ok(self.around.unwrap_or(all).around(own, span)?)
+    }
+}
