@@ -14,7 +14,7 @@ use crate::error::{BindError, BindErrorKind, Result};
 use crate::lower::{LowerError, Params};
 use crate::plain_query::unbound_clause;
 use crate::plan_budget::{check_plan_budget, check_size};
-use crate::query_binder::{Bound, CteScope, Met, NamedCte, QueryBinder, SharedQuery, foreign};
+use crate::query_binder::{BinderState, Bound, CteScope, NamedCte, QueryBinder, SharedQuery, foreign};
 use crate::scope::Scope;
 use crate::select::QueryClauses;
 use crate::subquery_column::SubqueryBinder;
@@ -36,11 +36,11 @@ pub fn query(
     if statement.query.with.is_some() {
         check_plan_budget(&statement.query)?;
     }
-    let (ids, met) = (ColumnIds::new(engine), Met::new(statement));
+    let (ids, state) = (ColumnIds::new(engine), BinderState::new(statement));
     let binder = QueryBinder {
         catalog,
         params,
-        met: &met,
+        state: &state,
         around: None,
         ids: &ids,
         hints: &statement.hints,
@@ -49,8 +49,8 @@ pub fn query(
     };
     let query = binder.query(&statement.query, &statement.items, statement.after.is_some());
     let query = query.map_err(LowerError::into_error)?;
-    let subqueries = met.uncorrelated.into_inner().into_iter().map(|known| known.subquery).collect();
-    let root = RootQuery { subqueries, query, views: met.views.into_inner() };
+    let subqueries = state.uncorrelated.into_inner().into_iter().map(|known| known.subquery).collect();
+    let root = RootQuery { subqueries, query, views: state.views.into_inner() };
     if !root.views.is_empty() {
         check_size(&root)?;
     }
@@ -97,8 +97,8 @@ impl QueryBinder<'_> {
         let named: Vec<Cell<bool>> = list.iter().map(|_| Cell::new(false)).collect();
         let shared: Vec<RefCell<Option<SharedQuery>>> = list.iter().map(|_| RefCell::default()).collect();
         let (around, outer, named, shared) = (self.ctes, self.outer, named.as_slice(), shared.as_slice());
-        let (number, work_table) = (self.met.with_clauses.get(), None);
-        self.met.with_clauses.set(number + 1);
+        let (number, work_table) = (self.state.with_clauses.get(), None);
+        self.state.with_clauses.set(number + 1);
         let scope =
             |visible| CteScope { number, around, list, visible, is_recursive, named, shared, outer, work_table };
         let all = scope(list.len());
@@ -106,9 +106,9 @@ impl QueryBinder<'_> {
         // One that nothing names is right, too.
         for (place, cte) in list.iter().enumerate().rev() {
             if !named.get(place).is_some_and(Cell::get) {
-                let before = self.met.uncorrelated.borrow().len();
+                let before = self.state.uncorrelated.borrow().len();
                 self.named_cte(&NamedCte { cte, scope: scope(place) }, None, None)?;
-                self.met.uncorrelated.borrow_mut().truncate(before);
+                self.state.uncorrelated.borrow_mut().truncate(before);
             }
         }
         Ok(bound)

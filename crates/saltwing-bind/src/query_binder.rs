@@ -29,8 +29,8 @@ pub(crate) fn foreign<T>(what: &str) -> Bound<T> {
 pub(crate) struct QueryBinder<'a> {
     pub(crate) catalog: &'a dyn CatalogReader,
     pub(crate) params: Params<'a>,
-    /// What was met so far.
-    pub(crate) met: &'a Met<'a>,
+    /// What the binders of the statement share.
+    pub(crate) state: &'a BinderState<'a>,
     /// The size of the statement and the views around the query, if it is that of a view.
     pub(crate) around: Option<TreeSize>,
     pub(crate) ids: &'a ColumnIds<'a>,
@@ -41,8 +41,8 @@ pub(crate) struct QueryBinder<'a> {
     pub(crate) outer: Option<&'a OuterScope<'a>>,
 }
 
-/// What binding a statement has met so far.
-pub(crate) struct Met<'a> {
+/// What the binders of one statement share: what they have found so far.
+pub(crate) struct BinderState<'a> {
     /// The statement.
     pub(crate) root: &'a QueryStatement,
     /// The views that it reads, those that views read among them, each as often as it is named.
@@ -55,7 +55,7 @@ pub(crate) struct Met<'a> {
     pub(crate) with_clauses: Cell<usize>,
 }
 
-impl<'a> Met<'a> {
+impl<'a> BinderState<'a> {
     pub(crate) fn new(root: &'a QueryStatement) -> Self {
         let (views, size, uncorrelated, with_clauses) = Default::default();
         Self { root, views, size, uncorrelated, with_clauses }

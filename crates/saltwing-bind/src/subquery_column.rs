@@ -135,7 +135,7 @@ impl<'a> SubqueryBinder<'a> {
         if ty == SqlType::Opaque {
             return Ok(None);
         }
-        let mut known = self.binder.met.uncorrelated.borrow_mut();
+        let mut known = self.binder.state.uncorrelated.borrow_mut();
         let ctes = self.binder.ctes.map(CteScope::id);
         let number = known.iter().position(|known| known.syntax == *e && known.ctes == ctes);
         let number = number.unwrap_or_else(|| {

@@ -23,7 +23,7 @@ impl QueryBinder<'_> {
     /// The rows of a view, under its name or an alias. `name` may have a list of dynamic columns after it. All parts of the view stand where
     /// the statement names it, and none of its names is one of the statement's.
     pub(crate) fn view(&self, view: &Arc<ViewDef>, name: &ObjectName, alias: Option<&TableAlias>) -> Bound<Named> {
-        let span = name_place(name).unwrap_or(self.met.root.span);
+        let span = name_place(name).unwrap_or(self.state.root.span);
         let mut inner = query_of_view(view, span, self.catalog)?;
         let around = self.enter(view, &inner, span)?;
         let shown = match listed_behind(name)? {
@@ -51,16 +51,16 @@ impl QueryBinder<'_> {
     /// # Errors
     /// More than [`VIEWS_MAX`] views; a statement that is deeper or larger than one that was written so may be.
     fn enter(&self, view: &Arc<ViewDef>, inner: &QueryStatement, span: Span) -> Result<TreeSize> {
-        let mut views = self.met.views.borrow_mut();
+        let mut views = self.state.views.borrow_mut();
         if views.len() == VIEWS_MAX {
             return Err(BindError::from(BindErrorKind::TooManyViews(VIEWS_MAX)).at(Some(span)));
         }
         views.push(view.clone());
         check_plan_budget(&inner.query)?;
-        let root = self.met.root;
-        let all = self.met.size.get().map_or_else(|| TreeSize::of(&root.query, root.span), Ok)?;
+        let root = self.state.root;
+        let all = self.state.size.get().map_or_else(|| TreeSize::of(&root.query, root.span), Ok)?;
         let own = TreeSize::of(&inner.query, span)?;
-        self.met.size.set(Some(all.beside(own, span)?));
+        self.state.size.set(Some(all.beside(own, span)?));
         Ok(self.around.unwrap_or(all).around(own, span)?)
     }
 }
