@@ -66,7 +66,7 @@ pub(crate) fn unbound_select_clause(select: &ast::Select) -> Option<&'static str
     let (GroupByExpr::All(modifiers) | GroupByExpr::Expressions(_, modifiers)) = &select.group_by;
     let clauses = [
         (select.top.is_some(), "TOP"),
-        (select.exclude.is_some(), "EXCLUDE behind the items"),
+        (select.exclude.is_some(), "EXCLUDE after the items"),
         (select.into.is_some(), "SELECT INTO"),
         (!select.lateral_views.is_empty(), "LATERAL VIEW"),
         (select.prewhere.is_some(), "PREWHERE"),

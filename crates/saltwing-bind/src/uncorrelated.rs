@@ -101,7 +101,8 @@ impl BoundQuery {
     /// # Errors
     /// A value that LIMIT or AS OF does not take.
     pub fn set_subquery(&mut self, number: usize, subquery: &UncorrelatedSubquery, value: &Value) -> Result<()> {
-        let known = Known { number, value, expr: typing::computed(value.clone(), subquery.ty), span: subquery.span };
+        let UncorrelatedSubquery { ty, span, .. } = *subquery;
+        let known = Known { number, value, ty, expr: typing::computed(value.clone(), ty), span };
         let mut done = Ok(());
         self.relation.for_each_mut(&mut |relation| {
             if done.is_ok() {
@@ -116,6 +117,8 @@ impl BoundQuery {
 struct Known<'a> {
     number: usize,
     value: &'a Value,
+    ty: SqlType,
+    /// The value as a part of an expression.
     expr: Expr,
     span: Option<Span>,
 }
@@ -151,7 +154,8 @@ impl Known<'_> {
 
     fn put_row_count(&self, count: &mut RowCount, clause: &str) -> Result<()> {
         if *count == RowCount::Subquery(self.number) {
-            *count = RowCount::of_value(self.value).ok_or_else(|| no_row_count(clause, &self.expr, self.span))?;
+            let given = || Expr::Literal(self.value.clone(), self.ty);
+            *count = RowCount::of_value(self.value).ok_or_else(|| no_row_count(clause, &given(), self.span))?;
         }
         Ok(())
     }
