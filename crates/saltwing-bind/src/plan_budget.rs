@@ -45,10 +45,7 @@ pub fn check_plan_budget(query: &Query) -> Result<()> {
 /// As [`check_plan_budget`].
 pub(crate) fn check_size(root: &RootQuery) -> Result<()> {
     let mut relations = 0;
-    let queries = root.subqueries.iter().map(|subquery| &subquery.query).chain([&root.query]);
-    for query in queries {
-        query.relation.for_each(&mut |relation| relations += u64::from(relation.inputs().is_empty()));
-    }
+    root.for_each(&mut |relation| relations += u64::from(relation.inputs().is_empty()));
     match relations > RELATIONS_MAX {
         true => {
             Err(too_large("tables", relations, RELATIONS_MAX, "each name of a view counts as all that the view reads"))

@@ -122,14 +122,14 @@ impl<'a> SubqueryBinder<'a> {
         first_own: usize,
     ) -> Bound<Option<Expr>> {
         let query = match parts.test {
-            Test::Value => {
+            Test::Value if query.is_uncorrelated(first_own) => {
                 check_width(query, 1)?;
                 Some(query.clone())
             }
-            Test::Exists => query.first_of_all(self.binder.ids),
-            Test::In | Test::Quantified(..) => None,
+            Test::Exists => query.first_of_all(self.binder.ids).filter(|first| first.is_uncorrelated(first_own)),
+            Test::Value | Test::In | Test::Quantified(..) => None,
         };
-        let Some(query) = query.filter(|query| query.is_uncorrelated(first_own)) else { return Ok(None) };
+        let Some(query) = query else { return Ok(None) };
         let ty = query.output.first().map_or(SqlType::Null, |output| output.column.ty);
         // Its values have no form outside of the relational engine.
         if ty == SqlType::Opaque {

@@ -29,17 +29,20 @@ pub struct RootQuery {
 }
 
 impl RootQuery {
+    /// Calls `visit` on every relation of the query and of its subqueries.
+    pub(crate) fn for_each(&self, visit: &mut dyn FnMut(&Relation)) {
+        let queries = self.subqueries.iter().map(|subquery| &subquery.query).chain([&self.query]);
+        queries.for_each(|query| query.relation.for_each(&mut |relation| visit(relation)));
+    }
+
     /// Whether it reads rows of a table as they were.
     pub fn reads_past(&self) -> bool {
         let mut reads_past = false;
-        let queries = self.subqueries.iter().map(|subquery| &subquery.query).chain([&self.query]);
-        for query in queries {
-            query.relation.for_each(&mut |relation| {
-                if let Relation::Scan(scan) = relation {
-                    reads_past |= scan.as_of.is_some() || scan.table.as_of_ms().is_some();
-                }
-            });
-        }
+        self.for_each(&mut |relation| {
+            if let Relation::Scan(scan) = relation {
+                reads_past |= scan.as_of.is_some() || scan.table.as_of_ms().is_some();
+            }
+        });
         reads_past
     }
 }

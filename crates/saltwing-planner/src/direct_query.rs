@@ -131,8 +131,8 @@ impl DirectQuery {
             Relation::Aggregate { input, mut keys, mut calls, sets: None } => {
                 let below = input.into_rows()?;
                 keys.iter_mut().try_for_each(|key| below.values_in(&mut key.expr))?;
-                let exprs = calls.iter_mut().flat_map(|call| call.call.exprs_mut());
-                exprs.into_iter().try_for_each(|expr| below.values_in(expr))?;
+                let values_in = |expr: &mut Expr| below.values_in(expr);
+                calls.iter_mut().try_for_each(|call| call.call.exprs_mut().try_for_each(values_in))?;
                 (below.relation, Some((keys, calls)), below.conditions, filter)
             }
             other => (other, None, filter, Vec::new()),

@@ -168,8 +168,7 @@ impl TreeSize {
         Ok(check(&tokens)?.size)
     }
 
-    /// The size of a tree in which the tree of `inner` stands somewhere. What is there several times counts as often: a caller that
-    /// puts several trees in adds them up by [`TreeSize::beside`].
+    /// The size of a tree that contains the tree of `inner`, which it counts once.
     ///
     /// # Errors
     /// A limit that a statement may not go beyond; `span` is the place of `inner`.

@@ -41,7 +41,7 @@ impl Session {
     /// executed.
     ///
     /// # Errors
-    /// Errors of the query and of its subqueries, including refusals by the guard: of several all are told.
+    /// Errors of the query and of its subqueries. If the guard refuses several of them, the error has all refusals.
     pub(crate) fn with_subqueries(
         &self,
         run: &QueryRun<'_>,

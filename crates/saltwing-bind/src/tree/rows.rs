@@ -92,7 +92,8 @@ enum Level {
 impl Rows {
     /// Puts the values of computed columns in the places of these columns. `None` as of [`Relation::into_rows`].
     pub fn values_in(&self, expr: &mut Expr) -> Option<()> {
-        self.put_values(expr, &mut PARTS_MAX.clone()).map(drop)
+        let mut parts_left = PARTS_MAX;
+        self.put_values(expr, &mut parts_left).map(drop)
     }
 
     /// The same; whether there were such columns.
