@@ -47,8 +47,8 @@ pub trait ArrowSource: fmt::Debug + Send + Sync {
     fn open(&self) -> Result<ArrowBatches, ArrowSourceError>;
 }
 
-/// The batches of an [`ArrowSource`], on the thread that opened it.
-pub type ArrowBatches = Box<dyn Iterator<Item = Result<RecordBatch, ArrowSourceError>>>;
+/// The batches of an [`ArrowSource`].
+pub type ArrowBatches = Box<dyn Iterator<Item = Result<RecordBatch, ArrowSourceError>> + Send>;
 
 /// Why a source cannot be read.
 #[derive(Clone, Debug, thiserror::Error)]

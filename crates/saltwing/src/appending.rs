@@ -249,7 +249,7 @@ impl Appending {
         };
         let part = std::mem::take(&mut self.part);
         let write = write_part(&self.session, &self.transaction, &self.statement);
-        self.session.shared().spawn_blocking(move || {
+        self.session.shared().pools.spawn_blocking(move || {
             let written = write(&mut loader, part);
             // A receiver that is gone wants no answer.
             let _ = sender.send_blocking((loader, written));
@@ -273,7 +273,7 @@ impl Drop for Appending {
         let part = std::mem::take(&mut self.part);
         let writing = std::mem::replace(&mut self.writing, Writing::Failed(ErrorCode::Cancelled, String::new()));
         let write = write_part(&self.session, &self.transaction, &self.statement);
-        let spawned = self.session.shared().spawn_blocking(move || {
+        let spawned = self.session.shared().pools.spawn_blocking(move || {
             let idle = match writing {
                 Writing::Idle(loader) => Some(loader),
                 Writing::Busy(running) => {

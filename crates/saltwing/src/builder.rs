@@ -25,6 +25,8 @@ pub(crate) const COMMIT_BYTES: RangeInclusive<usize> = 1..=1_000_000_000;
 const COMMIT_BYTES_MAX: usize = 256 << 20;
 const _: () = assert!(*COMMIT_BYTES.end() < BATCH_BYTES_MAX);
 
+/// Most threads that block for async calls, and for scans of relational queries, unless said otherwise.
+const BLOCKING_THREADS_MAX: NonZeroUsize = NonZeroUsize::new(512).unwrap();
 /// Rows from which on several threads are used unless said otherwise: a few milliseconds' worth.
 const THREADS_ROWS_MIN: u64 = 131_072;
 
@@ -73,6 +75,7 @@ pub struct Builder {
     pub(crate) memory_limit: usize,
     pub(crate) commit_bytes_max: usize,
     pub(crate) threads: Threads,
+    pub(crate) blocking_threads_max: NonZeroUsize,
     pub(crate) full_scan: Option<Policy>,
     pub(crate) forbid_full_scan: bool,
     pub(crate) file_access: FileAccess,
@@ -98,6 +101,7 @@ impl Builder {
                 count: std::thread::available_parallelism().map_or(1, NonZeroUsize::get),
                 rows_min: THREADS_ROWS_MIN,
             },
+            blocking_threads_max: BLOCKING_THREADS_MAX,
             full_scan: None,
             forbid_full_scan: false,
             file_access: FileAccess::All,
@@ -216,6 +220,13 @@ impl Builder {
     pub fn threads_from_rows(mut self, rows: u64) -> Self {
         self.threads.rows_min = rows;
         self
+    }
+
+    /// Most async calls that run at once, and most scans of relational queries that read at once: 512 of each unless said otherwise. Further ones
+    /// wait. A call holds a thread while it runs, not while its result is open: of results there may be any number.
+    #[must_use]
+    pub fn blocking_threads_max(self, threads: NonZeroUsize) -> Self {
+        Self { blocking_threads_max: threads, ..self }
     }
 
     /// What becomes of full scans: `allow`, `warn`, `error` (the default), or `forbid`, which nothing overrides.

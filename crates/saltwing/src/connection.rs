@@ -10,14 +10,12 @@ use crate::blocking;
 use crate::description::Description;
 use crate::outcome::{BatchSource, ExecResult, Outcome, RowsOutcome};
 use crate::params::{IntoParams, Params};
+use crate::pooled_rows::PooledRows;
 use crate::progress::{CopyProgress, IndexProgress};
 use crate::rows::no_row;
 use crate::session::{InterruptHandle, Prepared, Session};
 use crate::transaction_closure::check_outside;
 use crate::{ArrowRows, Error, FromRow, Page, Rows, Settings, TypedRows};
-
-/// How many batches wait for a reader.
-const BATCHES_AHEAD: usize = 2;
 
 /// A connection. Cheap to clone.
 ///
@@ -257,7 +255,7 @@ impl Connection {
         let session = self.session.fork();
         let cancel = CancelOnDrop(Some(session.clone()));
         let (sender, receiver) = async_channel::bounded(1);
-        session.shared().spawn_blocking({
+        session.shared().pools.spawn_blocking({
             let session = session.clone();
             move || {
                 // A receiver that is gone has cancelled.
@@ -271,7 +269,7 @@ impl Connection {
         })
     }
 
-    /// As `run_blocking`, with the batches read on the library's thread too.
+    /// As `run_blocking`, with the batches read on the library's threads, too.
     async fn stream_blocking(
         &self,
         work: impl FnOnce(&Session) -> Result<RowsOutcome, Error> + Send + 'static,
@@ -280,17 +278,9 @@ impl Connection {
         if !outcome.source.reads() {
             return Ok(outcome);
         }
-        let (mut source, columns) = (outcome.source, outcome.columns.clone());
-        let (sender, receiver) = async_channel::bounded(BATCHES_AHEAD);
-        self.session.shared().spawn_blocking(move || {
-            while let Some(batch) = source.next_blocking(&columns).transpose() {
-                let failed = batch.is_err();
-                if sender.send_blocking(batch).is_err() || failed {
-                    break;
-                }
-            }
-        })?;
-        Ok(RowsOutcome { source: BatchSource::Channel(receiver), ..outcome })
+        let context = outcome.running.as_ref().map(|running| running.context.clone());
+        let rows = PooledRows::start(self.session.shared(), outcome.source, outcome.columns.clone(), context)?;
+        Ok(RowsOutcome { source: BatchSource::Pooled(Box::new(rows)), ..outcome })
     }
 }
 

@@ -78,6 +78,7 @@ mod phoenix_index;
 mod phoenix_literal;
 mod phoenix_name;
 mod phoenix_view;
+mod pooled_rows;
 mod progress;
 #[cfg(feature = "datafusion")]
 mod registered;
@@ -107,6 +108,7 @@ mod subqueries;
 mod sweeper;
 mod temporary;
 mod text_rows;
+mod thread_pools;
 mod transaction;
 mod transaction_closure;
 mod transaction_guard;

@@ -17,6 +17,7 @@ use saltwing_types::SqlType;
 use crate::Error;
 use crate::group_rows::{Again, GroupRows, LaterScans};
 use crate::page_token::NextPage;
+use crate::pooled_rows::PooledRows;
 use crate::transaction::RowStream;
 
 /// The effect of a statement without rows.
@@ -202,6 +203,8 @@ pub(crate) enum BatchSource {
     Mapped(Box<MappedRows>),
     /// Texts that are made from rows of other results, one after the other.
     Texts(TextSource),
+    /// Other rows, read on the library's threads.
+    Pooled(Box<PooledRows>),
     /// Another thread or task.
     Channel(async_channel::Receiver<Result<RecordBatch, Error>>),
 }
@@ -260,6 +263,7 @@ impl BatchSource {
             | BatchSource::Page(_)
             | BatchSource::Mapped(_)
             | BatchSource::Texts(_)
+            | BatchSource::Pooled(_)
             | BatchSource::Channel(_) => Ok(None),
         }
     }
@@ -298,6 +302,7 @@ impl BatchSource {
                 BatchSource::Page(rows) => rows.next_batch()?,
                 BatchSource::Mapped(rows) => rows.next()?,
                 BatchSource::Texts(next) => next()?,
+                BatchSource::Pooled(rows) => rows.next_blocking()?,
                 BatchSource::Channel(receiver) => receiver.recv_blocking().ok().transpose()?,
             };
             if batch.as_ref().is_none_or(|batch| batch.num_rows() > 0) {
@@ -309,8 +314,11 @@ impl BatchSource {
     /// The next batch with rows in it; only of what is ready or comes from elsewhere.
     pub(crate) async fn next(&mut self, columns: &[ResultColumn]) -> Result<Option<RecordBatch>, Error> {
         loop {
-            let BatchSource::Channel(receiver) = &mut *self else { return self.next_blocking(columns) };
-            let batch = receiver.recv().await.ok().transpose()?;
+            let batch = match &mut *self {
+                BatchSource::Pooled(rows) => rows.next().await?,
+                BatchSource::Channel(receiver) => receiver.recv().await.ok().transpose()?,
+                _ => return self.next_blocking(columns),
+            };
             if batch.as_ref().is_none_or(|batch| batch.num_rows() > 0) {
                 return Ok(batch);
             }

@@ -186,7 +186,7 @@ impl Session {
     /// Runs a plan on the library's threads; batches wait in the channel for their reader.
     fn pump(&self, planned: Arc<Planned>) -> Result<async_channel::Receiver<Result<RecordBatch, Error>>, Error> {
         let (sender, receiver) = async_channel::bounded(BATCHES_AHEAD);
-        self.shared().runtime()?.spawn(async move {
+        self.shared().pools.engine()?.spawn(async move {
             let rows = AssertUnwindSafe(send_batches(planned, &sender));
             // Without an error the reader would take the rows so far for all of them.
             if rows.catch_unwind().await.is_err() {

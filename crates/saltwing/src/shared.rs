@@ -1,26 +1,22 @@
 //! The state shared by the connections of a database.
 
 use std::path::PathBuf;
-use std::sync::mpsc::SendError;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
-use saltwing_access::{Memory, TableStore, reap_later};
+use saltwing_access::{Memory, TableStore};
 use saltwing_bind::EngineFunctions;
 use saltwing_catalog::Catalog;
 use saltwing_table::EmbeddedTables;
 use saltwing_types::ErrorCode;
-use tokio::runtime::Runtime;
 
 use crate::index_builder::BackgroundBuilds;
 #[cfg(feature = "datafusion")]
 use crate::relational_engine;
 use crate::statement_cache::StatementCache;
 use crate::sweeper::Sweeper;
+use crate::thread_pools::ThreadPools;
 use crate::transaction::Transactions;
 use crate::{Builder, Error};
-
-/// Stack of the library's own threads: relational planning is recursive.
-const THREAD_STACK_BYTES: usize = 16 << 20;
 
 /// An open database.
 pub(crate) struct Shared {
@@ -36,7 +32,7 @@ pub(crate) struct Shared {
     pub(crate) statements: StatementCache,
     pub(crate) transactions: Transactions,
     pub(crate) notices: Vec<String>,
-    runtime: OnceLock<Runtime>,
+    pub(crate) pools: ThreadPools,
     #[cfg(feature = "datafusion")]
     pub(crate) engine: Arc<saltwing_datafusion::Engine>,
     pub(crate) sweeper: Option<Sweeper>,
@@ -64,7 +60,7 @@ impl Shared {
         #[cfg_attr(not(feature = "datafusion"), allow(unused_variables))] spill_directory: Option<PathBuf>,
     ) -> Result<Self, Error> {
         let catalog = Arc::new(Catalog::boot(tables.clone(), options.readonly)?);
-        let memory = Arc::new(Memory::new(options.memory_limit));
+        let (memory, pools) = (Arc::new(Memory::new(options.memory_limit)), ThreadPools::new(&options));
         Ok(Self {
             #[cfg(feature = "datafusion")]
             engine: relational_engine::engine(&options, &memory, spill_directory)?,
@@ -77,7 +73,7 @@ impl Shared {
             statements: StatementCache::default(),
             transactions: Transactions::default(),
             notices: Vec::new(),
-            runtime: OnceLock::new(),
+            pools,
             sweeper: None,
             index_builds: BackgroundBuilds::default(),
         })
@@ -94,25 +90,6 @@ impl Shared {
         })
     }
 
-    /// The library's own threads, started when they are first needed.
-    pub(crate) fn runtime(&self) -> Result<&Runtime, Error> {
-        if let Some(runtime) = self.runtime.get() {
-            return Ok(runtime);
-        }
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(self.options.threads.count.max(2))
-            .thread_name("saltwing")
-            .thread_stack_size(THREAD_STACK_BYTES)
-            .enable_time()
-            .build()
-            .map_err(|error| Error::new(ErrorCode::Io, format!("the library's threads cannot be started: {error}")))?;
-        // Another thread may have been first: then this one is shut down again.
-        if let Err(second) = self.runtime.set(runtime) {
-            shut_down(second);
-        }
-        self.runtime.get().ok_or_else(|| Error::new(ErrorCode::Bug, "the library's threads are gone"))
-    }
-
     /// Lets the rows of dropped tables be deleted in the background; here, if nothing works there.
     pub(crate) fn finish_drops_soon(&self) {
         match &self.sweeper {
@@ -124,30 +101,6 @@ impl Shared {
             }
         }
     }
-
-    pub(crate) fn spawn_blocking(&self, work: impl FnOnce() + Send + 'static) -> Result<(), Error> {
-        drop(self.runtime()?.spawn_blocking(work));
-        Ok(())
-    }
-}
-
-/// Ends the threads of a runtime, without waiting for them: the caller may be async code, or a task of the runtime.
-fn shut_down(runtime: Runtime) {
-    let (give, taken) = std::sync::mpsc::channel::<Runtime>();
-    // The runtime joins its threads when it is dropped.
-    let waits = std::thread::Builder::new().name("saltwing-close".into()).spawn(move || drop(taken.recv()));
-    match waits {
-        Ok(thread) => {
-            if let Err(SendError(runtime)) = give.send(runtime) {
-                runtime.shutdown_background();
-            }
-            reap_later(thread);
-        }
-        Err(error) => {
-            tracing::warn!(%error, "no thread can be started to wait for the end of the library's threads");
-            runtime.shutdown_background();
-        }
-    }
 }
 
 impl Drop for Shared {
@@ -155,9 +108,7 @@ impl Drop for Shared {
         // They work on the storage that is closed below.
         self.sweeper = None;
         drop(std::mem::take(&mut self.index_builds));
-        if let Some(runtime) = self.runtime.take() {
-            shut_down(runtime);
-        }
+        self.pools.shut_down();
         if !self.options.readonly
             && let Err(error) = self.catalog.return_sequence_values()
         {

@@ -192,7 +192,7 @@ impl Connection {
 impl Session {
     /// Waits on a thread of the library.
     async fn sleep(&self, time: Duration) -> Result<(), Error> {
-        let slept = self.shared().runtime()?.spawn(async move { tokio::time::sleep(time).await }).await;
+        let slept = self.shared().pools.timers()?.spawn(async move { tokio::time::sleep(time).await }).await;
         slept.map_err(|_| Error::new(ErrorCode::Cancelled, "the database is closing"))
     }
 }

@@ -120,7 +120,7 @@ impl Session {
 
     fn expire_after(&self, transaction: &Arc<SessionTransaction>, limit: Duration) -> Result<(), Error> {
         let transaction = Arc::downgrade(transaction);
-        drop(self.shared().runtime()?.spawn(async move {
+        drop(self.shared().pools.timers()?.spawn(async move {
             tokio::time::sleep(limit).await;
             transaction.upgrade().iter().for_each(|transaction| transaction.expire(limit));
         }));

@@ -8,14 +8,11 @@ use datafusion::catalog::streaming::StreamingTable;
 use datafusion::catalog::{MemTable, TableProvider};
 use datafusion::common::{DataFusionError, Result};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::physical_plan::stream::RecordBatchReceiverStream;
 use datafusion::physical_plan::streaming::PartitionStream;
 use saltwing_catalog::{ArrowRows, ArrowSource, ArrowSourceError, ArrowTable};
 
+use crate::scan::pooled_batches::pooled_batches;
 use crate::{RelationalError, RelationalErrorKind};
-
-/// Batches that wait for an operator.
-const BATCHES_AHEAD: usize = 2;
 
 /// The table, whose columns have their names in lower case. Its reads are not judged: they cost no storage.
 pub(crate) fn batches_as_table(table: &ArrowTable) -> Result<Arc<dyn TableProvider>> {
@@ -37,7 +34,7 @@ fn renamed(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch> {
     Ok(RecordBatch::try_new(schema.clone(), batch.columns().to_vec())?)
 }
 
-/// Reads a source on a thread of its own, as long as somebody takes the batches.
+/// Reads a source.
 #[derive(Debug)]
 struct SourceStream {
     source: Arc<dyn ArrowSource>,
@@ -50,19 +47,15 @@ impl PartitionStream for SourceStream {
     }
 
     fn execute(&self, _: Arc<TaskContext>) -> SendableRecordBatchStream {
-        let mut builder = RecordBatchReceiverStream::builder(self.schema.clone(), BATCHES_AHEAD);
-        let (sender, source, schema) = (builder.tx(), self.source.clone(), self.schema.clone());
-        builder.spawn_blocking(move || {
-            for batch in source.open().map_err(failed)? {
-                let batch = batch.map_err(failed).and_then(|batch| renamed(&batch, &schema));
-                let is_last = batch.is_err();
-                if sender.blocking_send(batch).is_err() || is_last {
-                    break;
-                }
-            }
-            Ok(())
-        });
-        builder.build()
+        let (source, mut opened) = (self.source.clone(), None);
+        let next = move || {
+            let batches = match &mut opened {
+                Some(batches) => batches,
+                None => opened.insert(source.open().map_err(failed)?),
+            };
+            batches.next().transpose().map_err(failed)
+        };
+        pooled_batches(next, self.schema.clone())
     }
 }
 

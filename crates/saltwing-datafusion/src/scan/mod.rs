@@ -2,6 +2,7 @@
 
 pub(crate) mod arrow_table;
 pub(crate) mod information_schema;
+mod pooled_batches;
 mod scan_part;
 pub(crate) mod scan_path;
 pub(crate) mod scan_request;

@@ -1,16 +1,14 @@
 //! The leaf operator of physical plans: it reads the key ranges of one table.
 
 use std::fmt;
-use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
-use std::task::{Context, Poll};
 
-use arrow::array::{RecordBatch, RecordBatchOptions};
+use arrow::array::RecordBatch;
 use arrow::compute::SortOptions;
 use arrow::datatypes::SchemaRef;
+use datafusion::common::Result;
 use datafusion::common::tree_node::TreeNodeRecursion;
-use datafusion::common::{DataFusionError, Result};
-use datafusion::execution::{RecordBatchStream, SendableRecordBatchStream, TaskContext};
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr, PhysicalSortExpr};
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
 use datafusion::physical_plan::expressions::Column;
@@ -18,13 +16,13 @@ use datafusion::physical_plan::statistics::StatisticsArgs;
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties, Statistics,
 };
-use futures::Stream;
-use saltwing_access::{RowSource, ScanContext, ScanRoute};
+use saltwing_access::{RowSource, ScanContext, ScanRoute, TableError};
 use saltwing_plan::{OrderBy, Use};
 use saltwing_planner::{JoinAdvice, TableAccess, has_parameter, keys_of_rows, plan};
 use saltwing_types::{SortOrder, SqlType, Value};
 
 use crate::RelationalError;
+use crate::scan::pooled_batches::pooled_batches;
 use crate::scan::scan_part::{Part, parts, whole};
 use crate::scan::scan_request::{QueryContext, ScanRequest, TableUse, bound_conditions, request, sampled};
 use crate::scan::scan_statistics::{rows_of, statistics};
@@ -190,7 +188,8 @@ impl TableScanExec {
         &self.context
     }
 
-    fn start(&self, partition: usize) -> Result<Box<dyn RowSource>, RelationalError> {
+    /// What opens the scan of a partition.
+    fn opening(&self, partition: usize) -> Result<OpenRows, RelationalError> {
         let part = self.parts.get(partition).ok_or_else(|| RelationalError::bug("no such partition"))?;
         let limit = self.asked.limit;
         let (access, route) = match part {
@@ -205,7 +204,8 @@ impl TableScanExec {
             Part::Along(route) => (self.access()?, route.clone()),
         };
         let spec = access.spec(self.asked.columns.clone())?;
-        Ok(spec.scan(&self.of.snapshot()?, route, self.context.clone())?)
+        let (snapshot, context) = (self.of.snapshot()?, self.context.clone());
+        Ok(Box::new(move || spec.scan(&snapshot, route, context)))
     }
 }
 
@@ -291,8 +291,12 @@ impl ExecutionPlan for TableScanExec {
     }
 
     fn execute(&self, partition: usize, _: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
-        let scan = self.start(partition)?;
-        Ok(Box::pin(ScanStream { scan, schema: self.schema.clone() }))
+        let (mut scan, context) = (Scan::Unopened(self.opening(partition)?), self.context.clone());
+        let next = move || {
+            let _statement = context.enter();
+            scan.next().map_err(|error| RelationalError::from(error).into())
+        };
+        Ok(pooled_batches(next, self.schema.clone()))
     }
 
     fn statistics_from_inputs(&self, _: &[Arc<Statistics>], args: &StatisticsArgs) -> Result<Arc<Statistics>> {
@@ -313,33 +317,28 @@ impl ExecutionPlan for TableScanExec {
     }
 }
 
-/// Batches of a scan, each read on demand.
-struct ScanStream {
-    scan: Box<dyn RowSource>,
-    schema: SchemaRef,
+/// Opens a scan.
+type OpenRows = Box<dyn FnOnce() -> Result<Box<dyn RowSource>, TableError> + Send>;
+
+/// A scan between two of its batches.
+enum Scan {
+    Unopened(OpenRows),
+    Open(Box<dyn RowSource>),
+    /// After the last batch, or an error.
+    Ended,
 }
 
-impl ScanStream {
-    fn next(&mut self) -> Result<Option<RecordBatch>> {
-        let Some(batch) = self.scan.next_batch().map_err(|e| DataFusionError::from(RelationalError::from(e)))? else {
-            return Ok(None);
+impl Scan {
+    fn next(&mut self) -> Result<Option<RecordBatch>, TableError> {
+        let mut rows = match std::mem::replace(self, Self::Ended) {
+            Self::Unopened(open) => open()?,
+            Self::Open(rows) => rows,
+            Self::Ended => return Ok(None),
         };
-        let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
-        let (_, columns, _) = batch.into_parts();
-        Ok(Some(RecordBatch::try_new_with_options(self.schema.clone(), columns, &options)?))
-    }
-}
-
-impl Stream for ScanStream {
-    type Item = Result<RecordBatch>;
-
-    fn poll_next(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        Poll::Ready(self.next().transpose())
-    }
-}
-
-impl RecordBatchStream for ScanStream {
-    fn schema(&self) -> SchemaRef {
-        self.schema.clone()
+        let batch = rows.next_batch()?;
+        if batch.is_some() {
+            *self = Self::Open(rows);
+        }
+        Ok(batch)
     }
 }

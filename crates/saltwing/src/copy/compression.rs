@@ -1,6 +1,6 @@
 //! Compressed files of COPY: gzip and zstd, written and read as streams.
 
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 
 use flate2::bufread::MultiGzDecoder;
 use flate2::write::GzEncoder;
@@ -28,17 +28,48 @@ pub(super) fn of_bytes(begin: &[u8]) -> CopyCompression {
     found.map_or(CopyCompression::None, |(_, compression)| compression)
 }
 
-/// What a file holds; it may be several compressed streams, one behind the other.
-pub(super) fn decompressed<'r>(
-    input: impl BufRead + 'r,
-    compression: CopyCompression,
-) -> io::Result<Box<dyn BufRead + 'r>> {
-    Ok(match compression {
-        CopyCompression::None => Box::new(input),
-        CopyCompression::Gzip => Box::new(BufReader::with_capacity(BUFFER_BYTES, MultiGzDecoder::new(input))),
-        CopyCompression::Zstd => Box::new(BufReader::with_capacity(BUFFER_BYTES, zstd::Decoder::with_buffer(input)?)),
-        CopyCompression::Lz4 | CopyCompression::Snappy => return Err(inside()),
-    })
+/// The content of a file, which may be several compressed streams, one after the other.
+pub(super) enum Decompressor<R: BufRead> {
+    None(R),
+    Gzip(BufReader<MultiGzDecoder<R>>),
+    Zstd(BufReader<zstd::Decoder<'static, R>>),
+}
+
+impl<R: BufRead> Decompressor<R> {
+    pub(super) fn new(input: R, compression: CopyCompression) -> io::Result<Self> {
+        Ok(match compression {
+            CopyCompression::None => Self::None(input),
+            CopyCompression::Gzip => Self::Gzip(BufReader::with_capacity(BUFFER_BYTES, MultiGzDecoder::new(input))),
+            CopyCompression::Zstd => {
+                Self::Zstd(BufReader::with_capacity(BUFFER_BYTES, zstd::Decoder::with_buffer(input)?))
+            }
+            CopyCompression::Lz4 | CopyCompression::Snappy => return Err(inside()),
+        })
+    }
+
+    fn input(&mut self) -> &mut dyn BufRead {
+        match self {
+            Self::None(input) => input,
+            Self::Gzip(decoder) => decoder,
+            Self::Zstd(decoder) => decoder,
+        }
+    }
+}
+
+impl<R: BufRead> Read for Decompressor<R> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        self.input().read(bytes)
+    }
+}
+
+impl<R: BufRead> BufRead for Decompressor<R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        self.input().fill_buf()
+    }
+
+    fn consume(&mut self, bytes: usize) {
+        self.input().consume(bytes);
+    }
 }
 
 /// The formats that have these compressions have them inside.

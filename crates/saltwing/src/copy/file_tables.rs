@@ -22,7 +22,7 @@ use saltwing_types::{ErrorCode, SqlType};
 use super::batch_reader::{
     BatchError, BatchReader, IpcReader, Lines, TextColumn, TextReader, plain, text_schema, type_of_field,
 };
-use super::compression::{self, BUFFER_BYTES, decompressed};
+use super::compression::{self, BUFFER_BYTES, Decompressor};
 use super::file::{AllowedFile, CopyFile, FileRules, Purpose};
 use super::file_catalog::WithFiles;
 use super::format::FileFormat;
@@ -124,7 +124,7 @@ impl fmt::Debug for FileSource {
     }
 }
 
-type Reader = Box<dyn BatchReader>;
+type Reader = Box<dyn BatchReader + Send>;
 
 /// The table of a path, or of the paths that match it.
 fn file_table(
@@ -195,14 +195,14 @@ fn found_out(
     })
 }
 
-fn decompressed_file(file: CopyFile, options: &CopyOptions) -> Result<Box<dyn BufRead>, BatchError> {
+fn decompressed_file(file: CopyFile, options: &CopyOptions) -> Result<Decompressor<BufReader<CopyFile>>, BatchError> {
     let mut input = BufReader::with_capacity(BUFFER_BYTES, file);
     let found = compression::of_bytes(input.fill_buf()?);
     // Another compression is inside the file.
     let is_outside =
         |compression: &CopyCompression| !matches!(compression, CopyCompression::Lz4 | CopyCompression::Snappy);
     let compression = options.compression.filter(is_outside).unwrap_or(found);
-    Ok(decompressed(input, compression)?)
+    Ok(Decompressor::new(input, compression)?)
 }
 
 #[cfg(feature = "parquet")]

@@ -9,7 +9,7 @@ use saltwing_sql::statement::{CopyCompression, CopyFrom};
 use saltwing_types::ErrorCode;
 
 use super::batch_reader::IpcReader;
-use super::compression::{self, BUFFER_BYTES, decompressed};
+use super::compression::{self, BUFFER_BYTES, Decompressor};
 use super::faults::Faults;
 use super::file::{CopyFile, Purpose};
 use super::format::{FileFormat, not_from_stream};
@@ -104,7 +104,7 @@ impl Loading<'_> {
             return self.read_records(RecordReader::new(input, *format), bytes_total);
         }
         let bytes_total = bytes_total.filter(|_| compression == CopyCompression::None);
-        let input = decompressed(input, compression).map_err(|error| self.unreadable(&error))?;
+        let input = Decompressor::new(input, compression).map_err(|error| self.unreadable(&error))?;
         match format {
             FileFormat::Csv(format) => self.read_records(RecordReader::new(input, *format), bytes_total),
             FileFormat::Json => {

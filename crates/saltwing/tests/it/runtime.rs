@@ -180,3 +180,88 @@ fn joins_that_scan_no_more_are_cancelled() {
         other.join().unwrap();
     }
 }
+
+/// The kinds of results: a scan, groups of the direct path, values of sequences, and a relational query.
+const RESULTS: &[&str] = &[
+    "SELECT k, v FROM t WHERE k >= 0",
+    "SELECT v, count(*) FROM t WHERE k >= 0 GROUP BY v",
+    "SELECT k, NEXT VALUE FOR s FROM t WHERE k >= 0",
+    #[cfg(feature = "datafusion")]
+    "SELECT a.v FROM t a JOIN t b ON a.k = b.k WHERE a.k >= 0",
+];
+
+/// A database whose pools have one thread each: if an open result held it, no other statement would run.
+fn of_one_thread(rows: i64) -> Database {
+    let db = Database::memory_builder().blocking_threads_max(std::num::NonZeroUsize::MIN).open().unwrap();
+    fill(&db, rows);
+    db.connect().blocking().execute("CREATE SEQUENCE s", ()).unwrap();
+    db
+}
+
+#[tokio::test]
+async fn open_results_hold_no_threads() {
+    const OPEN: usize = 2_000;
+    let db = of_one_thread(3_000);
+    let connection = db.connect();
+    let mut open = Vec::new();
+    for number in 0..OPEN {
+        open.push(connection.query(RESULTS[number % RESULTS.len()], ()).await.unwrap());
+    }
+    let (v,) = db.connect().query_one::<(String,)>("SELECT v FROM t WHERE k = 5", ()).await.unwrap();
+    assert_eq!(v, "v5");
+    for (number, mut rows) in open.into_iter().enumerate() {
+        // Some are read to their end, and of others there is much left.
+        let wanted = if number % 100 < RESULTS.len() { 3_000 } else { 2 };
+        for _ in 0..wanted {
+            assert!(rows.next().await.unwrap().is_some(), "{number}");
+        }
+        assert_eq!(rows.next().await.unwrap().is_none(), wanted == 3_000, "{number}");
+    }
+}
+
+/// Calls that wait for relational queries hold all threads of their pool; the scans of these queries have another one.
+#[tokio::test]
+#[cfg(feature = "datafusion")]
+async fn calls_do_not_take_the_threads_of_the_scans_they_wait_for() {
+    let db = of_one_thread(1_000);
+    let connection = db.connect();
+    connection.execute("CREATE TABLE u (k BIGINT PRIMARY KEY, v VARCHAR)", ()).await.unwrap();
+    let insert = |from: i64| {
+        let connection = connection.clone();
+        async move {
+            let sql = "UPSERT INTO u SELECT a.k + ?, b.v FROM t a JOIN t b ON a.k = b.k WHERE a.k >= 0";
+            connection.execute(sql, (from,)).await.unwrap().rows_affected
+        }
+    };
+    let inserts = tokio::join!(insert(0), insert(10_000), insert(20_000), insert(30_000));
+    assert_eq!(inserts, (1_000, 1_000, 1_000, 1_000));
+}
+
+/// Rows of a result outlive the database's handles, which end its threads.
+#[tokio::test]
+async fn rows_are_read_after_their_database_is_dropped() {
+    let db = filled(20_000);
+    let connection = db.connect();
+    let mut rows = connection.query("SELECT k FROM t WHERE k >= 0", ()).await.unwrap();
+    assert!(rows.next().await.unwrap().is_some());
+    drop((connection, db));
+    assert_eq!(rows.collect().await.unwrap().len(), 19_999);
+}
+
+/// A future that is dropped while it waits for a batch loses none.
+#[tokio::test]
+async fn a_dropped_read_loses_no_rows() {
+    let connection = filled(20_000).connect();
+    let mut rows = connection.query("SELECT k FROM t WHERE k >= 0 ORDER BY k", ()).await.unwrap();
+    let mut next = 0;
+    loop {
+        let row = match tokio::time::timeout(Duration::ZERO, rows.next()).await {
+            Ok(row) => row.unwrap(),
+            Err(_) => continue,
+        };
+        let Some(row) = row else { break };
+        assert_eq!(row.get::<i64>(0).unwrap(), next);
+        next += 1;
+    }
+    assert_eq!(next, 20_000);
+}
