@@ -85,6 +85,10 @@ impl Snapshot for RemoteSnapshot {
         Ok(if is_whole { vec![KeyRange::all()] } else { self.link.cluster.regions(table.def().id) })
     }
 
+    fn reads_wait(&self) -> bool {
+        true
+    }
+
     fn estimate(&self, table: &Table, keys: &KeySet) -> Result<Estimate, TableError> {
         self.check(table)?;
         let id = table.def().id;

@@ -108,6 +108,9 @@ pub trait Snapshot: Send + Sync {
     /// [`TableError::DefinitionChanged`].
     fn split(&self, table: &Table, route: &ScanRoute, target: SplitTarget) -> Result<Vec<KeyRange>, TableError>;
 
+    /// Whether a read may wait long, as for another machine. A caller that has few threads reads elsewhere then.
+    fn reads_wait(&self) -> bool;
+
     /// About how many rows have one of these keys: nothing is read for it.
     ///
     /// # Errors

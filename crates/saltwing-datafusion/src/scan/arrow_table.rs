@@ -11,7 +11,7 @@ use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_plan::streaming::PartitionStream;
 use saltwing_catalog::{ArrowRows, ArrowSource, ArrowSourceError, ArrowTable};
 
-use crate::scan::pooled_batches::pooled_batches;
+use crate::scan::batches::{ReadPlace, batches};
 use crate::{RelationalError, RelationalErrorKind};
 
 /// The table, whose columns have their names in lower case. Its reads are not judged: they cost no storage.
@@ -49,13 +49,13 @@ impl PartitionStream for SourceStream {
     fn execute(&self, _: Arc<TaskContext>) -> SendableRecordBatchStream {
         let (source, mut opened) = (self.source.clone(), None);
         let next = move || {
-            let batches = match &mut opened {
+            let opened = match &mut opened {
                 Some(batches) => batches,
                 None => opened.insert(source.open().map_err(failed)?),
             };
-            batches.next().transpose().map_err(failed)
+            opened.next().transpose().map_err(failed)
         };
-        pooled_batches(next, self.schema.clone())
+        batches(next, ReadPlace::Pool, self.schema.clone())
     }
 }
 

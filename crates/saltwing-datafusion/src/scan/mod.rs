@@ -1,8 +1,8 @@
 //! Tables of the catalog: as DataFusion's planner sees them, and as leaves of its physical plans.
 
 pub(crate) mod arrow_table;
+mod batches;
 pub(crate) mod information_schema;
-mod pooled_batches;
 mod scan_part;
 pub(crate) mod scan_path;
 pub(crate) mod scan_request;

@@ -16,16 +16,19 @@ use datafusion::physical_plan::statistics::StatisticsArgs;
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties, Statistics,
 };
-use saltwing_access::{RowSource, ScanContext, ScanRoute, TableError};
+use saltwing_access::{RowSource, ScanContext, ScanRoute, Snapshot, TableError};
 use saltwing_plan::{OrderBy, Use};
 use saltwing_planner::{JoinAdvice, TableAccess, has_parameter, keys_of_rows, plan};
 use saltwing_types::{SortOrder, SqlType, Value};
 
 use crate::RelationalError;
-use crate::scan::pooled_batches::pooled_batches;
+use crate::scan::batches::{ReadPlace, batches};
 use crate::scan::scan_part::{Part, parts, whole};
 use crate::scan::scan_request::{QueryContext, ScanRequest, TableUse, bound_conditions, request, sampled};
 use crate::scan::scan_statistics::{rows_of, statistics};
+
+/// Most rows of a scan that a worker reads: about a millisecond's worth.
+const WORKER_ROWS: u64 = 16_384;
 
 /// Reads a table.
 pub(crate) struct TableScanExec {
@@ -41,6 +44,8 @@ pub(crate) struct TableScanExec {
     context: ScanContext,
     /// About how many rows it puts out, once somebody has asked.
     rows: OnceLock<Option<u64>>,
+    /// Whether it reads few rows, once it has run.
+    is_short: OnceLock<bool>,
 }
 
 impl TableScanExec {
@@ -64,8 +69,8 @@ impl TableScanExec {
         let partitioning = Partitioning::UnknownPartitioning(parts.len());
         let properties =
             PlanProperties::new(equivalences, partitioning, EmissionType::Incremental, Boundedness::Bounded);
-        let (properties, rows) = (Arc::new(properties), OnceLock::new());
-        Self { of, asked, access, parts, schema, properties, context, rows }
+        let (properties, rows, is_short) = (Arc::new(properties), OnceLock::new(), OnceLock::new());
+        Self { of, asked, access, parts, schema, properties, context, rows, is_short }
     }
 
     /// The same scan with another request, planned.
@@ -157,16 +162,16 @@ impl TableScanExec {
         let of = TableUse { reading: reading.clone(), ..self.of.clone() };
         let known = self.access()?;
         let (own, later) = self.asked.conditions.split_at(self.asked.conditions.len().saturating_sub(open));
-        let (asked, access) = if let Some(values) = values
+        let (asked, access, is_short) = if let Some(values) = values
             && own.iter().any(|condition| has_parameter(&condition.expr))
         {
             let Some(mut conditions) = bound_conditions(own, values) else { return Ok(None) };
             conditions.extend_from_slice(later);
             let asked = ScanRequest { conditions, ..self.asked.clone() };
             let access = planned(&of, &asked)?;
-            (asked, access)
+            (asked, access, OnceLock::new())
         } else {
-            (self.asked.clone(), known.clone())
+            (self.asked.clone(), known.clone(), self.is_short.clone())
         };
         // The plan above relies on these properties, so they must still hold.
         let is_refused = |access: &TableAccess| access.access().verdict.is_refused();
@@ -175,7 +180,7 @@ impl TableScanExec {
         }
         let (schema, properties) = (self.schema.clone(), self.properties.clone());
         let (context, rows, parts) = (reading.context.for_another_scan(), OnceLock::new(), self.parts.clone());
-        Ok(Some(Self { of, asked, access: Some(access), parts, schema, properties, context, rows }))
+        Ok(Some(Self { of, asked, access: Some(access), parts, schema, properties, context, rows, is_short }))
     }
 
     /// The use of the table that this is.
@@ -188,8 +193,8 @@ impl TableScanExec {
         &self.context
     }
 
-    /// What opens the scan of a partition.
-    fn opening(&self, partition: usize) -> Result<OpenRows, RelationalError> {
+    /// The scan of a partition, not opened yet, and where it is read.
+    fn unopened(&self, partition: usize) -> Result<(OpenRows, ReadPlace), RelationalError> {
         let part = self.parts.get(partition).ok_or_else(|| RelationalError::bug("no such partition"))?;
         let limit = self.asked.limit;
         let (access, route) = match part {
@@ -205,7 +210,20 @@ impl TableScanExec {
         };
         let spec = access.spec(self.asked.columns.clone())?;
         let (snapshot, context) = (self.of.snapshot()?, self.context.clone());
-        Ok(Box::new(move || spec.scan(&snapshot, route, context)))
+        let place = if self.is_short(part, access, &route, &*snapshot) { ReadPlace::Worker } else { ReadPlace::Pool };
+        Ok((Box::new(move || spec.scan(&snapshot, route, context)), place))
+    }
+
+    /// Whether the reads of a part take so little time that a worker does them: another thread would take longer to begin.
+    fn is_short(&self, part: &Part, access: &TableAccess, route: &ScanRoute, snapshot: &dyn Snapshot) -> bool {
+        let few = || snapshot.estimate(access.key_table(), &route.keys).is_ok_and(|it| it.rows <= WORKER_ROWS);
+        !snapshot.reads_wait()
+            && match part {
+                Part::End(_) => true,
+                // A scan is split only if it is long.
+                Part::Within(_) => self.parts.len() == 1 && *self.is_short.get_or_init(few),
+                Part::Along(_) => few(),
+            }
     }
 }
 
@@ -291,12 +309,13 @@ impl ExecutionPlan for TableScanExec {
     }
 
     fn execute(&self, partition: usize, _: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
-        let (mut scan, context) = (Scan::Unopened(self.opening(partition)?), self.context.clone());
+        let (open, place) = self.unopened(partition)?;
+        let (mut scan, context) = (Scan::Unopened(open), self.context.clone());
         let next = move || {
             let _statement = context.enter();
             scan.next().map_err(|error| RelationalError::from(error).into())
         };
-        Ok(pooled_batches(next, self.schema.clone()))
+        Ok(batches(next, place, self.schema.clone()))
     }
 
     fn statistics_from_inputs(&self, _: &[Arc<Statistics>], args: &StatisticsArgs) -> Result<Arc<Statistics>> {

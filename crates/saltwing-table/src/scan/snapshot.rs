@@ -159,6 +159,10 @@ impl Snapshot for EmbeddedSnapshot {
         Ok(split(&self.rows_for(table)?, table, route, target))
     }
 
+    fn reads_wait(&self) -> bool {
+        false
+    }
+
     fn estimate(&self, table: &Table, keys: &KeySet) -> Result<Estimate, TableError> {
         Ok(estimate(&self.rows_for(table)?, table, keys))
     }
@@ -253,6 +257,10 @@ impl Snapshot for PastSnapshot {
 
     fn split(&self, table: &Table, route: &ScanRoute, target: SplitTarget) -> Result<Vec<KeyRange>, TableError> {
         self.newest.split(table, route, target)
+    }
+
+    fn reads_wait(&self) -> bool {
+        self.newest.reads_wait()
     }
 
     fn estimate(&self, table: &Table, keys: &KeySet) -> Result<Estimate, TableError> {
