@@ -20,59 +20,57 @@ const SHOWN_MAX: usize = 4;
 /// Rows by which the bytes of entries are estimated.
 const SAMPLE_ROWS: u64 = 1000;
 
-impl Session {
-    /// The advice for one access: a row for each key that it reads, or that it needs.
-    ///
-    /// # Errors
-    /// The store's.
-    pub(crate) fn advice(&self, access: &TableAccess) -> Result<Vec<TextRow>, Error> {
-        let def = access.table().def();
-        let table = Some(def.name.to_string());
-        let missing = |advice: &Arc<IndexAdvice>| {
-            let index = Index::new(def, &advice.index)?;
-            let (key, bytes) = (format!("index {}", advice.index.name), self.entry_bytes(access.table(), &index)?);
-            Ok(vec![table.clone(), Some(key), ranges(&advice.access), Some(advice.statement.clone()), bytes])
-        };
-        if !access.advice().is_empty() {
-            return access.advice().iter().map(missing).collect();
-        }
-        access.keys_read().map(|access| self.advice_for_key(access)).collect()
+/// The advice for one access: a row for each key that it reads, or that it needs.
+///
+/// # Errors
+/// The store's.
+pub(crate) fn advice(session: &Session, access: &TableAccess) -> Result<Vec<TextRow>, Error> {
+    let def = access.table().def();
+    let table = Some(def.name.to_string());
+    let missing = |advice: &Arc<IndexAdvice>| {
+        let index = Index::new(def, &advice.index)?;
+        let (key, bytes) = (format!("index {}", advice.index.name), entry_bytes(session, access.table(), &index)?);
+        Ok(vec![table.clone(), Some(key), ranges(&advice.access), Some(advice.statement.clone()), bytes])
+    };
+    if !access.advice().is_empty() {
+        return access.advice().iter().map(missing).collect();
     }
+    access.keys_read().map(|access| advice_for_key(session, access)).collect()
+}
 
-    /// The advice for an access that reads one key.
-    fn advice_for_key(&self, access: &TableAccess) -> Result<TextRow, Error> {
-        let table = Some(access.table().def().name.to_string());
-        if let Some(index) = access.index() {
-            let bytes = self.entry_bytes(access.table(), index)?;
-            return Ok(vec![table, Some(format!("index {}", index.def().name)), ranges(access.access()), None, bytes]);
-        }
-        let is_bounded = access.access().verdict.allowed == Some(true);
-        let key = if is_bounded { "primary key" } else { "none: no index would bound it" };
-        Ok(vec![table, Some(key.to_owned()), ranges(access.access()), None, None])
+/// The advice for an access that reads one key.
+fn advice_for_key(session: &Session, access: &TableAccess) -> Result<TextRow, Error> {
+    let table = Some(access.table().def().name.to_string());
+    if let Some(index) = access.index() {
+        let bytes = entry_bytes(session, access.table(), index)?;
+        return Ok(vec![table, Some(format!("index {}", index.def().name)), ranges(access.access()), None, bytes]);
     }
+    let is_bounded = access.access().verdict.allowed == Some(true);
+    let key = if is_bounded { "primary key" } else { "none: no index would bound it" };
+    Ok(vec![table, Some(key.to_owned()), ranges(access.access()), None, None])
+}
 
-    /// How many bytes the entry of a row has, keys and values as they are before blocks are packed: the mean of the first rows.
-    /// `None` of a table without rows.
-    fn entry_bytes(&self, table: &Arc<Table>, index: &Index) -> Result<Option<String>, Error> {
-        let snapshot = snapshot_of(table, self.snapshot()?)?;
-        let spec = ScanSpec::new(table, (0..table.width()).collect(), Vec::new())?;
-        let route = ScanRoute { limit: Some(SAMPLE_ROWS), ..ScanRoute::of(KeySet::all()) };
-        let mut scan = snapshot.scan(&spec, route, ScanContext::new(saltwing_access::Budget::default()))?;
-        let (mut entries, mut bytes) = (0u64, 0u64);
-        while let Some((columns, rows)) = scan.next_columns()? {
-            for row in 0..rows {
-                let values = columns.iter().enumerate();
-                let values = values.map(|(column, array)| value_at(array, row, table.column_type(column)));
-                let values = values.collect::<Result<Vec<Value>, _>>()?;
-                // A row that the index would refuse counts for nothing.
-                let Some(entry) = index.entry(&values).ok().flatten() else { continue };
-                let Ok(key) = index.entries().row_key(&entry) else { continue };
-                entries += 1;
-                bytes += key.len() as u64 + entry.iter().map(value_bytes).sum::<u64>();
-            }
+/// How many bytes the entry of a row has, keys and values as they are before blocks are packed: the mean of the first rows.
+/// `None` of a table without rows.
+fn entry_bytes(session: &Session, table: &Arc<Table>, index: &Index) -> Result<Option<String>, Error> {
+    let snapshot = snapshot_of(table, session.snapshot()?)?;
+    let spec = ScanSpec::new(table, (0..table.width()).collect(), Vec::new())?;
+    let route = ScanRoute { limit: Some(SAMPLE_ROWS), ..ScanRoute::of(KeySet::all()) };
+    let mut scan = snapshot.scan(&spec, route, ScanContext::new(saltwing_access::Budget::default()))?;
+    let (mut entries, mut bytes) = (0u64, 0u64);
+    while let Some((columns, rows)) = scan.next_columns()? {
+        for row in 0..rows {
+            let values = columns.iter().enumerate();
+            let values = values.map(|(column, array)| value_at(array, row, table.column_type(column)));
+            let values = values.collect::<Result<Vec<Value>, _>>()?;
+            // A row that the index would refuse counts for nothing.
+            let Some(entry) = index.entry(&values).ok().flatten() else { continue };
+            let Ok(key) = index.entries().row_key(&entry) else { continue };
+            entries += 1;
+            bytes += key.len() as u64 + entry.iter().map(value_bytes).sum::<u64>();
         }
-        Ok(bytes.checked_div(entries).map(|bytes| bytes.to_string()))
     }
+    Ok(bytes.checked_div(entries).map(|bytes| bytes.to_string()))
 }
 
 fn ranges(access: &Access) -> Option<String> {

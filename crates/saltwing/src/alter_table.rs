@@ -11,8 +11,11 @@ use saltwing_sql::{ColumnName, TableRef};
 use saltwing_types::{ErrorCode, IndexState, Rebuild, TableDef, TableId};
 
 use crate::Error;
+use crate::indexes::{build_new_entries, discard_new_entries};
 use crate::outcome::{ExecResult, Outcome};
+use crate::run::writable;
 use crate::session::Session;
+use crate::temporary::change_definition;
 
 /// The names that columns are to have.
 fn new_names(change: &TableChange) -> Vec<ColumnName> {
@@ -78,111 +81,109 @@ struct Done {
     is_step: bool,
 }
 
-impl Session {
-    pub(crate) fn run_alter_table(&self, alter: &AlterTable) -> Result<Outcome, Error> {
-        self.writable()?;
-        let name = &alter.table;
-        // Adds the position of the name to an error.
-        let table = resolve(&*self.catalog(), name)?;
-        check_new_names(table.def(), &new_names(&alter.change), &*self.catalog())?;
-        let mut met: Option<String> = None;
-        loop {
-            let done = self.alter_once(alter, met.as_deref()).map_err(|error| error.at(Some(name.span())))?;
-            if let Some(check) = &done.new_check {
-                self.check_stored_rows(name, check, done.is_step)?;
-            }
-            if !done.is_step {
-                return Ok(ExecResult::noticed(done.notices).into());
-            }
-            met = done.new_check;
+pub(crate) fn run_alter_table(session: &Session, alter: &AlterTable) -> Result<Outcome, Error> {
+    writable(session)?;
+    let name = &alter.table;
+    // Adds the position of the name to an error.
+    let table = resolve(&*session.catalog(), name)?;
+    check_new_names(table.def(), &new_names(&alter.change), &*session.catalog())?;
+    let mut met: Option<String> = None;
+    loop {
+        let done = alter_once(session, alter, met.as_deref()).map_err(|error| error.at(Some(name.span())))?;
+        if let Some(check) = &done.new_check {
+            check_stored_rows(session, name, check, done.is_step)?;
         }
-    }
-
-    /// Changes the definition. If another TTL needs new entries, these are built first, and put in force together with it: until then, and
-    /// if anything fails, all is as before.
-    fn alter_once(&self, alter: &AlterTable, met: Option<&str>) -> Result<Done, Error> {
-        if let Some(done) = self.change_table(alter, met, None)? {
-            return Ok(done);
+        if !done.is_step {
+            return Ok(ExecResult::noticed(done.notices).into());
         }
-        let table = resolve(&*self.catalog(), &alter.table)?;
-        let entries = self.build_new_entries(table.def())?;
-        let done = self.change_table(alter, met, Some(&entries));
-        self.discard_new_entries(table.def(), &entries);
-        done?.ok_or_else(|| changed_meanwhile(table.def()))
+        met = done.new_check;
     }
+}
 
-    /// Changes the definition with new entries that are built; `None` if it needs some and has got none: then they are to be built.
-    fn change_table(
-        &self,
-        alter: &AlterTable,
-        met: Option<&str>,
-        built: Option<&[TableId]>,
-    ) -> Result<Option<Done>, Error> {
-        let mut done = None;
-        self.change_definition(&alter.table, |table: &Arc<Table>| {
-            let altered = alter_table(alter, table, met)?;
-            let needs_entries = altered.def.as_ref().is_some_and(|def| outdates_entries(table.def(), def));
-            if let (Some(def), true, None) = (&altered.def, needs_entries, built) {
-                return Ok(Some(with_rebuilds(table.def(), def.ttl_s)));
-            }
-            done = Some(Done { notices: altered.notices, new_check: altered.new_check, is_step: altered.is_step });
-            match (altered.def, built) {
-                (Some(def), Some(built)) if needs_entries => match with_new_entries(def, built) {
-                    Some(def) => Ok(Some(def)),
-                    None => Err(changed_meanwhile(table.def())),
-                },
-                (Some(def), _) => Ok(Some(with_shorter_ttl(def, table.def()))),
-                (None, _) => Ok(None),
-            }
-        })?;
-        Ok(done)
+/// Changes the definition. If another TTL needs new entries, these are built first, and put in force together with it: until then, and
+/// if anything fails, all is as before.
+fn alter_once(session: &Session, alter: &AlterTable, met: Option<&str>) -> Result<Done, Error> {
+    if let Some(done) = change_table(session, alter, met, None)? {
+        return Ok(done);
     }
+    let table = resolve(&*session.catalog(), &alter.table)?;
+    let entries = build_new_entries(session, table.def())?;
+    let done = change_table(session, alter, met, Some(&entries));
+    discard_new_entries(session, table.def(), &entries);
+    done?.ok_or_else(|| changed_meanwhile(table.def()))
+}
 
-    /// Checks the rows of a table against a constraint that is new, and drops it again if they break it.
-    ///
-    /// All writes that come later obey the constraint already. So a row that breaks it was there before.
-    fn check_stored_rows(&self, name: &TableRef, check: &str, is_step: bool) -> Result<(), Error> {
-        let table = resolve(&*self.catalog(), name)?;
-        let checks = RowChecks::of(&table)?;
-        let Some(check) = checks.as_ref().and_then(|checks| checks.named(check)) else { return Ok(()) };
-        let broken = self.snapshot().and_then(|rows| match is_step {
-            // Another TTL would show rows that are expired now.
-            true => {
-                let all = Table::new(Arc::new(TableDef { ttl_s: None, ..TableDef::clone(table.def()) }))?;
-                Ok(broken_row(&Arc::new(all), check, &*rows, self.begin())?)
-            }
-            false => Ok(broken_row(&table, check, &*rows, self.begin())?),
-        });
-        let error = match broken {
-            Ok(None) => return Ok(()),
-            Ok(Some(ExecError::Check { key, .. })) if is_step => unfit_last_column(table.def(), &key).into(),
-            Ok(Some(broken)) => Error::from(broken),
-            Err(error) => error,
-        };
-        self.change_definition(name, |table| {
-            let mut def = TableDef::clone(table.def());
-            def.checks.retain(|other| other.name != check.name);
-            Ok(Some(def))
-        })?;
-        Err(error.at(Some(name.span())))
-    }
+/// Changes the definition with new entries that are built; `None` if it needs some and has got none: then they are to be built.
+fn change_table(
+    session: &Session,
+    alter: &AlterTable,
+    met: Option<&str>,
+    built: Option<&[TableId]>,
+) -> Result<Option<Done>, Error> {
+    let mut done = None;
+    change_definition(session, &alter.table, |table: &Arc<Table>| {
+        let altered = alter_table(alter, table, met)?;
+        let needs_entries = altered.def.as_ref().is_some_and(|def| outdates_entries(table.def(), def));
+        if let (Some(def), true, None) = (&altered.def, needs_entries, built) {
+            return Ok(Some(with_rebuilds(table.def(), def.ttl_s)));
+        }
+        done = Some(Done { notices: altered.notices, new_check: altered.new_check, is_step: altered.is_step });
+        match (altered.def, built) {
+            (Some(def), Some(built)) if needs_entries => match with_new_entries(def, built) {
+                Some(def) => Ok(Some(def)),
+                None => Err(changed_meanwhile(table.def())),
+            },
+            (Some(def), _) => Ok(Some(with_shorter_ttl(def, table.def()))),
+            (None, _) => Ok(None),
+        }
+    })?;
+    Ok(done)
+}
 
-    pub(crate) fn run_comment(&self, comment: &Comment) -> Result<Outcome, Error> {
-        self.writable()?;
-        let (catalog, text) = (&self.shared().catalog, comment.text.as_ref());
-        let commented = commented(comment, &*self.catalog())?;
-        let (schema, name) = commented.name.parts();
-        let no_view = || CatalogError::NoSuchView { name: name.to_owned(), nearest: None };
-        let done = match commented.is_view {
-            true => catalog.create_view(true, |catalog| -> Result<_, Error> {
-                let view = catalog.view(schema, name).ok_or_else(no_view)?;
-                Ok(commented.view(&view, text)?)
-            }),
-            false => self.change_definition(&commented.name, |table| {
-                Ok(Some(commented.table(table, text)?).filter(|def| *def != **table.def()))
-            }),
-        };
-        done.map_err(|error| error.at(Some(commented.name.span())))?;
-        Ok(ExecResult::default().into())
-    }
+/// Checks the rows of a table against a constraint that is new, and drops it again if they break it.
+///
+/// All writes that come later obey the constraint already. So a row that breaks it was there before.
+fn check_stored_rows(session: &Session, name: &TableRef, check: &str, is_step: bool) -> Result<(), Error> {
+    let table = resolve(&*session.catalog(), name)?;
+    let checks = RowChecks::of(&table)?;
+    let Some(check) = checks.as_ref().and_then(|checks| checks.named(check)) else { return Ok(()) };
+    let broken = session.snapshot().and_then(|rows| match is_step {
+        // Another TTL would show rows that are expired now.
+        true => {
+            let all = Table::new(Arc::new(TableDef { ttl_s: None, ..TableDef::clone(table.def()) }))?;
+            Ok(broken_row(&Arc::new(all), check, &*rows, session.begin())?)
+        }
+        false => Ok(broken_row(&table, check, &*rows, session.begin())?),
+    });
+    let error = match broken {
+        Ok(None) => return Ok(()),
+        Ok(Some(ExecError::Check { key, .. })) if is_step => unfit_last_column(table.def(), &key).into(),
+        Ok(Some(broken)) => Error::from(broken),
+        Err(error) => error,
+    };
+    change_definition(session, name, |table| {
+        let mut def = TableDef::clone(table.def());
+        def.checks.retain(|other| other.name != check.name);
+        Ok(Some(def))
+    })?;
+    Err(error.at(Some(name.span())))
+}
+
+pub(crate) fn run_comment(session: &Session, comment: &Comment) -> Result<Outcome, Error> {
+    writable(session)?;
+    let (catalog, text) = (&session.shared().catalog, comment.text.as_ref());
+    let commented = commented(comment, &*session.catalog())?;
+    let (schema, name) = commented.name.parts();
+    let no_view = || CatalogError::NoSuchView { name: name.to_owned(), nearest: None };
+    let done = match commented.is_view {
+        true => catalog.create_view(true, |catalog| -> Result<_, Error> {
+            let view = catalog.view(schema, name).ok_or_else(no_view)?;
+            Ok(commented.view(&view, text)?)
+        }),
+        false => change_definition(session, &commented.name, |table| {
+            Ok(Some(commented.table(table, text)?).filter(|def| *def != **table.def()))
+        }),
+    };
+    done.map_err(|error| error.at(Some(commented.name.span())))?;
+    Ok(ExecResult::default().into())
 }

@@ -16,9 +16,10 @@ use saltwing_expr::{sql_type, value_at};
 use saltwing_sql::Statement;
 use saltwing_types::{ColumnDef, ErrorCode, SqlType, Value};
 
-use crate::computed::assigned;
-use crate::load::{Loader, Part, PartLimits};
+use crate::computed::{assigned, computing};
+use crate::load::{Loader, Part, PartLimits, load_target};
 use crate::outcome::{ExecResult, Outcome};
+use crate::run::writable;
 use crate::session::Session;
 use crate::statement_cache::CachedStatement;
 use crate::transaction::SessionTransaction;
@@ -60,7 +61,7 @@ impl Appending {
     }
 
     fn made(session: &Session, table: &str, columns: &[impl AsRef<str>]) -> Result<Self, Error> {
-        session.writable()?;
+        writable(session)?;
         let columns: Vec<&str> = columns.iter().map(AsRef::as_ref).collect();
         let list = if columns.is_empty() { String::new() } else { format!(" ({})", columns.join(", ")) };
         let statement = session.cached(&format!("COPY {table}{list} FROM STDIN"))?;
@@ -71,7 +72,7 @@ impl Appending {
         let name = copy.table.clone();
         let transaction = session.open_transaction()?;
         let within = transaction.as_ref().map(|transaction| transaction.check().map(|()| session.within(transaction)));
-        let target = within.transpose()?.as_ref().unwrap_or(session).load_target(copy, OnConflict::Replace);
+        let target = load_target(within.transpose()?.as_ref().unwrap_or(session), copy, OnConflict::Replace);
         let target = target.map_err(|error| error.in_sql(&statement.text))?;
         let column = |&column: &usize| Some(target.column(column)?.clone());
         let columns = target.columns.iter().filter_map(column).collect();
@@ -310,7 +311,7 @@ fn write_part(
             let mut refused = |number, error: &saltwing_exec::ExecError| {
                 Err(Error::new(error.code(), format!("row {number}: {error}")))
             };
-            loader.write(part, &session.computing(&[], &[], &context), &mut refused)?;
+            loader.write(part, &computing(session, &[], &[], &context), &mut refused)?;
             Ok(Outcome::Done(ExecResult::default()))
         };
         session.check_bound()?;

@@ -11,74 +11,72 @@ use saltwing_sql::statement::{Attach, CommentObject};
 use saltwing_sql::{Dialect, Name, Statement, TableRef, quote_name};
 use saltwing_types::ErrorCode;
 
-use crate::copy::Purpose;
+use crate::copy::{Purpose, file_rules};
 use crate::outcome::{ExecResult, Outcome};
 use crate::session::Session;
 use crate::text_rows::TextRow;
 use crate::{Connection, Error, blocking};
 
-impl Session {
-    pub(crate) fn run_attach(&self, attach: &Attach) -> Result<Outcome, Error> {
-        let path = Path::new(&attach.path);
-        let notices = self.attach(path, &attach.alias.text).map_err(|error| match error.code() {
-            ErrorCode::DuplicateSchema | ErrorCode::InvalidDefinition => error.at(Some(attach.alias.span)),
-            _ => error.at(Some(attach.path_span)),
-        })?;
-        Ok(ExecResult::noticed(notices).into())
-    }
+pub(crate) fn run_attach(session: &Session, attach: &Attach) -> Result<Outcome, Error> {
+    let path = Path::new(&attach.path);
+    let notices = attach_directory(session, path, &attach.alias.text).map_err(|error| match error.code() {
+        ErrorCode::DuplicateSchema | ErrorCode::InvalidDefinition => error.at(Some(attach.alias.span)),
+        _ => error.at(Some(attach.path_span)),
+    })?;
+    Ok(ExecResult::noticed(notices).into())
+}
 
-    /// Attaches the database in a directory; what its opening noticed.
-    fn attach(&self, path: &Path, alias: &str) -> Result<Vec<String>, Error> {
-        let shown = path.display().to_string();
-        self.file_rules(Purpose::Read).check_named(&shown, "attached")?;
-        let mut notices = Vec::new();
-        self.own.catalog.attach(alias, || -> Result<_, Error> {
-            let options = self.shared().options.clone();
-            let database = options.of_other(path).open()?;
-            notices.extend(database.notices().iter().cloned());
-            // The rows are known by the definitions of the same moment: nobody writes.
-            let (rows, catalog) = (database.shared.tables.snapshot()?, database.shared.catalog.snapshot());
-            AttachedTables::new(alias, shown, &*catalog, &rows, |view| Ok(attached_view(view, alias)?))
-        })?;
-        Ok(notices)
-    }
+/// Attaches the database in a directory; what its opening noticed.
+fn attach_directory(session: &Session, path: &Path, alias: &str) -> Result<Vec<String>, Error> {
+    let shown = path.display().to_string();
+    file_rules(session, Purpose::Read).check_named(&shown, "attached")?;
+    let mut notices = Vec::new();
+    session.own.catalog.attach(alias, || -> Result<_, Error> {
+        let options = session.shared().options.clone();
+        let database = options.of_other(path).open()?;
+        notices.extend(database.notices().iter().cloned());
+        // The rows are known by the definitions of the same moment: nobody writes.
+        let (rows, catalog) = (database.shared.tables.snapshot()?, database.shared.catalog.snapshot());
+        AttachedTables::new(alias, shown, &*catalog, &rows, |view| Ok(attached_view(view, alias)?))
+    })?;
+    Ok(notices)
+}
 
-    pub(crate) fn run_detach(&self, alias: &Name) -> Result<Outcome, Error> {
-        let detached = self.own.catalog.detach(&alias.text);
-        detached.map_err(|error| Error::from(error).at(Some(alias.span)))?;
-        // Their plans have its tables, and its files would stay open with them.
-        self.own.statements.clear();
-        Ok(ExecResult::default().into())
-    }
+pub(crate) fn run_detach(session: &Session, alias: &Name) -> Result<Outcome, Error> {
+    let detached = session.own.catalog.detach(&alias.text);
+    detached.map_err(|error| Error::from(error).at(Some(alias.span)))?;
+    // Their plans have its tables, and its files would stay open with them.
+    session.own.statements.clear();
+    Ok(ExecResult::default().into())
+}
 
-    pub(crate) fn show_attached(&self) -> Vec<TextRow> {
-        let attached = self.own.catalog.attached();
-        attached.iter().map(|it| vec![Some(it.alias().to_owned()), Some(it.path().to_owned())]).collect()
-    }
+pub(crate) fn show_attached(session: &Session) -> Vec<TextRow> {
+    let attached = session.own.catalog.attached();
+    attached.iter().map(|it| vec![Some(it.alias().to_owned()), Some(it.path().to_owned())]).collect()
+}
 
-    /// # Errors
-    /// [`ErrorCode::ReadOnly`] for a statement that would write to an attached database, or make something in it.
-    pub(crate) fn check_written(&self, statement: &Statement) -> Result<(), Error> {
-        if self.own.catalog.is_empty() {
-            return Ok(());
-        }
-        match statement {
-            Statement::CreateSchema(create) => self.check_own(Some(&create.name), &create.name),
-            Statement::Explain(explain) => self.check_written(&explain.statement),
-            other => written(other).into_iter().try_for_each(|name| self.check_own(name.schema.as_ref(), &name.name)),
-        }
+/// # Errors
+/// [`ErrorCode::ReadOnly`] for a statement that would write to an attached database, or make something in it.
+pub(crate) fn check_written(session: &Session, statement: &Statement) -> Result<(), Error> {
+    if session.own.catalog.is_empty() {
+        return Ok(());
     }
+    match statement {
+        Statement::CreateSchema(create) => check_own(session, Some(&create.name), &create.name),
+        Statement::Explain(explain) => check_written(session, &explain.statement),
+        other => written(other).into_iter().try_for_each(|name| check_own(session, name.schema.as_ref(), &name.name)),
+    }
+}
 
-    /// # Errors
-    /// As [`Session::check_written`].
-    pub(crate) fn check_own(&self, schema: Option<&Name>, name: &Name) -> Result<(), Error> {
-        match schema.filter(|schema| self.own.catalog.is_attached(&schema.text)) {
-            None => Ok(()),
-            Some(schema) => {
-                let named = TableRef { schema: Some(schema.clone()), name: name.clone() };
-                let text = if schema == name { schema.text.clone() } else { named.to_name().to_string() };
-                Err(Error::from(CatalogError::Attached(text)).at(Some(named.span())))
-            }
+/// # Errors
+/// As [`Session::check_written`].
+pub(crate) fn check_own(session: &Session, schema: Option<&Name>, name: &Name) -> Result<(), Error> {
+    match schema.filter(|schema| session.own.catalog.is_attached(&schema.text)) {
+        None => Ok(()),
+        Some(schema) => {
+            let named = TableRef { schema: Some(schema.clone()), name: name.clone() };
+            let text = if schema == name { schema.text.clone() } else { named.to_name().to_string() };
+            Err(Error::from(CatalogError::Attached(text)).at(Some(named.span())))
         }
     }
 }
@@ -112,18 +110,16 @@ fn written(statement: &Statement) -> Vec<&TableRef> {
     }
 }
 
-impl Session {
-    /// The ATTACH of a directory.
-    fn attach_text(&self, path: &Path, alias: &str) -> Result<String, Error> {
-        let Some(path) = path.to_str() else {
-            return Err(Error::new(ErrorCode::BadArgument, format!("{} is no UTF-8", path.display())));
-        };
-        let mut quoted = path.replace('\'', "''");
-        if self.dialect() == Dialect::Phoenix {
-            quoted = quoted.replace('\\', "\\\\");
-        }
-        Ok(format!("ATTACH '{quoted}' AS {}", quote_name(alias)))
+/// The ATTACH of a directory.
+fn attach_text(session: &Session, path: &Path, alias: &str) -> Result<String, Error> {
+    let Some(path) = path.to_str() else {
+        return Err(Error::new(ErrorCode::BadArgument, format!("{} is no UTF-8", path.display())));
+    };
+    let mut quoted = path.replace('\'', "''");
+    if session.dialect() == Dialect::Phoenix {
+        quoted = quoted.replace('\\', "\\\\");
     }
+    Ok(format!("ATTACH '{quoted}' AS {}", quote_name(alias)))
 }
 
 impl blocking::Connection {
@@ -152,7 +148,7 @@ impl blocking::Connection {
     /// Those of opening it for reading, such as `locked` while another process has it open for writing; `duplicate_schema` for an alias
     /// that is the name of a schema.
     pub fn attach(&self, path: impl AsRef<Path>, alias: &str) -> Result<(), Error> {
-        self.execute(&self.session.attach_text(path.as_ref(), alias)?, ()).map(drop)
+        self.execute(&attach_text(&self.session, path.as_ref(), alias)?, ()).map(drop)
     }
 }
 
@@ -162,7 +158,7 @@ impl Connection {
     /// # Errors
     /// As there.
     pub async fn attach(&self, path: impl AsRef<Path>, alias: &str) -> Result<(), Error> {
-        let sql = self.session.attach_text(path.as_ref(), alias)?;
+        let sql = attach_text(&self.session, path.as_ref(), alias)?;
         self.execute(&sql, ()).await.map(drop)
     }
 }

@@ -5,8 +5,10 @@
 
 use std::io::{Read, Write};
 
+use crate::copy::{copy_from_reader, copy_to_writer};
 use crate::description::Description;
 use crate::outcome::{ExecResult, Outcome};
+use crate::page::query_page;
 use crate::params::IntoParams;
 use crate::progress::{CopyProgress, IndexProgress};
 use crate::rows::{no_row, only_row};
@@ -83,7 +85,7 @@ impl Connection {
         params: impl IntoParams,
         token: Option<&str>,
     ) -> Result<Page<R>, Error> {
-        let mut rows = crate::Rows::new(self.session.query_page(sql, params.into_params(), token)?);
+        let mut rows = crate::Rows::new(query_page(&self.session, sql, params.into_params(), token)?);
         let mut page = Vec::new();
         while let Some(row) = rows.next_blocking()? {
             page.push(R::from_row(&row)?);
@@ -129,7 +131,7 @@ impl Connection {
     /// # Errors
     /// Those [of statements](crate::Error#of-statements); [`ErrorCode::BadArgument`](crate::ErrorCode::BadArgument) for another statement.
     pub fn copy_from_reader(&self, sql: &str, mut reader: impl Read) -> Result<ExecResult, Error> {
-        self.session.copy_from_reader(sql, &mut reader)
+        copy_from_reader(&self.session, sql, &mut reader)
     }
 
     /// Runs a COPY TO STDOUT that writes to `writer`.
@@ -154,7 +156,7 @@ impl Connection {
         params: impl IntoParams,
         mut writer: impl Write,
     ) -> Result<ExecResult, Error> {
-        self.session.copy_to_writer(sql, params.into_params(), &mut writer)
+        copy_to_writer(&self.session, sql, params.into_params(), &mut writer)
     }
 
     /// Checks a statement once, to run it often.

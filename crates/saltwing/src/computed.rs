@@ -11,6 +11,8 @@ use saltwing_types::table::DefaultKind;
 use saltwing_types::{ColumnDef, ErrorCode, Expr, Span, TableDef, Value, eval, number};
 
 use crate::Error;
+use crate::run::query_run_on;
+use crate::sequences::sequence_values;
 use crate::session::Session;
 use crate::settings::ExecutorChoice;
 
@@ -29,30 +31,28 @@ pub(crate) struct Computing<'a> {
     is_trial: bool,
 }
 
-impl Session {
-    pub(crate) fn computing<'a>(
-        &'a self,
-        hints: &'a [Hint],
-        params: &'a [Value],
-        context: &'a ScanContext,
-    ) -> Computing<'a> {
-        let now_ms = self.now_ms();
-        Computing { session: self, hints, params, context, now_ms, is_trial: false }
-    }
+pub(crate) fn computing<'a>(
+    session: &'a Session,
+    hints: &'a [Hint],
+    params: &'a [Value],
+    context: &'a ScanContext,
+) -> Computing<'a> {
+    let now_ms = session.now_ms();
+    Computing { session: session, hints, params, context, now_ms, is_trial: false }
+}
 
-    /// Tries the DEFAULTs that are computed for each row: one that fails would fail for every row.
-    pub(crate) fn check_defaults(&self, def: &TableDef) -> Result<(), Error> {
-        // The sequence of an identity column is not there before its table.
-        let is_computed =
-            |column: &&ColumnDef| column.default.as_ref().is_some_and(|default| default.kind == DefaultKind::NewRow);
-        let columns: Vec<&ColumnDef> = def.columns.iter().filter(is_computed).collect();
-        if columns.is_empty() {
-            return Ok(());
-        }
-        let (snapshot, context) = (self.snapshot()?, self.begin());
-        let computing = Computing { is_trial: true, ..self.computing(&[], &[], &context) };
-        computing.values_of(&snapshot, def, &columns, 2).map(drop)
+/// Tries the DEFAULTs that are computed for each row: one that fails would fail for every row.
+pub(crate) fn check_defaults(session: &Session, def: &TableDef) -> Result<(), Error> {
+    // The sequence of an identity column is not there before its table.
+    let is_computed =
+        |column: &&ColumnDef| column.default.as_ref().is_some_and(|default| default.kind == DefaultKind::NewRow);
+    let columns: Vec<&ColumnDef> = def.columns.iter().filter(is_computed).collect();
+    if columns.is_empty() {
+        return Ok(());
     }
+    let (snapshot, context) = (session.snapshot()?, session.begin());
+    let computing = Computing { is_trial: true, ..computing(session, &[], &[], &context) };
+    computing.values_of(&snapshot, def, &columns, 2).map(drop)
 }
 
 impl Computing<'_> {
@@ -144,7 +144,7 @@ impl Computing<'_> {
             let text = "it is no value of one row: a DEFAULT takes no aggregates";
             return Err(failed(Error::new(ErrorCode::Syntax, text)));
         }
-        let sequences = self.session.sequence_values(&uses, Params::Given(&[])).map_err(failed)?;
+        let sequences = sequence_values(&self.session, &uses, Params::Given(&[])).map_err(failed)?;
         let taken =
             if self.is_trial { sequences.first_values(rows) } else { sequences.of_rows(rows).map_err(failed)? };
         let row = |(row, found): (usize, Vec<Value>)| {
@@ -162,13 +162,13 @@ impl Computing<'_> {
 
     /// The rows of a query.
     fn run(&self, snapshot: &Arc<dyn Snapshot>, query: &QueryStatement) -> Result<Vec<Vec<Value>>, Error> {
-        let mut run = self.session.query_run_on(snapshot.clone(), query, Params::Given(self.params), self.context)?;
+        let mut run = query_run_on(&self.session, snapshot.clone(), query, Params::Given(self.params), self.context)?;
         // The requested executor applies only to queries.
         if run.executor == ExecutorChoice::Direct {
             run.executor = ExecutorChoice::Auto;
         }
         run.now_ms = Some(self.now_ms);
-        let outcome = self.session.start_run(run, self.context.for_another_scan())?;
+        let outcome = run.start_run(self.context.for_another_scan())?;
         let types = outcome.types();
         let (rows, _) = outcome.drain(|batches| {
             let mut rows = Vec::new();

@@ -7,8 +7,10 @@ use std::io::{Read, Write};
 use std::sync::Arc;
 
 use crate::blocking;
+use crate::copy::{copy_from_reader, copy_to_writer};
 use crate::description::Description;
 use crate::outcome::{BatchSource, ExecResult, Outcome, RowsOutcome};
+use crate::page::query_page;
 use crate::params::{IntoParams, Params};
 use crate::pooled_rows::PooledRows;
 use crate::progress::{CopyProgress, IndexProgress};
@@ -121,7 +123,7 @@ impl Connection {
         token: Option<&str>,
     ) -> Result<Page<R>, Error> {
         let (sql, params, token) = (sql.to_owned(), params.into_params(), token.map(str::to_owned));
-        let page = self.stream_blocking(move |session| session.query_page(&sql, params, token.as_deref())).await?;
+        let page = self.stream_blocking(move |session| query_page(session, &sql, params, token.as_deref())).await?;
         let (mut rows, mut page) = (Rows::new(page), Vec::new());
         while let Some(row) = rows.next().await? {
             page.push(R::from_row(&row)?);
@@ -149,7 +151,7 @@ impl Connection {
         mut reader: impl Read + Send + 'static,
     ) -> Result<ExecResult, Error> {
         let sql = sql.to_owned();
-        self.run_blocking(move |session| session.copy_from_reader(&sql, &mut reader)).await
+        self.run_blocking(move |session| copy_from_reader(session, &sql, &mut reader)).await
     }
 
     /// Runs a COPY TO STDOUT that writes to `writer`, on a thread of the library: see
@@ -164,7 +166,7 @@ impl Connection {
         mut writer: impl Write + Send + 'static,
     ) -> Result<ExecResult, Error> {
         let (sql, params) = (sql.to_owned(), params.into_params());
-        self.run_blocking(move |session| session.copy_to_writer(&sql, params, &mut writer)).await
+        self.run_blocking(move |session| copy_to_writer(session, &sql, params, &mut writer)).await
     }
 
     /// Checks a statement once, to run it often.

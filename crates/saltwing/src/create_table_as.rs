@@ -10,9 +10,12 @@ use saltwing_sql::{Statement, quote_name};
 use saltwing_types::{ErrorCode, SqlType, Value};
 
 use crate::Error;
+use crate::describe::columns_of;
+use crate::dml::run_dml;
 use crate::outcome::{ExecResult, Outcome};
-use crate::run::Purpose;
+use crate::run::{Purpose, make_table, run_query, writable};
 use crate::session::Session;
+use crate::temporary::{is_there, name_of_new, take_back};
 
 /// Rows of a file that tell which columns would serve as a key.
 const ROWS_JUDGED: usize = 10_240;
@@ -21,91 +24,91 @@ const EQUAL_KEYS: &str = "two rows of the query have this key: name more columns
 /// Columns of which each pair is tried.
 const COLUMNS_PAIRED: usize = 12;
 
-impl Session {
-    /// Makes the table, then writes the rows of the query into it. If that fails, the table goes.
-    pub(crate) fn run_create_table_as(&self, create: &CreateTableAs, params: &[Value]) -> Result<Outcome, Error> {
-        self.writable()?;
-        let name = &create.table.table;
-        if create.table.if_not_exists && self.is_there(&create.table) {
-            return Ok(ExecResult::noticed(vec![format!("table {name} exists already")]).into());
+/// Makes the table, then writes the rows of the query into it. If that fails, the table goes.
+pub(crate) fn run_create_table_as(
+    session: &Session,
+    create: &CreateTableAs,
+    params: &[Value],
+) -> Result<Outcome, Error> {
+    writable(session)?;
+    let name = &create.table.table;
+    if create.table.if_not_exists && is_there(session, &create.table) {
+        return Ok(ExecResult::noticed(vec![format!("table {name} exists already")]).into());
+    }
+    let columns = columns_of(session, &create.query, params.len(), Purpose::Judge)?;
+    let advice = key_advice(session, create, params)?;
+    let table = create_table_as(create, &columns, &*session.catalog(), advice.as_deref())?;
+    // If somebody else makes the table meanwhile, its rows are no business of this statement.
+    let notices = make_table(session, &CreateTable { if_not_exists: false, ..table })?;
+    let query = &create.query;
+    let insert = Upsert {
+        table: name_of_new(session, &create.table),
+        columns: None,
+        dynamic: Vec::new(),
+        known: Vec::new(),
+        overriding: false,
+        source: RowSource::Query(query.query.clone()),
+        conflict: None,
+        returning: None,
+        has_sequences: query.has_sequences,
+        hints: query.hints.clone(),
+        span: query.span,
+    };
+    match run_dml(session, &Statement::Insert(insert), params, None) {
+        Ok(Outcome::Done(mut result)) => {
+            result.notices.splice(0..0, notices);
+            Ok(result.into())
         }
-        let columns = self.columns_of(&create.query, params.len(), Purpose::Judge)?;
-        let advice = self.key_advice(create, params)?;
-        let table = create_table_as(create, &columns, &*self.catalog(), advice.as_deref())?;
-        // If somebody else makes the table meanwhile, its rows are no business of this statement.
-        let notices = self.create_table(&CreateTable { if_not_exists: false, ..table })?;
-        let query = &create.query;
-        let insert = Upsert {
-            table: self.name_of_new(&create.table),
-            columns: None,
-            dynamic: Vec::new(),
-            known: Vec::new(),
-            overriding: false,
-            source: RowSource::Query(query.query.clone()),
-            conflict: None,
-            returning: None,
-            has_sequences: query.has_sequences,
-            hints: query.hints.clone(),
-            span: query.span,
-        };
-        match self.run_dml(&Statement::Insert(insert), params, None) {
-            Ok(Outcome::Done(mut result)) => {
-                result.notices.splice(0..0, notices);
-                Ok(result.into())
+        Ok(rows) => Ok(rows),
+        Err(error) => {
+            if let Err(failed) = take_back(session, &create.table) {
+                tracing::warn!(table = %name, error = %failed, "the table of a failed CREATE TABLE AS is still there");
             }
-            Ok(rows) => Ok(rows),
-            Err(error) => {
-                if let Err(failed) = self.take_back(&create.table) {
-                    tracing::warn!(table = %name, error = %failed, "the table of a failed CREATE TABLE AS is still there");
-                }
-                Err(match error.code() {
-                    ErrorCode::DuplicateKey => error.with_help_instead(EQUAL_KEYS),
-                    _ => error,
-                })
-            }
+            Err(match error.code() {
+                ErrorCode::DuplicateKey => error.with_help_instead(EQUAL_KEYS),
+                _ => error,
+            })
         }
     }
 }
 
-impl Session {
-    /// The columns that would serve as the key of a table of a file's rows. `None` if a key is given, or no file is read.
-    fn key_advice(&self, create: &CreateTableAs, params: &[Value]) -> Result<Option<String>, Error> {
-        if create.table.primary_key.is_some() || file_names(&create.query.query).is_empty() {
-            return Ok(None);
-        }
-        let rows = self.run_query(&create.query, params)?;
-        let columns = rows.columns.clone();
-        let mut source = rows.source;
-        let (mut batches, mut count) = (Vec::new(), 0);
-        while count < ROWS_JUDGED
-            && let Some(batch) = source.next_blocking(&columns)?
-        {
-            let batch = batch.slice(0, batch.num_rows().min(ROWS_JUDGED - count));
-            count += batch.num_rows();
-            batches.push(batch);
-        }
-        let serving = serving_columns(&columns, &batches)?;
-        // What a column is called in the table.
-        let name = |place: &usize| {
-            let given = create.names.get(*place).map(|name| quote_name(&name.text));
-            given.or_else(|| Some(quote_name(&columns.get(*place)?.label))).unwrap_or_default()
-        };
-        let listed = |places: &[usize]| places.iter().map(name).collect::<Vec<_>>().join(", ");
-        Ok(Some(match serving.as_slice() {
-            [] => format!(
-                "PRIMARY KEY (column, ..) before AS; in the first {count} rows no column, and no two columns, are unique and never NULL"
-            ),
-            [best, ..] if best.len() > 1 => format!(
-                "PRIMARY KEY ({}) before AS; in the first {count} rows these are unique together and never NULL, and no column alone is",
-                listed(best)
-            ),
-            [best, ..] => format!(
-                "PRIMARY KEY ({}) before AS; unique and never NULL in the first {count} rows: {}",
-                listed(best),
-                serving.iter().map(|places| listed(places)).collect::<Vec<_>>().join(", ")
-            ),
-        }))
+/// The columns that would serve as the key of a table of a file's rows. `None` if a key is given, or no file is read.
+fn key_advice(session: &Session, create: &CreateTableAs, params: &[Value]) -> Result<Option<String>, Error> {
+    if create.table.primary_key.is_some() || file_names(&create.query.query).is_empty() {
+        return Ok(None);
     }
+    let rows = run_query(session, &create.query, params)?;
+    let columns = rows.columns.clone();
+    let mut source = rows.source;
+    let (mut batches, mut count) = (Vec::new(), 0);
+    while count < ROWS_JUDGED
+        && let Some(batch) = source.next_blocking(&columns)?
+    {
+        let batch = batch.slice(0, batch.num_rows().min(ROWS_JUDGED - count));
+        count += batch.num_rows();
+        batches.push(batch);
+    }
+    let serving = serving_columns(&columns, &batches)?;
+    // What a column is called in the table.
+    let name = |place: &usize| {
+        let given = create.names.get(*place).map(|name| quote_name(&name.text));
+        given.or_else(|| Some(quote_name(&columns.get(*place)?.label))).unwrap_or_default()
+    };
+    let listed = |places: &[usize]| places.iter().map(name).collect::<Vec<_>>().join(", ");
+    Ok(Some(match serving.as_slice() {
+        [] => format!(
+            "PRIMARY KEY (column, ..) before AS; in the first {count} rows no column, and no two columns, are unique and never NULL"
+        ),
+        [best, ..] if best.len() > 1 => format!(
+            "PRIMARY KEY ({}) before AS; in the first {count} rows these are unique together and never NULL, and no column alone is",
+            listed(best)
+        ),
+        [best, ..] => format!(
+            "PRIMARY KEY ({}) before AS; unique and never NULL in the first {count} rows: {}",
+            listed(best),
+            serving.iter().map(|places| listed(places)).collect::<Vec<_>>().join(", ")
+        ),
+    }))
 }
 
 /// The columns that are unique and never NULL in the rows; if there are none, a pair of them.

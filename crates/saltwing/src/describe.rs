@@ -13,50 +13,52 @@ use saltwing_sql::statement::{After, AfterToken, CopySource, Delete, QueryStatem
 use saltwing_types::{ErrorCode, SqlType};
 
 use crate::Error;
-use crate::computed::EXPRS_AT_ONCE;
+use crate::computed::{EXPRS_AT_ONCE, check_defaults};
 use crate::description::Description;
-use crate::dml::planned_returning;
+use crate::dml::{plan_delete, planned_returning};
 use crate::page::{check_page, page_plan};
-use crate::run::{Purpose, unsupported};
-use crate::sequences::result_columns;
+use crate::run::{Purpose, query_run, unsupported};
+use crate::sequences::{result_columns, sequence_values};
 use crate::session::Session;
 use crate::settings::Setting;
 use crate::show::columns_shown;
 use crate::subqueries::QueryPlan;
 
-impl Session {
-    /// The columns of a query with so many parameters.
-    ///
-    /// # Errors
-    /// Those of the query; if it is only explained, no refusal; 0A000 if its columns depend on the values of the parameters.
-    pub(crate) fn columns_of(
-        &self,
-        query: &QueryStatement,
-        parameters: usize,
-        purpose: Purpose,
-    ) -> Result<Arc<[ResultColumn]>, Error> {
-        let types = ParameterTypes::default();
-        let mut describer = Describer { session: self, purpose, has_parameters: parameters > 0, types };
-        let description = describer.described_query(query, HintVerb::Select)?;
-        let unknown = || {
-            let error =
-                Error::new(ErrorCode::NotSupported, "the columns of the query are not known without its parameters");
-            error.at(Some(query.span)).with_help(Some("give each parameter a type: CAST(? AS INTEGER)"))
-        };
-        description.columns.ok_or_else(unknown)
-    }
+/// The columns of a query with so many parameters.
+///
+/// # Errors
+/// Those of the query; if it is only explained, no refusal; 0A000 if its columns depend on the values of the parameters.
+pub(crate) fn columns_of(
+    session: &Session,
+    query: &QueryStatement,
+    parameters: usize,
+    purpose: Purpose,
+) -> Result<Arc<[ResultColumn]>, Error> {
+    let types = ParameterTypes::default();
+    let mut describer = Describer { session: session, purpose, has_parameters: parameters > 0, types };
+    let description = describer.described_query(query, HintVerb::Select)?;
+    let unknown = || {
+        let error =
+            Error::new(ErrorCode::NotSupported, "the columns of the query are not known without its parameters");
+        error.at(Some(query.span)).with_help(Some("give each parameter a type: CAST(? AS INTEGER)"))
+    };
+    description.columns.ok_or_else(unknown)
+}
 
-    /// Describes a statement of so many parameters.
-    ///
-    /// # Errors
-    /// Its errors regardless of values: names, types, definitions, the guard's refusal.
-    pub(crate) fn describe_statement(&self, statement: &Statement, parameters: usize) -> Result<Description, Error> {
-        let types = ParameterTypes::default();
-        let mut describer = Describer { session: self, purpose: Purpose::Judge, has_parameters: parameters > 0, types };
-        let through = through_view(statement, &*self.catalog(), Params::Open)?;
-        let description = describer.described(through.as_deref().unwrap_or(statement))?;
-        Ok(Description { parameters: describer.types.into_types(parameters), ..description })
-    }
+/// Describes a statement of so many parameters.
+///
+/// # Errors
+/// Its errors regardless of values: names, types, definitions, the guard's refusal.
+pub(crate) fn describe_statement(
+    session: &Session,
+    statement: &Statement,
+    parameters: usize,
+) -> Result<Description, Error> {
+    let types = ParameterTypes::default();
+    let mut describer = Describer { session: session, purpose: Purpose::Judge, has_parameters: parameters > 0, types };
+    let through = through_view(statement, &*session.catalog(), Params::Open)?;
+    let description = describer.described(through.as_deref().unwrap_or(statement))?;
+    Ok(Description { parameters: describer.types.into_types(parameters), ..description })
 }
 
 /// Describes a statement part by part.
@@ -102,7 +104,7 @@ impl Describer<'_> {
             }
             Statement::CreateTable(create) => {
                 let bound = create_table(create, session.shared().options.default_salt)?;
-                session.check_defaults(&bound.def).map_err(|error| error.at(Some(create.table.span())))?;
+                check_defaults(session, &bound.def).map_err(|error| error.at(Some(create.table.span())))?;
             }
             Statement::CreateTableAs(create) => {
                 let columns = self.described_query(&create.query, HintVerb::Select)?.columns;
@@ -112,7 +114,7 @@ impl Describer<'_> {
             }
             Statement::CreateView(create) => {
                 let view = create_view(create, &*catalog)?;
-                let columns = session.columns_of(&view.query, 0, Purpose::Explain)?;
+                let columns = columns_of(session, &view.query, 0, Purpose::Explain)?;
                 drop(view.into_def(create, &columns)?);
             }
             Statement::AlterView(alter) => drop(altered_view(alter, &*catalog)?),
@@ -146,13 +148,13 @@ impl Describer<'_> {
             return self.described_sequenced(statement, verb);
         }
         let context = self.session.begin();
-        let mut run = self.session.query_run(statement, Params::Open, &context)?;
+        let mut run = query_run(&self.session, statement, Params::Open, &context)?;
         run.guard.verb = verb;
-        let (RootQuery { query: bound, .. }, reads) = self.session.with_subqueries(&run, &context, self.purpose)?;
+        let (RootQuery { query: bound, .. }, reads) = run.with_subqueries(&context, self.purpose)?;
         self.types.note_query(&bound);
         self.types.note_all(&reads.parameters);
         let _statement = context.enter();
-        let plan = match self.session.plan_direct(&run, &bound)? {
+        let plan = match run.plan_direct(&bound)? {
             Some(direct) => {
                 if self.purpose == Purpose::Judge {
                     direct.access().judge()?;
@@ -160,8 +162,7 @@ impl Describer<'_> {
                 Some(QueryPlan::Direct(Arc::new(direct)))
             }
             None => {
-                let planned =
-                    self.session.judge_relational((&run, bound), context.clone(), self.purpose, self.has_parameters)?;
+                let planned = run.judge_relational(bound, context.clone(), self.purpose, self.has_parameters)?;
                 planned.map(QueryPlan::Relational)
             }
         };
@@ -181,7 +182,7 @@ impl Describer<'_> {
 
     fn described_sequenced(&mut self, statement: &QueryStatement, verb: HintVerb) -> Result<Description, Error> {
         let sequenced = sequenced_query(statement)?;
-        self.session.sequence_values(&sequenced.uses, Params::Open)?;
+        sequence_values(&self.session, &sequenced.uses, Params::Open)?;
         let described = match sequenced.is_of_one_row() {
             true => Description { columns: Some(sequenced.columns_of_one_row().into()), ..Description::default() },
             false => self.described_query(&sequenced.query, verb)?,
@@ -205,7 +206,7 @@ impl Describer<'_> {
         let bound = upsert(statement, verb == HintVerb::Insert, &*self.session.catalog(), Params::Open)?;
         bound.open.iter().for_each(|e| self.types.note_expr(e));
         for row in &bound.sequenced {
-            self.session.sequence_values(&row.uses, Params::Open)?;
+            sequence_values(&self.session, &row.uses, Params::Open)?;
         }
         match bound.source {
             BoundSource::Rows(_) if bound.computed.is_empty() => Ok(()),
@@ -223,7 +224,7 @@ impl Describer<'_> {
 
     fn check_delete(&mut self, statement: &Delete) -> Result<(), Error> {
         let query = deleted_rows(statement, &*self.session.catalog())?;
-        match self.session.plan_delete(statement, &*self.session.catalog(), Params::Open)? {
+        match plan_delete(&self.session, statement, &*self.session.catalog(), Params::Open)? {
             Some(access) => {
                 self.note_types(&query);
                 if self.purpose == Purpose::Judge {

@@ -16,13 +16,16 @@ use saltwing_sql::{Statement, TableRef};
 use saltwing_types::{ErrorCode, SqlType, Value};
 
 use crate::Error;
-use crate::computed::Computing;
+use crate::computed::{Computing, computing};
 use crate::kept::Kept;
 use crate::kept_select::KeptSelect;
 use crate::kept_write::{KeptUpdate, KeptWrite};
 use crate::outcome::{ExecResult, Outcome, RowsOutcome, Running, Stats};
+use crate::run::{query_run_on, start_kept, writable};
+use crate::sequences::fill_sequences;
 use crate::session::Session;
 use crate::settings::ExecutorChoice;
+use crate::temporary::change_definition;
 
 /// A statement that writes rows.
 struct Dml<'a> {
@@ -35,75 +38,73 @@ struct Dml<'a> {
     kept: Option<&'a KeptWrite>,
 }
 
-impl Session {
-    /// Runs a statement that writes rows, and again, from name resolution on, if a table's definition changed meanwhile. `kept`
-    /// is the place for what is kept of it if it may run again.
-    pub(crate) fn run_dml(
-        &self,
-        statement: &Statement,
-        params: &[Value],
-        kept: Option<&KeptWrite>,
-    ) -> Result<Outcome, Error> {
-        self.writable()?;
-        loop {
-            let catalog = self.catalog();
-            let version = catalog.version();
-            let through = through_view(statement, &*catalog, Params::Given(params))?;
-            let statement = through.as_deref().unwrap_or(statement);
-            if let Some(table) = writes_dynamic_columns(statement, &*catalog, Params::Given(params))?
-                && self.adds_dynamic_columns(table)?
-            {
-                continue;
-            }
-            let context = self.begin();
-            let _statement = context.enter();
-            let kept = kept.filter(|_| through.is_none());
-            let returning = returning_of(statement, &*catalog, params, kept.map(|kept| &kept.returning))?;
-            match (Dml { session: self, catalog, params, context: context.clone(), returning, kept }).run(statement) {
-                Err(error)
-                    if error.code() == ErrorCode::Conflict
-                        && error.rows_committed() == 0
-                        && self.catalog().version() != version => {}
-                other => return other,
-            }
+/// Runs a statement that writes rows, and again, from name resolution on, if a table's definition changed meanwhile. `kept`
+/// is the place for what is kept of it if it may run again.
+pub(crate) fn run_dml(
+    session: &Session,
+    statement: &Statement,
+    params: &[Value],
+    kept: Option<&KeptWrite>,
+) -> Result<Outcome, Error> {
+    writable(session)?;
+    loop {
+        let catalog = session.catalog();
+        let version = catalog.version();
+        let through = through_view(statement, &*catalog, Params::Given(params))?;
+        let statement = through.as_deref().unwrap_or(statement);
+        if let Some(table) = writes_dynamic_columns(statement, &*catalog, Params::Given(params))?
+            && adds_dynamic_columns(session, table)?
+        {
+            continue;
+        }
+        let context = session.begin();
+        let _statement = context.enter();
+        let kept = kept.filter(|_| through.is_none());
+        let returning = returning_of(statement, &*catalog, params, kept.map(|kept| &kept.returning))?;
+        match (Dml { session: session, catalog, params, context: context.clone(), returning, kept }).run(statement) {
+            Err(error)
+                if error.code() == ErrorCode::Conflict
+                    && error.rows_committed() == 0
+                    && session.catalog().version() != version => {}
+            other => return other,
         }
     }
+}
 
-    /// Gives a table whose dynamic columns are written the hidden column for them, if it has none yet; whether it did.
-    pub(crate) fn adds_dynamic_columns(&self, name: &TableRef) -> Result<bool, Error> {
-        let span = name.span();
-        let table = resolve(&*self.catalog(), name)?;
-        if with_dynamic_columns(table.def(), span)?.is_none() {
-            return Ok(false);
-        }
-        // An appender is made between the statements of a transaction.
-        if self.is_within_transaction() || self.transaction.current().is_some() {
-            let text = format!("the first dynamic column of table {name} cannot be written in a transaction");
-            let help = "write one before BEGIN: the table gets a hidden column for them";
-            return Err(Error::new(ErrorCode::ActiveTransaction, text).with_help(Some(help)).at(Some(span)));
-        }
-        self.change_definition(name, |table: &Arc<Table>| Ok(with_dynamic_columns(table.def(), span)?))?;
-        Ok(true)
+/// Gives a table whose dynamic columns are written the hidden column for them, if it has none yet; whether it did.
+pub(crate) fn adds_dynamic_columns(session: &Session, name: &TableRef) -> Result<bool, Error> {
+    let span = name.span();
+    let table = resolve(&*session.catalog(), name)?;
+    if with_dynamic_columns(table.def(), span)?.is_none() {
+        return Ok(false);
     }
+    // An appender is made between the statements of a transaction.
+    if session.is_within_transaction() || session.transaction.current().is_some() {
+        let text = format!("the first dynamic column of table {name} cannot be written in a transaction");
+        let help = "write one before BEGIN: the table gets a hidden column for them";
+        return Err(Error::new(ErrorCode::ActiveTransaction, text).with_help(Some(help)).at(Some(span)));
+    }
+    change_definition(session, name, |table: &Arc<Table>| Ok(with_dynamic_columns(table.def(), span)?))?;
+    Ok(true)
+}
 
-    /// How a DELETE finds its rows; `None` if a query must say which.
-    pub(crate) fn plan_delete(
-        &self,
-        statement: &Delete,
-        catalog: &dyn CatalogReader,
-        params: Params<'_>,
-    ) -> Result<Option<TableAccess>, Error> {
-        let bound = delete(statement, catalog, params)?;
-        let Some(conditions) = bound.conditions else { return Ok(None) };
-        let access = plan(AccessRequest {
-            alias: statement.alias.as_ref().map(|a| a.text.clone()),
-            span: Some(statement.table.span()),
-            hints: &statement.hints,
-            ..AccessRequest::of(&bound.table, conditions)
-        })?;
-        let guard = Guard { verb: HintVerb::Delete, ..self.guard(&statement.hints) };
-        Ok(Some(access.with_overrides(&guard)))
-    }
+/// How a DELETE finds its rows; `None` if a query must say which.
+pub(crate) fn plan_delete(
+    session: &Session,
+    statement: &Delete,
+    catalog: &dyn CatalogReader,
+    params: Params<'_>,
+) -> Result<Option<TableAccess>, Error> {
+    let bound = delete(statement, catalog, params)?;
+    let Some(conditions) = bound.conditions else { return Ok(None) };
+    let access = plan(AccessRequest {
+        alias: statement.alias.as_ref().map(|a| a.text.clone()),
+        span: Some(statement.table.span()),
+        hints: &statement.hints,
+        ..AccessRequest::of(&bound.table, conditions)
+    })?;
+    let guard = Guard { verb: HintVerb::Delete, ..session.guard(&statement.hints) };
+    Ok(Some(access.with_overrides(&guard)))
 }
 
 /// The table of which a statement writes dynamic columns, if it does. What is wrong with such a statement comes first.
@@ -227,14 +228,14 @@ impl Dml<'_> {
         now_ms: i64,
     ) -> Result<RowsOutcome, Error> {
         let params = Params::Given(self.params);
-        let mut run = self.session.query_run_on(attempt.snapshot().clone(), query, params, &self.context)?;
+        let mut run = query_run_on(&self.session, attempt.snapshot().clone(), query, params, &self.context)?;
         run.guard.verb = verb;
         run.now_ms = Some(now_ms);
         // The requested executor applies only to queries.
         if run.executor == ExecutorChoice::Direct {
             run.executor = ExecutorChoice::Auto;
         }
-        self.session.start_run(run, self.context.clone())
+        run.start_run(self.context.clone())
     }
 
     /// As [`Dml::start_query`], by the plan that is kept for the query if there is one.
@@ -247,7 +248,7 @@ impl Dml<'_> {
     ) -> Result<RowsOutcome, Error> {
         if let Some(kept) = kept {
             let reading = (attempt.snapshot().clone(), self.context.clone());
-            let started = self.session.start_kept((query, kept), &*self.catalog, self.params, reading, verb)?;
+            let started = start_kept(&self.session, (query, kept), &*self.catalog, self.params, reading, verb)?;
             if let Some(rows) = started {
                 return Ok(rows);
             }
@@ -260,7 +261,7 @@ impl Dml<'_> {
         let is_insert = verb == HintVerb::Insert;
         let BoundUpsert { target, source, computed, sequenced, .. } =
             upsert(statement, is_insert, &*self.catalog, Params::Given(params))?;
-        let computing = || session.computing(&statement.hints, params, &self.context);
+        let computing = || computing(session, &statement.hints, params, &self.context);
         let rows = match source {
             BoundSource::Query(query) => {
                 let (query, computing) = (statement.source_query(&query), computing());
@@ -270,7 +271,7 @@ impl Dml<'_> {
                 });
             }
             BoundSource::Rows(mut rows) => {
-                session.fill_sequences(&target, &mut rows, &sequenced, params)?;
+                fill_sequences(session, &target, &mut rows, &sequenced, params)?;
                 rows
             }
         };
@@ -315,7 +316,7 @@ impl Dml<'_> {
     fn delete(&self, statement: &Delete) -> Result<Outcome, Error> {
         let (session, now_ms) = (self.session, self.session.now_ms());
         let limits = session.writer().limits;
-        let Some(access) = session.plan_delete(statement, &*self.catalog, Params::Given(self.params))? else {
+        let Some(access) = plan_delete(session, statement, &*self.catalog, Params::Given(self.params))? else {
             let table = resolve(&*self.catalog, &statement.table)?;
             let query = deleted_rows(statement, &*self.catalog)?;
             let repeats = if statement.using.is_empty() { Repeats::None } else { Repeats::Alike };
@@ -371,7 +372,7 @@ impl Dml<'_> {
     /// A MERGE: each clause has a query of its own, over the rows as they are before the statement.
     fn merge(&self, statement: &Merge) -> Result<Outcome, Error> {
         let BoundMerge { table, steps, .. } = merge(statement, &*self.catalog, Params::Given(self.params))?;
-        let computing = self.session.computing(&statement.hints, self.params, &self.context);
+        let computing = computing(&self.session, &statement.hints, self.params, &self.context);
         let start = |attempt: &Attempt<'_>, query| self.start_query(attempt, query, HintVerb::Merge, computing.now_ms);
         self.write(self.session.writer().limits.in_one(), |attempt| {
             let mut all = ExecResult::default();

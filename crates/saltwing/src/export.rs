@@ -23,75 +23,74 @@ use crate::phoenix_index::index_lines;
 use crate::phoenix_literal::{phoenix_literal, phoenix_type};
 use crate::phoenix_name::{path, phoenix_column, phoenix_name, phoenix_path};
 use crate::phoenix_view::view_lines;
+use crate::run::run_statement;
 use crate::session::Session;
 use crate::text_rows::text_columns;
 
 /// Rows of text that are handed out at once.
 const ROWS_AT_ONCE: usize = 1_000;
 
-impl Session {
-    /// The statements, table by table as they are read. Each table's rows are of one moment; inside a transaction all are of
-    /// its moment.
-    pub(crate) fn export(&self, export: &Export) -> Result<RowsOutcome, Error> {
-        let context = self.begin();
-        let mut parts = VecDeque::new();
-        match &export.objects {
-            ExportedObjects::Table(name) => {
-                let table = resolve(&*self.catalog(), name)?;
-                if let Some(reason) = refusal(table.def()) {
-                    let text = format!("{} has no form in Phoenix: {reason}", table.def().name);
-                    return Err(Error::new(ErrorCode::NotSupported, text).at(Some(name.span())));
-                }
+/// The statements, table by table as they are read. Each table's rows are of one moment; inside a transaction all are of
+/// its moment.
+pub(crate) fn export(session: &Session, export: &Export) -> Result<RowsOutcome, Error> {
+    let context = session.begin();
+    let mut parts = VecDeque::new();
+    match &export.objects {
+        ExportedObjects::Table(name) => {
+            let table = resolve(&*session.catalog(), name)?;
+            if let Some(reason) = refusal(table.def()) {
+                let text = format!("{} has no form in Phoenix: {reason}", table.def().name);
+                return Err(Error::new(ErrorCode::NotSupported, text).at(Some(name.span())));
+            }
+            parts.push_back(Part::Lines(table_lines(table.def())));
+            parts.push_back(Part::Rows(table.def().clone()));
+        }
+        ExportedObjects::Schema(name) => {
+            if !session.catalog().has_schema(&name.text) {
+                let error = Error::new(ErrorCode::NoSuchSchema, format!("no schema {}", name.text));
+                return Err(error.at(Some(name.span)));
+            }
+            let is_in = |of: &TableName| of.schema.as_ref().is_some_and(|schema| is_same_name(schema, &name.text));
+            export_all(session, Some(&name.text), is_in, &mut parts);
+        }
+        ExportedObjects::All => export_all(session, None, |_| true, &mut parts),
+    }
+    let columns: Arc<[ResultColumn]> = text_columns(&["statement"]).into();
+    let mut rows = ExportRows { session: session.clone(), parts, table: None, lines: VecDeque::new() };
+    let running = Running::new(context, Vec::new(), Vec::new());
+    Ok(RowsOutcome::running(columns, BatchSource::Texts(Box::new(move || rows.next())), running))
+}
+
+fn export_all(session: &Session, schema: Option<&str>, is_in: impl Fn(&TableName) -> bool, parts: &mut VecDeque<Part>) {
+    let catalog = session.catalog();
+    let schemas = catalog.schemas().into_iter().filter(|name| schema.is_none_or(|s| is_same_name(s, name)));
+    let mut lines: Vec<String> =
+        schemas.map(|name| format!("CREATE SCHEMA IF NOT EXISTS {};", phoenix_name(&name))).collect();
+    for sequence in catalog.sequences().iter().filter(|sequence| is_in(&sequence.name)) {
+        lines.push(sequence_text(sequence));
+    }
+    parts.push_back(Part::Lines(lines));
+    // The tables of a session alone are exported if they are named.
+    let is_left_out = |table: &TableDef| schema.is_none() && catalog.is_temporary(table);
+    let is_hidden = |of: &TableDef| of.name.schema.is_none() && catalog.hides(&of.name.name);
+    let reason = |table: &TableDef| match is_hidden(table) && !catalog.is_temporary(table) {
+        true => Some("a temporary table of the connection hides it".to_owned()),
+        false => refusal(table),
+    };
+    let tables = catalog.tables();
+    for table in tables.iter().filter(|table| is_in(&table.def().name) && !is_left_out(table.def())) {
+        match reason(table.def()) {
+            Some(reason) => {
+                parts.push_back(Part::Lines(vec![format!("-- {} is left out: {reason}", table.def().name)]));
+            }
+            None => {
                 parts.push_back(Part::Lines(table_lines(table.def())));
                 parts.push_back(Part::Rows(table.def().clone()));
             }
-            ExportedObjects::Schema(name) => {
-                if !self.catalog().has_schema(&name.text) {
-                    let error = Error::new(ErrorCode::NoSuchSchema, format!("no schema {}", name.text));
-                    return Err(error.at(Some(name.span)));
-                }
-                let is_in = |of: &TableName| of.schema.as_ref().is_some_and(|schema| is_same_name(schema, &name.text));
-                self.export_all(Some(&name.text), is_in, &mut parts);
-            }
-            ExportedObjects::All => self.export_all(None, |_| true, &mut parts),
         }
-        let columns: Arc<[ResultColumn]> = text_columns(&["statement"]).into();
-        let mut rows = ExportRows { session: self.clone(), parts, table: None, lines: VecDeque::new() };
-        let running = Running::new(context, Vec::new(), Vec::new());
-        Ok(RowsOutcome::running(columns, BatchSource::Texts(Box::new(move || rows.next())), running))
     }
-
-    fn export_all(&self, schema: Option<&str>, is_in: impl Fn(&TableName) -> bool, parts: &mut VecDeque<Part>) {
-        let catalog = self.catalog();
-        let schemas = catalog.schemas().into_iter().filter(|name| schema.is_none_or(|s| is_same_name(s, name)));
-        let mut lines: Vec<String> =
-            schemas.map(|name| format!("CREATE SCHEMA IF NOT EXISTS {};", phoenix_name(&name))).collect();
-        for sequence in catalog.sequences().iter().filter(|sequence| is_in(&sequence.name)) {
-            lines.push(sequence_text(sequence));
-        }
-        parts.push_back(Part::Lines(lines));
-        // The tables of a session alone are exported if they are named.
-        let is_left_out = |table: &TableDef| schema.is_none() && catalog.is_temporary(table);
-        let is_hidden = |of: &TableDef| of.name.schema.is_none() && catalog.hides(&of.name.name);
-        let reason = |table: &TableDef| match is_hidden(table) && !catalog.is_temporary(table) {
-            true => Some("a temporary table of the connection hides it".to_owned()),
-            false => refusal(table),
-        };
-        let tables = catalog.tables();
-        for table in tables.iter().filter(|table| is_in(&table.def().name) && !is_left_out(table.def())) {
-            match reason(table.def()) {
-                Some(reason) => {
-                    parts.push_back(Part::Lines(vec![format!("-- {} is left out: {reason}", table.def().name)]));
-                }
-                None => {
-                    parts.push_back(Part::Lines(table_lines(table.def())));
-                    parts.push_back(Part::Rows(table.def().clone()));
-                }
-            }
-        }
-        let views = view_lines(&*catalog, is_in, |table| reason(table).is_none());
-        parts.push_back(Part::Lines(views));
-    }
+    let views = view_lines(&*catalog, is_in, |table| reason(table).is_none());
+    parts.push_back(Part::Lines(views));
 }
 
 /// A part of an export, in the order of the statements.
@@ -159,7 +158,7 @@ impl ExportRows {
         let Statement::Query(query) = parse_one(&text)?.statement else {
             return Err(Error::new(ErrorCode::Bug, "a SELECT was read as another statement"));
         };
-        let Outcome::Rows(rows) = self.session.run_statement(&Statement::Query(query), &[])? else {
+        let Outcome::Rows(rows) = run_statement(&self.session, &Statement::Query(query), &[])? else {
             return Err(Error::new(ErrorCode::Bug, "a query gave no rows"));
         };
         let columns = shown.iter().map(|column| (phoenix_column(def, column), column.ty)).collect();

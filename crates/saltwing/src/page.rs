@@ -12,7 +12,7 @@ use saltwing_types::{ErrorCode, Value, ViewDef};
 use crate::outcome::{BatchSource, Outcome, RowsOutcome, Running};
 use crate::page_token::{Identity, NextPage, identity_of, position};
 use crate::params::Params as GivenParams;
-use crate::run::QueryRun;
+use crate::run::{QueryRun, run_query};
 use crate::session::{Session, rows_of};
 use crate::subqueries::QueryPlan;
 use crate::{Error, Rows, Stats};
@@ -39,47 +39,29 @@ impl<R> Page<R> {
     }
 }
 
-impl Session {
-    /// Runs a query for the page behind the one of the token.
-    pub(crate) fn query_page(&self, sql: &str, params: GivenParams, token: Option<&str>) -> Result<RowsOutcome, Error> {
-        let known = self.cached(sql)?;
-        let parsed = &known.parsed;
-        let outcome = self.run_as(&known, |session| {
-            let query = match &parsed.statement {
-                Statement::Query(query) if query.after.is_none() => query,
-                Statement::Query(_) => {
-                    return Err(bad_token("the statement has AFTER already, and a page has one token", None));
-                }
-                _ => return Err(Error::new(ErrorCode::Syntax, "the statement gives no pages, only a query does")),
-            };
-            let token = token.map_or(AfterToken::None, |token| AfterToken::Text(token.to_owned()));
-            let after = Some(After { token, span: query.span });
-            let values = params.values(&parsed.parameters, known.parameter_count)?;
-            session.run_query(&QueryStatement { after, ..query.clone() }, &values).map(Outcome::Rows)
-        })?;
-        rows_of(outcome)
-    }
-
-    /// Starts the page of a planned query, whose access was judged.
-    pub(crate) fn start_page(
-        &self,
-        plan: &QueryPlan,
-        (run, views): (&QueryRun<'_>, &[Arc<ViewDef>]),
-        after: &After,
-        context: saltwing_access::ScanContext,
-    ) -> Result<RowsOutcome, Error> {
-        let select = page_plan(plan, after)?;
-        let identity = identity((run, views), select);
-        let position = match given_token(after, run.params)? {
-            None => None,
-            Some(text) => Some(position(identity, &text).map_err(|why| bad_token(why, Some(after)))?),
+/// Runs a query for the page behind the one of the token.
+pub(crate) fn query_page(
+    session: &Session,
+    sql: &str,
+    params: GivenParams,
+    token: Option<&str>,
+) -> Result<RowsOutcome, Error> {
+    let known = session.cached(sql)?;
+    let parsed = &known.parsed;
+    let outcome = session.run_as(&known, |session| {
+        let query = match &parsed.statement {
+            Statement::Query(query) if query.after.is_none() => query,
+            Statement::Query(_) => {
+                return Err(bad_token("the statement has AFTER already, and a page has one token", None));
+            }
+            _ => return Err(Error::new(ErrorCode::Syntax, "the statement gives no pages, only a query does")),
         };
-        let notices = select.access().judge()?.into_iter().collect();
-        let rows = PageRows::start(select, run.snapshot.clone(), position.as_ref(), context.clone())?;
-        let page = Some(NextPage::new(identity, rows.end()));
-        let running = Running { warnings: Some(self.warnings()), page, ..Running::of_scan(context, notices) };
-        Ok(RowsOutcome::running(select.columns().clone(), BatchSource::Page(Box::new(rows)), running))
-    }
+        let token = token.map_or(AfterToken::None, |token| AfterToken::Text(token.to_owned()));
+        let after = Some(After { token, span: query.span });
+        let values = params.values(&parsed.parameters, known.parameter_count)?;
+        run_query(session, &QueryStatement { after, ..query.clone() }, &values).map(Outcome::Rows)
+    })?;
+    rows_of(outcome)
 }
 
 /// The plan, if its rows come one for one from one table in the order in which they are stored.
@@ -139,4 +121,27 @@ fn identity((run, views): (&QueryRun<'_>, &[Arc<ViewDef>]), select: &SelectPlan)
     let order = access.access().order.as_str();
     let key = access.index().map_or(table.def().id, |index| index.def().id);
     identity_of(&format!("{} {} {order}\n{query}", key.0, table.version()))
+}
+
+impl QueryRun<'_> {
+    /// Starts the page of a planned query, whose access was judged.
+    pub(crate) fn start_page(
+        &self,
+        plan: &QueryPlan,
+        views: &[Arc<ViewDef>],
+        after: &After,
+        context: saltwing_access::ScanContext,
+    ) -> Result<RowsOutcome, Error> {
+        let select = page_plan(plan, after)?;
+        let identity = identity((self, views), select);
+        let position = match given_token(after, self.params)? {
+            None => None,
+            Some(text) => Some(position(identity, &text).map_err(|why| bad_token(why, Some(after)))?),
+        };
+        let notices = select.access().judge()?.into_iter().collect();
+        let rows = PageRows::start(select, self.snapshot.clone(), position.as_ref(), context.clone())?;
+        let page = Some(NextPage::new(identity, rows.end()));
+        let running = Running { warnings: Some(self.session.warnings()), page, ..Running::of_scan(context, notices) };
+        Ok(RowsOutcome::running(select.columns().clone(), BatchSource::Page(Box::new(rows)), running))
+    }
 }

@@ -131,44 +131,42 @@ scalar_functions! {
     (A B C D E F)
 }
 
-impl Session {
-    fn register_function<A>(
-        &self,
-        name: &str,
-        volatility: Volatility,
-        function: impl ScalarFunction<A>,
-    ) -> Result<(), Error> {
-        fn parts<A, F: ScalarFunction<A>>(function: F) -> (Vec<SqlType>, SqlType, Compute) {
-            (F::PARAMETERS.to_vec(), F::RESULT, Arc::new(move |values| function.call(values)))
-        }
-        let name = name.to_lowercase();
-        if quote_name(&name) != name {
-            return Err(Error::new(ErrorCode::BadArgument, format!("{name:?} is no name of a function")));
-        }
-        let (parameters, result, compute) = parts(function);
-        let registered = RegisteredFunction { name, parameters, result, volatility, compute };
-        Ok(self.shared().engine.register_function(registered)?)
+fn register_function<A>(
+    session: &Session,
+    name: &str,
+    volatility: Volatility,
+    function: impl ScalarFunction<A>,
+) -> Result<(), Error> {
+    fn parts<A, F: ScalarFunction<A>>(function: F) -> (Vec<SqlType>, SqlType, Compute) {
+        (F::PARAMETERS.to_vec(), F::RESULT, Arc::new(move |values| function.call(values)))
     }
+    let name = name.to_lowercase();
+    if quote_name(&name) != name {
+        return Err(Error::new(ErrorCode::BadArgument, format!("{name:?} is no name of a function")));
+    }
+    let (parameters, result, compute) = parts(function);
+    let registered = RegisteredFunction { name, parameters, result, volatility, compute };
+    Ok(session.shared().engine.register_function(registered)?)
+}
 
-    fn register_arrow(&self, name: &str, schema: &SchemaRef, batches: &[RecordBatch]) -> Result<(), Error> {
-        let columns = columns_of(schema)?;
-        let fields = columns.iter().zip(schema.fields());
-        let fields = fields.map(|(ty, field)| Field::new(field.name(), arrow_type(*ty), field.is_nullable()));
-        let stored = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
-        let convert = |batch: &RecordBatch| {
-            if batch.schema_ref().fields() != schema.fields() {
-                return Err(Error::new(ErrorCode::TypeMismatch, "the batches have different columns"));
-            }
-            let columns = batch.columns().iter().zip(&columns);
-            let columns = columns.map(|(column, ty)| converted(column, *ty).map_err(|(_, error)| error));
-            let columns = columns.collect::<Result<Vec<_>, _>>()?;
-            let batch = RecordBatch::try_new(stored.clone(), columns);
-            batch.map_err(|error| Error::new(ErrorCode::TypeMismatch, error.to_string()))
-        };
-        let batches = batches.iter().map(convert).collect::<Result<Vec<_>, Error>>()?;
-        let table = ArrowTable { name: name.to_owned(), schema: stored.clone(), rows: ArrowRows::Batches(batches) };
-        Ok(self.shared().catalog.register_arrow(table)?)
-    }
+fn register_arrow(session: &Session, name: &str, schema: &SchemaRef, batches: &[RecordBatch]) -> Result<(), Error> {
+    let columns = columns_of(schema)?;
+    let fields = columns.iter().zip(schema.fields());
+    let fields = fields.map(|(ty, field)| Field::new(field.name(), arrow_type(*ty), field.is_nullable()));
+    let stored = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+    let convert = |batch: &RecordBatch| {
+        if batch.schema_ref().fields() != schema.fields() {
+            return Err(Error::new(ErrorCode::TypeMismatch, "the batches have different columns"));
+        }
+        let columns = batch.columns().iter().zip(&columns);
+        let columns = columns.map(|(column, ty)| converted(column, *ty).map_err(|(_, error)| error));
+        let columns = columns.collect::<Result<Vec<_>, _>>()?;
+        let batch = RecordBatch::try_new(stored.clone(), columns);
+        batch.map_err(|error| Error::new(ErrorCode::TypeMismatch, error.to_string()))
+    };
+    let batches = batches.iter().map(convert).collect::<Result<Vec<_>, Error>>()?;
+    let table = ArrowTable { name: name.to_owned(), schema: stored.clone(), rows: ArrowRows::Batches(batches) };
+    Ok(session.shared().catalog.register_arrow(table)?)
 }
 
 /// The SQL types of the columns.
@@ -224,7 +222,7 @@ impl blocking::Connection {
         volatility: Volatility,
         function: impl ScalarFunction<A>,
     ) -> Result<(), Error> {
-        self.session.register_function(name, volatility, function)
+        register_function(&self.session, name, volatility, function)
     }
 
     /// Gives Arrow batches a name by which queries read them as a table, for all connections of the database until it is closed.
@@ -253,7 +251,7 @@ impl blocking::Connection {
     /// # Errors
     /// `duplicate_table` for the name of a stored table; `not_supported` for a type that SQL lacks; `duplicate_column`.
     pub fn register_arrow(&self, name: &str, schema: &SchemaRef, batches: &[RecordBatch]) -> Result<(), Error> {
-        self.session.register_arrow(name, schema, batches)
+        register_arrow(&self.session, name, schema, batches)
     }
 
     /// Removes a table of [`Connection::register_arrow`](blocking::Connection::register_arrow).
@@ -276,7 +274,7 @@ impl Connection {
         volatility: Volatility,
         function: impl ScalarFunction<A>,
     ) -> Result<(), Error> {
-        self.session.register_function(name, volatility, function)
+        register_function(&self.session, name, volatility, function)
     }
 
     /// As [`blocking::Connection::register_arrow`].
@@ -284,7 +282,7 @@ impl Connection {
     /// # Errors
     /// As there.
     pub fn register_arrow(&self, name: &str, schema: &SchemaRef, batches: &[RecordBatch]) -> Result<(), Error> {
-        self.session.register_arrow(name, schema, batches)
+        register_arrow(&self.session, name, schema, batches)
     }
 
     /// As [`blocking::Connection::unregister_arrow`].

@@ -20,7 +20,7 @@ use crate::explain::Explained;
 use crate::group_rows::Reading;
 use crate::kept_plan::{KeptPlan, PlanSlot};
 use crate::outcome::{BatchSource, RowsOutcome, Running};
-use crate::run::{Purpose, QueryRun};
+use crate::run::{Purpose, QueryRun, query_run_on};
 use crate::session::Session;
 
 /// Batches that wait for a reader.
@@ -49,153 +49,79 @@ impl From<RelationalError> for Error {
     }
 }
 
-impl Session {
-    /// Runs a query by the plan that is kept for it; `None` where there is none, and it must be planned from its text.
-    ///
-    /// A query with parameters is planned to be kept when it runs for the second time, one without at once.
-    pub(crate) fn run_kept(
-        &self,
-        statement: &QueryStatement,
-        values: &[Value],
-        kept: &KeptPlan,
-    ) -> Result<Option<RowsOutcome>, Error> {
-        let ((snapshot, catalog), context) = (self.moment()?, self.begin());
-        let version = catalog.version();
-        let template = match kept.of(version) {
-            Some(PlanSlot::Template(template)) => template,
-            Some(PlanSlot::Never) => return Ok(None),
-            None if !values.is_empty() => {
-                kept.put(version, PlanSlot::SeenOnce);
-                return Ok(None);
-            }
-            None | Some(PlanSlot::SeenOnce) => {
-                let run = self.query_run_on(snapshot.clone(), statement, Params::Open, &context)?;
-                let version = run.catalog.version();
-                let Some(template) = self.template(&run, values, context.clone()) else {
-                    // Planning may have been stopped: that says nothing about the plan.
-                    context.check()?;
-                    kept.put(version, PlanSlot::Never);
-                    return Ok(None);
-                };
-                let template = Arc::new(template);
-                kept.put(version, PlanSlot::Template(template.clone()));
-                template
-            }
-        };
-        let guard = self.guard_of(statement, &*catalog);
-        let binding = Binding { values, snapshot, context: context.clone(), guard: &guard };
-        match template.bind(binding)? {
-            Some(planned) => self.start_relational(&RelationalPlan(Arc::new(planned)), context).map(Some),
-            None => {
-                // The template does not fit these tables or values, and probably not those of the next runs either.
-                kept.put(version, PlanSlot::SeenOnce);
-                Ok(None)
-            }
-        }
-    }
-
-    /// The plan of a query for all its runs, made with an eye to these values.
-    fn template(&self, run: &QueryRun<'_>, values: &[Value], context: ScanContext) -> Option<Template> {
-        if run.files.is_some() {
-            return None;
-        }
-        // A subquery that runs first has a different value each time, and so has the time at which a table is read.
-        let root = self.bound(run).ok().filter(|root| root.subqueries.is_empty() && !root.reads_past())?;
-        let mode = PlanMode { mode: Mode::Keep, samples: values };
-        self.plan_in((run, root.query), context, mode).ok()?.into_template()
-    }
-
-    pub(crate) fn start_relational(&self, plan: &RelationalPlan, context: ScanContext) -> Result<RowsOutcome, Error> {
-        let RelationalPlan(planned) = plan;
-        let columns = planned.columns().into();
-        let notices = planned.warnings().to_vec();
-        let counters = planned.counters();
-        let source = BatchSource::Channel(self.pump(planned.clone())?);
-        let running = Running { warnings: Some(self.warnings()), ..Running::new(context, counters, notices) };
-        Ok(RowsOutcome::running(columns, source, running))
-    }
-
-    /// The plan of a query whose parameters have no values; `None` if it cannot be planned without them.
-    ///
-    /// # Errors
-    /// What is wrong with the query whatever its values are. Without a value a parameter may have no type: an error that
-    /// may come from that shows when the query runs.
-    pub(crate) fn judge_relational(
-        &self,
-        query: (&QueryRun<'_>, BoundQuery),
-        context: ScanContext,
-        purpose: Purpose,
-        has_parameters: bool,
-    ) -> Result<Option<RelationalPlan>, Error> {
-        match self.plan_relational(query, context, purpose) {
-            Err(error) if !has_parameters || is_known_before_values(error.code()) => Err(error),
-            planned => Ok(planned.ok()),
-        }
-    }
-
-    pub(crate) fn plan_relational(
-        &self,
-        query: (&QueryRun<'_>, BoundQuery),
-        context: ScanContext,
-        purpose: Purpose,
-    ) -> Result<RelationalPlan, Error> {
-        let mode = if purpose == Purpose::Explain { Mode::Explain } else { Mode::Execute };
-        let planned = self.plan_in(query, context, PlanMode { mode, samples: &[] })?;
-        Ok(RelationalPlan(Arc::new(planned)))
-    }
-
-    /// Runs a query whose groups the direct path has no memory for; `None` if this engine does not run it.
-    pub(crate) fn read_again(
-        &self,
-        query: (&QueryRun<'_>, BoundQuery),
-        context: ScanContext,
-    ) -> Result<Option<Reading>, Error> {
-        let Ok(RelationalPlan(planned)) = self.plan_relational(query, context.clone(), Purpose::Execute) else {
-            context.check()?;
+/// Runs a query by the plan that is kept for it; `None` where there is none, and it must be planned from its text.
+///
+/// A query with parameters is planned to be kept when it runs for the second time, one without at once.
+pub(crate) fn run_kept(
+    session: &Session,
+    statement: &QueryStatement,
+    values: &[Value],
+    kept: &KeptPlan,
+) -> Result<Option<RowsOutcome>, Error> {
+    let ((snapshot, catalog), context) = (session.moment()?, session.begin());
+    let version = catalog.version();
+    let template = match kept.of(version) {
+        Some(PlanSlot::Template(template)) => template,
+        Some(PlanSlot::Never) => return Ok(None),
+        None if !values.is_empty() => {
+            kept.put(version, PlanSlot::SeenOnce);
             return Ok(None);
-        };
-        let counters = planned.counters();
-        Ok(Some(Reading { batches: self.pump(planned)?, counters }))
+        }
+        None | Some(PlanSlot::SeenOnce) => {
+            let run = query_run_on(session, snapshot.clone(), statement, Params::Open, &context)?;
+            let version = run.catalog.version();
+            let Some(template) = run.template(values, context.clone()) else {
+                // Planning may have been stopped: that says nothing about the plan.
+                context.check()?;
+                kept.put(version, PlanSlot::Never);
+                return Ok(None);
+            };
+            let template = Arc::new(template);
+            kept.put(version, PlanSlot::Template(template.clone()));
+            template
+        }
+    };
+    let guard = session.guard_of(statement, &*catalog);
+    let binding = Binding { values, snapshot, context: context.clone(), guard: &guard };
+    match template.bind(binding)? {
+        Some(planned) => start_relational(session, &RelationalPlan(Arc::new(planned)), context).map(Some),
+        None => {
+            // The template does not fit these tables or values, and probably not those of the next runs either.
+            kept.put(version, PlanSlot::SeenOnce);
+            Ok(None)
+        }
     }
+}
 
-    fn plan_in(
-        &self,
-        (run, query): (&QueryRun<'_>, BoundQuery),
-        context: ScanContext,
-        mode: PlanMode<'_>,
-    ) -> Result<Planned, Error> {
-        check_plan_budget(&run.statement.query)?;
-        let shared = self.shared();
-        let PlanMode { mode, samples } = mode;
-        let settings = self.settings();
-        let recursion =
-            RecursionLimits { rounds_max: settings.recursion_rounds_max, rows_max: settings.recursion_rows_max };
-        Ok(shared.engine.plan(QueryRequest {
-            query,
-            catalog: run.catalog.clone(),
-            snapshot: run.snapshot.clone(),
-            context,
-            guard: run.guard.clone(),
-            samples: samples.to_vec(),
-            recursion,
-            mode,
-            now_ms: run.now_ms,
-        })?)
-    }
+pub(crate) fn start_relational(
+    session: &Session,
+    plan: &RelationalPlan,
+    context: ScanContext,
+) -> Result<RowsOutcome, Error> {
+    let RelationalPlan(planned) = plan;
+    let columns = planned.columns().into();
+    let notices = planned.warnings().to_vec();
+    let counters = planned.counters();
+    let source = BatchSource::Channel(pump(session, planned.clone())?);
+    let running = Running { warnings: Some(session.warnings()), ..Running::new(context, counters, notices) };
+    Ok(RowsOutcome::running(columns, source, running))
+}
 
-    /// Runs a plan on the library's threads; batches wait in the channel for their reader.
-    fn pump(&self, planned: Arc<Planned>) -> Result<async_channel::Receiver<Result<RecordBatch, Error>>, Error> {
-        let (sender, receiver) = async_channel::bounded(BATCHES_AHEAD);
-        self.shared().pools.engine()?.spawn(async move {
-            let rows = AssertUnwindSafe(send_batches(planned, &sender));
-            // Without an error the reader would take the rows so far for all of them.
-            if rows.catch_unwind().await.is_err() {
-                let error = Error::new(ErrorCode::Bug, "the relational engine panicked while it ran the query");
-                let _ = sender.send(Err(error)).await;
-            }
-        });
-        Ok(receiver)
-    }
+/// Runs a plan on the library's threads; batches wait in the channel for their reader.
+fn pump(
+    session: &Session,
+    planned: Arc<Planned>,
+) -> Result<async_channel::Receiver<Result<RecordBatch, Error>>, Error> {
+    let (sender, receiver) = async_channel::bounded(BATCHES_AHEAD);
+    session.shared().pools.engine()?.spawn(async move {
+        let rows = AssertUnwindSafe(send_batches(planned, &sender));
+        // Without an error the reader would take the rows so far for all of them.
+        if rows.catch_unwind().await.is_err() {
+            let error = Error::new(ErrorCode::Bug, "the relational engine panicked while it ran the query");
+            let _ = sender.send(Err(error)).await;
+        }
+    });
+    Ok(receiver)
 }
 
 /// Sends the batches of a plan, the last one an error if it fails. A reader that is gone needs no error.
@@ -251,5 +177,77 @@ impl RelationalPlan {
     pub(crate) fn explained(&self, ran: bool) -> Explained {
         let (reports, plan) = (self.0.accesses(ran), Some(self.0.plan_text()));
         Explained { executor: "datafusion", direct: None, reports, plan, effects: Vec::new(), subqueries: Vec::new() }
+    }
+}
+
+impl QueryRun<'_> {
+    /// The plan of a query for all its runs, made with an eye to these values.
+    fn template(&self, values: &[Value], context: ScanContext) -> Option<Template> {
+        if self.files.is_some() {
+            return None;
+        }
+        // A subquery that runs first has a different value each time, and so has the time at which a table is read.
+        let root = self.bound().ok().filter(|root| root.subqueries.is_empty() && !root.reads_past())?;
+        let mode = PlanMode { mode: Mode::Keep, samples: values };
+        self.plan_in(root.query, context, mode).ok()?.into_template()
+    }
+
+    /// The plan of a query whose parameters have no values; `None` if it cannot be planned without them.
+    ///
+    /// # Errors
+    /// What is wrong with the query whatever its values are. Without a value a parameter may have no type: an error that
+    /// may come from that shows when the query runs.
+    pub(crate) fn judge_relational(
+        &self,
+        query: BoundQuery,
+        context: ScanContext,
+        purpose: Purpose,
+        has_parameters: bool,
+    ) -> Result<Option<RelationalPlan>, Error> {
+        match self.plan_relational(query, context, purpose) {
+            Err(error) if !has_parameters || is_known_before_values(error.code()) => Err(error),
+            planned => Ok(planned.ok()),
+        }
+    }
+
+    pub(crate) fn plan_relational(
+        &self,
+        query: BoundQuery,
+        context: ScanContext,
+        purpose: Purpose,
+    ) -> Result<RelationalPlan, Error> {
+        let mode = if purpose == Purpose::Explain { Mode::Explain } else { Mode::Execute };
+        let planned = self.plan_in(query, context, PlanMode { mode, samples: &[] })?;
+        Ok(RelationalPlan(Arc::new(planned)))
+    }
+
+    /// Runs a query whose groups the direct path has no memory for; `None` if this engine does not self it.
+    pub(crate) fn read_again(&self, query: BoundQuery, context: ScanContext) -> Result<Option<Reading>, Error> {
+        let Ok(RelationalPlan(planned)) = self.plan_relational(query, context.clone(), Purpose::Execute) else {
+            context.check()?;
+            return Ok(None);
+        };
+        let counters = planned.counters();
+        Ok(Some(Reading { batches: pump(self.session, planned)?, counters }))
+    }
+
+    fn plan_in(&self, query: BoundQuery, context: ScanContext, mode: PlanMode<'_>) -> Result<Planned, Error> {
+        check_plan_budget(&self.statement.query)?;
+        let shared = self.session.shared();
+        let PlanMode { mode, samples } = mode;
+        let settings = self.session.settings();
+        let recursion =
+            RecursionLimits { rounds_max: settings.recursion_rounds_max, rows_max: settings.recursion_rows_max };
+        Ok(shared.engine.plan(QueryRequest {
+            query,
+            catalog: self.catalog.clone(),
+            snapshot: self.snapshot.clone(),
+            context,
+            guard: self.guard.clone(),
+            samples: samples.to_vec(),
+            recursion,
+            mode,
+            now_ms: self.now_ms,
+        })?)
     }
 }

@@ -8,61 +8,61 @@ use saltwing_types::{ErrorCode, Span};
 
 use crate::Error;
 use crate::outcome::{ExecResult, Outcome};
+use crate::run::writable;
+use crate::sequences::default_that_uses;
 use crate::session::Session;
 
-impl Session {
-    pub(crate) fn run_drop_table(&self, drop: &DropObjects) -> Result<Outcome, Error> {
-        self.writable()?;
-        let names = given(&drop.names);
-        let left = self.own.catalog.drop_tables(&listed(drop, &names)).map_err(placed(&drop.names))?;
-        Ok(spaces_come_later(&drop.names, &left))
-    }
+pub(crate) fn run_drop_table(session: &Session, drop: &DropObjects) -> Result<Outcome, Error> {
+    writable(session)?;
+    let names = given(&drop.names);
+    let left = session.own.catalog.drop_tables(&listed(drop, &names)).map_err(placed(&drop.names))?;
+    Ok(spaces_come_later(&drop.names, &left))
+}
 
-    pub(crate) fn run_truncate(&self, tables: &[TableRef]) -> Result<Outcome, Error> {
-        self.writable()?;
-        self.begin().check()?;
-        let catalog = self.catalog();
-        for name in tables {
-            // Tells what is wrong with the name better than the change does.
-            resolve(&*catalog, name)?;
+pub(crate) fn run_truncate(session: &Session, tables: &[TableRef]) -> Result<Outcome, Error> {
+    writable(session)?;
+    session.begin().check()?;
+    let catalog = session.catalog();
+    for name in tables {
+        // Tells what is wrong with the name better than the change does.
+        resolve(&*catalog, name)?;
+    }
+    let left = session.own.catalog.truncate_tables(&given(tables)).map_err(placed(tables))?;
+    Ok(spaces_come_later(tables, &left))
+}
+
+pub(crate) fn run_drop_view(session: &Session, drop: &DropObjects) -> Result<Outcome, Error> {
+    writable(session)?;
+    let names = given(&drop.names);
+    session.shared().catalog.drop_views(&listed(drop, &names)).map_err(placed(&drop.names))?;
+    Ok(ExecResult::default().into())
+}
+
+pub(crate) fn run_drop_sequence(session: &Session, drop: &DropSequence) -> Result<Outcome, Error> {
+    writable(session)?;
+    let catalog = &session.shared().catalog;
+    for it in &drop.names {
+        let (schema, name) = it.parts();
+        if let Ok(def) = catalog.snapshot().sequence(schema, name)
+            && let Some(column) = default_that_uses(session, &def)?
+        {
+            let text = format!("the DEFAULT of {column} takes values of sequence {}", def.name);
+            return Err(Error::new(ErrorCode::InvalidDefinition, text).at(Some(it.span())));
         }
-        let left = self.own.catalog.truncate_tables(&given(tables)).map_err(placed(tables))?;
-        Ok(spaces_come_later(tables, &left))
     }
+    let names = given(&drop.names);
+    let list = DropList { names: &names, if_exists: drop.if_exists, dependents: Dependents::Refuse };
+    catalog.drop_sequences(&list).map_err(placed(&drop.names))?;
+    Ok(ExecResult::default().into())
+}
 
-    pub(crate) fn run_drop_view(&self, drop: &DropObjects) -> Result<Outcome, Error> {
-        self.writable()?;
-        let names = given(&drop.names);
-        self.shared().catalog.drop_views(&listed(drop, &names)).map_err(placed(&drop.names))?;
-        Ok(ExecResult::default().into())
-    }
-
-    pub(crate) fn run_drop_sequence(&self, drop: &DropSequence) -> Result<Outcome, Error> {
-        self.writable()?;
-        let catalog = &self.shared().catalog;
-        for it in &drop.names {
-            let (schema, name) = it.parts();
-            if let Ok(def) = catalog.snapshot().sequence(schema, name)
-                && let Some(column) = self.default_that_uses(&def)?
-            {
-                let text = format!("the DEFAULT of {column} takes values of sequence {}", def.name);
-                return Err(Error::new(ErrorCode::InvalidDefinition, text).at(Some(it.span())));
-            }
-        }
-        let names = given(&drop.names);
-        let list = DropList { names: &names, if_exists: drop.if_exists, dependents: Dependents::Refuse };
-        catalog.drop_sequences(&list).map_err(placed(&drop.names))?;
-        Ok(ExecResult::default().into())
-    }
-
-    pub(crate) fn run_drop_schema(&self, drop: &DropSchema) -> Result<Outcome, Error> {
-        self.writable()?;
-        let names: Vec<GivenName<'_>> = drop.names.iter().map(|name| (None, name.text.as_str())).collect();
-        let list = DropList { names: &names, if_exists: drop.if_exists, dependents: Dependents::Refuse };
-        let span = |place: usize| drop.names.get(place).map(|name| name.span);
-        self.shared().catalog.drop_schemas(&list).map_err(|error| placed_at(error, span))?;
-        Ok(ExecResult::default().into())
-    }
+pub(crate) fn run_drop_schema(session: &Session, drop: &DropSchema) -> Result<Outcome, Error> {
+    writable(session)?;
+    let names: Vec<GivenName<'_>> = drop.names.iter().map(|name| (None, name.text.as_str())).collect();
+    let list = DropList { names: &names, if_exists: drop.if_exists, dependents: Dependents::Refuse };
+    let span = |place: usize| drop.names.get(place).map(|name| name.span);
+    session.shared().catalog.drop_schemas(&list).map_err(|error| placed_at(error, span))?;
+    Ok(ExecResult::default().into())
 }
 
 fn given(names: &[TableRef]) -> Vec<GivenName<'_>> {

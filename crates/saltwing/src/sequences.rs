@@ -22,8 +22,9 @@ use crate::Error;
 use crate::computed::assigned;
 use crate::outcome::{BatchMap, BatchSource, ExecResult, MappedRows, Outcome, RowsOutcome, Running};
 use crate::page::check_page;
-use crate::run::QueryRun;
+use crate::run::{QueryRun, writable};
 use crate::session::{CurrentValues, Session};
+use crate::show::names_shown;
 use crate::text_rows::TextRow;
 
 /// The sequences of which each row of a statement takes values.
@@ -133,141 +134,115 @@ impl Sequencing {
     }
 }
 
-impl Session {
-    /// Looks the sequences up as they are now, whatever the transaction sees.
-    pub(crate) fn sequence_values(&self, uses: &SequenceUses, params: Params<'_>) -> Result<SequenceValues, Error> {
-        let catalog = self.shared().catalog.clone();
-        let snapshot = catalog.snapshot();
-        let mut draws = Vec::new();
-        for it in uses.iter() {
-            let span = it.name.span();
-            let (schema, name) = it.name.parts();
-            let def = snapshot.sequence(schema, name).map_err(|error| Error::from(error).at(Some(span)))?;
-            let action = it.action(params)?;
-            if action != SequenceAction::Repeat {
-                self.may_take_values().map_err(|error| error.at(Some(span)))?;
-            }
-            if def.cycles && matches!(action, SequenceAction::Take(2..)) {
-                let text = format!("sequence {} cycles, so several of its values may not follow each other", def.name);
-                let error = Error::new(ErrorCode::NotSupported, text).with_phoenix(Some(1216));
-                return Err(error.at(Some(span)).with_help(Some("take them one by one with NEXT VALUE FOR")));
-            }
-            draws.push(Draw { def, action, span });
+/// Looks the sequences up as they are now, whatever the transaction sees.
+pub(crate) fn sequence_values(
+    session: &Session,
+    uses: &SequenceUses,
+    params: Params<'_>,
+) -> Result<SequenceValues, Error> {
+    let catalog = session.shared().catalog.clone();
+    let snapshot = catalog.snapshot();
+    let mut draws = Vec::new();
+    for it in uses.iter() {
+        let span = it.name.span();
+        let (schema, name) = it.name.parts();
+        let def = snapshot.sequence(schema, name).map_err(|error| Error::from(error).at(Some(span)))?;
+        let action = it.action(params)?;
+        if action != SequenceAction::Repeat {
+            may_take_values(session).map_err(|error| error.at(Some(span)))?;
         }
-        Ok(SequenceValues { catalog, current: self.current_values.clone(), draws })
+        if def.cycles && matches!(action, SequenceAction::Take(2..)) {
+            let text = format!("sequence {} cycles, so several of its values may not follow each other", def.name);
+            let error = Error::new(ErrorCode::NotSupported, text).with_phoenix(Some(1216));
+            return Err(error.at(Some(span)).with_help(Some("take them one by one with NEXT VALUE FOR")));
+        }
+        draws.push(Draw { def, action, span });
     }
+    Ok(SequenceValues { catalog, current: session.current_values.clone(), draws })
+}
 
-    fn may_take_values(&self) -> Result<(), Error> {
-        self.writable()?;
-        match self.is_within_read_only() {
-            true => {
-                Err(Error::new(ErrorCode::ReadOnly, "the transaction is READ ONLY: it takes no values of sequences"))
-            }
-            false => Ok(()),
+fn may_take_values(session: &Session) -> Result<(), Error> {
+    writable(session)?;
+    match session.is_within_read_only() {
+        true => Err(Error::new(ErrorCode::ReadOnly, "the transaction is READ ONLY: it takes no values of sequences")),
+        false => Ok(()),
+    }
+}
+
+/// Puts values of sequences into their places in rows to be written.
+pub(crate) fn fill_sequences(
+    session: &Session,
+    target: &UpsertTarget,
+    rows: &mut [Vec<Value>],
+    sequenced: &[SequencedRow],
+    params: &[Value],
+) -> Result<(), Error> {
+    let def = target.table.def();
+    for it in sequenced {
+        let values = sequence_values(session, &it.uses, Params::Given(params))?.of_row()?;
+        for (place, expr) in &it.values {
+            let column = target.columns.get(*place).and_then(|&column| target.column(column));
+            let to = rows.get_mut(it.row).and_then(|row| row.get_mut(*place));
+            let (Some(column), Some(to)) = (column, to) else {
+                return Err(Error::new(ErrorCode::Bug, "a value of a sequence has no place in its row"));
+            };
+            *to = assigned(eval::eval(expr, &values)?, column, def)?;
         }
     }
+    Ok(())
+}
 
-    /// Starts a query whose rows take values of sequences.
-    pub(crate) fn start_sequenced(&self, run: QueryRun<'_>, context: ScanContext) -> Result<RowsOutcome, Error> {
-        check_page(&run.statement)?;
-        let sequenced = sequenced_query(&run.statement)?;
-        let values = self.sequence_values(&sequenced.uses, run.params)?;
-        let rows = match sequenced.is_of_one_row() {
-            true => one_row(&sequenced, context)?,
-            false => {
-                let statement = Cow::Owned(sequenced.query.clone());
-                self.start_run(QueryRun { statement, ..run.clone() }, context)?
-            }
-        };
-        let outputs = sequenced.outputs(&rows.columns, run.params)?;
-        let columns: Arc<[ResultColumn]> = result_columns(&outputs).into();
-        let fields = result_schema(&columns);
-        let output = |(OutputColumn { expr, .. }, field): (OutputColumn, &Arc<Field>)| match expr {
-            Expr::Column(column) if column.index < rows.columns.len() => SequencedOutput::Column(column.index),
-            expr => SequencedOutput::Computed(Box::new(Evaluator::new(expr)), Field::clone(field)),
-        };
-        let outputs = outputs.into_iter().zip(fields.fields()).map(output).collect();
-        let sequencing = Sequencing { values, outputs };
-        let map: BatchMap = Box::new(move |batch| sequencing.batch(batch));
-        let source = MappedRows { rows: rows.source, columns: rows.columns, map };
-        Ok(RowsOutcome { columns, source: BatchSource::Mapped(Box::new(source)), ..rows })
+pub(crate) fn run_create_sequence(session: &Session, create: &CreateSequence) -> Result<Outcome, Error> {
+    writable(session)?;
+    let def = create_sequence(create)?;
+    let position = def.beginning();
+    match session.shared().catalog.create_sequence(def, position) {
+        Err(CatalogError::DuplicateSequence { .. }) if create.if_not_exists => {}
+        created => created.map_err(|error| Error::from(error).at(Some(create.name.span())))?,
     }
+    Ok(ExecResult::default().into())
+}
 
-    /// Puts values of sequences into their places in rows to be written.
-    pub(crate) fn fill_sequences(
-        &self,
-        target: &UpsertTarget,
-        rows: &mut [Vec<Value>],
-        sequenced: &[SequencedRow],
-        params: &[Value],
-    ) -> Result<(), Error> {
-        let def = target.table.def();
-        for it in sequenced {
-            let values = self.sequence_values(&it.uses, Params::Given(params))?.of_row()?;
-            for (place, expr) in &it.values {
-                let column = target.columns.get(*place).and_then(|&column| target.column(column));
-                let to = rows.get_mut(it.row).and_then(|row| row.get_mut(*place));
-                let (Some(column), Some(to)) = (column, to) else {
-                    return Err(Error::new(ErrorCode::Bug, "a value of a sequence has no place in its row"));
-                };
-                *to = assigned(eval::eval(expr, &values)?, column, def)?;
-            }
-        }
-        Ok(())
+pub(crate) fn run_alter_sequence(session: &Session, alter: &AlterSequence) -> Result<Outcome, Error> {
+    writable(session)?;
+    let (schema, name) = alter.name.parts();
+    let change = |def, position| alter_sequence(alter, def, position).map_err(Error::from);
+    let altered = session.shared().catalog.alter_sequence(schema, name, change);
+    if !(alter.if_exists && altered.as_ref().is_err_and(is_missing)) {
+        altered.map_err(|error| error.at(Some(alter.name.span())))?;
     }
+    Ok(ExecResult::default().into())
+}
 
-    pub(crate) fn run_create_sequence(&self, create: &CreateSequence) -> Result<Outcome, Error> {
-        self.writable()?;
-        let def = create_sequence(create)?;
-        let position = def.beginning();
-        match self.shared().catalog.create_sequence(def, position) {
-            Err(CatalogError::DuplicateSequence { .. }) if create.if_not_exists => {}
-            created => created.map_err(|error| Error::from(error).at(Some(create.name.span())))?,
-        }
-        Ok(ExecResult::default().into())
-    }
-
-    pub(crate) fn run_alter_sequence(&self, alter: &AlterSequence) -> Result<Outcome, Error> {
-        self.writable()?;
-        let (schema, name) = alter.name.parts();
-        let change = |def, position| alter_sequence(alter, def, position).map_err(Error::from);
-        let altered = self.shared().catalog.alter_sequence(schema, name, change);
-        if !(alter.if_exists && altered.as_ref().is_err_and(is_missing)) {
-            altered.map_err(|error| error.at(Some(alter.name.span())))?;
-        }
-        Ok(ExecResult::default().into())
-    }
-
-    /// A column whose DEFAULT takes values of a sequence.
-    pub(crate) fn default_that_uses(&self, def: &SequenceDef) -> Result<Option<String>, Error> {
-        let catalog = self.catalog();
-        for table in catalog.tables() {
-            for column in &table.def().columns {
-                let Some(default) = column.default.as_ref().filter(|default| default.is_of_new_row()) else { continue };
-                let mut uses = SequenceUses::default();
-                uses.of_row(&expr_of(&default.text)?, Params::Given(&[]))?;
-                let is_it = |it: &SequenceUse| {
-                    let (schema, name) = it.name.parts();
-                    catalog.sequence(schema, name).is_ok_and(|used| used.id == def.id)
-                };
-                if uses.iter().any(is_it) {
-                    return Ok(Some(format!("{}.{}", table.def().name, column.name)));
-                }
+/// A column whose DEFAULT takes values of a sequence.
+pub(crate) fn default_that_uses(session: &Session, def: &SequenceDef) -> Result<Option<String>, Error> {
+    let catalog = session.catalog();
+    for table in catalog.tables() {
+        for column in &table.def().columns {
+            let Some(default) = column.default.as_ref().filter(|default| default.is_of_new_row()) else { continue };
+            let mut uses = SequenceUses::default();
+            uses.of_row(&expr_of(&default.text)?, Params::Given(&[]))?;
+            let is_it = |it: &SequenceUse| {
+                let (schema, name) = it.name.parts();
+                catalog.sequence(schema, name).is_ok_and(|used| used.id == def.id)
+            };
+            if uses.iter().any(is_it) {
+                return Ok(Some(format!("{}.{}", table.def().name, column.name)));
             }
         }
-        Ok(None)
     }
+    Ok(None)
+}
 
-    pub(crate) fn show_sequences(&self, show: &ShowTables) -> Result<Vec<TextRow>, Error> {
-        let sequences = self.catalog().sequences();
-        self.names_shown(show, sequences.iter().map(|sequence| &sequence.name))
-    }
+pub(crate) fn show_sequences(session: &Session, show: &ShowTables) -> Result<Vec<TextRow>, Error> {
+    let sequences = session.catalog().sequences();
+    names_shown(session, show, sequences.iter().map(|sequence| &sequence.name))
+}
 
-    pub(crate) fn show_create_sequence(&self, it: &TableRef) -> Result<Vec<TextRow>, Error> {
-        let (schema, name) = it.parts();
-        let def = self.catalog().sequence(schema, name).map_err(|error| Error::from(error).at(Some(it.span())))?;
-        Ok(vec![vec![Some(create_sequence_text(&def))]])
-    }
+pub(crate) fn show_create_sequence(session: &Session, it: &TableRef) -> Result<Vec<TextRow>, Error> {
+    let (schema, name) = it.parts();
+    let def = session.catalog().sequence(schema, name).map_err(|error| Error::from(error).at(Some(it.span())))?;
+    Ok(vec![vec![Some(create_sequence_text(&def))]])
 }
 
 /// The columns of a result.
@@ -290,4 +265,32 @@ fn one_row(sequenced: &SequencedQuery, context: ScanContext) -> Result<RowsOutco
 
 fn is_missing(error: &Error) -> bool {
     matches!(error.code(), ErrorCode::NoSuchSequence | ErrorCode::NoSuchSchema)
+}
+
+impl QueryRun<'_> {
+    /// Starts a query whose rows take values of sequences.
+    pub(crate) fn start_sequenced(&self, context: ScanContext) -> Result<RowsOutcome, Error> {
+        check_page(&self.statement)?;
+        let sequenced = sequenced_query(&self.statement)?;
+        let values = sequence_values(self.session, &sequenced.uses, self.params)?;
+        let rows = match sequenced.is_of_one_row() {
+            true => one_row(&sequenced, context)?,
+            false => {
+                let statement = Cow::Owned(sequenced.query.clone());
+                QueryRun { statement, ..self.clone() }.start_run(context)?
+            }
+        };
+        let outputs = sequenced.outputs(&rows.columns, self.params)?;
+        let columns: Arc<[ResultColumn]> = result_columns(&outputs).into();
+        let fields = result_schema(&columns);
+        let output = |(OutputColumn { expr, .. }, field): (OutputColumn, &Arc<Field>)| match expr {
+            Expr::Column(column) if column.index < rows.columns.len() => SequencedOutput::Column(column.index),
+            expr => SequencedOutput::Computed(Box::new(Evaluator::new(expr)), Field::clone(field)),
+        };
+        let outputs = outputs.into_iter().zip(fields.fields()).map(output).collect();
+        let sequencing = Sequencing { values, outputs };
+        let map: BatchMap = Box::new(move |batch| sequencing.batch(batch));
+        let source = MappedRows { rows: rows.source, columns: rows.columns, map };
+        Ok(RowsOutcome { columns, source: BatchSource::Mapped(Box::new(source)), ..rows })
+    }
 }

@@ -15,16 +15,19 @@ use saltwing_sql::{Dialect, Statement, StatementReader};
 use saltwing_types::{ErrorCode, TableId, Value};
 
 use crate::Error;
+use crate::describe::describe_statement;
 use crate::description::Description;
 use crate::outcome::{ExecResult, Outcome, RowsOutcome, Stats, Warnings};
 use crate::params::Params;
 use crate::progress::ProgressReports;
+use crate::run::{check_gives_rows, run_known_query, run_statement_of};
 use crate::session_tables::SessionTables;
 use crate::settings::{Setting, Settings};
 use crate::shared::Shared;
 use crate::statement_cache::{CachedStatement, StatementCache};
 use crate::transaction::{SessionTransaction, TransactionPart, TransactionSlot};
 use crate::transaction_closure::check_outside;
+use crate::transaction_statements::run_within;
 
 /// A connection's state, shared by its clones.
 #[derive(Clone)]
@@ -358,7 +361,7 @@ impl Session {
     ) -> Result<Outcome, Error> {
         traced(&statement.text, || match transaction {
             None => run(self),
-            Some(transaction) => self.run_within(&transaction, &statement.parsed.statement, run),
+            Some(transaction) => run_within(self, &transaction, &statement.parsed.statement, run),
         })
     }
 
@@ -389,8 +392,8 @@ impl Session {
         };
         let values = if statement.dialect == Dialect::Phoenix { without_empty_texts(values) } else { values };
         let outcome = match &parsed.statement {
-            Statement::Query(query) => self.run_known_query(query, &values, statement).map(Outcome::Rows),
-            other => self.run_statement_of(other, &values, Some(&statement.write)),
+            Statement::Query(query) => run_known_query(self, query, &values, statement).map(Outcome::Rows),
+            other => run_statement_of(self, other, &values, Some(&statement.write)),
         };
         outcome.map_err(|error| match error.code() {
             ErrorCode::FullScanRefused if !values.is_empty() => self.refused_for_values(error, statement),
@@ -400,7 +403,7 @@ impl Session {
 
     /// A refusal by the guard says so if the statement itself is allowed, so that its caller knew nothing before.
     fn refused_for_values(&self, error: Error, statement: &CachedStatement) -> Error {
-        if self.describe_statement(&statement.parsed.statement, statement.parameter_count).is_err() {
+        if describe_statement(self, &statement.parsed.statement, statement.parameter_count).is_err() {
             return error;
         }
         error.with_more_help(
@@ -447,7 +450,8 @@ impl Session {
     }
 
     fn query_parsed(&self, statement: &Arc<CachedStatement>, params: Params) -> Result<RowsOutcome, Error> {
-        let checked = self.check_gives_rows(&statement.parsed.statement).map_err(|error| error.in_sql(&statement.text));
+        let checked =
+            check_gives_rows(self, &statement.parsed.statement).map_err(|error| error.in_sql(&statement.text));
         checked.inspect_err(|error| self.transaction.fail(error))?;
         rows_of(self.run_parsed(statement, params)?)
     }
@@ -459,7 +463,7 @@ impl Session {
         let describing = session.as_ref().unwrap_or(self);
         let checked = describing.check_names(&statement);
         let described = checked
-            .and_then(|()| describing.describe_statement(&statement.parsed.statement, statement.parameter_count));
+            .and_then(|()| describe_statement(describing, &statement.parsed.statement, statement.parameter_count));
         let description = described.map_err(|error| error.in_sql(&statement.text))?;
         Ok(Prepared { session: self.clone(), statement, description: Arc::new(description) })
     }

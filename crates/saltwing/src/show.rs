@@ -66,133 +66,127 @@ pub(crate) fn columns_shown(statement: &Statement) -> Option<Vec<ResultColumn>> 
     Some(text_columns(labels))
 }
 
-impl Session {
-    pub(crate) fn show_tables(&self, show: &ShowTables) -> Result<Vec<TextRow>, Error> {
-        let (mut tables, mut views) = (self.catalog().tables(), self.catalog().views());
-        if show.schema.is_some() {
-            tables.extend(self.catalog().attached_tables());
-            views.extend(self.catalog().attached_views());
-        }
-        let tables = tables.iter().map(|table| &table.def().name);
-        let mut names: Vec<&TableName> = tables.chain(views.iter().map(|view| &view.name)).collect();
-        names.sort_by_key(|name| (name.schema.as_ref().map(|schema| schema.to_lowercase()), name.name.to_lowercase()));
-        self.names_shown(show, names.into_iter())
+pub(crate) fn show_tables(session: &Session, show: &ShowTables) -> Result<Vec<TextRow>, Error> {
+    let (mut tables, mut views) = (session.catalog().tables(), session.catalog().views());
+    if show.schema.is_some() {
+        tables.extend(session.catalog().attached_tables());
+        views.extend(session.catalog().attached_views());
     }
+    let tables = tables.iter().map(|table| &table.def().name);
+    let mut names: Vec<&TableName> = tables.chain(views.iter().map(|view| &view.name)).collect();
+    names.sort_by_key(|name| (name.schema.as_ref().map(|schema| schema.to_lowercase()), name.name.to_lowercase()));
+    names_shown(session, show, names.into_iter())
+}
 
-    /// The names that a SHOW asks for.
-    pub(crate) fn names_shown<'n>(
-        &self,
-        show: &ShowTables,
-        names: impl Iterator<Item = &'n TableName>,
-    ) -> Result<Vec<TextRow>, Error> {
-        if let Some(schema) = &show.schema
-            && !self.catalog().has_schema(&schema.text)
-        {
-            return Err(Error::new(ErrorCode::NoSuchSchema, format!("no schema {}", schema.text)).at(Some(schema.span)));
-        }
-        let pattern = pattern(show.like.as_deref())?;
-        let rows = names.filter(|name| {
-            let same = |s: &saltwing_sql::Name| name.schema.as_ref().is_some_and(|n| is_same_name(n, &s.text));
-            show.schema.as_ref().is_none_or(same) && pattern.as_ref().is_none_or(|p| p.matches(&name.name))
-        });
-        Ok(rows.map(|name| vec![name.schema.clone(), Some(name.name.clone())]).collect())
+/// The names that a SHOW asks for.
+pub(crate) fn names_shown<'n>(
+    session: &Session,
+    show: &ShowTables,
+    names: impl Iterator<Item = &'n TableName>,
+) -> Result<Vec<TextRow>, Error> {
+    if let Some(schema) = &show.schema
+        && !session.catalog().has_schema(&schema.text)
+    {
+        return Err(Error::new(ErrorCode::NoSuchSchema, format!("no schema {}", schema.text)).at(Some(schema.span)));
     }
+    let pattern = pattern(show.like.as_deref())?;
+    let rows = names.filter(|name| {
+        let same = |s: &saltwing_sql::Name| name.schema.as_ref().is_some_and(|n| is_same_name(n, &s.text));
+        show.schema.as_ref().is_none_or(same) && pattern.as_ref().is_none_or(|p| p.matches(&name.name))
+    });
+    Ok(rows.map(|name| vec![name.schema.clone(), Some(name.name.clone())]).collect())
+}
 
-    pub(crate) fn show_schemas(&self, like: Option<&str>) -> Result<Vec<TextRow>, Error> {
-        let catalog = self.catalog();
-        let pattern = pattern(like)?;
-        let names = catalog.schemas().into_iter().filter(|name| pattern.as_ref().is_none_or(|p| p.matches(name)));
-        Ok(names.map(|name| vec![Some(name)]).collect())
-    }
+pub(crate) fn show_schemas(session: &Session, like: Option<&str>) -> Result<Vec<TextRow>, Error> {
+    let catalog = session.catalog();
+    let pattern = pattern(like)?;
+    let names = catalog.schemas().into_iter().filter(|name| pattern.as_ref().is_none_or(|p| p.matches(name)));
+    Ok(names.map(|name| vec![Some(name)]).collect())
+}
 
-    /// `SHOW name`, or `SHOW ALL`.
-    pub(crate) fn show_setting(&self, name: Option<&SettingName>) -> Result<Vec<TextRow>, Error> {
-        let cell = |text: &str| Some(text.to_owned());
-        let Some(name) = name else {
-            let rows = SETTINGS.iter().map(|it| vec![cell(it.name), Some(self.setting(it)), cell(it.description)]);
-            return Ok(rows.collect());
-        };
-        let setting = Setting::named(&name.text).map_err(|error| error.at(Some(name.span)))?;
-        Ok(vec![vec![cell(setting.name), Some(self.setting(setting))]])
-    }
+/// `SHOW name`, or `SHOW ALL`.
+pub(crate) fn show_setting(session: &Session, name: Option<&SettingName>) -> Result<Vec<TextRow>, Error> {
+    let cell = |text: &str| Some(text.to_owned());
+    let Some(name) = name else {
+        let rows = SETTINGS.iter().map(|it| vec![cell(it.name), Some(session.setting(it)), cell(it.description)]);
+        return Ok(rows.collect());
+    };
+    let setting = Setting::named(&name.text).map_err(|error| error.at(Some(name.span)))?;
+    Ok(vec![vec![cell(setting.name), Some(session.setting(setting))]])
+}
 
-    pub(crate) fn show_create_table(&self, name: &TableRef) -> Result<Vec<TextRow>, Error> {
-        if let Some(view) = view_of(name) {
-            let text = format!("{INFORMATION_SCHEMA}.{} is a view of the catalog: it has no CREATE TABLE", view.name);
-            return Err(Error::new(ErrorCode::NotSupported, text)
-                .at(Some(name.span()))
-                .with_help(Some("DESCRIBE shows its columns")));
-        }
-        let catalog = self.catalog();
-        let (schema, bare) = name.parts();
-        if let Some(view) = catalog.view(schema, bare) {
-            return Ok(view_statements(&view).into_iter().map(|text| vec![Some(text)]).collect());
-        }
-        let table = resolve(&*catalog, name)?;
-        let def = table.def();
-        let indexes = def.indexes.iter().map(|index| index_text(def, index));
-        let texts = [create_table_text(def, &*catalog)].into_iter().chain(table_comments(def)).chain(indexes);
-        Ok(texts.map(|text| vec![Some(text)]).collect())
+pub(crate) fn show_create_table(session: &Session, name: &TableRef) -> Result<Vec<TextRow>, Error> {
+    if let Some(view) = view_of(name) {
+        let text = format!("{INFORMATION_SCHEMA}.{} is a view of the catalog: it has no CREATE TABLE", view.name);
+        return Err(Error::new(ErrorCode::NotSupported, text)
+            .at(Some(name.span()))
+            .with_help(Some("DESCRIBE shows its columns")));
     }
+    let catalog = session.catalog();
+    let (schema, bare) = name.parts();
+    if let Some(view) = catalog.view(schema, bare) {
+        return Ok(view_statements(&view).into_iter().map(|text| vec![Some(text)]).collect());
+    }
+    let table = resolve(&*catalog, name)?;
+    let def = table.def();
+    let indexes = def.indexes.iter().map(|index| index_text(def, index));
+    let texts = [create_table_text(def, &*catalog)].into_iter().chain(table_comments(def)).chain(indexes);
+    Ok(texts.map(|text| vec![Some(text)]).collect())
+}
 
-    pub(crate) fn describe(&self, name: &TableRef) -> Result<Vec<TextRow>, Error> {
-        if let Some(view) = view_of(name) {
-            let column = |(name, ty): &(&str, SqlType)| ViewColumn {
-                name: (*name).into(),
-                ty: *ty,
-                nullable: true,
-                comment: None,
-            };
-            return Ok(view.columns.iter().map(|it| view_column_row(&column(it))).collect());
-        }
-        let catalog = self.catalog();
-        let (schema, bare) = name.parts();
-        if let Some(view) = catalog.view(schema, bare) {
-            let uses = view.uses.iter().map(|it| property_row("USES", "(view)", Some(table_path(&it.name))));
-            let comment = view.comment.iter().map(|text| comment_row(text));
-            return Ok(view.columns.iter().map(view_column_row).chain(uses).chain(comment).collect());
-        }
-        if let Ok(sequence) = catalog.sequence(schema, bare) {
-            let next = self.shared().catalog.next_value_of(&sequence)?.map(|next| next.to_string());
-            let next = property_row("NEXT", "(sequence)", next);
-            return Ok(sequence_rows(&sequence).into_iter().chain([next]).collect());
-        }
-        let table = resolve(&*catalog, name)?;
-        let def = table.def();
-        let mut rows: Vec<TextRow> =
-            def.columns.iter().enumerate().filter(|(_, c)| !c.hidden).map(|(i, c)| column_row(def, i, c)).collect();
-        rows.extend(def.key.columns.iter().enumerate().filter_map(|(i, k)| computed_row(def, i, k)));
-        let mut fact = |name: &str, value: String, note: &str| {
-            let note = (!note.is_empty()).then(|| note.to_owned());
-            rows.push(vec![Some(name.into()), Some("(table)".into()), None, None, Some(value), note]);
-        };
-        if def.has_hidden_key() {
-            fact("PRIMARY KEY", "hidden row id".into(), "no key was declared");
-        }
-        if let Some(salt) = def.key.salt {
-            fact("SALT_BUCKETS", salt.buckets.to_string(), "");
-            if let Some(by) = salt.by {
-                fact("SALT_BY", leading(def, by), "Phoenix cannot read this table");
-            }
-        }
-        if let Some(ttl_s) = def.ttl_s {
-            fact("TTL", ttl_s.to_string(), "seconds");
-        }
-        for index in &def.indexes {
-            let key = format!("{} ({})", index.name, parts_text(def, index));
-            let unique = if index.unique { "unique, " } else { "" };
-            fact("INDEX", key, &format!("{unique}{}", index.state));
-        }
-        for check in &def.checks {
-            fact("CHECK", check.text.clone(), &check.name);
-        }
-        for option in def.options.iter().filter(|option| option.name != SPLIT_KEYS) {
-            let note = if option.honoured { "" } else { "kept, without effect on an embedded store" };
-            fact(&option.name, option_text(&option.value), note);
-        }
-        rows.extend(def.comment.iter().map(|text| comment_row(text)));
-        Ok(rows)
+pub(crate) fn describe(session: &Session, name: &TableRef) -> Result<Vec<TextRow>, Error> {
+    if let Some(view) = view_of(name) {
+        let column =
+            |(name, ty): &(&str, SqlType)| ViewColumn { name: (*name).into(), ty: *ty, nullable: true, comment: None };
+        return Ok(view.columns.iter().map(|it| view_column_row(&column(it))).collect());
     }
+    let catalog = session.catalog();
+    let (schema, bare) = name.parts();
+    if let Some(view) = catalog.view(schema, bare) {
+        let uses = view.uses.iter().map(|it| property_row("USES", "(view)", Some(table_path(&it.name))));
+        let comment = view.comment.iter().map(|text| comment_row(text));
+        return Ok(view.columns.iter().map(view_column_row).chain(uses).chain(comment).collect());
+    }
+    if let Ok(sequence) = catalog.sequence(schema, bare) {
+        let next = session.shared().catalog.next_value_of(&sequence)?.map(|next| next.to_string());
+        let next = property_row("NEXT", "(sequence)", next);
+        return Ok(sequence_rows(&sequence).into_iter().chain([next]).collect());
+    }
+    let table = resolve(&*catalog, name)?;
+    let def = table.def();
+    let mut rows: Vec<TextRow> =
+        def.columns.iter().enumerate().filter(|(_, c)| !c.hidden).map(|(i, c)| column_row(def, i, c)).collect();
+    rows.extend(def.key.columns.iter().enumerate().filter_map(|(i, k)| computed_row(def, i, k)));
+    let mut fact = |name: &str, value: String, note: &str| {
+        let note = (!note.is_empty()).then(|| note.to_owned());
+        rows.push(vec![Some(name.into()), Some("(table)".into()), None, None, Some(value), note]);
+    };
+    if def.has_hidden_key() {
+        fact("PRIMARY KEY", "hidden row id".into(), "no key was declared");
+    }
+    if let Some(salt) = def.key.salt {
+        fact("SALT_BUCKETS", salt.buckets.to_string(), "");
+        if let Some(by) = salt.by {
+            fact("SALT_BY", leading(def, by), "Phoenix cannot read this table");
+        }
+    }
+    if let Some(ttl_s) = def.ttl_s {
+        fact("TTL", ttl_s.to_string(), "seconds");
+    }
+    for index in &def.indexes {
+        let key = format!("{} ({})", index.name, parts_text(def, index));
+        let unique = if index.unique { "unique, " } else { "" };
+        fact("INDEX", key, &format!("{unique}{}", index.state));
+    }
+    for check in &def.checks {
+        fact("CHECK", check.text.clone(), &check.name);
+    }
+    for option in def.options.iter().filter(|option| option.name != SPLIT_KEYS) {
+        let note = if option.honoured { "" } else { "kept, without effect on an embedded store" };
+        fact(&option.name, option_text(&option.value), note);
+    }
+    rows.extend(def.comment.iter().map(|text| comment_row(text)));
+    Ok(rows)
 }
 
 /// The options of a sequence, in the columns of DESCRIBE.

@@ -17,44 +17,42 @@ struct Listed {
     description: Option<String>,
 }
 
-impl Session {
-    pub(crate) fn show_functions(&self, like: Option<&str>) -> Result<Vec<TextRow>, Error> {
-        let pattern = pattern(like)?;
-        let mut listed = own_functions();
-        listed.extend(self.engine_functions());
-        listed.retain(|function| pattern.as_ref().is_none_or(|pattern| pattern.matches(&function.name)));
-        listed.sort_by(|a, b| (&a.name, a.kind, &a.signature).cmp(&(&b.name, b.kind, &b.signature)));
-        let row = |function: Listed| {
-            let texts = [Some(function.kind.to_owned()), function.signature, Some(function.volatility.to_owned())];
-            std::iter::once(Some(function.name)).chain(texts).chain([function.description]).collect()
-        };
-        Ok(listed.into_iter().map(row).collect())
-    }
+pub(crate) fn show_functions(session: &Session, like: Option<&str>) -> Result<Vec<TextRow>, Error> {
+    let pattern = pattern(like)?;
+    let mut listed = own_functions();
+    listed.extend(engine_functions(session));
+    listed.retain(|function| pattern.as_ref().is_none_or(|pattern| pattern.matches(&function.name)));
+    listed.sort_by(|a, b| (&a.name, a.kind, &a.signature).cmp(&(&b.name, b.kind, &b.signature)));
+    let row = |function: Listed| {
+        let texts = [Some(function.kind.to_owned()), function.signature, Some(function.volatility.to_owned())];
+        std::iter::once(Some(function.name)).chain(texts).chain([function.description]).collect()
+    };
+    Ok(listed.into_iter().map(row).collect())
+}
 
-    /// The functions that only the relational engine has.
-    #[cfg(feature = "datafusion")]
-    fn engine_functions(&self) -> Vec<Listed> {
-        let is_form = |name: &str| FORMS.iter().any(|form| form.name == name);
-        let added = self.shared().engine.functions().into_iter().filter(|function| {
-            function.kind != "scalar" || Function::by_name(&function.name).is_none() && !is_form(&function.name)
-        });
-        let listed = added.map(|function| Listed {
-            name: function.name,
-            kind: function.kind,
-            signature: function.syntax,
-            volatility: function.volatility,
-            description: function.description,
-        });
-        listed.collect()
-    }
+/// The functions that only the relational engine has.
+#[cfg(feature = "datafusion")]
+fn engine_functions(session: &Session) -> Vec<Listed> {
+    let is_form = |name: &str| FORMS.iter().any(|form| form.name == name);
+    let added = session.shared().engine.functions().into_iter().filter(|function| {
+        function.kind != "scalar" || Function::by_name(&function.name).is_none() && !is_form(&function.name)
+    });
+    let listed = added.map(|function| Listed {
+        name: function.name,
+        kind: function.kind,
+        signature: function.syntax,
+        volatility: function.volatility,
+        description: function.description,
+    });
+    listed.collect()
+}
 
-    #[cfg(not(feature = "datafusion"))]
-    fn engine_functions(&self) -> Vec<Listed> {
-        let names = saltwing_bind::AggregateFunction::ALL.iter().map(|function| function.name().to_owned());
-        names
-            .map(|name| Listed { name, kind: "aggregate", signature: None, volatility: "immutable", description: None })
-            .collect()
-    }
+#[cfg(not(feature = "datafusion"))]
+fn engine_functions(session: &Session) -> Vec<Listed> {
+    let names = saltwing_bind::AggregateFunction::ALL.iter().map(|function| function.name().to_owned());
+    names
+        .map(|name| Listed { name, kind: "aggregate", signature: None, volatility: "immutable", description: None })
+        .collect()
 }
 
 /// One row for each name and each way to call it.

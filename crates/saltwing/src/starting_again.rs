@@ -12,13 +12,14 @@ use saltwing_types::{ErrorCode, Value};
 
 use crate::Error;
 use crate::group_rows::Again;
-use crate::run::QueryRun;
+use crate::run::{QueryRun, query_run_on};
 use crate::session::Session;
 use crate::settings::ExecutorChoice;
 use crate::statement_cache::CachedStatement;
 
 /// A query, kept while its rows are read.
 struct KeptRun {
+    session: Session,
     statement: QueryStatement,
     values: Option<Vec<Value>>,
     snapshot: Arc<dyn Snapshot>,
@@ -31,6 +32,7 @@ struct KeptRun {
 impl KeptRun {
     fn of(run: &QueryRun<'_>) -> Self {
         Self {
+            session: run.session.clone(),
             statement: QueryStatement::clone(&run.statement),
             values: run.params.values(),
             snapshot: run.snapshot.clone(),
@@ -43,6 +45,7 @@ impl KeptRun {
 
     fn run(&self) -> QueryRun<'_> {
         QueryRun {
+            session: &self.session,
             statement: std::borrow::Cow::Borrowed(&self.statement),
             params: self.values.as_deref().map_or(Params::Open, Params::Given),
             snapshot: self.snapshot.clone(),
@@ -55,30 +58,30 @@ impl KeptRun {
     }
 }
 
-impl Session {
-    /// What starts a query again in the relational engine.
-    pub(crate) fn again(&self, (run, query): (&QueryRun<'_>, BoundQuery), context: ScanContext) -> Again {
-        let (session, kept) = (self.clone(), KeptRun::of(run));
-        Box::new(move || session.read_again((&kept.run(), query), context))
-    }
+/// The same for a cached query with these values.
+pub(crate) fn known_again(
+    session: &Session,
+    known: &Arc<CachedStatement>,
+    values: &[Value],
+    snapshot: Arc<dyn Snapshot>,
+    context: ScanContext,
+) -> Again {
+    let (session, known, values) = (session.clone(), known.clone(), values.to_vec());
+    Box::new(move || match &known.parsed.statement {
+        Statement::Query(query) => {
+            let run = query_run_on(&session, snapshot, query, Params::Given(&values), &context)?;
+            // A plan is kept only of a query whose subqueries run with it.
+            let query = run.bound()?.query;
+            run.read_again(query, context)
+        }
+        _ => Err(Error::new(ErrorCode::Bug, "groups of a statement that is no query")),
+    })
+}
 
-    /// The same for a cached query with these values.
-    pub(crate) fn known_again(
-        &self,
-        known: &Arc<CachedStatement>,
-        values: &[Value],
-        snapshot: Arc<dyn Snapshot>,
-        context: ScanContext,
-    ) -> Again {
-        let (session, known, values) = (self.clone(), known.clone(), values.to_vec());
-        Box::new(move || match &known.parsed.statement {
-            Statement::Query(query) => {
-                let run = session.query_run_on(snapshot, query, Params::Given(&values), &context)?;
-                // A plan is kept only of a query whose subqueries run with it.
-                let query = session.bound(&run)?.query;
-                session.read_again((&run, query), context)
-            }
-            _ => Err(Error::new(ErrorCode::Bug, "groups of a statement that is no query")),
-        })
+impl QueryRun<'_> {
+    /// What starts a query again in the relational engine.
+    pub(crate) fn again(&self, query: BoundQuery, context: ScanContext) -> Again {
+        let kept = KeptRun::of(self);
+        Box::new(move || kept.run().read_again(query, context))
     }
 }

@@ -11,7 +11,9 @@ use saltwing_table::{BackgroundFailure, StorageStats, TableStorage};
 use saltwing_types::{SqlType, Value, text};
 
 use crate::Error;
+use crate::attached::check_own;
 use crate::outcome::{ExecResult, Outcome, RowsOutcome};
+use crate::run::writable;
 use crate::session::Session;
 use crate::text_rows::ready;
 
@@ -85,51 +87,49 @@ struct Listing {
     total: Option<StorageStats>,
 }
 
-impl Session {
-    pub(crate) fn show_storage(&self, name: Option<&TableRef>) -> Result<RowsOutcome, Error> {
-        let catalog = self.catalog();
-        let tables: Vec<Arc<Table>> = match name {
-            Some(name) => {
-                // Its number is that of another table here.
-                self.check_own(name.schema.as_ref(), &name.name)?;
-                vec![resolve(&*catalog, name)?]
-            }
-            None => catalog.tables(),
-        };
-        let with_entries = |table: Arc<Table>| {
-            let entries: Vec<Arc<Table>> = table.indexes().iter().map(|index| index.entries().clone()).collect();
-            std::iter::once(table).chain(entries)
-        };
-        let stats = self.shared().storage("SHOW STORAGE")?.storage_stats();
-        // A table that was dropped meanwhile has no numbers any more.
-        let numbers = |table: Arc<Table>| {
-            let found = stats.tables.iter().find(|storage| storage.table == table.def().id)?.clone();
-            Some((table, found))
-        };
-        let tables = tables.into_iter().flat_map(with_entries).filter_map(numbers).collect();
-        ready(storage_columns(), Listing { tables, total: name.is_none().then_some(stats) }.arrays())
-    }
-
-    /// Merges the recent rows of tables and the entries of their indexes now; ends early when the statement is cancelled or
-    /// its time is over.
-    pub(crate) fn run_compact(&self, tables: &[TableRef]) -> Result<Outcome, Error> {
-        self.writable()?;
-        let context = self.begin();
-        let catalog = self.catalog();
-        let tables = tables.iter().map(|name| resolve(&*catalog, name)).collect::<Result<Vec<_>, _>>()?;
-        let store = self.shared().storage("COMPACT")?;
-        for table in tables {
-            for index in &table.def().indexes {
-                match store.compact(index.id, &context) {
-                    // The index was dropped meanwhile.
-                    Err(TableError::NoSuchTable(_)) => {}
-                    compacted => compacted?,
-                }
-            }
-            store.compact(table.def().id, &context)?;
+pub(crate) fn show_storage(session: &Session, name: Option<&TableRef>) -> Result<RowsOutcome, Error> {
+    let catalog = session.catalog();
+    let tables: Vec<Arc<Table>> = match name {
+        Some(name) => {
+            // Its number is that of another table here.
+            check_own(session, name.schema.as_ref(), &name.name)?;
+            vec![resolve(&*catalog, name)?]
         }
-        Ok(ExecResult::default().into())
+        None => catalog.tables(),
+    };
+    let with_entries = |table: Arc<Table>| {
+        let entries: Vec<Arc<Table>> = table.indexes().iter().map(|index| index.entries().clone()).collect();
+        std::iter::once(table).chain(entries)
+    };
+    let stats = session.shared().storage("SHOW STORAGE")?.storage_stats();
+    // A table that was dropped meanwhile has no numbers any more.
+    let numbers = |table: Arc<Table>| {
+        let found = stats.tables.iter().find(|storage| storage.table == table.def().id)?.clone();
+        Some((table, found))
+    };
+    let tables = tables.into_iter().flat_map(with_entries).filter_map(numbers).collect();
+    ready(storage_columns(), Listing { tables, total: name.is_none().then_some(stats) }.arrays())
+}
+
+/// Merges the recent rows of tables and the entries of their indexes now; ends early when the statement is cancelled or
+/// its time is over.
+pub(crate) fn run_compact(session: &Session, tables: &[TableRef]) -> Result<Outcome, Error> {
+    writable(session)?;
+    let context = session.begin();
+    let catalog = session.catalog();
+    let tables = tables.iter().map(|name| resolve(&*catalog, name)).collect::<Result<Vec<_>, _>>()?;
+    let store = session.shared().storage("COMPACT")?;
+    for table in tables {
+        for index in &table.def().indexes {
+            match store.compact(index.id, &context) {
+                // The index was dropped meanwhile.
+                Err(TableError::NoSuchTable(_)) => {}
+                compacted => compacted?,
+            }
+        }
+        store.compact(table.def().id, &context)?;
     }
+    Ok(ExecResult::default().into())
 }
 
 /// The columns of SHOW STORAGE.

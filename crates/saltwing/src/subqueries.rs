@@ -13,9 +13,8 @@ use saltwing_types::{ErrorCode, SqlType, Value};
 use crate::Error;
 use crate::explain::Explained;
 use crate::outcome::RowsOutcome;
-use crate::relational::RelationalPlan;
-use crate::run::{Purpose, QueryRun};
-use crate::session::Session;
+use crate::relational::{RelationalPlan, start_relational};
+use crate::run::{Purpose, QueryRun, start_direct};
 use crate::settings::ExecutorChoice;
 
 /// What is known of the uncorrelated subqueries of a statement beside their values.
@@ -34,132 +33,6 @@ pub(crate) struct SubqueryReads {
 pub(crate) enum QueryPlan {
     Direct(Arc<SelectPlan>),
     Relational(RelationalPlan),
-}
-
-impl Session {
-    /// The query of a run, bound, with the values of the subqueries that run before it, which it has no more. They have run if it is to be
-    /// executed.
-    ///
-    /// # Errors
-    /// Errors of the query and of its subqueries. If the guard refuses several of them, the error has all refusals.
-    pub(crate) fn with_subqueries(
-        &self,
-        run: &QueryRun<'_>,
-        context: &ScanContext,
-        purpose: Purpose,
-    ) -> Result<(RootQuery, SubqueryReads), Error> {
-        let RootQuery { subqueries, mut query, views } = self.bound(run)?;
-        let mut reads = SubqueryReads::default();
-        let mut refused: Option<Error> = None;
-        let (mut waiting, mut number) = (subqueries.into_iter(), 0);
-        while let Some(subquery) = waiting.next() {
-            reads.parameters.note_query(&subquery.query);
-            let context = context.for_another_scan();
-            let plan = match self.plan_query((run, &subquery.query), &context, purpose) {
-                Err(error) if error.code() == ErrorCode::FullScanRefused => {
-                    refused = Some(match refused {
-                        Some(known) => known.and_refused(error),
-                        None => error,
-                    });
-                    // It is still planned, because the outer query may be refused too.
-                    self.plan_query((run, &subquery.query), &context, Purpose::Explain)?
-                }
-                planned => planned?,
-            };
-            if let QueryPlan::Relational(plan) = &plan {
-                reads.parameters.note_all(plan.parameters());
-            }
-            if purpose == Purpose::Execute && refused.is_none() {
-                let value = self.one_value(&plan, (run, &subquery), context.clone(), &mut reads)?;
-                query.set_subquery(number, &subquery, &value)?;
-                for later in waiting.as_mut_slice() {
-                    later.query.set_subquery(number, &subquery, &value)?;
-                }
-            }
-            number += 1;
-            reads.explained.push((subquery.text, plan.explained(&context, purpose == Purpose::Execute)));
-        }
-        match refused {
-            None => Ok((RootQuery { subqueries: Vec::new(), query, views }, reads)),
-            Some(refused) => match self.plan_query((run, &query), context, Purpose::Judge) {
-                Err(error) if error.code() == ErrorCode::FullScanRefused => Err(error.and_refused(refused)),
-                _ => Err(refused),
-            },
-        }
-    }
-
-    /// Plans a query, and lets the guard judge it unless it is only explained.
-    pub(crate) fn plan_query(
-        &self,
-        (run, query): (&QueryRun<'_>, &BoundQuery),
-        context: &ScanContext,
-        purpose: Purpose,
-    ) -> Result<QueryPlan, Error> {
-        let _span = tracing::debug_span!(target: "saltwing::plan", "plan").entered();
-        let _statement = context.enter();
-        let Some(direct) = self.plan_direct(run, query)? else {
-            return self.plan_relational((run, query.clone()), context.clone(), purpose).map(QueryPlan::Relational);
-        };
-        if purpose != Purpose::Explain {
-            direct.access().judge()?;
-        }
-        Ok(QueryPlan::Direct(Arc::new(direct)))
-    }
-
-    /// Starts the planned query of a statement: its rows, or a page of them.
-    pub(crate) fn start_root(
-        &self,
-        plan: &QueryPlan,
-        (run, root): (&QueryRun<'_>, RootQuery),
-        context: ScanContext,
-    ) -> Result<RowsOutcome, Error> {
-        match &run.statement.after {
-            Some(after) => self.start_page(plan, (run, &root.views), after, context),
-            None => self.start_query(plan, (run, root.query), context),
-        }
-    }
-
-    /// Starts a planned query.
-    fn start_query(
-        &self,
-        plan: &QueryPlan,
-        (run, query): (&QueryRun<'_>, BoundQuery),
-        context: ScanContext,
-    ) -> Result<RowsOutcome, Error> {
-        match plan {
-            QueryPlan::Direct(direct) => {
-                let rows = self.start_direct(direct, run.snapshot.clone(), context.clone())?;
-                let may_begin_again = run.executor == ExecutorChoice::Auto && direct.keeps_groups();
-                Ok(if may_begin_again { rows.or_again(self.again((run, query), context)) } else { rows })
-            }
-            QueryPlan::Relational(plan) => self.start_relational(plan, context),
-        }
-    }
-
-    /// The value of a subquery: NULL if it has no row.
-    fn one_value(
-        &self,
-        plan: &QueryPlan,
-        (run, subquery): (&QueryRun<'_>, &UncorrelatedSubquery),
-        context: ScanContext,
-        reads: &mut SubqueryReads,
-    ) -> Result<Value, Error> {
-        let query = (run, subquery.query.clone());
-        let RowsOutcome { mut source, running, columns, .. } = self.start_query(plan, query, context)?;
-        let mut value = None;
-        while let Some(batch) = source.next_blocking(&columns)? {
-            if value.is_some() || batch.num_rows() > 1 {
-                return Err(several_rows());
-            }
-            value = first_value(&batch, subquery.ty)?;
-        }
-        // Some scans begin when rows are read.
-        if let Some(running) = running {
-            reads.counters.extend(running.scans().cloned());
-            reads.notices.extend(running.notices);
-        }
-        Ok(value.unwrap_or(Value::Null))
-    }
 }
 
 fn first_value(batch: &RecordBatch, ty: SqlType) -> Result<Option<Value>, Error> {
@@ -188,5 +61,125 @@ impl QueryPlan {
             }
             Self::Relational(plan) => plan.explained(ran),
         }
+    }
+}
+
+impl QueryRun<'_> {
+    /// The query of a self, bound, with the values of the subqueries that self before it, which it has no more. They have self if it is to be
+    /// executed.
+    ///
+    /// # Errors
+    /// Errors of the query and of its subqueries. If the guard refuses several of them, the error has all refusals.
+    pub(crate) fn with_subqueries(
+        &self,
+        context: &ScanContext,
+        purpose: Purpose,
+    ) -> Result<(RootQuery, SubqueryReads), Error> {
+        let RootQuery { subqueries, mut query, views } = self.bound()?;
+        let mut reads = SubqueryReads::default();
+        let mut refused: Option<Error> = None;
+        let (mut waiting, mut number) = (subqueries.into_iter(), 0);
+        while let Some(subquery) = waiting.next() {
+            reads.parameters.note_query(&subquery.query);
+            let context = context.for_another_scan();
+            let plan = match self.plan_query(&subquery.query, &context, purpose) {
+                Err(error) if error.code() == ErrorCode::FullScanRefused => {
+                    refused = Some(match refused {
+                        Some(known) => known.and_refused(error),
+                        None => error,
+                    });
+                    // It is still planned, because the outer query may be refused too.
+                    self.plan_query(&subquery.query, &context, Purpose::Explain)?
+                }
+                planned => planned?,
+            };
+            if let QueryPlan::Relational(plan) = &plan {
+                reads.parameters.note_all(plan.parameters());
+            }
+            if purpose == Purpose::Execute && refused.is_none() {
+                let value = self.one_value(&plan, &subquery, context.clone(), &mut reads)?;
+                query.set_subquery(number, &subquery, &value)?;
+                for later in waiting.as_mut_slice() {
+                    later.query.set_subquery(number, &subquery, &value)?;
+                }
+            }
+            number += 1;
+            reads.explained.push((subquery.text, plan.explained(&context, purpose == Purpose::Execute)));
+        }
+        match refused {
+            None => Ok((RootQuery { subqueries: Vec::new(), query, views }, reads)),
+            Some(refused) => match self.plan_query(&query, context, Purpose::Judge) {
+                Err(error) if error.code() == ErrorCode::FullScanRefused => Err(error.and_refused(refused)),
+                _ => Err(refused),
+            },
+        }
+    }
+
+    /// Plans a query, and lets the guard judge it unless it is only explained.
+    pub(crate) fn plan_query(
+        &self,
+        query: &BoundQuery,
+        context: &ScanContext,
+        purpose: Purpose,
+    ) -> Result<QueryPlan, Error> {
+        let _span = tracing::debug_span!(target: "saltwing::plan", "plan").entered();
+        let _statement = context.enter();
+        let Some(direct) = self.plan_direct(query)? else {
+            return self.plan_relational(query.clone(), context.clone(), purpose).map(QueryPlan::Relational);
+        };
+        if purpose != Purpose::Explain {
+            direct.access().judge()?;
+        }
+        Ok(QueryPlan::Direct(Arc::new(direct)))
+    }
+
+    /// Starts the planned query of a statement: its rows, or a page of them.
+    pub(crate) fn start_root(
+        &self,
+        plan: &QueryPlan,
+        root: RootQuery,
+        context: ScanContext,
+    ) -> Result<RowsOutcome, Error> {
+        match &self.statement.after {
+            Some(after) => self.start_page(plan, &root.views, after, context),
+            None => self.start_query(plan, root.query, context),
+        }
+    }
+
+    /// Starts a planned query.
+    fn start_query(&self, plan: &QueryPlan, query: BoundQuery, context: ScanContext) -> Result<RowsOutcome, Error> {
+        match plan {
+            QueryPlan::Direct(direct) => {
+                let rows = start_direct(self.session, direct, self.snapshot.clone(), context.clone())?;
+                let may_begin_again = self.executor == ExecutorChoice::Auto && direct.keeps_groups();
+                Ok(if may_begin_again { rows.or_again(self.again(query, context)) } else { rows })
+            }
+            QueryPlan::Relational(plan) => start_relational(self.session, plan, context),
+        }
+    }
+
+    /// The value of a subquery: NULL if it has no row.
+    fn one_value(
+        &self,
+        plan: &QueryPlan,
+        subquery: &UncorrelatedSubquery,
+        context: ScanContext,
+        reads: &mut SubqueryReads,
+    ) -> Result<Value, Error> {
+        let query = subquery.query.clone();
+        let RowsOutcome { mut source, running, columns, .. } = self.start_query(plan, query, context)?;
+        let mut value = None;
+        while let Some(batch) = source.next_blocking(&columns)? {
+            if value.is_some() || batch.num_rows() > 1 {
+                return Err(several_rows());
+            }
+            value = first_value(&batch, subquery.ty)?;
+        }
+        // Some scans begin when rows are read.
+        if let Some(running) = running {
+            reads.counters.extend(running.scans().cloned());
+            reads.notices.extend(running.notices);
+        }
+        Ok(value.unwrap_or(Value::Null))
     }
 }

@@ -183,18 +183,16 @@ impl Connection {
             };
             match tries.next(given, failure, is_inner)? {
                 ControlFlow::Break(value) => return Ok(value),
-                ControlFlow::Continue(wait) => self.session.sleep(wait).await?,
+                ControlFlow::Continue(wait) => sleep(&self.session, wait).await?,
             }
         }
     }
 }
 
-impl Session {
-    /// Waits on a thread of the library.
-    async fn sleep(&self, time: Duration) -> Result<(), Error> {
-        let slept = self.shared().pools.timers()?.spawn(async move { tokio::time::sleep(time).await }).await;
-        slept.map_err(|_| Error::new(ErrorCode::Cancelled, "the database is closing"))
-    }
+/// Waits on a thread of the library.
+async fn sleep(session: &Session, time: Duration) -> Result<(), Error> {
+    let slept = session.shared().pools.timers()?.spawn(async move { tokio::time::sleep(time).await }).await;
+    slept.map_err(|_| Error::new(ErrorCode::Cancelled, "the database is closing"))
 }
 
 /// How often a transaction was tried.

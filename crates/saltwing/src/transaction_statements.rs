@@ -14,121 +14,117 @@ use crate::session::Session;
 use crate::text_rows::TextRow;
 use crate::transaction::SessionTransaction;
 
-impl Session {
-    /// Runs a statement in the session's transaction.
-    pub(crate) fn run_within(
-        &self,
-        transaction: &Arc<SessionTransaction>,
-        statement: &Statement,
-        run: impl FnOnce(&Session) -> Result<Outcome, Error>,
-    ) -> Result<Outcome, Error> {
-        let done = |result: Result<(), Error>| result.map(|()| Outcome::Done(ExecResult::default()));
-        if matches!(statement, Statement::Rollback) {
-            // It does not wait for a statement that runs, but ends it.
-            self.roll_back(transaction);
-            return done(Ok(()));
+/// Runs a statement in the session's transaction.
+pub(crate) fn run_within(
+    session: &Session,
+    transaction: &Arc<SessionTransaction>,
+    statement: &Statement,
+    run: impl FnOnce(&Session) -> Result<Outcome, Error>,
+) -> Result<Outcome, Error> {
+    let done = |result: Result<(), Error>| result.map(|()| Outcome::Done(ExecResult::default()));
+    if matches!(statement, Statement::Rollback) {
+        // It does not wait for a statement that runs, but ends it.
+        roll_back(session, transaction);
+        return done(Ok(()));
+    }
+    let _claim = transaction.claim()?;
+    let result = match statement {
+        // Refused, and the transaction goes on.
+        Statement::Begin { read_only } => return done(begin_transaction(session, *read_only)),
+        Statement::Commit => return done(commit(session, transaction)),
+        Statement::RollbackTo(name) => done(transaction.rollback_to(&name.into()).map_err(|e| e.at(Some(name.span)))),
+        other => {
+            transaction.check()?;
+            transaction.check_statement(other).and_then(|()| match other {
+                Statement::Savepoint(name) => done(transaction.savepoint(name.into())),
+                Statement::ReleaseSavepoint(name) => {
+                    done(transaction.release(&name.into()).map_err(|e| e.at(Some(name.span))))
+                }
+                _ => run(&session.within(transaction)),
+            })
         }
-        let _claim = transaction.claim()?;
-        let result = match statement {
-            // Refused, and the transaction goes on.
-            Statement::Begin { read_only } => return done(self.begin_transaction(*read_only)),
-            Statement::Commit => return done(self.commit(transaction)),
-            Statement::RollbackTo(name) => {
-                done(transaction.rollback_to(&name.into()).map_err(|e| e.at(Some(name.span))))
-            }
-            other => {
-                transaction.check()?;
-                transaction.check_statement(other).and_then(|()| match other {
-                    Statement::Savepoint(name) => done(transaction.savepoint(name.into())),
-                    Statement::ReleaseSavepoint(name) => {
-                        done(transaction.release(&name.into()).map_err(|e| e.at(Some(name.span))))
-                    }
-                    _ => run(&self.within(transaction)),
-                })
+    };
+    if transaction.has_expired() {
+        transaction.check()?;
+    }
+    let mut outcome = result.inspect_err(|error| transaction.fail(error))?;
+    match &mut outcome {
+        Outcome::Rows(RowsOutcome { running: Some(running), .. }) => {
+            running.stream = transaction.ended(Some(&running.context));
+        }
+        Outcome::Rows(rows) if rows.source.reads() => {
+            debug_assert!(false, "rows that are still to be read have no running part");
+            return Err(Error::new(ErrorCode::Bug, "an error of these rows would not fail the transaction"));
+        }
+        _ => drop(transaction.ended(None)),
+    }
+    Ok(outcome)
+}
+
+/// Cancels the statement that runs, discards the writes, and ends the transaction.
+pub(crate) fn roll_back(session: &Session, transaction: &SessionTransaction) {
+    transaction.cancel();
+    session.transaction.close();
+    transaction.rows.rollback();
+}
+
+/// Commits the writes, and ends the transaction either way.
+fn commit(session: &Session, transaction: &SessionTransaction) -> Result<(), Error> {
+    session.transaction.close();
+    if let Some(failure) = transaction.failure() {
+        transaction.rows.rollback();
+        let text = format!("nothing is committed, since the transaction failed before: {}", failure.text);
+        return Err(Error::new(ErrorCode::FailedTransaction, text));
+    }
+    Ok(transaction.rows.commit(session.settings().durability)?)
+}
+
+/// BEGIN.
+///
+/// # Errors
+/// [`ErrorCode::ActiveTransaction`]; 0A000 of a store that cannot do it; [`ErrorCode::BadArgument`] if
+/// `autocommit_rows` is set.
+pub(crate) fn begin_transaction(session: &Session, is_read_only: bool) -> Result<(), Error> {
+    let (shared, settings) = (session.shared(), session.settings());
+    let capabilities = shared.tables.capabilities();
+    let is_atomic = is_read_only || capabilities.atomic == AtomicScope::Store;
+    if !is_atomic || capabilities.snapshots != SnapshotScope::Store {
+        let text = format!("{} has no transactions of several statements", capabilities.name);
+        return Err(Error::new(ErrorCode::NotSupported, text));
+    }
+    if let Some(rows) = settings.autocommit_rows {
+        let text = format!("autocommit_rows = {rows} commits statements in parts, and a transaction is one commit");
+        return Err(Error::new(ErrorCode::BadArgument, text).with_help(Some("SET autocommit_rows = DEFAULT")));
+    }
+    session.transaction.open(|| {
+        // Of one moment, as a statement's: see `Session::moment`.
+        let (rows, catalog) = loop {
+            let catalog = session.catalog();
+            let rows = OpenTransaction::begin(&*shared.tables, &shared.memory)?;
+            if session.catalog().version() == catalog.version() {
+                break (rows, catalog);
             }
         };
-        if transaction.has_expired() {
-            transaction.check()?;
+        let number = shared.transactions.next_number();
+        let transaction = Arc::new(SessionTransaction::new(number, is_read_only, rows, catalog));
+        shared.transactions.add(&transaction);
+        if let Some(limit) = settings.transaction_timeout {
+            expire_after(session, &transaction, limit)?;
         }
-        let mut outcome = result.inspect_err(|error| transaction.fail(error))?;
-        match &mut outcome {
-            Outcome::Rows(RowsOutcome { running: Some(running), .. }) => {
-                running.stream = transaction.ended(Some(&running.context));
-            }
-            Outcome::Rows(rows) if rows.source.reads() => {
-                debug_assert!(false, "rows that are still to be read have no running part");
-                return Err(Error::new(ErrorCode::Bug, "an error of these rows would not fail the transaction"));
-            }
-            _ => drop(transaction.ended(None)),
-        }
-        Ok(outcome)
-    }
+        Ok(transaction)
+    })
+}
 
-    /// Cancels the statement that runs, discards the writes, and ends the transaction.
-    pub(crate) fn roll_back(&self, transaction: &SessionTransaction) {
-        transaction.cancel();
-        self.transaction.close();
-        transaction.rows.rollback();
-    }
+fn expire_after(session: &Session, transaction: &Arc<SessionTransaction>, limit: Duration) -> Result<(), Error> {
+    let transaction = Arc::downgrade(transaction);
+    drop(session.shared().pools.timers()?.spawn(async move {
+        tokio::time::sleep(limit).await;
+        transaction.upgrade().iter().for_each(|transaction| transaction.expire(limit));
+    }));
+    Ok(())
+}
 
-    /// Commits the writes, and ends the transaction either way.
-    fn commit(&self, transaction: &SessionTransaction) -> Result<(), Error> {
-        self.transaction.close();
-        if let Some(failure) = transaction.failure() {
-            transaction.rows.rollback();
-            let text = format!("nothing is committed, since the transaction failed before: {}", failure.text);
-            return Err(Error::new(ErrorCode::FailedTransaction, text));
-        }
-        Ok(transaction.rows.commit(self.settings().durability)?)
-    }
-
-    /// BEGIN.
-    ///
-    /// # Errors
-    /// [`ErrorCode::ActiveTransaction`]; 0A000 of a store that cannot do it; [`ErrorCode::BadArgument`] if
-    /// `autocommit_rows` is set.
-    pub(crate) fn begin_transaction(&self, is_read_only: bool) -> Result<(), Error> {
-        let (shared, settings) = (self.shared(), self.settings());
-        let capabilities = shared.tables.capabilities();
-        let is_atomic = is_read_only || capabilities.atomic == AtomicScope::Store;
-        if !is_atomic || capabilities.snapshots != SnapshotScope::Store {
-            let text = format!("{} has no transactions of several statements", capabilities.name);
-            return Err(Error::new(ErrorCode::NotSupported, text));
-        }
-        if let Some(rows) = settings.autocommit_rows {
-            let text = format!("autocommit_rows = {rows} commits statements in parts, and a transaction is one commit");
-            return Err(Error::new(ErrorCode::BadArgument, text).with_help(Some("SET autocommit_rows = DEFAULT")));
-        }
-        self.transaction.open(|| {
-            // Of one moment, as a statement's: see `Session::moment`.
-            let (rows, catalog) = loop {
-                let catalog = self.catalog();
-                let rows = OpenTransaction::begin(&*shared.tables, &shared.memory)?;
-                if self.catalog().version() == catalog.version() {
-                    break (rows, catalog);
-                }
-            };
-            let number = shared.transactions.next_number();
-            let transaction = Arc::new(SessionTransaction::new(number, is_read_only, rows, catalog));
-            shared.transactions.add(&transaction);
-            if let Some(limit) = settings.transaction_timeout {
-                self.expire_after(&transaction, limit)?;
-            }
-            Ok(transaction)
-        })
-    }
-
-    fn expire_after(&self, transaction: &Arc<SessionTransaction>, limit: Duration) -> Result<(), Error> {
-        let transaction = Arc::downgrade(transaction);
-        drop(self.shared().pools.timers()?.spawn(async move {
-            tokio::time::sleep(limit).await;
-            transaction.upgrade().iter().for_each(|transaction| transaction.expire(limit));
-        }));
-        Ok(())
-    }
-
-    pub(crate) fn show_transactions(&self) -> Vec<TextRow> {
-        let newest = self.shared().tables.newest_commit();
-        self.shared().transactions.open().iter().map(|open| open.row(newest)).collect()
-    }
+pub(crate) fn show_transactions(session: &Session) -> Vec<TextRow> {
+    let newest = session.shared().tables.newest_commit();
+    session.shared().transactions.open().iter().map(|open| open.row(newest)).collect()
 }

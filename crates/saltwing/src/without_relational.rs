@@ -32,41 +32,41 @@ impl RelationalPlan {
     }
 }
 
-impl Session {
-    pub(crate) fn run_kept(&self, _: &QueryStatement, _: &[Value], _: &KeptPlan) -> Result<Option<RowsOutcome>, Error> {
-        Ok(None)
-    }
+pub(crate) fn run_kept(
+    session: &Session,
+    _: &QueryStatement,
+    _: &[Value],
+    _: &KeptPlan,
+) -> Result<Option<RowsOutcome>, Error> {
+    Ok(None)
+}
 
-    pub(crate) fn start_relational(&self, plan: &RelationalPlan, _: ScanContext) -> Result<RowsOutcome, Error> {
-        match *plan {}
-    }
-
-    pub(crate) fn judge_relational(
-        &self,
-        (run, _): (&QueryRun<'_>, BoundQuery),
-        _: ScanContext,
-        _: Purpose,
-        _: bool,
-    ) -> Result<Option<RelationalPlan>, Error> {
-        Err(refused(run))
-    }
-
-    pub(crate) fn read_again(&self, _: (&QueryRun<'_>, BoundQuery), _: ScanContext) -> Result<Option<Reading>, Error> {
-        Ok(None)
-    }
-
-    pub(crate) fn plan_relational(
-        &self,
-        (run, _): (&QueryRun<'_>, BoundQuery),
-        _: ScanContext,
-        _: Purpose,
-    ) -> Result<RelationalPlan, Error> {
-        Err(refused(run))
-    }
+pub(crate) fn start_relational(session: &Session, plan: &RelationalPlan, _: ScanContext) -> Result<RowsOutcome, Error> {
+    match *plan {}
 }
 
 fn refused(run: &QueryRun<'_>) -> Error {
     Error::new(ErrorCode::NotSupported, "a query that is more than one table's rows is not supported")
         .at(Some(run.statement.span))
         .with_help(Some("build with the feature `datafusion`"))
+}
+
+impl QueryRun<'_> {
+    pub(crate) fn judge_relational(
+        &self,
+        _: BoundQuery,
+        _: ScanContext,
+        _: Purpose,
+        _: bool,
+    ) -> Result<Option<RelationalPlan>, Error> {
+        Err(refused(self))
+    }
+
+    pub(crate) fn plan_relational(&self, _: BoundQuery, _: ScanContext, _: Purpose) -> Result<RelationalPlan, Error> {
+        Err(refused(self))
+    }
+
+    pub(crate) fn read_again(&self, _: (&QueryRun<'_>, BoundQuery), _: ScanContext) -> Result<Option<Reading>, Error> {
+        Ok(None)
+    }
 }

@@ -38,55 +38,53 @@ use crate::text_rows::TextRow;
 /// A catalog in which files are tables, and notices about them.
 pub(crate) type CatalogWithFiles = (Arc<dyn CatalogReader>, Vec<String>);
 
-impl Session {
-    /// The catalog in which the files that a query names are tables, and notices about the files; `None` if it names none.
-    ///
-    /// # Errors
-    /// Files that cannot be read, or have no columns that are known; that the statement was stopped.
-    pub(crate) fn with_files(
-        &self,
-        statement: &QueryStatement,
-        catalog: &Arc<dyn CatalogReader>,
-        context: &ScanContext,
-    ) -> Result<Option<CatalogWithFiles>, Error> {
-        let (mut files, mut notices) = (HashMap::new(), Vec::new());
-        for FileName { name, span } in file_names(&statement.query) {
-            // A table of this name comes first.
-            let is_table = catalog.resolve(None, &name).is_ok() || catalog.arrow_table(&name).is_some();
-            let is_file = name.contains(['.', '/', '*']);
-            if is_table || !is_file {
-                continue;
-            }
-            let (path, options) = file_parts(&name).map_err(|error| Error::from(error).at(span))?;
-            let FileTable { table, notices: of_file } =
-                file_table(self.shared(), path, &options, context).map_err(|error| error.at(span))?;
-            notices.extend(of_file.into_iter().flatten().map(|notice| format!("{path}: {notice}")));
-            if files.insert(name.to_lowercase(), Arc::new(table)).is_some() {
-                let text = format!("two files of the query have the name {path} in different case");
-                return Err(Error::new(ErrorCode::NotSupported, text).at(span));
-            }
+/// The catalog in which the files that a query names are tables, and notices about the files; `None` if it names none.
+///
+/// # Errors
+/// Files that cannot be read, or have no columns that are known; that the statement was stopped.
+pub(crate) fn with_files(
+    session: &Session,
+    statement: &QueryStatement,
+    catalog: &Arc<dyn CatalogReader>,
+    context: &ScanContext,
+) -> Result<Option<CatalogWithFiles>, Error> {
+    let (mut files, mut notices) = (HashMap::new(), Vec::new());
+    for FileName { name, span } in file_names(&statement.query) {
+        // A table of this name comes first.
+        let is_table = catalog.resolve(None, &name).is_ok() || catalog.arrow_table(&name).is_some();
+        let is_file = name.contains(['.', '/', '*']);
+        if is_table || !is_file {
+            continue;
         }
-        Ok((!files.is_empty())
-            .then(|| (Arc::new(WithFiles { catalog: catalog.clone(), files }) as Arc<dyn CatalogReader>, notices)))
+        let (path, options) = file_parts(&name).map_err(|error| Error::from(error).at(span))?;
+        let FileTable { table, notices: of_file } =
+            file_table(session.shared(), path, &options, context).map_err(|error| error.at(span))?;
+        notices.extend(of_file.into_iter().flatten().map(|notice| format!("{path}: {notice}")));
+        if files.insert(name.to_lowercase(), Arc::new(table)).is_some() {
+            let text = format!("two files of the query have the name {path} in different case");
+            return Err(Error::new(ErrorCode::NotSupported, text).at(span));
+        }
     }
+    Ok((!files.is_empty())
+        .then(|| (Arc::new(WithFiles { catalog: catalog.clone(), files }) as Arc<dyn CatalogReader>, notices)))
+}
 
-    /// The columns of a file, as DESCRIBE shows those of a table.
-    ///
-    /// # Errors
-    /// As [`Session::with_files`].
-    pub(crate) fn describe_file(&self, file: &FileRef) -> Result<Vec<TextRow>, Error> {
-        let at = |error: Error| error.at(Some(file.span));
-        let context = self.begin();
-        let (path, options) = file_parts(&file.name).map_err(|error| at(error.into()))?;
-        let FileTable { table, notices } = file_table(self.shared(), path, &options, &context).map_err(at)?;
-        let row = |(field, notice): (&Arc<Field>, Option<String>)| {
-            let nullable = if field.is_nullable() { "yes" } else { "no" };
-            let ty = saltwing_expr::sql_type(field.data_type()).map(|ty| ty.to_string());
-            vec![Some(field.name().clone()), ty, Some(nullable.to_owned()), None, None, notice]
-        };
-        let notices = notices.into_iter().chain(std::iter::repeat(None));
-        Ok(table.schema.fields().iter().zip(notices).map(row).collect())
-    }
+/// The columns of a file, as DESCRIBE shows those of a table.
+///
+/// # Errors
+/// As [`Session::with_files`].
+pub(crate) fn describe_file(session: &Session, file: &FileRef) -> Result<Vec<TextRow>, Error> {
+    let at = |error: Error| error.at(Some(file.span));
+    let context = session.begin();
+    let (path, options) = file_parts(&file.name).map_err(|error| at(error.into()))?;
+    let FileTable { table, notices } = file_table(session.shared(), path, &options, &context).map_err(at)?;
+    let row = |(field, notice): (&Arc<Field>, Option<String>)| {
+        let nullable = if field.is_nullable() { "yes" } else { "no" };
+        let ty = saltwing_expr::sql_type(field.data_type()).map(|ty| ty.to_string());
+        vec![Some(field.name().clone()), ty, Some(nullable.to_owned()), None, None, notice]
+    };
+    let notices = notices.into_iter().chain(std::iter::repeat(None));
+    Ok(table.schema.fields().iter().zip(notices).map(row).collect())
 }
 
 /// A file as a table.

@@ -18,62 +18,63 @@ use super::loading::Loading;
 use super::reader::RecordReader;
 use super::stream::{WaitingStream, no_stream};
 use crate::Error;
-use crate::load::{Loader, Part, PartLimits};
+use crate::computed::computing;
+use crate::copy::file_rules;
+use crate::load::{Loader, Part, PartLimits, load_target};
 use crate::outcome::ExecResult;
+use crate::run::writable;
 use crate::session::Session;
 
-impl Session {
-    /// Loads rows from the files that the statement names, or from `stdin`.
-    pub(crate) fn copy_from(&self, copy: &CopyFrom, stdin: Option<&mut dyn Read>) -> Result<ExecResult, Error> {
-        self.writable()?;
-        let at = |error: Error| error.at(Some(copy.span));
-        let context = self.begin();
-        let mut load = self.load_of(copy, &context)?;
-        let Some(path) = copy.path() else {
-            let format = FileFormat::of(&copy.options, None).map_err(at)?;
-            let needed = || at(no_stream("COPY FROM STDIN needs a reader", "copy_from_reader"));
-            let input = WaitingStream::new(stdin.ok_or_else(needed)?, &context);
-            load.read_stream(BufReader::with_capacity(BUFFER_BYTES, input), &format, None)?;
-            return Ok(load.result());
-        };
-        let files = self.file_rules(Purpose::Read).files(path, &copy.options, &context).map_err(at)?;
-        for (path, allowed) in files {
-            let format = FileFormat::of(&copy.options, Some(&path)).map_err(at)?;
-            let file = allowed.open(&context).map_err(|error| load.stopped(at(error)))?;
-            load.faults.file = path;
-            load.read_file(file, &format)?;
-        }
-        Ok(load.result())
+/// Loads rows from the files that the statement names, or from `stdin`.
+pub(crate) fn copy_from(session: &Session, copy: &CopyFrom, stdin: Option<&mut dyn Read>) -> Result<ExecResult, Error> {
+    writable(session)?;
+    let at = |error: Error| error.at(Some(copy.span));
+    let context = session.begin();
+    let mut load = load_of(session, copy, &context)?;
+    let Some(path) = copy.path() else {
+        let format = FileFormat::of(&copy.options, None).map_err(at)?;
+        let needed = || at(no_stream("COPY FROM STDIN needs a reader", "copy_from_reader"));
+        let input = WaitingStream::new(stdin.ok_or_else(needed)?, &context);
+        load.read_stream(BufReader::with_capacity(BUFFER_BYTES, input), &format, None)?;
+        return Ok(load.result());
+    };
+    let files = file_rules(session, Purpose::Read).files(path, &copy.options, &context).map_err(at)?;
+    for (path, allowed) in files {
+        let format = FileFormat::of(&copy.options, Some(&path)).map_err(at)?;
+        let file = allowed.open(&context).map_err(|error| load.stopped(at(error)))?;
+        load.faults.file = path;
+        load.read_file(file, &format)?;
     }
+    Ok(load.result())
+}
 
-    fn load_of<'a>(&'a self, copy: &'a CopyFrom, context: &'a ScanContext) -> Result<Loading<'a>, Error> {
-        let target = self.load_target(copy, copy.options.on_conflict.unwrap_or(OnConflict::Replace));
-        let target = target.map_err(|error| match (error.code(), copy.path()) {
-            (ErrorCode::NoSuchTable, Some(path)) => {
-                let (table, path) = (&copy.table, path.replace('\'', "''"));
-                let of_file =
-                    format!("CREATE TABLE {table} PRIMARY KEY (..) AS SELECT * FROM '{path}' makes a table of a file");
-                let help = error.help().map_or(of_file.clone(), |help| format!("{help}; {of_file}"));
-                error.with_help_instead(help)
-            }
-            _ => error,
-        })?;
-        let name = target.table.def().name.to_string();
-        Ok(Loading {
-            loader: Loader::new(target, copy.table.clone()).counting_repeats(),
-            limits: PartLimits::of(self),
-            part: Part::default(),
-            computing: self.computing(&[], &[], context),
-            faults: Faults {
-                copy,
-                file: "STDIN".to_owned(),
-                unit: "line",
-                table: name,
-                skipped: Vec::new(),
-                skipped_count: 0,
-            },
-        })
-    }
+fn load_of<'a>(session: &'a Session, copy: &'a CopyFrom, context: &'a ScanContext) -> Result<Loading<'a>, Error> {
+    let target = load_target(session, copy, copy.options.on_conflict.unwrap_or(OnConflict::Replace));
+    let target = target.map_err(|error| match (error.code(), copy.path()) {
+        (ErrorCode::NoSuchTable, Some(path)) => {
+            let (table, path) = (&copy.table, path.replace('\'', "''"));
+            let of_file =
+                format!("CREATE TABLE {table} PRIMARY KEY (..) AS SELECT * FROM '{path}' makes a table of a file");
+            let help = error.help().map_or(of_file.clone(), |help| format!("{help}; {of_file}"));
+            error.with_help_instead(help)
+        }
+        _ => error,
+    })?;
+    let name = target.table.def().name.to_string();
+    Ok(Loading {
+        loader: Loader::new(target, copy.table.clone()).counting_repeats(),
+        limits: PartLimits::of(session),
+        part: Part::default(),
+        computing: computing(session, &[], &[], context),
+        faults: Faults {
+            copy,
+            file: "STDIN".to_owned(),
+            unit: "line",
+            table: name,
+            skipped: Vec::new(),
+            skipped_count: 0,
+        },
+    })
 }
 
 impl Loading<'_> {

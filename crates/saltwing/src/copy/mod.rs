@@ -27,6 +27,11 @@ mod text_rows;
 mod to;
 mod writer;
 
+pub(crate) use file_tables::{describe_file, with_files};
+pub(crate) use from::copy_from;
+pub(crate) use stream::{copy_from_reader, copy_to_writer};
+pub(crate) use to::{copied_query, copy_to};
+
 use file::FileRules;
 pub(crate) use file::Purpose;
 
@@ -52,10 +57,8 @@ pub struct SkippedLine {
     pub reason: String,
 }
 
-impl Session {
-    /// The rules for the files that statements may use.
-    pub(crate) fn file_rules(&self, purpose: Purpose) -> FileRules<'_> {
-        let shared = self.shared();
-        FileRules { access: &shared.options.file_access, own_directory: shared.directory.as_deref(), purpose }
-    }
+/// The rules for the files that statements may use.
+pub(crate) fn file_rules(session: &Session, purpose: Purpose) -> FileRules<'_> {
+    let shared = session.shared();
+    FileRules { access: &shared.options.file_access, own_directory: shared.directory.as_deref(), purpose }
 }

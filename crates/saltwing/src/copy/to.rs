@@ -18,7 +18,9 @@ use super::format::FileFormat;
 use super::stream::{WaitingStream, no_stream};
 use super::writer::{JsonWriter, RecordWriter, unwritable};
 use crate::Error;
+use crate::copy::file_rules;
 use crate::outcome::{ExecResult, Outcome, RowsOutcome};
+use crate::run::{run_statement, writable};
 use crate::session::Session;
 
 /// Where the rows go.
@@ -27,105 +29,103 @@ enum Target<'a> {
     File(AllowedFile),
 }
 
-impl Session {
-    /// Writes rows to the file that the statement names, or to `stdout`.
-    pub(crate) fn copy_to(
-        &self,
-        copy: &CopyTo,
-        params: &[Value],
-        stdout: Option<&mut dyn Write>,
-    ) -> Result<ExecResult, Error> {
-        let at = |error: Error| error.at(Some(copy.span));
-        let target = match (copy.path(), stdout) {
-            (None, Some(stdout)) => Target::Stdout(stdout),
-            (None, None) => return Err(at(no_stream("COPY TO STDOUT needs a writer", "copy_to_writer"))),
-            (Some(path), _) => {
-                self.writable().map_err(|error| at(error).with_help(Some("COPY .. TO STDOUT works")))?;
-                Target::File(self.file_rules(Purpose::Write).check(path, &copy.options).map_err(at)?)
-            }
-        };
-        let rows = match &copy.source {
-            CopySource::Query(query) => self.copy_query(query, params)?,
-            CopySource::Table { .. } => {
-                let query = self.copied_query(copy)?;
-                self.copy_query(&query, &[])?
-            }
-        };
-        let context = self.last_context().unwrap_or_else(|| self.begin());
-        let (rows_affected, result) = match target {
-            Target::Stdout(stdout) => write_rows(copy, rows, WaitingStream::new(stdout, &context))
-                .map_err(|error| context.check().err().map_or(error, Error::from))?,
-            Target::File(allowed) => {
-                let mut file = allowed.open(&context).map_err(at)?;
-                match write_rows(copy, rows, &mut file) {
-                    Ok(written) => written,
-                    Err(error) => {
-                        file.discard();
-                        // A pipe fails to write when its statement is stopped.
-                        return Err(context.check().err().map_or(error, Error::from));
-                    }
+/// Writes rows to the file that the statement names, or to `stdout`.
+pub(crate) fn copy_to(
+    session: &Session,
+    copy: &CopyTo,
+    params: &[Value],
+    stdout: Option<&mut dyn Write>,
+) -> Result<ExecResult, Error> {
+    let at = |error: Error| error.at(Some(copy.span));
+    let target = match (copy.path(), stdout) {
+        (None, Some(stdout)) => Target::Stdout(stdout),
+        (None, None) => return Err(at(no_stream("COPY TO STDOUT needs a writer", "copy_to_writer"))),
+        (Some(path), _) => {
+            writable(session).map_err(|error| at(error).with_help(Some("COPY .. TO STDOUT works")))?;
+            Target::File(file_rules(session, Purpose::Write).check(path, &copy.options).map_err(at)?)
+        }
+    };
+    let rows = match &copy.source {
+        CopySource::Query(query) => copy_query(session, query, params)?,
+        CopySource::Table { .. } => {
+            let query = copied_query(session, copy)?;
+            copy_query(session, &query, &[])?
+        }
+    };
+    let context = session.last_context().unwrap_or_else(|| session.begin());
+    let (rows_affected, result) = match target {
+        Target::Stdout(stdout) => write_rows(copy, rows, WaitingStream::new(stdout, &context))
+            .map_err(|error| context.check().err().map_or(error, Error::from))?,
+        Target::File(allowed) => {
+            let mut file = allowed.open(&context).map_err(at)?;
+            match write_rows(copy, rows, &mut file) {
+                Ok(written) => written,
+                Err(error) => {
+                    file.discard();
+                    // A pipe fails to write when its statement is stopped.
+                    return Err(context.check().err().map_or(error, Error::from));
                 }
             }
-        };
-        Ok(ExecResult { rows_affected, ..result })
-    }
-
-    /// The query for the rows.
-    pub(crate) fn copied_query<'c>(&self, copy: &'c CopyTo) -> Result<Cow<'c, QueryStatement>, Error> {
-        let (table, columns, dynamic) = match &copy.source {
-            CopySource::Query(query) => return Ok(Cow::Borrowed(query)),
-            CopySource::Table { table, columns, dynamic } => (table, columns, dynamic),
-        };
-        let list = self.copied_items(table, columns.as_deref(), dynamic)?;
-        let types = dynamic.iter().filter_map(|(place, ty)| Some(format!("{} {ty}", columns.as_ref()?.get(*place)?)));
-        let types = types.collect::<Vec<_>>().join(", ");
-        let declared = if types.is_empty() { types } else { format!(" ({types})") };
-        // COPY t TO names the whole table: there is nothing for the guard to ask.
-        match parse_one(&format!("SELECT /*+ FULL_SCAN */ {list} FROM {table}{declared}"))?.statement {
-            Statement::Query(query) => Ok(Cow::Owned(query)),
-            _ => Err(Error::new(ErrorCode::Bug, "a SELECT was read as another statement")),
         }
-    }
+    };
+    Ok(ExecResult { rows_affected, ..result })
+}
 
-    /// The items of the SELECT for a table's rows. A column that shares its name with another one is labelled with its
-    /// family, so that COPY FROM finds it, and so is each dynamic column that has one.
-    fn copied_items(
-        &self,
-        name: &TableRef,
-        columns: Option<&[ColumnName]>,
-        dynamic: &[(usize, SqlType)],
-    ) -> Result<String, Error> {
-        let table = saltwing_bind::resolve(&*self.catalog(), name).ok();
-        let items: Vec<String> = match (columns, table) {
-            (None, None) => vec!["*".to_owned()],
-            (None, Some(table)) => {
-                let def = table.def();
-                let shown = def.columns.iter().filter(|column| !column.hidden && column.generated().is_none());
-                let item = |column| format!("{} AS {}", column_path(def, column), quote_name(&def.unique_name(column)));
-                shown.map(item).collect()
-            }
-            (Some(columns), None) => columns.iter().map(ToString::to_string).collect(),
-            (Some(columns), Some(table)) => {
-                let scope = Scope::of(table, None);
-                let is_dynamic = |place: usize| dynamic.iter().any(|(dynamic, _)| *dynamic == place);
-                let item = |(place, column): (usize, &ColumnName)| {
-                    if is_dynamic(place) {
-                        return Ok(format!("{column} AS {}", quote_name(&column.parts().join("."))));
-                    }
-                    let found = scope.resolve(&column.parts(), Some(column.span()))?;
-                    Ok(format!("{column} AS {}", quote_name(&found.name)))
-                };
-                columns.iter().enumerate().map(item).collect::<Result<_, Error>>()?
-            }
-        };
-        Ok(items.join(", "))
+/// The query for the rows.
+pub(crate) fn copied_query<'c>(session: &Session, copy: &'c CopyTo) -> Result<Cow<'c, QueryStatement>, Error> {
+    let (table, columns, dynamic) = match &copy.source {
+        CopySource::Query(query) => return Ok(Cow::Borrowed(query)),
+        CopySource::Table { table, columns, dynamic } => (table, columns, dynamic),
+    };
+    let list = copied_items(session, table, columns.as_deref(), dynamic)?;
+    let types = dynamic.iter().filter_map(|(place, ty)| Some(format!("{} {ty}", columns.as_ref()?.get(*place)?)));
+    let types = types.collect::<Vec<_>>().join(", ");
+    let declared = if types.is_empty() { types } else { format!(" ({types})") };
+    // COPY t TO names the whole table: there is nothing for the guard to ask.
+    match parse_one(&format!("SELECT /*+ FULL_SCAN */ {list} FROM {table}{declared}"))?.statement {
+        Statement::Query(query) => Ok(Cow::Owned(query)),
+        _ => Err(Error::new(ErrorCode::Bug, "a SELECT was read as another statement")),
     }
+}
 
-    fn copy_query(&self, query: &QueryStatement, params: &[Value]) -> Result<RowsOutcome, Error> {
-        match self.run_statement(&Statement::Query(query.clone()), params)? {
-            Outcome::Rows(rows) => Ok(rows),
-            Outcome::Done(_) => Err(Error::new(ErrorCode::Bug, "a query gave no rows")),
+/// The items of the SELECT for a table's rows. A column that shares its name with another one is labelled with its
+/// family, so that COPY FROM finds it, and so is each dynamic column that has one.
+fn copied_items(
+    session: &Session,
+    name: &TableRef,
+    columns: Option<&[ColumnName]>,
+    dynamic: &[(usize, SqlType)],
+) -> Result<String, Error> {
+    let table = saltwing_bind::resolve(&*session.catalog(), name).ok();
+    let items: Vec<String> = match (columns, table) {
+        (None, None) => vec!["*".to_owned()],
+        (None, Some(table)) => {
+            let def = table.def();
+            let shown = def.columns.iter().filter(|column| !column.hidden && column.generated().is_none());
+            let item = |column| format!("{} AS {}", column_path(def, column), quote_name(&def.unique_name(column)));
+            shown.map(item).collect()
         }
+        (Some(columns), None) => columns.iter().map(ToString::to_string).collect(),
+        (Some(columns), Some(table)) => {
+            let scope = Scope::of(table, None);
+            let is_dynamic = |place: usize| dynamic.iter().any(|(dynamic, _)| *dynamic == place);
+            let item = |(place, column): (usize, &ColumnName)| {
+                if is_dynamic(place) {
+                    return Ok(format!("{column} AS {}", quote_name(&column.parts().join("."))));
+                }
+                let found = scope.resolve(&column.parts(), Some(column.span()))?;
+                Ok(format!("{column} AS {}", quote_name(&found.name)))
+            };
+            columns.iter().enumerate().map(item).collect::<Result<_, Error>>()?
+        }
+    };
+    Ok(items.join(", "))
+}
+
+fn copy_query(session: &Session, query: &QueryStatement, params: &[Value]) -> Result<RowsOutcome, Error> {
+    match run_statement(session, &Statement::Query(query.clone()), params)? {
+        Outcome::Rows(rows) => Ok(rows),
+        Outcome::Done(_) => Err(Error::new(ErrorCode::Bug, "a query gave no rows")),
     }
 }
 

@@ -14,7 +14,9 @@ use saltwing_types::{ColumnDef, ErrorCode, Value};
 use self::keys_seen::KeysSeen;
 pub(crate) use self::keys_seen::Repeats;
 use crate::Error;
+use crate::attached::check_own;
 use crate::computed::Computing;
+use crate::dml::adds_dynamic_columns;
 use crate::session::Session;
 
 /// Rows of a part, unless `autocommit_rows` says how many.
@@ -84,21 +86,19 @@ impl Part {
     }
 }
 
-impl Session {
-    /// Where the rows of a COPY FROM go. A table of which it loads dynamic columns gets the hidden column for them.
-    pub(crate) fn load_target(&self, copy: &CopyFrom, on_conflict: OnConflict) -> Result<UpsertTarget, Error> {
-        let name = &copy.table;
-        self.check_own(name.schema.as_ref(), &name.name)?;
-        let columns = |table: &Arc<Table>| listed_columns(table, copy.columns.as_deref(), &copy.dynamic);
-        let mut table = resolve(&*self.catalog(), name)?;
-        if !copy.dynamic.is_empty() {
-            columns(&table)?;
-            self.adds_dynamic_columns(name)?;
-            table = resolve(&*self.catalog(), name)?;
-        }
-        let (columns, dynamic) = columns(&table)?;
-        Ok(UpsertTarget { dynamic, ..UpsertTarget::new(table, columns, on_conflict)? })
+/// Where the rows of a COPY FROM go. A table of which it loads dynamic columns gets the hidden column for them.
+pub(crate) fn load_target(session: &Session, copy: &CopyFrom, on_conflict: OnConflict) -> Result<UpsertTarget, Error> {
+    let name = &copy.table;
+    check_own(session, name.schema.as_ref(), &name.name)?;
+    let columns = |table: &Arc<Table>| listed_columns(table, copy.columns.as_deref(), &copy.dynamic);
+    let mut table = resolve(&*session.catalog(), name)?;
+    if !copy.dynamic.is_empty() {
+        columns(&table)?;
+        adds_dynamic_columns(session, name)?;
+        table = resolve(&*session.catalog(), name)?;
     }
+    let (columns, dynamic) = columns(&table)?;
+    Ok(UpsertTarget { dynamic, ..UpsertTarget::new(table, columns, on_conflict)? })
 }
 
 /// Writes the parts of one load.

@@ -8,9 +8,10 @@ use saltwing_store::{Direction, KeyBounds, StoreError};
 use saltwing_table::{SPACES, is_whole};
 use saltwing_types::ErrorCode;
 
-use crate::copy::Purpose;
+use crate::copy::{Purpose, file_rules};
 use crate::error::DAMAGE_HELP;
 use crate::outcome::{ExecResult, Outcome};
+use crate::run::writable;
 use crate::session::Session;
 use crate::{Database, Error};
 
@@ -84,15 +85,13 @@ fn damaged(path: &Path) -> Error {
     error.with_help(Some(DAMAGE_HELP))
 }
 
-impl Session {
-    /// BACKUP TO. Another connection may write to the database meanwhile, this one waits.
-    pub(crate) fn run_backup(&self, path: &str) -> Result<Outcome, Error> {
-        // It writes files, which a read-only database must not.
-        self.writable()?;
-        self.file_rules(Purpose::Write).check_named(path, "written")?;
-        let database = Database { shared: self.shared().clone() };
-        let report = database.write_backup(Path::new(path), &self.begin())?;
-        let notice = format!("{} bytes are in {path}", report.bytes);
-        Ok(ExecResult::noticed(vec![notice]).into())
-    }
+/// BACKUP TO. Another connection may write to the database meanwhile, this one waits.
+pub(crate) fn run_backup(session: &Session, path: &str) -> Result<Outcome, Error> {
+    // It writes files, which a read-only database must not.
+    writable(session)?;
+    file_rules(session, Purpose::Write).check_named(path, "written")?;
+    let database = Database { shared: session.shared().clone() };
+    let report = database.write_backup(Path::new(path), &session.begin())?;
+    let notice = format!("{} bytes are in {path}", report.bytes);
+    Ok(ExecResult::noticed(vec![notice]).into())
 }

@@ -8,6 +8,7 @@
 //! A new database is made beside its place and takes it when it is whole (`new_place.rs`).
 
 mod backup;
+pub(crate) use backup::run_backup;
 mod check;
 mod index_check;
 mod new_place;
