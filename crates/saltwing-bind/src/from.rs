@@ -156,6 +156,7 @@ impl QueryBinder<'_> {
                 return Ok(external(ExternalSource::Arrow(table), columns, alias, span));
             }
         };
+        self.note_read(&table.def().name);
         let (table, as_of) = match version {
             Some(version) => self.table_as_of(table, version)?,
             None => (table, None),

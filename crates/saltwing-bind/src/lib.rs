@@ -123,7 +123,7 @@ pub use tree::{
     Output, Relation, Rows, Scan, SetInput, SetOperator, SortItem, SubqueryColumn, SubqueryKind, UnnestColumn,
     WindowColumn, group_columns, value_of,
 };
-pub use uncorrelated::{RootQuery, UncorrelatedSubquery};
+pub use uncorrelated::{ColumnOrigin, QueryRead, RootQuery, UncorrelatedSubquery};
 pub use update::{BoundUpdate, ChangedColumns, update};
 pub use view::{
     AlteredView, BoundView, PlainView, VIEW_DEPTH_MAX, ViewPlace, altered_view, attached_view, check_new_names,

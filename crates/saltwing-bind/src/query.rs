@@ -42,6 +42,7 @@ pub fn query(
         params,
         state: &state,
         around: None,
+        view: None,
         ids: &ids,
         hints: &statement.hints,
         ctes: None,
@@ -50,7 +51,7 @@ pub fn query(
     let query = binder.query(&statement.query, &statement.items, statement.after.is_some());
     let query = query.map_err(LowerError::into_error)?;
     let subqueries = state.uncorrelated.into_inner().into_iter().map(|known| known.subquery).collect();
-    let root = RootQuery { subqueries, query, views: state.views.into_inner() };
+    let root = RootQuery { subqueries, query, views: state.views.into_inner(), reads: state.reads.into_inner() };
     if !root.views.is_empty() {
         check_size(&root)?;
     }

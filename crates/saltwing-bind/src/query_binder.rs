@@ -7,14 +7,14 @@ use saltwing_catalog::CatalogReader;
 use saltwing_sql::guard::TreeSize;
 use saltwing_sql::statement::{Hint, QueryStatement};
 use saltwing_types::table::is_same_name;
-use saltwing_types::{ColumnRef, Span, ViewDef};
+use saltwing_types::{ColumnRef, Span, TableName, ViewDef};
 use sqlparser::ast::{self, Cte};
 
 use crate::error::{BindErrorKind, Result};
 use crate::lower::{LowerError, Params};
 use crate::scope::Scope;
 use crate::tree::{ColumnIds, SetInput};
-use crate::uncorrelated::UncorrelatedSubquery;
+use crate::uncorrelated::{QueryRead, UncorrelatedSubquery};
 
 /// What binding gives, or why the query is not bound.
 pub(crate) type Bound<T> = std::result::Result<T, LowerError>;
@@ -33,6 +33,8 @@ pub(crate) struct QueryBinder<'a> {
     pub(crate) state: &'a BinderState<'a>,
     /// The size of the statement and the views around the query, if it is that of a view.
     pub(crate) around: Option<TreeSize>,
+    /// The view of the statement that the query is a part of.
+    pub(crate) view: Option<&'a ViewDef>,
     pub(crate) ids: &'a ColumnIds<'a>,
     pub(crate) hints: &'a [Hint],
     /// The WITH queries that a FROM clause may name.
@@ -41,12 +43,22 @@ pub(crate) struct QueryBinder<'a> {
     pub(crate) outer: Option<&'a OuterScope<'a>>,
 }
 
+impl QueryBinder<'_> {
+    /// Takes note of a table or view that the statement reads.
+    pub(crate) fn note_read(&self, name: &TableName) {
+        let through = self.view.map(|view| view.name.clone());
+        self.state.reads.borrow_mut().push(QueryRead { name: name.clone(), through });
+    }
+}
+
 /// What the binders of one statement share: what they have found so far.
 pub(crate) struct BinderState<'a> {
     /// The statement.
     pub(crate) root: &'a QueryStatement,
     /// The views that it reads, those that views read among them, each as often as it is named.
     pub(crate) views: RefCell<Vec<Arc<ViewDef>>>,
+    /// The tables and views that it reads, each as often as it is named.
+    pub(crate) reads: RefCell<Vec<QueryRead>>,
     /// The size of the statement with these views, once there is one.
     pub(crate) size: Cell<Option<TreeSize>>,
     /// The subqueries that run before the statement.
@@ -57,8 +69,8 @@ pub(crate) struct BinderState<'a> {
 
 impl<'a> BinderState<'a> {
     pub(crate) fn new(root: &'a QueryStatement) -> Self {
-        let (views, size, uncorrelated, with_clauses) = Default::default();
-        Self { root, views, size, uncorrelated, with_clauses }
+        let (views, reads, size, uncorrelated, with_clauses) = Default::default();
+        Self { root, views, reads, size, uncorrelated, with_clauses }
     }
 }
 

@@ -11,7 +11,7 @@
 use std::fmt::{self, Display, Formatter};
 use std::sync::Arc;
 
-use saltwing_types::{Expr, Span, SqlType, Value, ViewDef, typing};
+use saltwing_types::{Expr, Span, SqlType, TableName, Value, ViewDef, typing};
 
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::row_count::RowCount;
@@ -26,6 +26,17 @@ pub struct RootQuery {
     pub query: BoundQuery,
     /// The views that it reads, those that views read among them, each as often as it is named.
     pub views: Vec<Arc<ViewDef>>,
+    /// The tables and views that it reads, each as often as it is named.
+    pub reads: Vec<QueryRead>,
+}
+
+/// A table or view that a query reads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct QueryRead {
+    /// Its name.
+    pub name: TableName,
+    /// The view of the statement that reads it, if the statement does not name it itself.
+    pub through: Option<TableName>,
 }
 
 impl RootQuery {
@@ -33,6 +44,23 @@ impl RootQuery {
     pub(crate) fn for_each(&self, visit: &mut dyn FnMut(&Relation)) {
         let queries = self.subqueries.iter().map(|subquery| &subquery.query).chain([&self.query]);
         queries.for_each(|query| query.relation.for_each(&mut |relation| visit(relation)));
+    }
+
+    /// The column of a table that each column of the result is; `None` of one that is computed.
+    pub fn origins(&self) -> Vec<Option<ColumnOrigin>> {
+        let origin = |output: &Output| {
+            let mut origin = None;
+            self.query.relation.for_each(&mut |relation| {
+                if let Relation::Scan(scan) = relation
+                    && let Some(place) = output.column.index.checked_sub(scan.first_column)
+                    && let Some(column) = scan.table.def().columns.get(place)
+                {
+                    origin = Some(ColumnOrigin { table: scan.table.def().name.clone(), column: column.name.clone() });
+                }
+            });
+            origin
+        };
+        self.query.output.iter().map(origin).collect()
     }
 
     /// Whether it reads rows of a table as they were.
@@ -45,6 +73,15 @@ impl RootQuery {
         });
         reads_past
     }
+}
+
+/// A column of a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ColumnOrigin {
+    /// The table.
+    pub table: TableName,
+    /// The column.
+    pub column: String,
 }
 
 /// A subquery of one value that names nothing around it.

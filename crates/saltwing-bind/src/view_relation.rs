@@ -25,12 +25,14 @@ impl QueryBinder<'_> {
     pub(crate) fn view(&self, view: &Arc<ViewDef>, name: &ObjectName, alias: Option<&TableAlias>) -> Bound<Named> {
         let span = name_place(name).unwrap_or(self.state.root.span);
         let mut inner = query_of_view(view, span, self.catalog)?;
+        self.note_read(&view.name);
         let around = self.enter(view, &inner, span)?;
         let shown = match listed_behind(name)? {
             Some(columns) => Cow::Owned(with_columns(view, &mut inner, &columns)?),
             None => Cow::Borrowed(&**view),
         };
-        let binder = QueryBinder { ctes: None, outer: None, around: Some(around), ..*self };
+        let binder =
+            QueryBinder { ctes: None, outer: None, around: Some(around), view: self.view.or(Some(view)), ..*self };
         let BoundQuery { mut relation, output } = binder.query(&inner.query, &[], false)?;
         if let Some(scan) = relation.only_scan_mut() {
             scan.alias = Some(alias.map_or(&view.name.name, |alias| &alias.name.value).clone());
