@@ -1,6 +1,7 @@
 //! From text to statements.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use saltwing_types::Span;
 use sqlparser::tokenizer::{Location, Span as TokenSpan, Token};
@@ -63,23 +64,23 @@ fn parse_in(sql: &str, dialect: Dialect) -> Result<Vec<Parsed>, SqlError> {
 }
 
 /// Reads the statements of a text one after the other: the dialect of a statement may depend on those before it.
-pub struct StatementReader<'a> {
-    sql: &'a str,
+pub struct StatementReader {
+    sql: Arc<str>,
     /// The end of the statement before, in bytes and as a place.
     offset: usize,
     at: Location,
 }
 
-impl<'a> StatementReader<'a> {
+impl StatementReader {
     /// Begins at the first statement.
-    pub fn new(sql: &'a str) -> Self {
-        Self { sql, offset: 0, at: Location::new(1, 1) }
+    pub fn new(sql: impl Into<Arc<str>>) -> Self {
+        Self { sql: sql.into(), offset: 0, at: Location::new(1, 1) }
     }
 
     /// The next statement, which is in this dialect, with its places in the whole text; `None` at the end.
     ///
     /// # Errors
-    /// As [`parse`]. The reader goes on behind such a statement.
+    /// As [`parse`]. The reader goes on after such a statement.
     pub fn next_in(&mut self, dialect: Dialect) -> Result<Option<Parsed>, SqlError> {
         loop {
             let rest = self.sql.get(self.offset..).unwrap_or("");
@@ -87,7 +88,7 @@ impl<'a> StatementReader<'a> {
             let at = lexer::advance(self.at, rest.get(..source.offset).unwrap_or(""));
             let source = StatementText { offset: self.offset + source.offset, ..source };
             (self.offset, self.at) = (source.offset + source.text.len(), lexer::advance(at, source.text));
-            if let Some(parsed) = parse_text(self.sql, &source, at, None, dialect)? {
+            if let Some(parsed) = parse_text(&self.sql, &source, at, None, dialect)? {
                 return Ok(Some(parsed));
             }
         }

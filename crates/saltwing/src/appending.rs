@@ -19,7 +19,6 @@ use saltwing_types::{ColumnDef, ErrorCode, SqlType, Value};
 use crate::computed::{assigned, computing};
 use crate::load::{Loader, Part, PartLimits, load_target};
 use crate::outcome::{ExecResult, Outcome};
-use crate::run::writable;
 use crate::session::Session;
 use crate::statement_cache::CachedStatement;
 use crate::transaction::SessionTransaction;
@@ -61,7 +60,7 @@ impl Appending {
     }
 
     fn made(session: &Session, table: &str, columns: &[impl AsRef<str>]) -> Result<Self, Error> {
-        writable(session)?;
+        session.writable()?;
         let columns: Vec<&str> = columns.iter().map(AsRef::as_ref).collect();
         let list = if columns.is_empty() { String::new() } else { format!(" ({})", columns.join(", ")) };
         let statement = session.cached(&format!("COPY {table}{list} FROM STDIN"))?;

@@ -4,18 +4,21 @@
 //! an async runtime it holds up the thread it is called on, and never panics.
 
 use std::io::{Read, Write};
+use std::path::Path;
 
-use crate::copy::{copy_from_reader, copy_to_writer};
-use crate::description::Description;
-use crate::outcome::{ExecResult, Outcome};
-use crate::page::query_page;
+use crate::attached::attach_text;
+use crate::batch::{Batch, execute_batch};
+use crate::execution::Prepared;
+use crate::outcome::ExecResult;
 use crate::params::IntoParams;
 use crate::progress::{CopyProgress, IndexProgress};
 use crate::rows::{no_row, only_row};
-use crate::session::{InterruptHandle, Prepared, Session};
+use crate::session::{InterruptHandle, Session};
+use crate::statement::Description;
 use crate::{ArrowRows, Error, FromRow, Page, Row, Settings, Stats};
 
 pub use crate::appender::BlockingAppender as Appender;
+pub use crate::response::Response;
 pub use crate::transaction_guard::BlockingTransaction as Transaction;
 
 /// A connection whose calls block. As with [`crate::Connection`], clones are the same connection, with its settings and its `BEGIN`.
@@ -38,7 +41,7 @@ impl Connection {
     /// # Errors
     /// Those [of statements](crate::Error#of-statements).
     pub fn execute_batch(&self, sql: &str) -> Result<Vec<ExecResult>, Error> {
-        self.session.execute_batch(sql)
+        execute_batch(&self.session, sql)
     }
 
     /// Runs a statement that gives rows.
@@ -85,7 +88,7 @@ impl Connection {
         params: impl IntoParams,
         token: Option<&str>,
     ) -> Result<Page<R>, Error> {
-        let mut rows = crate::Rows::new(query_page(&self.session, sql, params.into_params(), token)?);
+        let mut rows = crate::Rows::new(self.session.query_page(sql, params.into_params(), token)?);
         let mut page = Vec::new();
         while let Some(row) = rows.next_blocking()? {
             page.push(R::from_row(&row)?);
@@ -106,10 +109,60 @@ impl Connection {
     /// # Errors
     /// Those [of statements](crate::Error#of-statements).
     pub fn run(&self, sql: &str, params: impl IntoParams) -> Result<Response, Error> {
-        Ok(match self.session.run(sql, params.into_params())? {
-            Outcome::Done(result) => Response::Done(result),
-            Outcome::Rows(rows) => Response::Rows(ArrowRows::new(rows)),
-        })
+        self.session.run(sql, params.into_params()).map(Response::from)
+    }
+
+    /// Runs the statements of a text, each when its result is wanted, and gives their results in turn. None runs after one that failed.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), saltwing::Error> {
+    /// use saltwing::blocking::Response;
+    ///
+    /// let connection = saltwing::Database::memory()?.connect().blocking();
+    /// let text = "CREATE TABLE t (k BIGINT PRIMARY KEY); UPSERT INTO t VALUES (1), (2); SELECT k FROM t WHERE k > 0";
+    /// let mut read = 0;
+    /// for response in connection.run_batch(text)? {
+    ///     if let Response::Rows(rows) = response? {
+    ///         read += rows.into_reader().map(|batch| batch.map_or(0, |batch| batch.num_rows())).sum::<usize>();
+    ///     }
+    /// }
+    /// assert_eq!(read, 2);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// What is wrong with the text, before any of its statements runs. What comes after `SET dialect` is parsed when that has run.
+    pub fn run_batch(&self, sql: &str) -> Result<Responses, Error> {
+        Ok(Responses { session: self.session.clone(), batch: Batch::new(&self.session, sql)? })
+    }
+
+    /// Attaches the database in a directory, for reading, as `ATTACH 'path' AS alias` does: queries of this connection read its table `t` as
+    /// `alias.t`.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), saltwing::Error> {
+    /// # let folder = std::env::temp_dir().join(format!("saltwing-attach-{}", std::process::id()));
+    /// # let path = folder.join("old.db");
+    /// # std::fs::create_dir_all(&folder).expect("a folder");
+    /// let old = saltwing::Database::open(&path)?;
+    /// old.connect().blocking().execute("CREATE TABLE t (k BIGINT PRIMARY KEY, v VARCHAR)", ())?;
+    /// old.connect().blocking().execute("UPSERT INTO t VALUES (1, 'one')", ())?;
+    /// drop(old);
+    /// let connection = saltwing::Database::memory()?.connect().blocking();
+    /// connection.attach(&path, "old")?;
+    /// assert_eq!(connection.query_one::<(String,)>("SELECT v FROM old.t WHERE k = 1", ())?.0, "one");
+    /// # drop(connection);
+    /// # let _ = std::fs::remove_dir_all(&folder);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// Those of opening it for reading, such as `locked` while another process has it open for writing; `duplicate_schema` for an alias
+    /// that is the name of a schema.
+    pub fn attach(&self, path: impl AsRef<Path>, alias: &str) -> Result<(), Error> {
+        self.execute(&attach_text(&self.session, path.as_ref(), alias)?, ()).map(drop)
     }
 
     /// Runs a COPY FROM STDIN that loads the rows of `reader`, up to its end.
@@ -131,7 +184,7 @@ impl Connection {
     /// # Errors
     /// Those [of statements](crate::Error#of-statements); [`ErrorCode::BadArgument`](crate::ErrorCode::BadArgument) for another statement.
     pub fn copy_from_reader(&self, sql: &str, mut reader: impl Read) -> Result<ExecResult, Error> {
-        copy_from_reader(&self.session, sql, &mut reader)
+        self.session.copy_from_reader(sql, &mut reader)
     }
 
     /// Runs a COPY TO STDOUT that writes to `writer`.
@@ -156,7 +209,7 @@ impl Connection {
         params: impl IntoParams,
         mut writer: impl Write,
     ) -> Result<ExecResult, Error> {
-        copy_to_writer(&self.session, sql, params.into_params(), &mut writer)
+        self.session.copy_to_writer(sql, params.into_params(), &mut writer)
     }
 
     /// Checks a statement once, to run it often.
@@ -206,12 +259,19 @@ impl Connection {
     }
 }
 
-/// The result of a statement of any kind.
-pub enum Response {
-    /// No rows.
-    Done(ExecResult),
-    /// Rows.
-    Rows(ArrowRows),
+/// The results of the statements of a text, in turn: see [`Connection::run_batch`].
+pub struct Responses {
+    session: Session,
+    batch: Batch,
+}
+
+impl Iterator for Responses {
+    type Item = Result<Response, Error>;
+
+    /// Runs the next statement.
+    fn next(&mut self) -> Option<Self::Item> {
+        self.batch.next(&self.session).map(|outcome| outcome.map(Response::from)).transpose()
+    }
 }
 
 /// A prepared statement whose calls block.
@@ -259,6 +319,14 @@ impl Statement {
     /// Those [of statements](crate::Error#of-statements).
     pub fn query_as<R: FromRow>(&self, params: impl IntoParams) -> Result<TypedRows<R>, Error> {
         self.query(params).map(TypedRows::new)
+    }
+
+    /// Runs it, whatever it is: rows if it gives some.
+    ///
+    /// # Errors
+    /// Those [of statements](crate::Error#of-statements).
+    pub fn run(&self, params: impl IntoParams) -> Result<Response, Error> {
+        self.prepared.run(params.into_params()).map(Response::from)
     }
 
     /// Runs it for its rows, as Arrow batches: see [`ArrowRows::next_blocking`].

@@ -4,14 +4,14 @@
 use std::sync::Arc;
 
 use saltwing_access::{ScanContext, Snapshot};
-use saltwing_bind::{ComputedValue, Params, SequenceUses, UpsertTarget, computed_query, expr_of};
+use saltwing_bind::{ComputedValue, Params, SequenceUses, SequencedRow, UpsertTarget, computed_query, expr_of};
 use saltwing_expr::value_at;
 use saltwing_sql::statement::{Hint, QueryStatement};
 use saltwing_types::table::DefaultKind;
 use saltwing_types::{ColumnDef, ErrorCode, Expr, Span, TableDef, Value, eval, number};
 
 use crate::Error;
-use crate::run::query_run_on;
+use crate::query_run::query_run_on;
 use crate::sequences::sequence_values;
 use crate::session::Session;
 use crate::settings::ExecutorChoice;
@@ -195,4 +195,27 @@ pub(crate) fn assigned(value: Value, column: &ColumnDef, def: &TableDef) -> Resu
         return Err(Error::new(ErrorCode::NotNull, format!("{}.{} is NOT NULL", def.name, column.name)));
     }
     Ok(value)
+}
+
+/// Puts values of sequences into their places in rows to be written.
+pub(crate) fn fill_sequences(
+    session: &Session,
+    target: &UpsertTarget,
+    rows: &mut [Vec<Value>],
+    sequenced: &[SequencedRow],
+    params: &[Value],
+) -> Result<(), Error> {
+    let def = target.table.def();
+    for it in sequenced {
+        let values = sequence_values(session, &it.uses, Params::Given(params))?.of_row()?;
+        for (place, expr) in &it.values {
+            let column = target.columns.get(*place).and_then(|&column| target.column(column));
+            let to = rows.get_mut(it.row).and_then(|row| row.get_mut(*place));
+            let (Some(column), Some(to)) = (column, to) else {
+                return Err(Error::new(ErrorCode::Bug, "a value of a sequence has no place in its row"));
+            };
+            *to = assigned(eval::eval(expr, &values)?, column, def)?;
+        }
+    }
+    Ok(())
 }

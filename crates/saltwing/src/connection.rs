@@ -4,18 +4,21 @@
 //! caller's executor, whichever it is. Dropping a future, or a result, cancels.
 
 use std::io::{Read, Write};
+use std::path::Path;
 use std::sync::Arc;
 
+use crate::attached::attach_text;
+use crate::batch::{Batch, execute_batch};
 use crate::blocking;
-use crate::copy::{copy_from_reader, copy_to_writer};
-use crate::description::Description;
+use crate::execution::Prepared;
 use crate::outcome::{BatchSource, ExecResult, Outcome, RowsOutcome};
-use crate::page::query_page;
 use crate::params::{IntoParams, Params};
 use crate::pooled_rows::PooledRows;
 use crate::progress::{CopyProgress, IndexProgress};
+use crate::response::Response;
 use crate::rows::no_row;
-use crate::session::{InterruptHandle, Prepared, Session};
+use crate::session::{InterruptHandle, Session};
+use crate::statement::Description;
 use crate::transaction_closure::check_outside;
 use crate::{ArrowRows, Error, FromRow, Page, Rows, Settings, TypedRows};
 
@@ -54,7 +57,7 @@ impl Connection {
     /// Those [of statements](crate::Error#of-statements).
     pub async fn execute_batch(&self, sql: &str) -> Result<Vec<ExecResult>, Error> {
         let sql = sql.to_owned();
-        self.run_blocking(move |session| session.execute_batch(&sql)).await
+        self.run_blocking(move |session| execute_batch(session, &sql)).await
     }
 
     /// Runs a statement that gives rows.
@@ -123,7 +126,7 @@ impl Connection {
         token: Option<&str>,
     ) -> Result<Page<R>, Error> {
         let (sql, params, token) = (sql.to_owned(), params.into_params(), token.map(str::to_owned));
-        let page = self.stream_blocking(move |session| query_page(session, &sql, params, token.as_deref())).await?;
+        let page = self.stream_blocking(move |session| session.query_page(&sql, params, token.as_deref())).await?;
         let (mut rows, mut page) = (Rows::new(page), Vec::new());
         while let Some(row) = rows.next().await? {
             page.push(R::from_row(&row)?);
@@ -140,6 +143,59 @@ impl Connection {
         Ok(ArrowRows::new(self.stream_blocking(move |session| session.query(&sql, params)).await?))
     }
 
+    /// Runs any statement: rows if it gives some.
+    ///
+    /// # Errors
+    /// Those [of statements](crate::Error#of-statements).
+    pub async fn run(&self, sql: &str, params: impl IntoParams) -> Result<Response, Error> {
+        let (sql, params) = (sql.to_owned(), params.into_params());
+        self.respond(move |session| session.run(&sql, params)).await
+    }
+
+    /// Runs the statements of a text, each when its result is wanted: see [`blocking::Connection::run_batch`].
+    ///
+    /// ```
+    /// # fn main() -> Result<(), saltwing::Error> {
+    /// # let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+    /// # runtime.block_on(async {
+    /// use saltwing::Response;
+    ///
+    /// let connection = saltwing::Database::memory()?.connect();
+    /// let text = "CREATE TABLE t (k BIGINT PRIMARY KEY); UPSERT INTO t VALUES (1), (2); SELECT k FROM t WHERE k > 0";
+    /// let (mut responses, mut written, mut read) = (connection.run_batch(text).await?, 0, 0);
+    /// while let Some(response) = responses.next().await? {
+    ///     match response {
+    ///         Response::Done(result) => written += result.rows_affected,
+    ///         Response::Rows(mut rows) => {
+    ///             while let Some(batch) = rows.next().await? {
+    ///                 read += batch.num_rows();
+    ///             }
+    ///         }
+    ///     }
+    /// }
+    /// assert_eq!((written, read), (2, 2));
+    /// # Ok(())
+    /// # })
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn run_batch(&self, sql: &str) -> Result<Responses, Error> {
+        let sql = sql.to_owned();
+        let batch = self.run_blocking(move |session| Batch::new(session, &sql)).await?;
+        Ok(Responses { connection: self.clone(), batch: Some(batch) })
+    }
+
+    /// As [`blocking::Connection::attach`].
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn attach(&self, path: impl AsRef<Path>, alias: &str) -> Result<(), Error> {
+        let sql = attach_text(&self.session, path.as_ref(), alias)?;
+        self.execute(&sql, ()).await.map(drop)
+    }
+
     /// Runs a COPY FROM STDIN that loads the rows of `reader`, up to its end, on a thread of the library:
     /// see [`blocking::Connection::copy_from_reader`].
     ///
@@ -151,7 +207,7 @@ impl Connection {
         mut reader: impl Read + Send + 'static,
     ) -> Result<ExecResult, Error> {
         let sql = sql.to_owned();
-        self.run_blocking(move |session| copy_from_reader(session, &sql, &mut reader)).await
+        self.run_blocking(move |session| session.copy_from_reader(&sql, &mut reader)).await
     }
 
     /// Runs a COPY TO STDOUT that writes to `writer`, on a thread of the library: see
@@ -166,7 +222,7 @@ impl Connection {
         mut writer: impl Write + Send + 'static,
     ) -> Result<ExecResult, Error> {
         let (sql, params) = (sql.to_owned(), params.into_params());
-        self.run_blocking(move |session| copy_to_writer(session, &sql, params, &mut writer)).await
+        self.run_blocking(move |session| session.copy_to_writer(&sql, params, &mut writer)).await
     }
 
     /// Checks a statement once, to run it often.
@@ -276,12 +332,41 @@ impl Connection {
         &self,
         work: impl FnOnce(&Session) -> Result<RowsOutcome, Error> + Send + 'static,
     ) -> Result<RowsOutcome, Error> {
-        let outcome = self.run_blocking(work).await?;
+        self.pooled(self.run_blocking(work).await?)
+    }
+
+    /// A statement of any kind, on a thread of the library.
+    async fn respond(
+        &self,
+        work: impl FnOnce(&Session) -> Result<Outcome, Error> + Send + 'static,
+    ) -> Result<Response, Error> {
+        let outcome = match self.run_blocking(work).await? {
+            Outcome::Rows(rows) => Outcome::Rows(self.pooled(rows)?),
+            done => done,
+        };
+        Ok(outcome.into())
+    }
+
+    /// The next statement of a batch, and the batch after it.
+    async fn run_next(&self, mut batch: Batch) -> Result<(Option<Batch>, Option<Response>), Error> {
+        let run = move |session: &Session| Ok((batch.next(session)?, batch));
+        let (outcome, batch) = self.run_blocking(run).await?;
+        let outcome = match outcome {
+            Some(Outcome::Rows(rows)) => Some(Outcome::Rows(self.pooled(rows)?)),
+            other => other,
+        };
+        Ok((outcome.is_some().then_some(batch), outcome.map(Response::from)))
+    }
+
+    /// The same rows, whose batches the library's threads read.
+    fn pooled(&self, outcome: RowsOutcome) -> Result<RowsOutcome, Error> {
         if !outcome.source.reads() {
             return Ok(outcome);
         }
         let context = outcome.running.as_ref().map(|running| running.context.clone());
-        let rows = PooledRows::start(self.session.shared(), outcome.source, outcome.columns.clone(), context)?;
+        let (mut source, columns) = (outcome.source, outcome.columns.clone());
+        let next = Box::new(move || source.next_blocking(&columns));
+        let rows = PooledRows::start(self.session.shared(), next, context)?;
         Ok(RowsOutcome { source: BatchSource::Pooled(Box::new(rows)), ..outcome })
     }
 }
@@ -352,6 +437,15 @@ impl Statement {
         self.query(params).await.map(TypedRows::new)
     }
 
+    /// Runs it, whatever it is: rows if it gives some.
+    ///
+    /// # Errors
+    /// Those [of statements](crate::Error#of-statements).
+    pub async fn run(&self, params: impl IntoParams) -> Result<Response, Error> {
+        let (prepared, params) = (self.prepared.clone(), params.into_params());
+        self.connection.respond(move |session| prepared.on(session).run(params)).await
+    }
+
     /// Runs it for its rows, as Arrow batches.
     ///
     /// # Errors
@@ -402,9 +496,23 @@ impl Statement {
     }
 }
 
-/// The result of a statement of any kind.
-impl From<ExecResult> for Outcome {
-    fn from(result: ExecResult) -> Self {
-        Outcome::Done(result)
+/// The results of the statements of a text: see [`Connection::run_batch`](crate::Connection::run_batch).
+pub struct Responses {
+    connection: Connection,
+    /// `None` while a statement runs, and after a future that ran one was dropped.
+    batch: Option<Batch>,
+}
+
+impl Responses {
+    /// Runs the next statement; `None` after the last one, and after one that failed. If the future is dropped, its statement is cancelled,
+    /// and the rest of the text does not run.
+    ///
+    /// # Errors
+    /// Those [of statements](crate::Error#of-statements).
+    pub async fn next(&mut self) -> Result<Option<Response>, Error> {
+        let Some(batch) = self.batch.take() else { return Ok(None) };
+        let (batch, response) = self.connection.run_next(batch).await?;
+        self.batch = batch;
+        Ok(response)
     }
 }

@@ -18,12 +18,12 @@ use saltwing_types::table::{DefaultKind, IMMUTABLE_ROWS, SPLIT_KEYS, is_same_nam
 use saltwing_types::{ColumnDef, ErrorCode, SequenceDef, SortOrder, SqlType, TableDef, TableName, Value};
 
 use crate::Error;
-use crate::outcome::{BatchSource, Outcome, RowsOutcome, Running};
+use crate::outcome::{BatchSource, RowsOutcome, Running};
 use crate::phoenix_index::index_lines;
 use crate::phoenix_literal::{phoenix_literal, phoenix_type};
 use crate::phoenix_name::{path, phoenix_column, phoenix_name, phoenix_path};
 use crate::phoenix_view::view_lines;
-use crate::run::run_statement;
+use crate::queries::run_query;
 use crate::session::Session;
 use crate::text_rows::text_columns;
 
@@ -158,9 +158,7 @@ impl ExportRows {
         let Statement::Query(query) = parse_one(&text)?.statement else {
             return Err(Error::new(ErrorCode::Bug, "a SELECT was read as another statement"));
         };
-        let Outcome::Rows(rows) = run_statement(&self.session, &Statement::Query(query), &[])? else {
-            return Err(Error::new(ErrorCode::Bug, "a query gave no rows"));
-        };
+        let rows = run_query(&self.session, &query, &[])?;
         let columns = shown.iter().map(|column| (phoenix_column(def, column), column.ty)).collect();
         Ok(TableRows { rows, table: phoenix_path(&def.name), columns })
     }

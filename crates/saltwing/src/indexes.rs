@@ -3,124 +3,19 @@
 use std::sync::Arc;
 
 use saltwing_access::Table;
-use saltwing_bind::{IndexFacts, create_index, resolve};
-use saltwing_sql::statement::{AlterIndex, CreateIndex, DropIndex, IndexChange};
+use saltwing_bind::resolve;
 use saltwing_sql::{Name, TableRef};
-use saltwing_types::{ErrorCode, IndexDef, IndexState, Rebuild, Span, TableDef, TableId, suggest};
+use saltwing_types::{ErrorCode, IndexDef, IndexState, Span, TableDef, TableId, suggest};
 
 use crate::Error;
 use crate::index_builder::{BackgroundBuild, IndexBuilder};
 use crate::outcome::{ExecResult, Outcome};
-use crate::run::writable;
 use crate::session::Session;
 use crate::temporary::change_definition;
-use crate::text_rows::TextRow;
-
-pub(crate) fn run_create_index(session: &Session, create: &CreateIndex) -> Result<Outcome, Error> {
-    writable(session)?;
-    let (name, index) = (&create.table, &create.name);
-    let table = resolve(&*session.catalog(), name)?;
-    if create.asynchronous {
-        check_stored(session, &table, create.span)?;
-    }
-    if create.if_not_exists && table.def().index_place(&index.text).is_some() {
-        return Ok(ExecResult::noticed(vec![format!("index {} exists already", index.text)]).into());
-    }
-    let added = |table: &Arc<Table>| {
-        let mut def = TableDef::clone(table.def());
-        def.indexes.push(create_index(create, table)?);
-        Ok(Some(def))
-    };
-    change_definition(session, name, added).map_err(|error| error.at(Some(index.span)))?;
-    let new = |index: &IndexDef| (index.state == IndexState::Building).then_some(index.id);
-    match create.asynchronous {
-        true => build_later(session, name, index, new),
-        false => build_index(session, name, index, new).map_err(|error| error.at(Some(create.span))),
-    }
-}
-
-pub(crate) fn run_alter_index(session: &Session, alter: &AlterIndex) -> Result<Outcome, Error> {
-    writable(session)?;
-    let table = resolve(&*session.catalog(), &alter.table)?;
-    if let IndexChange::Rebuild { asynchronous: true } = alter.change {
-        check_stored(session, &table, alter.span)?;
-    }
-    if alter.if_exists && table.def().index_place(&alter.name.text).is_none() {
-        return Ok(ExecResult::noticed(vec![format!("there is no index {}", alter.name.text)]).into());
-    }
-    let (table, name) = (&alter.table, &alter.name);
-    let complete = |index: IndexDef| match index.state {
-        IndexState::Building => {
-            let error = Error::new(ErrorCode::NotSupported, format!("index {} is being built", name.text));
-            let help = "SHOW INDEXES tells when it is ready; DROP INDEX ends the build";
-            Err(error.at(Some(alter.span)).with_help(Some(help)))
-        }
-        IndexState::Ready | IndexState::Disabled => Ok(index),
-    };
-    let in_state = |state| {
-        change_index(session, table, name, |_, index| Ok(Some(IndexDef { state, ..complete(index)? })))?;
-        Ok(ExecResult::default().into())
-    };
-    match alter.change {
-        IndexChange::Disable => in_state(IndexState::Disabled),
-        IndexChange::Usable => in_state(IndexState::Ready),
-        IndexChange::Rebuild { asynchronous } => {
-            let rebuilt = |def: &TableDef, index| {
-                let rebuild = Some(Rebuild { id: TableId(0), ttl_s: def.ttl_s });
-                Ok(Some(IndexDef { rebuild, ..complete(index)? }))
-            };
-            change_index(session, table, name, rebuilt)?;
-            let new = |index: &IndexDef| index.rebuild.map(|rebuild| rebuild.id);
-            match asynchronous {
-                true => build_later(session, table, name, new),
-                false => build_index(session, table, name, new).map_err(|error| error.at(Some(alter.span))),
-            }
-        }
-    }
-}
-
-/// The indexes of a table, or of all tables.
-pub(crate) fn show_indexes(session: &Session, table: Option<&TableRef>) -> Result<Vec<TextRow>, Error> {
-    let catalog = session.catalog();
-    let tables = match table {
-        Some(name) => vec![resolve(&*catalog, name)?],
-        None => catalog.tables(),
-    };
-    let row = |def: &TableDef, index: &IndexDef| -> TextRow {
-        let facts = IndexFacts::of(def, index);
-        vec![
-            def.name.schema.clone(),
-            Some(def.name.name.clone()),
-            Some(facts.name),
-            Some(facts.kind.into()),
-            Some(facts.is_unique.into()),
-            Some(facts.key),
-            facts.include,
-            facts.predicate,
-            facts.salt_buckets.map(|buckets| buckets.to_string()),
-            Some(facts.state),
-        ]
-    };
-    let rows = |table: &Arc<Table>| {
-        let def = table.def();
-        def.indexes.iter().map(|index| row(def, index)).collect::<Vec<_>>()
-    };
-    Ok(tables.iter().flat_map(rows).collect())
-}
-
-pub(crate) fn run_drop_index(session: &Session, drop: &DropIndex) -> Result<Outcome, Error> {
-    writable(session)?;
-    let table = resolve(&*session.catalog(), &drop.table)?;
-    if drop.if_exists && table.def().index_place(&drop.name.text).is_none() {
-        return Ok(ExecResult::noticed(vec![format!("there is no index {}", drop.name.text)]).into());
-    }
-    change_index(session, &drop.table, &drop.name, |_, _| Ok(None))?;
-    Ok(ExecResult::default().into())
-}
 
 /// # Errors
 /// The table is temporary: what runs in the background belongs to no connection.
-fn check_stored(session: &Session, table: &Table, span: Span) -> Result<(), Error> {
+pub(crate) fn check_stored(session: &Session, table: &Table, span: Span) -> Result<(), Error> {
     if !session.catalog().is_temporary(table.def()) {
         return Ok(());
     }
@@ -143,7 +38,7 @@ fn index_builder<'a>(session: &'a Session, def: &TableDef) -> IndexBuilder<'a> {
 }
 
 /// Builds entries of an index that are not complete, and puts them in force. If that fails, they are gone.
-fn build_index(
+pub(crate) fn build_index(
     session: &Session,
     table: &TableRef,
     name: &Name,
@@ -167,7 +62,7 @@ fn build_index(
 }
 
 /// Builds such entries in the background.
-fn build_later(
+pub(crate) fn build_later(
     session: &Session,
     table: &TableRef,
     name: &Name,
@@ -223,7 +118,7 @@ pub(crate) fn discard_new_entries(session: &Session, def: &TableDef, entries: &[
 }
 
 /// Changes the definition of an index, or drops it.
-fn change_index(
+pub(crate) fn change_index(
     session: &Session,
     table: &TableRef,
     name: &Name,

@@ -35,30 +35,28 @@
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
 
 mod advise;
-mod alter_table;
 mod appender;
 mod appending;
 mod arrow_column;
 #[cfg(feature = "ffi")]
 mod arrow_stream;
 mod attached;
+mod backup_writer;
+mod batch;
 pub mod blocking;
 mod builder;
 mod computed;
 mod connection;
 mod convert;
 mod copy;
-mod create_table_as;
 mod database;
-mod describe;
-mod description;
-mod dml;
 mod error;
 mod error_subject;
-mod explain;
-mod explain_effect;
+mod execution;
+mod explained;
 mod export;
 mod file_access;
+mod files;
 mod group_rows;
 mod index_builder;
 mod indexes;
@@ -80,6 +78,8 @@ mod phoenix_name;
 mod phoenix_view;
 mod pooled_rows;
 mod progress;
+mod queries;
+mod query_run;
 #[cfg(feature = "datafusion")]
 mod registered;
 #[cfg(feature = "datafusion")]
@@ -89,9 +89,8 @@ mod relational;
 mod relational;
 #[cfg(feature = "datafusion")]
 mod relational_engine;
-mod removal;
+mod response;
 mod rows;
-mod run;
 mod sequences;
 #[cfg(feature = "serde")]
 mod serde;
@@ -99,13 +98,13 @@ mod session;
 mod session_tables;
 mod settings;
 mod shared;
-mod show;
-mod show_functions;
 mod starting_again;
+mod statement;
 mod statement_cache;
 mod storage;
 mod subqueries;
 mod sweeper;
+mod table_text;
 mod temporary;
 mod text_rows;
 mod thread_pools;
@@ -114,29 +113,31 @@ mod transaction_closure;
 mod transaction_guard;
 mod transaction_statements;
 mod typed_rows;
-mod views;
+mod view_order;
 
 #[cfg(feature = "serde")]
 pub use self::serde::{Serde, to_params};
 pub use appender::Appender;
+pub use backup_writer::BackupReport;
 pub use builder::{Builder, StoreKind};
-pub use connection::{Connection, Statement};
+pub use connection::{Connection, Responses, Statement};
 pub use convert::FromValue;
 pub use copy::{CopyReport, SkippedLine};
 pub use database::Database;
-pub use description::Description;
 pub use error::Error;
 pub use file_access::FileAccess;
-pub use maintenance::{BackupReport, CheckReport, Fault, SalvageReport, SalvagedTable};
+pub use maintenance::{CheckReport, Fault, SalvageReport, SalvagedTable};
 pub use outcome::{ExecResult, Stats};
 pub use page::Page;
 pub use params::{IntoParams, Params};
 pub use progress::{CopyProgress, IndexProgress};
 #[cfg(feature = "datafusion")]
 pub use registered::{FunctionResult, FunctionType, ScalarFunction};
+pub use response::Response;
 pub use rows::{ArrowRows, ColumnIndex, FromRow, Row, Rows};
 pub use session::InterruptHandle;
 pub use settings::{ExecutorChoice, SETTINGS, Setting, SettingScope, Settings};
+pub use statement::{Description, Privilege, Touch, TouchedObject};
 
 pub use transaction::TransactionState;
 pub use transaction_guard::{TRANSACTION_TRIES_MAX, Transaction};
@@ -172,12 +173,12 @@ pub use typed_rows::TypedRows;
 pub use saltwing_derive::{FromRow, IntoParams};
 
 pub use saltwing_access::Loss;
-pub use saltwing_bind::{OnConflict, ResultColumn};
+pub use saltwing_bind::{ColumnOrigin, OnConflict, ResultColumn};
 pub use saltwing_expr::ValueRef;
 pub use saltwing_sql::{Dialect, StatementText, render_caret, split_statements, split_statements_in};
 pub use saltwing_types::function::Volatility;
 pub use saltwing_types::value::Timestamp;
-pub use saltwing_types::{Decimal, ErrorCode, Interval, Position, Span, SqlType, Value, parse_bytes, text};
+pub use saltwing_types::{Decimal, ErrorCode, Interval, Position, Span, SqlType, TableName, Value, parse_bytes, text};
 #[doc(hidden)] // for the shell
 pub use saltwing_types::{dynamic, suggest};
 

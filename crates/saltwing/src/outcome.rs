@@ -17,7 +17,7 @@ use saltwing_types::SqlType;
 use crate::Error;
 use crate::group_rows::{Again, GroupRows, LaterScans};
 use crate::page_token::NextPage;
-use crate::pooled_rows::PooledRows;
+use crate::pooled_rows::{BatchReader, PooledRows};
 use crate::transaction::RowStream;
 
 /// The effect of a statement without rows.
@@ -77,6 +77,12 @@ impl AddAssign for Stats {
 pub(crate) enum Outcome {
     Done(ExecResult),
     Rows(RowsOutcome),
+}
+
+impl From<ExecResult> for Outcome {
+    fn from(result: ExecResult) -> Self {
+        Self::Done(result)
+    }
 }
 
 /// Rows, as they come.
@@ -202,7 +208,7 @@ pub(crate) enum BatchSource {
     /// Other rows, in which each batch is changed.
     Mapped(Box<MappedRows>),
     /// Texts that are made from rows of other results, one after the other.
-    Texts(TextSource),
+    Texts(BatchReader),
     /// Other rows, read on the library's threads.
     Pooled(Box<PooledRows>),
     /// Another thread or task.
@@ -216,9 +222,6 @@ pub(crate) struct MappedRows {
     pub(crate) columns: Arc<[ResultColumn]>,
     pub(crate) map: BatchMap,
 }
-
-/// Gives the next batch of texts, on the thread that asks for it.
-pub(crate) type TextSource = Box<dyn FnMut() -> Result<Option<RecordBatch>, Error> + Send>;
 
 /// A change of batches: as many rows, perhaps other columns.
 pub(crate) type BatchMap = Box<dyn FnMut(&RecordBatch) -> Result<RecordBatch, Error> + Send>;

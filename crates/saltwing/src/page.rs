@@ -5,15 +5,12 @@ use std::sync::Arc;
 use saltwing_bind::{Params, page_identity};
 use saltwing_exec::{PageRows, SelectPlan};
 use saltwing_planner::DirectPlan;
-use saltwing_sql::Statement;
 use saltwing_sql::statement::{After, AfterToken, QueryStatement};
 use saltwing_types::{ErrorCode, Value, ViewDef};
 
-use crate::outcome::{BatchSource, Outcome, RowsOutcome, Running};
+use crate::outcome::{BatchSource, RowsOutcome, Running};
 use crate::page_token::{Identity, NextPage, identity_of, position};
-use crate::params::Params as GivenParams;
-use crate::run::{QueryRun, run_query};
-use crate::session::{Session, rows_of};
+use crate::query_run::QueryRun;
 use crate::subqueries::QueryPlan;
 use crate::{Error, Rows, Stats};
 
@@ -37,31 +34,6 @@ impl<R> Page<R> {
     pub(crate) fn of(rows: Vec<R>, read: &Rows) -> Self {
         Self { rows, next: read.next_page(), stats: read.stats(), notices: read.notices().to_vec() }
     }
-}
-
-/// Runs a query for the page behind the one of the token.
-pub(crate) fn query_page(
-    session: &Session,
-    sql: &str,
-    params: GivenParams,
-    token: Option<&str>,
-) -> Result<RowsOutcome, Error> {
-    let known = session.cached(sql)?;
-    let parsed = &known.parsed;
-    let outcome = session.run_as(&known, |session| {
-        let query = match &parsed.statement {
-            Statement::Query(query) if query.after.is_none() => query,
-            Statement::Query(_) => {
-                return Err(bad_token("the statement has AFTER already, and a page has one token", None));
-            }
-            _ => return Err(Error::new(ErrorCode::Syntax, "the statement gives no pages, only a query does")),
-        };
-        let token = token.map_or(AfterToken::None, |token| AfterToken::Text(token.to_owned()));
-        let after = Some(After { token, span: query.span });
-        let values = params.values(&parsed.parameters, known.parameter_count)?;
-        run_query(session, &QueryStatement { after, ..query.clone() }, &values).map(Outcome::Rows)
-    })?;
-    rows_of(outcome)
 }
 
 /// The plan, if its rows come one for one from one table in the order in which they are stored.
@@ -93,7 +65,7 @@ fn no_page(why: &str, after: &After) -> Error {
         .with_help(Some("pages are of rows of one table, without ORDER BY or ordered by its key or that of an index in either direction"))
 }
 
-fn bad_token(why: &str, after: Option<&After>) -> Error {
+pub(crate) fn bad_token(why: &str, after: Option<&After>) -> Error {
     Error::new(ErrorCode::BadArgument, why)
         .at(after.map(|after| after.span))
         .with_help(Some("AFTER NULL is the first page"))

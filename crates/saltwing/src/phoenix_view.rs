@@ -7,7 +7,7 @@ use saltwing_types::{TableDef, TableName, ViewDef};
 
 use crate::phoenix_literal::{phoenix_literal, phoenix_type};
 use crate::phoenix_name::{path, phoenix_name, phoenix_path};
-use crate::views::in_order_of_use;
+use crate::view_order::in_order_of_use;
 
 /// CREATE VIEW for the views that Phoenix can have, each behind those that it uses, and a comment for each of the others.
 /// `is_exported` tells the tables that Phoenix can have.

@@ -4,12 +4,13 @@ use std::sync::{Arc, Weak};
 
 use arrow::array::RecordBatch;
 use saltwing_access::ScanContext;
-use saltwing_bind::ResultColumn;
 use saltwing_types::ErrorCode;
 
 use crate::Error;
-use crate::outcome::BatchSource;
 use crate::shared::Shared;
+
+/// Gives the next batch.
+pub(crate) type BatchReader = Box<dyn FnMut() -> Result<Option<RecordBatch>, Error> + Send>;
 
 /// Rows that are read on the library's threads: each batch by a task of its own, one batch ahead of the reader. Between two batches they
 /// hold no thread, so that any number of results may be open.
@@ -29,8 +30,7 @@ enum Rows {
 
 /// The rows that are still to be read.
 struct Unread {
-    source: BatchSource,
-    columns: Arc<[ResultColumn]>,
+    next: BatchReader,
     context: Option<ScanContext>,
 }
 
@@ -51,7 +51,7 @@ struct Task {
 impl Unread {
     fn read(mut self) -> Sent {
         let statement = self.context.as_ref().map(ScanContext::enter);
-        let batch = self.source.next_blocking(&self.columns);
+        let batch = (self.next)();
         drop(statement);
         Sent::Read(batch, self)
     }
@@ -80,13 +80,8 @@ impl PooledRows {
     ///
     /// # Errors
     /// The threads cannot be started.
-    pub(crate) fn start(
-        shared: &Arc<Shared>,
-        source: BatchSource,
-        columns: Arc<[ResultColumn]>,
-        context: Option<ScanContext>,
-    ) -> Result<Self, Error> {
-        let rows = Rows::Unread(Unread { source, columns, context });
+    pub(crate) fn start(shared: &Arc<Shared>, next: BatchReader, context: Option<ScanContext>) -> Result<Self, Error> {
+        let rows = Rows::Unread(Unread { next, context });
         let mut this = Self { rows, shared: Arc::downgrade(shared) };
         this.read_ahead()?;
         Ok(this)

@@ -16,11 +16,11 @@ use saltwing_types::{ErrorCode, Value};
 use crate::Error;
 use crate::error::table_help;
 use crate::error_subject::Subject;
-use crate::explain::Explained;
+use crate::explained::Explained;
 use crate::group_rows::Reading;
 use crate::kept_plan::{KeptPlan, PlanSlot};
 use crate::outcome::{BatchSource, RowsOutcome, Running};
-use crate::run::{Purpose, QueryRun, query_run_on};
+use crate::query_run::{Purpose, QueryRun, query_run_on};
 use crate::session::Session;
 
 /// Batches that wait for a reader.

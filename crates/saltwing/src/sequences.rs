@@ -7,25 +7,20 @@ use arrow::array::{ArrayRef, Int64Array, RecordBatch};
 use arrow::datatypes::{Field, Schema};
 use saltwing_access::{ScanContext, TableError};
 use saltwing_bind::{
-    OutputColumn, Params, ResultColumn, SequenceAction, SequenceUse, SequenceUses, SequencedQuery, SequencedRow,
-    UpsertTarget, alter_sequence, create_sequence, create_sequence_text, expr_of, sequenced_query,
+    OutputColumn, Params, ResultColumn, SequenceAction, SequenceUse, SequenceUses, SequencedQuery, expr_of,
+    sequenced_query,
 };
-use saltwing_catalog::{Catalog, CatalogError};
+use saltwing_catalog::Catalog;
 use saltwing_exec::select::result_schema;
 use saltwing_expr::Evaluator;
-use saltwing_sql::TableRef;
-use saltwing_sql::statement::{AlterSequence, CreateSequence, ShowTables};
 use saltwing_types::sequence::stepped;
-use saltwing_types::{ErrorCode, Expr, SequenceDef, SequencePosition, Span, Value, eval};
+use saltwing_types::{ErrorCode, Expr, SequenceDef, SequencePosition, Span, Value};
 
 use crate::Error;
-use crate::computed::assigned;
-use crate::outcome::{BatchMap, BatchSource, ExecResult, MappedRows, Outcome, RowsOutcome, Running};
+use crate::outcome::{BatchMap, BatchSource, MappedRows, RowsOutcome, Running};
 use crate::page::check_page;
-use crate::run::{QueryRun, writable};
+use crate::query_run::QueryRun;
 use crate::session::{CurrentValues, Session};
-use crate::show::names_shown;
-use crate::text_rows::TextRow;
 
 /// The sequences of which each row of a statement takes values.
 pub(crate) struct SequenceValues {
@@ -162,56 +157,11 @@ pub(crate) fn sequence_values(
 }
 
 fn may_take_values(session: &Session) -> Result<(), Error> {
-    writable(session)?;
+    session.writable()?;
     match session.is_within_read_only() {
         true => Err(Error::new(ErrorCode::ReadOnly, "the transaction is READ ONLY: it takes no values of sequences")),
         false => Ok(()),
     }
-}
-
-/// Puts values of sequences into their places in rows to be written.
-pub(crate) fn fill_sequences(
-    session: &Session,
-    target: &UpsertTarget,
-    rows: &mut [Vec<Value>],
-    sequenced: &[SequencedRow],
-    params: &[Value],
-) -> Result<(), Error> {
-    let def = target.table.def();
-    for it in sequenced {
-        let values = sequence_values(session, &it.uses, Params::Given(params))?.of_row()?;
-        for (place, expr) in &it.values {
-            let column = target.columns.get(*place).and_then(|&column| target.column(column));
-            let to = rows.get_mut(it.row).and_then(|row| row.get_mut(*place));
-            let (Some(column), Some(to)) = (column, to) else {
-                return Err(Error::new(ErrorCode::Bug, "a value of a sequence has no place in its row"));
-            };
-            *to = assigned(eval::eval(expr, &values)?, column, def)?;
-        }
-    }
-    Ok(())
-}
-
-pub(crate) fn run_create_sequence(session: &Session, create: &CreateSequence) -> Result<Outcome, Error> {
-    writable(session)?;
-    let def = create_sequence(create)?;
-    let position = def.beginning();
-    match session.shared().catalog.create_sequence(def, position) {
-        Err(CatalogError::DuplicateSequence { .. }) if create.if_not_exists => {}
-        created => created.map_err(|error| Error::from(error).at(Some(create.name.span())))?,
-    }
-    Ok(ExecResult::default().into())
-}
-
-pub(crate) fn run_alter_sequence(session: &Session, alter: &AlterSequence) -> Result<Outcome, Error> {
-    writable(session)?;
-    let (schema, name) = alter.name.parts();
-    let change = |def, position| alter_sequence(alter, def, position).map_err(Error::from);
-    let altered = session.shared().catalog.alter_sequence(schema, name, change);
-    if !(alter.if_exists && altered.as_ref().is_err_and(is_missing)) {
-        altered.map_err(|error| error.at(Some(alter.name.span())))?;
-    }
-    Ok(ExecResult::default().into())
 }
 
 /// A column whose DEFAULT takes values of a sequence.
@@ -234,17 +184,6 @@ pub(crate) fn default_that_uses(session: &Session, def: &SequenceDef) -> Result<
     Ok(None)
 }
 
-pub(crate) fn show_sequences(session: &Session, show: &ShowTables) -> Result<Vec<TextRow>, Error> {
-    let sequences = session.catalog().sequences();
-    names_shown(session, show, sequences.iter().map(|sequence| &sequence.name))
-}
-
-pub(crate) fn show_create_sequence(session: &Session, it: &TableRef) -> Result<Vec<TextRow>, Error> {
-    let (schema, name) = it.parts();
-    let def = session.catalog().sequence(schema, name).map_err(|error| Error::from(error).at(Some(it.span())))?;
-    Ok(vec![vec![Some(create_sequence_text(&def))]])
-}
-
 /// The columns of a result.
 pub(crate) fn result_columns(outputs: &[OutputColumn]) -> Vec<ResultColumn> {
     let column = |it: &OutputColumn| {
@@ -261,10 +200,6 @@ fn one_row(sequenced: &SequencedQuery, context: ScanContext) -> Result<RowsOutco
     let batch = RecordBatch::try_new(result_schema(&columns), zeros).map_err(TableError::from)?;
     let running = Running::new(context, Vec::new(), Vec::new());
     Ok(RowsOutcome { running: Some(Box::new(running)), ..RowsOutcome::ready(columns.into(), batch) })
-}
-
-fn is_missing(error: &Error) -> bool {
-    matches!(error.code(), ErrorCode::NoSuchSequence | ErrorCode::NoSuchSchema)
 }
 
 impl QueryRun<'_> {

@@ -6,28 +6,23 @@ use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
 use saltwing_access::{Budget, ScanContext, Snapshot};
-use saltwing_bind::{check_exact, view_places};
+use saltwing_bind::view_places;
 use saltwing_catalog::CatalogReader;
 use saltwing_exec::{CommitLimits, Writer};
 use saltwing_planner::{Guard, HintVerb};
+use saltwing_sql::Dialect;
 use saltwing_sql::statement::{Hint, QueryStatement, Set};
-use saltwing_sql::{Dialect, Statement, StatementReader};
-use saltwing_types::{ErrorCode, TableId, Value};
+use saltwing_types::{ErrorCode, TableId};
 
 use crate::Error;
-use crate::describe::describe_statement;
-use crate::description::Description;
-use crate::outcome::{ExecResult, Outcome, RowsOutcome, Stats, Warnings};
-use crate::params::Params;
+use crate::outcome::{RowsOutcome, Stats, Warnings};
 use crate::progress::ProgressReports;
-use crate::run::{check_gives_rows, run_known_query, run_statement_of};
 use crate::session_tables::SessionTables;
 use crate::settings::{Setting, Settings};
 use crate::shared::Shared;
-use crate::statement_cache::{CachedStatement, StatementCache};
+use crate::statement_cache::StatementCache;
 use crate::transaction::{SessionTransaction, TransactionPart, TransactionSlot};
 use crate::transaction_closure::check_outside;
-use crate::transaction_statements::run_within;
 
 /// A connection's state, shared by its clones.
 #[derive(Clone)]
@@ -178,7 +173,7 @@ impl Session {
     }
 
     /// The statements that are kept. Those of a connection with tables of its own have plans of their own.
-    fn statements(&self) -> &StatementCache {
+    pub(crate) fn statements(&self) -> &StatementCache {
         match self.own.catalog.is_empty() {
             true => &self.shared.statements,
             false => &self.own.statements,
@@ -225,6 +220,15 @@ impl Session {
         let open = self.within.as_ref().map(|transaction| &transaction.rows);
         let limits = CommitLimits { bytes_max, part_rows, is_open: open.is_some() };
         Writer { store: &*self.shared.tables, durability, limits, memory: &self.shared.memory, open }
+    }
+
+    /// # Errors
+    /// [`ErrorCode::ReadOnly`].
+    pub(crate) fn writable(&self) -> Result<(), Error> {
+        match self.shared.options.readonly {
+            true => Err(Error::new(ErrorCode::ReadOnly, "the database is open for reading only")),
+            false => Ok(()),
+        }
     }
 
     /// How many rows stay committed if a statement fails after it has written `written` rows: none inside a transaction.
@@ -328,144 +332,9 @@ impl Session {
         Guard { views: view_places(&query.query, catalog), ..self.guard(&query.hints) }
     }
 
-    pub(crate) fn run(&self, sql: &str, params: Params) -> Result<Outcome, Error> {
-        self.run_parsed(&self.cached(sql)?, params)
-    }
-
     /// The language of its statements.
     pub(crate) fn dialect(&self) -> Dialect {
         self.read_settings(|settings| settings.dialect)
-    }
-
-    /// The statement of this text.
-    pub(crate) fn cached(&self, sql: &str) -> Result<Arc<CachedStatement>, Error> {
-        self.statements().get(sql, self.dialect()).inspect_err(|error| self.transaction.fail(error))
-    }
-
-    /// Runs a statement, as a part of the transaction if one is open.
-    pub(crate) fn run_here(
-        &self,
-        statement: &CachedStatement,
-        run: impl FnOnce(&Self) -> Result<Outcome, Error>,
-    ) -> Result<Outcome, Error> {
-        let transaction = self.open_transaction().map_err(|error| error.in_sql(&statement.text))?;
-        self.run_in(transaction, statement, run)
-    }
-
-    /// Runs a statement as a part of this transaction, or by itself.
-    pub(crate) fn run_in(
-        &self,
-        transaction: Option<Arc<SessionTransaction>>,
-        statement: &CachedStatement,
-        run: impl FnOnce(&Self) -> Result<Outcome, Error>,
-    ) -> Result<Outcome, Error> {
-        traced(&statement.text, || match transaction {
-            None => run(self),
-            Some(transaction) => run_within(self, &transaction, &statement.parsed.statement, run),
-        })
-    }
-
-    fn run_parsed(&self, statement: &Arc<CachedStatement>, params: Params) -> Result<Outcome, Error> {
-        self.run_as(statement, |session| session.run_cached(statement, params))
-    }
-
-    /// As [`Session::run_here`]; errors of later rows have their places in the text, too.
-    pub(crate) fn run_as(
-        &self,
-        statement: &CachedStatement,
-        run: impl FnOnce(&Self) -> Result<Outcome, Error>,
-    ) -> Result<Outcome, Error> {
-        let mut outcome = self.run_here(statement, run)?;
-        if let Outcome::Rows(RowsOutcome { running: Some(running), .. }) = &mut outcome {
-            running.sql = Some(statement.text.clone());
-        }
-        Ok(outcome)
-    }
-
-    fn run_cached(&self, statement: &Arc<CachedStatement>, params: Params) -> Result<Outcome, Error> {
-        let parsed = &statement.parsed;
-        self.check_names(statement)?;
-        let values = match &parsed.statement {
-            // Explained as far as it is known without them.
-            Statement::Explain(explain) if !explain.analyze && params.is_empty() => Vec::new(),
-            _ => params.values(&parsed.parameters, statement.parameter_count)?,
-        };
-        let values = if statement.dialect == Dialect::Phoenix { without_empty_texts(values) } else { values };
-        let outcome = match &parsed.statement {
-            Statement::Query(query) => run_known_query(self, query, &values, statement).map(Outcome::Rows),
-            other => run_statement_of(self, other, &values, Some(&statement.write)),
-        };
-        outcome.map_err(|error| match error.code() {
-            ErrorCode::FullScanRefused if !values.is_empty() => self.refused_for_values(error, statement),
-            _ => error,
-        })
-    }
-
-    /// A refusal by the guard says so if the statement itself is allowed, so that its caller knew nothing before.
-    fn refused_for_values(&self, error: Error, statement: &CachedStatement) -> Error {
-        if describe_statement(self, &statement.parsed.statement, statement.parameter_count).is_err() {
-            return error;
-        }
-        error.with_more_help(
-            "the statement is allowed for other values of its parameters: with these a condition is true of every row, as >= '' and \
-             LIKE '%' are. Check such values before, or run another statement for them",
-        )
-    }
-
-    /// Names that are exact in the statement's language.
-    pub(crate) fn check_names(&self, statement: &CachedStatement) -> Result<(), Error> {
-        match &statement.parsed.exact {
-            Some(names) => Ok(check_exact(names, &*self.catalog())?),
-            None => Ok(()),
-        }
-    }
-
-    pub(crate) fn execute(&self, sql: &str, params: Params) -> Result<ExecResult, Error> {
-        drain(self.run(sql, params)?)
-    }
-
-    pub(crate) fn execute_batch(&self, sql: &str) -> Result<Vec<ExecResult>, Error> {
-        let (text, mut reader): (Arc<str>, _) = (sql.into(), StatementReader::new(sql));
-        let mut next = || {
-            let dialect = self.dialect();
-            let parsed = reader.next_in(dialect).map_err(|error| Error::from(error).in_sql(&text));
-            let parsed = parsed.inspect_err(|error| self.transaction.fail(error))?;
-            Ok::<_, Error>(parsed.map(|parsed| (parsed, dialect)))
-        };
-        let run = |(parsed, dialect)| {
-            let statement = CachedStatement::new(parsed, &text, dialect);
-            let statement = Arc::new(statement.inspect_err(|error| self.transaction.fail(error))?);
-            drain(self.run_parsed(&statement, Params::Positional(Vec::new()))?)
-        };
-        if sql.to_ascii_lowercase().contains("dialect") {
-            // `SET dialect` runs before the statement behind it is read, which is in another language.
-            return std::iter::from_fn(|| next().transpose()).map(|parsed| run(parsed?)).collect();
-        }
-        let parsed: Vec<_> = std::iter::from_fn(|| next().transpose()).collect::<Result<_, _>>()?;
-        parsed.into_iter().map(run).collect()
-    }
-
-    pub(crate) fn query(&self, sql: &str, params: Params) -> Result<RowsOutcome, Error> {
-        self.query_parsed(&self.cached(sql)?, params)
-    }
-
-    fn query_parsed(&self, statement: &Arc<CachedStatement>, params: Params) -> Result<RowsOutcome, Error> {
-        let checked =
-            check_gives_rows(self, &statement.parsed.statement).map_err(|error| error.in_sql(&statement.text));
-        checked.inspect_err(|error| self.transaction.fail(error))?;
-        rows_of(self.run_parsed(statement, params)?)
-    }
-
-    pub(crate) fn prepare(&self, sql: &str) -> Result<Prepared, Error> {
-        let statement = self.statements().get(sql, self.dialect())?;
-        self.check_bound()?;
-        let session = self.transaction.current().map(|transaction| self.within(&transaction));
-        let describing = session.as_ref().unwrap_or(self);
-        let checked = describing.check_names(&statement);
-        let described = checked
-            .and_then(|()| describe_statement(describing, &statement.parsed.statement, statement.parameter_count));
-        let description = described.map_err(|error| error.in_sql(&statement.text))?;
-        Ok(Prepared { session: self.clone(), statement, description: Arc::new(description) })
     }
 
     /// `SET name = value`.
@@ -477,78 +346,5 @@ impl Session {
     /// The value of a setting.
     pub(crate) fn setting(&self, setting: &Setting) -> String {
         setting.show(&mut self.settings.lock(), &self.shared)
-    }
-}
-
-/// The values of a statement in Phoenix's language.
-fn without_empty_texts(mut values: Vec<Value>) -> Vec<Value> {
-    values.iter_mut().filter(|value| value.as_text() == Some("")).for_each(|value| *value = Value::Null);
-    values
-}
-
-/// Runs a statement, within a span of its own if somebody wants to see it. An error gets its place in the text.
-fn traced<T>(sql: &Arc<str>, run: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
-    if !tracing::enabled!(target: "saltwing::statement", tracing::Level::DEBUG) {
-        return run().map_err(|error| error.in_sql(sql));
-    }
-    let _span = tracing::debug_span!(target: "saltwing::statement", "statement", sql = &**sql).entered();
-    run().map_err(|error| {
-        let error = error.in_sql(sql);
-        tracing::debug!(target: "saltwing::statement", code = error.code().as_str(), %error, "the statement failed");
-        error
-    })
-}
-
-pub(crate) fn drain(outcome: Outcome) -> Result<ExecResult, Error> {
-    match outcome {
-        Outcome::Done(result) => Ok(result),
-        Outcome::Rows(rows) => rows.read_all(),
-    }
-}
-
-pub(crate) fn rows_of(outcome: Outcome) -> Result<RowsOutcome, Error> {
-    match outcome {
-        Outcome::Rows(rows) => Ok(rows),
-        Outcome::Done(_) => Err(no_rows()),
-    }
-}
-
-/// The error of a statement that gives no rows where rows are asked for.
-pub(crate) fn no_rows() -> Error {
-    Error::new(ErrorCode::Syntax, "the statement gives no rows").with_help(Some("use execute"))
-}
-
-/// A statement that was parsed and checked.
-pub(crate) struct Prepared {
-    session: Session,
-    statement: Arc<CachedStatement>,
-    description: Arc<Description>,
-}
-
-impl Prepared {
-    /// The same statement on another session.
-    pub(crate) fn on(&self, session: &Session) -> Self {
-        let statement = match Arc::ptr_eq(&self.session.shared, &session.shared) {
-            true => self.statement.clone(),
-            // Its plans are those of the definitions of its database.
-            false => Arc::new(self.statement.unplanned()),
-        };
-        Self { session: session.clone(), statement, description: self.description.clone() }
-    }
-
-    pub(crate) fn execute(&self, params: Params) -> Result<ExecResult, Error> {
-        drain(self.session.run_parsed(&self.statement, params)?)
-    }
-
-    pub(crate) fn query(&self, params: Params) -> Result<RowsOutcome, Error> {
-        self.session.query_parsed(&self.statement, params)
-    }
-
-    pub(crate) fn parameter_count(&self) -> usize {
-        self.statement.parameter_count
-    }
-
-    pub(crate) fn description(&self) -> &Description {
-        &self.description
     }
 }

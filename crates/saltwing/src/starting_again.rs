@@ -12,7 +12,7 @@ use saltwing_types::{ErrorCode, Value};
 
 use crate::Error;
 use crate::group_rows::Again;
-use crate::run::{QueryRun, query_run_on};
+use crate::query_run::{QueryRun, query_run_on};
 use crate::session::Session;
 use crate::settings::ExecutorChoice;
 use crate::statement_cache::CachedStatement;

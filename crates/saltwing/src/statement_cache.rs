@@ -10,7 +10,6 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use saltwing_bind::check_hints;
-use saltwing_sql::statement::{After, AfterToken, QueryStatement};
 use saltwing_sql::{Dialect, Parsed, Statement, parameter_count, parse_one_in};
 
 use crate::Error;
@@ -90,11 +89,16 @@ impl StatementCache {
         *self.phoenix.lock() = Entries::default();
     }
 
-    /// The statement of this text, parsed if it is not known.
+    /// The statement of this text, parsed if it is not known. It is kept if `is_kept` says so.
     ///
     /// # Errors
     /// Errors of the text.
-    pub(crate) fn get(&self, text: &str, dialect: Dialect) -> Result<Arc<CachedStatement>, Error> {
+    pub(crate) fn get(
+        &self,
+        text: &str,
+        dialect: Dialect,
+        is_kept: fn(&Statement) -> bool,
+    ) -> Result<Arc<CachedStatement>, Error> {
         let entries = match dialect {
             Dialect::Saltwing => &self.entries,
             Dialect::Phoenix => &self.phoenix,
@@ -110,16 +114,6 @@ impl StatementCache {
         }
         Ok(statement)
     }
-}
-
-/// Statements that are sent again and again.
-fn is_kept(statement: &Statement) -> bool {
-    use Statement::{Begin, Commit, Delete, Insert, Merge, Query, Update, Upsert};
-    // Each page has another token, and is asked for once.
-    if let Query(QueryStatement { after: Some(After { token: AfterToken::Text(_), .. }), .. }) = statement {
-        return false;
-    }
-    matches!(statement, Query(_) | Upsert(_) | Insert(_) | Update(_) | Delete(_) | Merge(_) | Begin { .. } | Commit)
 }
 
 impl Entries {
@@ -148,14 +142,18 @@ impl Entries {
 mod tests {
     use super::*;
 
+    fn is_query(statement: &Statement) -> bool {
+        matches!(statement, Statement::Query(_))
+    }
+
     #[test]
     fn the_statement_not_used_for_longest_goes_first() {
         let cache = StatementCache::default();
         let text = |i: usize| format!("SELECT {i} FROM t");
-        let first = cache.get(&text(0), Dialect::Saltwing).unwrap();
+        let first = cache.get(&text(0), Dialect::Saltwing, is_query).unwrap();
         for i in 1..STATEMENTS_MAX * 2 {
-            cache.get(&text(i), Dialect::Saltwing).unwrap();
-            assert!(Arc::ptr_eq(&first, &cache.get(&text(0), Dialect::Saltwing).unwrap()), "{i}");
+            cache.get(&text(i), Dialect::Saltwing, is_query).unwrap();
+            assert!(Arc::ptr_eq(&first, &cache.get(&text(0), Dialect::Saltwing, is_query).unwrap()), "{i}");
         }
         let entries = cache.entries.lock();
         assert_eq!(entries.by_text.len(), STATEMENTS_MAX);
@@ -168,20 +166,22 @@ mod tests {
         let cache = StatementCache::default();
         let long = |i: usize| format!("SELECT {i} FROM t WHERE a = '{}'", "x".repeat(TEXT_BYTES_MAX - 100));
         for i in 0..100 {
-            cache.get(&long(i), Dialect::Saltwing).unwrap();
+            cache.get(&long(i), Dialect::Saltwing, is_query).unwrap();
         }
         assert!(cache.entries.lock().bytes <= TEXTS_BYTES_MAX);
         let count = cache.entries.lock().by_text.len();
         assert!(count > 10);
-        cache.get(&format!("SELECT 1 FROM t WHERE a = '{}'", "x".repeat(TEXT_BYTES_MAX)), Dialect::Saltwing).unwrap();
-        cache.get("CREATE TABLE t (k INTEGER PRIMARY KEY)", Dialect::Saltwing).unwrap();
+        cache
+            .get(&format!("SELECT 1 FROM t WHERE a = '{}'", "x".repeat(TEXT_BYTES_MAX)), Dialect::Saltwing, is_query)
+            .unwrap();
+        cache.get("CREATE TABLE t (k INTEGER PRIMARY KEY)", Dialect::Saltwing, is_query).unwrap();
         assert_eq!(cache.entries.lock().by_text.len(), count);
     }
 
     #[test]
     fn a_text_that_cannot_be_read_is_not_kept() {
         let cache = StatementCache::default();
-        assert!(cache.get("SELECT FROM WHERE", Dialect::Saltwing).is_err());
+        assert!(cache.get("SELECT FROM WHERE", Dialect::Saltwing, is_query).is_err());
         assert!(cache.entries.lock().by_text.is_empty());
     }
 }

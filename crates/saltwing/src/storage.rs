@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, Float64Array, Int64Array, StringArray};
-use saltwing_access::{Table, TableError};
+use saltwing_access::Table;
 use saltwing_bind::{ResultColumn, resolve};
 use saltwing_sql::TableRef;
 use saltwing_store::WaitStats;
@@ -12,8 +12,7 @@ use saltwing_types::{SqlType, Value, text};
 
 use crate::Error;
 use crate::attached::check_own;
-use crate::outcome::{ExecResult, Outcome, RowsOutcome};
-use crate::run::writable;
+use crate::outcome::RowsOutcome;
 use crate::session::Session;
 use crate::text_rows::ready;
 
@@ -109,27 +108,6 @@ pub(crate) fn show_storage(session: &Session, name: Option<&TableRef>) -> Result
     };
     let tables = tables.into_iter().flat_map(with_entries).filter_map(numbers).collect();
     ready(storage_columns(), Listing { tables, total: name.is_none().then_some(stats) }.arrays())
-}
-
-/// Merges the recent rows of tables and the entries of their indexes now; ends early when the statement is cancelled or
-/// its time is over.
-pub(crate) fn run_compact(session: &Session, tables: &[TableRef]) -> Result<Outcome, Error> {
-    writable(session)?;
-    let context = session.begin();
-    let catalog = session.catalog();
-    let tables = tables.iter().map(|name| resolve(&*catalog, name)).collect::<Result<Vec<_>, _>>()?;
-    let store = session.shared().storage("COMPACT")?;
-    for table in tables {
-        for index in &table.def().indexes {
-            match store.compact(index.id, &context) {
-                // The index was dropped meanwhile.
-                Err(TableError::NoSuchTable(_)) => {}
-                compacted => compacted?,
-            }
-        }
-        store.compact(table.def().id, &context)?;
-    }
-    Ok(ExecResult::default().into())
 }
 
 /// The columns of SHOW STORAGE.

@@ -11,10 +11,10 @@ use saltwing_planner::AccessReport;
 use saltwing_types::{ErrorCode, SqlType, Value};
 
 use crate::Error;
-use crate::explain::Explained;
+use crate::explained::Explained;
 use crate::outcome::RowsOutcome;
+use crate::query_run::{Purpose, QueryRun, start_direct};
 use crate::relational::{RelationalPlan, start_relational};
-use crate::run::{Purpose, QueryRun, start_direct};
 use crate::settings::ExecutorChoice;
 
 /// What is known of the uncorrelated subqueries of a statement beside their values.
@@ -75,7 +75,7 @@ impl QueryRun<'_> {
         context: &ScanContext,
         purpose: Purpose,
     ) -> Result<(RootQuery, SubqueryReads), Error> {
-        let RootQuery { subqueries, mut query, views } = self.bound()?;
+        let RootQuery { subqueries, mut query, views, reads: read } = self.bound()?;
         let mut reads = SubqueryReads::default();
         let mut refused: Option<Error> = None;
         let (mut waiting, mut number) = (subqueries.into_iter(), 0);
@@ -107,7 +107,7 @@ impl QueryRun<'_> {
             reads.explained.push((subquery.text, plan.explained(&context, purpose == Purpose::Execute)));
         }
         match refused {
-            None => Ok((RootQuery { subqueries: Vec::new(), query, views }, reads)),
+            None => Ok((RootQuery { subqueries: Vec::new(), query, views, reads: read }, reads)),
             Some(refused) => match self.plan_query(&query, context, Purpose::Judge) {
                 Err(error) if error.code() == ErrorCode::FullScanRefused => Err(error.and_refused(refused)),
                 _ => Err(refused),

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use saltwing_access::Table;
-use saltwing_bind::resolve;
+use saltwing_bind::{resolve, with_dynamic_columns};
 use saltwing_catalog::{CatalogError, Dependents, DropList, SessionCatalog};
 use saltwing_sql::statement::CreateTable;
 use saltwing_sql::{Name, TableRef};
-use saltwing_types::{SequenceDef, TableDef};
+use saltwing_types::{ErrorCode, SequenceDef, TableDef};
 
 use crate::Error;
 use crate::session::Session;
@@ -73,4 +73,21 @@ pub(crate) fn change_definition(
         Some(tables) => tables.alter_table(bare, change),
         None => session.shared().catalog.alter_table(schema, bare, change),
     }
+}
+
+/// Gives a table whose dynamic columns are written the hidden column for them, if it has none yet; whether it did.
+pub(crate) fn adds_dynamic_columns(session: &Session, name: &TableRef) -> Result<bool, Error> {
+    let span = name.span();
+    let table = resolve(&*session.catalog(), name)?;
+    if with_dynamic_columns(table.def(), span)?.is_none() {
+        return Ok(false);
+    }
+    // An appender is made between the statements of a transaction.
+    if session.is_within_transaction() || session.transaction.current().is_some() {
+        let text = format!("the first dynamic column of table {name} cannot be written in a transaction");
+        let help = "write one before BEGIN: the table gets a hidden column for them";
+        return Err(Error::new(ErrorCode::ActiveTransaction, text).with_help(Some(help)).at(Some(span)));
+    }
+    change_definition(session, name, |table: &Arc<Table>| Ok(with_dynamic_columns(table.def(), span)?))?;
+    Ok(true)
 }

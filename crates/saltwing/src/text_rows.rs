@@ -6,6 +6,7 @@ use arrow::array::{ArrayRef, RecordBatch, StringArray};
 use saltwing_bind::ResultColumn;
 use saltwing_exec::select::result_schema;
 use saltwing_types::SqlType;
+use saltwing_types::like::LikePattern;
 
 use crate::Error;
 use crate::outcome::RowsOutcome;
@@ -32,4 +33,9 @@ pub(crate) fn text_rows(columns: Vec<ResultColumn>, rows: &[TextRow]) -> Result<
 pub(crate) fn ready(columns: Vec<ResultColumn>, arrays: Vec<ArrayRef>) -> Result<RowsOutcome, Error> {
     let batch = RecordBatch::try_new(result_schema(&columns), arrays).map_err(saltwing_access::TableError::from)?;
     Ok(RowsOutcome::ready(columns.into(), batch))
+}
+
+/// The pattern of a LIKE behind SHOW.
+pub(crate) fn pattern(like: Option<&str>) -> Result<Option<LikePattern>, Error> {
+    Ok(like.map(|pattern| LikePattern::parse(pattern, None, true)).transpose()?)
 }

@@ -16,7 +16,7 @@ use parking_lot::Mutex;
 use saltwing_access::{CommitNo, Savepoint, ScanContext};
 use saltwing_catalog::CatalogReader;
 use saltwing_exec::OpenTransaction;
-use saltwing_sql::{Name, Statement};
+use saltwing_sql::Name;
 use saltwing_types::ErrorCode;
 
 use crate::Error;
@@ -253,51 +253,6 @@ impl SessionTransaction {
         let text = format!("the transaction failed before, and takes no more statements: {}", failure.text);
         Err(Error::new(ErrorCode::FailedTransaction, text)
             .with_help(Some("ROLLBACK ends it; ROLLBACK TO a savepoint goes on from there")))
-    }
-
-    /// Checks that the statement may run inside a transaction, and inside this one.
-    pub(crate) fn check_statement(&self, statement: &Statement) -> Result<(), Error> {
-        use Statement as S;
-        let refused = |what: &str, help: &str| {
-            let text = format!("{what} cannot run inside a transaction");
-            Err(Error::new(ErrorCode::ActiveTransaction, text).with_help(Some(help)))
-        };
-        let definitions = "COMMIT or ROLLBACK first: definitions take effect at once, and cannot be rolled back";
-        let storage = "COMMIT or ROLLBACK first: it works on stored rows, and a transaction's own are not stored yet";
-        let attached = "COMMIT or ROLLBACK first: a transaction has the databases that were attached at its beginning";
-        match statement {
-            S::CreateTable(_) => refused("CREATE TABLE", definitions),
-            S::CreateTableAs(_) => refused("CREATE TABLE", definitions),
-            S::AlterTable(_) => refused("ALTER TABLE", definitions),
-            S::CreateIndex(_) => refused("CREATE INDEX", definitions),
-            S::AlterIndex(_) => refused("ALTER INDEX", definitions),
-            S::DropIndex(_) => refused("DROP INDEX", definitions),
-            S::Comment(_) => refused("COMMENT ON", definitions),
-            S::DropTable(_) => refused("DROP TABLE", definitions),
-            S::CreateSequence(_) => refused("CREATE SEQUENCE", definitions),
-            S::AlterSequence(_) => refused("ALTER SEQUENCE", definitions),
-            S::DropSequence(_) => refused("DROP SEQUENCE", definitions),
-            S::CreateView(_) => refused("CREATE VIEW", definitions),
-            S::AlterView(_) => refused("ALTER VIEW", definitions),
-            S::DropView(_) => refused("DROP VIEW", definitions),
-            S::Truncate(_) => refused("TRUNCATE", "DELETE FROM t deletes rows as a part of the transaction"),
-            S::CreateSchema(_) => refused("CREATE SCHEMA", definitions),
-            S::DropSchema(_) => refused("DROP SCHEMA", definitions),
-            S::Compact(_) => refused("COMPACT", storage),
-            S::Backup(_) => refused("BACKUP", storage),
-            S::Attach(_) => refused("ATTACH", attached),
-            S::Detach(_) => refused("DETACH", attached),
-            S::Set(set) if set.name.text.eq_ignore_ascii_case("autocommit_rows") => {
-                refused("SET autocommit_rows", "a transaction is one commit: set it before BEGIN or after COMMIT")
-            }
-            S::Explain(explain) if explain.analyze => self.check_statement(&explain.statement),
-            S::Upsert(_) | S::Insert(_) | S::Delete(_) | S::Update(_) | S::Merge(_) | S::CopyFrom(_)
-                if self.is_read_only =>
-            {
-                Err(Error::new(ErrorCode::ReadOnly, "the transaction is READ ONLY"))
-            }
-            _ => Ok(()),
-        }
     }
 
     pub(crate) fn savepoint(&self, mark: Mark) -> Result<(), Error> {

@@ -5,61 +5,11 @@ use std::time::Duration;
 
 use saltwing_access::{AtomicScope, SnapshotScope};
 use saltwing_exec::OpenTransaction;
-use saltwing_sql::Statement;
 use saltwing_types::ErrorCode;
 
 use crate::Error;
-use crate::outcome::{ExecResult, Outcome, RowsOutcome};
 use crate::session::Session;
-use crate::text_rows::TextRow;
 use crate::transaction::SessionTransaction;
-
-/// Runs a statement in the session's transaction.
-pub(crate) fn run_within(
-    session: &Session,
-    transaction: &Arc<SessionTransaction>,
-    statement: &Statement,
-    run: impl FnOnce(&Session) -> Result<Outcome, Error>,
-) -> Result<Outcome, Error> {
-    let done = |result: Result<(), Error>| result.map(|()| Outcome::Done(ExecResult::default()));
-    if matches!(statement, Statement::Rollback) {
-        // It does not wait for a statement that runs, but ends it.
-        roll_back(session, transaction);
-        return done(Ok(()));
-    }
-    let _claim = transaction.claim()?;
-    let result = match statement {
-        // Refused, and the transaction goes on.
-        Statement::Begin { read_only } => return done(begin_transaction(session, *read_only)),
-        Statement::Commit => return done(commit(session, transaction)),
-        Statement::RollbackTo(name) => done(transaction.rollback_to(&name.into()).map_err(|e| e.at(Some(name.span)))),
-        other => {
-            transaction.check()?;
-            transaction.check_statement(other).and_then(|()| match other {
-                Statement::Savepoint(name) => done(transaction.savepoint(name.into())),
-                Statement::ReleaseSavepoint(name) => {
-                    done(transaction.release(&name.into()).map_err(|e| e.at(Some(name.span))))
-                }
-                _ => run(&session.within(transaction)),
-            })
-        }
-    };
-    if transaction.has_expired() {
-        transaction.check()?;
-    }
-    let mut outcome = result.inspect_err(|error| transaction.fail(error))?;
-    match &mut outcome {
-        Outcome::Rows(RowsOutcome { running: Some(running), .. }) => {
-            running.stream = transaction.ended(Some(&running.context));
-        }
-        Outcome::Rows(rows) if rows.source.reads() => {
-            debug_assert!(false, "rows that are still to be read have no running part");
-            return Err(Error::new(ErrorCode::Bug, "an error of these rows would not fail the transaction"));
-        }
-        _ => drop(transaction.ended(None)),
-    }
-    Ok(outcome)
-}
 
 /// Cancels the statement that runs, discards the writes, and ends the transaction.
 pub(crate) fn roll_back(session: &Session, transaction: &SessionTransaction) {
@@ -69,7 +19,7 @@ pub(crate) fn roll_back(session: &Session, transaction: &SessionTransaction) {
 }
 
 /// Commits the writes, and ends the transaction either way.
-fn commit(session: &Session, transaction: &SessionTransaction) -> Result<(), Error> {
+pub(crate) fn commit(session: &Session, transaction: &SessionTransaction) -> Result<(), Error> {
     session.transaction.close();
     if let Some(failure) = transaction.failure() {
         transaction.rows.rollback();
@@ -122,9 +72,4 @@ fn expire_after(session: &Session, transaction: &Arc<SessionTransaction>, limit:
         transaction.upgrade().iter().for_each(|transaction| transaction.expire(limit));
     }));
     Ok(())
-}
-
-pub(crate) fn show_transactions(session: &Session) -> Vec<TextRow> {
-    let newest = session.shared().tables.newest_commit();
-    session.shared().transactions.open().iter().map(|open| open.row(newest)).collect()
 }

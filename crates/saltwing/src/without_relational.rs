@@ -8,11 +8,11 @@ use saltwing_sql::statement::QueryStatement;
 use saltwing_types::{ErrorCode, Value};
 
 use crate::Error;
-use crate::explain::Explained;
+use crate::explained::Explained;
 use crate::group_rows::Reading;
 use crate::kept_plan::KeptPlan;
 use crate::outcome::RowsOutcome;
-use crate::run::{Purpose, QueryRun};
+use crate::query_run::{Purpose, QueryRun};
 use crate::session::Session;
 
 /// There are none.
@@ -33,7 +33,7 @@ impl RelationalPlan {
 }
 
 pub(crate) fn run_kept(
-    session: &Session,
+    _: &Session,
     _: &QueryStatement,
     _: &[Value],
     _: &KeptPlan,
@@ -41,14 +41,8 @@ pub(crate) fn run_kept(
     Ok(None)
 }
 
-pub(crate) fn start_relational(session: &Session, plan: &RelationalPlan, _: ScanContext) -> Result<RowsOutcome, Error> {
+pub(crate) fn start_relational(_: &Session, plan: &RelationalPlan, _: ScanContext) -> Result<RowsOutcome, Error> {
     match *plan {}
-}
-
-fn refused(run: &QueryRun<'_>) -> Error {
-    Error::new(ErrorCode::NotSupported, "a query that is more than one table's rows is not supported")
-        .at(Some(run.statement.span))
-        .with_help(Some("build with the feature `datafusion`"))
 }
 
 impl QueryRun<'_> {
@@ -59,14 +53,20 @@ impl QueryRun<'_> {
         _: Purpose,
         _: bool,
     ) -> Result<Option<RelationalPlan>, Error> {
-        Err(refused(self))
+        Err(self.refused())
+    }
+
+    pub(crate) fn read_again(&self, _: BoundQuery, _: ScanContext) -> Result<Option<Reading>, Error> {
+        Ok(None)
     }
 
     pub(crate) fn plan_relational(&self, _: BoundQuery, _: ScanContext, _: Purpose) -> Result<RelationalPlan, Error> {
-        Err(refused(self))
+        Err(self.refused())
     }
 
-    pub(crate) fn read_again(&self, _: (&QueryRun<'_>, BoundQuery), _: ScanContext) -> Result<Option<Reading>, Error> {
-        Ok(None)
+    fn refused(&self) -> Error {
+        Error::new(ErrorCode::NotSupported, "a query that is more than one table's rows is not supported")
+            .at(Some(self.statement.span))
+            .with_help(Some("build with the feature `datafusion`"))
     }
 }

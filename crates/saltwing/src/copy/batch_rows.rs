@@ -6,11 +6,11 @@ use saltwing_bind::UpsertTarget;
 use saltwing_expr::ValueColumn;
 use saltwing_types::{ColumnDef, SqlType, Value, number};
 
-use super::batch_reader::{BATCH_ROWS, BatchError, BatchReader, plain, type_of_field};
 use super::columns::{listed_columns, named_columns};
-use super::file::CopyFile;
 use super::loading::{Cell, Loading};
 use crate::Error;
+use crate::files::batch_reader::{BATCH_ROWS, BatchError, BatchReader, plain, type_of_field};
+use crate::files::file::CopyFile;
 
 /// The columns of a file that a load reads.
 struct Places {
@@ -38,13 +38,13 @@ impl Loading<'_> {
         self.faults.unit = "row";
         let bytes = file.size();
         let file = file.into_regular().map_err(|error| self.stopped(error))?;
-        let reader = super::batch_reader::ParquetReader::open(file).map_err(|error| self.damaged(&error))?;
+        let reader = crate::files::batch_reader::ParquetReader::open(file).map_err(|error| self.damaged(&error))?;
         self.read_batches(reader, bytes)
     }
 
     #[cfg(not(feature = "parquet"))]
     pub(super) fn read_parquet(&mut self, _file: CopyFile) -> Result<(), Error> {
-        Err(self.stopped(super::format::without_parquet()))
+        Err(self.stopped(crate::files::format::without_parquet()))
     }
 
     /// Loads the rows of batches.

@@ -12,9 +12,9 @@ use saltwing_exec::select::result_schema;
 use saltwing_sql::statement::CopyCompression;
 use saltwing_types::ErrorCode;
 
-use super::format::ArrowForm;
 use super::writer::unwritable;
 use crate::Error;
+use crate::files::format::ArrowForm;
 
 /// The schema of a file for the rows of a query.
 ///

@@ -7,8 +7,8 @@ use saltwing_bind::UpsertTarget;
 use saltwing_types::table::is_same_name;
 use saltwing_types::{ColumnDef, ErrorCode, TableDef};
 
-use super::advice;
 use crate::Error;
+use crate::files::advice;
 
 /// The column that a file calls so: by the family too, if COPY TO needs it.
 pub(super) fn column_called(def: &TableDef, name: &str) -> Option<usize> {

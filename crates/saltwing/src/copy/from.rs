@@ -8,26 +8,25 @@ use saltwing_sql::statement::{CopyCompression, CopyFrom};
 
 use saltwing_types::ErrorCode;
 
-use super::batch_reader::IpcReader;
-use super::compression::{self, BUFFER_BYTES, Decompressor};
 use super::faults::Faults;
-use super::file::{CopyFile, Purpose};
-use super::format::{FileFormat, not_from_stream};
-use super::json_lines::JsonLines;
 use super::loading::Loading;
-use super::reader::RecordReader;
 use super::stream::{WaitingStream, no_stream};
 use crate::Error;
 use crate::computed::computing;
-use crate::copy::file_rules;
+use crate::files::batch_reader::IpcReader;
+use crate::files::compression::{self, BUFFER_BYTES, Decompressor};
+use crate::files::file::{CopyFile, Purpose};
+use crate::files::format::{FileFormat, not_from_stream};
+use crate::files::json_lines::JsonLines;
+use crate::files::reader::RecordReader;
+use crate::files::rules::file_rules;
 use crate::load::{Loader, Part, PartLimits, load_target};
 use crate::outcome::ExecResult;
-use crate::run::writable;
 use crate::session::Session;
 
 /// Loads rows from the files that the statement names, or from `stdin`.
 pub(crate) fn copy_from(session: &Session, copy: &CopyFrom, stdin: Option<&mut dyn Read>) -> Result<ExecResult, Error> {
-    writable(session)?;
+    session.writable()?;
     let at = |error: Error| error.at(Some(copy.span));
     let context = session.begin();
     let mut load = load_of(session, copy, &context)?;

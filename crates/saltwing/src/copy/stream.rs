@@ -4,43 +4,10 @@ use std::io::{self, Read, Write};
 use std::time::Duration;
 
 use saltwing_access::ScanContext;
-use saltwing_sql::Statement;
 use saltwing_types::ErrorCode;
 
-use super::file::{PAUSE_MIN, wait};
 use crate::Error;
-use crate::copy::{copy_from, copy_to};
-use crate::outcome::{ExecResult, Outcome};
-use crate::params::Params;
-use crate::session::{Session, drain};
-
-/// Runs a COPY FROM STDIN.
-pub(crate) fn copy_from_reader(session: &Session, sql: &str, reader: &mut dyn Read) -> Result<ExecResult, Error> {
-    let statement = session.cached(sql)?;
-    drain(session.run_here(&statement, |session| match &statement.parsed.statement {
-        Statement::CopyFrom(copy) if copy.path().is_none() => copy_from(session, copy, Some(reader)).map(Outcome::Done),
-        _ => Err(Error::new(ErrorCode::BadArgument, "a reader is for COPY .. FROM STDIN alone")),
-    })?)
-}
-
-/// Runs a COPY TO STDOUT.
-pub(crate) fn copy_to_writer(
-    session: &Session,
-    sql: &str,
-    params: Params,
-    writer: &mut dyn Write,
-) -> Result<ExecResult, Error> {
-    let statement = session.cached(sql)?;
-    drain(session.run_here(&statement, |session| {
-        let values = params.values(&statement.parsed.parameters, statement.parameter_count)?;
-        match &statement.parsed.statement {
-            Statement::CopyTo(copy) if copy.path().is_none() => {
-                copy_to(session, copy, &values, Some(writer)).map(Outcome::Done)
-            }
-            _ => Err(Error::new(ErrorCode::BadArgument, "a writer is for COPY .. TO STDOUT alone")),
-        }
-    })?)
-}
+use crate::files::file::{PAUSE_MIN, wait};
 
 /// The error of a COPY FROM STDIN or TO STDOUT without a stream: the library has none of its own.
 pub(super) fn no_stream(what: &str, call: &str) -> Error {

@@ -6,13 +6,13 @@ use saltwing_bind::UpsertTarget;
 use saltwing_types::table::is_same_name;
 use saltwing_types::{ColumnDef, ErrorCode, SqlType, Value, ValueError, text};
 
-use super::advice;
 use super::columns::{column_called, listed_columns, named_columns};
 use super::faults::Fault;
-use super::json_lines::{JsonLines, LineError};
 use super::loading::Loading;
-use super::reader::{Field, RecordError, RecordReader};
 use crate::Error;
+use crate::files::advice;
+use crate::files::json_lines::{JsonLines, LineError};
+use crate::files::reader::{Field, RecordError, RecordReader};
 
 /// How the fields of a record become values.
 struct Layout {

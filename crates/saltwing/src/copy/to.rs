@@ -12,15 +12,16 @@ use saltwing_types::{ErrorCode, SqlType, Value};
 use super::batch_writer::IpcWriter;
 #[cfg(feature = "parquet")]
 use super::batch_writer::ParquetWriter;
-use super::compression::{self, Compressor};
-use super::file::{AllowedFile, Purpose};
-use super::format::FileFormat;
 use super::stream::{WaitingStream, no_stream};
 use super::writer::{JsonWriter, RecordWriter, unwritable};
 use crate::Error;
-use crate::copy::file_rules;
-use crate::outcome::{ExecResult, Outcome, RowsOutcome};
-use crate::run::{run_statement, writable};
+use crate::files::compression::{self, Compressor};
+use crate::files::file::{AllowedFile, Purpose};
+use crate::files::format::FileFormat;
+use crate::files::rules::file_rules;
+use crate::outcome::{ExecResult, RowsOutcome};
+
+use crate::queries::run_query;
 use crate::session::Session;
 
 /// Where the rows go.
@@ -41,15 +42,15 @@ pub(crate) fn copy_to(
         (None, Some(stdout)) => Target::Stdout(stdout),
         (None, None) => return Err(at(no_stream("COPY TO STDOUT needs a writer", "copy_to_writer"))),
         (Some(path), _) => {
-            writable(session).map_err(|error| at(error).with_help(Some("COPY .. TO STDOUT works")))?;
+            session.writable().map_err(|error| at(error).with_help(Some("COPY .. TO STDOUT works")))?;
             Target::File(file_rules(session, Purpose::Write).check(path, &copy.options).map_err(at)?)
         }
     };
     let rows = match &copy.source {
-        CopySource::Query(query) => copy_query(session, query, params)?,
+        CopySource::Query(query) => run_query(session, query, params)?,
         CopySource::Table { .. } => {
             let query = copied_query(session, copy)?;
-            copy_query(session, &query, &[])?
+            run_query(session, &query, &[])?
         }
     };
     let context = session.last_context().unwrap_or_else(|| session.begin());
@@ -122,13 +123,6 @@ fn copied_items(
     Ok(items.join(", "))
 }
 
-fn copy_query(session: &Session, query: &QueryStatement, params: &[Value]) -> Result<RowsOutcome, Error> {
-    match run_statement(session, &Statement::Query(query.clone()), params)? {
-        Outcome::Rows(rows) => Ok(rows),
-        Outcome::Done(_) => Err(Error::new(ErrorCode::Bug, "a query gave no rows")),
-    }
-}
-
 enum RowWriter<W: Write> {
     Csv(RecordWriter<W>),
     Json(JsonWriter<W>),
@@ -153,7 +147,7 @@ impl<W: Write> RowWriter<W> {
             #[cfg(feature = "parquet")]
             FileFormat::Parquet => Self::Parquet(Box::new(ParquetWriter::new(out, columns, options.compression)?)),
             #[cfg(not(feature = "parquet"))]
-            FileFormat::Parquet => return Err(super::format::without_parquet()),
+            FileFormat::Parquet => return Err(crate::files::format::without_parquet()),
         })
     }
 

@@ -7,8 +7,8 @@ use saltwing_bind::ResultColumn;
 use saltwing_expr::{JsonObjects, write_text};
 use saltwing_types::ErrorCode;
 
-use super::reader::Format;
 use crate::Error;
+use crate::files::reader::Format;
 
 /// Writes labels and batches.
 pub(crate) struct RecordWriter<W> {

@@ -16,8 +16,8 @@ pub(crate) use self::keys_seen::Repeats;
 use crate::Error;
 use crate::attached::check_own;
 use crate::computed::Computing;
-use crate::dml::adds_dynamic_columns;
 use crate::session::Session;
+use crate::temporary::adds_dynamic_columns;
 
 /// Rows of a part, unless `autocommit_rows` says how many.
 const PART_ROWS: usize = 5000;

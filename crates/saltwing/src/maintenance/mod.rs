@@ -8,7 +8,6 @@
 //! A new database is made beside its place and takes it when it is whole (`new_place.rs`).
 
 mod backup;
-pub(crate) use backup::run_backup;
 mod check;
 mod index_check;
 mod new_place;
@@ -17,6 +16,5 @@ mod salvage;
 #[cfg(test)]
 mod tests;
 
-pub use backup::BackupReport;
 pub use check::{CheckReport, Fault};
 pub use salvage::{SalvageReport, SalvagedTable};

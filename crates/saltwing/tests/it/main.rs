@@ -93,6 +93,7 @@ mod subqueries_as_sqlite;
 mod temporary_tables;
 mod threads;
 mod tidy;
+mod touches;
 mod transactions;
 mod transactions_as_sqlite;
 mod unique_conflicts;

@@ -74,7 +74,7 @@ fn what_needs_the_values_waits_for_them() {
 /// `types -> columns, plan` of a statement.
 fn described(sql: &str) -> String {
     let statement = connection().prepare(sql).unwrap_or_else(|e| panic!("{sql}: {e:?}"));
-    let Description { parameters, columns, plan } = statement.description().clone();
+    let Description { parameters, columns, plan, .. } = statement.description().clone();
     assert_eq!(parameters.len(), statement.parameter_count(), "{sql}");
     let types: Vec<String> =
         parameters.iter().map(|ty| ty.map_or_else(|| "?".to_owned(), |ty| ty.to_string())).collect();

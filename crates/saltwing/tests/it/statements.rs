@@ -200,3 +200,60 @@ fn groups_by_a_cast_to_date_get_a_notice() {
     assert!(notices("SELECT DATE_TRUNC('day', ts), count(*) FROM e GROUP BY 1").is_empty());
     assert!(notices("SELECT ts::date FROM e").is_empty());
 }
+
+/// The statements of a text run in turn, and each when its result is wanted.
+#[test]
+fn a_batch_gives_the_result_of_each_statement() {
+    use saltwing::blocking::Response;
+
+    let connection = Database::memory().unwrap().connect().blocking();
+    let count = |response: Response| match response {
+        Response::Done(result) => format!("{} written", result.rows_affected),
+        Response::Rows(rows) => {
+            format!("{} rows", rows.into_reader().map(|batch| batch.unwrap().num_rows()).sum::<usize>())
+        }
+    };
+    let text = "CREATE TABLE t (k BIGINT PRIMARY KEY); UPSERT INTO t VALUES (1), (2); SELECT k FROM t WHERE k > 0; DELETE FROM t WHERE k = 1";
+    let mut responses = connection.run_batch(text).unwrap();
+    let mut next = || responses.next().map(|response| count(response.unwrap()));
+    assert_eq!([next(), next(), next()].map(Option::unwrap), ["0 written", "2 written", "2 rows"]);
+    let left = "SELECT count(*) FROM t WHERE k > 0";
+    assert_eq!(connection.query_one::<(i64,)>(left, ()).unwrap(), (2,), "the DELETE has not run yet");
+    assert_eq!([next(), next()], [Some("1 written".to_owned()), None]);
+    assert_eq!(connection.query_one::<(i64,)>(left, ()).unwrap(), (1,));
+    // A text that is wrong anywhere runs no statement.
+    assert!(connection.run_batch("DELETE FROM t WHERE k > 0; SELECT FROM WHERE").is_err());
+    assert_eq!(connection.query_one::<(i64,)>(left, ()).unwrap(), (1,));
+    // After an error, nothing runs.
+    let mut responses = connection.run_batch("SELECT x FROM t WHERE k = 1; DELETE FROM t WHERE k > 0").unwrap();
+    assert!(responses.next().is_some_and(|response| response.is_err()));
+    assert!(responses.next().is_none());
+    assert_eq!(connection.query_one::<(i64,)>(left, ()).unwrap(), (1,));
+    // What comes after SET dialect is in the other language, and its errors have their places in the whole text.
+    let text = "SET dialect = 'phoenix'; UPSERT INTO t VALUES (TO_NUMBER('7')); SET dialect = DEFAULT; SELECT ? FROM t";
+    let results: Vec<_> = connection.run_batch(text).unwrap().map(|response| response.map(count)).collect();
+    assert_eq!(results.len(), 4);
+    assert_eq!(results[1].as_ref().unwrap(), "1 written");
+    assert!(results[3].is_err());
+}
+
+#[tokio::test]
+async fn any_statement_runs_by_the_async_api() {
+    use saltwing::Response;
+
+    let connection = Database::memory().unwrap().connect();
+    connection.execute("CREATE TABLE t (k BIGINT PRIMARY KEY)", ()).await.unwrap();
+    let written = connection.run("UPSERT INTO t VALUES (?), (2)", (1,)).await.unwrap();
+    assert!(matches!(written, Response::Done(result) if result.rows_affected == 2));
+    let select = connection.prepare("SELECT k FROM t WHERE k >= ?").await.unwrap();
+    let Response::Rows(mut rows) = select.run((0,)).await.unwrap() else { panic!("a query gives rows") };
+    assert_eq!(rows.next().await.unwrap().unwrap().num_rows(), 2);
+    let mut responses =
+        connection.run_batch("DELETE FROM t WHERE k = 1; SELECT k FROM t WHERE k > 0; SELECT x").await.unwrap();
+    assert!(matches!(responses.next().await.unwrap(), Some(Response::Done(_))));
+    let Some(Response::Rows(mut rows)) = responses.next().await.unwrap() else { panic!("a query gives rows") };
+    assert!(responses.next().await.is_err());
+    assert!(responses.next().await.unwrap().is_none());
+    // The rows of a result are there after later statements.
+    assert_eq!(rows.next().await.unwrap().unwrap().num_rows(), 1);
+}

@@ -1,0 +1,316 @@
+//! Runs the statements of a session, each as a part of its transaction if one is open.
+
+use std::io::{Read, Write};
+use std::sync::Arc;
+
+use saltwing_bind::check_exact;
+use saltwing_sql::statement::{After, AfterToken, QueryStatement};
+use saltwing_sql::{Dialect, Statement};
+use saltwing_types::{ErrorCode, Value};
+
+use crate::Error;
+use crate::copy::{copy_from, copy_to};
+use crate::outcome::{ExecResult, Outcome, RowsOutcome};
+use crate::page::bad_token;
+use crate::params::Params;
+use crate::queries::{run_known_query, run_query};
+use crate::session::Session;
+use crate::statement::{Description, HasKind, describe_statement, run_statement};
+use crate::statement_cache::CachedStatement;
+use crate::transaction::SessionTransaction;
+use crate::transaction_statements::{begin_transaction, commit, roll_back};
+
+impl Session {
+    pub(crate) fn run(&self, sql: &str, params: Params) -> Result<Outcome, Error> {
+        self.run_parsed(&self.cached(sql)?, params)
+    }
+
+    /// The statement of this text.
+    pub(crate) fn cached(&self, sql: &str) -> Result<Arc<CachedStatement>, Error> {
+        self.statements().get(sql, self.dialect(), is_kept).inspect_err(|error| self.transaction.fail(error))
+    }
+
+    /// Runs a statement, as a part of the transaction if one is open.
+    pub(crate) fn run_here(
+        &self,
+        statement: &CachedStatement,
+        run: impl FnOnce(&Self) -> Result<Outcome, Error>,
+    ) -> Result<Outcome, Error> {
+        let transaction = self.open_transaction().map_err(|error| error.in_sql(&statement.text))?;
+        self.run_in(transaction, statement, run)
+    }
+
+    /// Runs a statement as a part of this transaction, or by itself.
+    pub(crate) fn run_in(
+        &self,
+        transaction: Option<Arc<SessionTransaction>>,
+        statement: &CachedStatement,
+        run: impl FnOnce(&Self) -> Result<Outcome, Error>,
+    ) -> Result<Outcome, Error> {
+        traced(&statement.text, || match transaction {
+            None => run(self),
+            Some(transaction) => run_within(self, &transaction, &statement.parsed.statement, run),
+        })
+    }
+
+    pub(crate) fn run_parsed(&self, statement: &Arc<CachedStatement>, params: Params) -> Result<Outcome, Error> {
+        self.run_as(statement, |session| session.run_cached(statement, params))
+    }
+
+    /// As [`Session::run_here`]; errors of later rows have their places in the text, too.
+    pub(crate) fn run_as(
+        &self,
+        statement: &CachedStatement,
+        run: impl FnOnce(&Self) -> Result<Outcome, Error>,
+    ) -> Result<Outcome, Error> {
+        let mut outcome = self.run_here(statement, run)?;
+        if let Outcome::Rows(RowsOutcome { running: Some(running), .. }) = &mut outcome {
+            running.sql = Some(statement.text.clone());
+        }
+        Ok(outcome)
+    }
+
+    fn run_cached(&self, statement: &Arc<CachedStatement>, params: Params) -> Result<Outcome, Error> {
+        let parsed = &statement.parsed;
+        self.check_names(statement)?;
+        let values = match &parsed.statement {
+            // Explained as far as it is known without them.
+            Statement::Explain(explain) if !explain.analyze && params.is_empty() => Vec::new(),
+            _ => params.values(&parsed.parameters, statement.parameter_count)?,
+        };
+        let values = if statement.dialect == Dialect::Phoenix { without_empty_texts(values) } else { values };
+        let outcome = match &parsed.statement {
+            Statement::Query(query) => run_known_query(self, query, &values, statement).map(Outcome::Rows),
+            other => run_statement(self, other, &values, Some(&statement.write)),
+        };
+        outcome.map_err(|error| match error.code() {
+            ErrorCode::FullScanRefused if !values.is_empty() => self.refused_for_values(error, statement),
+            _ => error,
+        })
+    }
+
+    /// A refusal by the guard says so if the statement itself is allowed, so that its caller knew nothing before.
+    fn refused_for_values(&self, error: Error, statement: &CachedStatement) -> Error {
+        if describe_statement(self, &statement.parsed.statement, statement.parameter_count).is_err() {
+            return error;
+        }
+        error.with_more_help(
+            "the statement is allowed for other values of its parameters: with these a condition is true of every row, as >= '' and \
+             LIKE '%' are. Check such values before, or run another statement for them",
+        )
+    }
+
+    /// Names that are exact in the statement's language.
+    pub(crate) fn check_names(&self, statement: &CachedStatement) -> Result<(), Error> {
+        match &statement.parsed.exact {
+            Some(names) => Ok(check_exact(names, &*self.catalog())?),
+            None => Ok(()),
+        }
+    }
+
+    pub(crate) fn execute(&self, sql: &str, params: Params) -> Result<ExecResult, Error> {
+        drain(self.run(sql, params)?)
+    }
+
+    pub(crate) fn query(&self, sql: &str, params: Params) -> Result<RowsOutcome, Error> {
+        self.query_parsed(&self.cached(sql)?, params)
+    }
+
+    fn query_parsed(&self, statement: &Arc<CachedStatement>, params: Params) -> Result<RowsOutcome, Error> {
+        let gives_rows = statement.parsed.statement.ask(|kind| kind.gives_rows());
+        let checked = if gives_rows { Ok(()) } else { Err(no_rows().in_sql(&statement.text)) };
+        checked.inspect_err(|error| self.transaction.fail(error))?;
+        rows_of(self.run_parsed(statement, params)?)
+    }
+
+    pub(crate) fn prepare(&self, sql: &str) -> Result<Prepared, Error> {
+        let statement = self.statements().get(sql, self.dialect(), is_kept)?;
+        self.check_bound()?;
+        let session = self.transaction.current().map(|transaction| self.within(&transaction));
+        let describing = session.as_ref().unwrap_or(self);
+        let checked = describing.check_names(&statement);
+        let described = checked
+            .and_then(|()| describe_statement(describing, &statement.parsed.statement, statement.parameter_count));
+        let description = described.map_err(|error| error.in_sql(&statement.text))?;
+        Ok(Prepared { session: self.clone(), statement, description: Arc::new(description) })
+    }
+
+    /// Runs a query for the page behind the one of the token.
+    pub(crate) fn query_page(&self, sql: &str, params: Params, token: Option<&str>) -> Result<RowsOutcome, Error> {
+        let known = self.cached(sql)?;
+        let parsed = &known.parsed;
+        let outcome = self.run_as(&known, |session| {
+            let query = match &parsed.statement {
+                Statement::Query(query) if query.after.is_none() => query,
+                Statement::Query(_) => {
+                    return Err(bad_token("the statement has AFTER already, and a page has one token", None));
+                }
+                _ => return Err(Error::new(ErrorCode::Syntax, "the statement gives no pages, only a query does")),
+            };
+            let token = token.map_or(AfterToken::None, |token| AfterToken::Text(token.to_owned()));
+            let after = Some(After { token, span: query.span });
+            let values = params.values(&parsed.parameters, known.parameter_count)?;
+            run_query(session, &QueryStatement { after, ..query.clone() }, &values).map(Outcome::Rows)
+        })?;
+        rows_of(outcome)
+    }
+
+    /// Runs a COPY FROM STDIN.
+    pub(crate) fn copy_from_reader(&self, sql: &str, reader: &mut dyn Read) -> Result<ExecResult, Error> {
+        let statement = self.cached(sql)?;
+        drain(self.run_here(&statement, |session| match &statement.parsed.statement {
+            Statement::CopyFrom(copy) if copy.path().is_none() => {
+                copy_from(session, copy, Some(reader)).map(Outcome::Done)
+            }
+            _ => Err(Error::new(ErrorCode::BadArgument, "a reader is for COPY .. FROM STDIN alone")),
+        })?)
+    }
+
+    /// Runs a COPY TO STDOUT.
+    pub(crate) fn copy_to_writer(
+        &self,
+        sql: &str,
+        params: Params,
+        writer: &mut dyn Write,
+    ) -> Result<ExecResult, Error> {
+        let statement = self.cached(sql)?;
+        drain(self.run_here(&statement, |session| {
+            let values = params.values(&statement.parsed.parameters, statement.parameter_count)?;
+            match &statement.parsed.statement {
+                Statement::CopyTo(copy) if copy.path().is_none() => {
+                    copy_to(session, copy, &values, Some(writer)).map(Outcome::Done)
+                }
+                _ => Err(Error::new(ErrorCode::BadArgument, "a writer is for COPY .. TO STDOUT alone")),
+            }
+        })?)
+    }
+}
+
+/// Whether a statement is kept with its plan.
+fn is_kept(statement: &Statement) -> bool {
+    statement.ask(|kind| kind.is_kept())
+}
+
+/// Runs a statement in the session's transaction.
+fn run_within(
+    session: &Session,
+    transaction: &Arc<SessionTransaction>,
+    statement: &Statement,
+    run: impl FnOnce(&Session) -> Result<Outcome, Error>,
+) -> Result<Outcome, Error> {
+    let done = |result: Result<(), Error>| result.map(|()| Outcome::Done(ExecResult::default()));
+    if matches!(statement, Statement::Rollback) {
+        // It does not wait for a statement that runs, but ends it.
+        roll_back(session, transaction);
+        return done(Ok(()));
+    }
+    let _claim = transaction.claim()?;
+    let result = match statement {
+        // Refused, and the transaction goes on.
+        Statement::Begin { read_only } => return done(begin_transaction(session, *read_only)),
+        Statement::Commit => return done(commit(session, transaction)),
+        Statement::RollbackTo(name) => done(transaction.rollback_to(&name.into()).map_err(|e| e.at(Some(name.span)))),
+        other => {
+            transaction.check()?;
+            other.ask(|kind| kind.in_transaction()).check(transaction.is_read_only).and_then(|()| match other {
+                Statement::Savepoint(name) => done(transaction.savepoint(name.into())),
+                Statement::ReleaseSavepoint(name) => {
+                    done(transaction.release(&name.into()).map_err(|e| e.at(Some(name.span))))
+                }
+                _ => run(&session.within(transaction)),
+            })
+        }
+    };
+    if transaction.has_expired() {
+        transaction.check()?;
+    }
+    let mut outcome = result.inspect_err(|error| transaction.fail(error))?;
+    match &mut outcome {
+        Outcome::Rows(RowsOutcome { running: Some(running), .. }) => {
+            running.stream = transaction.ended(Some(&running.context));
+        }
+        Outcome::Rows(rows) if rows.source.reads() => {
+            debug_assert!(false, "rows that are still to be read have no running part");
+            return Err(Error::new(ErrorCode::Bug, "an error of these rows would not fail the transaction"));
+        }
+        _ => drop(transaction.ended(None)),
+    }
+    Ok(outcome)
+}
+
+/// The values of a statement in Phoenix's language.
+fn without_empty_texts(mut values: Vec<Value>) -> Vec<Value> {
+    values.iter_mut().filter(|value| value.as_text() == Some("")).for_each(|value| *value = Value::Null);
+    values
+}
+
+/// Runs a statement, within a span of its own if somebody wants to see it. An error gets its place in the text.
+fn traced<T>(sql: &Arc<str>, run: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+    if !tracing::enabled!(target: "saltwing::statement", tracing::Level::DEBUG) {
+        return run().map_err(|error| error.in_sql(sql));
+    }
+    let _span = tracing::debug_span!(target: "saltwing::statement", "statement", sql = &**sql).entered();
+    run().map_err(|error| {
+        let error = error.in_sql(sql);
+        tracing::debug!(target: "saltwing::statement", code = error.code().as_str(), %error, "the statement failed");
+        error
+    })
+}
+
+pub(crate) fn drain(outcome: Outcome) -> Result<ExecResult, Error> {
+    match outcome {
+        Outcome::Done(result) => Ok(result),
+        Outcome::Rows(rows) => rows.read_all(),
+    }
+}
+
+pub(crate) fn rows_of(outcome: Outcome) -> Result<RowsOutcome, Error> {
+    match outcome {
+        Outcome::Rows(rows) => Ok(rows),
+        Outcome::Done(_) => Err(no_rows()),
+    }
+}
+
+/// The error of a statement that gives no rows where rows are asked for.
+pub(crate) fn no_rows() -> Error {
+    Error::new(ErrorCode::Syntax, "the statement gives no rows").with_help(Some("use execute"))
+}
+
+/// A statement that was parsed and checked.
+pub(crate) struct Prepared {
+    session: Session,
+    statement: Arc<CachedStatement>,
+    description: Arc<Description>,
+}
+
+impl Prepared {
+    /// The same statement on another session.
+    pub(crate) fn on(&self, session: &Session) -> Self {
+        let statement = match Arc::ptr_eq(&self.session.shared(), session.shared()) {
+            true => self.statement.clone(),
+            // Its plans are those of the definitions of its database.
+            false => Arc::new(self.statement.unplanned()),
+        };
+        Self { session: session.clone(), statement, description: self.description.clone() }
+    }
+
+    pub(crate) fn execute(&self, params: Params) -> Result<ExecResult, Error> {
+        drain(self.session.run_parsed(&self.statement, params)?)
+    }
+
+    pub(crate) fn query(&self, params: Params) -> Result<RowsOutcome, Error> {
+        self.session.query_parsed(&self.statement, params)
+    }
+
+    pub(crate) fn run(&self, params: Params) -> Result<Outcome, Error> {
+        self.session.run_parsed(&self.statement, params)
+    }
+
+    pub(crate) fn parameter_count(&self) -> usize {
+        self.statement.parameter_count
+    }
+
+    pub(crate) fn description(&self) -> &Description {
+        &self.description
+    }
+}

@@ -1,0 +1,84 @@
+//! The catalog of a query that names files.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use saltwing_access::Table;
+use saltwing_catalog::{ArrowTable, CatalogError, CatalogReader};
+use saltwing_types::{SequenceDef, TableDef, ViewDef};
+
+/// A catalog, and the files that one query names.
+pub(crate) struct WithFiles {
+    pub(crate) catalog: Arc<dyn CatalogReader>,
+    /// By their names in lower case.
+    pub(crate) files: HashMap<String, Arc<ArrowTable>>,
+}
+
+impl CatalogReader for WithFiles {
+    fn version(&self) -> u64 {
+        self.catalog.version()
+    }
+
+    fn resolve(&self, schema: Option<&str>, name: &str) -> Result<Arc<Table>, CatalogError> {
+        match schema.is_none() && self.files.contains_key(&name.to_lowercase()) {
+            true => Err(CatalogError::NoSuchTable { name: name.to_owned(), nearest: None }),
+            false => self.catalog.resolve(schema, name),
+        }
+    }
+
+    fn arrow_table(&self, name: &str) -> Option<Arc<ArrowTable>> {
+        self.files.get(&name.to_lowercase()).cloned().or_else(|| self.catalog.arrow_table(name))
+    }
+
+    fn has_schema(&self, schema: &str) -> bool {
+        self.catalog.has_schema(schema)
+    }
+
+    fn tables(&self) -> Vec<Arc<Table>> {
+        self.catalog.tables()
+    }
+
+    fn sequence(&self, schema: Option<&str>, name: &str) -> Result<Arc<SequenceDef>, CatalogError> {
+        self.catalog.sequence(schema, name)
+    }
+
+    fn sequences(&self) -> Vec<Arc<SequenceDef>> {
+        self.catalog.sequences()
+    }
+
+    fn view(&self, schema: Option<&str>, name: &str) -> Option<Arc<ViewDef>> {
+        self.catalog.view(schema, name)
+    }
+
+    fn views(&self) -> Vec<Arc<ViewDef>> {
+        self.catalog.views()
+    }
+
+    fn has_views(&self) -> bool {
+        self.catalog.has_views()
+    }
+
+    fn schemas(&self) -> Vec<String> {
+        self.catalog.schemas()
+    }
+
+    fn hides(&self, name: &str) -> bool {
+        self.catalog.hides(name)
+    }
+
+    fn is_temporary(&self, table: &TableDef) -> bool {
+        self.catalog.is_temporary(table)
+    }
+
+    fn attached_tables(&self) -> Vec<Arc<Table>> {
+        self.catalog.attached_tables()
+    }
+
+    fn attached_views(&self) -> Vec<Arc<ViewDef>> {
+        self.catalog.attached_views()
+    }
+
+    fn is_attached(&self, schema: &str) -> bool {
+        self.catalog.is_attached(schema)
+    }
+}

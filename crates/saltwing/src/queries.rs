@@ -1,0 +1,150 @@
+//! Runs queries, by the plans that are kept for them if there are any.
+
+use std::sync::Arc;
+
+use saltwing_access::{FEW_ROWS, ScanContext, Snapshot};
+use saltwing_bind::Params;
+use saltwing_catalog::CatalogReader;
+use saltwing_planner::{Guard, HintVerb};
+use saltwing_sql::statement::QueryStatement;
+use saltwing_types::{ErrorCode, Value};
+
+use crate::Error;
+use crate::kept_select::{KeptSelect, ReadyPlan};
+use crate::outcome::RowsOutcome;
+use crate::query_run::{executor, query_run, start_planned};
+use crate::relational::run_kept;
+use crate::session::Session;
+use crate::settings::ExecutorChoice;
+use crate::starting_again::known_again;
+use crate::statement_cache::CachedStatement;
+
+/// A query that may have run before: its plan is used again where it still holds.
+pub(crate) fn run_known_query(
+    session: &Session,
+    statement: &QueryStatement,
+    params: &[Value],
+    known: &Arc<CachedStatement>,
+) -> Result<RowsOutcome, Error> {
+    let mut rows = run_as_known(session, statement, params, known)?;
+    if let Some(running) = &mut rows.running {
+        running.notices.extend(saltwing_bind::query_notice(&statement.query));
+    }
+    Ok(rows)
+}
+
+fn run_as_known(
+    session: &Session,
+    statement: &QueryStatement,
+    params: &[Value],
+    known: &Arc<CachedStatement>,
+) -> Result<RowsOutcome, Error> {
+    if statement.has_sequences || statement.after.is_some() {
+        return run_query(session, statement, params);
+    }
+    let executor = executor(session);
+    let kept = || match run_kept(session, statement, params, &known.kept)? {
+        Some(rows) => Ok(rows),
+        None => run_query(session, statement, params),
+    };
+    if executor == ExecutorChoice::DataFusion {
+        return kept();
+    }
+    let catalog = session.catalog();
+    let (kind, planning) = match known.plan.of(catalog.version()) {
+        Some(kind) => (kind, None),
+        None => {
+            let context = session.begin();
+            let _statement = context.enter();
+            (
+                known.plan.plan(statement, (&*catalog, session.shared().engine_functions()), !params.is_empty())?,
+                Some(context),
+            )
+        }
+    };
+    let begin = || planning.clone().unwrap_or_else(|| session.begin());
+    let run_anew = || run_query_in(session, begin(), statement, params);
+    let Some(ReadyPlan { plan, part }) = kind.with_values(params) else {
+        let is_kept = executor == ExecutorChoice::Auto && kind.is_relational();
+        return if is_kept { kept() } else { run_anew() };
+    };
+    if let Some(row_key) = plan.point_key(part.as_ref())
+        && may_read_at_once(session, 1)
+        && !plan.access().table().is_attached()
+    {
+        // It is read at once, so it needs no cancellation and has no notice at its end.
+        return match plan.point(&*session.shared().tables, row_key).map_err(Error::from) {
+            Ok(row) => Ok(session.read_at_once(RowsOutcome::point(plan.columns().clone(), row.map(|row| row.values)))),
+            Err(error) if error.code() == ErrorCode::Conflict => run_anew(),
+            Err(error) => Err(error),
+        };
+    }
+    let snapshot = session.snapshot()?;
+    // Rows are not read by a definition that is older than they are.
+    if session.catalog().version() != catalog.version() {
+        return run_anew();
+    }
+    // A part of the key is known only if the access is allowed. Each row may come with an entry that names it.
+    if may_read_at_once(session, 2 * FEW_ROWS as u64)
+        && let Some(few) = plan.few(&snapshot, part.as_ref())?
+    {
+        return Ok(session.read_at_once(RowsOutcome::few(plan.columns().clone(), few)));
+    }
+    let context = begin();
+    let notices = match plan.access().access().verdict.allowed {
+        // An allowed access needs no override.
+        Some(true) => None,
+        _ => plan.access().judge_with(&session.guard_of(statement, &*catalog))?,
+    };
+    if executor != ExecutorChoice::Auto || !plan.keeps_groups() {
+        return start_planned(session, &plan, part, snapshot, context, notices);
+    }
+    let again = known_again(session, known, params, snapshot.clone(), context.clone());
+    Ok(start_planned(session, &plan, part, snapshot, context, notices)?.or_again(again))
+}
+
+/// Whether a statement that reads `rows_most` rows at most needs no context: nothing limits it, notices it or cancels it.
+fn may_read_at_once(session: &Session, rows_most: u64) -> bool {
+    session.read_settings(|settings| settings.allows_unmetered(rows_most)) && !session.is_within_transaction()
+}
+
+pub(crate) fn run_query(session: &Session, statement: &QueryStatement, params: &[Value]) -> Result<RowsOutcome, Error> {
+    run_query_in(session, session.begin(), statement, params)
+}
+
+fn run_query_in(
+    session: &Session,
+    context: ScanContext,
+    statement: &QueryStatement,
+    params: &[Value],
+) -> Result<RowsOutcome, Error> {
+    query_run(session, statement, Params::Given(params), &context)?.start_run(context)
+}
+
+/// Starts the query of a write by the plan that is kept for it; `None` where it must be planned from its text.
+pub(crate) fn start_kept(
+    session: &Session,
+    (statement, kept): (&QueryStatement, &KeptSelect),
+    catalog: &dyn CatalogReader,
+    values: &[Value],
+    (snapshot, context): (Arc<dyn Snapshot>, ScanContext),
+    verb: HintVerb,
+) -> Result<Option<RowsOutcome>, Error> {
+    // Without the relational engine's functions, `now()` is nothing to it.
+    if statement.has_sequences || executor(session) == ExecutorChoice::DataFusion {
+        return Ok(None);
+    }
+    let kind = match kept.of(catalog.version()) {
+        Some(kind) => kind,
+        None => kept.plan(statement, (catalog, session.shared().engine_functions()), !values.is_empty())?,
+    };
+    let Some(ReadyPlan { plan, part }) = kind.with_values(values) else { return Ok(None) };
+    if plan.keeps_groups() {
+        return Ok(None);
+    }
+    let notices = match plan.access().access().verdict.allowed {
+        Some(true) => None,
+        _ => plan.access().judge_with(&Guard { verb, ..session.guard_of(statement, catalog) })?,
+    };
+    start_planned(session, &plan, part, snapshot, context, notices).map(Some)
+}

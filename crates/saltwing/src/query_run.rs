@@ -1,0 +1,175 @@
+//! A query with everything that decides how it runs, and how it is planned and started.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use saltwing_access::{ScanContext, Snapshot};
+use saltwing_bind::{BoundQuery, Params, RootQuery, query};
+use saltwing_catalog::CatalogReader;
+use saltwing_exec::{RunningSelect, SelectPlan};
+use saltwing_planner::{DirectQuery, Guard, KeyAccess, PlannedSelect, plan_select};
+use saltwing_sql::statement::QueryStatement;
+use saltwing_types::{ErrorCode, Span};
+
+use crate::Error;
+use crate::files::file_tables::with_files;
+use crate::outcome::{BatchSource, RowsOutcome, Running, Values};
+use crate::session::Session;
+use crate::settings::ExecutorChoice;
+
+/// A query, and everything that decides how it runs.
+#[derive(Clone)]
+pub(crate) struct QueryRun<'a> {
+    pub(crate) session: &'a Session,
+    pub(crate) statement: Cow<'a, QueryStatement>,
+    pub(crate) params: Params<'a>,
+    /// Of the moment of the catalog, or earlier: its rows are known by their definitions or later ones.
+    pub(crate) snapshot: Arc<dyn Snapshot>,
+    pub(crate) catalog: Arc<dyn CatalogReader>,
+    /// The notices about the files that it reads, whose columns are known for this run alone; `None` if it reads none.
+    pub(crate) files: Option<Arc<[String]>>,
+    pub(crate) guard: Guard,
+    pub(crate) executor: ExecutorChoice,
+    /// The moment that `now()` is, in milliseconds since 1970; `None` is the moment of planning.
+    #[cfg_attr(not(feature = "datafusion"), allow(dead_code))] // the relational engine alone has such functions
+    pub(crate) now_ms: Option<i64>,
+}
+
+/// The purpose of planning a query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// It is run.
+    Execute,
+    /// It is judged, and not run.
+    Judge,
+    /// It is explained: nothing is refused.
+    Explain,
+}
+
+pub(crate) fn executor(session: &Session) -> ExecutorChoice {
+    session.read_settings(|settings| settings.executor)
+}
+
+/// A query with the rows, the catalog and the overrides as they are now.
+pub(crate) fn query_run<'a>(
+    session: &'a Session,
+    statement: &'a QueryStatement,
+    params: Params<'a>,
+    context: &ScanContext,
+) -> Result<QueryRun<'a>, Error> {
+    let moment = session.moment()?;
+    query_run_at(session, moment, statement, params, context)
+}
+
+/// The same over rows that were taken before.
+pub(crate) fn query_run_on<'a>(
+    session: &'a Session,
+    snapshot: Arc<dyn Snapshot>,
+    statement: &'a QueryStatement,
+    params: Params<'a>,
+    context: &ScanContext,
+) -> Result<QueryRun<'a>, Error> {
+    query_run_at(session, (snapshot, session.catalog()), statement, params, context)
+}
+
+fn query_run_at<'a>(
+    session: &'a Session,
+    (snapshot, mut catalog): (Arc<dyn Snapshot>, Arc<dyn CatalogReader>),
+    statement: &'a QueryStatement,
+    params: Params<'a>,
+    context: &ScanContext,
+) -> Result<QueryRun<'a>, Error> {
+    let files = with_files(session, statement, &catalog, context)?.map(|(with_files, notices)| {
+        catalog = with_files;
+        notices.into()
+    });
+    let guard = session.guard_of(statement, &*catalog);
+    let statement = Cow::Borrowed(statement);
+    // Only the direct path reads pages.
+    let executor = if statement.after.is_some() { ExecutorChoice::Auto } else { executor(session) };
+    let now_ms = session.is_within_transaction().then(|| session.now_ms());
+    Ok(QueryRun { session, statement, params, snapshot, catalog, files, guard, executor, now_ms })
+}
+
+pub(crate) fn start_direct(
+    session: &Session,
+    direct: &Arc<SelectPlan>,
+    snapshot: Arc<dyn Snapshot>,
+    context: ScanContext,
+) -> Result<RowsOutcome, Error> {
+    let notices = direct.access().judge()?;
+    start_planned(session, direct, None, snapshot, context, notices)
+}
+
+pub(crate) fn start_planned(
+    session: &Session,
+    planned: &Arc<SelectPlan>,
+    part: Option<KeyAccess>,
+    snapshot: Arc<dyn Snapshot>,
+    context: ScanContext,
+    notices: Option<String>,
+) -> Result<RowsOutcome, Error> {
+    let columns = planned.columns().clone();
+    let source = match planned.start(snapshot, part, context.clone())? {
+        RunningSelect::Total(row) => BatchSource::Values(Some(Values::Total(row))),
+        RunningSelect::Rows(rows) => BatchSource::Direct(Box::new(rows)),
+    };
+    let notices = notices.into_iter().collect();
+    let running = Running { warnings: Some(session.warnings()), ..Running::of_scan(context, notices) };
+    Ok(RowsOutcome::running(columns, source, running))
+}
+
+fn not_supported(what: &str, span: Span, help: &str) -> Error {
+    let text = format!("{what} is not supported");
+    Error::new(ErrorCode::NotSupported, text).with_help(Some(help)).at(Some(span))
+}
+
+impl QueryRun<'_> {
+    /// Runs the subqueries that self by themselves, and starts the query around them.
+    pub(crate) fn start_run(&self, context: ScanContext) -> Result<RowsOutcome, Error> {
+        if self.statement.has_sequences {
+            return self.start_sequenced(context);
+        }
+        let (root, reads) = self.with_subqueries(&context, Purpose::Execute)?;
+        let plan = self.plan_query(&root.query, &context, Purpose::Execute)?;
+        let mut rows = self.start_root(&plan, root, context)?;
+        if let Some(running) = &mut rows.running {
+            running.counters.extend(reads.counters);
+            running.notices.extend(reads.notices);
+            running.notices.extend(self.files.iter().flat_map(|notices| notices.iter().cloned()));
+        }
+        Ok(rows)
+    }
+
+    /// The query, bound, and the subqueries that self before it.
+    ///
+    /// # Errors
+    /// Errors of the query.
+    pub(crate) fn bound(&self) -> Result<RootQuery, Error> {
+        let engine = self.session.shared().engine_functions();
+        Ok(query(&self.statement, &*self.catalog, engine, self.params)?)
+    }
+
+    /// The query as the direct path runs it; `None` when it is not for it.
+    ///
+    /// # Errors
+    /// 0A000 if only the direct path is requested and it cannot self the query.
+    pub(crate) fn plan_direct(&self, bound: &BoundQuery) -> Result<Option<SelectPlan>, Error> {
+        let choice = self.executor;
+        if choice == ExecutorChoice::DataFusion {
+            return Ok(None);
+        }
+        let planned = DirectQuery::of(bound.clone()).map(plan_select).transpose()?.flatten();
+        let ready = |mut planned: PlannedSelect| {
+            planned.access = planned.access.with_overrides(&self.guard);
+            SelectPlan::new(planned)
+        };
+        let planned = planned.map(ready).transpose()?;
+        match (planned, choice) {
+            (None, ExecutorChoice::Direct) => {
+                Err(not_supported("this query on the direct path", self.statement.span, "SET executor = 'auto'"))
+            }
+            (planned, _) => Ok(planned),
+        }
+    }
+}

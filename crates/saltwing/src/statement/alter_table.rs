@@ -1,0 +1,222 @@
+//! ALTER TABLE.
+
+use std::sync::Arc;
+
+use saltwing_access::Table;
+use saltwing_bind::{RowChecks, alter_table, check_new_names, resolve, unfit_last_column};
+use saltwing_exec::{ExecError, broken_row};
+use saltwing_sql::statement::{AlterTable, TableChange};
+use saltwing_sql::{ColumnName, TableRef};
+use saltwing_types::{ErrorCode, IndexState, Rebuild, TableDef, TableId};
+
+use super::describer::Describer;
+use super::description::Description;
+use super::effects::{NO_ROWS, listed};
+use super::{Effects, InTransaction, Privilege, Run, StatementKind, Target};
+use crate::Error;
+use crate::indexes::{build_new_entries, discard_new_entries};
+use crate::outcome::{ExecResult, Outcome};
+use crate::session::Session;
+use crate::temporary::change_definition;
+
+impl StatementKind for AlterTable {
+    fn tag(&self) -> &'static str {
+        "ALTER TABLE"
+    }
+
+    fn targets(&self) -> Vec<Target<'_>> {
+        vec![Target::relation(&self.table, Privilege::Ddl)]
+    }
+
+    fn in_transaction(&self) -> InTransaction {
+        InTransaction::definition("ALTER TABLE")
+    }
+
+    fn describe(&self, describer: &mut Describer<'_>) -> Result<Description, Error> {
+        alter_table(self, &resolve(&*describer.catalog(), &self.table)?, None)?;
+        Ok(Description::default())
+    }
+
+    fn effects(&self) -> Effects {
+        let AlterTable { table, change } = self;
+        let (change, rows) = match change {
+            TableChange::Add { columns, .. } => {
+                let names = listed(columns.iter().map(|column| &column.name));
+                let rows = match columns.iter().any(|column| column.primary_key.is_some()) {
+                    true => "all are read if the last key column may have values that only the end of a key holds",
+                    false => NO_ROWS,
+                };
+                (format!("adds columns {names} to table {table}"), rows)
+            }
+            TableChange::Drop { columns, .. } => {
+                (format!("drops columns {} of table {table}", listed(columns)), NO_ROWS)
+            }
+            TableChange::AddCheck(check) => {
+                let change = format!("adds CHECK ({}) to table {table}", check.text);
+                (change, "all are read, until one is found that breaks the constraint")
+            }
+            TableChange::DropConstraint { name, .. } => {
+                (format!("drops constraint {} of table {table}", name.text), NO_ROWS)
+            }
+            TableChange::Set { .. } => (format!("changes options of table {table}"), NO_ROWS),
+            TableChange::Rename { to } => (format!("renames table {table} to {}", to.text), NO_ROWS),
+            TableChange::RenameColumn { column, to } => {
+                (format!("renames column {column} of table {table} to {}", to.text), NO_ROWS)
+            }
+        };
+        Effects::catalog(change, rows)
+    }
+
+    fn run(&self, run: &Run<'_>) -> Result<Outcome, Error> {
+        let session = run.session;
+        session.writable()?;
+        let name = &self.table;
+        // Adds the position of the name to an error.
+        let table = resolve(&*session.catalog(), name)?;
+        check_new_names(table.def(), &new_names(&self.change), &*session.catalog())?;
+        let mut met: Option<String> = None;
+        loop {
+            let done = alter_once(session, self, met.as_deref()).map_err(|error| error.at(Some(name.span())))?;
+            if let Some(check) = &done.new_check {
+                check_stored_rows(session, name, check, done.is_step)?;
+            }
+            if !done.is_step {
+                return Ok(ExecResult::noticed(done.notices).into());
+            }
+            met = done.new_check;
+        }
+    }
+}
+
+/// The names that columns are to have.
+fn new_names(change: &TableChange) -> Vec<ColumnName> {
+    match change {
+        TableChange::Add { columns, .. } => columns.iter().map(|column| column.name.clone()).collect(),
+        TableChange::RenameColumn { column, to } => {
+            vec![ColumnName { family: column.family.clone(), name: to.clone() }]
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Whether a new TTL shows entries that are not those of the rows. Rows and their entries are deleted apart from each other when they
+/// are expired, and without TTL the time of an entry does not follow that of its row. A shorter TTL shows none of them.
+fn outdates_entries(old: &TableDef, new: &TableDef) -> bool {
+    let is_shorter = matches!((old.ttl_s, new.ttl_s), (Some(old), Some(new)) if new <= old);
+    old.ttl_s != new.ttl_s && !is_shorter && !new.indexes.is_empty()
+}
+
+/// The definition with an index that is rebuilt in the place of each.
+fn with_rebuilds(def: &TableDef, ttl_s: Option<u64>) -> TableDef {
+    let mut def = def.clone();
+    for index in &mut def.indexes {
+        index.rebuild = Some(Rebuild { id: TableId(0), ttl_s });
+    }
+    def
+}
+
+/// A definition with another TTL and the entries that were built for it; `None` if those of an index are not among them.
+fn with_new_entries(mut def: TableDef, built: &[TableId]) -> Option<TableDef> {
+    for index in &mut def.indexes {
+        let rebuild = index.rebuild.filter(|rebuild| built.contains(&rebuild.id))?;
+        (index.id, index.rebuild) = (rebuild.id, None);
+        // A disabled index stays so.
+        if index.state == IndexState::Building {
+            index.state = IndexState::Ready;
+        }
+    }
+    Some(def)
+}
+
+/// Whether another TTL can be set without a rebuild. One that runs already goes on with it.
+fn with_shorter_ttl(mut def: TableDef, old: &TableDef) -> TableDef {
+    for rebuild in def.indexes.iter_mut().filter_map(|index| index.rebuild.as_mut()) {
+        if rebuild.ttl_s == old.ttl_s {
+            rebuild.ttl_s = def.ttl_s;
+        }
+    }
+    def
+}
+
+fn changed_meanwhile(def: &TableDef) -> Error {
+    let text = format!("another statement has changed table {} or its indexes meanwhile", def.name);
+    Error::new(ErrorCode::Conflict, text)
+}
+
+/// What a change of a definition has to say.
+struct Done {
+    notices: Vec<String>,
+    /// A constraint that the stored rows are checked against.
+    new_check: Option<String>,
+    /// Whether the statement changes the definition once more.
+    is_step: bool,
+}
+
+/// Changes the definition. If another TTL needs new entries, these are built first, and put in force together with it: until then, and
+/// if anything fails, all is as before.
+fn alter_once(session: &Session, alter: &AlterTable, met: Option<&str>) -> Result<Done, Error> {
+    if let Some(done) = change_table(session, alter, met, None)? {
+        return Ok(done);
+    }
+    let table = resolve(&*session.catalog(), &alter.table)?;
+    let entries = build_new_entries(session, table.def())?;
+    let done = change_table(session, alter, met, Some(&entries));
+    discard_new_entries(session, table.def(), &entries);
+    done?.ok_or_else(|| changed_meanwhile(table.def()))
+}
+
+/// Changes the definition with new entries that are built; `None` if it needs some and has got none: then they are to be built.
+fn change_table(
+    session: &Session,
+    alter: &AlterTable,
+    met: Option<&str>,
+    built: Option<&[TableId]>,
+) -> Result<Option<Done>, Error> {
+    let mut done = None;
+    change_definition(session, &alter.table, |table: &Arc<Table>| {
+        let altered = alter_table(alter, table, met)?;
+        let needs_entries = altered.def.as_ref().is_some_and(|def| outdates_entries(table.def(), def));
+        if let (Some(def), true, None) = (&altered.def, needs_entries, built) {
+            return Ok(Some(with_rebuilds(table.def(), def.ttl_s)));
+        }
+        done = Some(Done { notices: altered.notices, new_check: altered.new_check, is_step: altered.is_step });
+        match (altered.def, built) {
+            (Some(def), Some(built)) if needs_entries => match with_new_entries(def, built) {
+                Some(def) => Ok(Some(def)),
+                None => Err(changed_meanwhile(table.def())),
+            },
+            (Some(def), _) => Ok(Some(with_shorter_ttl(def, table.def()))),
+            (None, _) => Ok(None),
+        }
+    })?;
+    Ok(done)
+}
+
+/// Checks the rows of a table against a constraint that is new, and drops it again if they break it.
+///
+/// All writes that come later obey the constraint already. So a row that breaks it was there before.
+fn check_stored_rows(session: &Session, name: &TableRef, check: &str, is_step: bool) -> Result<(), Error> {
+    let table = resolve(&*session.catalog(), name)?;
+    let checks = RowChecks::of(&table)?;
+    let Some(check) = checks.as_ref().and_then(|checks| checks.named(check)) else { return Ok(()) };
+    let broken = session.snapshot().and_then(|rows| match is_step {
+        // Another TTL would show rows that are expired now.
+        true => {
+            let all = Table::new(Arc::new(TableDef { ttl_s: None, ..TableDef::clone(table.def()) }))?;
+            Ok(broken_row(&Arc::new(all), check, &*rows, session.begin())?)
+        }
+        false => Ok(broken_row(&table, check, &*rows, session.begin())?),
+    });
+    let error = match broken {
+        Ok(None) => return Ok(()),
+        Ok(Some(ExecError::Check { key, .. })) if is_step => unfit_last_column(table.def(), &key).into(),
+        Ok(Some(broken)) => Error::from(broken),
+        Err(error) => error,
+    };
+    change_definition(session, name, |table| {
+        let mut def = TableDef::clone(table.def());
+        def.checks.retain(|other| other.name != check.name);
+        Ok(Some(def))
+    })?;
+    Err(error.at(Some(name.span())))
+}

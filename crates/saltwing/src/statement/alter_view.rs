@@ -1,0 +1,54 @@
+//! ALTER VIEW.
+
+use saltwing_bind::altered_view;
+use saltwing_sql::statement::{AlterView, ViewChange};
+
+use super::describer::Describer;
+use super::description::Description;
+use super::effects::{NO_ROWS, listed};
+use super::{Effects, InTransaction, Privilege, Run, StatementKind, Target};
+use crate::Error;
+use crate::outcome::{ExecResult, Outcome};
+use crate::temporary::adds_dynamic_columns;
+
+impl StatementKind for AlterView {
+    fn tag(&self) -> &'static str {
+        "ALTER VIEW"
+    }
+
+    fn targets(&self) -> Vec<Target<'_>> {
+        vec![Target::relation(&self.view, Privilege::Ddl)]
+    }
+
+    fn in_transaction(&self) -> InTransaction {
+        InTransaction::definition("ALTER VIEW")
+    }
+
+    fn describe(&self, describer: &mut Describer<'_>) -> Result<Description, Error> {
+        altered_view(self, &*describer.catalog())?;
+        Ok(Description::default())
+    }
+
+    fn effects(&self) -> Effects {
+        let change = match &self.change {
+            ViewChange::Add { columns, .. } => {
+                let columns = listed(columns.iter().map(|column| &column.column));
+                format!("adds columns {columns} to view {}", self.view)
+            }
+            ViewChange::Drop { columns, .. } => format!("drops columns {} of view {}", listed(columns), self.view),
+        };
+        Effects::catalog(change, NO_ROWS)
+    }
+
+    fn run(&self, run: &Run<'_>) -> Result<Outcome, Error> {
+        run.session.writable()?;
+        let catalog = &run.session.shared().catalog;
+        let altered = altered_view(self, &*catalog.snapshot())?;
+        if let Some(table) = &altered.table {
+            adds_dynamic_columns(run.session, table)?;
+        }
+        let changed = catalog.alter_view(|catalog| Ok::<_, Error>(altered_view(self, catalog)?.def));
+        changed.map_err(|error| error.at(Some(self.view.span())))?;
+        Ok(ExecResult::noticed(altered.notices).into())
+    }
+}

@@ -1,0 +1,64 @@
+//! CREATE INDEX.
+
+use std::sync::Arc;
+
+use saltwing_access::Table;
+use saltwing_bind::{create_index, resolve};
+use saltwing_sql::statement::CreateIndex;
+use saltwing_types::{IndexDef, IndexState, TableDef};
+
+use super::describer::Describer;
+use super::description::Description;
+use super::effects::ROWS_INDEXED;
+use super::{Effects, InTransaction, Privilege, Run, StatementKind, Target};
+use crate::Error;
+use crate::indexes::{build_index, build_later, check_stored};
+use crate::outcome::{ExecResult, Outcome};
+use crate::temporary::change_definition;
+
+impl StatementKind for CreateIndex {
+    fn tag(&self) -> &'static str {
+        "CREATE INDEX"
+    }
+
+    fn targets(&self) -> Vec<Target<'_>> {
+        vec![Target::relation(&self.table, Privilege::Ddl)]
+    }
+
+    fn in_transaction(&self) -> InTransaction {
+        InTransaction::definition("CREATE INDEX")
+    }
+
+    fn describe(&self, describer: &mut Describer<'_>) -> Result<Description, Error> {
+        create_index(self, &resolve(&*describer.catalog(), &self.table)?)?;
+        Ok(Description::default())
+    }
+
+    fn effects(&self) -> Effects {
+        Effects::catalog(format!("creates index {} on table {}", self.name.text, self.table), ROWS_INDEXED)
+    }
+
+    fn run(&self, run: &Run<'_>) -> Result<Outcome, Error> {
+        let session = run.session;
+        session.writable()?;
+        let (name, index) = (&self.table, &self.name);
+        let table = resolve(&*session.catalog(), name)?;
+        if self.asynchronous {
+            check_stored(session, &table, self.span)?;
+        }
+        if self.if_not_exists && table.def().index_place(&index.text).is_some() {
+            return Ok(ExecResult::noticed(vec![format!("index {} exists already", index.text)]).into());
+        }
+        let added = |table: &Arc<Table>| {
+            let mut def = TableDef::clone(table.def());
+            def.indexes.push(create_index(self, table)?);
+            Ok(Some(def))
+        };
+        change_definition(session, name, added).map_err(|error| error.at(Some(index.span)))?;
+        let new = |index: &IndexDef| (index.state == IndexState::Building).then_some(index.id);
+        match self.asynchronous {
+            true => build_later(session, name, index, new),
+            false => build_index(session, name, index, new).map_err(|error| error.at(Some(self.span))),
+        }
+    }
+}

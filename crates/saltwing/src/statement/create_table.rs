@@ -1,0 +1,61 @@
+//! CREATE TABLE.
+
+use saltwing_catalog::CatalogError;
+use saltwing_sql::statement::CreateTable;
+
+use super::describer::Describer;
+use super::description::Description;
+use super::effects::NO_ROWS;
+use super::{Effects, InTransaction, Privilege, Run, StatementKind, Target};
+use crate::Error;
+use crate::computed::check_defaults;
+use crate::outcome::{ExecResult, Outcome};
+use crate::session::Session;
+use crate::temporary::{add_table, is_there};
+
+impl StatementKind for CreateTable {
+    fn tag(&self) -> &'static str {
+        "CREATE TABLE"
+    }
+
+    fn targets(&self) -> Vec<Target<'_>> {
+        vec![Target::relation(&self.table, Privilege::Ddl)]
+    }
+
+    fn in_transaction(&self) -> InTransaction {
+        InTransaction::definition("CREATE TABLE")
+    }
+
+    fn describe(&self, describer: &mut Describer<'_>) -> Result<Description, Error> {
+        let session = describer.session();
+        let bound = saltwing_bind::create_table(self, session.shared().options.default_salt)?;
+        check_defaults(session, &bound.def).map_err(|error| error.at(Some(self.table.span())))?;
+        Ok(Description::default())
+    }
+
+    fn effects(&self) -> Effects {
+        Effects::catalog(format!("creates table {}", self.table), NO_ROWS)
+    }
+
+    fn run(&self, run: &Run<'_>) -> Result<Outcome, Error> {
+        run.session.writable()?;
+        if self.if_not_exists && is_there(run.session, self) {
+            return Ok(ExecResult::noticed(vec![format!("table {} exists already", self.table)]).into());
+        }
+        Ok(ExecResult::noticed(make_table(run.session, self)?).into())
+    }
+}
+
+/// Makes a table; the notices for the user.
+pub(crate) fn make_table(session: &Session, create: &CreateTable) -> Result<Vec<String>, Error> {
+    let shared = session.shared();
+    let bound = saltwing_bind::create_table(create, shared.options.default_salt)?;
+    let bound = bound.with_free_names(&*shared.catalog.snapshot());
+    check_defaults(session, &bound.def).map_err(|error| error.at(Some(create.table.span())))?;
+    let sequences = bound.sequences.into_iter().map(|sequence| sequence.def).collect();
+    match add_table(session, create, bound.def, sequences) {
+        Err(CatalogError::DuplicateTable { .. }) if create.if_not_exists => {}
+        created => created.map_err(|e| Error::from(e).at(Some(create.table.span())))?,
+    }
+    Ok(bound.notices)
+}

@@ -1,0 +1,62 @@
+//! CREATE VIEW.
+
+use saltwing_bind::create_view;
+use saltwing_sql::statement::CreateView;
+
+use super::describer::{Describer, columns_of};
+use super::description::Description;
+use super::effects::NO_ROWS;
+use super::{Effects, InTransaction, Privilege, Run, StatementKind, Target};
+use crate::Error;
+use crate::outcome::{ExecResult, Outcome};
+use crate::query_run::Purpose;
+use crate::temporary::adds_dynamic_columns;
+
+impl StatementKind for CreateView {
+    fn tag(&self) -> &'static str {
+        "CREATE VIEW"
+    }
+
+    fn targets(&self) -> Vec<Target<'_>> {
+        vec![Target::relation(&self.name, Privilege::Ddl)]
+    }
+
+    fn in_transaction(&self) -> InTransaction {
+        InTransaction::definition("CREATE VIEW")
+    }
+
+    fn describe(&self, describer: &mut Describer<'_>) -> Result<Description, Error> {
+        let view = create_view(self, &*describer.catalog())?;
+        let columns = columns_of(describer.session(), &view.query, 0, Purpose::Explain)?;
+        view.into_def(self, &columns)?;
+        Ok(Description::default())
+    }
+
+    fn effects(&self) -> Effects {
+        Effects::catalog(format!("creates view {}", self.name), NO_ROWS)
+    }
+
+    fn run(&self, run: &Run<'_>) -> Result<Outcome, Error> {
+        let session = run.session;
+        session.writable()?;
+        let (schema, name) = self.name.parts();
+        let catalog = &session.shared().catalog;
+        if self.if_not_exists && catalog.snapshot().view(schema, name).is_some() {
+            return Ok(ExecResult::noticed(vec![format!("view {} exists already", self.name)]).into());
+        }
+        if !self.own.is_empty()
+            && let Some(table) = create_view(self, &*session.catalog())?.table
+        {
+            // So the first row written through the view may be one of a transaction.
+            adds_dynamic_columns(session, &table)?;
+        }
+        let created = catalog.create_view(self.replaces, |_| {
+            // That of this session, which tells whether the view would read a temporary table.
+            let view = create_view(self, &*session.catalog())?;
+            let columns = columns_of(session, &view.query, 0, Purpose::Explain)?;
+            Ok::<_, Error>(view.into_def(self, &columns)?)
+        });
+        created.map_err(|error| error.at(Some(self.name.span())))?;
+        Ok(ExecResult::default().into())
+    }
+}

@@ -1,0 +1,36 @@
+//! DROP VIEW.
+
+use saltwing_sql::statement::DropObjects;
+
+use super::drop_list::{drop_list, given, placed};
+use super::effects::{NO_ROWS, listed};
+use super::{Effects, InTransaction, Privilege, Run, StatementKind, Target};
+use crate::Error;
+use crate::outcome::{ExecResult, Outcome};
+
+pub(super) struct DropViews<'a>(pub(super) &'a DropObjects);
+
+impl StatementKind for DropViews<'_> {
+    fn tag(&self) -> &'static str {
+        "DROP VIEW"
+    }
+
+    fn targets(&self) -> Vec<Target<'_>> {
+        Target::relations(&self.0.names, Privilege::Ddl)
+    }
+
+    fn in_transaction(&self) -> InTransaction {
+        InTransaction::definition("DROP VIEW")
+    }
+
+    fn effects(&self) -> Effects {
+        Effects::catalog(format!("drops view {}", listed(&self.0.names)), NO_ROWS)
+    }
+
+    fn run(&self, run: &Run<'_>) -> Result<Outcome, Error> {
+        run.session.writable()?;
+        let (drop, names) = (self.0, given(&self.0.names));
+        run.session.shared().catalog.drop_views(&drop_list(drop, &names)).map_err(placed(&drop.names))?;
+        Ok(ExecResult::default().into())
+    }
+}

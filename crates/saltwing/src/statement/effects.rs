@@ -1,0 +1,62 @@
+//! What statements do beside reading rows by keys: the last lines of EXPLAIN, and `effects` in its JSON.
+
+use saltwing_bind::table_path;
+use saltwing_sql::TableRef;
+
+use crate::explained::Effect;
+
+/// The effects of a statement.
+pub(crate) struct Effects {
+    /// What runs the statement.
+    pub(crate) executor: &'static str,
+    pub(crate) lines: Vec<Effect>,
+}
+
+/// Rows of statements that are about definitions and settings alone.
+pub(super) const NO_ROWS: &str = "none are read or written";
+/// Rows of tables that go as a whole.
+pub(super) const ROWS_REMOVED: &str = "all are removed without being read";
+/// Rows of a table that gets an index.
+pub(super) const ROWS_INDEXED: &str = "all are read, and an entry is written for each";
+
+impl Effects {
+    /// A change of the catalog, and what becomes of rows.
+    pub(super) fn catalog(change: String, rows: &str) -> Self {
+        Self { executor: "catalog", lines: vec![("catalog", change), ("rows", rows.to_owned())] }
+    }
+
+    /// Work on stored rows.
+    pub(super) fn storage(work: String, rows: &str) -> Self {
+        Self { executor: "storage", lines: vec![("storage", work), ("rows", rows.to_owned())] }
+    }
+
+    /// A change of the session or its transaction.
+    pub(super) fn session(change: String) -> Self {
+        Self { executor: "session", lines: vec![("session", change), ("rows", NO_ROWS.to_owned())] }
+    }
+
+    /// What is shown.
+    pub(super) fn shows(what: String) -> Self {
+        Self { executor: "session", lines: vec![("shows", what), ("rows", NO_ROWS.to_owned())] }
+    }
+
+    /// What is done with the rows that are read or given.
+    pub(super) fn rows(verb: &'static str, what: String) -> Self {
+        Self { executor: "direct", lines: vec![(verb, what)] }
+    }
+
+    /// A statement that only reads.
+    pub(super) fn none() -> Self {
+        Self { executor: "direct", lines: Vec::new() }
+    }
+}
+
+/// A table by its name, however the statement came to it.
+pub(super) fn path(table: &TableRef) -> String {
+    table_path(&table.to_name())
+}
+
+/// Names with commas between them.
+pub(super) fn listed<T: ToString>(names: impl IntoIterator<Item = T>) -> String {
+    names.into_iter().map(|name| name.to_string()).collect::<Vec<_>>().join(", ")
+}

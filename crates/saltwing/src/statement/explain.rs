@@ -1,0 +1,133 @@
+//! EXPLAIN.
+
+use saltwing_bind::{Params, ResultColumn, through_view};
+use saltwing_planner::explain_json;
+use saltwing_sql::Statement;
+use saltwing_sql::statement::{Explain, ExplainFormat, QueryStatement};
+use saltwing_types::{ErrorCode, Value};
+
+use super::describer::Describer;
+use super::describing::{describe_statement, described};
+use super::description::Description;
+use super::explaining::{Explaining, without_sequences};
+use super::{Effects, HasKind, InTransaction, Run, StatementKind, Target};
+use crate::Error;
+use crate::advise::{self, advice};
+use crate::explained::Explained;
+use crate::outcome::Outcome;
+use crate::query_run::{Purpose, query_run};
+use crate::session::Session;
+use crate::text_rows::{TextRow, text_columns, text_rows};
+
+impl StatementKind for Explain {
+    fn tag(&self) -> &'static str {
+        "EXPLAIN"
+    }
+
+    fn targets(&self) -> Vec<Target<'_>> {
+        // Those of its statement, which `for_each_target` visits.
+        Vec::new()
+    }
+
+    fn in_transaction(&self) -> InTransaction {
+        match self.analyze {
+            true => self.statement.ask(|kind| kind.in_transaction()),
+            false => InTransaction::Allowed,
+        }
+    }
+
+    fn columns(&self) -> Option<Vec<ResultColumn>> {
+        Some(text_columns(if self.format == ExplainFormat::Advice { &advise::COLUMNS } else { &["plan"] }))
+    }
+
+    fn describe(&self, describer: &mut Describer<'_>) -> Result<Description, Error> {
+        describer.purpose = if self.analyze { Purpose::Judge } else { Purpose::Explain };
+        let through = through_view(&self.statement, &*describer.catalog(), Params::Open)?;
+        described(describer, through.as_deref().unwrap_or(&self.statement))?;
+        Ok(Description::default())
+    }
+
+    fn effects(&self) -> Effects {
+        Effects::none()
+    }
+
+    fn run(&self, run: &Run<'_>) -> Result<Outcome, Error> {
+        let rows = explained_rows(run, self)?;
+        text_rows(self.columns().unwrap_or_default(), &rows).map(Outcome::Rows)
+    }
+}
+
+/// The rows of an EXPLAIN.
+///
+/// # Errors
+/// Those of its statement, without refusals unless it runs.
+fn explained_rows(run: &Run<'_>, explain: &Explain) -> Result<Vec<TextRow>, Error> {
+    let Run { session, params, .. } = *run;
+    let explained = match (&*explain.statement, explain.analyze) {
+        (Statement::Query(query), true) => analyze_query(session, query, params)?,
+        (statement, true) => analyze_write(run, statement)?,
+        (statement, false) => explained(run, statement)?,
+    };
+    let lines = match explain.format {
+        ExplainFormat::Advice => {
+            let before = explained.subqueries.iter().flat_map(|(_, subquery)| &subquery.reports);
+            let advice = before.chain(&explained.reports).map(|report| advice(session, &report.access));
+            return Ok(advice.collect::<Result<Vec<_>, _>>()?.concat());
+        }
+        ExplainFormat::Json => {
+            let before = explained.subqueries.iter().flat_map(|(_, subquery)| &subquery.reports);
+            let reports = before.chain(&explained.reports);
+            vec![explain_json(explained.executor, explained.direct_plan(), reports, &explained.effects)]
+        }
+        ExplainFormat::Text => {
+            let mut text = String::new();
+            for (number, (query, subquery)) in explained.subqueries.iter().enumerate() {
+                text.push_str(&format!("subquery {}, which runs first: {query}\n{}", number + 1, subquery.text()));
+            }
+            text.push_str(&explained.text());
+            text.lines().map(str::to_owned).collect()
+        }
+    };
+    Ok(lines.into_iter().map(|line| vec![Some(line)]).collect())
+}
+
+fn analyze_query(session: &Session, statement: &QueryStatement, params: &[Value]) -> Result<Explained, Error> {
+    let context = session.begin();
+    let run = without_sequences(query_run(session, statement, Params::Given(params), &context)?)?;
+    let (root, reads) = run.with_subqueries(&context, Purpose::Execute)?;
+    let plan = run.plan_query(&root.query, &context, Purpose::Execute)?;
+    run.start_root(&plan, root, context.clone())?.read_all()?;
+    Ok(Explained { subqueries: reads.explained, ..plan.explained(&context, true) })
+}
+
+/// A statement that is explained and not run.
+fn explained(run: &Run<'_>, statement: &Statement) -> Result<Explained, Error> {
+    let Run { session, params, .. } = *run;
+    let given = if params.is_empty() { Params::Open } else { Params::Given(params) };
+    let context = session.begin();
+    let _statement = context.enter();
+    let through = through_view(statement, &*session.catalog(), given)?;
+    let statement = through.as_deref().unwrap_or(statement);
+    if let Some(explained) = statement.ask(|kind| kind.explain(&Explaining { session, params }))? {
+        return Ok(explained);
+    }
+    describe_statement(session, statement, params.len())?;
+    let Effects { executor, lines } = statement.ask(|kind| kind.effects());
+    Ok(Explained { executor, effects: lines, ..Explained::direct(Vec::new()) })
+}
+
+fn analyze_write(run: &Run<'_>, statement: &Statement) -> Result<Explained, Error> {
+    let Run { session, params: _, .. } = *run;
+    if !statement.ask(|kind| kind.is_analyzed()) {
+        return Err(Error::new(ErrorCode::NotSupported, "EXPLAIN ANALYZE of this statement is not supported")
+            .with_help(Some("EXPLAIN ANALYZE takes SELECT, UPSERT, INSERT, UPDATE, DELETE and MERGE")));
+    }
+    let mut explained = explained(run, statement)?;
+    if let Outcome::Rows(rows) = statement.ask(|kind| kind.run(&Run { statement, kept: None, ..*run }))? {
+        rows.read_all()?;
+    }
+    if let ([report], Some(context)) = (explained.reports.as_mut_slice(), session.last_context()) {
+        report.counters = Some(context.counters);
+    }
+    Ok(explained)
+}

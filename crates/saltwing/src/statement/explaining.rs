@@ -1,0 +1,44 @@
+//! How EXPLAIN looks at a statement.
+
+use std::borrow::Cow;
+
+use saltwing_bind::{Params, sequenced_query};
+use saltwing_sql::statement::QueryStatement;
+use saltwing_types::Value;
+
+use crate::Error;
+use crate::explained::Explained;
+use crate::query_run::{Purpose, QueryRun, query_run};
+use crate::session::Session;
+
+/// What explains a statement.
+pub(crate) struct Explaining<'a> {
+    pub(crate) session: &'a Session,
+    /// Without values a statement with parameters is explained as far as it is known.
+    pub(super) params: &'a [Value],
+}
+
+impl<'a> Explaining<'a> {
+    /// The values of the parameters.
+    pub(crate) fn given(&self) -> Params<'a> {
+        if self.params.is_empty() { Params::Open } else { Params::Given(self.params) }
+    }
+
+    /// How a query of the statement reads its tables.
+    pub(crate) fn query(&self, query: &QueryStatement) -> Result<Explained, Error> {
+        let context = self.session.begin();
+        let run = query_run(self.session, query, Params::Given(self.params), &context)?;
+        let run = QueryRun { params: self.given(), ..without_sequences(run)? };
+        let (root, reads) = run.with_subqueries(&context, Purpose::Explain)?;
+        let plan = run.plan_query(&root.query, &context, Purpose::Explain)?;
+        Ok(Explained { subqueries: reads.explained, ..plan.explained(&context, false) })
+    }
+}
+
+/// The query that gives the rows before they take values of sequences. EXPLAIN ANALYZE of a query takes none.
+pub(super) fn without_sequences(run: QueryRun<'_>) -> Result<QueryRun<'_>, Error> {
+    match run.statement.has_sequences {
+        true => Ok(QueryRun { statement: Cow::Owned(sequenced_query(&run.statement)?.query), ..run }),
+        false => Ok(run),
+    }
+}

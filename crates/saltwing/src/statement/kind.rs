@@ -1,0 +1,137 @@
+//! The trait of the kinds of statements.
+
+use saltwing_bind::ResultColumn;
+use saltwing_sql::Statement;
+use saltwing_types::{ErrorCode, Value};
+
+use super::describer::Describer;
+use super::description::Description;
+use super::effects::Effects;
+use super::explaining::Explaining;
+use super::target::Target;
+use crate::Error;
+use crate::explained::Explained;
+use crate::kept_write::KeptWrite;
+use crate::outcome::Outcome;
+use crate::session::Session;
+
+/// All that the library knows of a kind of statement.
+pub(crate) trait StatementKind {
+    /// What the statement does, in the words of PostgreSQL's command tags: `INSERT`, `CREATE TABLE`.
+    fn tag(&self) -> &'static str;
+
+    /// The objects that the statement names, each with the privilege that it takes. The bound trees of its queries tell what these read.
+    fn targets(&self) -> Vec<Target<'_>>;
+
+    /// Whether it may run inside a transaction.
+    fn in_transaction(&self) -> InTransaction {
+        InTransaction::Allowed
+    }
+
+    /// The columns of its rows, if all statements of the kind have the same; `None` if it gives no rows, or those of a query.
+    fn columns(&self) -> Option<Vec<ResultColumn>> {
+        None
+    }
+
+    /// Whether it gives rows. A caller that wants rows asks before the statement runs, so that a write without rows has no effect then.
+    fn gives_rows(&self) -> bool {
+        self.columns().is_some()
+    }
+
+    /// Whether it is kept by its text, with its plan: programs send such statements again and again.
+    fn is_kept(&self) -> bool {
+        false
+    }
+
+    /// Describes it without values for its parameters.
+    ///
+    /// # Errors
+    /// Its errors regardless of values: names, types, definitions, the guard's refusal.
+    fn describe(&self, _: &mut Describer<'_>) -> Result<Description, Error> {
+        Ok(Description::default())
+    }
+
+    /// What it does beside reading rows by keys.
+    fn effects(&self) -> Effects;
+
+    /// How it reads rows by keys, with its effects; `None` if it reads none, and EXPLAIN shows its effects alone.
+    ///
+    /// # Errors
+    /// As [`StatementKind::describe`], without refusals.
+    fn explain(&self, _: &Explaining<'_>) -> Result<Option<Explained>, Error> {
+        Ok(None)
+    }
+
+    /// Whether EXPLAIN ANALYZE runs it.
+    fn is_analyzed(&self) -> bool {
+        false
+    }
+
+    /// Runs it.
+    ///
+    /// # Errors
+    /// All of the statement.
+    fn run(&self, run: &Run<'_>) -> Result<Outcome, Error>;
+}
+
+/// Whether a statement may run inside a transaction.
+pub(crate) enum InTransaction {
+    Allowed,
+    /// It writes rows: a transaction that is READ ONLY refuses it.
+    Writes,
+    /// Its effect could not be rolled back, or would not see the transaction's rows.
+    Refused {
+        what: &'static str,
+        help: &'static str,
+    },
+}
+
+impl InTransaction {
+    /// A statement that changes definitions.
+    pub(super) fn definition(what: &'static str) -> Self {
+        let help = "COMMIT or ROLLBACK first: definitions take effect at once, and cannot be rolled back";
+        Self::Refused { what, help }
+    }
+
+    /// A statement that works on stored rows.
+    pub(super) fn storage(what: &'static str) -> Self {
+        let help = "COMMIT or ROLLBACK first: it works on stored rows, and a transaction's own are not stored yet";
+        Self::Refused { what, help }
+    }
+
+    /// A statement that attaches or detaches a database.
+    pub(super) fn attached(what: &'static str) -> Self {
+        let help = "COMMIT or ROLLBACK first: a transaction has the databases that were attached at its beginning";
+        Self::Refused { what, help }
+    }
+
+    /// # Errors
+    /// [`ErrorCode::ActiveTransaction`], [`ErrorCode::ReadOnly`].
+    pub(crate) fn check(&self, is_read_only: bool) -> Result<(), Error> {
+        match self {
+            Self::Refused { what, help } => {
+                let text = format!("{what} cannot run inside a transaction");
+                Err(Error::new(ErrorCode::ActiveTransaction, text).with_help(Some(*help)))
+            }
+            Self::Writes if is_read_only => Err(Error::new(ErrorCode::ReadOnly, "the transaction is READ ONLY")),
+            Self::Allowed | Self::Writes => Ok(()),
+        }
+    }
+}
+
+/// A run of a statement.
+#[derive(Clone, Copy)]
+pub(crate) struct Run<'a> {
+    pub(crate) session: &'a Session,
+    pub(crate) statement: &'a Statement,
+    pub(crate) params: &'a [Value],
+    /// The place for what is kept of a write that may run again.
+    pub(crate) kept: Option<&'a KeptWrite>,
+}
+
+/// What has a kind: a [`Statement`]. The trait is implemented where all kinds are known, and used also by EXPLAIN, which is one of them and
+/// asks the statement that it explains.
+pub(crate) trait HasKind {
+    /// The answer of the statement's kind.
+    fn ask<T>(&self, ask: impl FnOnce(&dyn StatementKind) -> T) -> T;
+}

@@ -1,0 +1,104 @@
+//! MERGE.
+
+use saltwing_bind::{BoundMerge, MergeStep, Params, RowRules, merge};
+use saltwing_exec::{Attempt, Repeats, TargetRows};
+use saltwing_planner::HintVerb;
+use saltwing_sql::statement::{Merge, MergeAction};
+
+use super::describer::Describer;
+use super::description::Description;
+use super::dml::{Dml, each_batch, run_dml};
+use super::effects::path;
+use super::explaining::Explaining;
+use super::{Effects, InTransaction, Privilege, Run, StatementKind, Target};
+use crate::Error;
+use crate::computed::computing;
+use crate::explained::Explained;
+use crate::outcome::{ExecResult, Outcome};
+
+impl StatementKind for Merge {
+    fn tag(&self) -> &'static str {
+        "MERGE"
+    }
+
+    fn targets(&self) -> Vec<Target<'_>> {
+        let deletes = self.clauses.iter().any(|clause| matches!(clause.action, MergeAction::Delete));
+        let privileges = std::iter::once(Privilege::Upsert).chain(deletes.then_some(Privilege::Delete));
+        privileges.map(|privilege| Target::relation(&self.table, privilege)).collect()
+    }
+
+    fn in_transaction(&self) -> InTransaction {
+        InTransaction::Writes
+    }
+
+    fn gives_rows(&self) -> bool {
+        self.returning.is_some()
+    }
+
+    fn is_kept(&self) -> bool {
+        true
+    }
+
+    fn describe(&self, describer: &mut Describer<'_>) -> Result<Description, Error> {
+        let bound = merge(self, &*describer.catalog(), Params::Open)?;
+        bound.open.iter().for_each(|e| describer.types.note_expr(e));
+        for step in &bound.steps {
+            describer.described_query(step.query(), HintVerb::Merge)?;
+        }
+        Ok(Description::default())
+    }
+
+    fn effects(&self) -> Effects {
+        Effects::rows("writes", format!("what its clauses say into table {}", path(&self.table)))
+    }
+
+    fn explain(&self, explaining: &Explaining<'_>) -> Result<Option<Explained>, Error> {
+        let steps = merge(self, &*explaining.session.catalog(), explaining.given())?.steps;
+        let read = steps.iter().map(|step| explaining.query(step.query())).collect::<Result<Vec<_>, _>>()?;
+        let read = read.into_iter().reduce(Explained::together).unwrap_or_else(|| Explained::direct(Vec::new()));
+        Ok(Some(Explained { effects: self.effects().lines, ..read }))
+    }
+
+    fn is_analyzed(&self) -> bool {
+        true
+    }
+
+    fn run(&self, run: &Run<'_>) -> Result<Outcome, Error> {
+        run_dml(run.session, run.statement, run.params, run.kept)
+    }
+}
+
+impl Dml<'_> {
+    /// A MERGE: each clause has a query of its own, over the rows as they are before the statement.
+    pub(crate) fn merge(&self, statement: &Merge) -> Result<Outcome, Error> {
+        let BoundMerge { table, steps, .. } = merge(statement, &*self.catalog, Params::Given(self.params))?;
+        let computing = computing(&self.session, &statement.hints, self.params, &self.context);
+        let start = |attempt: &Attempt<'_>, query| self.start_query(attempt, query, HintVerb::Merge, computing.now_ms);
+        self.write(self.session.writer().limits.in_one(), |attempt| {
+            let mut all = ExecResult::default();
+            let mut targets = TargetRows::new(attempt, &table, Repeats::Refused).obeying(RowRules::of(&table)?);
+            for step in &steps {
+                let attempt = targets.attempt();
+                let result = match step {
+                    MergeStep::Update(query, changed) => {
+                        let rows = start(attempt, query)?;
+                        each_batch(rows, |types, batch| targets.update(changed, types, batch))?
+                    }
+                    MergeStep::Delete(query) => {
+                        let rows = start(attempt, query)?;
+                        each_batch(rows, |types, batch| targets.delete(types, batch))?
+                    }
+                    MergeStep::Insert(target, query) => {
+                        let before = attempt.changes();
+                        let result = self.upsert_query(attempt, target, (query, None), HintVerb::Merge, &computing)?;
+                        all.rows_affected += attempt.changes() - before;
+                        result
+                    }
+                };
+                all.notices.extend(result.notices);
+                all.stats += result.stats;
+            }
+            Ok((Some(all.rows_affected + targets.end()?), all))
+        })
+    }
+}

@@ -1,0 +1,43 @@
+//! TRUNCATE.
+
+use saltwing_bind::resolve;
+use saltwing_sql::TableRef;
+
+use super::drop_list::{given, placed, spaces_come_later};
+use super::effects::{ROWS_REMOVED, listed};
+use super::{Effects, InTransaction, Privilege, Run, StatementKind, Target};
+use crate::Error;
+use crate::outcome::Outcome;
+
+pub(super) struct Truncate<'a>(pub(super) &'a [TableRef]);
+
+impl StatementKind for Truncate<'_> {
+    fn tag(&self) -> &'static str {
+        "TRUNCATE TABLE"
+    }
+
+    fn targets(&self) -> Vec<Target<'_>> {
+        Target::relations(self.0, Privilege::Delete)
+    }
+
+    fn in_transaction(&self) -> InTransaction {
+        InTransaction::Refused { what: "TRUNCATE", help: "DELETE FROM t deletes rows as a part of the transaction" }
+    }
+
+    fn effects(&self) -> Effects {
+        Effects::catalog(format!("empties table {}", listed(self.0)), ROWS_REMOVED)
+    }
+
+    fn run(&self, run: &Run<'_>) -> Result<Outcome, Error> {
+        let session = run.session;
+        session.writable()?;
+        session.begin().check()?;
+        let catalog = session.catalog();
+        for name in self.0 {
+            // Tells what is wrong with the name better than the change does.
+            resolve(&*catalog, name)?;
+        }
+        let left = session.own.catalog.truncate_tables(&given(self.0)).map_err(placed(self.0))?;
+        Ok(spaces_come_later(self.0, &left))
+    }
+}

@@ -1,0 +1,98 @@
+//! UPDATE.
+
+use std::sync::Arc;
+
+use saltwing_bind::{BoundUpdate, Params, RowRules, update};
+use saltwing_exec::{Repeats, TargetRows};
+use saltwing_planner::HintVerb;
+use saltwing_sql::statement::Update;
+
+use super::describer::Describer;
+use super::description::Description;
+use super::dml::{Dml, each_batch, run_dml};
+use super::effects::path;
+use super::explaining::Explaining;
+use super::{Effects, InTransaction, Privilege, Run, StatementKind, Target};
+use crate::Error;
+use crate::explained::Explained;
+use crate::kept_select::KeptSelect;
+use crate::kept_write::KeptUpdate;
+use crate::outcome::Outcome;
+
+impl StatementKind for Update {
+    fn tag(&self) -> &'static str {
+        "UPDATE"
+    }
+
+    fn targets(&self) -> Vec<Target<'_>> {
+        vec![Target::relation(&self.table, Privilege::Upsert)]
+    }
+
+    fn in_transaction(&self) -> InTransaction {
+        InTransaction::Writes
+    }
+
+    fn gives_rows(&self) -> bool {
+        self.returning.is_some()
+    }
+
+    fn is_kept(&self) -> bool {
+        true
+    }
+
+    fn describe(&self, describer: &mut Describer<'_>) -> Result<Description, Error> {
+        let bound = update(self, &*describer.catalog(), Params::Open)?;
+        bound.open.iter().for_each(|e| describer.types.note_expr(e));
+        describer.described_query(&bound.query, HintVerb::Update)?;
+        Ok(Description::default())
+    }
+
+    fn effects(&self) -> Effects {
+        Effects::rows("writes", format!("these rows, changed, into table {}", path(&self.table)))
+    }
+
+    fn explain(&self, explaining: &Explaining<'_>) -> Result<Option<Explained>, Error> {
+        let bound = update(self, &*explaining.session.catalog(), explaining.given())?;
+        Ok(Some(Explained { effects: self.effects().lines, ..explaining.query(&bound.query)? }))
+    }
+
+    fn is_analyzed(&self) -> bool {
+        true
+    }
+
+    fn run(&self, run: &Run<'_>) -> Result<Outcome, Error> {
+        run_dml(run.session, run.statement, run.params, run.kept)
+    }
+}
+
+impl Dml<'_> {
+    /// An UPDATE: a query gives the rows as they will be.
+    pub(crate) fn update(&self, statement: &Update) -> Result<Outcome, Error> {
+        let known = self.known_update(statement)?;
+        let KeptUpdate { bound, select } = &*known;
+        let BoundUpdate { table, query, changed, moves_rows, is_joined, .. } = bound;
+        let (limits, now_ms) = (self.session.writer().limits, self.session.now_ms());
+        // Whether a key is free is known when all rows are.
+        let limits = if *moves_rows { limits.in_one() } else { limits };
+        let repeats = if *is_joined { Repeats::Alike } else { Repeats::None };
+        let query = (query, self.kept.map(|_| select));
+        self.write(limits, |attempt| {
+            let rows = self.start_kept(attempt, query, HintVerb::Update, now_ms)?;
+            let mut targets = TargetRows::new(attempt, table, repeats).obeying(RowRules::of(table)?);
+            let result = each_batch(rows, |types, batch| targets.update(changed, types, batch))?;
+            Ok((Some(targets.end()?), result))
+        })
+    }
+
+    /// The UPDATE, bound now or before.
+    fn known_update(&self, statement: &Update) -> Result<Arc<KeptUpdate>, Error> {
+        let (kept, version) = (self.kept.map(|kept| &kept.update), self.catalog.version());
+        if let Some(known) = kept.and_then(|kept| kept.of(version)) {
+            return Ok(known);
+        }
+        let bound = update(statement, &*self.catalog, Params::Given(self.params))?;
+        let made = Arc::new(KeptUpdate { bound, select: KeptSelect::default() });
+        kept.iter().for_each(|kept| kept.put(version, made.clone()));
+        Ok(made)
+    }
+}

@@ -1,0 +1,178 @@
+//! UPSERT and INSERT.
+
+use saltwing_bind::{BoundSource, BoundUpsert, Params, UpsertTarget, computed_query, upsert};
+use saltwing_exec::{Attempt, ExecError, RowFailure};
+use saltwing_planner::HintVerb;
+use saltwing_sql::statement::{QueryStatement, RowSource, Upsert};
+use saltwing_types::ErrorCode;
+
+use super::describer::Describer;
+use super::description::Description;
+use super::dml::{Dml, run_dml};
+use super::effects::path;
+use super::explaining::Explaining;
+use super::{Effects, InTransaction, Privilege, Run, StatementKind, Target};
+use crate::Error;
+use crate::computed::{Computing, EXPRS_AT_ONCE, computing, fill_sequences};
+use crate::explained::Explained;
+use crate::kept_select::KeptSelect;
+use crate::outcome::{ExecResult, Outcome};
+use crate::sequences::sequence_values;
+
+pub(super) struct UpsertRows<'a> {
+    pub(super) statement: &'a Upsert,
+    pub(super) verb: HintVerb,
+}
+
+impl UpsertRows<'_> {
+    fn is_insert(&self) -> bool {
+        self.verb == HintVerb::Insert
+    }
+}
+
+impl StatementKind for UpsertRows<'_> {
+    fn tag(&self) -> &'static str {
+        if self.is_insert() { "INSERT" } else { "UPSERT" }
+    }
+
+    fn targets(&self) -> Vec<Target<'_>> {
+        vec![Target::relation(&self.statement.table, Privilege::Upsert)]
+    }
+
+    fn in_transaction(&self) -> InTransaction {
+        InTransaction::Writes
+    }
+
+    fn gives_rows(&self) -> bool {
+        self.statement.returning.is_some()
+    }
+
+    fn is_kept(&self) -> bool {
+        true
+    }
+
+    fn describe(&self, describer: &mut Describer<'_>) -> Result<Description, Error> {
+        let bound = upsert(self.statement, self.is_insert(), &*describer.catalog(), Params::Open)?;
+        bound.open.iter().for_each(|e| describer.types.note_expr(e));
+        for row in &bound.sequenced {
+            sequence_values(describer.session(), &row.uses, Params::Open)?;
+        }
+        match bound.source {
+            BoundSource::Rows(_) if bound.computed.is_empty() => {}
+            BoundSource::Rows(_) => {
+                let exprs = bound.computed.iter().map(|value| &*value.expr);
+                let query = computed_query(exprs.take(EXPRS_AT_ONCE), 2, Some(self.statement.span))?;
+                describer.described_query(&query, self.verb)?;
+            }
+            BoundSource::Query(query) => {
+                describer.types.note_targets(&query, &bound.target);
+                describer.described_query(&self.statement.source_query(&query), self.verb)?;
+            }
+        }
+        Ok(Description::default())
+    }
+
+    fn effects(&self) -> Effects {
+        let what = match &self.statement.source {
+            RowSource::Values(rows) if rows.len() == 1 => "1 row".to_owned(),
+            RowSource::Values(rows) => format!("{} rows", rows.len()),
+            RowSource::Query(_) => "the rows of the query".to_owned(),
+        };
+        Effects::rows("writes", format!("{what} into table {}", path(&self.statement.table)))
+    }
+
+    fn explain(&self, explaining: &Explaining<'_>) -> Result<Option<Explained>, Error> {
+        let read = match &self.statement.source {
+            RowSource::Values(_) => Explained::direct(Vec::new()),
+            RowSource::Query(query) => explaining.query(&self.statement.source_query(query))?,
+        };
+        let target =
+            upsert(self.statement, self.is_insert(), &*explaining.session.catalog(), explaining.given())?.target;
+        let mut effects = self.effects().lines;
+        let rows = match target.reads_rows() {
+            true => "those with the keys of new ones are read first",
+            false => "none are read by their keys",
+        };
+        effects.push(("rows", rows.to_owned()));
+        Ok(Some(Explained { effects, ..read }))
+    }
+
+    fn is_analyzed(&self) -> bool {
+        true
+    }
+
+    fn run(&self, run: &Run<'_>) -> Result<Outcome, Error> {
+        run_dml(run.session, run.statement, run.params, run.kept)
+    }
+}
+
+impl Dml<'_> {
+    pub(crate) fn upsert(&self, statement: &Upsert, verb: HintVerb) -> Result<Outcome, Error> {
+        let (session, params) = (self.session, self.params);
+        let is_insert = verb == HintVerb::Insert;
+        let BoundUpsert { target, source, computed, sequenced, .. } =
+            upsert(statement, is_insert, &*self.catalog, Params::Given(params))?;
+        let computing = || computing(session, &statement.hints, params, &self.context);
+        let rows = match source {
+            BoundSource::Query(query) => {
+                let (query, computing) = (statement.source_query(&query), computing());
+                return self.write(session.writer().limits, |attempt| {
+                    let query = (&query, self.kept.map(|kept| &kept.source));
+                    self.upsert_query(attempt, &target, query, verb, &computing).map(|result| (None, result))
+                });
+            }
+            BoundSource::Rows(mut rows) => {
+                fill_sequences(session, &target, &mut rows, &sequenced, params)?;
+                rows
+            }
+        };
+        let is_plain = computed.is_empty() && target.computed_defaults.is_empty() && self.returning.is_none();
+        if is_plain {
+            let written = session.writer().upsert(&target, &rows, None);
+            let rows_affected = written.map_err(|failure| of_row(statement, failure))?;
+            return Ok(ExecResult { rows_affected, ..ExecResult::default() }.into());
+        }
+        let computing = computing();
+        self.write(session.writer().limits.in_one(), |attempt| {
+            let mut rows = rows.clone();
+            computing.fill(attempt.snapshot(), &target, &mut rows, &computed, statement.span)?;
+            computing.add_defaults(attempt.snapshot(), &target, &mut rows)?;
+            attempt.upsert_rows(&target, &rows, None).map_err(|failure| of_row(statement, failure))?;
+            Ok((None, ExecResult::default()))
+        })
+    }
+
+    /// Writes the rows of a query.
+    pub(super) fn upsert_query(
+        &self,
+        attempt: &mut Attempt<'_>,
+        target: &UpsertTarget,
+        query: (&QueryStatement, Option<&KeptSelect>),
+        verb: HintVerb,
+        computing: &Computing<'_>,
+    ) -> Result<ExecResult, Error> {
+        let rows = self.start_kept(attempt, query, verb, computing.now_ms)?;
+        if rows.columns.len() != target.columns.len() {
+            let text =
+                format!("the query gives {} columns for {} to be written", rows.columns.len(), target.columns.len());
+            let error = Error::new(ErrorCode::Syntax, text).at(Some(query.0.span));
+            return Err(error.with_phoenix(Some(1020)));
+        }
+        let (types, snapshot) = (rows.types(), attempt.snapshot().clone());
+        let defaults = |rows| computing.defaults(&snapshot, target, rows);
+        let ((), result) = rows.drain(|batches| attempt.upsert_batches(target, &types, batches, defaults))?;
+        Ok(result)
+    }
+}
+
+/// The error of a row, with the place of the row if its key is there already.
+fn of_row(statement: &Upsert, failure: RowFailure) -> Error {
+    let RowFailure { error, row } = failure;
+    let span = match (&error, &statement.source) {
+        (ExecError::DuplicateKey { .. }, RowSource::Values(rows)) => {
+            row.and_then(|row| rows.get(row)).map(|row| row.span)
+        }
+        _ => None,
+    };
+    Error::from(error).at(span)
+}
