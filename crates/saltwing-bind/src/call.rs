@@ -2,14 +2,15 @@
 
 use std::borrow::Cow;
 
-use saltwing_sql::{expr_span, function_of, name_span};
+use saltwing_sql::{expr_span, function_of, name_span, sequence_call};
 use saltwing_types::{BitOperator, EngineOperation, Expr, Function, Span, SqlType, ValueError, typing};
 use sqlparser::ast::{self, BinaryOperator, FunctionArg, FunctionArgExpr, FunctionArguments};
 
 use crate::date_field::check_date_field;
-use crate::engine::{EngineFunctionKind, no_such_function};
+use crate::engine::{EngineFunctionKind, no_such_function, operation_name};
 use crate::error::{BindError, BindErrorKind};
 use crate::lower::{ARGUMENTS, Lower, Lowerer, Queries, cast_type, foreign};
+use crate::sequence_collector::around_value;
 use crate::similar::similar_to;
 use crate::table_call::UNNEST;
 
@@ -23,13 +24,19 @@ impl Lowerer<'_> {
     /// A call of a function, of an aggregate function or of a window function, or an operator that is one.
     pub(crate) fn call(&self, e: &ast::Expr) -> Lower {
         if let ast::Expr::Function(call) = e {
+            if let Some(sequences) = self.sequences
+                && let Some(value) = sequence_call(e).map_err(BindError::from)?
+            {
+                return Ok(sequences.value(value)?);
+            }
+            let name = format_args!("the function {}", call.name);
             if let Some(over) = &call.over {
                 return match self.windows {
-                    Some(windows) => self.window(windows, e, call, over),
+                    Some(windows) => self.before_values(name, e, || self.window(windows, e, call, over)),
                     None => self.misplaced("window functions", e),
                 };
             }
-            if let Some(column) = self.aggregate(e, call)? {
+            if let Some(column) = self.before_values(name, e, || self.aggregate(e, call))? {
                 return Ok(column);
             }
         }
@@ -108,7 +115,7 @@ impl Lowerer<'_> {
         let is_of_ours = Function::by_name(&name).is_some();
         check_stars(&name, call).map_err(|error| error.at(span))?;
         match engine.kind(&name) {
-            _ if name == UNNEST => return self.unnest(e, call),
+            _ if name == UNNEST => return self.before_values("the function UNNEST", e, || self.unnest(e, call)),
             Some(EngineFunctionKind::Scalar) => {}
             _ if is_of_ours || name == "datepart" || name == DATE_PART => {}
             Some(EngineFunctionKind::Aggregate | EngineFunctionKind::OrderedSet) => {
@@ -203,6 +210,9 @@ impl Lowerer<'_> {
         args: Vec<Expr>,
         span: Option<Span>,
     ) -> Lower {
+        if self.sequences.is_some_and(|sequences| args.iter().any(|arg| sequences.is_in(arg))) {
+            return Err(around_value(&operation_name(&operation)).at(span).into());
+        }
         let columns = queries.columns();
         let ty = columns.engine.scalar(&operation, &args, &columns.opaque).map_err(|error| error.at(span))?;
         Ok(ty.call(operation, args))

@@ -30,7 +30,7 @@ impl QueryBinder<'_> {
         check_aliases(&cte.query.body)?;
         let BoundQuery { relation, output } = match recursive_terms(cte, scope.is_recursive) {
             Some(terms) => binder.recursive(cte, scope, terms?)?,
-            None => binder.query(&cte.query, &[], false)?,
+            None => binder.query(&cte.query, &[])?,
         };
         // A copy would have other rows.
         let is_shared = relation.is_volatile() || cte.materialized == Some(CteAsMaterialized::Materialized);

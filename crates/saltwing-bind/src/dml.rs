@@ -20,7 +20,7 @@ use crate::identity::check_identity;
 use crate::lower::{LowerError, Lowerer, Params};
 use crate::row_rules::RowRules;
 use crate::scope::Scope;
-use crate::sequence::SequenceUses;
+use crate::sequence_uses::SequenceUses;
 use crate::target::{NamedTable, column_names, resolve, select_of};
 use crate::written_columns::listed_columns;
 

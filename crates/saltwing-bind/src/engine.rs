@@ -146,11 +146,7 @@ impl EngineFunctions for NoEngine {
     }
 
     fn scalar(&self, operation: &EngineOperation, _: &[Expr], _: &OpaqueTypes) -> Result<EngineType> {
-        Err(match operation {
-            EngineOperation::Function(name) => not_here(&format!("the function {name}")),
-            EngineOperation::Cast(ty) | EngineOperation::TryCast(ty) => not_here(&format!("such a cast to {ty}")),
-            EngineOperation::Bits(operator) => not_here(&format!("the operator {}", operator.as_str())),
-        })
+        Err(not_here(&operation_name(operation)))
     }
 
     fn aggregate(&self, call: &EngineAggregate, _: &OpaqueTypes) -> Result<EngineType> {
@@ -167,6 +163,16 @@ impl EngineFunctions for NoEngine {
 
     fn advice(&self, _: &str) -> Option<String> {
         None
+    }
+}
+
+/// How errors call an operation.
+pub(crate) fn operation_name(operation: &EngineOperation) -> String {
+    match operation {
+        EngineOperation::Function(name) => format!("the function {name}"),
+        EngineOperation::Cast(ty) => format!("a cast to {ty}"),
+        EngineOperation::TryCast(ty) => format!("TRY_CAST to {ty}"),
+        EngineOperation::Bits(operator) => format!("the operator {}", operator.as_str()),
     }
 }
 

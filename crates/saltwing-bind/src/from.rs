@@ -80,7 +80,7 @@ impl QueryBinder<'_> {
                 let outer = left.map(|scope| OuterScope { scope, around: self.outer });
                 let binder = QueryBinder { outer: outer.as_ref().filter(|_| *lateral).or(self.outer), ..*self };
                 check_aliases(&subquery.body)?;
-                let bound = binder.query(subquery, &[], false)?;
+                let bound = binder.query(subquery, &[])?;
                 Ok((bound.relation, renamed(bound.output, alias.as_ref())?))
             }
             TableFactor::NestedJoin { table_with_joins, alias } => {

@@ -20,8 +20,8 @@ impl SelectBinder<'_> {
     /// GROUP BY: expressions of a row, items by alias or by position, and sets of them.
     pub(crate) fn group_by(&self, group_by: &GroupByExpr, items: &[Item]) -> Bound<Keys> {
         let GroupByExpr::Expressions(list, _) = group_by else {
-            let keys = items.iter().map(|item| &item.expr).filter(|key| self.is_of_row(key));
-            return Ok((keys.cloned().collect(), None));
+            let keys = items.iter().flat_map(|item| self.computed_parts(item)).filter(|key| self.is_of_row(key));
+            return Ok((keys.collect(), None));
         };
         let is_set =
             |e: &ast::Expr| matches!(e, ast::Expr::GroupingSets(_) | ast::Expr::Rollup(_) | ast::Expr::Cube(_));
@@ -38,6 +38,18 @@ impl SelectBinder<'_> {
             }
         }
         Ok((keys, list.iter().any(is_set).then_some(sets)))
+    }
+
+    /// The item, or, of one that takes a value of a sequence, the parts that the query computes.
+    fn computed_parts(&self, item: &Item) -> Vec<Expr> {
+        let (mut expr, mut parts) = (item.expr.clone(), Vec::new());
+        match self.clauses.sequences {
+            Some(sequences) if self.takes_value(item) => {
+                sequences.for_each_other_part(&mut expr, &mut |part| parts.push(part.clone()));
+            }
+            _ => parts.push(expr),
+        }
+        parts
     }
 
     /// The positions of expressions among the keys, which get those that they do not have.

@@ -56,6 +56,8 @@ mod select;
 mod select_items;
 mod select_tree;
 mod sequence;
+mod sequence_collector;
+mod sequence_uses;
 mod similar;
 mod sort_direction;
 mod split_on;
@@ -112,16 +114,14 @@ pub use row_count::RowCount;
 pub use row_rules::RowRules;
 pub use saltwing_sql::statement::OnConflict;
 pub use scope::Scope;
-pub use sequence::{
-    SequenceAction, SequenceUse, SequenceUses, SequencedQuery, alter_sequence, create_sequence, create_sequence_text,
-    sequenced_query,
-};
+pub use sequence::{alter_sequence, create_sequence, create_sequence_text};
+pub use sequence_uses::{SequenceAction, SequenceUse, SequenceUses};
 pub use table_option::is_phoenix_option;
 pub use target::{column_path, resolve, table_path, target_columns};
 pub use tree::{
     AsOf, BoundQuery, CallColumn, ComputedColumn, ExternalSource, GroupCall, GroupingColumn, GroupingSets, JoinKind,
-    Output, Relation, Rows, Scan, SetInput, SetOperator, SortItem, SubqueryColumn, SubqueryKind, UnnestColumn,
-    WindowColumn, group_columns, value_of,
+    Output, Relation, Rows, Scan, SequenceDraw, SetInput, SetOperator, SortItem, SubqueryColumn, SubqueryKind,
+    UnnestColumn, WindowColumn, group_columns, value_of,
 };
 pub use uncorrelated::{ColumnOrigin, QueryRead, RootQuery, UncorrelatedSubquery};
 pub use update::{BoundUpdate, ChangedColumns, update};

@@ -3,6 +3,8 @@
 //! What our expression language lacks is [`LowerError::Unsupported`]: the statement is
 //! then left to the relational engine, or refused where that cannot take it.
 
+use std::fmt::Display;
+
 use saltwing_sql::{expr_span, interval_of, parameter_place};
 use saltwing_types::{
     ArithOp, ColumnRef, CompareOp, EngineOperation, Expr, Function, Interrupted, Span, SqlType, Value, ValueError,
@@ -13,6 +15,7 @@ use sqlparser::ast::{self, BinaryOperator, UnaryOperator};
 use crate::collector::Collector;
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::scope::Scope;
+use crate::sequence_collector::{SequenceCollector, around_value};
 use crate::tree::ColumnIds;
 use crate::window_collector::WindowCollector;
 
@@ -100,14 +103,14 @@ pub struct Lowerer<'a> {
     pub scope: &'a Scope,
     /// The parameters.
     pub params: Params<'a>,
-    /// What the placeholders of operands stand for.
-    pub operands: &'a [Expr],
     /// Where calls of aggregate functions go; without it there is no place for them.
     pub collector: Option<&'a Collector<'a>>,
     /// Where calls of window functions go; without it there is no place for them.
     pub(crate) windows: Option<&'a WindowCollector<'a>>,
     /// Where calls of UNNEST go; without it there is no place for them.
     pub(crate) unnests: Option<&'a dyn Unnests>,
+    /// Where values of sequences go; without it there is no place for them.
+    pub(crate) sequences: Option<&'a SequenceCollector<'a>>,
     /// Where subqueries go; without it there is no place for them.
     pub(crate) queries: Option<&'a dyn Queries>,
     /// The clause, where it takes no aggregate or no window functions.
@@ -144,24 +147,6 @@ fn typed_string(string: &ast::TypedString, e: &ast::Expr) -> Lower {
 /// The place of the arguments of an aggregate function, as errors call it.
 pub(crate) const ARGUMENTS: &str = "the arguments of an aggregate function";
 
-/// What names of placeholders for operands begin with; no parameter's does.
-const OPERAND: &str = "operand ";
-
-/// The placeholder for an operand whose value the caller supplies.
-pub(crate) fn operand(place: usize) -> ast::Expr {
-    ast::Expr::value(ast::Value::Placeholder(format!("{OPERAND}{place}")))
-}
-
-/// The place of the operand that an expression stands for, if it is a placeholder.
-pub(crate) fn operand_place(e: &ast::Expr) -> Option<usize> {
-    match e {
-        ast::Expr::Value(ast::ValueWithSpan { value: ast::Value::Placeholder(name), .. }) => {
-            name.strip_prefix(OPERAND)?.parse().ok()
-        }
-        _ => None,
-    }
-}
-
 /// The value of an expression without columns; `None` of one that has none, or not before it runs.
 pub fn constant(e: &ast::Expr, params: Params<'_>) -> Option<Value> {
     let lowered = Lowerer::new(&Scope::empty(), params).lower(e).ok().filter(Expr::is_constant)?;
@@ -174,10 +159,10 @@ impl<'a> Lowerer<'a> {
         Self {
             scope,
             params,
-            operands: &[],
             collector: None,
             windows: None,
             unnests: None,
+            sequences: None,
             queries: None,
             clause: None,
         }
@@ -310,9 +295,25 @@ impl<'a> Lowerer<'a> {
 
     fn subquery(&self, e: &ast::Expr) -> Lower {
         match self.queries {
-            Some(queries) => queries.subquery(e, self),
+            Some(queries) => self.before_values("a subquery", e, || queries.subquery(e, self)),
             None => foreign("a subquery", e),
         }
+    }
+
+    /// What is computed before the rows of the result are known, when they take values of sequences.
+    ///
+    /// # Errors
+    /// A value of a sequence in it; `what` is its name then.
+    pub(crate) fn before_values<T>(
+        &self,
+        what: impl Display,
+        e: &ast::Expr,
+        lower: impl FnOnce() -> std::result::Result<T, LowerError>,
+    ) -> std::result::Result<T, LowerError> {
+        let calls = || self.sequences.map_or(0, SequenceCollector::calls);
+        let before = calls();
+        let lowered = lower()?;
+        if calls() == before { Ok(lowered) } else { Err(around_value(&what.to_string()).at(expr_span(e)).into()) }
     }
 
     fn unary(&self, e: &ast::Expr, op: UnaryOperator, operand: &ast::Expr) -> Lower {
@@ -376,10 +377,6 @@ impl<'a> Lowerer<'a> {
     }
 
     fn parameter(&self, name: &str) -> Result<Expr> {
-        let operand = name.strip_prefix(OPERAND).and_then(|place| self.operands.get(place.parse::<usize>().ok()?));
-        if let Some(operand) = operand {
-            return Ok(operand.clone());
-        }
         let Some(index) = parameter_place(name) else {
             return Err(BindErrorKind::Syntax(format!("{name} is no parameter")).into());
         };

@@ -15,7 +15,7 @@ use crate::generated::is_generated;
 use crate::identity::check_identity;
 use crate::lower::Params;
 use crate::target::{NamedTable, column_names, declared, resolve, select_of, target_columns};
-use crate::update::{AssignedRows, ChangedColumns, assigned_value, has_computed_default};
+use crate::update::{AssignedRows, ChangedColumns, assigned_value};
 use crate::written_columns::declared_columns;
 
 /// A MERGE, clause by clause.
@@ -65,7 +65,6 @@ pub fn merge(statement: &Merge, catalog: &dyn CatalogReader, params: Params<'_>)
             MergeAction::Nothing => continue,
             MergeAction::Update(assignments) => {
                 let mut rows = AssignedRows::new(named, &table, assignments, params)?;
-                rows.query.has_sequences |= clause.has_sequences;
                 read_target(&mut rows.query, statement, clause.rows, condition)?;
                 open.append(&mut rows.open);
                 MergeStep::Update(rows.query, rows.changed)
@@ -83,9 +82,6 @@ pub fn merge(statement: &Merge, catalog: &dyn CatalogReader, params: Params<'_>)
                 let mut unmatched = named.query("1")?;
                 select_of(&mut unmatched)?.selection = Some(statement.on.clone());
                 let mut query = named.query("1")?;
-                let columns = values.iter().zip(target.columns.iter().map(|&column| table.def().columns.get(column)));
-                query.has_sequences = clause.has_sequences
-                    || columns.into_iter().any(|(value, column)| has_computed_default(value, column));
                 let select = select_of(&mut query)?;
                 select.projection = items;
                 select.from = vec![statement.source.clone()];

@@ -17,6 +17,8 @@ use crate::plan_budget::{check_plan_budget, check_size};
 use crate::query_binder::{BinderState, Bound, CteScope, NamedCte, QueryBinder, SharedQuery, foreign};
 use crate::scope::Scope;
 use crate::select::QueryClauses;
+use crate::sequence_collector::SequenceCollector;
+use crate::sequence_uses::SequenceUses;
 use crate::subquery_column::SubqueryBinder;
 use crate::tree::{
     BoundQuery, ColumnIds, ComputedColumn, Output, Relation, SetInput, SetOperator, SubqueryColumn, each_once,
@@ -48,10 +50,17 @@ pub fn query(
         ctes: None,
         outer: None,
     };
-    let query = binder.query(&statement.query, &statement.items, statement.after.is_some());
-    let query = query.map_err(LowerError::into_error)?;
+    let sequences = SequenceCollector::new(&ids, SequenceUses::default());
+    let clauses = QueryClauses {
+        items: &statement.items,
+        is_page: statement.after.is_some(),
+        sequences: Some(&sequences),
+        ..QueryClauses::default()
+    };
+    let query = binder.query_with(&statement.query, clauses).map_err(LowerError::into_error)?;
+    let draw = sequences.into_draw();
     let subqueries = state.uncorrelated.into_inner().into_iter().map(|known| known.subquery).collect();
-    let root = RootQuery { subqueries, query, views: state.views.into_inner(), reads: state.reads.into_inner() };
+    let root = RootQuery { subqueries, query, draw, views: state.views.into_inner(), reads: state.reads.into_inner() };
     if !root.views.is_empty() {
         check_size(&root)?;
     }
@@ -60,12 +69,16 @@ pub fn query(
 
 impl QueryBinder<'_> {
     /// The tree of a query, the items of whose SELECT are written as `items`.
-    pub(crate) fn query(&self, query: &Query, items: &[SourceText], is_page: bool) -> Bound<BoundQuery> {
+    pub(crate) fn query(&self, query: &Query, items: &[SourceText]) -> Bound<BoundQuery> {
+        self.query_with(query, QueryClauses { items, ..QueryClauses::default() })
+    }
+
+    fn query_with(&self, query: &Query, clauses: QueryClauses<'_>) -> Bound<BoundQuery> {
         if let Some(clause) = unbound_clause(query) {
             return foreign(clause);
         }
         let (order_by, limit) = (query.order_by.as_ref(), query.limit_clause.as_ref());
-        let clauses = QueryClauses { items, order_by, limit, is_page };
+        let clauses = QueryClauses { order_by, limit, ..clauses };
         match &query.with {
             None => self.body_with_clauses(&query.body, clauses),
             Some(with) => {
@@ -118,7 +131,7 @@ impl QueryBinder<'_> {
     pub(crate) fn body(&self, body: &SetExpr, items: &[SourceText]) -> Bound<BoundQuery> {
         match body {
             SetExpr::Select(select) => self.select(select, QueryClauses { items, ..QueryClauses::default() }),
-            SetExpr::Query(query) => self.query(query, items, false),
+            SetExpr::Query(query) => self.query(query, items),
             SetExpr::Values(values) => self.values(values),
             SetExpr::SetOperation { op, set_quantifier, left, right } => {
                 let is_all = match set_quantifier {

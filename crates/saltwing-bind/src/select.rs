@@ -15,6 +15,7 @@ use crate::query_binder::{Bound, QueryBinder, foreign};
 use crate::row_count::RowCount;
 use crate::scope::Scope;
 use crate::select_tree::{Clauses, Distinct, Item, OrderBy, OrderItem, Subqueries};
+use crate::sequence_collector::SequenceCollector;
 use crate::sort_direction::direction;
 use crate::subquery_column::SubqueryBinder;
 use crate::tree::BoundQuery;
@@ -32,6 +33,8 @@ pub(crate) struct QueryClauses<'a> {
     pub(crate) limit: Option<&'a LimitClause>,
     /// Whether its rows are a page: LIMIT .. AFTER.
     pub(crate) is_page: bool,
+    /// Where values of sequences go, which only the items of the outermost SELECT may have.
+    pub(crate) sequences: Option<&'a SequenceCollector<'a>>,
 }
 
 impl QueryBinder<'_> {
@@ -49,12 +52,13 @@ impl QueryBinder<'_> {
         let lowerer = Lowerer { windows: Some(&windows), ..others.lowerer(Some(&collector)) };
         let row_lowerer = Lowerer { clause: Some("WHERE"), ..of_where.lowerer(None) };
         let unnests = UnnestCollector::new(self, &others);
-        let item_lowerer = Lowerer { unnests: Some(&unnests), ..lowerer };
-        let (collected, queries) = (&collector, &others);
+        let item_lowerer = Lowerer { unnests: Some(&unnests), sequences: clauses.sequences, ..lowerer };
+        let (collected, queries, sequences) = (&collector, &others, clauses.sequences);
         let binder =
             SelectBinder { lowerer, row_lowerer, item_lowerer, collector: collected, queries, scope: &scope, clauses };
         let clauses = binder.clauses(select)?;
-        let clauses = Clauses { windows: windows.into_calls(), unnests: unnests.into_columns(), ..clauses };
+        let (windows, unnests) = (windows.into_calls(), unnests.into_columns());
+        let clauses = Clauses { windows, unnests, sequences, ..clauses };
         let subqueries = Subqueries { of_where: of_where.into_subqueries(), others: others.into_subqueries() };
         clauses.bound(self.ids, collector, subqueries, relation)
     }
@@ -94,7 +98,7 @@ pub(crate) struct SelectBinder<'a> {
 }
 
 impl SelectBinder<'_> {
-    fn clauses(&self, select: &ast::Select) -> Bound<Clauses> {
+    fn clauses(&self, select: &ast::Select) -> Bound<Clauses<'static>> {
         let items = self.items(&select.projection)?;
         let of_where = match &select.selection {
             None => Vec::new(),
@@ -164,7 +168,7 @@ impl SelectBinder<'_> {
             };
         }
         if let ast::Expr::Identifier(name) = e {
-            let named = |(_, item): &(usize, &Item)| is_same_name(&item.label, &name.value);
+            let named = |(_, item): &(usize, &Item)| is_same_name(&item.label, &name.value) && !self.takes_value(item);
             // An alias comes before the label that a column gives to its item.
             let has_alias = items.iter().enumerate().filter(named).any(|(_, item)| item.has_alias);
             let mut named = items.iter().enumerate().filter(named).filter(|(_, item)| item.has_alias == has_alias);

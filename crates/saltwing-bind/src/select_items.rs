@@ -42,7 +42,9 @@ impl SelectBinder<'_> {
                 SelectItem::ExprWithAlias { expr, alias } => {
                     let item = self.item(alias.value.clone(), self.item_lowerer.lower(expr)?)?;
                     let item = Item { has_alias: true, ..item };
-                    aliases.push((&alias.value, item.expr.clone()));
+                    if !self.takes_value(&item) {
+                        aliases.push((&alias.value, item.expr.clone()));
+                    }
                     found.push(item);
                 }
                 _ => return foreign("a select item"),
@@ -53,6 +55,11 @@ impl SelectBinder<'_> {
             self.collector.name_item(alias, &expr);
         }
         Ok(found)
+    }
+
+    /// Whether an item is known after all clauses alone: it takes a value of a sequence.
+    pub(crate) fn takes_value(&self, item: &Item) -> bool {
+        self.clauses.sequences.is_some_and(|sequences| sequences.is_in(&item.expr))
     }
 
     /// The items that a wildcard stands for: columns, without those that EXCLUDE, or EXCEPT, names.

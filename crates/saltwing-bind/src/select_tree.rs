@@ -11,6 +11,7 @@ use crate::lower::LowerError;
 use crate::outer_join::without_extra_rows;
 use crate::query_binder::{Bound, foreign};
 use crate::row_count::RowCount;
+use crate::sequence_collector::{SequenceCollector, around_value};
 use crate::tree::{
     BoundQuery, CallColumn, ColumnIds, ComputedColumn, GroupingColumn, GroupingSets, Output, Relation, SortItem,
     SubqueryColumn, UnnestColumn, WindowColumn, each_once,
@@ -59,7 +60,7 @@ pub(crate) enum Distinct {
 
 /// The clauses of a SELECT, over the columns of the table and the calls of aggregate functions.
 #[derive(Default)]
-pub(crate) struct Clauses {
+pub(crate) struct Clauses<'a> {
     pub(crate) items: Vec<Item>,
     pub(crate) conditions: Vec<Condition>,
     pub(crate) keys: Vec<Expr>,
@@ -70,6 +71,8 @@ pub(crate) struct Clauses {
     pub(crate) windows: Vec<WindowColumn>,
     /// The calls of UNNEST in the items.
     pub(crate) unnests: Vec<UnnestColumn>,
+    /// The values of sequences in the items.
+    pub(crate) sequences: Option<&'a SequenceCollector<'a>>,
     pub(crate) distinct: Distinct,
     pub(crate) order: Vec<OrderItem>,
     pub(crate) limit: RowCount,
@@ -83,7 +86,7 @@ pub(crate) struct Subqueries {
     pub(crate) others: Vec<SubqueryColumn>,
 }
 
-impl Clauses {
+impl Clauses<'_> {
     /// The tree of the SELECT.
     pub(crate) fn bound(
         mut self,
@@ -125,6 +128,9 @@ impl Clauses {
             let column = if is_distinct { columns.item(by)? } else { columns.column(by)? };
             sort.push(SortItem { column, order, nulls_first });
         }
+        let has_page = self.is_page || self.limit != RowCount::None || self.offset != RowCount::None;
+        let is_one_row = relation.is_one_row() && sort.is_empty() && !has_page;
+        let output = columns.drawn(self.sequences, output, is_one_row)?;
         let outputs = output.iter().map(|output| &output.column);
         relation = match self.distinct {
             Distinct::No => relation.projected(columns.items.into_iter().chain(columns.others)),
@@ -145,8 +151,8 @@ impl Clauses {
         if !sort.is_empty() {
             relation = Relation::Sort { input: Box::new(relation), items: sort };
         }
-        let (limit, offset, is_page) = (self.limit, self.offset, self.is_page);
-        if is_page || limit != RowCount::None || offset != RowCount::None {
+        if has_page {
+            let (limit, offset, is_page) = (self.limit, self.offset, self.is_page);
             relation = Relation::Limit { input: Box::new(relation), limit, offset, is_page };
         }
         Ok(BoundQuery { relation, output })
@@ -176,11 +182,13 @@ impl Clauses {
         let group_ids: HashSet<usize> = of_groups.iter().map(|subquery| subquery.column.index).collect();
         let mut window_ids = self.window_ids();
         window_ids.extend(self.unnests.iter().map(|unnest| unnest.column.index));
+        let sequences = self.sequences;
         let passes = |column: &ColumnRef| {
             collector.is_call(column)
                 || collector.is_outer_column(column)
                 || group_ids.contains(&column.index)
                 || window_ids.contains(&column.index)
+                || sequences.is_some_and(|sequences| sequences.is_value(column))
         };
         let over_groups = |expr: &mut Expr| replaced(expr, &keys, &passes).map_err(|column| not_grouped(&column));
         self.items.iter_mut().try_for_each(|item| over_groups(&mut item.expr))?;
@@ -280,15 +288,18 @@ struct Columns<'a> {
 impl Columns<'_> {
     /// The column of an item, or of an expression that is computed for it.
     fn column(&mut self, by: OrderBy) -> Bound<ColumnRef> {
-        let expr = match by {
-            OrderBy::Item(_) => return self.item(by),
-            OrderBy::Expr(expr) => expr,
-        };
-        let mut known = self.items.iter().chain(&self.others).filter(|_| !expr.is_volatile());
-        if let Some(known) = known.find(|known| known.expr == expr) {
-            return Ok(known.column.clone());
+        match by {
+            OrderBy::Item(_) => self.item(by),
+            OrderBy::Expr(expr) => Ok(self.of_expr(expr)),
         }
-        Ok(self.computed(expr))
+    }
+
+    fn of_expr(&mut self, expr: Expr) -> ColumnRef {
+        let mut known = self.items.iter().chain(&self.others).filter(|_| !expr.is_volatile());
+        match known.find(|known| known.expr == expr) {
+            Some(known) => known.column.clone(),
+            None => self.computed(expr),
+        }
     }
 
     fn computed(&mut self, expr: Expr) -> ColumnRef {
@@ -296,6 +307,40 @@ impl Columns<'_> {
         let column = computed.column.clone();
         self.others.push(computed);
         column
+    }
+
+    /// Takes the items with values of sequences out of the columns, but for the parts of them that the query computes; the output of the
+    /// query without them. It has a column at least, so that batches know how many rows they have, unless the query is nothing but one row.
+    fn drawn(
+        &mut self,
+        sequences: Option<&SequenceCollector<'_>>,
+        output: Vec<Output>,
+        is_one_row: bool,
+    ) -> Bound<Vec<Output>> {
+        let Some(sequences) = sequences.filter(|sequences| sequences.calls() > 0) else { return Ok(output) };
+        let items = std::mem::take(&mut self.items).into_iter();
+        let (mut drawn, items): (Vec<_>, Vec<_>) = items.partition(|item| sequences.is_in(&item.expr));
+        self.items = items;
+        let is_drawn = |column: &ColumnRef| drawn.iter().any(|item| item.column.index == column.index);
+        let mut given: Vec<ColumnRef> =
+            output.iter().map(|output| output.column.clone()).filter(|column| !is_drawn(column)).collect();
+        for item in &mut drawn {
+            sequences.for_each_other_part(&mut item.expr, &mut |part| {
+                let column = self.of_expr(std::mem::replace(part, Expr::NULL));
+                given.push(column.clone());
+                *part = Expr::Column(column);
+            });
+            if item.expr.is_of_engine() {
+                return Err(around_value("an expression of structs or of arrays of arrays")
+                    .at(item.expr.span())
+                    .into());
+            }
+        }
+        if given.is_empty() && !is_one_row {
+            given.push(self.computed(Expr::boolean(true)));
+        }
+        sequences.put_result(drawn, output);
+        Ok(each_once(given.iter()).iter().map(Output::of).collect())
     }
 
     /// The column of an item, or of an expression that is computed over items: there is nothing else after DISTINCT.

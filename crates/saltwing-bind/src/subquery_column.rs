@@ -70,7 +70,7 @@ impl<'a> SubqueryBinder<'a> {
             parts.values.iter().map(|value| lowerer.lower(value)).collect::<std::result::Result<Vec<_>, _>>()?;
         let (first_own, mut negated) = (self.binder.ids.next(), parts.negated);
         let outer = OuterScope { scope: self.scope, around: self.binder.outer };
-        let mut query = QueryBinder { outer: Some(&outer), ..*self.binder }.query(parts.query, &[], false)?;
+        let mut query = QueryBinder { outer: Some(&outer), ..*self.binder }.query(parts.query, &[])?;
         if let Some(value) = self.before_statement(e, &parts, &query, first_own)? {
             self.found.borrow_mut().push(Found { syntax: e.clone(), value: value.clone(), column: None });
             return Ok(value);

@@ -15,7 +15,7 @@ use saltwing_types::{Expr, Span, SqlType, TableName, Value, ViewDef, typing};
 
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::row_count::RowCount;
-use crate::tree::{AsOf, BoundQuery, ColumnIds, Output, Relation, time_of};
+use crate::tree::{AsOf, BoundQuery, ColumnIds, Output, Relation, SequenceDraw, time_of};
 
 /// The query of a statement, and the subqueries that run before it.
 #[derive(Clone, Debug)]
@@ -24,6 +24,8 @@ pub struct RootQuery {
     pub subqueries: Vec<UncorrelatedSubquery>,
     /// The query.
     pub query: BoundQuery,
+    /// The values of sequences that its rows take. Without it the rows of the query are those of the statement.
+    pub draw: Option<SequenceDraw>,
     /// The views that it reads, those that views read among them, each as often as it is named.
     pub views: Vec<Arc<ViewDef>>,
     /// The tables and views that it reads, each as often as it is named.
@@ -63,8 +65,14 @@ impl RootQuery {
         self.query.output.iter().map(origin).collect()
     }
 
+    /// Whether a plan of its query serves all runs, whatever happens between them: no subquery runs before it, its rows take no values of
+    /// sequences, and it reads no rows of a table as they were.
+    pub fn has_one_plan(&self) -> bool {
+        self.subqueries.is_empty() && self.draw.is_none() && !self.reads_past()
+    }
+
     /// Whether it reads rows of a table as they were.
-    pub fn reads_past(&self) -> bool {
+    fn reads_past(&self) -> bool {
         let mut reads_past = false;
         self.for_each(&mut |relation| {
             if let Relation::Scan(scan) = relation {
@@ -103,7 +111,10 @@ impl Display for RootQuery {
             writeln!(f, "subquery {}", number + 1)?;
             subquery.query.to_string().lines().try_for_each(|line| writeln!(f, "  {line}"))?;
         }
-        self.query.fmt(f)
+        match &self.draw {
+            None => self.query.fmt(f),
+            Some(draw) => draw.write(f, &self.query),
+        }
     }
 }
 

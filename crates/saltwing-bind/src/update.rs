@@ -59,7 +59,6 @@ pub fn update(statement: &Update, catalog: &dyn CatalogReader, params: Params<'_
     let select = select_of(&mut assigned.query)?;
     select.from.extend(from.iter().cloned());
     select.selection.clone_from(selection);
-    assigned.query.has_sequences |= statement.has_sequences;
     let AssignedRows { query, changed, moves_rows, open } = assigned;
     Ok(BoundUpdate { table, query, changed, moves_rows, is_joined: !from.is_empty(), open })
 }
@@ -82,8 +81,6 @@ impl AssignedRows {
         let (columns, dynamic) = assigned_columns(table, assignments, &declared(named.dynamic)?)?;
         let def = table.def();
         let (mut query, mut open) = (named.rows(&column_names(table))?, Vec::new());
-        let is_sequence = |it: &Assignment, column: &usize| has_computed_default(&it.value, def.columns.get(*column));
-        query.has_sequences = assignments.iter().zip(&columns).any(|(it, column)| is_sequence(it, column));
         let projection = &mut select_of(&mut query)?.projection;
         for (assignment, &column) in assignments.iter().zip(&columns) {
             let Some(target) = def.columns.get(column) else {
@@ -127,12 +124,6 @@ fn check_value(def: &TableDef, target: &ColumnDef, value: &ast::Expr) -> Result<
         return Err(place(error).help("a subquery gives one value: SET c = (SELECT SUM(x) FROM ..)"));
     }
     Ok(())
-}
-
-/// Whether a value is the DEFAULT of a column that is computed for each row: it may be a value of a sequence.
-pub(crate) fn has_computed_default(value: &ast::Expr, target: Option<&ColumnDef>) -> bool {
-    let default = target.and_then(|target| target.default.as_ref());
-    is_default(value) && default.is_some_and(|default| default.is_of_new_row())
 }
 
 /// A value for a column as an expression of a query; `open` gets the parameters without values that stand alone.

@@ -33,7 +33,7 @@ impl QueryBinder<'_> {
         };
         let binder =
             QueryBinder { ctes: None, outer: None, around: Some(around), view: self.view.or(Some(view)), ..*self };
-        let BoundQuery { mut relation, output } = binder.query(&inner.query, &[], false)?;
+        let BoundQuery { mut relation, output } = binder.query(&inner.query, &[])?;
         if let Some(scan) = relation.only_scan_mut() {
             scan.alias = Some(alias.map_or(&view.name.name, |alias| &alias.name.value).clone());
         }

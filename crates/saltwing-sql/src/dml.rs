@@ -49,10 +49,10 @@ pub(crate) fn upsert(cursor: &mut Cursor<'_>, start: usize, hints: Vec<Hint>) ->
         _ if *cursor.peek(0) == Token::LParen => RowSource::Query(query::parse(cursor)?),
         _ => return Err(cursor.expected_word(&["VALUES", "SELECT"])),
     };
-    let has_sequences = match &source {
-        RowSource::Values(rows) => sequence::in_values(cursor, rows.iter().flat_map(|row| &row.values))?,
-        RowSource::Query(query) => sequence::in_query(cursor, query)?,
-    };
+    match &source {
+        RowSource::Values(rows) => sequence::check_values(cursor, rows.iter().flat_map(|row| &row.values))?,
+        RowSource::Query(query) => sequence::check_query(cursor, query)?,
+    }
     let conflict = match conflict_clause(cursor)? {
         Some(clause) if or.is_some() => {
             return Err(SqlError::syntax(
@@ -65,7 +65,7 @@ pub(crate) fn upsert(cursor: &mut Cursor<'_>, start: usize, hints: Vec<Hint>) ->
     let returning = returning(cursor)?;
     let span = cursor.span_from(start);
     let known = Vec::new();
-    Ok(Upsert { table, columns, dynamic, known, overriding, source, conflict, has_sequences, returning, hints, span })
+    Ok(Upsert { table, columns, dynamic, known, overriding, source, conflict, returning, hints, span })
 }
 
 /// `OR IGNORE`, `OR REPLACE` behind INSERT.
@@ -275,7 +275,7 @@ pub(crate) fn update(cursor: &mut Cursor<'_>, start: usize, hints: Vec<Hint>) ->
     cursor.expect(&["SET"])?;
     query::check_words(cursor, cursor.token_count())?;
     let assignments = cursor.list(assignment)?;
-    let has_sequences = sequence::in_values(cursor, assignments.iter().map(|assignment| &assignment.value))?;
+    sequence::check_values(cursor, assignments.iter().map(|assignment| &assignment.value))?;
     let from = further_tables(cursor, "FROM")?;
     let selection = selection(cursor)?;
     if cursor.at(&["ORDER"]) || cursor.at(&["LIMIT"]) {
@@ -284,7 +284,7 @@ pub(crate) fn update(cursor: &mut Cursor<'_>, start: usize, hints: Vec<Hint>) ->
     }
     let returning = returning(cursor)?;
     let span = cursor.span_from(start);
-    Ok(Update { table, dynamic, alias, assignments, has_sequences, from, selection, returning, hints, span })
+    Ok(Update { table, dynamic, alias, assignments, from, selection, returning, hints, span })
 }
 
 /// `word table, ..`: tables beside the one that is written; none without the word.

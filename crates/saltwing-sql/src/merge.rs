@@ -53,12 +53,12 @@ fn clause(cursor: &mut Cursor<'_>) -> Result<MergeClause, SqlError> {
         return Err(sequence::misplaced(span));
     }
     let action = action(cursor, rows)?;
-    let has_sequences = match &action {
-        MergeAction::Update(assignments) => sequence::in_values(cursor, assignments.iter().map(|it| &it.value))?,
-        MergeAction::Insert { values, .. } => sequence::in_values(cursor, values.iter())?,
-        MergeAction::Delete | MergeAction::Nothing => false,
-    };
-    Ok(MergeClause { rows, condition, action, has_sequences, span: cursor.span_from(start) })
+    match &action {
+        MergeAction::Update(assignments) => sequence::check_values(cursor, assignments.iter().map(|it| &it.value))?,
+        MergeAction::Insert { values, .. } => sequence::check_values(cursor, values.iter())?,
+        MergeAction::Delete | MergeAction::Nothing => {}
+    }
+    Ok(MergeClause { rows, condition, action, span: cursor.span_from(start) })
 }
 
 /// A column of the INSERT. Dynamic ones are declared for all clauses at once.

@@ -29,8 +29,8 @@ pub(crate) fn in_brackets(cursor: &mut Cursor<'_>, hints: Vec<Hint>) -> Result<Q
     let query = parse(cursor)?;
     let span = cursor.span_from(start);
     cursor.expect_symbol(&Token::RParen)?;
-    let has_sequences = sequence::in_query(cursor, &query)?;
-    Ok(QueryStatement { query, hints, items, has_sequences, after: None, span })
+    sequence::check_query(cursor, &query)?;
+    Ok(QueryStatement { query, hints, items, after: None, span })
 }
 
 /// Reads a query to the end of the statement.
@@ -39,9 +39,9 @@ pub(crate) fn statement(cursor: &mut Cursor<'_>, hints: Vec<Hint>) -> Result<Que
     check_words(cursor, cursor.token_count())?;
     let items = select_items(cursor);
     let query = parse(cursor)?;
-    let has_sequences = sequence::in_query(cursor, &query)?;
+    sequence::check_query(cursor, &query)?;
     let span = cursor.span_from(start);
-    Ok(QueryStatement { query, hints, items, has_sequences, after: None, span })
+    Ok(QueryStatement { query, hints, items, after: None, span })
 }
 
 /// Reads a query that is a statement by itself: its result may be one page.

@@ -147,32 +147,21 @@ pub(crate) fn misplaced(span: Span) -> SqlError {
     )
 }
 
-/// Whether values of sequences were read in these expressions.
-///
 /// # Errors
-/// One stands in a subquery.
-pub(crate) fn in_values<'e>(cursor: &Cursor<'_>, exprs: impl Iterator<Item = &'e Expr>) -> Result<bool, SqlError> {
-    if cursor.take_sequence().is_none() {
-        return Ok(false);
-    }
-    for expr in exprs {
-        refuse(Calls::in_tree(expr, 1))?;
-    }
-    Ok(true)
-}
-
-/// Whether values of sequences were read in a query.
-///
-/// # Errors
-/// One stands anywhere but in the list of the outermost SELECT, or a clause refers to one.
-pub(crate) fn in_query(cursor: &Cursor<'_>, query: &Query) -> Result<bool, SqlError> {
+/// A value of a sequence that was read stands in a subquery of these expressions.
+pub(crate) fn check_values<'e>(cursor: &Cursor<'_>, mut exprs: impl Iterator<Item = &'e Expr>) -> Result<(), SqlError> {
     match cursor.take_sequence() {
-        None => Ok(false),
-        Some(_) => check_query(query).map(|()| true),
+        None => Ok(()),
+        Some(_) => exprs.try_for_each(|expr| refuse(Calls::in_tree(expr, 1))),
     }
 }
 
-fn check_query(query: &Query) -> Result<(), SqlError> {
+/// # Errors
+/// A value of a sequence that was read stands anywhere but in the list of the outermost SELECT of a query, or a clause refers to one.
+pub(crate) fn check_query(cursor: &Cursor<'_>, query: &Query) -> Result<(), SqlError> {
+    if cursor.take_sequence().is_none() {
+        return Ok(());
+    }
     let mut rest = query.clone();
     let items = match rest.body.as_mut() {
         SetExpr::Select(select) if select.distinct.is_none() => std::mem::take(&mut select.projection),

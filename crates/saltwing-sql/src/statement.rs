@@ -662,8 +662,6 @@ pub struct Upsert {
     pub conflict: Option<ConflictClause>,
     /// `RETURNING`.
     pub returning: Option<Returning>,
-    /// Whether the rows may take [values of sequences](crate::sequence_call).
-    pub has_sequences: bool,
     /// `/*+ .. */` behind the first word, and in the query.
     pub hints: Vec<Hint>,
     /// The whole statement.
@@ -674,8 +672,7 @@ impl Upsert {
     /// `query`, whose rows it writes, as a statement of its own, with its hints.
     pub fn source_query(&self, query: &Query) -> QueryStatement {
         let (query, hints, items) = (Box::new(query.clone()), self.hints.clone(), Vec::new());
-        let has_sequences = self.has_sequences;
-        QueryStatement { query, hints, items, has_sequences, after: None, span: self.span }
+        QueryStatement { query, hints, items, after: None, span: self.span }
     }
 }
 
@@ -784,8 +781,6 @@ pub struct Update {
     pub assignments: Vec<Assignment>,
     /// `FROM`: further tables of the expressions.
     pub from: Vec<TableWithJoins>,
-    /// Whether the expressions may take [values of sequences](crate::sequence_call).
-    pub has_sequences: bool,
     /// `WHERE`.
     pub selection: Option<Expr>,
     /// `RETURNING`.
@@ -828,8 +823,6 @@ pub struct MergeClause {
     pub condition: Option<Expr>,
     /// What becomes of them.
     pub action: MergeAction,
-    /// Whether the values of the action may take [values of sequences](crate::sequence_call).
-    pub has_sequences: bool,
     /// The clause.
     pub span: Span,
 }
@@ -895,8 +888,6 @@ pub struct QueryStatement {
     /// The items of the SELECT that gives the result its labels, as written;
     /// empty for VALUES and TABLE.
     pub items: Vec<SourceText>,
-    /// Whether the list of the outermost SELECT may take [values of sequences](crate::sequence_call). They stand nowhere else.
-    pub has_sequences: bool,
     /// `AFTER token`: the result is one page. Only a query that is a statement by itself has it.
     pub after: Option<After>,
     /// The whole statement.

@@ -93,8 +93,7 @@ fn kind(
     let _span = tracing::debug_span!(target: "saltwing::plan", "plan").entered();
     let params = if has_parameters { Params::Later } else { Params::Given(&[]) };
     let bound = match query(statement, catalog, engine, params) {
-        // These have other values each time.
-        Ok(root) if !root.subqueries.is_empty() || root.reads_past() => return PlanKind::None,
+        Ok(root) if !root.has_one_plan() => return PlanKind::None,
         Ok(root) => DirectQuery::of(root.query),
         Err(_) => return PlanKind::None,
     };

@@ -51,11 +51,9 @@ pub(crate) fn page_plan<'a>(plan: &'a QueryPlan, after: &After) -> Result<&'a Ar
 }
 
 /// Refuses pages of rows that take values of sequences: a page that is asked for again would take others.
-pub(crate) fn check_page(statement: &QueryStatement) -> Result<(), Error> {
-    match &statement.after {
-        Some(after) if statement.has_sequences => Err(no_page("its rows take values of sequences", after)),
-        _ => Ok(()),
-    }
+pub(crate) fn check_no_page(statement: &QueryStatement) -> Result<(), Error> {
+    let refused = |after| Err(no_page("its rows take values of sequences", after));
+    statement.after.as_ref().map_or(Ok(()), refused)
 }
 
 /// The error of a query that gives no pages.

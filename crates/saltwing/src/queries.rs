@@ -39,7 +39,7 @@ fn run_as_known(
     params: &[Value],
     known: &Arc<CachedStatement>,
 ) -> Result<RowsOutcome, Error> {
-    if statement.has_sequences || statement.after.is_some() {
+    if statement.after.is_some() {
         return run_query(session, statement, params);
     }
     let executor = executor(session);
@@ -131,7 +131,7 @@ pub(crate) fn start_kept(
     verb: HintVerb,
 ) -> Result<Option<RowsOutcome>, Error> {
     // Without the relational engine's functions, `now()` is nothing to it.
-    if statement.has_sequences || executor(session) == ExecutorChoice::DataFusion {
+    if executor(session) == ExecutorChoice::DataFusion {
         return Ok(None);
     }
     let kind = match kept.of(catalog.version()) {

@@ -125,12 +125,11 @@ fn not_supported(what: &str, span: Span, help: &str) -> Error {
 }
 
 impl QueryRun<'_> {
-    /// Runs the subqueries that self by themselves, and starts the query around them.
+    /// Runs the subqueries that run by themselves, and starts the query around them.
     pub(crate) fn start_run(&self, context: ScanContext) -> Result<RowsOutcome, Error> {
-        if self.statement.has_sequences {
-            return self.start_sequenced(context);
-        }
-        let (root, reads) = self.with_subqueries(&context, Purpose::Execute)?;
+        let (mut root, reads) = self.with_subqueries(&context, Purpose::Execute)?;
+        // What is wrong with a sequence is told before the guard refuses the query.
+        let sequencing = root.draw.take().map(|draw| self.sequencing(&draw, &root.query)).transpose()?;
         let plan = self.plan_query(&root.query, &context, Purpose::Execute)?;
         let mut rows = self.start_root(&plan, root, context)?;
         if let Some(running) = &mut rows.running {
@@ -138,10 +137,10 @@ impl QueryRun<'_> {
             running.notices.extend(reads.notices);
             running.notices.extend(self.files.iter().flat_map(|notices| notices.iter().cloned()));
         }
-        Ok(rows)
+        Ok(sequencing.into_iter().fold(rows, |rows, sequencing| sequencing.over(rows)))
     }
 
-    /// The query, bound, and the subqueries that self before it.
+    /// The query, bound, and the subqueries that run before it.
     ///
     /// # Errors
     /// Errors of the query.
@@ -153,7 +152,7 @@ impl QueryRun<'_> {
     /// The query as the direct path runs it; `None` when it is not for it.
     ///
     /// # Errors
-    /// 0A000 if only the direct path is requested and it cannot self the query.
+    /// 0A000 if only the direct path is requested and it cannot run the query.
     pub(crate) fn plan_direct(&self, bound: &BoundQuery) -> Result<Option<SelectPlan>, Error> {
         let choice = self.executor;
         if choice == ExecutorChoice::DataFusion {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 use futures_util::{FutureExt, StreamExt};
 use saltwing_access::ScanContext;
-use saltwing_bind::{BoundQuery, ParameterTypes, Params, ResultColumn, check_plan_budget};
+use saltwing_bind::{BoundQuery, ParameterTypes, Params, ResultColumn, RootQuery, check_plan_budget};
 use saltwing_datafusion::{
     Binding, Mode, Planned, QueryRequest, RecursionLimits, RelationalError, RelationalErrorKind, Template,
 };
@@ -186,8 +186,7 @@ impl QueryRun<'_> {
         if self.files.is_some() {
             return None;
         }
-        // A subquery that runs first has a different value each time, and so has the time at which a table is read.
-        let root = self.bound().ok().filter(|root| root.subqueries.is_empty() && !root.reads_past())?;
+        let root = self.bound().ok().filter(RootQuery::has_one_plan)?;
         let mode = PlanMode { mode: Mode::Keep, samples: values };
         self.plan_in(root.query, context, mode).ok()?.into_template()
     }
@@ -221,7 +220,7 @@ impl QueryRun<'_> {
         Ok(RelationalPlan(Arc::new(planned)))
     }
 
-    /// Runs a query whose groups the direct path has no memory for; `None` if this engine does not self it.
+    /// Runs a query whose groups the direct path has no memory for; `None` if this engine does not run it.
     pub(crate) fn read_again(&self, query: BoundQuery, context: ScanContext) -> Result<Option<Reading>, Error> {
         let Ok(RelationalPlan(planned)) = self.plan_relational(query, context.clone(), Purpose::Execute) else {
             context.check()?;

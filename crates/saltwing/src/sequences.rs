@@ -1,14 +1,13 @@
 //! Sequences: their definitions, and the values that statements take from them.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, Int64Array, RecordBatch};
 use arrow::datatypes::{Field, Schema};
-use saltwing_access::{ScanContext, TableError};
+use saltwing_access::TableError;
 use saltwing_bind::{
-    OutputColumn, Params, ResultColumn, SequenceAction, SequenceUse, SequenceUses, SequencedQuery, expr_of,
-    sequenced_query,
+    BoundQuery, ColumnOrigin, OutputColumn, Params, ResultColumn, SequenceAction, SequenceDraw, SequenceUse,
+    SequenceUses, expr_of,
 };
 use saltwing_catalog::Catalog;
 use saltwing_exec::select::result_schema;
@@ -17,8 +16,8 @@ use saltwing_types::sequence::stepped;
 use saltwing_types::{ErrorCode, Expr, SequenceDef, SequencePosition, Span, Value};
 
 use crate::Error;
-use crate::outcome::{BatchMap, BatchSource, MappedRows, RowsOutcome, Running};
-use crate::page::check_page;
+use crate::outcome::{BatchMap, BatchSource, MappedRows, RowsOutcome};
+use crate::page::check_no_page;
 use crate::query_run::QueryRun;
 use crate::session::{CurrentValues, Session};
 
@@ -93,40 +92,88 @@ impl SequenceValues {
     }
 }
 
-/// Puts values of sequences into the rows of a query.
-struct Sequencing {
+/// Makes the result of the rows of a query and the values that they take.
+pub(crate) struct Sequencing {
     values: SequenceValues,
-    outputs: Vec<SequencedOutput>,
+    outputs: Vec<OutputColumn>,
 }
 
 /// A column of the result.
 enum SequencedOutput {
-    /// One of the query's, by index.
-    Column(usize),
+    /// One of the query's, by index, with its label.
+    Column(usize, String),
     Computed(Box<Evaluator>, Field),
 }
 
 impl Sequencing {
-    fn batch(&self, batch: &RecordBatch) -> Result<RecordBatch, Error> {
-        let rows = batch.num_rows();
-        let values = self.values.of_rows(rows)?;
-        let values = values.into_iter().map(|values| Some(Arc::new(Int64Array::from(values)) as ArrayRef));
-        let columns: Vec<Option<ArrayRef>> = batch.columns().iter().cloned().map(Some).chain(values).collect();
-        let (mut fields, mut arrays) = (Vec::new(), Vec::new());
-        for output in &self.outputs {
-            match output {
-                SequencedOutput::Column(index) => {
-                    fields.push(batch.schema_ref().field(*index).clone());
-                    arrays.push(batch.column(*index).clone());
-                }
-                SequencedOutput::Computed(evaluator, field) => {
-                    fields.push(field.clone());
-                    arrays.push(evaluator.evaluate(&columns, rows)?);
-                }
+    /// The columns of the result, of which those that the query gives are `given`.
+    pub(crate) fn columns(&self, given: &[ResultColumn]) -> Arc<[ResultColumn]> {
+        let column = |OutputColumn { label, expr, ty }: &OutputColumn| {
+            let (ty, nullable) = match given_index(expr, given).and_then(|index| given.get(index)) {
+                Some(given) => (given.ty, given.nullable),
+                None => (*ty, expr.is_nullable()),
+            };
+            ResultColumn { label: label.clone(), ty, nullable }
+        };
+        self.outputs.iter().map(column).collect()
+    }
+
+    /// The origins of these columns, of which those that the query gives have these.
+    pub(crate) fn origins(&self, given: &[Option<ColumnOrigin>]) -> Vec<Option<ColumnOrigin>> {
+        let origin = |it: &OutputColumn| match &it.expr {
+            Expr::Column(column) => given.get(column.index).cloned().flatten(),
+            _ => None,
+        };
+        self.outputs.iter().map(origin).collect()
+    }
+
+    /// The result of these rows of the query.
+    pub(crate) fn over(self, rows: RowsOutcome) -> RowsOutcome {
+        let columns = self.columns(&rows.columns);
+        let fields = result_schema(&columns);
+        let output = |(it, field): (OutputColumn, &Arc<Field>)| match given_index(&it.expr, &rows.columns) {
+            Some(index) => SequencedOutput::Column(index, it.label),
+            None => SequencedOutput::Computed(Box::new(Evaluator::new(it.expr)), Field::clone(field)),
+        };
+        let outputs: Vec<SequencedOutput> = self.outputs.into_iter().zip(fields.fields()).map(output).collect();
+        let map: BatchMap = Box::new(move |batch| with_values(batch, &self.values, &outputs));
+        let source = MappedRows { rows: rows.source, columns: rows.columns, map };
+        RowsOutcome { columns, source: BatchSource::Mapped(Box::new(source)), ..rows }
+    }
+}
+
+/// The index of the column of the query that an output is; `None` if it is made of values.
+fn given_index(expr: &Expr, given: &[ResultColumn]) -> Option<usize> {
+    match expr {
+        Expr::Column(column) if column.index < given.len() => Some(column.index),
+        _ => None,
+    }
+}
+
+/// The result of one batch of a query's rows, which take their values now.
+fn with_values(
+    batch: &RecordBatch,
+    values: &SequenceValues,
+    outputs: &[SequencedOutput],
+) -> Result<RecordBatch, Error> {
+    let rows = batch.num_rows();
+    let values = values.of_rows(rows)?;
+    let values = values.into_iter().map(|values| Some(Arc::new(Int64Array::from(values)) as ArrayRef));
+    let columns: Vec<Option<ArrayRef>> = batch.columns().iter().cloned().map(Some).chain(values).collect();
+    let (mut fields, mut arrays) = (Vec::new(), Vec::new());
+    for output in outputs {
+        match output {
+            SequencedOutput::Column(index, label) => {
+                fields.push(batch.schema_ref().field(*index).clone().with_name(label));
+                arrays.push(batch.column(*index).clone());
+            }
+            SequencedOutput::Computed(evaluator, field) => {
+                fields.push(field.clone());
+                arrays.push(evaluator.evaluate(&columns, rows)?);
             }
         }
-        Ok(RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays).map_err(TableError::from)?)
     }
+    Ok(RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays).map_err(TableError::from)?)
 }
 
 /// Looks the sequences up as they are now, whatever the transaction sees.
@@ -184,48 +231,16 @@ pub(crate) fn default_that_uses(session: &Session, def: &SequenceDef) -> Result<
     Ok(None)
 }
 
-/// The columns of a result.
-pub(crate) fn result_columns(outputs: &[OutputColumn]) -> Vec<ResultColumn> {
-    let column = |it: &OutputColumn| {
-        let nullable = !matches!(&it.expr, Expr::Column(column) if !column.nullable);
-        ResultColumn { label: it.label.clone(), ty: it.ty, nullable }
-    };
-    outputs.iter().map(column).collect()
-}
-
-/// The row of a query that reads nothing. It runs until its row is taken, since only then it takes its values.
-fn one_row(sequenced: &SequencedQuery, context: ScanContext) -> Result<RowsOutcome, Error> {
-    let columns = sequenced.columns_of_one_row();
-    let zeros = columns.iter().map(|_| Arc::new(Int64Array::from(vec![0])) as ArrayRef).collect();
-    let batch = RecordBatch::try_new(result_schema(&columns), zeros).map_err(TableError::from)?;
-    let running = Running::new(context, Vec::new(), Vec::new());
-    Ok(RowsOutcome { running: Some(Box::new(running)), ..RowsOutcome::ready(columns.into(), batch) })
-}
-
 impl QueryRun<'_> {
-    /// Starts a query whose rows take values of sequences.
-    pub(crate) fn start_sequenced(&self, context: ScanContext) -> Result<RowsOutcome, Error> {
-        check_page(&self.statement)?;
-        let sequenced = sequenced_query(&self.statement)?;
-        let values = sequence_values(self.session, &sequenced.uses, self.params)?;
-        let rows = match sequenced.is_of_one_row() {
-            true => one_row(&sequenced, context)?,
-            false => {
-                let statement = Cow::Owned(sequenced.query.clone());
-                QueryRun { statement, ..self.clone() }.start_run(context)?
-            }
-        };
-        let outputs = sequenced.outputs(&rows.columns, self.params)?;
-        let columns: Arc<[ResultColumn]> = result_columns(&outputs).into();
-        let fields = result_schema(&columns);
-        let output = |(OutputColumn { expr, .. }, field): (OutputColumn, &Arc<Field>)| match expr {
-            Expr::Column(column) if column.index < rows.columns.len() => SequencedOutput::Column(column.index),
-            expr => SequencedOutput::Computed(Box::new(Evaluator::new(expr)), Field::clone(field)),
-        };
-        let outputs = outputs.into_iter().zip(fields.fields()).map(output).collect();
-        let sequencing = Sequencing { values, outputs };
-        let map: BatchMap = Box::new(move |batch| sequencing.batch(batch));
-        let source = MappedRows { rows: rows.source, columns: rows.columns, map };
-        Ok(RowsOutcome { columns, source: BatchSource::Mapped(Box::new(source)), ..rows })
+    /// Makes the values ready that the rows of its query take.
+    ///
+    /// # Errors
+    /// A sequence that is not there, or that the session may not take values of; a page, as one that is asked for again would take others.
+    pub(crate) fn sequencing(&self, draw: &SequenceDraw, query: &BoundQuery) -> Result<Sequencing, Error> {
+        check_no_page(&self.statement)?;
+        Ok(Sequencing {
+            values: sequence_values(self.session, &draw.uses, self.params)?,
+            outputs: draw.outputs(query)?,
+        })
     }
 }

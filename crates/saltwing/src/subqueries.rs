@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use arrow::array::RecordBatch;
-use saltwing_access::{Counters, ScanContext};
+use arrow::array::{RecordBatch, RecordBatchOptions};
+use arrow::datatypes::Schema;
+use saltwing_access::{Counters, ScanContext, TableError};
 use saltwing_bind::{BoundQuery, ParameterTypes, RootQuery, UncorrelatedSubquery};
 use saltwing_exec::SelectPlan;
 use saltwing_expr::value_at;
@@ -12,7 +13,7 @@ use saltwing_types::{ErrorCode, SqlType, Value};
 
 use crate::Error;
 use crate::explained::Explained;
-use crate::outcome::RowsOutcome;
+use crate::outcome::{RowsOutcome, Running};
 use crate::query_run::{Purpose, QueryRun, start_direct};
 use crate::relational::{RelationalPlan, start_relational};
 use crate::settings::ExecutorChoice;
@@ -33,10 +34,21 @@ pub(crate) struct SubqueryReads {
 pub(crate) enum QueryPlan {
     Direct(Arc<SelectPlan>),
     Relational(RelationalPlan),
+    /// One row [without columns](BoundQuery::is_one_row).
+    OneRow,
 }
 
 fn first_value(batch: &RecordBatch, ty: SqlType) -> Result<Option<Value>, Error> {
     batch.columns().first().map(|column| Ok(value_at(column.as_ref(), 0, ty)?)).transpose()
+}
+
+/// The row of a query that reads nothing. It runs until the row is taken, since only then it takes its values.
+fn one_row(context: ScanContext) -> Result<RowsOutcome, Error> {
+    let options = RecordBatchOptions::new().with_row_count(Some(1));
+    let batch = RecordBatch::try_new_with_options(Arc::new(Schema::empty()), Vec::new(), &options);
+    let running = Running::new(context, Vec::new(), Vec::new());
+    let rows = RowsOutcome::ready(Arc::new([]), batch.map_err(TableError::from)?);
+    Ok(RowsOutcome { running: Some(Box::new(running)), ..rows })
 }
 
 fn several_rows() -> Error {
@@ -50,22 +62,16 @@ impl QueryPlan {
             Self::Direct(plan) => {
                 let counters = ran.then(|| context.counters.clone());
                 let reports = vec![AccessReport { access: plan.access().clone(), counters }];
-                Explained {
-                    executor: "direct",
-                    direct: Some(plan),
-                    reports,
-                    plan: None,
-                    effects: Vec::new(),
-                    subqueries: Vec::new(),
-                }
+                Explained { direct: Some(plan), ..Explained::direct(reports) }
             }
             Self::Relational(plan) => plan.explained(ran),
+            Self::OneRow => Explained::direct(Vec::new()),
         }
     }
 }
 
 impl QueryRun<'_> {
-    /// The query of a self, bound, with the values of the subqueries that self before it, which it has no more. They have self if it is to be
+    /// The query of a run, bound, with the values of the subqueries that run before it, which it has no more. They have run if it is to be
     /// executed.
     ///
     /// # Errors
@@ -75,7 +81,7 @@ impl QueryRun<'_> {
         context: &ScanContext,
         purpose: Purpose,
     ) -> Result<(RootQuery, SubqueryReads), Error> {
-        let RootQuery { subqueries, mut query, views, reads: read } = self.bound()?;
+        let RootQuery { subqueries, mut query, draw, views, reads: read } = self.bound()?;
         let mut reads = SubqueryReads::default();
         let mut refused: Option<Error> = None;
         let (mut waiting, mut number) = (subqueries.into_iter(), 0);
@@ -107,7 +113,7 @@ impl QueryRun<'_> {
             reads.explained.push((subquery.text, plan.explained(&context, purpose == Purpose::Execute)));
         }
         match refused {
-            None => Ok((RootQuery { subqueries: Vec::new(), query, views, reads: read }, reads)),
+            None => Ok((RootQuery { subqueries: Vec::new(), query, draw, views, reads: read }, reads)),
             Some(refused) => match self.plan_query(&query, context, Purpose::Judge) {
                 Err(error) if error.code() == ErrorCode::FullScanRefused => Err(error.and_refused(refused)),
                 _ => Err(refused),
@@ -124,6 +130,9 @@ impl QueryRun<'_> {
     ) -> Result<QueryPlan, Error> {
         let _span = tracing::debug_span!(target: "saltwing::plan", "plan").entered();
         let _statement = context.enter();
+        if query.is_one_row() {
+            return Ok(QueryPlan::OneRow);
+        }
         let Some(direct) = self.plan_direct(query)? else {
             return self.plan_relational(query.clone(), context.clone(), purpose).map(QueryPlan::Relational);
         };
@@ -155,6 +164,7 @@ impl QueryRun<'_> {
                 Ok(if may_begin_again { rows.or_again(self.again(query, context)) } else { rows })
             }
             QueryPlan::Relational(plan) => start_relational(self.session, plan, context),
+            QueryPlan::OneRow => one_row(context),
         }
     }
 

@@ -18,6 +18,7 @@
 //! appear below the tree alone, where an executor lays out its rows.
 
 mod as_of;
+mod draw;
 mod keys;
 mod relation;
 mod rows;
@@ -41,6 +42,7 @@ use crate::window_call::WindowCall;
 
 pub use self::as_of::AsOf;
 pub(crate) use self::as_of::{no_time, time_of};
+pub use self::draw::SequenceDraw;
 pub use self::rows::Rows;
 
 /// A query, bound.
@@ -592,6 +594,11 @@ impl BoundQuery {
             nullable: column.nullable,
         };
         self.output.iter().map(column).collect()
+    }
+
+    /// Whether it is one row without columns, so that nothing is read or computed: its only row [takes values](SequenceDraw) of sequences.
+    pub fn is_one_row(&self) -> bool {
+        self.output.is_empty() && self.relation.is_one_row()
     }
 
     /// The columns that it names and does not give, each once; the ids of its own are not below `first_own`.

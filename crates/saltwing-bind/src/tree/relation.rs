@@ -13,6 +13,11 @@ impl Relation {
         Self::Values { rows: vec![Vec::new()], columns: Vec::new() }
     }
 
+    /// Whether it is that.
+    pub(crate) fn is_one_row(&self) -> bool {
+        matches!(self, Self::Values { rows, columns } if rows.len() == 1 && columns.is_empty())
+    }
+
     /// The relations that it reads, those of its subqueries last; none of a scan.
     pub fn inputs(&self) -> Vec<&Relation> {
         match self {

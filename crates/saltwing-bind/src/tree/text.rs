@@ -4,15 +4,17 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};
 
 use saltwing_plan::Condition;
+use saltwing_sql::{SequenceCall, SequenceVerb};
 use saltwing_types::{ColumnRef, Expr, SortOrder, Value, text, typing};
 
 use super::{
     BoundQuery, CallColumn, ComputedColumn, ExternalSource, GroupCall, GroupingColumn, GroupingSets, JoinKind, Output,
-    Relation, Scan, SetOperator, SortItem, SubqueryColumn, SubqueryKind, UnnestColumn, WindowColumn,
+    Relation, Scan, SequenceDraw, SetOperator, SortItem, SubqueryColumn, SubqueryKind, UnnestColumn, WindowColumn,
 };
 use crate::aggregate::{AggregateCall, AggregateFunction};
 use crate::engine::EngineAggregate;
 use crate::row_count::RowCount;
+use crate::sequence_uses::SequenceUse;
 use crate::window_call::{Frame, FrameBound, FrameUnits, SortKey, WindowCall, WindowFunction};
 
 impl Display for BoundQuery {
@@ -24,7 +26,42 @@ impl Display for BoundQuery {
         self.relation.for_each(&mut |relation| relation.for_each_column(&mut note));
         self.output.iter().for_each(|output| note(&output.column));
         self.relation.write(f, 0, &used)?;
-        write!(f, "output {}", List(&self.output))
+        match self.output.as_slice() {
+            [] => f.write_str("output of no columns"),
+            output => write!(f, "output {}", List(output)),
+        }
+    }
+}
+
+impl SequenceDraw {
+    /// Writes the result that is made of the rows of a query and the values that they take.
+    pub(crate) fn write(&self, f: &mut Formatter<'_>, query: &BoundQuery) -> fmt::Result {
+        let uses: Vec<&SequenceUse> = self.uses.iter().collect();
+        writeln!(f, "draw [{}]", List(&uses))?;
+        query.to_string().lines().try_for_each(|line| writeln!(f, "  {line}"))?;
+        let output = |Output { label, column }: &Output| match self.columns.iter().find(|it| it.column == *column) {
+            Some(computed) => format!("{} AS {label}", WithIds(&computed.expr)),
+            None => Output { label: label.clone(), column: column.clone() }.to_string(),
+        };
+        let output: Vec<String> = self.output.iter().map(output).collect();
+        write!(f, "output {}", List(&output))
+    }
+}
+
+impl Display for SequenceUse {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let call = |call: &SequenceCall| {
+            let verb = match (call.verb, call.is_taken) {
+                (SequenceVerb::Next, _) => "next",
+                (SequenceVerb::Current, _) => "current",
+                (SequenceVerb::Set, true) => "set",
+                (SequenceVerb::Set, false) => "set next",
+            };
+            call.number.as_ref().map_or_else(|| verb.to_owned(), |number| format!("{verb} {number}"))
+        };
+        let mut calls: Vec<String> = self.calls.iter().map(call).collect();
+        calls.dedup();
+        write!(f, "{} = {}", Named(&self.column), calls.join(" and "))
     }
 }
 

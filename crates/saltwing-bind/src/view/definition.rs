@@ -13,6 +13,7 @@ use super::fixed;
 use super::own_columns::{add_columns, declared_by, table_ref, with_columns, without_columns};
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::output::ResultColumn;
+use crate::sequence_uses::takes_values;
 use crate::target::{resolve, table_path};
 
 /// How many views may stand on one another.
@@ -36,7 +37,7 @@ pub struct BoundView {
 /// # Errors
 /// A `*` whose columns are not known without planning; NATURAL JOIN; values of sequences; [`VIEW_DEPTH_MAX`].
 pub fn create_view(create: &CreateView, catalog: &dyn CatalogReader) -> Result<BoundView> {
-    if create.query.has_sequences {
+    if takes_values(&create.query.query) {
         let error = BindErrorKind::NotSupported("a value of a sequence in a view".into());
         return Err(BindError::from(error).at(Some(create.query.span)));
     }

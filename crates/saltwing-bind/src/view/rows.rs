@@ -27,7 +27,7 @@ pub(super) fn rows_of(inner: &QueryStatement, catalog: &dyn CatalogReader) -> Op
     // A query in its FROM has conditions of its own.
     simple(&inner.query)?;
     let root = query(inner, catalog, &NoEngine, Params::Given(&[])).ok()?;
-    if !root.subqueries.is_empty() || root.reads_past() {
+    if !root.has_one_plan() {
         return None;
     }
     let Rows { relation, conditions, computed } = root.query.relation.into_rows()?;

@@ -82,7 +82,10 @@ fn view(create: &CreateView, catalog: &Definitions) -> Result<ViewDef, BindError
 
 /// The tree of a query, or its error; the query of a view that is created; of a CREATE TABLE nothing.
 fn outcome(sql: &str, catalog: &RefCell<Definitions>) -> String {
-    let parsed = saltwing_sql::parse_one(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
+    let parsed = match saltwing_sql::parse_one(sql) {
+        Ok(parsed) => parsed,
+        Err(error) => return error_text(sql, &error.into()),
+    };
     match parsed.statement {
         Statement::CreateTable(create) => {
             let def = create_table(&create, None).unwrap().def;

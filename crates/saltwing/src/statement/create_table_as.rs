@@ -83,7 +83,6 @@ impl StatementKind for CreateTableAs {
             source: RowSource::Query(query.query.clone()),
             conflict: None,
             returning: None,
-            has_sequences: query.has_sequences,
             hints: query.hints.clone(),
             span: query.span,
         };

@@ -2,17 +2,21 @@
 
 use std::sync::Arc;
 
-use saltwing_bind::{ParameterTypes, Params, QueryRead, ResultColumn, RootQuery, query, sequenced_query};
+use saltwing_access::ScanContext;
+use saltwing_bind::{
+    BoundQuery, ParameterTypes, Params, QueryRead, ResultColumn, RootQuery, SequenceDraw, SequenceUses, query,
+};
 use saltwing_catalog::CatalogReader;
 use saltwing_planner::HintVerb;
+use saltwing_sql::TableRef;
 use saltwing_sql::statement::{After, AfterToken, QueryStatement};
 use saltwing_types::{ErrorCode, SqlType};
 
 use super::description::Description;
 use crate::Error;
-use crate::page::{check_page, page_plan};
-use crate::query_run::{Purpose, query_run};
-use crate::sequences::{result_columns, sequence_values};
+use crate::page::page_plan;
+use crate::query_run::{Purpose, QueryRun, query_run};
+use crate::sequences::Sequencing;
 use crate::session::Session;
 use crate::subqueries::QueryPlan;
 
@@ -46,12 +50,14 @@ pub(crate) struct Describer<'s> {
     pub(crate) types: ParameterTypes,
     /// The tables and views that the queries described so far read.
     pub(super) reads: Vec<QueryRead>,
+    /// The sequences that the parts described so far take values of.
+    pub(super) sequences: Vec<TableRef>,
 }
 
 impl<'s> Describer<'s> {
     pub(super) fn new(session: &'s Session, purpose: Purpose, parameters: usize) -> Self {
-        let (types, reads) = (ParameterTypes::default(), Vec::new());
-        Self { session, purpose, has_parameters: parameters > 0, types, reads }
+        let (types, reads, sequences) = Default::default();
+        Self { session, purpose, has_parameters: parameters > 0, types, reads, sequences }
     }
 }
 
@@ -69,56 +75,65 @@ impl Describer<'_> {
         if let Some(After { token: AfterToken::Parameter(place), .. }) = statement.after {
             self.types.note(place, SqlType::Varchar(None));
         }
-        if statement.has_sequences {
-            check_page(statement)?;
-            return self.described_sequenced(statement, verb);
-        }
         let context = self.session.begin();
         let mut run = query_run(&self.session, statement, Params::Open, &context)?;
         run.guard.verb = verb;
         let (root, reads) = run.with_subqueries(&context, self.purpose)?;
-        let (origins, RootQuery { query: bound, reads: read, .. }) = (root.origins(), root);
+        let (origins, RootQuery { query: bound, draw, reads: read, .. }) = (root.origins(), root);
         self.reads.extend(read);
         self.types.note_query(&bound);
+        let sequencing = draw.map(|draw| self.drawn(&draw, &run, &bound)).transpose()?;
         self.types.note_all(&reads.parameters);
         let _statement = context.enter();
-        let plan = match run.plan_direct(&bound)? {
-            Some(direct) => {
-                if self.purpose == Purpose::Judge {
-                    direct.access().judge()?;
-                }
-                Some(QueryPlan::Direct(Arc::new(direct)))
-            }
-            None => {
-                let planned = run.judge_relational(bound, context.clone(), self.purpose, self.has_parameters)?;
-                planned.map(QueryPlan::Relational)
-            }
-        };
+        let plan = self.judged(&run, bound, context.clone())?;
         let (columns, name) = match &plan {
-            Some(QueryPlan::Direct(plan)) => (Some(plan.columns().clone()), plan.planned().plan.as_str()),
+            Some(QueryPlan::Direct(plan)) => (Some(plan.columns().clone()), Some(plan.planned().plan.as_str())),
             Some(QueryPlan::Relational(plan)) => {
                 self.types.note_all(plan.parameters());
-                (Some(plan.columns()), "relational")
+                (Some(plan.columns()), Some("relational"))
             }
-            None => (None, "relational"),
+            Some(QueryPlan::OneRow) => (Some(Arc::default()), None),
+            None => (None, Some("relational")),
         };
         if let (Some(after), Some(plan)) = (&run.statement.after, &plan) {
             page_plan(plan, after)?;
         }
-        Ok(Description { columns, origins, plan: Some(name), ..Description::default() })
+        let (columns, origins) = match (columns, &sequencing) {
+            (Some(columns), Some(sequencing)) => (Some(sequencing.columns(&columns)), sequencing.origins(&origins)),
+            (columns, _) => (columns, origins),
+        };
+        Ok(Description { columns, origins, plan: name, ..Description::default() })
     }
 
-    fn described_sequenced(&mut self, statement: &QueryStatement, verb: HintVerb) -> Result<Description, Error> {
-        let sequenced = sequenced_query(statement)?;
-        sequence_values(&self.session, &sequenced.uses, Params::Open)?;
-        let described = match sequenced.is_of_one_row() {
-            true => Description { columns: Some(sequenced.columns_of_one_row().into()), ..Description::default() },
-            false => self.described_query(&sequenced.query, verb)?,
-        };
-        let Some(columns) = &described.columns else { return Ok(described) };
-        let outputs = sequenced.outputs(columns, Params::Open)?;
-        outputs.iter().for_each(|output| self.types.note_expr(&output.expr));
-        Ok(Description { columns: Some(result_columns(&outputs).into()), ..described })
+    /// What the rows of a query take from sequences.
+    fn drawn(&mut self, draw: &SequenceDraw, run: &QueryRun<'_>, query: &BoundQuery) -> Result<Sequencing, Error> {
+        draw.columns.iter().for_each(|column| self.types.note_expr(&column.expr));
+        self.draws(&draw.uses);
+        run.sequencing(draw, query)
+    }
+
+    /// Takes note of sequences that the statement takes values of.
+    pub(super) fn draws(&mut self, uses: &SequenceUses) {
+        self.sequences.extend(uses.iter().map(|it| it.name.clone()));
+    }
+
+    /// The plan of a query, which the guard has judged unless it is only explained; `None` if it cannot be planned without values.
+    fn judged(&self, run: &QueryRun<'_>, query: BoundQuery, context: ScanContext) -> Result<Option<QueryPlan>, Error> {
+        if query.is_one_row() {
+            return Ok(Some(QueryPlan::OneRow));
+        }
+        match run.plan_direct(&query)? {
+            Some(direct) => {
+                if self.purpose == Purpose::Judge {
+                    direct.access().judge()?;
+                }
+                Ok(Some(QueryPlan::Direct(Arc::new(direct))))
+            }
+            None => {
+                let planned = run.judge_relational(query, context, self.purpose, self.has_parameters)?;
+                Ok(planned.map(QueryPlan::Relational))
+            }
+        }
     }
 
     /// Notes what a query tells of parameters.

@@ -31,6 +31,7 @@ pub(crate) fn describe_statement(
     description.parameters = describer.types.into_types(parameters);
     for_each_target(statement, &mut |target| description.touch(target));
     describer.reads.into_iter().for_each(|read| description.read(read));
+    describer.sequences.iter().for_each(|name| description.touch(Target::relation(name, Privilege::Upsert)));
     Ok(description)
 }
 

@@ -9,7 +9,7 @@ use saltwing_types::{ErrorCode, Value};
 use super::describer::Describer;
 use super::describing::{describe_statement, described};
 use super::description::Description;
-use super::explaining::{Explaining, without_sequences};
+use super::explaining::Explaining;
 use super::{Effects, HasKind, InTransaction, Run, StatementKind, Target};
 use crate::Error;
 use crate::advise::{self, advice};
@@ -91,9 +91,10 @@ fn explained_rows(run: &Run<'_>, explain: &Explain) -> Result<Vec<TextRow>, Erro
     Ok(lines.into_iter().map(|line| vec![Some(line)]).collect())
 }
 
+/// Runs a query. Its rows take no values of sequences.
 fn analyze_query(session: &Session, statement: &QueryStatement, params: &[Value]) -> Result<Explained, Error> {
     let context = session.begin();
-    let run = without_sequences(query_run(session, statement, Params::Given(params), &context)?)?;
+    let run = query_run(session, statement, Params::Given(params), &context)?;
     let (root, reads) = run.with_subqueries(&context, Purpose::Execute)?;
     let plan = run.plan_query(&root.query, &context, Purpose::Execute)?;
     run.start_root(&plan, root, context.clone())?.read_all()?;

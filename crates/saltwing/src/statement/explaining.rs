@@ -1,8 +1,6 @@
 //! How EXPLAIN looks at a statement.
 
-use std::borrow::Cow;
-
-use saltwing_bind::{Params, sequenced_query};
+use saltwing_bind::Params;
 use saltwing_sql::statement::QueryStatement;
 use saltwing_types::Value;
 
@@ -28,17 +26,9 @@ impl<'a> Explaining<'a> {
     pub(crate) fn query(&self, query: &QueryStatement) -> Result<Explained, Error> {
         let context = self.session.begin();
         let run = query_run(self.session, query, Params::Given(self.params), &context)?;
-        let run = QueryRun { params: self.given(), ..without_sequences(run)? };
+        let run = QueryRun { params: self.given(), ..run };
         let (root, reads) = run.with_subqueries(&context, Purpose::Explain)?;
         let plan = run.plan_query(&root.query, &context, Purpose::Explain)?;
         Ok(Explained { subqueries: reads.explained, ..plan.explained(&context, false) })
-    }
-}
-
-/// The query that gives the rows before they take values of sequences. EXPLAIN ANALYZE of a query takes none.
-pub(super) fn without_sequences(run: QueryRun<'_>) -> Result<QueryRun<'_>, Error> {
-    match run.statement.has_sequences {
-        true => Ok(QueryRun { statement: Cow::Owned(sequenced_query(&run.statement)?.query), ..run }),
-        false => Ok(run),
     }
 }

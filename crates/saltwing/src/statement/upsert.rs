@@ -55,6 +55,7 @@ impl StatementKind for UpsertRows<'_> {
         let bound = upsert(self.statement, self.is_insert(), &*describer.catalog(), Params::Open)?;
         bound.open.iter().for_each(|e| describer.types.note_expr(e));
         for row in &bound.sequenced {
+            describer.draws(&row.uses);
             sequence_values(describer.session(), &row.uses, Params::Open)?;
         }
         match bound.source {

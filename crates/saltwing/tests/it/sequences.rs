@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
-use saltwing::{Database, Error, StoreKind, blocking, params};
+use saltwing::{Database, Error, ResultColumn, SqlType, StoreKind, blocking, params};
 
 use crate::code;
 
@@ -133,6 +133,50 @@ fn prepared_statements_take_values_of_the_sequence_as_it_is() {
     assert_eq!(code(rows(0)), "syntax");
     connection.execute("DROP SEQUENCE s", ()).unwrap();
     assert_eq!(code(rows(1)), "no_such_sequence");
+}
+
+#[test]
+fn a_prepared_query_tells_the_columns_that_are_made_of_values() {
+    let db = Database::memory_builder().open().unwrap();
+    let connection = db.connect().blocking();
+    connection.execute("CREATE SEQUENCE s START WITH 10", ()).unwrap();
+    connection
+        .execute("CREATE TABLE t (id BIGINT NOT NULL PRIMARY KEY, name VARCHAR, n INTEGER NOT NULL)", ())
+        .unwrap();
+    connection.execute("UPSERT INTO t VALUES (1, 'a', 100), (2, NULL, 200)", ()).unwrap();
+    let alone = connection.prepare("SELECT NEXT VALUE FOR s").unwrap();
+    let column = |label: &str, ty, nullable| ResultColumn { label: label.into(), ty, nullable };
+    assert_eq!(alone.description().columns.as_deref(), Some(&[column("NEXT VALUE FOR s", SqlType::BigInt, false)][..]));
+    let sql = "SELECT id, name || NEXT VALUE FOR s AS label, n + NEXT VALUE FOR s, ? - CURRENT VALUE FOR s AS rest, id AS again \
+               FROM t WHERE id >= ? ORDER BY id";
+    let prepared = connection.prepare(sql).unwrap();
+    let text = SqlType::Varchar(None);
+    let columns = [
+        column("id", SqlType::BigInt, false),
+        column("label", text, true),
+        column("n + NEXT VALUE FOR s", SqlType::BigInt, false),
+        column("rest", SqlType::BigInt, true),
+        column("again", SqlType::BigInt, false),
+    ];
+    assert_eq!(prepared.description().parameters, [Some(SqlType::BigInt), Some(SqlType::BigInt)]);
+    assert_eq!(prepared.description().columns.as_deref(), Some(&columns[..]));
+    for first in [10, 12] {
+        let rows = prepared.query(params![1_000, 1]).unwrap().map(|row| {
+            let row = row.unwrap();
+            let numbers = [0, 2, 3, 4].map(|place| row.get::<i64>(place).unwrap());
+            (numbers, row.get::<Option<String>>(1).unwrap())
+        });
+        let wanted =
+            [([1, 100 + first, 1_000 - first, 1], Some(format!("a{first}"))), ([2, 201 + first, 999 - first, 2], None)];
+        assert_eq!(rows.collect::<Vec<_>>(), wanted);
+    }
+    let copy = connection.prepare("UPSERT INTO t SELECT NEXT VALUE FOR s, name, n + ? FROM t WHERE id = 1").unwrap();
+    for more in [1, 2, 3] {
+        copy.execute(params![more]).unwrap();
+    }
+    let rows = connection.query("SELECT id, n FROM t WHERE id > 2", ()).unwrap();
+    let rows: Vec<_> = rows.map(Result::unwrap).map(|row| [0, 1].map(|place| row.get::<i64>(place).unwrap())).collect();
+    assert_eq!(rows, [[14, 101], [15, 102], [16, 103]]);
 }
 
 #[cfg(feature = "datafusion")]

@@ -36,6 +36,8 @@ const STATEMENTS: &[(&str, &str)] = &[
     ("UPSERT INTO t VALUES (1, 'a')", "UPSERT: UPSERT t"),
     ("INSERT INTO t SELECT k, w FROM s.u WHERE k = 1", "INSERT: UPSERT t, SELECT s.u"),
     ("UPSERT INTO own VALUES (1, 'a')", "UPSERT: UPSERT own"),
+    ("SELECT v, NEXT VALUE FOR q FROM t WHERE k = 1", "SELECT: SELECT t, UPSERT q"),
+    ("UPSERT INTO t VALUES (NEXT VALUE FOR q, 'a')", "UPSERT: UPSERT t, UPSERT q"),
     ("UPDATE t SET v = 'b' WHERE k = 1", "UPDATE: UPSERT t"),
     ("UPDATE t SET v = w FROM s.u WHERE t.k = 1 AND u.k = 1", "UPDATE: UPSERT t, SELECT s.u"),
     ("DELETE FROM t WHERE k = 1", "DELETE: DELETE t"),
@@ -135,5 +137,6 @@ fn columns_of_results_tell_where_they_are_from() {
     assert_eq!(origins("SELECT k FROM fewer WHERE k = 1"), ["t.k"]);
     assert_eq!(origins("SELECT k, count(*) FROM t WHERE k = 1 GROUP BY k"), ["t.k", "-"]);
     assert_eq!(origins("SELECT k FROM t WHERE k = 1 UNION SELECT 2"), ["-"]);
+    assert_eq!(origins("SELECT NEXT VALUE FOR q, v FROM t WHERE k = 1"), ["-", "t.v"]);
     assert!(origins("SHOW TABLES").is_empty());
 }
