@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use saltwing::Value;
 use saltwing_access::SystemClock;
-use saltwing_bind::{NoEngine, Params, create_table, query};
+use saltwing_bind::{NoEngine, ParamValues, Params, create_table, query};
 use saltwing_catalog::{Catalog, CatalogReader};
 use saltwing_planner::{DirectQuery, PlannedSelect, SelectTemplate, plan_select};
 use saltwing_sql::statement::QueryStatement;
@@ -65,9 +65,9 @@ pub fn run(bench: &mut Bench) -> Result<()> {
         let text = with_values(&open, &values);
         let parsed = select(&text)?;
         let (template, of_parts) =
-            SelectTemplate::new(bound(&select(&open)?, &*catalog, Params::Open)?).ok_or("no template")?;
+            SelectTemplate::new(bound(&select(&open)?, &*catalog, Params::OPEN)?).ok_or("no template")?;
         // One key or one range of a prepared statement is encoded without a plan.
-        let filled = || first_range(&template.bind(&values).ok_or("no plan")?);
+        let filled = || first_range(&template.bind(ParamValues::untyped(&values)).ok_or("no plan")?);
         let from_template = || -> Result<()> {
             if of_parts.is_none() {
                 return filled();
@@ -115,7 +115,7 @@ fn bound(statement: &QueryStatement, catalog: &dyn CatalogReader, params: Params
 }
 
 fn plan_of(statement: &QueryStatement, catalog: &dyn CatalogReader) -> Result<()> {
-    let planned = plan_select(bound(statement, catalog, Params::Given(&[]))?)?;
+    let planned = plan_select(bound(statement, catalog, Params::NONE)?)?;
     first_range(&planned.ok_or("the rows would have to be sorted")?)
 }
 

@@ -40,7 +40,7 @@ impl QueryBinder<'_> {
             _ => {}
         });
         match self.params {
-            Params::Open | Params::Later if !lowered.is_constant() || is_null(&lowered) => {
+            Params::Open(_) | Params::Later(_) if !lowered.is_constant() || is_null(&lowered) => {
                 Ok((table, Some(AsOf { time: lowered, span })))
             }
             _ if is_of_subquery && !is_open => Ok((table, Some(AsOf { time: lowered, span }))),

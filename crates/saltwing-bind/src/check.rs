@@ -81,7 +81,7 @@ fn condition(expr: &ast::Expr, table: &Arc<Table>) -> Result<Expr> {
 /// An expression that the scalar evaluator does not have; one that reads `_row_key`.
 pub(crate) fn row_expr(expr: &ast::Expr, table: &Arc<Table>, place: &str) -> Result<Expr> {
     let scope = Scope::of(table.clone(), None);
-    let lowerer = Lowerer::new(&scope, Params::Given(&[]));
+    let lowerer = Lowerer::new(&scope, Params::NONE);
     let mut expr = lowerer.lower(expr).map_err(|error| match error.into_error() {
         BindError { kind: BindErrorKind::NotSupported(what), span, .. } => {
             let error = BindError::from(BindErrorKind::NotSupported(format!("{what} in {place}"))).at(span);

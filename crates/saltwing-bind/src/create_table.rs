@@ -440,7 +440,7 @@ pub(crate) fn default_of(spec: &ColumnSpec, table: &TableName) -> Result<Option<
     }
     let Some(default) = &spec.default else { return Ok(None) };
     let scope = Scope::of_default();
-    let lowerer = Lowerer::new(&scope, Params::Given(&[]));
+    let lowerer = Lowerer::new(&scope, Params::NONE);
     let place = |error: BindError| error.at(Some(default.span));
     let expr = match lowerer.lower(&default.expr) {
         // Of the relational engine's language: the text is kept, and computed for each new row.

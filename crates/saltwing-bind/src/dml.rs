@@ -20,8 +20,8 @@ use crate::identity::check_identity;
 use crate::lower::{LowerError, Lowerer, Params};
 use crate::row_rules::RowRules;
 use crate::scope::Scope;
-use crate::sequence_uses::SequenceUses;
 use crate::target::{NamedTable, column_names, resolve, select_of};
+use crate::tree::SequenceUses;
 use crate::written_columns::listed_columns;
 
 /// Rows into a table.
@@ -197,7 +197,7 @@ pub fn upsert(
                 }
                 // With more rows than this, the values are not examined one by one.
                 let given = match (row.first_parameter, params) {
-                    (Some(first), Params::Given(values)) => values.get(first..first + named.len()),
+                    (Some(first), Params::Given(given)) => given.values.get(first..first + named.len()),
                     _ => None,
                 };
                 let mut values = Vec::with_capacity(columns.len());

@@ -75,7 +75,7 @@ pub(crate) fn key_columns(items: Vec<KeyItem<'_>>, def: TableDef, notices: &mut 
 
 fn computed(part: &KeyPart, scope: &Scope, behind: &[KeyColumn]) -> Result<KeyColumn> {
     let ast = unnested(&part.expr);
-    let lowerer = Lowerer::new(scope, Params::Given(&[]));
+    let lowerer = Lowerer::new(scope, Params::NONE);
     let mut expr = lowerer.lower(ast).map_err(|lowered| not_lowered(lowered, part))?;
     let ty = key_type(&expr).map_err(|error| refused(part, error.to_string()).help(allowed()))?;
     let name = tree_text(ast);

@@ -57,7 +57,7 @@ mod select_items;
 mod select_tree;
 mod sequence;
 mod sequence_collector;
-mod sequence_uses;
+mod sequence_values;
 mod similar;
 mod sort_direction;
 mod split_on;
@@ -101,7 +101,7 @@ pub use exact::check_exact;
 pub use file_name::{FileName, file_names};
 pub use hint::{FULL_SCAN, INDEX, NO_INDEX, PHOENIX_HINTS, check_hints};
 pub use identity::{OwnSequence, identity_definition, identity_text};
-pub use lower::{LowerError, Lowerer, Params, comparison_operator, constant};
+pub use lower::{GivenTypes, LowerError, Lowerer, ParamValues, Params, comparison_operator, constant};
 pub use merge::{BoundMerge, MergeStep, merge};
 pub use notice::query_notice;
 pub use output::{OutputColumn, ResultColumn};
@@ -115,13 +115,13 @@ pub use row_rules::RowRules;
 pub use saltwing_sql::statement::OnConflict;
 pub use scope::Scope;
 pub use sequence::{alter_sequence, create_sequence, create_sequence_text};
-pub use sequence_uses::{SequenceAction, SequenceUse, SequenceUses};
+pub use sequence_values::SequenceAction;
 pub use table_option::is_phoenix_option;
 pub use target::{column_path, resolve, table_path, target_columns};
 pub use tree::{
     AsOf, BoundQuery, CallColumn, ComputedColumn, ExternalSource, GroupCall, GroupingColumn, GroupingSets, JoinKind,
-    Output, Relation, Rows, Scan, SequenceDraw, SetInput, SetOperator, SortItem, SubqueryColumn, SubqueryKind,
-    UnnestColumn, WindowColumn, group_columns, value_of,
+    Output, Relation, Rows, Scan, SequenceDraw, SequenceUse, SequenceUses, SetInput, SetOperator, SortItem,
+    SubqueryColumn, SubqueryKind, UnnestColumn, WindowColumn, group_columns, value_of,
 };
 pub use uncorrelated::{ColumnOrigin, QueryRead, RootQuery, UncorrelatedSubquery};
 pub use update::{BoundUpdate, ChangedColumns, update};

@@ -3,6 +3,8 @@
 //! What our expression language lacks is [`LowerError::Unsupported`]: the statement is
 //! then left to the relational engine, or refused where that cannot take it.
 
+use std::ops::Deref;
+
 use std::fmt::Display;
 
 use saltwing_sql::{expr_span, interval_of, parameter_place};
@@ -19,23 +21,72 @@ use crate::sequence_collector::{SequenceCollector, around_value};
 use crate::tree::ColumnIds;
 use crate::window_collector::WindowCollector;
 
-/// The values of a statement's parameters.
+/// The types that a caller has given to parameters, by number from 0; parameters after the end have none.
+pub type GivenTypes<'a> = &'a [Option<SqlType>];
+
+/// The values of a statement's parameters, or their types alone.
 #[derive(Clone, Copy)]
 pub enum Params<'a> {
     /// As given for this execution.
-    Given(&'a [Value]),
+    Given(ParamValues<'a>),
     /// Not given yet: the statement is only judged.
-    Open,
-    /// Given for each run of what is bound now. An item of a SELECT that is a parameter gets its type then.
-    Later,
+    Open(GivenTypes<'a>),
+    /// Given for each run of what is bound now. An item of a SELECT that is a parameter without a type gets it then.
+    Later(GivenTypes<'a>),
+}
+
+/// The values of parameters. They are values of the types that are given for them.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ParamValues<'a> {
+    /// The values, by number from 0.
+    pub values: &'a [Value],
+    /// Their types; one without a type has the natural one of its value.
+    pub types: GivenTypes<'a>,
+}
+
+impl<'a> ParamValues<'a> {
+    /// There are no parameters.
+    pub const NONE: ParamValues<'static> = ParamValues { values: &[], types: &[] };
+
+    /// Values for which no types are given.
+    pub fn untyped(values: &'a [Value]) -> Self {
+        Self { values, types: &[] }
+    }
+
+    /// The value of a parameter as an expression of its type; `None` if it has no value.
+    pub fn literal(self, index: usize) -> Option<Expr> {
+        let value = self.values.get(index)?;
+        let ty = self.types.get(index).copied().flatten();
+        Some(Expr::Literal(value.clone(), ty.unwrap_or_else(|| typing::natural_type(value))))
+    }
+}
+
+impl Deref for ParamValues<'_> {
+    type Target = [Value];
+
+    fn deref(&self) -> &[Value] {
+        self.values
+    }
 }
 
 impl Params<'_> {
+    /// The statement has no parameters.
+    pub const NONE: Params<'static> = Params::Given(ParamValues::NONE);
+    /// The statement is only judged, and nobody has given types.
+    pub const OPEN: Params<'static> = Params::Open(&[]);
+
     /// The values, if they are given.
     pub fn values(self) -> Option<Vec<Value>> {
         match self {
-            Self::Given(values) => Some(values.to_vec()),
-            Self::Open | Self::Later => None,
+            Self::Given(given) => Some(given.to_vec()),
+            Self::Open(_) | Self::Later(_) => None,
+        }
+    }
+
+    /// The types that are given.
+    pub fn types(&self) -> GivenTypes<'_> {
+        match self {
+            Self::Given(ParamValues { types, .. }) | Self::Open(types) | Self::Later(types) => types,
         }
     }
 }
@@ -381,11 +432,10 @@ impl<'a> Lowerer<'a> {
             return Err(BindErrorKind::Syntax(format!("{name} is no parameter")).into());
         };
         match self.params {
-            Params::Open | Params::Later => Ok(Expr::Param(index, None)),
-            Params::Given(values) => match values.get(index) {
-                Some(value) => Ok(Expr::Literal(value.clone(), typing::natural_type(value))),
-                None => Err(BindErrorKind::MissingParameter(index + 1).into()),
-            },
+            Params::Open(types) | Params::Later(types) => Ok(Expr::Param(index, types.get(index).copied().flatten())),
+            Params::Given(given) => {
+                given.literal(index).ok_or_else(|| BindErrorKind::MissingParameter(index + 1).into())
+            }
         }
     }
 

@@ -18,10 +18,10 @@ use crate::query_binder::{BinderState, Bound, CteScope, NamedCte, QueryBinder, S
 use crate::scope::Scope;
 use crate::select::QueryClauses;
 use crate::sequence_collector::SequenceCollector;
-use crate::sequence_uses::SequenceUses;
 use crate::subquery_column::SubqueryBinder;
 use crate::tree::{
-    BoundQuery, ColumnIds, ComputedColumn, Output, Relation, SetInput, SetOperator, SubqueryColumn, each_once,
+    BoundQuery, ColumnIds, ComputedColumn, Output, Relation, SequenceUses, SetInput, SetOperator, SubqueryColumn,
+    each_once,
 };
 use crate::uncorrelated::RootQuery;
 

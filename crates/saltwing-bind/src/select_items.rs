@@ -87,7 +87,7 @@ impl SelectBinder<'_> {
 
     fn item(&self, label: String, expr: Expr) -> Bound<Item> {
         match (expr.sql_type(), self.lowerer.params) {
-            (Some(_), _) | (None, Params::Later) => Ok(Item { label, expr, has_alias: false }),
+            (Some(_), _) | (None, Params::Later(_)) => Ok(Item { label, expr, has_alias: false }),
             // Nothing tells its type before it has a value.
             (None, _) => Ok(Item { label, expr: typing::as_type(expr, SqlType::Null)?, has_alias: false }),
         }

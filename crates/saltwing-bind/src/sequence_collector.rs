@@ -1,13 +1,14 @@
 //! Values of sequences in the items of a statement, as columns.
 
 use std::cell::RefCell;
+use std::ops::ControlFlow;
 
-use saltwing_sql::SequenceCall;
+use saltwing_sql::{SequenceCall, sequence_call};
 use saltwing_types::{ColumnRef, Expr};
+use sqlparser::ast::{self, Visit};
 
 use crate::error::{BindError, BindErrorKind, Result};
-use crate::sequence_uses::SequenceUses;
-use crate::tree::{ColumnIds, ComputedColumn, Output, SequenceDraw};
+use crate::tree::{ColumnIds, ComputedColumn, Output, SequenceDraw, SequenceUses};
 
 /// Collects the values of sequences in expressions, each as a column: all values of one sequence are the same column.
 pub struct SequenceCollector<'a> {
@@ -77,4 +78,13 @@ impl<'a> SequenceCollector<'a> {
 /// The error of what is computed before the rows of the result are known, with a value of a sequence in it.
 pub(crate) fn around_value(what: &str) -> BindError {
     BindErrorKind::NotSupported(format!("{what} around a value of a sequence")).into()
+}
+
+/// Whether a value of a sequence stands in a part of a statement.
+pub(crate) fn takes_values(tree: &impl Visit) -> bool {
+    let look = ast::visit_expressions(tree, |expr| match sequence_call(expr) {
+        Ok(None) => ControlFlow::Continue(()),
+        Ok(Some(_)) | Err(_) => ControlFlow::Break(()),
+    });
+    look.is_break()
 }

@@ -67,7 +67,7 @@ fn point_key(def: &TableDef, codec: &RowKeyCodec, point: &ast::Expr) -> Result<V
 /// The value of a part of a split point.
 fn constant(part: &ast::Expr, column: &KeyColumn) -> Result<Value> {
     let scope = Scope::empty();
-    let lowerer = Lowerer::new(&scope, Params::Given(&[]));
+    let lowerer = Lowerer::new(&scope, Params::NONE);
     let lowered: Expr = lowerer.lower(part).map_err(|error| error.into_error().at(saltwing_sql::expr_span(part)))?;
     eval::eval(&lowered, &[]).map_err(|source| wrong(source, part, column))
 }

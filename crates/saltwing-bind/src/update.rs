@@ -137,7 +137,7 @@ pub(crate) fn assigned_value(
         (true, Some(default), _) => expr_of(&default.text)?,
         (true, None, _) => ast::Expr::value(ast::Value::Null),
         // A parameter without a value has no type of its own: the cast gives it the column's.
-        (false, _, Some(index)) if matches!(params, Params::Open) => {
+        (false, _, Some(index)) if matches!(params, Params::Open(_)) => {
             open.push(Expr::Param(index, Some(target.ty)));
             cast(value.clone(), target.ty)?
         }

@@ -4,7 +4,7 @@
 //! the typing rules build its conditions again, so that they equal those of a text with the values. If they give one
 //! row key or one range of them, it is encoded directly, and nothing is planned: see `KeyTemplate`.
 
-use saltwing_bind::RowCount;
+use saltwing_bind::{ParamValues, RowCount};
 use saltwing_plan::Condition;
 use saltwing_types::{Expr, Value, ValueError, typing};
 
@@ -41,7 +41,7 @@ impl SelectTemplate {
     }
 
     /// The SELECT with values; `None` if it must be planned from its text, also for error messages.
-    pub fn bind(&self, values: &[Value]) -> Option<PlannedSelect> {
+    pub fn bind(&self, values: ParamValues<'_>) -> Option<PlannedSelect> {
         let mut bound = self.open.clone();
         for condition in &mut bound.conditions {
             if has_parameter(&condition.expr) {
@@ -127,14 +127,14 @@ pub fn is_bindable(e: &Expr) -> bool {
 ///
 /// # Errors
 /// Errors of the typing rules for the values; a missing value.
-pub fn with_values(e: &Expr, values: &[Value]) -> std::result::Result<Expr, ValueError> {
+pub fn with_values(e: &Expr, values: ParamValues<'_>) -> std::result::Result<Expr, ValueError> {
     let all =
         |list: &[Expr]| list.iter().map(|part| with_values(part, values)).collect::<std::result::Result<Vec<_>, _>>();
     match e {
-        Expr::Param(index, _) => match values.get(*index) {
-            Some(value) => Ok(Expr::Literal(value.clone(), typing::natural_type(value))),
-            None => Err(ValueError::BadArgument(format!("parameter {} has no value", index + 1))),
-        },
+        Expr::Param(index, _) => {
+            let no_value = || ValueError::BadArgument(format!("parameter {} has no value", index + 1));
+            values.literal(*index).ok_or_else(no_value)
+        }
         Expr::Arith(op, a, b, _) if has_parameter(e) => {
             typing::arith(*op, with_values(a, values)?, with_values(b, values)?)
         }

@@ -11,7 +11,7 @@ use std::sync::{Arc, Weak};
 use arrow::array::RecordBatch;
 use async_channel::{Receiver, RecvError};
 use saltwing_access::Table;
-use saltwing_bind::OnConflict;
+use saltwing_bind::{OnConflict, ParamValues};
 use saltwing_expr::{sql_type, value_at};
 use saltwing_sql::Statement;
 use saltwing_types::{ColumnDef, ErrorCode, SqlType, Value};
@@ -310,7 +310,7 @@ fn write_part(
             let mut refused = |number, error: &saltwing_exec::ExecError| {
                 Err(Error::new(error.code(), format!("row {number}: {error}")))
             };
-            loader.write(part, &computing(session, &[], &[], &context), &mut refused)?;
+            loader.write(part, &computing(session, &[], ParamValues::NONE, &context), &mut refused)?;
             Ok(Outcome::Done(ExecResult::default()))
         };
         session.check_bound()?;

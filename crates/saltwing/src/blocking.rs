@@ -6,6 +6,8 @@
 use std::io::{Read, Write};
 use std::path::Path;
 
+use saltwing_types::SqlType;
+
 use crate::attached::attach_text;
 use crate::batch::{Batch, execute_batch};
 use crate::execution::Prepared;
@@ -217,7 +219,31 @@ impl Connection {
     /// # Errors
     /// Those [of statements](crate::Error#of-statements), including a refusal by the guard.
     pub fn prepare(&self, sql: &str) -> Result<Statement, Error> {
-        Ok(Statement { prepared: self.session.prepare(sql)? })
+        Ok(Statement { prepared: self.session.prepare(sql, &[])? })
+    }
+
+    /// Checks a statement once, whose parameters have these types, by number from 0; `None`, and the end of the list, leave the type to the
+    /// statement. A value is then cast to the type of its parameter, and the columns of the result have the same types in all runs.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), saltwing::Error> {
+    /// use saltwing::SqlType;
+    ///
+    /// let connection = saltwing::Database::memory()?.connect().blocking();
+    /// let statement = connection.prepare_typed("SELECT ? AS a, ? AS b", &[Some(SqlType::Integer), Some(SqlType::Date)])?;
+    /// let columns = statement.description().columns.clone().expect("a query has columns");
+    /// assert_eq!([columns[0].ty, columns[1].ty], [SqlType::Integer, SqlType::Date]);
+    /// let mut rows = statement.query(("7", "2024-05-01"))?;
+    /// assert_eq!(rows.columns()[0].ty, SqlType::Integer);
+    /// assert_eq!(rows.next().expect("a row")?.get::<i64>("a")?, 7);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Connection::prepare`]; more types than parameters.
+    pub fn prepare_typed(&self, sql: &str, types: &[Option<SqlType>]) -> Result<Statement, Error> {
+        Ok(Statement { prepared: self.session.prepare(sql, types)? })
     }
 
     /// The reads of the running or last statement of this connection so far, callable from any thread. Only its

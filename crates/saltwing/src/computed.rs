@@ -4,7 +4,9 @@
 use std::sync::Arc;
 
 use saltwing_access::{ScanContext, Snapshot};
-use saltwing_bind::{ComputedValue, Params, SequenceUses, SequencedRow, UpsertTarget, computed_query, expr_of};
+use saltwing_bind::{
+    ComputedValue, ParamValues, Params, SequenceUses, SequencedRow, UpsertTarget, computed_query, expr_of,
+};
 use saltwing_expr::value_at;
 use saltwing_sql::statement::{Hint, QueryStatement};
 use saltwing_types::table::DefaultKind;
@@ -23,7 +25,7 @@ pub(crate) const EXPRS_AT_ONCE: usize = 100;
 pub(crate) struct Computing<'a> {
     pub(crate) session: &'a Session,
     hints: &'a [Hint],
-    params: &'a [Value],
+    params: ParamValues<'a>,
     pub(crate) context: &'a ScanContext,
     /// The moment of the statement: what `now()` is.
     pub(crate) now_ms: i64,
@@ -34,11 +36,11 @@ pub(crate) struct Computing<'a> {
 pub(crate) fn computing<'a>(
     session: &'a Session,
     hints: &'a [Hint],
-    params: &'a [Value],
+    params: ParamValues<'a>,
     context: &'a ScanContext,
 ) -> Computing<'a> {
     let now_ms = session.now_ms();
-    Computing { session: session, hints, params, context, now_ms, is_trial: false }
+    Computing { session, hints, params, context, now_ms, is_trial: false }
 }
 
 /// Tries the DEFAULTs that are computed for each row: one that fails would fail for every row.
@@ -51,7 +53,7 @@ pub(crate) fn check_defaults(session: &Session, def: &TableDef) -> Result<(), Er
         return Ok(());
     }
     let (snapshot, context) = (session.snapshot()?, session.begin());
-    let computing = Computing { is_trial: true, ..computing(session, &[], &[], &context) };
+    let computing = Computing { is_trial: true, ..computing(session, &[], ParamValues::NONE, &context) };
     computing.values_of(&snapshot, def, &columns, 2).map(drop)
 }
 
@@ -129,7 +131,7 @@ impl Computing<'_> {
         let exprs = texts().map(expr_of).collect::<Result<Vec<_>, _>>().map_err(|error| failed(error.into()))?;
         let (mut uses, mut of_sequences, mut others) = (SequenceUses::default(), Vec::new(), Vec::new());
         for expr in &exprs {
-            let of_sequence = uses.of_row(expr, Params::Given(&[])).map_err(|error| failed(error.into()))?;
+            let of_sequence = uses.of_row(expr, Params::NONE).map_err(|error| failed(error.into()))?;
             others.extend(of_sequence.is_none().then_some(expr));
             of_sequences.push(of_sequence);
         }
@@ -144,7 +146,7 @@ impl Computing<'_> {
             let text = "it is no value of one row: a DEFAULT takes no aggregates";
             return Err(failed(Error::new(ErrorCode::Syntax, text)));
         }
-        let sequences = sequence_values(&self.session, &uses, Params::Given(&[])).map_err(failed)?;
+        let sequences = sequence_values(self.session, &uses, Params::NONE).map_err(failed)?;
         let taken =
             if self.is_trial { sequences.first_values(rows) } else { sequences.of_rows(rows).map_err(failed)? };
         let row = |(row, found): (usize, Vec<Value>)| {
@@ -162,7 +164,7 @@ impl Computing<'_> {
 
     /// The rows of a query.
     fn run(&self, snapshot: &Arc<dyn Snapshot>, query: &QueryStatement) -> Result<Vec<Vec<Value>>, Error> {
-        let mut run = query_run_on(&self.session, snapshot.clone(), query, Params::Given(self.params), self.context)?;
+        let mut run = query_run_on(self.session, snapshot.clone(), query, Params::Given(self.params), self.context)?;
         // The requested executor applies only to queries.
         if run.executor == ExecutorChoice::Direct {
             run.executor = ExecutorChoice::Auto;
@@ -203,7 +205,7 @@ pub(crate) fn fill_sequences(
     target: &UpsertTarget,
     rows: &mut [Vec<Value>],
     sequenced: &[SequencedRow],
-    params: &[Value],
+    params: ParamValues<'_>,
 ) -> Result<(), Error> {
     let def = target.table.def();
     for it in sequenced {

@@ -7,6 +7,8 @@ use std::io::{Read, Write};
 use std::path::Path;
 use std::sync::Arc;
 
+use saltwing_types::SqlType;
+
 use crate::attached::attach_text;
 use crate::batch::{Batch, execute_batch};
 use crate::blocking;
@@ -231,7 +233,17 @@ impl Connection {
     /// Those [of statements](crate::Error#of-statements), including a refusal by the guard.
     pub async fn prepare(&self, sql: &str) -> Result<Statement, Error> {
         let sql = sql.to_owned();
-        let prepared = self.work_blocking(move |session| session.prepare(&sql)).await?;
+        let prepared = self.work_blocking(move |session| session.prepare(&sql, &[])).await?;
+        Ok(Statement { connection: self.clone(), prepared: Arc::new(prepared) })
+    }
+
+    /// Checks a statement once, whose parameters have these types: see [`blocking::Connection::prepare_typed`].
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn prepare_typed(&self, sql: &str, types: &[Option<SqlType>]) -> Result<Statement, Error> {
+        let (sql, types) = (sql.to_owned(), types.to_vec());
+        let prepared = self.work_blocking(move |session| session.prepare(&sql, &types)).await?;
         Ok(Statement { connection: self.clone(), prepared: Arc::new(prepared) })
     }
 

@@ -3,10 +3,10 @@
 use std::io::{Read, Write};
 use std::sync::Arc;
 
-use saltwing_bind::check_exact;
+use saltwing_bind::{ParamValues, check_exact};
 use saltwing_sql::statement::{After, AfterToken, QueryStatement};
 use saltwing_sql::{Dialect, Statement};
-use saltwing_types::{ErrorCode, Value};
+use saltwing_types::{ErrorCode, SqlType, Value};
 
 use crate::Error;
 use crate::copy::{copy_from, copy_to};
@@ -79,9 +79,11 @@ impl Session {
             _ => params.values(&parsed.parameters, statement.parameter_count)?,
         };
         let values = if statement.dialect == Dialect::Phoenix { without_empty_texts(values) } else { values };
+        let values = statement.typed(values)?;
+        let given = ParamValues { values: &values, types: &statement.types };
         let outcome = match &parsed.statement {
-            Statement::Query(query) => run_known_query(self, query, &values, statement).map(Outcome::Rows),
-            other => run_statement(self, other, &values, Some(&statement.write)),
+            Statement::Query(query) => run_known_query(self, query, given, statement).map(Outcome::Rows),
+            other => run_statement(self, other, given, Some(&statement.write)),
         };
         outcome.map_err(|error| match error.code() {
             ErrorCode::FullScanRefused if !values.is_empty() => self.refused_for_values(error, statement),
@@ -91,7 +93,8 @@ impl Session {
 
     /// A refusal by the guard says so if the statement itself is allowed, so that its caller knew nothing before.
     fn refused_for_values(&self, error: Error, statement: &CachedStatement) -> Error {
-        if describe_statement(self, &statement.parsed.statement, statement.parameter_count).is_err() {
+        if describe_statement(self, &statement.parsed.statement, (statement.parameter_count, &statement.types)).is_err()
+        {
             return error;
         }
         error.with_more_help(
@@ -123,14 +126,20 @@ impl Session {
         rows_of(self.run_parsed(statement, params)?)
     }
 
-    pub(crate) fn prepare(&self, sql: &str) -> Result<Prepared, Error> {
+    /// Prepares a statement whose parameters have these types, as far as there are any.
+    pub(crate) fn prepare(&self, sql: &str, types: &[Option<SqlType>]) -> Result<Prepared, Error> {
         let statement = self.statements().get(sql, self.dialect(), is_kept)?;
+        let statement = match types {
+            [] => statement,
+            types => Arc::new(statement.with_types(types).map_err(|error| error.in_sql(&statement.text))?),
+        };
         self.check_bound()?;
         let session = self.transaction.current().map(|transaction| self.within(&transaction));
         let describing = session.as_ref().unwrap_or(self);
         let checked = describing.check_names(&statement);
-        let described = checked
-            .and_then(|()| describe_statement(describing, &statement.parsed.statement, statement.parameter_count));
+        let described = checked.and_then(|()| {
+            describe_statement(describing, &statement.parsed.statement, (statement.parameter_count, &statement.types))
+        });
         let description = described.map_err(|error| error.in_sql(&statement.text))?;
         Ok(Prepared { session: self.clone(), statement, description: Arc::new(description) })
     }
@@ -150,7 +159,8 @@ impl Session {
             let token = token.map_or(AfterToken::None, |token| AfterToken::Text(token.to_owned()));
             let after = Some(After { token, span: query.span });
             let values = params.values(&parsed.parameters, known.parameter_count)?;
-            run_query(session, &QueryStatement { after, ..query.clone() }, &values).map(Outcome::Rows)
+            run_query(session, &QueryStatement { after, ..query.clone() }, ParamValues::untyped(&values))
+                .map(Outcome::Rows)
         })?;
         rows_of(outcome)
     }
@@ -178,7 +188,7 @@ impl Session {
             let values = params.values(&statement.parsed.parameters, statement.parameter_count)?;
             match &statement.parsed.statement {
                 Statement::CopyTo(copy) if copy.path().is_none() => {
-                    copy_to(session, copy, &values, Some(writer)).map(Outcome::Done)
+                    copy_to(session, copy, ParamValues::untyped(&values), Some(writer)).map(Outcome::Done)
                 }
                 _ => Err(Error::new(ErrorCode::BadArgument, "a writer is for COPY .. TO STDOUT alone")),
             }
@@ -286,7 +296,7 @@ pub(crate) struct Prepared {
 impl Prepared {
     /// The same statement on another session.
     pub(crate) fn on(&self, session: &Session) -> Self {
-        let statement = match Arc::ptr_eq(&self.session.shared(), session.shared()) {
+        let statement = match Arc::ptr_eq(self.session.shared(), session.shared()) {
             true => self.statement.clone(),
             // Its plans are those of the definitions of its database.
             false => Arc::new(self.statement.unplanned()),

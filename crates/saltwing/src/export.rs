@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use arrow::array::{RecordBatch, StringArray};
-use saltwing_bind::{ResultColumn, column_path, is_phoenix_option, key_constraint, resolve, table_path};
+use saltwing_bind::{ParamValues, ResultColumn, column_path, is_phoenix_option, key_constraint, resolve, table_path};
 use saltwing_exec::select::result_schema;
 use saltwing_expr::value_at;
 use saltwing_sql::statement::{Export, ExportedObjects};
@@ -158,7 +158,7 @@ impl ExportRows {
         let Statement::Query(query) = parse_one(&text)?.statement else {
             return Err(Error::new(ErrorCode::Bug, "a SELECT was read as another statement"));
         };
-        let rows = run_query(&self.session, &query, &[])?;
+        let rows = run_query(&self.session, &query, ParamValues::NONE)?;
         let columns = shown.iter().map(|column| (phoenix_column(def, column), column.ty)).collect();
         Ok(TableRows { rows, table: phoenix_path(&def.name), columns })
     }

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use saltwing_access::TableError;
-use saltwing_bind::{EngineFunctions, Params, query};
+use saltwing_bind::{EngineFunctions, ParamValues, Params, query};
 use saltwing_catalog::CatalogReader;
 use saltwing_exec::SelectPlan;
 use saltwing_planner::{DirectQuery, KeyAccess, PlannedSelect, SelectTemplate, plan_select};
 use saltwing_sql::statement::QueryStatement;
-use saltwing_types::{Value, interrupt};
+use saltwing_types::interrupt;
 
 use crate::Error;
 use crate::kept::Kept;
@@ -50,9 +50,9 @@ impl KeptSelect {
         &self,
         statement: &QueryStatement,
         (catalog, engine): (&dyn CatalogReader, &dyn EngineFunctions),
-        has_parameters: bool,
+        values: ParamValues<'_>,
     ) -> Result<Arc<PlanKind>, Error> {
-        let kind = Arc::new(kind(statement, (catalog, engine), has_parameters));
+        let kind = Arc::new(kind(statement, (catalog, engine), values));
         // Planning that was stopped says nothing about the plan.
         interrupt::spend(0).map_err(TableError::from)?;
         self.0.put(catalog.version(), kind.clone());
@@ -62,12 +62,12 @@ impl KeptSelect {
 
 impl PlanKind {
     /// The plan of the query with these values; `None` where it must be made from the text.
-    pub(crate) fn with_values(&self, values: &[Value]) -> Option<ReadyPlan> {
+    pub(crate) fn with_values(&self, values: ParamValues<'_>) -> Option<ReadyPlan> {
         match self {
             Self::Whole(plan) => Some(ReadyPlan { plan: plan.clone(), part: None }),
             Self::Template(template, part_plan) => {
                 if let Some(plan) = part_plan
-                    && let Some(part) = template.key_access(values)
+                    && let Some(part) = template.key_access(&values)
                 {
                     return Some(ReadyPlan { plan: plan.clone(), part: Some(part) });
                 }
@@ -84,14 +84,15 @@ impl PlanKind {
     }
 }
 
-/// Plans a query as far as possible before it has values. Its errors are reported when it runs.
+/// Plans a query as far as possible before it has values: of those that are given now, only the types count. Its errors are reported when it runs.
 fn kind(
     statement: &QueryStatement,
     (catalog, engine): (&dyn CatalogReader, &dyn EngineFunctions),
-    has_parameters: bool,
+    values: ParamValues<'_>,
 ) -> PlanKind {
     let _span = tracing::debug_span!(target: "saltwing::plan", "plan").entered();
-    let params = if has_parameters { Params::Later } else { Params::Given(&[]) };
+    let has_parameters = !values.is_empty();
+    let params = if has_parameters { Params::Later(values.types) } else { Params::NONE };
     let bound = match query(statement, catalog, engine, params) {
         Ok(root) if !root.has_one_plan() => return PlanKind::None,
         Ok(root) => DirectQuery::of(root.query),

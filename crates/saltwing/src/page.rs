@@ -74,8 +74,8 @@ fn given_token(after: &After, params: Params<'_>) -> Result<Option<String>, Erro
     let value = match (&after.token, params) {
         (AfterToken::None, _) => return Ok(None),
         (AfterToken::Text(text), _) => return Ok(Some(text.clone())),
-        (AfterToken::Parameter(place), Params::Given(values)) => values.get(*place),
-        (AfterToken::Parameter(_), Params::Open | Params::Later) => None,
+        (AfterToken::Parameter(place), Params::Given(given)) => given.values.get(*place),
+        (AfterToken::Parameter(_), Params::Open(_) | Params::Later(_)) => None,
     };
     match value {
         Some(Value::Null) => Ok(None),

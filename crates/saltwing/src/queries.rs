@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use saltwing_access::{FEW_ROWS, ScanContext, Snapshot};
-use saltwing_bind::Params;
+use saltwing_bind::{ParamValues, Params};
 use saltwing_catalog::CatalogReader;
 use saltwing_planner::{Guard, HintVerb};
 use saltwing_sql::statement::QueryStatement;
-use saltwing_types::{ErrorCode, Value};
+use saltwing_types::ErrorCode;
 
 use crate::Error;
 use crate::kept_select::{KeptSelect, ReadyPlan};
@@ -23,7 +23,7 @@ use crate::statement_cache::CachedStatement;
 pub(crate) fn run_known_query(
     session: &Session,
     statement: &QueryStatement,
-    params: &[Value],
+    params: ParamValues<'_>,
     known: &Arc<CachedStatement>,
 ) -> Result<RowsOutcome, Error> {
     let mut rows = run_as_known(session, statement, params, known)?;
@@ -36,7 +36,7 @@ pub(crate) fn run_known_query(
 fn run_as_known(
     session: &Session,
     statement: &QueryStatement,
-    params: &[Value],
+    params: ParamValues<'_>,
     known: &Arc<CachedStatement>,
 ) -> Result<RowsOutcome, Error> {
     if statement.after.is_some() {
@@ -56,10 +56,7 @@ fn run_as_known(
         None => {
             let context = session.begin();
             let _statement = context.enter();
-            (
-                known.plan.plan(statement, (&*catalog, session.shared().engine_functions()), !params.is_empty())?,
-                Some(context),
-            )
+            (known.plan.plan(statement, (&*catalog, session.shared().engine_functions()), params)?, Some(context))
         }
     };
     let begin = || planning.clone().unwrap_or_else(|| session.begin());
@@ -108,7 +105,11 @@ fn may_read_at_once(session: &Session, rows_most: u64) -> bool {
     session.read_settings(|settings| settings.allows_unmetered(rows_most)) && !session.is_within_transaction()
 }
 
-pub(crate) fn run_query(session: &Session, statement: &QueryStatement, params: &[Value]) -> Result<RowsOutcome, Error> {
+pub(crate) fn run_query(
+    session: &Session,
+    statement: &QueryStatement,
+    params: ParamValues<'_>,
+) -> Result<RowsOutcome, Error> {
     run_query_in(session, session.begin(), statement, params)
 }
 
@@ -116,7 +117,7 @@ fn run_query_in(
     session: &Session,
     context: ScanContext,
     statement: &QueryStatement,
-    params: &[Value],
+    params: ParamValues<'_>,
 ) -> Result<RowsOutcome, Error> {
     query_run(session, statement, Params::Given(params), &context)?.start_run(context)
 }
@@ -126,7 +127,7 @@ pub(crate) fn start_kept(
     session: &Session,
     (statement, kept): (&QueryStatement, &KeptSelect),
     catalog: &dyn CatalogReader,
-    values: &[Value],
+    values: ParamValues<'_>,
     (snapshot, context): (Arc<dyn Snapshot>, ScanContext),
     verb: HintVerb,
 ) -> Result<Option<RowsOutcome>, Error> {
@@ -136,7 +137,7 @@ pub(crate) fn start_kept(
     }
     let kind = match kept.of(catalog.version()) {
         Some(kind) => kind,
-        None => kept.plan(statement, (catalog, session.shared().engine_functions()), !values.is_empty())?,
+        None => kept.plan(statement, (catalog, session.shared().engine_functions()), values)?,
     };
     let Some(ReadyPlan { plan, part }) = kind.with_values(values) else { return Ok(None) };
     if plan.keeps_groups() {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 use futures_util::{FutureExt, StreamExt};
 use saltwing_access::ScanContext;
-use saltwing_bind::{BoundQuery, ParameterTypes, Params, ResultColumn, RootQuery, check_plan_budget};
+use saltwing_bind::{BoundQuery, ParamValues, ParameterTypes, Params, ResultColumn, RootQuery, check_plan_budget};
 use saltwing_datafusion::{
     Binding, Mode, Planned, QueryRequest, RecursionLimits, RelationalError, RelationalErrorKind, Template,
 };
@@ -55,7 +55,7 @@ impl From<RelationalError> for Error {
 pub(crate) fn run_kept(
     session: &Session,
     statement: &QueryStatement,
-    values: &[Value],
+    values: ParamValues<'_>,
     kept: &KeptPlan,
 ) -> Result<Option<RowsOutcome>, Error> {
     let ((snapshot, catalog), context) = (session.moment()?, session.begin());
@@ -68,9 +68,9 @@ pub(crate) fn run_kept(
             return Ok(None);
         }
         None | Some(PlanSlot::SeenOnce) => {
-            let run = query_run_on(session, snapshot.clone(), statement, Params::Open, &context)?;
+            let run = query_run_on(session, snapshot.clone(), statement, Params::Open(values.types), &context)?;
             let version = run.catalog.version();
-            let Some(template) = run.template(values, context.clone()) else {
+            let Some(template) = run.template(&values, context.clone()) else {
                 // Planning may have been stopped: that says nothing about the plan.
                 context.check()?;
                 kept.put(version, PlanSlot::Never);

@@ -218,7 +218,7 @@ pub(crate) fn default_that_uses(session: &Session, def: &SequenceDef) -> Result<
         for column in &table.def().columns {
             let Some(default) = column.default.as_ref().filter(|default| default.is_of_new_row()) else { continue };
             let mut uses = SequenceUses::default();
-            uses.of_row(&expr_of(&default.text)?, Params::Given(&[]))?;
+            uses.of_row(&expr_of(&default.text)?, Params::NONE)?;
             let is_it = |it: &SequenceUse| {
                 let (schema, name) = it.name.parts();
                 catalog.sequence(schema, name).is_ok_and(|used| used.id == def.id)

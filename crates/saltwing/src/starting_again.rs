@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use saltwing_access::{ScanContext, Snapshot};
-use saltwing_bind::{BoundQuery, Params};
+use saltwing_bind::{BoundQuery, ParamValues, Params};
 use saltwing_catalog::CatalogReader;
 use saltwing_planner::Guard;
 use saltwing_sql::Statement;
 use saltwing_sql::statement::QueryStatement;
-use saltwing_types::{ErrorCode, Value};
+use saltwing_types::{ErrorCode, SqlType, Value};
 
 use crate::Error;
 use crate::group_rows::Again;
@@ -22,6 +22,7 @@ struct KeptRun {
     session: Session,
     statement: QueryStatement,
     values: Option<Vec<Value>>,
+    types: Vec<Option<SqlType>>,
     snapshot: Arc<dyn Snapshot>,
     catalog: Arc<dyn CatalogReader>,
     files: Option<Arc<[String]>>,
@@ -35,6 +36,7 @@ impl KeptRun {
             session: run.session.clone(),
             statement: QueryStatement::clone(&run.statement),
             values: run.params.values(),
+            types: run.params.types().to_vec(),
             snapshot: run.snapshot.clone(),
             catalog: run.catalog.clone(),
             files: run.files.clone(),
@@ -47,7 +49,10 @@ impl KeptRun {
         QueryRun {
             session: &self.session,
             statement: std::borrow::Cow::Borrowed(&self.statement),
-            params: self.values.as_deref().map_or(Params::Open, Params::Given),
+            params: match &self.values {
+                Some(values) => Params::Given(ParamValues { values, types: &self.types }),
+                None => Params::Open(&self.types),
+            },
             snapshot: self.snapshot.clone(),
             catalog: self.catalog.clone(),
             files: self.files.clone(),
@@ -62,14 +67,20 @@ impl KeptRun {
 pub(crate) fn known_again(
     session: &Session,
     known: &Arc<CachedStatement>,
-    values: &[Value],
+    values: ParamValues<'_>,
     snapshot: Arc<dyn Snapshot>,
     context: ScanContext,
 ) -> Again {
     let (session, known, values) = (session.clone(), known.clone(), values.to_vec());
     Box::new(move || match &known.parsed.statement {
         Statement::Query(query) => {
-            let run = query_run_on(&session, snapshot, query, Params::Given(&values), &context)?;
+            let run = query_run_on(
+                &session,
+                snapshot,
+                query,
+                Params::Given(ParamValues { values: &values, types: &known.types }),
+                &context,
+            )?;
             // A plan is kept only of a query whose subqueries run with it.
             let query = run.bound()?.query;
             run.read_again(query, context)

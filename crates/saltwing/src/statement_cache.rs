@@ -12,6 +12,8 @@ use parking_lot::Mutex;
 use saltwing_bind::check_hints;
 use saltwing_sql::{Dialect, Parsed, Statement, parameter_count, parse_one_in};
 
+use saltwing_types::{ErrorCode, Expr, SqlType, Value, eval, typing};
+
 use crate::Error;
 use crate::kept_plan::KeptPlan;
 use crate::kept_select::KeptSelect;
@@ -31,6 +33,8 @@ pub(crate) struct CachedStatement {
     pub(crate) text: Arc<str>,
     /// How many values it takes.
     pub(crate) parameter_count: usize,
+    /// The types of its parameters that its caller gave.
+    pub(crate) types: Arc<[Option<SqlType>]>,
     /// The language of the text: in Phoenix's a value '' is NULL, also of a parameter.
     pub(crate) dialect: Dialect,
     /// How the direct path runs it, if it is a query.
@@ -52,12 +56,41 @@ impl CachedStatement {
 
     fn checked(parsed: Parsed, text: &Arc<str>, parameter_count: usize, dialect: Dialect) -> Self {
         let (plan, kept, write) = (KeptSelect::default(), KeptPlan::default(), KeptWrite::default());
-        Self { parsed, text: text.clone(), parameter_count, dialect, plan, kept, write }
+        Self { parsed, text: text.clone(), parameter_count, types: Arc::default(), dialect, plan, kept, write }
     }
 
     /// The same statement without what is kept of it.
     pub(crate) fn unplanned(&self) -> Self {
-        Self::checked(self.parsed.clone(), &self.text, self.parameter_count, self.dialect)
+        let types = self.types.clone();
+        Self { types, ..Self::checked(self.parsed.clone(), &self.text, self.parameter_count, self.dialect) }
+    }
+
+    /// The same statement with types for its parameters, without what is kept of it.
+    ///
+    /// # Errors
+    /// More types than parameters.
+    pub(crate) fn with_types(&self, types: &[Option<SqlType>]) -> Result<Self, Error> {
+        if types.len() > self.parameter_count {
+            let text =
+                format!("{} types are given, and the statement has {} parameters", types.len(), self.parameter_count);
+            return Err(Error::new(ErrorCode::BadParameter, text));
+        }
+        Ok(Self { types: types.into(), ..self.unplanned() })
+    }
+
+    /// These values of its parameters, as values of the types that its caller gave.
+    ///
+    /// # Errors
+    /// A value that the type does not take.
+    pub(crate) fn typed(&self, mut values: Vec<Value>) -> Result<Vec<Value>, Error> {
+        for (place, (value, ty)) in values.iter_mut().zip(&*self.types).enumerate() {
+            let Some(ty) = *ty else { continue };
+            let given = Expr::Literal(std::mem::replace(value, Value::Null), typing::natural_type(value));
+            let cast = typing::cast(given, ty).and_then(|cast| eval::eval(&cast, &[]));
+            *value = cast
+                .map_err(|error| Error::new(error.code(), format!("parameter {} of type {ty}: {error}", place + 1)))?;
+        }
+        Ok(values)
     }
 }
 

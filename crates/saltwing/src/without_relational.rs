@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use saltwing_access::ScanContext;
-use saltwing_bind::{BoundQuery, ParameterTypes, ResultColumn};
+use saltwing_bind::{BoundQuery, ParamValues, ParameterTypes, ResultColumn};
 use saltwing_sql::statement::QueryStatement;
-use saltwing_types::{ErrorCode, Value};
+use saltwing_types::ErrorCode;
 
 use crate::Error;
 use crate::explained::Explained;
@@ -35,7 +35,7 @@ impl RelationalPlan {
 pub(crate) fn run_kept(
     _: &Session,
     _: &QueryStatement,
-    _: &[Value],
+    _: ParamValues<'_>,
     _: &KeptPlan,
 ) -> Result<Option<RowsOutcome>, Error> {
     Ok(None)

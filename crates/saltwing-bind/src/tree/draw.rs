@@ -2,10 +2,9 @@
 
 use saltwing_types::ValueError;
 
-use super::{BoundQuery, ComputedColumn, Output, value_of};
+use super::{BoundQuery, ComputedColumn, Output, SequenceUses, value_of};
 use crate::error::Result;
 use crate::output::OutputColumn;
-use crate::sequence_uses::SequenceUses;
 
 /// The values of sequences that the rows of a statement's query take once they are known, and the result that is made of both.
 ///

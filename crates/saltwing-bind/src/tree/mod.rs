@@ -22,6 +22,7 @@ mod draw;
 mod keys;
 mod relation;
 mod rows;
+mod sequence_uses;
 mod text;
 
 use std::cell::Cell;
@@ -44,6 +45,7 @@ pub use self::as_of::AsOf;
 pub(crate) use self::as_of::{no_time, time_of};
 pub use self::draw::SequenceDraw;
 pub use self::rows::Rows;
+pub use self::sequence_uses::{SequenceUse, SequenceUses};
 
 /// A query, bound.
 #[derive(Clone, Debug)]

@@ -9,12 +9,12 @@ use saltwing_types::{ColumnRef, Expr, SortOrder, Value, text, typing};
 
 use super::{
     BoundQuery, CallColumn, ComputedColumn, ExternalSource, GroupCall, GroupingColumn, GroupingSets, JoinKind, Output,
-    Relation, Scan, SequenceDraw, SetOperator, SortItem, SubqueryColumn, SubqueryKind, UnnestColumn, WindowColumn,
+    Relation, Scan, SequenceDraw, SequenceUse, SetOperator, SortItem, SubqueryColumn, SubqueryKind, UnnestColumn,
+    WindowColumn,
 };
 use crate::aggregate::{AggregateCall, AggregateFunction};
 use crate::engine::EngineAggregate;
 use crate::row_count::RowCount;
-use crate::sequence_uses::SequenceUse;
 use crate::window_call::{Frame, FrameBound, FrameUnits, SortKey, WindowCall, WindowFunction};
 
 impl Display for BoundQuery {

@@ -13,7 +13,7 @@ use super::fixed;
 use super::own_columns::{add_columns, declared_by, table_ref, with_columns, without_columns};
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::output::ResultColumn;
-use crate::sequence_uses::takes_values;
+use crate::sequence_collector::takes_values;
 use crate::target::{resolve, table_path};
 
 /// How many views may stand on one another.

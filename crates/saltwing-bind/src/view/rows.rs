@@ -26,7 +26,7 @@ pub(super) struct TableRows {
 pub(super) fn rows_of(inner: &QueryStatement, catalog: &dyn CatalogReader) -> Option<TableRows> {
     // A query in its FROM has conditions of its own.
     simple(&inner.query)?;
-    let root = query(inner, catalog, &NoEngine, Params::Given(&[])).ok()?;
+    let root = query(inner, catalog, &NoEngine, Params::NONE).ok()?;
     if !root.has_one_plan() {
         return None;
     }

@@ -170,7 +170,7 @@ impl<'a> WrittenView<'a> {
         let ty = type_of(*column, &self.own, &self.table);
         let known = constant(given, params);
         let is_open =
-            matches!(params, Params::Open) && matches!(given, ast::Expr::Value(it) if is_placeholder(&it.value));
+            matches!(params, Params::Open(_)) && matches!(given, ast::Expr::Value(it) if is_placeholder(&it.value));
         let is_it = |known: Value| number::assign(known, ty).is_ok_and(|known| known == *value);
         match is_open || known.is_some_and(is_it) {
             true => Ok(()),

@@ -76,7 +76,7 @@ impl CatalogReader for Definitions {
 /// The definition of a new view.
 fn view(create: &CreateView, catalog: &Definitions) -> Result<ViewDef, BindError> {
     let view = create_view(create, catalog)?;
-    let columns = query(&view.query, catalog, &TestEngine, Params::Open)?.query.columns();
+    let columns = query(&view.query, catalog, &TestEngine, Params::OPEN)?.query.columns();
     view.into_def(create, &columns)
 }
 
@@ -104,7 +104,7 @@ fn outcome(sql: &str, catalog: &RefCell<Definitions>) -> String {
             }
         }
         Statement::Query(statement) => {
-            let params = if parsed.parameters.is_empty() { Params::Given(&[]) } else { Params::Later };
+            let params = if parsed.parameters.is_empty() { Params::NONE } else { Params::Later(&[]) };
             match query(&statement, &*catalog.borrow(), &TestEngine, params) {
                 Ok(bound) => bound.to_string(),
                 Err(error) => error_text(sql, &error),

@@ -19,9 +19,8 @@ use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
 use datafusion::logical_expr::{Expr as PlanExpr, LogicalPlan, Volatility};
 use datafusion::physical_plan::ExecutionPlan;
 use saltwing_access::{Budget, KeySet, ScanContext, Snapshot, Table, snapshot_of};
-use saltwing_bind::ParameterTypes;
+use saltwing_bind::{ParamValues, ParameterTypes};
 use saltwing_planner::{Guard, has_parameter, is_bindable};
-use saltwing_types::Value;
 
 use crate::RelationalError;
 use crate::engine::planned::{Planned, Template, judged};
@@ -39,7 +38,7 @@ const GROWTH_MAX: u64 = 4;
 /// What a template is run on.
 pub struct Binding<'a> {
     /// Values of its parameters.
-    pub values: &'a [Value],
+    pub values: ParamValues<'a>,
     /// The statement's snapshot.
     pub snapshot: Arc<dyn Snapshot>,
     /// Its budget and cancel.
@@ -110,7 +109,7 @@ fn rows_of(snapshot: &dyn Snapshot, table: &Table) -> Result<u64, RelationalErro
 fn rebound(
     plan: &Arc<dyn ExecutionPlan>,
     reading: &Arc<QueryContext>,
-    values: Option<&[Value]>,
+    values: Option<ParamValues<'_>>,
 ) -> Result<Option<Arc<dyn ExecutionPlan>>, RelationalError> {
     let mut fits = true;
     let rebound = plan.clone().transform_up(|node| {

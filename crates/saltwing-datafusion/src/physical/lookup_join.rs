@@ -42,6 +42,7 @@ use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties, Statistics,
 };
 use futures::{StreamExt, TryStreamExt, stream};
+use saltwing_bind::ParamValues;
 use saltwing_expr::value_at;
 use saltwing_plan::Condition;
 use saltwing_types::{Expr, Value, typing};
@@ -98,7 +99,7 @@ impl LookupJoinExec {
 
     /// The same join for another run of the statement, where parameters have these values, if any; `None` where these
     /// want another plan.
-    pub(crate) fn bound(&self, reading: &Arc<QueryContext>, values: Option<&[Value]>) -> Result<Option<Self>> {
+    pub(crate) fn bound(&self, reading: &Arc<QueryContext>, values: Option<ParamValues<'_>>) -> Result<Option<Self>> {
         let scan = self.inner.scan().ok_or_else(|| RelationalError::bug("a lookup without a scan"))?;
         let Some(scan) = scan.bound(reading, values, self.keys.len())? else { return Ok(None) };
         // Neither the path nor the join may hold nodes of another run.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use arrow::datatypes::{Schema, SchemaRef};
 use saltwing_access::{ScanContext, Snapshot, Table, snapshot_of};
+use saltwing_bind::ParamValues;
 use saltwing_plan::{Condition, OrderItem, RowLimit};
 use saltwing_planner::{AccessRequest, Guard, JoinAdvice, TableAccess, has_parameter, plan, with_values};
 use saltwing_types::{Span, Value};
@@ -99,7 +100,7 @@ pub(crate) struct Ends {
 }
 
 /// Conditions with values for their parameters; `None` where these make none of them.
-pub(crate) fn bound_conditions(conditions: &[Condition], values: &[Value]) -> Option<Vec<Condition>> {
+pub(crate) fn bound_conditions(conditions: &[Condition], values: ParamValues<'_>) -> Option<Vec<Condition>> {
     let mut bound = Vec::with_capacity(conditions.len());
     for condition in conditions {
         match has_parameter(&condition.expr) {
@@ -134,7 +135,7 @@ pub(crate) fn request<'a>(of: &'a TableUse, asked: &'a ScanRequest) -> AccessReq
 
 /// The access as it is with values that stand for those that parameters do not have yet, if there are such.
 pub(crate) fn sampled<'a>(of: &TableUse, asked: &ScanRequest, access: &'a TableAccess) -> Option<Cow<'a, TableAccess>> {
-    let samples = of.reading.samples.as_slice();
+    let samples = ParamValues::untyped(&of.reading.samples);
     if samples.is_empty() || access.access().ranges.is_known() {
         return Some(Cow::Borrowed(access));
     }

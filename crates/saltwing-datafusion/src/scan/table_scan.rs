@@ -17,6 +17,7 @@ use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties, Statistics,
 };
 use saltwing_access::{RowSource, ScanContext, ScanRoute, Snapshot, TableError};
+use saltwing_bind::ParamValues;
 use saltwing_plan::{OrderBy, Use};
 use saltwing_planner::{JoinAdvice, TableAccess, has_parameter, keys_of_rows, plan};
 use saltwing_types::{SortOrder, SqlType, Value};
@@ -156,7 +157,7 @@ impl TableScanExec {
     pub(crate) fn bound(
         &self,
         reading: &Arc<QueryContext>,
-        values: Option<&[Value]>,
+        values: Option<ParamValues<'_>>,
         open: usize,
     ) -> Result<Option<Self>, RelationalError> {
         let of = TableUse { reading: reading.clone(), ..self.of.clone() };

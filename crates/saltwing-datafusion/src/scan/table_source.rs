@@ -8,6 +8,7 @@ use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::Result;
 use datafusion::logical_expr::{Expr as PlanExpr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_plan::ExecutionPlan;
+use saltwing_bind::ParamValues;
 use saltwing_plan::Condition;
 use saltwing_planner::{AccessRequest, TableAccess, plan};
 use saltwing_types::{ColumnRef, CompareOp, Expr, Span, typing};
@@ -60,7 +61,11 @@ impl TableSource {
     pub(crate) fn rows(&self, filters: &[PlanExpr]) -> Result<Option<u64>> {
         let conditions = self.conditions(filters);
         let samples = &self.of.reading.samples;
-        let conditions = if samples.is_empty() { Some(conditions) } else { bound_conditions(&conditions, samples) };
+        let conditions = if samples.is_empty() {
+            Some(conditions)
+        } else {
+            bound_conditions(&conditions, ParamValues::untyped(samples))
+        };
         conditions.map_or(Ok(None), |conditions| Ok(rows_of(&self.of, &self.access(conditions)?)))
     }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures::StreamExt;
 use saltwing_access::{Budget, Counters, Durability, Memory, ScanContext, SystemClock, TableStore, Threads};
-use saltwing_bind::{BoundQuery, BoundSource, Params, RootQuery, UpsertTarget};
+use saltwing_bind::{BoundQuery, BoundSource, ParamValues, Params, RootQuery, UpsertTarget};
 use saltwing_catalog::Catalog;
 use saltwing_datafusion::{
     Binding, Engine, EngineConfig, Mode, Planned, QueryRequest, RecursionLimits, RelationalError, Template,
@@ -72,7 +72,7 @@ impl Database {
                 self.catalog.create_table(bound.def).unwrap();
             }
             Statement::Upsert(upsert) => {
-                let bound = saltwing_bind::upsert(&upsert, false, &*self.catalog.snapshot(), Params::Given(&[]));
+                let bound = saltwing_bind::upsert(&upsert, false, &*self.catalog.snapshot(), Params::NONE);
                 let bound = bound.unwrap_or_else(|e| panic!("{sql}: {e}"));
                 let UpsertTarget { table, columns, .. } = bound.target;
                 let BoundSource::Rows(rows) = bound.source else { panic!("{sql}") };
@@ -135,19 +135,23 @@ impl Database {
 
     /// The plan of a query to be run again and again, if it has one.
     pub fn template(&self, sql: &str) -> Option<Template> {
-        self.plan_with(sql, Params::Open, Mode::Keep).ok()?.into_template()
+        self.plan_with(sql, Params::OPEN, Mode::Keep).ok()?.into_template()
     }
 
     /// A run of a template; `None` where it does not fit.
     pub fn run_template(&self, template: &Template, values: &[Value]) -> Option<Result<Answer, RelationalError>> {
-        let binding =
-            Binding { values, snapshot: self.tables.snapshot().unwrap(), context: self.context(), guard: &self.guard };
+        let binding = Binding {
+            values: ParamValues::untyped(values),
+            snapshot: self.tables.snapshot().unwrap(),
+            context: self.context(),
+            guard: &self.guard,
+        };
         let planned = template.bind(binding).unwrap()?;
         Some(self.run(&planned))
     }
 
     pub fn try_with(&self, sql: &str, params: &[Value]) -> Result<Answer, RelationalError> {
-        self.run(&self.plan_with(sql, Params::Given(params), Mode::Execute)?)
+        self.run(&self.plan_with(sql, Params::Given(ParamValues::untyped(params)), Mode::Execute)?)
     }
 
     fn run(&self, planned: &Planned) -> Result<Answer, RelationalError> {
@@ -212,7 +216,7 @@ impl Database {
     }
 
     pub fn plan_text(&self, sql: &str) -> String {
-        let planned = self.plan_with(sql, Params::Given(&[]), Mode::Explain);
+        let planned = self.plan_with(sql, Params::NONE, Mode::Explain);
         planned.unwrap_or_else(|e| panic!("{sql}\n{}: {e}", e.code())).plan_text()
     }
 }

@@ -1,6 +1,6 @@
 //! The guard over plans of several tables.
 
-use saltwing_bind::Params;
+use saltwing_bind::{ParamValues, Params};
 use saltwing_datafusion::Mode;
 use saltwing_plan::{Policy, Rule};
 use saltwing_planner::Guard;
@@ -81,7 +81,7 @@ fn conditions_of_other_functions_are_told() {
     let help = db.try_with(sql, &[]).unwrap_err().help.unwrap_or_default();
     assert!(help.contains("levenshtein") && help.contains("does not count: it is more than ranges can tell"), "{help}");
     let sql = "SELECT up FROM log WHERE phone = '138' AND levenshtein(phone, '3') > 1";
-    let planned = db.plan_with(sql, Params::Given(&[]), Mode::Explain).unwrap();
+    let planned = db.plan_with(sql, Params::NONE, Mode::Explain).unwrap();
     let reports = planned.accesses(false);
     let predicates = &reports[0].access.access().predicates;
     assert_eq!(predicates.len(), 2, "{predicates:?}");
@@ -130,12 +130,15 @@ fn explain_refuses_nothing_and_lists_all() {
     };
     let sql = "SELECT * FROM log l JOIN person p ON l.up = 5 WHERE p.phone = '138'";
     assert_eq!(
-        verdicts(sql, Params::Given(&[])),
+        verdicts(sql, Params::NONE),
         [(Some("l".into()), Some(false), Rule::Refused), (Some("p".into()), Some(true), Rule::Bounded)]
     );
-    assert_eq!(verdicts("SELECT * FROM log WHERE phone = ?", Params::Open), [(None, Some(true), Rule::Bounded)]);
-    assert_eq!(verdicts("SELECT * FROM log LIMIT ?", Params::Open), [(None, None, Rule::Limit)]);
-    assert_eq!(verdicts("SELECT * FROM log ORDER BY phone, ts LIMIT ?", Params::Open), [(None, None, Rule::Limit)]);
+    assert_eq!(verdicts("SELECT * FROM log WHERE phone = ?", Params::OPEN), [(None, Some(true), Rule::Bounded)]);
+    assert_eq!(verdicts("SELECT * FROM log LIMIT ?", Params::OPEN), [(None, None, Rule::Limit)]);
+    assert_eq!(verdicts("SELECT * FROM log ORDER BY phone, ts LIMIT ?", Params::OPEN), [(None, None, Rule::Limit)]);
     let ten = [Value::Int(10)];
-    assert_eq!(verdicts("SELECT * FROM log LIMIT ?", Params::Given(&ten)), [(None, Some(true), Rule::Limit)]);
+    assert_eq!(
+        verdicts("SELECT * FROM log LIMIT ?", Params::Given(ParamValues::untyped(&ten))),
+        [(None, Some(true), Rule::Limit)]
+    );
 }

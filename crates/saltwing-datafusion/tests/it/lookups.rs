@@ -38,7 +38,7 @@ fn database(salt: u16) -> Database {
 fn looks_up(sql: &str, table: &str, keys: u64) {
     for salt in [1, 3] {
         let mut db = database(salt);
-        let planned = db.plan_with(sql, Params::Given(&[]), Mode::Execute).unwrap_or_else(|e| panic!("{sql}: {e}"));
+        let planned = db.plan_with(sql, Params::NONE, Mode::Execute).unwrap_or_else(|e| panic!("{sql}: {e}"));
         assert!(planned.plan_text().contains("LookupJoinExec"), "{sql}\n{}", planned.plan_text());
         let mut found = db.rows(sql);
         let answer = db.answer(sql);
@@ -136,7 +136,7 @@ fn what_no_lookup_bounds_is_refused() {
 fn explain_shows_the_lookup_as_it_will_be() {
     let db = database(3);
     let sql = "SELECT * FROM visit v JOIN log l ON v.phone = l.phone WHERE v.day = 1";
-    let planned = db.plan_with(sql, Params::Given(&[]), Mode::Explain).unwrap();
+    let planned = db.plan_with(sql, Params::NONE, Mode::Explain).unwrap();
     let reports = planned.accesses(false);
     let log = reports.iter().find(|report| report.access.table().def().name.name == "log").unwrap();
     let access = log.access.access();
@@ -163,7 +163,7 @@ fn many_outer_rows_are_looked_up_in_groups() {
 fn computed_keys_are_told_in_sql() {
     let db = database(0);
     let sql = "SELECT v.nr FROM visit v JOIN person k ON k.phone = v.phone || 'x' WHERE v.day = 1";
-    let plan = db.plan_with(sql, Params::Given(&[]), Mode::Execute).unwrap().plan_text();
+    let plan = db.plan_with(sql, Params::NONE, Mode::Execute).unwrap().plan_text();
     assert!(plan.contains("keys=[phone = phone || 'x']"), "{plan}");
     assert!(!plan.contains("Call("), "{plan}");
 }

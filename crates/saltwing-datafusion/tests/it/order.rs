@@ -97,7 +97,7 @@ fn accesses_tell_their_order() {
     use saltwing_datafusion::Mode;
     let db = database("SALT_BUCKETS = 4");
     let order = |sql: &str| {
-        let planned = db.plan_with(sql, Params::Given(&[]), Mode::Explain).unwrap();
+        let planned = db.plan_with(sql, Params::NONE, Mode::Explain).unwrap();
         planned.accesses(false).iter().map(|report| report.access.access().order).collect::<Vec<_>>()
     };
     assert_eq!(order("SELECT * FROM log ORDER BY phone, ts DESC"), [OrderKind::Key]);

@@ -121,7 +121,7 @@ fn all_rows(db: &Database) -> Vec<Vec<Value>> {
 fn expected(db: &Database, rows: &[Vec<Value>], sql: &str) -> Option<Vec<Result<Option<String>, String>>> {
     let table = db.catalog.snapshot().resolve(None, "t").unwrap();
     let scope = Scope::of(table, None);
-    let lowerer = Lowerer::new(&scope, Params::Given(&[]));
+    let lowerer = Lowerer::new(&scope, Params::NONE);
     let statement = query(sql);
     let SetExpr::Select(select) = statement.query.body.as_ref() else { panic!("{sql}") };
     let SelectItem::UnnamedExpr(item) = &select.projection[1] else { panic!("{sql}") };

@@ -28,7 +28,7 @@ fn database() -> Database {
 
 /// Kind and residual of each table read.
 fn reads(db: &Database, sql: &str) -> Vec<(String, AccessKind, String)> {
-    let planned = db.plan_with(sql, Params::Given(&[]), Mode::Explain).unwrap_or_else(|e| panic!("{sql}: {e}"));
+    let planned = db.plan_with(sql, Params::NONE, Mode::Explain).unwrap_or_else(|e| panic!("{sql}: {e}"));
     planned
         .accesses(false)
         .iter()

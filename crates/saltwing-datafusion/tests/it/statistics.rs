@@ -113,6 +113,6 @@ fn estimates_answer_nothing() {
     let sql = "SELECT count(*), min(k) + max(x) FROM (SELECT k, x FROM big WHERE k >= 0 OFFSET 0) b";
     let answer = db.answer(sql);
     assert_eq!((answer.rows, answer.counters[0].keys_read.load(Relaxed)), (vec![format!("{BIG}|99")], BIG as u64));
-    let planned = db.plan_with("SELECT count(*) FROM big", Params::Given(&[]), Mode::Execute);
+    let planned = db.plan_with("SELECT count(*) FROM big", Params::NONE, Mode::Execute);
     assert_eq!(planned.err().unwrap().code().sqlstate(), "54F01");
 }

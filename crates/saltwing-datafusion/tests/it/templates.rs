@@ -98,7 +98,7 @@ fn a_kept_plan_sees_later_rows_and_looks_up_what_the_text_would() {
 
 /// The operators of a query that is planned without values, and whether its plan is kept.
 fn operators(db: &Database, sql: &str) -> (BTreeSet<String>, bool) {
-    let planned = db.plan_with(sql, Params::Open, Mode::Keep).unwrap_or_else(|error| panic!("{sql}: {error}"));
+    let planned = db.plan_with(sql, Params::OPEN, Mode::Keep).unwrap_or_else(|error| panic!("{sql}: {error}"));
     let text = planned.plan_text();
     let name = |line: &str| line.trim().split([':', '(']).next().unwrap_or_default().to_owned();
     (text.lines().map(name).collect(), planned.into_template().is_some())

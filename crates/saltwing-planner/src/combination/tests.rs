@@ -34,7 +34,7 @@ fn conditions(table: &Arc<Table>, text: &str) -> Vec<Condition> {
     let sql = format!("DELETE FROM t WHERE {text}");
     let Statement::Delete(delete) = parse_one(&sql).unwrap().statement else { panic!("{sql}") };
     let scope = Scope::of(table.clone(), None);
-    let lowerer = Lowerer::new(&scope, Params::Given(&[]));
+    let lowerer = Lowerer::new(&scope, Params::NONE);
     let lowered = lowerer.lower(delete.selection.as_ref().unwrap()).map_err(|error| error.into_error()).unwrap();
     lowered.into_conjuncts().into_iter().map(Condition::new).collect()
 }

@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Read};
 
 use saltwing_access::ScanContext;
-use saltwing_bind::OnConflict;
+use saltwing_bind::{OnConflict, ParamValues};
 use saltwing_sql::statement::{CopyCompression, CopyFrom};
 
 use saltwing_types::ErrorCode;
@@ -64,7 +64,7 @@ fn load_of<'a>(session: &'a Session, copy: &'a CopyFrom, context: &'a ScanContex
         loader: Loader::new(target, copy.table.clone()).counting_repeats(),
         limits: PartLimits::of(session),
         part: Part::default(),
-        computing: computing(session, &[], &[], context),
+        computing: computing(session, &[], ParamValues::NONE, context),
         faults: Faults {
             copy,
             file: "STDIN".to_owned(),

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 use std::io::{BufWriter, Write};
 
 use arrow::array::RecordBatch;
-use saltwing_bind::{ResultColumn, Scope, column_path};
+use saltwing_bind::{ParamValues, ResultColumn, Scope, column_path};
 use saltwing_sql::statement::{CopyCompression, CopySource, CopyTo, QueryStatement};
 use saltwing_sql::{ColumnName, Statement, TableRef, parse_one, quote_name};
-use saltwing_types::{ErrorCode, SqlType, Value};
+use saltwing_types::{ErrorCode, SqlType};
 
 use super::batch_writer::IpcWriter;
 #[cfg(feature = "parquet")]
@@ -34,7 +34,7 @@ enum Target<'a> {
 pub(crate) fn copy_to(
     session: &Session,
     copy: &CopyTo,
-    params: &[Value],
+    params: ParamValues<'_>,
     stdout: Option<&mut dyn Write>,
 ) -> Result<ExecResult, Error> {
     let at = |error: Error| error.at(Some(copy.span));
@@ -50,7 +50,7 @@ pub(crate) fn copy_to(
         CopySource::Query(query) => run_query(session, query, params)?,
         CopySource::Table { .. } => {
             let query = copied_query(session, copy)?;
-            run_query(session, &query, &[])?
+            run_query(session, &query, ParamValues::NONE)?
         }
     };
     let context = session.last_context().unwrap_or_else(|| session.begin());

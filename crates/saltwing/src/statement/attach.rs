@@ -5,7 +5,7 @@ use std::path::Path;
 use saltwing_sql::statement::Attach;
 use saltwing_types::ErrorCode;
 
-use super::{Effects, InTransaction, Privilege, Run, StatementKind, Target};
+use super::{Effects, InTransaction, Run, StatementKind, Target};
 use crate::Error;
 use crate::attached::attach_directory;
 use crate::outcome::{ExecResult, Outcome};
@@ -16,7 +16,7 @@ impl StatementKind for Attach {
     }
 
     fn targets(&self) -> Vec<Target<'_>> {
-        vec![Target::database(Privilege::Select)]
+        Vec::new()
     }
 
     fn in_transaction(&self) -> InTransaction {

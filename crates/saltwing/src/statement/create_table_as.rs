@@ -3,12 +3,12 @@
 use std::collections::HashSet;
 
 use arrow::array::{Array, RecordBatch};
-use saltwing_bind::{ResultColumn, create_table_as, file_names};
+use saltwing_bind::{ParamValues, ResultColumn, create_table_as, file_names};
 use saltwing_expr::write_text;
 use saltwing_planner::HintVerb;
 use saltwing_sql::statement::{CreateTable, CreateTableAs, RowSource, Upsert};
 use saltwing_sql::{Statement, quote_name};
-use saltwing_types::{ErrorCode, SqlType, Value};
+use saltwing_types::{ErrorCode, SqlType};
 
 use super::create_table::make_table;
 use super::describer::{Describer, columns_of};
@@ -68,7 +68,7 @@ impl StatementKind for CreateTableAs {
         if self.table.if_not_exists && is_there(session, &self.table) {
             return Ok(ExecResult::noticed(vec![format!("table {name} exists already")]).into());
         }
-        let columns = columns_of(session, &self.query, params.len(), Purpose::Judge)?;
+        let columns = columns_of(session, &self.query, params, Purpose::Judge)?;
         let advice = key_advice(session, self, params)?;
         let table = create_table_as(self, &columns, &*session.catalog(), advice.as_deref())?;
         // If somebody else makes the table meanwhile, its rows are no business of this statement.
@@ -106,7 +106,7 @@ impl StatementKind for CreateTableAs {
 }
 
 /// The columns that would serve as the key of a table of a file's rows. `None` if a key is given, or no file is read.
-fn key_advice(session: &Session, create: &CreateTableAs, params: &[Value]) -> Result<Option<String>, Error> {
+fn key_advice(session: &Session, create: &CreateTableAs, params: ParamValues<'_>) -> Result<Option<String>, Error> {
     if create.table.primary_key.is_some() || file_names(&create.query.query).is_empty() {
         return Ok(None);
     }

@@ -1,6 +1,6 @@
 //! CREATE VIEW.
 
-use saltwing_bind::create_view;
+use saltwing_bind::{ParamValues, create_view};
 use saltwing_sql::statement::CreateView;
 
 use super::describer::{Describer, columns_of};
@@ -27,7 +27,9 @@ impl StatementKind for CreateView {
 
     fn describe(&self, describer: &mut Describer<'_>) -> Result<Description, Error> {
         let view = create_view(self, &*describer.catalog())?;
-        let columns = columns_of(describer.session(), &view.query, 0, Purpose::Explain)?;
+        // A view is only defined: nothing is refused.
+        describer.purpose = Purpose::Explain;
+        let columns = describer.columns_of(&view.query)?;
         view.into_def(self, &columns)?;
         Ok(Description::default())
     }
@@ -53,7 +55,7 @@ impl StatementKind for CreateView {
         let created = catalog.create_view(self.replaces, |_| {
             // That of this session, which tells whether the view would read a temporary table.
             let view = create_view(self, &*session.catalog())?;
-            let columns = columns_of(session, &view.query, 0, Purpose::Explain)?;
+            let columns = columns_of(session, &view.query, ParamValues::NONE, Purpose::Explain)?;
             Ok::<_, Error>(view.into_def(self, &columns)?)
         });
         created.map_err(|error| error.at(Some(self.name.span())))?;

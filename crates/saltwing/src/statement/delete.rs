@@ -41,7 +41,7 @@ impl StatementKind for Delete {
 
     fn describe(&self, describer: &mut Describer<'_>) -> Result<Description, Error> {
         let query = deleted_rows(self, &*describer.catalog())?;
-        match plan_delete(describer.session(), self, &*describer.catalog(), Params::Open)? {
+        match plan_delete(describer.session(), self, &*describer.catalog(), describer.open())? {
             Some(access) => {
                 describer.note_types(&query);
                 if describer.purpose == Purpose::Judge {

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use saltwing_access::ScanContext;
 use saltwing_bind::{
-    BoundQuery, ParameterTypes, Params, QueryRead, ResultColumn, RootQuery, SequenceDraw, SequenceUses, query,
+    BoundQuery, GivenTypes, ParamValues, ParameterTypes, Params, QueryRead, ResultColumn, RootQuery, SequenceDraw,
+    SequenceUses, query,
 };
 use saltwing_catalog::CatalogReader;
 use saltwing_planner::HintVerb;
@@ -27,17 +28,10 @@ use crate::subqueries::QueryPlan;
 pub(crate) fn columns_of(
     session: &Session,
     query: &QueryStatement,
-    parameters: usize,
+    parameters: ParamValues<'_>,
     purpose: Purpose,
 ) -> Result<Arc<[ResultColumn]>, Error> {
-    let mut describer = Describer::new(session, purpose, parameters);
-    let description = describer.described_query(query, HintVerb::Select)?;
-    let unknown = || {
-        let error =
-            Error::new(ErrorCode::NotSupported, "the columns of the query are not known without its parameters");
-        error.at(Some(query.span)).with_help(Some("give each parameter a type: CAST(? AS INTEGER)"))
-    };
-    description.columns.ok_or_else(unknown)
+    Describer::new(session, purpose, (parameters.len(), parameters.types)).columns_of(query)
 }
 
 /// Describes a statement part by part.
@@ -46,6 +40,8 @@ pub(crate) struct Describer<'s> {
     /// Nothing is refused that is only explained.
     pub(crate) purpose: Purpose,
     has_parameters: bool,
+    /// The types of parameters that the caller has given.
+    given: GivenTypes<'s>,
     /// The types that the parts described so far tell.
     pub(crate) types: ParameterTypes,
     /// The tables and views that the queries described so far read.
@@ -55,19 +51,38 @@ pub(crate) struct Describer<'s> {
 }
 
 impl<'s> Describer<'s> {
-    pub(super) fn new(session: &'s Session, purpose: Purpose, parameters: usize) -> Self {
-        let (types, reads, sequences) = Default::default();
-        Self { session, purpose, has_parameters: parameters > 0, types, reads, sequences }
+    pub(super) fn new(session: &'s Session, purpose: Purpose, (parameters, given): (usize, GivenTypes<'s>)) -> Self {
+        let (mut types, reads, sequences): (ParameterTypes, _, _) = Default::default();
+        let known = given.iter().enumerate().filter_map(|(place, ty)| Some((place, (*ty)?)));
+        known.for_each(|(place, ty)| types.note(place, ty));
+        Self { session, purpose, has_parameters: parameters > 0, given, types, reads, sequences }
     }
 }
 
-impl Describer<'_> {
+impl<'s> Describer<'s> {
     pub(crate) fn session(&self) -> &Session {
         self.session
     }
 
+    /// Parameters without values.
+    pub(crate) fn open(&self) -> Params<'s> {
+        Params::Open(self.given)
+    }
+
     pub(crate) fn catalog(&self) -> Arc<dyn CatalogReader> {
         self.session.catalog()
+    }
+
+    /// The columns of a query.
+    ///
+    /// # Errors
+    /// As [`columns_of`].
+    pub(crate) fn columns_of(&mut self, query: &QueryStatement) -> Result<Arc<[ResultColumn]>, Error> {
+        self.described_query(query, HintVerb::Select)?.columns.ok_or_else(|| {
+            let text = "the columns of the query are not known without its parameters";
+            let help = "give each parameter a type: CAST(? AS INTEGER)";
+            Error::new(ErrorCode::NotSupported, text).at(Some(query.span)).with_help(Some(help))
+        })
     }
 
     pub(crate) fn described_query(&mut self, statement: &QueryStatement, verb: HintVerb) -> Result<Description, Error> {
@@ -76,7 +91,7 @@ impl Describer<'_> {
             self.types.note(place, SqlType::Varchar(None));
         }
         let context = self.session.begin();
-        let mut run = query_run(&self.session, statement, Params::Open, &context)?;
+        let mut run = query_run(self.session, statement, self.open(), &context)?;
         run.guard.verb = verb;
         let (root, reads) = run.with_subqueries(&context, self.purpose)?;
         let (origins, RootQuery { query: bound, draw, reads: read, .. }) = (root.origins(), root);
@@ -140,7 +155,7 @@ impl Describer<'_> {
     pub(crate) fn note_types(&mut self, statement: &QueryStatement) {
         // What is wrong with it is told where it is planned.
         let engine = self.session.shared().engine_functions();
-        if let Ok(root) = query(statement, &*self.session.catalog(), engine, Params::Open) {
+        if let Ok(root) = query(statement, &*self.session.catalog(), engine, self.open()) {
             self.types.note_query(&root.query);
         }
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use saltwing_bind::{Params, returning, through_view};
+use saltwing_bind::{GivenTypes, Params, returning, through_view};
 use saltwing_sql::Statement;
 
 use super::describer::Describer;
@@ -22,10 +22,10 @@ use crate::session::Session;
 pub(crate) fn describe_statement(
     session: &Session,
     statement: &Statement,
-    parameters: usize,
+    (parameters, types): (usize, GivenTypes<'_>),
 ) -> Result<Description, Error> {
-    let mut describer = Describer::new(session, Purpose::Judge, parameters);
-    let through = through_view(statement, &*session.catalog(), Params::Open)?;
+    let mut describer = Describer::new(session, Purpose::Judge, (parameters, types));
+    let through = through_view(statement, &*session.catalog(), Params::Open(types))?;
     let mut description = described(&mut describer, through.as_deref().unwrap_or(statement))?;
     description.tag = statement.ask(|kind| kind.tag());
     description.parameters = describer.types.into_types(parameters);
@@ -45,10 +45,10 @@ pub(super) fn described(describer: &mut Describer<'_>, statement: &Statement) ->
     if described.columns.is_some() || described.plan.is_some() {
         return Ok(described);
     }
-    if let Some(bound) = returning(statement, &*catalog, Params::Open)? {
+    if let Some(bound) = returning(statement, &*catalog, describer.open())? {
         describer.types.note_query(&bound);
     }
-    let columns = match planned_returning(statement, &*catalog, Params::Open)? {
+    let columns = match planned_returning(statement, &*catalog, describer.open())? {
         Some(returning) => Some(returning.columns().clone()),
         None => statement.ask(|kind| kind.columns()).map(Arc::from),
     };

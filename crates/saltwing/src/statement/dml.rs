@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use saltwing_access::ScanContext;
-use saltwing_bind::{BoundQuery, MergeStep, Params, merge, returning, through_view, update, upsert};
+use saltwing_bind::{BoundQuery, MergeStep, ParamValues, Params, merge, returning, through_view, update, upsert};
 use saltwing_catalog::CatalogReader;
 use saltwing_exec::{Attempt, CommitLimits, ExecError, Returning};
 use saltwing_planner::{DirectQuery, HintVerb, has_parameter, plan_select};
 use saltwing_sql::statement::QueryStatement;
 use saltwing_sql::{Statement, TableRef};
-use saltwing_types::{ErrorCode, SqlType, Value};
+use saltwing_types::{ErrorCode, SqlType};
 
 use crate::Error;
 use crate::kept::Kept;
@@ -27,7 +27,7 @@ use crate::temporary::adds_dynamic_columns;
 pub(crate) struct Dml<'a> {
     pub(crate) session: &'a Session,
     pub(crate) catalog: Arc<dyn CatalogReader>,
-    pub(crate) params: &'a [Value],
+    pub(crate) params: ParamValues<'a>,
     pub(crate) context: ScanContext,
     pub(crate) returning: Option<Arc<Returning>>,
     /// The place for what is kept of it.
@@ -39,7 +39,7 @@ pub(crate) struct Dml<'a> {
 pub(crate) fn run_dml(
     session: &Session,
     statement: &Statement,
-    params: &[Value],
+    params: ParamValues<'_>,
     kept: Option<&KeptWrite>,
 ) -> Result<Outcome, Error> {
     session.writable()?;
@@ -57,7 +57,7 @@ pub(crate) fn run_dml(
         let _statement = context.enter();
         let kept = kept.filter(|_| through.is_none());
         let returning = returning_of(statement, &*catalog, params, kept.map(|kept| &kept.returning))?;
-        match (Dml { session: session, catalog, params, context: context.clone(), returning, kept }).run(statement) {
+        match (Dml { session, catalog, params, context: context.clone(), returning, kept }).run(statement) {
             Err(error)
                 if error.code() == ErrorCode::Conflict
                     && error.rows_committed() == 0
@@ -113,7 +113,7 @@ fn planned(bound: BoundQuery) -> Result<Returning, Error> {
 fn returning_of(
     statement: &Statement,
     catalog: &dyn CatalogReader,
-    params: &[Value],
+    params: ParamValues<'_>,
     kept: Option<&Kept<Option<Arc<Returning>>>>,
 ) -> Result<Option<Arc<Returning>>, Error> {
     let version = catalog.version();
@@ -127,7 +127,7 @@ fn returning_of(
     };
     // An error without values is reported as that of the statement with its values, below.
     if let Some(kept) = kept
-        && let Ok(open) = returning(statement, catalog, Params::Open)
+        && let Ok(open) = returning(statement, catalog, Params::Open(params.types))
         && !open.as_ref().is_some_and(names_parameter)
     {
         let returning = open.map(|bound| planned(bound).map(Arc::new)).transpose()?;
@@ -188,7 +188,7 @@ impl Dml<'_> {
         now_ms: i64,
     ) -> Result<RowsOutcome, Error> {
         let params = Params::Given(self.params);
-        let mut run = query_run_on(&self.session, attempt.snapshot().clone(), query, params, &self.context)?;
+        let mut run = query_run_on(self.session, attempt.snapshot().clone(), query, params, &self.context)?;
         run.guard.verb = verb;
         run.now_ms = Some(now_ms);
         // The requested executor applies only to queries.
@@ -208,7 +208,7 @@ impl Dml<'_> {
     ) -> Result<RowsOutcome, Error> {
         if let Some(kept) = kept {
             let reading = (attempt.snapshot().clone(), self.context.clone());
-            let started = start_kept(&self.session, (query, kept), &*self.catalog, self.params, reading, verb)?;
+            let started = start_kept(self.session, (query, kept), &*self.catalog, self.params, reading, verb)?;
             if let Some(rows) = started {
                 return Ok(rows);
             }

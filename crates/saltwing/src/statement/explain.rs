@@ -1,10 +1,10 @@
 //! EXPLAIN.
 
-use saltwing_bind::{Params, ResultColumn, through_view};
+use saltwing_bind::{ParamValues, Params, ResultColumn, through_view};
 use saltwing_planner::explain_json;
 use saltwing_sql::Statement;
 use saltwing_sql::statement::{Explain, ExplainFormat, QueryStatement};
-use saltwing_types::{ErrorCode, Value};
+use saltwing_types::ErrorCode;
 
 use super::describer::Describer;
 use super::describing::{describe_statement, described};
@@ -42,7 +42,7 @@ impl StatementKind for Explain {
 
     fn describe(&self, describer: &mut Describer<'_>) -> Result<Description, Error> {
         describer.purpose = if self.analyze { Purpose::Judge } else { Purpose::Explain };
-        let through = through_view(&self.statement, &*describer.catalog(), Params::Open)?;
+        let through = through_view(&self.statement, &*describer.catalog(), describer.open())?;
         described(describer, through.as_deref().unwrap_or(&self.statement))?;
         Ok(Description::default())
     }
@@ -92,7 +92,7 @@ fn explained_rows(run: &Run<'_>, explain: &Explain) -> Result<Vec<TextRow>, Erro
 }
 
 /// Runs a query. Its rows take no values of sequences.
-fn analyze_query(session: &Session, statement: &QueryStatement, params: &[Value]) -> Result<Explained, Error> {
+fn analyze_query(session: &Session, statement: &QueryStatement, params: ParamValues<'_>) -> Result<Explained, Error> {
     let context = session.begin();
     let run = query_run(session, statement, Params::Given(params), &context)?;
     let (root, reads) = run.with_subqueries(&context, Purpose::Execute)?;
@@ -104,7 +104,7 @@ fn analyze_query(session: &Session, statement: &QueryStatement, params: &[Value]
 /// A statement that is explained and not run.
 fn explained(run: &Run<'_>, statement: &Statement) -> Result<Explained, Error> {
     let Run { session, params, .. } = *run;
-    let given = if params.is_empty() { Params::Open } else { Params::Given(params) };
+    let given = if params.is_empty() { Params::Open(params.types) } else { Params::Given(params) };
     let context = session.begin();
     let _statement = context.enter();
     let through = through_view(statement, &*session.catalog(), given)?;
@@ -112,7 +112,7 @@ fn explained(run: &Run<'_>, statement: &Statement) -> Result<Explained, Error> {
     if let Some(explained) = statement.ask(|kind| kind.explain(&Explaining { session, params }))? {
         return Ok(explained);
     }
-    describe_statement(session, statement, params.len())?;
+    describe_statement(session, statement, (params.len(), params.types))?;
     let Effects { executor, lines } = statement.ask(|kind| kind.effects());
     Ok(Explained { executor, effects: lines, ..Explained::direct(Vec::new()) })
 }

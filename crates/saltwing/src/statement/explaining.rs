@@ -1,8 +1,7 @@
 //! How EXPLAIN looks at a statement.
 
-use saltwing_bind::Params;
+use saltwing_bind::{ParamValues, Params};
 use saltwing_sql::statement::QueryStatement;
-use saltwing_types::Value;
 
 use crate::Error;
 use crate::explained::Explained;
@@ -13,13 +12,13 @@ use crate::session::Session;
 pub(crate) struct Explaining<'a> {
     pub(crate) session: &'a Session,
     /// Without values a statement with parameters is explained as far as it is known.
-    pub(super) params: &'a [Value],
+    pub(super) params: ParamValues<'a>,
 }
 
 impl<'a> Explaining<'a> {
     /// The values of the parameters.
     pub(crate) fn given(&self) -> Params<'a> {
-        if self.params.is_empty() { Params::Open } else { Params::Given(self.params) }
+        if self.params.is_empty() { Params::Open(self.params.types) } else { Params::Given(self.params) }
     }
 
     /// How a query of the statement reads its tables.

@@ -1,8 +1,8 @@
 //! The trait of the kinds of statements.
 
-use saltwing_bind::ResultColumn;
+use saltwing_bind::{ParamValues, ResultColumn};
 use saltwing_sql::Statement;
-use saltwing_types::{ErrorCode, Value};
+use saltwing_types::ErrorCode;
 
 use super::describer::Describer;
 use super::description::Description;
@@ -124,7 +124,7 @@ impl InTransaction {
 pub(crate) struct Run<'a> {
     pub(crate) session: &'a Session,
     pub(crate) statement: &'a Statement,
-    pub(crate) params: &'a [Value],
+    pub(crate) params: ParamValues<'a>,
     /// The place for what is kept of a write that may run again.
     pub(crate) kept: Option<&'a KeptWrite>,
 }

@@ -40,7 +40,7 @@ impl StatementKind for Merge {
     }
 
     fn describe(&self, describer: &mut Describer<'_>) -> Result<Description, Error> {
-        let bound = merge(self, &*describer.catalog(), Params::Open)?;
+        let bound = merge(self, &*describer.catalog(), describer.open())?;
         bound.open.iter().for_each(|e| describer.types.note_expr(e));
         for step in &bound.steps {
             describer.described_query(step.query(), HintVerb::Merge)?;
@@ -72,7 +72,7 @@ impl Dml<'_> {
     /// A MERGE: each clause has a query of its own, over the rows as they are before the statement.
     pub(crate) fn merge(&self, statement: &Merge) -> Result<Outcome, Error> {
         let BoundMerge { table, steps, .. } = merge(statement, &*self.catalog, Params::Given(self.params))?;
-        let computing = computing(&self.session, &statement.hints, self.params, &self.context);
+        let computing = computing(self.session, &statement.hints, self.params, &self.context);
         let start = |attempt: &Attempt<'_>, query| self.start_query(attempt, query, HintVerb::Merge, computing.now_ms);
         self.write(self.session.writer().limits.in_one(), |attempt| {
             let mut all = ExecResult::default();

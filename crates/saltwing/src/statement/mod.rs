@@ -50,9 +50,9 @@ mod unsupported;
 mod update;
 mod upsert;
 
+use saltwing_bind::ParamValues;
 use saltwing_planner::HintVerb;
 use saltwing_sql::Statement;
-use saltwing_types::Value;
 
 use crate::Error;
 use crate::kept_write::KeptWrite;
@@ -73,7 +73,7 @@ pub(crate) use self::target::Target;
 pub(crate) fn run_statement(
     session: &Session,
     statement: &Statement,
-    params: &[Value],
+    params: ParamValues<'_>,
     kept: Option<&KeptWrite>,
 ) -> Result<Outcome, Error> {
     check_written(session, statement)?;

@@ -41,7 +41,7 @@ impl StatementKind for Update {
     }
 
     fn describe(&self, describer: &mut Describer<'_>) -> Result<Description, Error> {
-        let bound = update(self, &*describer.catalog(), Params::Open)?;
+        let bound = update(self, &*describer.catalog(), describer.open())?;
         bound.open.iter().for_each(|e| describer.types.note_expr(e));
         describer.described_query(&bound.query, HintVerb::Update)?;
         Ok(Description::default())

@@ -52,11 +52,11 @@ impl StatementKind for UpsertRows<'_> {
     }
 
     fn describe(&self, describer: &mut Describer<'_>) -> Result<Description, Error> {
-        let bound = upsert(self.statement, self.is_insert(), &*describer.catalog(), Params::Open)?;
+        let bound = upsert(self.statement, self.is_insert(), &*describer.catalog(), describer.open())?;
         bound.open.iter().for_each(|e| describer.types.note_expr(e));
         for row in &bound.sequenced {
             describer.draws(&row.uses);
-            sequence_values(describer.session(), &row.uses, Params::Open)?;
+            sequence_values(describer.session(), &row.uses, describer.open())?;
         }
         match bound.source {
             BoundSource::Rows(_) if bound.computed.is_empty() => {}

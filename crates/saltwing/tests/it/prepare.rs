@@ -209,3 +209,54 @@ fn every_kind_of_statement_is_checked() {
         assert_eq!(code(sql), wanted, "{sql}");
     }
 }
+
+/// The types that a caller gives hold in every run: those of the description are those of the rows, however the statement runs.
+#[test]
+fn parameters_have_the_types_that_their_caller_gives() {
+    use saltwing::SqlType::{Char, Date, Double, Integer, SmallInt, Varchar};
+
+    let connection = connection();
+    let mut statements = vec![
+        ("SELECT ? AS a, ? + 1 AS b", vec![Some(SmallInt), Some(Integer)], vec!["7", "8"]),
+        (
+            "SELECT ? AS a, up FROM log WHERE phone = ? AND ts = ?",
+            vec![Some(Char(3)), Some(Varchar(None))],
+            vec!["x", "1", "1"],
+        ),
+        ("SELECT phone, ? AS d FROM log WHERE phone = ? GROUP BY phone", vec![Some(Date)], vec!["2024-05-01", "1"]),
+        ("SELECT CASE WHEN ? > 1 THEN 'more' END AS c", vec![Some(Double)], vec!["1.5"]),
+    ];
+    if cfg!(feature = "datafusion") {
+        let join =
+            "SELECT n.name, ? AS a FROM log l JOIN name n ON n.phone = l.phone WHERE l.phone = ? AND n.phone = 'a'";
+        statements.push((join, vec![Some(Integer)], vec!["5", "1"]));
+    }
+    for (sql, types, values) in statements {
+        let statement = connection.prepare_typed(sql, &types).unwrap_or_else(|error| panic!("{sql}: {error:?}"));
+        let described = statement.description().columns.clone().unwrap();
+        for (place, ty) in types.iter().enumerate() {
+            assert_eq!(statement.description().parameters[place], *ty, "{sql}");
+        }
+        for _ in 0..4 {
+            let values: Vec<saltwing::Value> = values.iter().map(|value| (*value).into()).collect();
+            let rows = statement.query(values).unwrap_or_else(|error| panic!("{sql}: {error:?}"));
+            let types = |columns: &[saltwing::ResultColumn]| columns.iter().map(|column| column.ty).collect::<Vec<_>>();
+            assert_eq!(types(rows.columns()), types(&described), "{sql}");
+            rows.for_each(|row| drop(row.unwrap()));
+        }
+    }
+    // The key is found by values of the given type.
+    let point =
+        connection.prepare_typed("SELECT up FROM log WHERE phone = ? AND ts = ?", &[None, Some(Integer)]).unwrap();
+    assert_eq!(point.description().plan, Some("point_get"));
+    assert_eq!(point.query_one::<(Option<i64>,)>(("1", "1")).unwrap(), point.query_one(("1", 1)).unwrap());
+    // What the type does not take is refused, and names the parameter.
+    let error = point.query(("1", "one")).err().unwrap();
+    assert!(error.to_string().contains("parameter 2 of type INTEGER"), "{error}");
+    let write = connection.prepare_typed("UPSERT INTO log VALUES (?, ?, ?)", &[None, None, Some(SmallInt)]).unwrap();
+    assert!(write.execute(("9", 1, "70000")).is_err());
+    assert_eq!(write.execute(("9", 1, "7")).unwrap().rows_affected, 1);
+    assert_eq!(connection.query_one::<(i64,)>("SELECT up FROM log WHERE phone = '9' AND ts = 1", ()).unwrap(), (7,));
+    let error = connection.prepare_typed("SELECT 1", &[Some(Integer)]).err().unwrap();
+    assert_eq!(error.code(), saltwing::ErrorCode::BadParameter);
+}

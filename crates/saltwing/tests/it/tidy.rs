@@ -105,3 +105,25 @@ fn properties_run_as_many_cases_as_they_are_asked_for() {
     let wrong: Vec<_> = wrong.collect();
     assert!(wrong.is_empty(), "take a share of ProptestConfig::default().cases in {wrong:?}");
 }
+
+/// A session is state. What statements do with it is in files of their own.
+#[test]
+fn few_files_add_methods_to_sessions() {
+    let sources = crate::repository::sources_below(&root().join("crates/saltwing/src"));
+    let adds = |path: &std::path::PathBuf| {
+        std::fs::read_to_string(path).unwrap().lines().any(|line| line.starts_with("impl Session {"))
+    };
+    let found: Vec<_> = sources.into_iter().filter(adds).collect();
+    assert!((1..=5).contains(&found.len()), "{found:?}");
+}
+
+/// A parameter is the only placeholder that the parser's trees have: no other meaning is carried in its text.
+#[test]
+fn no_syntax_is_made_with_placeholders() {
+    for name in ["saltwing-sql", "saltwing-bind", "saltwing", "saltwing-datafusion"] {
+        for path in crate::repository::sources_below(&root().join("crates").join(name).join("src")) {
+            let source = std::fs::read_to_string(&path).unwrap();
+            assert!(!source.contains("Value::Placeholder(format!"), "{}", path.display());
+        }
+    }
+}

@@ -35,7 +35,7 @@ fn engine_functions(session: &Session) -> Vec<Listed> {
 }
 
 #[cfg(not(feature = "datafusion"))]
-fn engine_functions(session: &Session) -> Vec<Listed> {
+fn engine_functions(_: &Session) -> Vec<Listed> {
     let names = saltwing_bind::AggregateFunction::ALL.iter().map(|function| function.name().to_owned());
     names
         .map(|name| Listed { name, kind: "aggregate", signature: None, volatility: "immutable", description: None })

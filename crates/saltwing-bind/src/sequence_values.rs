@@ -1,35 +1,18 @@
-//! The sequences of which the rows of a statement take values.
+//! The values that rows take from sequences.
 //!
 //! Values are taken when the rows are known, as in Phoenix: WHERE, ORDER BY and LIMIT come before. All values of one sequence
 //! in one row are the same value.
 
-use std::ops::ControlFlow;
-
-use saltwing_sql::{SequenceCall, SequenceVerb, TableRef, sequence_call};
-use saltwing_types::{ColumnRef, Expr, SqlType, Value};
-use sqlparser::ast::{self, Visit};
+use saltwing_sql::SequenceVerb;
+use saltwing_types::{Expr, Value};
+use sqlparser::ast;
 
 use crate::engine::NoEngine;
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::lower::{LowerError, Lowerer, Params, constant};
 use crate::scope::Scope;
-use crate::sequence_collector::{SequenceCollector, around_value};
-use crate::tree::ColumnIds;
-
-/// The sequences of which the rows of a statement take values, each once.
-#[derive(Clone, Debug, Default)]
-pub struct SequenceUses(Vec<SequenceUse>);
-
-/// A sequence of which each row takes a value.
-#[derive(Clone, Debug)]
-pub struct SequenceUse {
-    /// The sequence.
-    pub name: TableRef,
-    /// The value in a row.
-    pub column: ColumnRef,
-    /// The calls that name it: one that sets it, or any number of others.
-    pub(crate) calls: Vec<SequenceCall>,
-}
+use crate::sequence_collector::{SequenceCollector, around_value, takes_values};
+use crate::tree::{ColumnIds, SequenceUse, SequenceUses};
 
 /// What a row does to a sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,7 +42,7 @@ impl SequenceUse {
                     taking(action, count.unsigned_abs())
                 }
                 (SequenceVerb::Next, None) => taking(action, 1),
-                (_, Some(None)) if matches!(params, Params::Open) => taking(action, 1),
+                (_, Some(None)) if matches!(params, Params::Open(_)) => taking(action, 1),
                 (verb, _) => {
                     let text = match verb {
                         SequenceVerb::Set => "SETVAL takes a whole number",
@@ -84,16 +67,6 @@ fn taking(action: SequenceAction, count: u64) -> SequenceAction {
 }
 
 impl SequenceUses {
-    /// The sequences, in the order of their values in a row.
-    pub fn iter(&self) -> impl Iterator<Item = &SequenceUse> {
-        self.0.iter()
-    }
-
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     /// The expression of a row that takes values of sequences; `None` if `expr` does not. Column `i` of the expression is
     /// the value of the sequence number `i`.
     ///
@@ -105,7 +78,7 @@ impl SequenceUses {
         }
         // Values of sequences are the only columns, so that the id of each is its position.
         let ids = ColumnIds::new(&NoEngine);
-        ids.take(self.0.len());
+        ids.take(self.iter().count());
         let (scope, collector) = (Scope::empty(), SequenceCollector::new(&ids, std::mem::take(self)));
         let lowered = Lowerer { sequences: Some(&collector), ..Lowerer::new(&scope, params) }.lower(expr);
         *self = collector.into_uses();
@@ -114,39 +87,4 @@ impl SequenceUses {
             LowerError::Unsupported(what, span) => around_value(&what).at(span),
         })
     }
-
-    /// Adds a call; the column of its value.
-    ///
-    /// # Errors
-    /// SETVAL beside another call for the same sequence.
-    pub(crate) fn add(&mut self, call: SequenceCall, ids: &ColumnIds<'_>) -> Result<ColumnRef> {
-        let key = |name: &TableRef| {
-            (name.schema.as_ref().map(|schema| schema.text.to_lowercase()), name.name.text.to_lowercase())
-        };
-        let place = self.0.iter().position(|known| key(&known.name) == key(&call.name));
-        let known = match place.and_then(|place| self.0.get_mut(place)) {
-            Some(known) => known,
-            None => {
-                let (index, name) = (ids.take(1), call.name.to_string());
-                let column = ColumnRef { index, name, ty: SqlType::BigInt, nullable: false, span: None };
-                self.0.push_mut(SequenceUse { name: call.name.clone(), column, calls: Vec::new() })
-            }
-        };
-        known.calls.push(call);
-        let sets = known.calls.iter().any(|call| call.verb == SequenceVerb::Set);
-        if sets && known.calls.len() > 1 {
-            let text = "SETVAL is the only use of its sequence in a statement".to_owned();
-            return Err(BindError::from(BindErrorKind::Syntax(text)).at(Some(known.name.span())));
-        }
-        Ok(known.column.clone())
-    }
-}
-
-/// Whether a value of a sequence stands in a part of a statement.
-pub(crate) fn takes_values(tree: &impl Visit) -> bool {
-    let look = ast::visit_expressions(tree, |expr| match sequence_call(expr) {
-        Ok(None) => ControlFlow::Continue(()),
-        Ok(Some(_)) | Err(_) => ControlFlow::Break(()),
-    });
-    look.is_break()
 }
