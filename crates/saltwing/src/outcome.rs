@@ -211,7 +211,8 @@ pub(crate) enum BatchSource {
     Texts(BatchReader),
     /// Other rows, read on the library's threads.
     Pooled(Box<PooledRows>),
-    /// Another thread or task.
+    /// A relational query, which runs on threads of the library.
+    #[cfg_attr(not(feature = "datafusion"), allow(dead_code))] // nothing else sends batches
     Channel(async_channel::Receiver<Result<RecordBatch, Error>>),
 }
 
