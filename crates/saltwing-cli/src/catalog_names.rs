@@ -3,8 +3,8 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use saltwing::blocking::Connection;
+use saltwing::syntax::quote_name;
 use saltwing::{Database, Row};
-use saltwing_sql::quote_name;
 
 /// A column of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -201,8 +201,8 @@ impl Runner<'_> {
         for row in self.connection.query(&format!("SHOW {objects}"), ())? {
             let row = row?;
             let (schema, name) = (row.get::<Option<String>>(0)?, row.get::<String>(1)?);
-            let schema = schema.map(|s| format!("{}.", saltwing_sql::quote_name(&s))).unwrap_or_default();
-            names.push(format!("{schema}{}", saltwing_sql::quote_name(&name)));
+            let schema = schema.map(|s| format!("{}.", saltwing::syntax::quote_name(&s))).unwrap_or_default();
+            names.push(format!("{schema}{}", saltwing::syntax::quote_name(&name)));
         }
         Ok(names)
     }

@@ -3,9 +3,9 @@
 use std::io::Write;
 
 use saltwing::dynamic::DYNAMIC_COLUMNS;
+use saltwing::syntax::quote_name;
 use saltwing::text::literal;
 use saltwing::{Error, ErrorCode, SqlType, TransactionState, Value, dynamic};
-use saltwing_sql::quote_name;
 
 use crate::failure::Failure;
 use crate::runner::Runner;
@@ -264,7 +264,7 @@ impl Runner<'_> {
 fn dynamic_columns(row: &str) -> Result<(String, String), Failure> {
     let (mut columns, mut values) = (String::new(), String::new());
     for (name, (ty, value)) in dynamic::entries(row).map_err(Error::from)? {
-        let path = name.split('.').map(saltwing_sql::quote_name).collect::<Vec<_>>().join(".");
+        let path = name.split('.').map(saltwing::syntax::quote_name).collect::<Vec<_>>().join(".");
         columns.push_str(&format!(", {path} {ty}"));
         values.push_str(&format!(", {}", literal(&value, ty)));
     }

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use saltwing_sql::quote_name;
+use saltwing::syntax::quote_name;
 
 use crate::catalog_names::is_computed;
 use crate::failure::Failure;

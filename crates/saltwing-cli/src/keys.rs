@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use saltwing_sql::{Lexeme, lexemes};
+use saltwing::syntax::{Lexeme, lexemes};
 use serde_json::Value as Json;
 
 use crate::failure::Failure;

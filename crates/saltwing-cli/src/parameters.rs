@@ -1,7 +1,7 @@
 //! Values for the parameters of statements: `.param`.
 
-use saltwing::{Params, Value};
-use saltwing_sql::{Parameter, parse_one};
+use saltwing::syntax::{Parameter, parameters};
+use saltwing::{Dialect, Params, Value};
 
 /// A value under its name.
 struct Given {
@@ -62,8 +62,8 @@ impl Parameters {
         if self.0.is_empty() || !sql.contains(['?', ':', '$']) {
             return NONE;
         }
-        let Ok(parsed) = parse_one(sql) else { return NONE };
-        let mut numbered: Vec<&Parameter> = parsed.parameters.iter().collect();
+        let Ok(parameters) = parameters(sql, Dialect::Saltwing) else { return NONE };
+        let mut numbered: Vec<&Parameter> = parameters.iter().collect();
         numbered.sort_by_key(|parameter| parameter.number);
         numbered.dedup_by_key(|parameter| parameter.number);
         if numbered.is_empty() {

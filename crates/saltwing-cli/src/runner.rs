@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use saltwing::blocking::{Connection, Response};
+use saltwing::syntax::CopyStream;
 use saltwing::{Database, ErrorCode, TransactionState};
 
 use crate::args::Run;
@@ -18,7 +19,7 @@ use crate::progress::ProgressBar;
 use crate::render::{COMMA, Mode, Paint};
 use crate::script::{Item, Script, StatementText};
 use crate::standard_input::StandardInput;
-use crate::statement_kind::{CopyStream, StatementKind};
+use crate::statement_kind::{StatementKind, stream_of};
 
 /// Whom the shell speaks to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -176,7 +177,7 @@ impl<'a> Runner<'a> {
         let keys = self.key_columns(&statement.sql, kind);
         let running = interrupt.begin();
         let began = self.out.begin();
-        let stream = CopyStream::of(&statement.sql);
+        let stream = stream_of(&statement.sql);
         let is_typed = stream == Some(CopyStream::Stdin);
         if self.audience != Audience::Batch && is_typed {
             writeln!(

@@ -12,8 +12,8 @@
 use std::collections::VecDeque;
 use std::io::{self, BufRead, Read};
 
+use saltwing::syntax::STATEMENT_BYTES_MAX;
 use saltwing::{Dialect, split_statements_in};
-use saltwing_sql::STATEMENT_BYTES_MAX;
 
 /// Longest line.
 const LINE_BYTES_MAX: u64 = 64 << 20;

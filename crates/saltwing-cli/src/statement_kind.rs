@@ -1,6 +1,7 @@
 //! The kind of a statement, by its first words: for messages of the shell.
 
-use saltwing_sql::{Lexeme, Statement, lexemes, parse_one};
+use saltwing::Dialect;
+use saltwing::syntax::{CopyStream, Lexeme, copy_stream, lexemes};
 
 /// Kinds that the shell speaks of in different words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,27 +52,10 @@ fn is_json(sql: &str) -> bool {
         })
 }
 
-/// The stream of the shell that a COPY uses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum CopyStream {
-    /// It reads its rows from the input after it.
-    Stdin,
-    /// It writes where results go.
-    Stdout,
-}
-
-impl CopyStream {
-    /// That of `sql`; `None` for another statement, and for one that cannot be parsed.
-    pub(crate) fn of(sql: &str) -> Option<Self> {
-        if words(sql).next().as_deref() != Some("COPY") {
-            return None;
-        }
-        match parse_one(sql).ok()?.statement {
-            Statement::CopyFrom(copy) => copy.path().is_none().then_some(Self::Stdin),
-            Statement::CopyTo(copy) => copy.path().is_none().then_some(Self::Stdout),
-            _ => None,
-        }
-    }
+/// The stream of the shell that a COPY uses; `None` for another statement, and for one that cannot be parsed.
+pub(crate) fn stream_of(sql: &str) -> Option<CopyStream> {
+    // Other statements are parsed once, where they run.
+    words(sql).next().filter(|first| first == "COPY").and_then(|_| copy_stream(sql, Dialect::Saltwing))
 }
 
 /// The words of a statement, in upper case.
@@ -115,11 +99,11 @@ mod tests {
     #[test]
     fn copies_use_a_stream_or_a_file() {
         let stdin = ["copy t (a, b) from stdin with (format csv)", "-- c\n COPY t FROM '/dev/stdin'"];
-        assert!(stdin.iter().all(|sql| CopyStream::of(sql) == Some(CopyStream::Stdin)));
+        assert!(stdin.iter().all(|sql| stream_of(sql) == Some(CopyStream::Stdin)));
         let stdout = ["COPY t TO STDOUT", "COPY (SELECT stdin FROM t) TO '/dev/stdout' WITH (HEADER)"];
-        assert!(stdout.iter().all(|sql| CopyStream::of(sql) == Some(CopyStream::Stdout)));
+        assert!(stdout.iter().all(|sql| stream_of(sql) == Some(CopyStream::Stdout)));
         let neither =
             ["COPY t FROM 'STDIN'", "COPY (SELECT stdin FROM t) TO 'file'", "SELECT stdin FROM t", "COPY STDIN"];
-        assert!(neither.iter().all(|sql| CopyStream::of(sql).is_none()));
+        assert!(neither.iter().all(|sql| stream_of(sql).is_none()));
     }
 }

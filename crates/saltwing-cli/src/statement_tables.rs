@@ -1,6 +1,6 @@
 //! The tables that a statement names, also one that is still being written.
 
-use saltwing_sql::{Lexeme, lexemes};
+use saltwing::syntax::{Lexeme, lexemes};
 
 /// Words in front of a table.
 pub(crate) const BEFORE_TABLES: &[&str] =

@@ -89,6 +89,7 @@ mod relational;
 mod relational;
 #[cfg(feature = "datafusion")]
 mod relational_engine;
+pub mod render;
 mod response;
 mod rows;
 mod sequences;
@@ -104,6 +105,7 @@ mod statement_cache;
 mod storage;
 mod subqueries;
 mod sweeper;
+pub mod syntax;
 mod table_text;
 mod temporary;
 mod text_rows;

@@ -11,8 +11,8 @@
 use std::cell::OnceCell;
 
 use reedline::{Completer, CompletionResult, Span, Suggestion};
+use saltwing::syntax::Lexeme;
 use saltwing::{SETTINGS, split_statements};
-use saltwing_sql::Lexeme;
 
 use super::files;
 use super::grammar::{Offer, offers};

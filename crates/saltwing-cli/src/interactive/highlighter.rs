@@ -2,7 +2,7 @@
 
 use nu_ansi_term::{Color, Style};
 use reedline::{Highlighter, StyledText};
-use saltwing_sql::{Lexeme, lexemes};
+use saltwing::syntax::{Lexeme, lexemes};
 
 use crate::dot_command::DotCommand;
 use crate::render::Paint;

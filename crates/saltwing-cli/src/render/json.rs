@@ -4,7 +4,7 @@ use std::io::Write;
 
 use saltwing::ResultColumn;
 use saltwing::arrow::array::RecordBatch;
-use saltwing_expr::JsonObjects;
+use saltwing::render::JsonObjects;
 
 use super::renderer::Renderer;
 use crate::failure::Failure;
@@ -37,7 +37,7 @@ impl Json {
     }
 
     fn new(columns: &[ResultColumn], marks: Marks) -> Self {
-        let objects = JsonObjects::new(columns.iter().map(|column| (column.label.as_str(), column.ty)));
+        let objects = JsonObjects::of(columns);
         Self { objects, marks, is_first: true, line: String::new() }
     }
 }
@@ -54,7 +54,7 @@ impl Renderer for Json {
                 self.line.push_str(self.marks.between);
             }
             self.is_first = false;
-            self.objects.write(batch, row, &mut self.line).map_err(saltwing::Error::from)?;
+            self.objects.write(batch, row, &mut self.line)?;
             self.line.push_str(self.marks.end);
             out.write_all(self.line.as_bytes())?;
         }

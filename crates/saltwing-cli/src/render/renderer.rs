@@ -55,7 +55,7 @@ pub(super) fn write_text(
     out: &mut String,
 ) -> Result<bool, Failure> {
     let array = batch.column(index);
-    Ok(saltwing_expr::write_text(array, row, column.ty, out).map_err(saltwing::Error::from)?)
+    Ok(saltwing::render::write_text(array, row, column.ty, out)?)
 }
 
 /// Whether the beginning of a value says nothing about it: numbers, instants, truth values.

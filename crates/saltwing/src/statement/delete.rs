@@ -4,21 +4,21 @@ use saltwing_bind::{Params, delete, deleted_rows, resolve};
 use saltwing_catalog::CatalogReader;
 use saltwing_exec::{Repeats, TargetRows};
 use saltwing_planner::{AccessReport, AccessRequest, Guard, HintVerb, TableAccess, plan};
-use saltwing_sql::statement::Delete;
+use saltwing_sql::statement::{Delete, Returning};
 
 use super::describer::Describer;
-use super::description::Description;
-use super::dml::{Dml, each_batch, run_dml};
+use super::dml::{Dml, each_batch};
 use super::effects::path;
 use super::explaining::Explaining;
-use super::{Effects, InTransaction, Privilege, Run, StatementKind, Target};
+use super::row_write::RowWrite;
+use super::{Effects, Privilege, Target};
 use crate::Error;
 use crate::explained::Explained;
 use crate::outcome::{ExecResult, Outcome, Stats};
 use crate::query_run::Purpose;
 use crate::session::Session;
 
-impl StatementKind for Delete {
+impl RowWrite for Delete {
     fn tag(&self) -> &'static str {
         "DELETE"
     }
@@ -27,19 +27,11 @@ impl StatementKind for Delete {
         vec![Target::relation(&self.table, Privilege::Delete)]
     }
 
-    fn in_transaction(&self) -> InTransaction {
-        InTransaction::Writes
+    fn returning(&self) -> Option<&Returning> {
+        self.returning.as_ref()
     }
 
-    fn gives_rows(&self) -> bool {
-        self.returning.is_some()
-    }
-
-    fn is_kept(&self) -> bool {
-        true
-    }
-
-    fn describe(&self, describer: &mut Describer<'_>) -> Result<Description, Error> {
+    fn check(&self, describer: &mut Describer<'_>) -> Result<(), Error> {
         let query = deleted_rows(self, &*describer.catalog())?;
         match plan_delete(describer.session(), self, &*describer.catalog(), describer.open())? {
             Some(access) => {
@@ -50,28 +42,20 @@ impl StatementKind for Delete {
             }
             None => drop(describer.described_query(&query, HintVerb::Delete)?),
         }
-        Ok(Description::default())
+        Ok(())
     }
 
     fn effects(&self) -> Effects {
         Effects::rows("deletes", format!("these rows of table {}", path(&self.table)))
     }
 
-    fn explain(&self, explaining: &Explaining<'_>) -> Result<Option<Explained>, Error> {
+    fn explain(&self, explaining: &Explaining<'_>) -> Result<Explained, Error> {
         let session = explaining.session;
         let read = match plan_delete(session, self, &*session.catalog(), explaining.given())? {
             Some(access) => Explained::direct(vec![AccessReport { access, counters: None }]),
             None => explaining.query(&deleted_rows(self, &*session.catalog())?)?,
         };
-        Ok(Some(Explained { effects: self.effects().lines, ..read }))
-    }
-
-    fn is_analyzed(&self) -> bool {
-        true
-    }
-
-    fn run(&self, run: &Run<'_>) -> Result<Outcome, Error> {
-        run_dml(run.session, run.statement, run.params, run.kept)
+        Ok(Explained { effects: self.effects().lines, ..read })
     }
 }
 

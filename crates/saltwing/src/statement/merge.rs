@@ -3,20 +3,20 @@
 use saltwing_bind::{BoundMerge, MergeStep, Params, RowRules, merge};
 use saltwing_exec::{Attempt, Repeats, TargetRows};
 use saltwing_planner::HintVerb;
-use saltwing_sql::statement::{Merge, MergeAction};
+use saltwing_sql::statement::{Merge, MergeAction, Returning};
 
 use super::describer::Describer;
-use super::description::Description;
-use super::dml::{Dml, each_batch, run_dml};
+use super::dml::{Dml, each_batch};
 use super::effects::path;
 use super::explaining::Explaining;
-use super::{Effects, InTransaction, Privilege, Run, StatementKind, Target};
+use super::row_write::RowWrite;
+use super::{Effects, Privilege, Target};
 use crate::Error;
 use crate::computed::computing;
 use crate::explained::Explained;
 use crate::outcome::{ExecResult, Outcome};
 
-impl StatementKind for Merge {
+impl RowWrite for Merge {
     fn tag(&self) -> &'static str {
         "MERGE"
     }
@@ -27,44 +27,28 @@ impl StatementKind for Merge {
         privileges.map(|privilege| Target::relation(&self.table, privilege)).collect()
     }
 
-    fn in_transaction(&self) -> InTransaction {
-        InTransaction::Writes
+    fn returning(&self) -> Option<&Returning> {
+        self.returning.as_ref()
     }
 
-    fn gives_rows(&self) -> bool {
-        self.returning.is_some()
-    }
-
-    fn is_kept(&self) -> bool {
-        true
-    }
-
-    fn describe(&self, describer: &mut Describer<'_>) -> Result<Description, Error> {
+    fn check(&self, describer: &mut Describer<'_>) -> Result<(), Error> {
         let bound = merge(self, &*describer.catalog(), describer.open())?;
         bound.open.iter().for_each(|e| describer.types.note_expr(e));
         for step in &bound.steps {
             describer.described_query(step.query(), HintVerb::Merge)?;
         }
-        Ok(Description::default())
+        Ok(())
     }
 
     fn effects(&self) -> Effects {
         Effects::rows("writes", format!("what its clauses say into table {}", path(&self.table)))
     }
 
-    fn explain(&self, explaining: &Explaining<'_>) -> Result<Option<Explained>, Error> {
+    fn explain(&self, explaining: &Explaining<'_>) -> Result<Explained, Error> {
         let steps = merge(self, &*explaining.session.catalog(), explaining.given())?.steps;
         let read = steps.iter().map(|step| explaining.query(step.query())).collect::<Result<Vec<_>, _>>()?;
         let read = read.into_iter().reduce(Explained::together).unwrap_or_else(|| Explained::direct(Vec::new()));
-        Ok(Some(Explained { effects: self.effects().lines, ..read }))
-    }
-
-    fn is_analyzed(&self) -> bool {
-        true
-    }
-
-    fn run(&self, run: &Run<'_>) -> Result<Outcome, Error> {
-        run_dml(run.session, run.statement, run.params, run.kept)
+        Ok(Explained { effects: self.effects().lines, ..read })
     }
 }
 

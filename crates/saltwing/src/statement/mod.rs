@@ -41,6 +41,7 @@ mod export;
 mod kind;
 mod merge;
 mod query;
+mod row_write;
 mod set;
 mod show;
 mod target;
@@ -63,8 +64,10 @@ pub(crate) use self::describing::{check_written, describe_statement};
 pub use self::description::{Description, Touch, TouchedObject};
 pub(crate) use self::effects::Effects;
 pub(crate) use self::kind::{HasKind, InTransaction, Run, StatementKind};
+use self::row_write::WritesRows;
 pub use self::target::Privilege;
 pub(crate) use self::target::Target;
+use self::upsert::UpsertRows;
 
 /// Runs a statement; `kept` is the place for what is kept of it if it writes rows and may run again.
 ///
@@ -86,11 +89,11 @@ impl HasKind for Statement {
         use Statement as S;
         match self {
             S::Query(it) => ask(it),
-            S::Upsert(it) => ask(&upsert::UpsertRows { statement: it, verb: HintVerb::Upsert }),
-            S::Insert(it) => ask(&upsert::UpsertRows { statement: it, verb: HintVerb::Insert }),
-            S::Update(it) => ask(it),
-            S::Delete(it) => ask(it),
-            S::Merge(it) => ask(it),
+            S::Upsert(it) => ask(&WritesRows(&UpsertRows { statement: it, verb: HintVerb::Upsert })),
+            S::Insert(it) => ask(&WritesRows(&UpsertRows { statement: it, verb: HintVerb::Insert })),
+            S::Update(it) => ask(&WritesRows(it)),
+            S::Delete(it) => ask(&WritesRows(it)),
+            S::Merge(it) => ask(&WritesRows(it)),
             S::Explain(it) => ask(it),
             S::CopyFrom(it) => ask(it),
             S::CopyTo(it) => ask(it),

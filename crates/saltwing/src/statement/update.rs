@@ -5,21 +5,21 @@ use std::sync::Arc;
 use saltwing_bind::{BoundUpdate, Params, RowRules, update};
 use saltwing_exec::{Repeats, TargetRows};
 use saltwing_planner::HintVerb;
-use saltwing_sql::statement::Update;
+use saltwing_sql::statement::{Returning, Update};
 
 use super::describer::Describer;
-use super::description::Description;
-use super::dml::{Dml, each_batch, run_dml};
+use super::dml::{Dml, each_batch};
 use super::effects::path;
 use super::explaining::Explaining;
-use super::{Effects, InTransaction, Privilege, Run, StatementKind, Target};
+use super::row_write::RowWrite;
+use super::{Effects, Privilege, Target};
 use crate::Error;
 use crate::explained::Explained;
 use crate::kept_select::KeptSelect;
 use crate::kept_write::KeptUpdate;
 use crate::outcome::Outcome;
 
-impl StatementKind for Update {
+impl RowWrite for Update {
     fn tag(&self) -> &'static str {
         "UPDATE"
     }
@@ -28,40 +28,24 @@ impl StatementKind for Update {
         vec![Target::relation(&self.table, Privilege::Upsert)]
     }
 
-    fn in_transaction(&self) -> InTransaction {
-        InTransaction::Writes
+    fn returning(&self) -> Option<&Returning> {
+        self.returning.as_ref()
     }
 
-    fn gives_rows(&self) -> bool {
-        self.returning.is_some()
-    }
-
-    fn is_kept(&self) -> bool {
-        true
-    }
-
-    fn describe(&self, describer: &mut Describer<'_>) -> Result<Description, Error> {
+    fn check(&self, describer: &mut Describer<'_>) -> Result<(), Error> {
         let bound = update(self, &*describer.catalog(), describer.open())?;
         bound.open.iter().for_each(|e| describer.types.note_expr(e));
         describer.described_query(&bound.query, HintVerb::Update)?;
-        Ok(Description::default())
+        Ok(())
     }
 
     fn effects(&self) -> Effects {
         Effects::rows("writes", format!("these rows, changed, into table {}", path(&self.table)))
     }
 
-    fn explain(&self, explaining: &Explaining<'_>) -> Result<Option<Explained>, Error> {
+    fn explain(&self, explaining: &Explaining<'_>) -> Result<Explained, Error> {
         let bound = update(self, &*explaining.session.catalog(), explaining.given())?;
-        Ok(Some(Explained { effects: self.effects().lines, ..explaining.query(&bound.query)? }))
-    }
-
-    fn is_analyzed(&self) -> bool {
-        true
-    }
-
-    fn run(&self, run: &Run<'_>) -> Result<Outcome, Error> {
-        run_dml(run.session, run.statement, run.params, run.kept)
+        Ok(Explained { effects: self.effects().lines, ..explaining.query(&bound.query)? })
     }
 }
 

@@ -3,15 +3,15 @@
 use saltwing_bind::{BoundSource, BoundUpsert, Params, UpsertTarget, computed_query, upsert};
 use saltwing_exec::{Attempt, ExecError, RowFailure};
 use saltwing_planner::HintVerb;
-use saltwing_sql::statement::{QueryStatement, RowSource, Upsert};
+use saltwing_sql::statement::{QueryStatement, Returning, RowSource, Upsert};
 use saltwing_types::ErrorCode;
 
 use super::describer::Describer;
-use super::description::Description;
-use super::dml::{Dml, run_dml};
+use super::dml::Dml;
 use super::effects::path;
 use super::explaining::Explaining;
-use super::{Effects, InTransaction, Privilege, Run, StatementKind, Target};
+use super::row_write::RowWrite;
+use super::{Effects, Privilege, Target};
 use crate::Error;
 use crate::computed::{Computing, EXPRS_AT_ONCE, computing, fill_sequences};
 use crate::explained::Explained;
@@ -30,7 +30,7 @@ impl UpsertRows<'_> {
     }
 }
 
-impl StatementKind for UpsertRows<'_> {
+impl RowWrite for UpsertRows<'_> {
     fn tag(&self) -> &'static str {
         if self.is_insert() { "INSERT" } else { "UPSERT" }
     }
@@ -39,19 +39,11 @@ impl StatementKind for UpsertRows<'_> {
         vec![Target::relation(&self.statement.table, Privilege::Upsert)]
     }
 
-    fn in_transaction(&self) -> InTransaction {
-        InTransaction::Writes
+    fn returning(&self) -> Option<&Returning> {
+        self.statement.returning.as_ref()
     }
 
-    fn gives_rows(&self) -> bool {
-        self.statement.returning.is_some()
-    }
-
-    fn is_kept(&self) -> bool {
-        true
-    }
-
-    fn describe(&self, describer: &mut Describer<'_>) -> Result<Description, Error> {
+    fn check(&self, describer: &mut Describer<'_>) -> Result<(), Error> {
         let bound = upsert(self.statement, self.is_insert(), &*describer.catalog(), describer.open())?;
         bound.open.iter().for_each(|e| describer.types.note_expr(e));
         for row in &bound.sequenced {
@@ -70,7 +62,7 @@ impl StatementKind for UpsertRows<'_> {
                 describer.described_query(&self.statement.source_query(&query), self.verb)?;
             }
         }
-        Ok(Description::default())
+        Ok(())
     }
 
     fn effects(&self) -> Effects {
@@ -82,7 +74,7 @@ impl StatementKind for UpsertRows<'_> {
         Effects::rows("writes", format!("{what} into table {}", path(&self.statement.table)))
     }
 
-    fn explain(&self, explaining: &Explaining<'_>) -> Result<Option<Explained>, Error> {
+    fn explain(&self, explaining: &Explaining<'_>) -> Result<Explained, Error> {
         let read = match &self.statement.source {
             RowSource::Values(_) => Explained::direct(Vec::new()),
             RowSource::Query(query) => explaining.query(&self.statement.source_query(query))?,
@@ -95,15 +87,7 @@ impl StatementKind for UpsertRows<'_> {
             false => "none are read by their keys",
         };
         effects.push(("rows", rows.to_owned()));
-        Ok(Some(Explained { effects, ..read }))
-    }
-
-    fn is_analyzed(&self) -> bool {
-        true
-    }
-
-    fn run(&self, run: &Run<'_>) -> Result<Outcome, Error> {
-        run_dml(run.session, run.statement, run.params, run.kept)
+        Ok(Explained { effects, ..read })
     }
 }
 

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use saltwing::Database;
-use saltwing::blocking::Connection;
+#[cfg(feature = "datafusion")]
+use saltwing::{Database, blocking::Connection};
 
+#[cfg(feature = "datafusion")]
 fn connection() -> Connection {
     let connection = Database::memory().unwrap().connect().blocking();
     connection
@@ -17,6 +18,7 @@ fn connection() -> Connection {
 }
 
 /// The tag of a statement, and what it touches.
+#[cfg(feature = "datafusion")]
 fn touched(connection: &Connection, sql: &str) -> String {
     let statement = connection.prepare(sql).unwrap_or_else(|error| panic!("{sql}: {error:?}"));
     let description = statement.description();
@@ -97,6 +99,7 @@ const STATEMENTS: &[(&str, &str)] = &[
 ];
 
 #[test]
+#[cfg(feature = "datafusion")] // some of them are relational
 fn each_kind_of_statement_tells_what_it_touches() {
     let connection = connection();
     for (sql, wanted) in STATEMENTS {
@@ -123,6 +126,7 @@ fn the_list_has_all_kinds() {
 }
 
 #[test]
+#[cfg(feature = "datafusion")] // some are of relational queries
 fn columns_of_results_tell_where_they_are_from() {
     let connection = connection();
     let origins = |sql: &str| -> Vec<String> {

@@ -1,0 +1,76 @@
+//! What the kinds of statements that write rows have in common.
+
+use saltwing_sql::statement::Returning;
+
+use super::describer::Describer;
+use super::description::Description;
+use super::dml::run_dml;
+use super::explaining::Explaining;
+use super::{Effects, InTransaction, Run, StatementKind, Target};
+use crate::Error;
+use crate::explained::Explained;
+use crate::outcome::Outcome;
+
+/// A kind of statement that writes rows: UPSERT, INSERT, UPDATE, DELETE, MERGE.
+pub(super) trait RowWrite {
+    fn tag(&self) -> &'static str;
+
+    fn targets(&self) -> Vec<Target<'_>>;
+
+    fn returning(&self) -> Option<&Returning>;
+
+    /// Checks it without values, and notes what it tells of its parameters.
+    fn check(&self, describer: &mut Describer<'_>) -> Result<(), Error>;
+
+    /// What is done with the rows.
+    fn effects(&self) -> Effects;
+
+    /// How it reads rows, with its effects.
+    fn explain(&self, explaining: &Explaining<'_>) -> Result<Explained, Error>;
+}
+
+/// A statement that writes rows.
+pub(super) struct WritesRows<'a, W>(pub(super) &'a W);
+
+impl<W: RowWrite> StatementKind for WritesRows<'_, W> {
+    fn tag(&self) -> &'static str {
+        self.0.tag()
+    }
+
+    fn targets(&self) -> Vec<Target<'_>> {
+        self.0.targets()
+    }
+
+    fn in_transaction(&self) -> InTransaction {
+        InTransaction::Writes
+    }
+
+    fn gives_rows(&self) -> bool {
+        self.0.returning().is_some()
+    }
+
+    fn is_kept(&self) -> bool {
+        true
+    }
+
+    fn describe(&self, describer: &mut Describer<'_>) -> Result<Description, Error> {
+        self.0.check(describer)?;
+        Ok(Description::default())
+    }
+
+    fn effects(&self) -> Effects {
+        self.0.effects()
+    }
+
+    fn explain(&self, explaining: &Explaining<'_>) -> Result<Option<Explained>, Error> {
+        self.0.explain(explaining).map(Some)
+    }
+
+    fn is_analyzed(&self) -> bool {
+        true
+    }
+
+    fn run(&self, run: &Run<'_>) -> Result<Outcome, Error> {
+        run_dml(run.session, run.statement, run.params, run.kept)
+    }
+}
