@@ -1,4 +1,4 @@
-//! The work of PREPARE: the parameters, columns and errors of a statement.
+//! Describes queries: their parameters, columns and errors, and what they read.
 
 use std::sync::Arc;
 
@@ -57,9 +57,7 @@ impl<'s> Describer<'s> {
         known.for_each(|(place, ty)| types.note(place, ty));
         Self { session, purpose, has_parameters: parameters > 0, given, types, reads, sequences }
     }
-}
 
-impl<'s> Describer<'s> {
     pub(crate) fn session(&self) -> &Session {
         self.session
     }

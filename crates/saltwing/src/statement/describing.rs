@@ -1,4 +1,4 @@
-//! The work of PREPARE, and the objects that statements name.
+//! The work of PREPARE: the description of a statement of any kind, with the objects that it names.
 
 use std::sync::Arc;
 

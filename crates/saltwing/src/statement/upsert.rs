@@ -51,11 +51,12 @@ impl RowWrite for UpsertRows<'_> {
             sequence_values(describer.session(), &row.uses, describer.open())?;
         }
         match bound.source {
-            BoundSource::Rows(_) if bound.computed.is_empty() => {}
             BoundSource::Rows(_) => {
-                let exprs = bound.computed.iter().map(|value| &*value.expr);
-                let query = computed_query(exprs.take(EXPRS_AT_ONCE), 2, Some(self.statement.span))?;
-                describer.described_query(&query, self.verb)?;
+                for chunk in bound.computed.chunks(EXPRS_AT_ONCE) {
+                    let exprs = chunk.iter().map(|value| &*value.expr);
+                    let query = computed_query(exprs, 2, Some(self.statement.span))?;
+                    describer.described_query(&query, self.verb)?;
+                }
             }
             BoundSource::Query(query) => {
                 describer.types.note_targets(&query, &bound.target);
