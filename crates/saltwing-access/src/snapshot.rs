@@ -108,7 +108,7 @@ pub trait Snapshot: Send + Sync {
     /// [`TableError::DefinitionChanged`].
     fn split(&self, table: &Table, route: &ScanRoute, target: SplitTarget) -> Result<Vec<KeyRange>, TableError>;
 
-    /// Whether a read may wait long, as for another machine. A caller that has few threads reads elsewhere then.
+    /// Whether a read may wait long, for example for another machine. A caller with few threads then reads on other threads.
     fn reads_wait(&self) -> bool;
 
     /// About how many rows have one of these keys: nothing is read for it.

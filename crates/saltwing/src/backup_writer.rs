@@ -12,7 +12,7 @@ use crate::Error;
 use crate::error::DAMAGE_HELP;
 use crate::shared::Shared;
 
-/// How many entries are copied before the statement is asked whether it shall go on.
+/// Entries that are copied between two checks of whether the statement was stopped.
 const ASK_EVERY: u64 = 64;
 
 /// The content of a backup.

@@ -352,22 +352,23 @@ impl Connection {
         &self,
         work: impl FnOnce(&Session) -> Result<Outcome, Error> + Send + 'static,
     ) -> Result<Response, Error> {
-        let outcome = match self.run_blocking(work).await? {
+        self.response(self.run_blocking(work).await?)
+    }
+
+    /// The result of a statement, whose batches the library's threads read if it gives rows.
+    fn response(&self, outcome: Outcome) -> Result<Response, Error> {
+        Ok(Response::from(match outcome {
             Outcome::Rows(rows) => Outcome::Rows(self.pooled(rows)?),
             done => done,
-        };
-        Ok(outcome.into())
+        }))
     }
 
     /// The next statement of a batch, and the batch after it.
     async fn run_next(&self, mut batch: Batch) -> Result<(Option<Batch>, Option<Response>), Error> {
         let run = move |session: &Session| Ok((batch.next(session)?, batch));
         let (outcome, batch) = self.run_blocking(run).await?;
-        let outcome = match outcome {
-            Some(Outcome::Rows(rows)) => Some(Outcome::Rows(self.pooled(rows)?)),
-            other => other,
-        };
-        Ok((outcome.is_some().then_some(batch), outcome.map(Response::from)))
+        let response = outcome.map(|outcome| self.response(outcome)).transpose()?;
+        Ok((response.is_some().then_some(batch), response))
     }
 
     /// The same rows, whose batches the library's threads read.

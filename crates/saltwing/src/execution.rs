@@ -144,7 +144,7 @@ impl Session {
         Ok(Prepared { session: self.clone(), statement, description: Arc::new(description) })
     }
 
-    /// Runs a query for the page behind the one of the token.
+    /// Runs a query for the page that follows the one of the token.
     pub(crate) fn query_page(&self, sql: &str, params: Params, token: Option<&str>) -> Result<RowsOutcome, Error> {
         let known = self.cached(sql)?;
         let parsed = &known.parsed;
@@ -281,7 +281,7 @@ pub(crate) fn rows_of(outcome: Outcome) -> Result<RowsOutcome, Error> {
     }
 }
 
-/// The error of a statement that gives no rows where rows are asked for.
+/// The error of a statement without rows, if its caller wants rows.
 pub(crate) fn no_rows() -> Error {
     Error::new(ErrorCode::Syntax, "the statement gives no rows").with_help(Some("use execute"))
 }

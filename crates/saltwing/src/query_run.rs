@@ -91,16 +91,6 @@ fn query_run_at<'a>(
     Ok(QueryRun { session, statement, params, snapshot, catalog, files, guard, executor, now_ms })
 }
 
-pub(crate) fn start_direct(
-    session: &Session,
-    direct: &Arc<SelectPlan>,
-    snapshot: Arc<dyn Snapshot>,
-    context: ScanContext,
-) -> Result<RowsOutcome, Error> {
-    let notices = direct.access().judge()?;
-    start_planned(session, direct, None, snapshot, context, notices)
-}
-
 pub(crate) fn start_planned(
     session: &Session,
     planned: &Arc<SelectPlan>,
@@ -128,7 +118,7 @@ impl QueryRun<'_> {
     /// Runs the subqueries that run by themselves, and starts the query around them.
     pub(crate) fn start_run(&self, context: ScanContext) -> Result<RowsOutcome, Error> {
         let (mut root, reads) = self.with_subqueries(&context, Purpose::Execute)?;
-        // What is wrong with a sequence is told before the guard refuses the query.
+        // An error of a sequence comes before a refusal by the guard.
         let sequencing = root.draw.take().map(|draw| self.sequencing(&draw, &root.query)).transpose()?;
         let plan = self.plan_query(&root.query, &context, Purpose::Execute)?;
         let mut rows = self.start_root(&plan, root, context)?;

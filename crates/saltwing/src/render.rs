@@ -7,7 +7,7 @@ use crate::{Error, ResultColumn, SqlType};
 /// Appends the text of a value to `out`; `false` for NULL, which appends nothing.
 ///
 /// # Errors
-/// A row that the array does not have; a value that is none of the type.
+/// The array has no such row; the value is not one of the type.
 pub fn write_text(array: &dyn Array, row: usize, ty: SqlType, out: &mut String) -> Result<bool, Error> {
     Ok(saltwing_expr::write_text(array, row, ty, out)?)
 }

@@ -235,7 +235,7 @@ impl QueryRun<'_> {
     /// Makes the values ready that the rows of its query take.
     ///
     /// # Errors
-    /// A sequence that is not there, or that the session may not take values of; a page, as one that is asked for again would take others.
+    /// A sequence does not exist, or the session may not take its values. The query is a page: if it is read again, it would take other values.
     pub(crate) fn sequencing(&self, draw: &SequenceDraw, query: &BoundQuery) -> Result<Sequencing, Error> {
         check_no_page(&self.statement)?;
         Ok(Sequencing {

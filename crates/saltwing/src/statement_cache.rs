@@ -11,7 +11,6 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use saltwing_bind::check_hints;
 use saltwing_sql::{Dialect, Parsed, Statement, parameter_count, parse_one_in};
-
 use saltwing_types::{ErrorCode, Expr, SqlType, Value, eval, typing};
 
 use crate::Error;

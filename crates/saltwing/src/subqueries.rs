@@ -14,7 +14,7 @@ use saltwing_types::{ErrorCode, SqlType, Value};
 use crate::Error;
 use crate::explained::Explained;
 use crate::outcome::{RowsOutcome, Running};
-use crate::query_run::{Purpose, QueryRun, start_direct};
+use crate::query_run::{Purpose, QueryRun, start_planned};
 use crate::relational::{RelationalPlan, start_relational};
 use crate::settings::ExecutorChoice;
 
@@ -159,7 +159,8 @@ impl QueryRun<'_> {
     fn start_query(&self, plan: &QueryPlan, query: BoundQuery, context: ScanContext) -> Result<RowsOutcome, Error> {
         match plan {
             QueryPlan::Direct(direct) => {
-                let rows = start_direct(self.session, direct, self.snapshot.clone(), context.clone())?;
+                let (notices, snapshot) = (direct.access().judge()?, self.snapshot.clone());
+                let rows = start_planned(self.session, direct, None, snapshot, context.clone(), notices)?;
                 let may_begin_again = self.executor == ExecutorChoice::Auto && direct.keeps_groups();
                 Ok(if may_begin_again { rows.or_again(self.again(query, context)) } else { rows })
             }

@@ -20,7 +20,6 @@ use crate::files::file::{AllowedFile, Purpose};
 use crate::files::format::FileFormat;
 use crate::files::rules::file_rules;
 use crate::outcome::{ExecResult, RowsOutcome};
-
 use crate::queries::run_query;
 use crate::session::Session;
 

@@ -9,7 +9,7 @@ use super::{Effects, InTransaction, Privilege, Run, StatementKind, Target};
 use crate::Error;
 use crate::outcome::{ExecResult, Outcome};
 
-/// Rows of tables whose blocks are written anew.
+/// What EXPLAIN says of the rows of the tables.
 const ROWS_REWRITTEN: &str = "all may be read and written again; none changes";
 
 pub(super) struct Compact<'a>(pub(super) &'a [TableRef]);

@@ -104,12 +104,12 @@ fn analyze_query(session: &Session, statement: &QueryStatement, params: ParamVal
 /// A statement that is explained and not run.
 fn explained(run: &Run<'_>, statement: &Statement) -> Result<Explained, Error> {
     let Run { session, params, .. } = *run;
-    let given = if params.is_empty() { Params::Open(params.types) } else { Params::Given(params) };
+    let explaining = Explaining { session, params };
     let context = session.begin();
     let _statement = context.enter();
-    let through = through_view(statement, &*session.catalog(), given)?;
+    let through = through_view(statement, &*session.catalog(), explaining.given())?;
     let statement = through.as_deref().unwrap_or(statement);
-    if let Some(explained) = statement.ask(|kind| kind.explain(&Explaining { session, params }))? {
+    if let Some(explained) = statement.ask(|kind| kind.explain(&explaining))? {
         return Ok(explained);
     }
     describe_statement(session, statement, (params.len(), params.types))?;
@@ -118,7 +118,7 @@ fn explained(run: &Run<'_>, statement: &Statement) -> Result<Explained, Error> {
 }
 
 fn analyze_write(run: &Run<'_>, statement: &Statement) -> Result<Explained, Error> {
-    let Run { session, params: _, .. } = *run;
+    let session = run.session;
     if !statement.ask(|kind| kind.is_analyzed()) {
         return Err(Error::new(ErrorCode::NotSupported, "EXPLAIN ANALYZE of this statement is not supported")
             .with_help(Some("EXPLAIN ANALYZE takes SELECT, UPSERT, INSERT, UPDATE, DELETE and MERGE")));

@@ -5,7 +5,7 @@ use saltwing_sql::statement::QueryStatement;
 
 use crate::Error;
 use crate::explained::Explained;
-use crate::query_run::{Purpose, QueryRun, query_run};
+use crate::query_run::{Purpose, query_run};
 use crate::session::Session;
 
 /// What explains a statement.
@@ -24,8 +24,7 @@ impl<'a> Explaining<'a> {
     /// How a query of the statement reads its tables.
     pub(crate) fn query(&self, query: &QueryStatement) -> Result<Explained, Error> {
         let context = self.session.begin();
-        let run = query_run(self.session, query, Params::Given(self.params), &context)?;
-        let run = QueryRun { params: self.given(), ..run };
+        let run = query_run(self.session, query, self.given(), &context)?;
         let (root, reads) = run.with_subqueries(&context, Purpose::Explain)?;
         let plan = run.plan_query(&root.query, &context, Purpose::Explain)?;
         Ok(Explained { subqueries: reads.explained, ..plan.explained(&context, false) })
