@@ -83,7 +83,7 @@ impl Session {
         let given = ParamValues { values: &values, types: &statement.types };
         let outcome = match &parsed.statement {
             Statement::Query(query) => run_known_query(self, query, given, statement).map(Outcome::Rows),
-            other => run_statement(self, other, given, Some(&statement.write)),
+            other => run_statement(self, other, given, &statement.plans),
         };
         outcome.map_err(|error| match error.code() {
             ErrorCode::FullScanRefused if !values.is_empty() => self.refused_for_values(error, statement),

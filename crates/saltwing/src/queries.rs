@@ -6,18 +6,19 @@ use saltwing_access::{FEW_ROWS, ScanContext, Snapshot};
 use saltwing_bind::{ParamValues, Params};
 use saltwing_catalog::CatalogReader;
 use saltwing_planner::{Guard, HintVerb};
+use saltwing_sql::Statement;
 use saltwing_sql::statement::QueryStatement;
 use saltwing_types::ErrorCode;
 
 use crate::Error;
-use crate::kept_select::{KeptSelect, ReadyPlan};
+use crate::group_rows::Again;
 use crate::outcome::RowsOutcome;
-use crate::query_run::{executor, query_run, start_planned};
+use crate::query_run::{executor, query_run, query_run_on, start_planned};
 use crate::relational::run_kept;
 use crate::session::Session;
 use crate::settings::ExecutorChoice;
-use crate::starting_again::known_again;
 use crate::statement_cache::CachedStatement;
+use crate::statement_plans::{ReadyPlan, StatementPlans};
 
 /// A query that may have run before: its plan is used again where it still holds.
 pub(crate) fn run_known_query(
@@ -43,7 +44,7 @@ fn run_as_known(
         return run_query(session, statement, params);
     }
     let executor = executor(session);
-    let kept = || match run_kept(session, statement, params, &known.kept)? {
+    let kept = || match run_kept(session, statement, params, &known.plans)? {
         Some(rows) => Ok(rows),
         None => run_query(session, statement, params),
     };
@@ -51,18 +52,19 @@ fn run_as_known(
         return kept();
     }
     let catalog = session.catalog();
-    let (kind, planning) = match known.plan.of(catalog.version()) {
-        Some(kind) => (kind, None),
+    let plans = known.plans.of(catalog.version());
+    let (generic, planning) = match plans.known_direct() {
+        Some(known) => (known, None),
         None => {
             let context = session.begin();
             let _statement = context.enter();
-            (known.plan.plan(statement, (&*catalog, session.shared().engine_functions()), params)?, Some(context))
+            (plans.direct(statement, (&*catalog, session.shared().engine_functions()), params)?, Some(context))
         }
     };
     let begin = || planning.clone().unwrap_or_else(|| session.begin());
     let run_anew = || run_query_in(session, begin(), statement, params);
-    let Some(ReadyPlan { plan, part }) = kind.with_values(params) else {
-        let is_kept = executor == ExecutorChoice::Auto && kind.is_relational();
+    let Some(ReadyPlan { plan, part }) = generic.with_values(params) else {
+        let is_kept = executor == ExecutorChoice::Auto && generic.is_relational();
         return if is_kept { kept() } else { run_anew() };
     };
     if let Some(row_key) = plan.point_key(part.as_ref())
@@ -122,10 +124,10 @@ fn run_query_in(
     query_run(session, statement, Params::Given(params), &context)?.start_run(context)
 }
 
-/// Starts the query of a write by the plan that is kept for it; `None` where it must be planned from its text.
+/// Starts the query of a write by the plan that is kept for it; `None` if it must be planned from its text.
 pub(crate) fn start_kept(
     session: &Session,
-    (statement, kept): (&QueryStatement, &KeptSelect),
+    (statement, plans): (&QueryStatement, &StatementPlans),
     catalog: &dyn CatalogReader,
     values: ParamValues<'_>,
     (snapshot, context): (Arc<dyn Snapshot>, ScanContext),
@@ -135,11 +137,8 @@ pub(crate) fn start_kept(
     if executor(session) == ExecutorChoice::DataFusion {
         return Ok(None);
     }
-    let kind = match kept.of(catalog.version()) {
-        Some(kind) => kind,
-        None => kept.plan(statement, (catalog, session.shared().engine_functions()), values)?,
-    };
-    let Some(ReadyPlan { plan, part }) = kind.with_values(values) else { return Ok(None) };
+    let generic = plans.direct(statement, (catalog, session.shared().engine_functions()), values)?;
+    let Some(ReadyPlan { plan, part }) = generic.with_values(values) else { return Ok(None) };
     if plan.keeps_groups() {
         return Ok(None);
     }
@@ -148,4 +147,25 @@ pub(crate) fn start_kept(
         _ => plan.access().judge_with(&Guard { verb, ..session.guard_of(statement, catalog) })?,
     };
     start_planned(session, &plan, part, snapshot, context, notices).map(Some)
+}
+
+/// What begins a cached query with these values again in the relational engine.
+fn known_again(
+    session: &Session,
+    known: &Arc<CachedStatement>,
+    values: ParamValues<'_>,
+    snapshot: Arc<dyn Snapshot>,
+    context: ScanContext,
+) -> Again {
+    let (session, known, values) = (session.clone(), known.clone(), values.to_vec());
+    Box::new(move || {
+        let Statement::Query(query) = &known.parsed.statement else {
+            return Err(Error::new(ErrorCode::Bug, "groups of a statement that is no query"));
+        };
+        let values = Params::Given(ParamValues { values: &values, types: &known.types });
+        let run = query_run_on(&session, snapshot, query, values, &context)?;
+        // A plan is kept only of a query whose subqueries run with it.
+        let query = run.bound()?.query;
+        run.again(query, context)()
+    })
 }

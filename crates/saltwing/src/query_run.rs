@@ -18,7 +18,6 @@ use crate::session::Session;
 use crate::settings::ExecutorChoice;
 
 /// A query, and everything that decides how it runs.
-#[derive(Clone)]
 pub(crate) struct QueryRun<'a> {
     pub(crate) session: &'a Session,
     pub(crate) statement: Cow<'a, QueryStatement>,
@@ -72,7 +71,8 @@ pub(crate) fn query_run_on<'a>(
     query_run_at(session, (snapshot, session.catalog()), statement, params, context)
 }
 
-fn query_run_at<'a>(
+/// The same over rows and definitions that were taken before.
+pub(crate) fn query_run_at<'a>(
     session: &'a Session,
     (snapshot, mut catalog): (Arc<dyn Snapshot>, Arc<dyn CatalogReader>),
     statement: &'a QueryStatement,

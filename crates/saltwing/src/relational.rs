@@ -17,11 +17,11 @@ use crate::Error;
 use crate::error::table_help;
 use crate::error_subject::Subject;
 use crate::explained::Explained;
-use crate::group_rows::Reading;
-use crate::kept_plan::{KeptPlan, PlanSlot};
+use crate::group_rows::{Again, Reading};
 use crate::outcome::{BatchSource, RowsOutcome, Running};
-use crate::query_run::{Purpose, QueryRun, query_run_on};
+use crate::query_run::{Purpose, QueryRun, query_run_at};
 use crate::session::Session;
+use crate::statement_plans::{PlanCache, RelationalTemplate};
 
 /// Batches that wait for a reader.
 const BATCHES_AHEAD: usize = 2;
@@ -56,28 +56,32 @@ pub(crate) fn run_kept(
     session: &Session,
     statement: &QueryStatement,
     values: ParamValues<'_>,
-    kept: &KeptPlan,
+    plans: &PlanCache,
 ) -> Result<Option<RowsOutcome>, Error> {
     let ((snapshot, catalog), context) = (session.moment()?, session.begin());
-    let version = catalog.version();
-    let template = match kept.of(version) {
-        Some(PlanSlot::Template(template)) => template,
-        Some(PlanSlot::Never) => return Ok(None),
-        None if !values.is_empty() => {
-            kept.put(version, PlanSlot::SeenOnce);
+    let plans = plans.of(catalog.version());
+    let template = match plans.relational() {
+        RelationalTemplate::Template(template) => template,
+        RelationalTemplate::Never => return Ok(None),
+        RelationalTemplate::New if !values.is_empty() => {
+            plans.set_relational(RelationalTemplate::SeenOnce);
             return Ok(None);
         }
-        None | Some(PlanSlot::SeenOnce) => {
-            let run = query_run_on(session, snapshot.clone(), statement, Params::Open(values.types), &context)?;
-            let version = run.catalog.version();
-            let Some(template) = run.template(&values, context.clone()) else {
+        RelationalTemplate::New | RelationalTemplate::SeenOnce => {
+            let moment = (snapshot.clone(), catalog.clone());
+            let run = query_run_at(session, moment, statement, Params::Later(values.types), &context)?;
+            let root = {
+                let _statement = context.enter();
+                plans.bound(statement, (&*catalog, session.shared().engine_functions()), values)
+            };
+            let template = root.and_then(|root| run.template(&root, &values, context.clone()));
+            let Some(template) = template.map(Arc::new) else {
                 // Planning may have been stopped: that says nothing about the plan.
                 context.check()?;
-                kept.put(version, PlanSlot::Never);
+                plans.set_relational(RelationalTemplate::Never);
                 return Ok(None);
             };
-            let template = Arc::new(template);
-            kept.put(version, PlanSlot::Template(template.clone()));
+            plans.set_relational(RelationalTemplate::Template(template.clone()));
             template
         }
     };
@@ -87,7 +91,7 @@ pub(crate) fn run_kept(
         Some(planned) => start_relational(session, &RelationalPlan(Arc::new(planned)), context).map(Some),
         None => {
             // The template does not fit these tables or values, and probably not those of the next runs either.
-            kept.put(version, PlanSlot::SeenOnce);
+            plans.set_relational(RelationalTemplate::SeenOnce);
             Ok(None)
         }
     }
@@ -182,13 +186,12 @@ impl RelationalPlan {
 
 impl QueryRun<'_> {
     /// The plan of a query for all its runs, made with an eye to these values.
-    fn template(&self, values: &[Value], context: ScanContext) -> Option<Template> {
-        if self.files.is_some() {
+    fn template(&self, root: &RootQuery, values: &[Value], context: ScanContext) -> Option<Template> {
+        if self.files.is_some() || !root.has_one_plan() {
             return None;
         }
-        let root = self.bound().ok().filter(RootQuery::has_one_plan)?;
         let mode = PlanMode { mode: Mode::Keep, samples: values };
-        self.plan_in(root.query, context, mode).ok()?.into_template()
+        self.plan_in(root.query.clone(), context, mode).ok()?.into_template()
     }
 
     /// The plan of a query whose parameters have no values; `None` if it cannot be planned without them.
@@ -220,24 +223,33 @@ impl QueryRun<'_> {
         Ok(RelationalPlan(Arc::new(planned)))
     }
 
-    /// Runs a query whose groups the direct path has no memory for; `None` if this engine does not run it.
-    pub(crate) fn read_again(&self, query: BoundQuery, context: ScanContext) -> Result<Option<Reading>, Error> {
-        let Ok(RelationalPlan(planned)) = self.plan_relational(query, context.clone(), Purpose::Execute) else {
-            context.check()?;
-            return Ok(None);
-        };
-        let counters = planned.counters();
-        Ok(Some(Reading { batches: pump(self.session, planned)?, counters }))
+    /// What begins a query again in this engine if the direct path has no memory for its groups.
+    pub(crate) fn again(&self, query: BoundQuery, context: ScanContext) -> Again {
+        let mode = PlanMode { mode: Mode::Execute, samples: &[] };
+        let (session, request) = (self.session.clone(), self.request(query, context.clone(), mode));
+        Box::new(move || {
+            let planned = request.and_then(|request| Ok(session.shared().engine.plan(request)?));
+            let Ok(planned) = planned else {
+                context.check()?;
+                return Ok(None);
+            };
+            let counters = planned.counters();
+            Ok(Some(Reading { batches: pump(&session, Arc::new(planned))?, counters }))
+        })
     }
 
     fn plan_in(&self, query: BoundQuery, context: ScanContext, mode: PlanMode<'_>) -> Result<Planned, Error> {
+        Ok(self.session.shared().engine.plan(self.request(query, context, mode)?)?)
+    }
+
+    fn request(&self, query: BoundQuery, context: ScanContext, mode: PlanMode<'_>) -> Result<QueryRequest, Error> {
         check_plan_budget(&self.statement.query)?;
-        let shared = self.session.shared();
         let PlanMode { mode, samples } = mode;
-        let settings = self.session.settings();
-        let recursion =
-            RecursionLimits { rounds_max: settings.recursion_rounds_max, rows_max: settings.recursion_rows_max };
-        Ok(shared.engine.plan(QueryRequest {
+        let recursion = self.session.read_settings(|settings| RecursionLimits {
+            rounds_max: settings.recursion_rounds_max,
+            rows_max: settings.recursion_rows_max,
+        });
+        Ok(QueryRequest {
             query,
             catalog: self.catalog.clone(),
             snapshot: self.snapshot.clone(),
@@ -247,6 +259,6 @@ impl QueryRun<'_> {
             recursion,
             mode,
             now_ms: self.now_ms,
-        })?)
+        })
     }
 }

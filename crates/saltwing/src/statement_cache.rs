@@ -1,7 +1,7 @@
 //! Caches parsed and planned statements by their text.
 //!
 //! # Laws
-//! 1. A plan is used only with the version of the catalog that it was made on.
+//! 1. A plan is used only with the version of the catalog that it was made on (`statement_plans.rs`).
 //! 2. Overrides (hints, SET, options) are applied at each execution: a plan contains the verdict alone.
 //! 3. The number of statements and their bytes are limited; the least recently used one is evicted first.
 
@@ -14,9 +14,7 @@ use saltwing_sql::{Dialect, Parsed, Statement, parameter_count, parse_one_in};
 use saltwing_types::{ErrorCode, Expr, SqlType, Value, eval, typing};
 
 use crate::Error;
-use crate::kept_plan::KeptPlan;
-use crate::kept_select::KeptSelect;
-use crate::kept_write::KeptWrite;
+use crate::statement_plans::PlanCache;
 
 /// Most statements.
 const STATEMENTS_MAX: usize = 256;
@@ -36,12 +34,7 @@ pub(crate) struct CachedStatement {
     pub(crate) types: Arc<[Option<SqlType>]>,
     /// The language of the text: in Phoenix's a value '' is NULL, also of a parameter.
     pub(crate) dialect: Dialect,
-    /// How the direct path runs it, if it is a query.
-    pub(crate) plan: KeptSelect,
-    /// How the relational engine runs it.
-    pub(crate) kept: KeptPlan,
-    /// What is kept of it, if it writes.
-    pub(crate) write: KeptWrite,
+    pub(crate) plans: PlanCache,
 }
 
 impl CachedStatement {
@@ -54,8 +47,8 @@ impl CachedStatement {
     }
 
     fn checked(parsed: Parsed, text: &Arc<str>, parameter_count: usize, dialect: Dialect) -> Self {
-        let (plan, kept, write) = (KeptSelect::default(), KeptPlan::default(), KeptWrite::default());
-        Self { parsed, text: text.clone(), parameter_count, types: Arc::default(), dialect, plan, kept, write }
+        let (text, types, plans) = (text.clone(), Arc::default(), PlanCache::default());
+        Self { parsed, text, parameter_count, types, dialect, plans }
     }
 
     /// The same statement without what is kept of it.

@@ -9,11 +9,11 @@ use saltwing_types::ErrorCode;
 
 use crate::Error;
 use crate::explained::Explained;
-use crate::group_rows::Reading;
-use crate::kept_plan::KeptPlan;
+use crate::group_rows::Again;
 use crate::outcome::RowsOutcome;
 use crate::query_run::{Purpose, QueryRun};
 use crate::session::Session;
+use crate::statement_plans::PlanCache;
 
 /// There are none.
 pub(crate) enum RelationalPlan {}
@@ -36,7 +36,7 @@ pub(crate) fn run_kept(
     _: &Session,
     _: &QueryStatement,
     _: ParamValues<'_>,
-    _: &KeptPlan,
+    _: &PlanCache,
 ) -> Result<Option<RowsOutcome>, Error> {
     Ok(None)
 }
@@ -56,8 +56,8 @@ impl QueryRun<'_> {
         Err(self.refused())
     }
 
-    pub(crate) fn read_again(&self, _: BoundQuery, _: ScanContext) -> Result<Option<Reading>, Error> {
-        Ok(None)
+    pub(crate) fn again(&self, _: BoundQuery, _: ScanContext) -> Again {
+        Box::new(|| Ok(None))
     }
 
     pub(crate) fn plan_relational(&self, _: BoundQuery, _: ScanContext, _: Purpose) -> Result<RelationalPlan, Error> {

@@ -22,6 +22,7 @@ use crate::outcome::{ExecResult, Outcome};
 use crate::queries::run_query;
 use crate::query_run::Purpose;
 use crate::session::Session;
+use crate::statement_plans::PlanCache;
 use crate::temporary::{is_there, name_of_new, take_back};
 
 /// Rows of a file that tell which columns would serve as a key.
@@ -86,7 +87,7 @@ impl StatementKind for CreateTableAs {
             hints: query.hints.clone(),
             span: query.span,
         };
-        match run_dml(session, &Statement::Insert(insert), params, None) {
+        match run_dml(session, &Statement::Insert(insert), params, &PlanCache::default()) {
             Ok(Outcome::Done(mut result)) => {
                 result.notices.splice(0..0, notices);
                 Ok(result.into())

@@ -13,14 +13,12 @@ use saltwing_sql::{Statement, TableRef};
 use saltwing_types::{ErrorCode, SqlType};
 
 use crate::Error;
-use crate::kept::Kept;
-use crate::kept_select::KeptSelect;
-use crate::kept_write::KeptWrite;
 use crate::outcome::{ExecResult, Outcome, RowsOutcome, Running};
 use crate::queries::start_kept;
 use crate::query_run::query_run_on;
 use crate::session::Session;
 use crate::settings::ExecutorChoice;
+use crate::statement_plans::{PlanCache, StatementPlans};
 use crate::temporary::adds_dynamic_columns;
 
 /// A statement that writes rows.
@@ -30,17 +28,16 @@ pub(crate) struct Dml<'a> {
     pub(crate) params: ParamValues<'a>,
     pub(crate) context: ScanContext,
     pub(crate) returning: Option<Arc<Returning>>,
-    /// The place for what is kept of it.
-    pub(crate) kept: Option<&'a KeptWrite>,
+    /// Its plans for this version of the catalog.
+    pub(crate) plans: Arc<StatementPlans>,
 }
 
-/// Runs a statement that writes rows, and again, from name resolution on, if a table's definition changed meanwhile. `kept`
-/// is the place for what is kept of it if it may run again.
+/// Runs a statement that writes rows, and again, from name resolution on, if a table's definition changed meanwhile.
 pub(crate) fn run_dml(
     session: &Session,
     statement: &Statement,
     params: ParamValues<'_>,
-    kept: Option<&KeptWrite>,
+    plans: &PlanCache,
 ) -> Result<Outcome, Error> {
     session.writable()?;
     loop {
@@ -55,9 +52,10 @@ pub(crate) fn run_dml(
         }
         let context = session.begin();
         let _statement = context.enter();
-        let kept = kept.filter(|_| through.is_none());
-        let returning = returning_of(statement, &*catalog, params, kept.map(|kept| &kept.returning))?;
-        match (Dml { session, catalog, params, context: context.clone(), returning, kept }).run(statement) {
+        // What is made of a write through a view depends on its values.
+        let plans = if through.is_some() { PlanCache::default().of(version) } else { plans.of(version) };
+        let returning = returning_of(statement, &*catalog, params, &plans)?;
+        match (Dml { session, catalog, params, context: context.clone(), returning, plans }).run(statement) {
             Err(error)
                 if error.code() == ErrorCode::Conflict
                     && error.rows_committed() == 0
@@ -109,16 +107,15 @@ fn planned(bound: BoundQuery) -> Result<Returning, Error> {
     Ok(Returning::new(planned)?)
 }
 
-/// The RETURNING of a statement, made ready for these values, or taken from `kept`. One without parameters is kept there.
+/// The RETURNING of a statement, made ready for these values. One without parameters is kept with the statement's plans.
 fn returning_of(
     statement: &Statement,
     catalog: &dyn CatalogReader,
     params: ParamValues<'_>,
-    kept: Option<&Kept<Option<Arc<Returning>>>>,
+    plans: &StatementPlans,
 ) -> Result<Option<Arc<Returning>>, Error> {
-    let version = catalog.version();
-    if let Some(known) = kept.and_then(|kept| kept.of(version)) {
-        return Ok(known);
+    if let Some(known) = plans.returning.get() {
+        return Ok(known.clone());
     }
     let names_parameter = |bound: &BoundQuery| {
         let mut found = false;
@@ -126,13 +123,11 @@ fn returning_of(
         found
     };
     // An error without values is reported as that of the statement with its values, below.
-    if let Some(kept) = kept
-        && let Ok(open) = returning(statement, catalog, Params::Open(params.types))
+    if let Ok(open) = returning(statement, catalog, Params::Open(params.types))
         && !open.as_ref().is_some_and(names_parameter)
     {
         let returning = open.map(|bound| planned(bound).map(Arc::new)).transpose()?;
-        kept.put(version, returning.clone());
-        return Ok(returning);
+        return Ok(plans.returning.get_or_init(|| returning).clone());
     }
     Ok(planned_returning(statement, catalog, Params::Given(params))?.map(Arc::new))
 }
@@ -198,22 +193,19 @@ impl Dml<'_> {
         run.start_run(self.context.clone())
     }
 
-    /// As [`Dml::start_query`], by the plan that is kept for the query if there is one.
+    /// As [`Dml::start_query`] for the only query of the statement, by the plan that is kept for it if there is one.
     pub(crate) fn start_kept(
         &self,
         attempt: &Attempt<'_>,
-        (query, kept): (&QueryStatement, Option<&KeptSelect>),
+        query: &QueryStatement,
         verb: HintVerb,
         now_ms: i64,
     ) -> Result<RowsOutcome, Error> {
-        if let Some(kept) = kept {
-            let reading = (attempt.snapshot().clone(), self.context.clone());
-            let started = start_kept(self.session, (query, kept), &*self.catalog, self.params, reading, verb)?;
-            if let Some(rows) = started {
-                return Ok(rows);
-            }
+        let reading = (attempt.snapshot().clone(), self.context.clone());
+        match start_kept(self.session, (query, &self.plans), &*self.catalog, self.params, reading, verb)? {
+            Some(rows) => Ok(rows),
+            None => self.start_query(attempt, query, verb, now_ms),
         }
-        self.start_query(attempt, query, verb, now_ms)
     }
 }
 

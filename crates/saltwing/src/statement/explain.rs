@@ -124,7 +124,7 @@ fn analyze_write(run: &Run<'_>, statement: &Statement) -> Result<Explained, Erro
             .with_help(Some("EXPLAIN ANALYZE takes SELECT, UPSERT, INSERT, UPDATE, DELETE and MERGE")));
     }
     let mut explained = explained(run, statement)?;
-    if let Outcome::Rows(rows) = statement.ask(|kind| kind.run(&Run { statement, kept: None, ..*run }))? {
+    if let Outcome::Rows(rows) = statement.ask(|kind| kind.run(&Run { statement, ..*run }))? {
         rows.read_all()?;
     }
     if let ([report], Some(context)) = (explained.reports.as_mut_slice(), session.last_context()) {

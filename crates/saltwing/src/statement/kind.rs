@@ -11,9 +11,9 @@ use super::explaining::Explaining;
 use super::target::Target;
 use crate::Error;
 use crate::explained::Explained;
-use crate::kept_write::KeptWrite;
 use crate::outcome::Outcome;
 use crate::session::Session;
+use crate::statement_plans::PlanCache;
 
 /// All that the library knows of a kind of statement.
 pub(crate) trait StatementKind {
@@ -125,8 +125,7 @@ pub(crate) struct Run<'a> {
     pub(crate) session: &'a Session,
     pub(crate) statement: &'a Statement,
     pub(crate) params: ParamValues<'a>,
-    /// The place for what is kept of a write that may run again.
-    pub(crate) kept: Option<&'a KeptWrite>,
+    pub(crate) plans: &'a PlanCache,
 }
 
 /// What has a kind: a [`Statement`]. The trait is implemented where all kinds are known, and used also by EXPLAIN, which is one of them and

@@ -74,7 +74,8 @@ impl Dml<'_> {
                     }
                     MergeStep::Insert(target, query) => {
                         let before = attempt.changes();
-                        let result = self.upsert_query(attempt, target, (query, None), HintVerb::Merge, &computing)?;
+                        let rows = start(attempt, query)?;
+                        let result = self.upsert_from(attempt, target, (rows, query.span), &computing)?;
                         all.rows_affected += attempt.changes() - before;
                         result
                     }

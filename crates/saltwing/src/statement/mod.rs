@@ -56,9 +56,9 @@ use saltwing_planner::HintVerb;
 use saltwing_sql::Statement;
 
 use crate::Error;
-use crate::kept_write::KeptWrite;
 use crate::outcome::Outcome;
 use crate::session::Session;
+use crate::statement_plans::PlanCache;
 
 pub(crate) use self::describing::{check_written, describe_statement};
 pub use self::description::{Description, Touch, TouchedObject};
@@ -69,7 +69,7 @@ pub use self::target::Privilege;
 pub(crate) use self::target::Target;
 use self::upsert::UpsertRows;
 
-/// Runs a statement; `kept` is the place for what is kept of it if it writes rows and may run again.
+/// Runs a statement, by its plans if it has run before.
 ///
 /// # Errors
 /// All of the statement.
@@ -77,10 +77,10 @@ pub(crate) fn run_statement(
     session: &Session,
     statement: &Statement,
     params: ParamValues<'_>,
-    kept: Option<&KeptWrite>,
+    plans: &PlanCache,
 ) -> Result<Outcome, Error> {
     check_written(session, statement)?;
-    statement.ask(|kind| kind.run(&Run { session, statement, params, kept }))
+    statement.ask(|kind| kind.run(&Run { session, statement, params, plans }))
 }
 
 impl HasKind for Statement {

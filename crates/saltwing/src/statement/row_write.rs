@@ -71,6 +71,6 @@ impl<W: RowWrite> StatementKind for WritesRows<'_, W> {
     }
 
     fn run(&self, run: &Run<'_>) -> Result<Outcome, Error> {
-        run_dml(run.session, run.statement, run.params, run.kept)
+        run_dml(run.session, run.statement, run.params, run.plans)
     }
 }

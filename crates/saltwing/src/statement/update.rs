@@ -15,8 +15,6 @@ use super::row_write::RowWrite;
 use super::{Effects, Privilege, Target};
 use crate::Error;
 use crate::explained::Explained;
-use crate::kept_select::KeptSelect;
-use crate::kept_write::KeptUpdate;
 use crate::outcome::Outcome;
 
 impl RowWrite for Update {
@@ -53,13 +51,11 @@ impl Dml<'_> {
     /// An UPDATE: a query gives the rows as they will be.
     pub(crate) fn update(&self, statement: &Update) -> Result<Outcome, Error> {
         let known = self.known_update(statement)?;
-        let KeptUpdate { bound, select } = &*known;
-        let BoundUpdate { table, query, changed, moves_rows, is_joined, .. } = bound;
+        let BoundUpdate { table, query, changed, moves_rows, is_joined, .. } = &*known;
         let (limits, now_ms) = (self.session.writer().limits, self.session.now_ms());
         // Whether a key is free is known when all rows are.
         let limits = if *moves_rows { limits.in_one() } else { limits };
         let repeats = if *is_joined { Repeats::Alike } else { Repeats::None };
-        let query = (query, self.kept.map(|_| select));
         self.write(limits, |attempt| {
             let rows = self.start_kept(attempt, query, HintVerb::Update, now_ms)?;
             let mut targets = TargetRows::new(attempt, table, repeats).obeying(RowRules::of(table)?);
@@ -69,14 +65,11 @@ impl Dml<'_> {
     }
 
     /// The UPDATE, bound now or before.
-    fn known_update(&self, statement: &Update) -> Result<Arc<KeptUpdate>, Error> {
-        let (kept, version) = (self.kept.map(|kept| &kept.update), self.catalog.version());
-        if let Some(known) = kept.and_then(|kept| kept.of(version)) {
-            return Ok(known);
+    fn known_update(&self, statement: &Update) -> Result<Arc<BoundUpdate>, Error> {
+        if let Some(known) = self.plans.update.get() {
+            return Ok(known.clone());
         }
         let bound = update(statement, &*self.catalog, Params::Given(self.params))?;
-        let made = Arc::new(KeptUpdate { bound, select: KeptSelect::default() });
-        kept.iter().for_each(|kept| kept.put(version, made.clone()));
-        Ok(made)
+        Ok(self.plans.update.get_or_init(|| Arc::new(bound)).clone())
     }
 }

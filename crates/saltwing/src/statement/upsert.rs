@@ -3,8 +3,8 @@
 use saltwing_bind::{BoundSource, BoundUpsert, Params, UpsertTarget, computed_query, upsert};
 use saltwing_exec::{Attempt, ExecError, RowFailure};
 use saltwing_planner::HintVerb;
-use saltwing_sql::statement::{QueryStatement, Returning, RowSource, Upsert};
-use saltwing_types::ErrorCode;
+use saltwing_sql::statement::{Returning, RowSource, Upsert};
+use saltwing_types::{ErrorCode, Span};
 
 use super::describer::Describer;
 use super::dml::Dml;
@@ -15,8 +15,7 @@ use super::{Effects, Privilege, Target};
 use crate::Error;
 use crate::computed::{Computing, EXPRS_AT_ONCE, computing, fill_sequences};
 use crate::explained::Explained;
-use crate::kept_select::KeptSelect;
-use crate::outcome::{ExecResult, Outcome};
+use crate::outcome::{ExecResult, Outcome, RowsOutcome};
 use crate::sequences::sequence_values;
 
 pub(super) struct UpsertRows<'a> {
@@ -103,8 +102,8 @@ impl Dml<'_> {
             BoundSource::Query(query) => {
                 let (query, computing) = (statement.source_query(&query), computing());
                 return self.write(session.writer().limits, |attempt| {
-                    let query = (&query, self.kept.map(|kept| &kept.source));
-                    self.upsert_query(attempt, &target, query, verb, &computing).map(|result| (None, result))
+                    let rows = self.start_kept(attempt, &query, verb, computing.now_ms)?;
+                    Ok((None, self.upsert_from(attempt, &target, (rows, query.span), &computing)?))
                 });
             }
             BoundSource::Rows(mut rows) => {
@@ -128,20 +127,18 @@ impl Dml<'_> {
         })
     }
 
-    /// Writes the rows of a query.
-    pub(super) fn upsert_query(
+    /// Writes the rows of a query, which the statement has at this place.
+    pub(super) fn upsert_from(
         &self,
         attempt: &mut Attempt<'_>,
         target: &UpsertTarget,
-        query: (&QueryStatement, Option<&KeptSelect>),
-        verb: HintVerb,
+        (rows, span): (RowsOutcome, Span),
         computing: &Computing<'_>,
     ) -> Result<ExecResult, Error> {
-        let rows = self.start_kept(attempt, query, verb, computing.now_ms)?;
         if rows.columns.len() != target.columns.len() {
             let text =
                 format!("the query gives {} columns for {} to be written", rows.columns.len(), target.columns.len());
-            let error = Error::new(ErrorCode::Syntax, text).at(Some(query.0.span));
+            let error = Error::new(ErrorCode::Syntax, text).at(Some(span));
             return Err(error.with_phoenix(Some(1020)));
         }
         let (types, snapshot) = (rows.types(), attempt.snapshot().clone());

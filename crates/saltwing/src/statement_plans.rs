@@ -1,0 +1,191 @@
+//! What is kept of a cached statement from one run to the next: its query as it was bound, and the plans made of that.
+//!
+//! # Law
+//! It is used with the version of the catalog that it was made on, and with no other: a plan names columns by their places, and
+//! another version may have other columns there.
+
+use std::sync::{Arc, OnceLock};
+
+use parking_lot::Mutex;
+use saltwing_access::TableError;
+use saltwing_bind::{BoundUpdate, EngineFunctions, ParamValues, Params, RootQuery, query};
+use saltwing_catalog::CatalogReader;
+#[cfg(feature = "datafusion")]
+use saltwing_datafusion::Template;
+use saltwing_exec::{Returning, SelectPlan};
+use saltwing_planner::{DirectQuery, KeyAccess, PlannedSelect, SelectTemplate, plan_select};
+use saltwing_sql::statement::QueryStatement;
+use saltwing_types::interrupt;
+
+use crate::Error;
+
+/// The plans of a statement for the version of the catalog on which it ran last.
+#[derive(Default)]
+pub(crate) struct PlanCache(Mutex<Option<Arc<StatementPlans>>>);
+
+impl PlanCache {
+    /// The plans for a version of the catalog; there are none yet if the statement has not run on it.
+    pub(crate) fn of(&self, version: u64) -> Arc<StatementPlans> {
+        let mut plans = self.0.lock();
+        match &*plans {
+            Some(plans) if plans.version == version => plans.clone(),
+            _ => plans.insert(Arc::new(StatementPlans::new(version))).clone(),
+        }
+    }
+}
+
+/// The plans of a statement for one version of the catalog. Each is made when a run needs it first.
+///
+/// The query is the statement itself if it is one, else the query for the rows that it writes.
+pub(crate) struct StatementPlans {
+    version: u64,
+    /// The query, bound before its parameters have values; `None` if it has an error then.
+    bound: OnceLock<Option<Arc<RootQuery>>>,
+    direct: OnceLock<GenericPlan>,
+    #[cfg(feature = "datafusion")]
+    relational: Mutex<RelationalTemplate>,
+    /// An UPDATE. Its bound form does not depend on the values of its parameters.
+    pub(crate) update: OnceLock<Arc<BoundUpdate>>,
+    /// The RETURNING of a statement; `None` if it has none. To plan it takes longer than to write a row.
+    pub(crate) returning: OnceLock<Option<Arc<Returning>>>,
+}
+
+/// How the direct path runs a query whatever the values of its parameters are.
+pub(crate) enum GenericPlan {
+    /// Planned to the end: there are no parameters.
+    Whole(Arc<SelectPlan>),
+    /// A template; with the plan for values that give a part of the key.
+    Template(Box<SelectTemplate>, Option<Arc<SelectPlan>>),
+    /// It does not: the relational engine does.
+    Relational,
+    /// It is planned at each run.
+    Custom,
+}
+
+/// How the relational engine runs a query.
+#[cfg(feature = "datafusion")]
+#[derive(Clone, Default)]
+pub(crate) enum RelationalTemplate {
+    /// It has not run yet.
+    #[default]
+    New,
+    /// It was planned for the run before this one.
+    SeenOnce,
+    /// By this template.
+    Template(Arc<Template>),
+    /// It is planned at each run.
+    Never,
+}
+
+/// A plan to be run now.
+pub(crate) struct ReadyPlan {
+    pub(crate) plan: Arc<SelectPlan>,
+    /// The part of the key that it reads, if known without its ranges.
+    pub(crate) part: Option<KeyAccess>,
+}
+
+impl StatementPlans {
+    fn new(version: u64) -> Self {
+        Self {
+            version,
+            bound: OnceLock::new(),
+            direct: OnceLock::new(),
+            #[cfg(feature = "datafusion")]
+            relational: Mutex::default(),
+            update: OnceLock::new(),
+            returning: OnceLock::new(),
+        }
+    }
+
+    /// The query as it is bound before it has values; `None` if it has an error then, which its run reports. Of the values only the
+    /// types count.
+    pub(crate) fn bound(
+        &self,
+        statement: &QueryStatement,
+        (catalog, engine): (&dyn CatalogReader, &dyn EngineFunctions),
+        values: ParamValues<'_>,
+    ) -> Option<Arc<RootQuery>> {
+        debug_assert_eq!(catalog.version(), self.version, "plans of another version of the catalog");
+        let params = if values.is_empty() { Params::NONE } else { Params::Later(values.types) };
+        self.bound.get_or_init(|| query(statement, catalog, engine, params).ok().map(Arc::new)).clone()
+    }
+
+    /// The plan of the direct path, if the query was planned.
+    pub(crate) fn known_direct(&self) -> Option<&GenericPlan> {
+        self.direct.get()
+    }
+
+    /// The plan of the direct path. The query is planned as far as possible without values, for all its runs.
+    ///
+    /// # Errors
+    /// The statement must stop. Errors of the query are reported when it runs.
+    pub(crate) fn direct(
+        &self,
+        statement: &QueryStatement,
+        names: (&dyn CatalogReader, &dyn EngineFunctions),
+        values: ParamValues<'_>,
+    ) -> Result<&GenericPlan, Error> {
+        if let Some(known) = self.direct.get() {
+            return Ok(known);
+        }
+        let bound = self.bound(statement, names, values);
+        let plan = bound.map_or(GenericPlan::Custom, |root| GenericPlan::of(&root, !values.is_empty()));
+        // Planning that was stopped says nothing about the plan.
+        interrupt::spend(0).map_err(TableError::from)?;
+        Ok(self.direct.get_or_init(|| plan))
+    }
+
+    /// How the relational engine runs the query.
+    #[cfg(feature = "datafusion")]
+    pub(crate) fn relational(&self) -> RelationalTemplate {
+        self.relational.lock().clone()
+    }
+
+    /// Sets how the relational engine runs the query next.
+    #[cfg(feature = "datafusion")]
+    pub(crate) fn set_relational(&self, plan: RelationalTemplate) {
+        *self.relational.lock() = plan;
+    }
+}
+
+impl GenericPlan {
+    fn of(root: &RootQuery, has_parameters: bool) -> Self {
+        let _span = tracing::debug_span!(target: "saltwing::plan", "plan").entered();
+        if !root.has_one_plan() {
+            return Self::Custom;
+        }
+        let Some(query) = DirectQuery::of(root.query.clone()) else { return Self::Relational };
+        let ready = |planned: PlannedSelect| SelectPlan::new(planned).ok().map(Arc::new);
+        if has_parameters {
+            let Some((template, of_parts)) = SelectTemplate::new(query) else { return Self::Custom };
+            return Self::Template(Box::new(template), of_parts.and_then(ready));
+        }
+        match plan_select(query) {
+            Ok(Some(planned)) => ready(planned).map_or(Self::Custom, Self::Whole),
+            Ok(None) => Self::Relational,
+            Err(_) => Self::Custom,
+        }
+    }
+
+    /// The plan of the query with these values; `None` if it must be made from the text.
+    pub(crate) fn with_values(&self, values: ParamValues<'_>) -> Option<ReadyPlan> {
+        match self {
+            Self::Whole(plan) => Some(ReadyPlan { plan: plan.clone(), part: None }),
+            Self::Template(template, part_plan) => {
+                if let Some(plan) = part_plan
+                    && let Some(part) = template.key_access(&values)
+                {
+                    return Some(ReadyPlan { plan: plan.clone(), part: Some(part) });
+                }
+                let plan = Arc::new(SelectPlan::new(template.bind(values)?).ok()?);
+                Some(ReadyPlan { plan, part: None })
+            }
+            Self::Relational | Self::Custom => None,
+        }
+    }
+
+    /// Whether the relational engine runs the query.
+    pub(crate) fn is_relational(&self) -> bool {
+        matches!(self, Self::Relational)
+    }
+}
