@@ -74,7 +74,7 @@ pub(crate) fn run_kept(
                 let _statement = context.enter();
                 plans.bound(statement, (&*catalog, session.shared().engine_functions()), values)
             };
-            let template = root.and_then(|root| run.template(&root, &values, context.clone()));
+            let template = root?.and_then(|root| run.template(&root, &values, context.clone()));
             let Some(template) = template.map(Arc::new) else {
                 // Planning may have been stopped: that says nothing about the plan.
                 context.check()?;

@@ -99,15 +99,23 @@ impl StatementPlans {
 
     /// The query as it is bound before it has values; `None` if it has an error then, which its run reports. Of the values only the
     /// types count.
+    ///
+    /// # Errors
+    /// The statement must stop.
     pub(crate) fn bound(
         &self,
         statement: &QueryStatement,
         (catalog, engine): (&dyn CatalogReader, &dyn EngineFunctions),
         values: ParamValues<'_>,
-    ) -> Option<Arc<RootQuery>> {
+    ) -> Result<Option<Arc<RootQuery>>, Error> {
         debug_assert_eq!(catalog.version(), self.version, "plans of another version of the catalog");
+        if let Some(known) = self.bound.get() {
+            return Ok(known.clone());
+        }
         let params = if values.is_empty() { Params::NONE } else { Params::Later(values.types) };
-        self.bound.get_or_init(|| query(statement, catalog, engine, params).ok().map(Arc::new)).clone()
+        let bound = query(statement, catalog, engine, params).ok().map(Arc::new);
+        check_stop()?;
+        Ok(self.bound.get_or_init(|| bound).clone())
     }
 
     /// The plan of the direct path, if the query was planned.
@@ -128,10 +136,9 @@ impl StatementPlans {
         if let Some(known) = self.direct.get() {
             return Ok(known);
         }
-        let bound = self.bound(statement, names, values);
+        let bound = self.bound(statement, names, values)?;
         let plan = bound.map_or(GenericPlan::Custom, |root| GenericPlan::of(&root, !values.is_empty()));
-        // Planning that was stopped says nothing about the plan.
-        interrupt::spend(0).map_err(TableError::from)?;
+        check_stop()?;
         Ok(self.direct.get_or_init(|| plan))
     }
 
@@ -146,6 +153,11 @@ impl StatementPlans {
     pub(crate) fn set_relational(&self, plan: RelationalTemplate) {
         *self.relational.lock() = plan;
     }
+}
+
+/// What a stopped statement has made of its query says nothing about the query: it is not kept.
+fn check_stop() -> Result<(), Error> {
+    Ok(interrupt::spend(0).map_err(TableError::from)?)
 }
 
 impl GenericPlan {
