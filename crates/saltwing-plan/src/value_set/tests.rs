@@ -34,17 +34,17 @@ fn cut(values: &[Value], choice: usize) -> Cut {
 }
 
 /// A set made of ranges, points and perhaps NULL.
-fn set(choices: &[usize], domain: &Domain, values: &[Value]) -> ColumnSet {
+fn set(choices: &[usize], domain: &Domain, values: &[Value]) -> ValueSet {
     let parts = choices.chunks(3).map(|chunk| match chunk {
-        [0..3, a, _] => ColumnSet::points(vec![values[a % values.len()].clone()], domain),
-        [3, ..] => ColumnSet::null(domain),
-        [_, a, b] => ColumnSet::between(cut(values, *a), cut(values, *b), domain),
-        _ => ColumnSet::EMPTY,
+        [0..3, a, _] => ValueSet::points(vec![values[a % values.len()].clone()], domain),
+        [3, ..] => ValueSet::null(domain),
+        [_, a, b] => ValueSet::between(cut(values, *a), cut(values, *b), domain),
+        _ => ValueSet::EMPTY,
     });
-    let parts: Vec<ColumnSet> = parts.collect();
-    let parts: Vec<ColumnSet> =
+    let parts: Vec<ValueSet> = parts.collect();
+    let parts: Vec<ValueSet> =
         parts.into_iter().filter(|part| !part.spans.iter().any(|s| s.contains(&Value::Null, domain))).collect();
-    ColumnSet::union(&parts, domain)
+    ValueSet::union(&parts, domain)
 }
 
 proptest! {
@@ -59,7 +59,7 @@ proptest! {
         let (domain, values) = domains().swap_remove(which);
         let values_not_null: Vec<Value> = values.iter().filter(|v| !v.is_null()).cloned().collect();
         let (a, b) = (set(&a, &domain, &values_not_null), set(&b, &domain, &values_not_null));
-        let union = ColumnSet::union([&a, &b], &domain);
+        let union = ValueSet::union([&a, &b], &domain);
         let both = a.intersect(&b, &domain);
         let rest = a.complement(&domain);
         for value in &values {
@@ -72,7 +72,7 @@ proptest! {
         // Sets built from a and b are related as sets are, and the order shows it.
         prop_assert!(both.is_within(&a, &domain) && both.is_within(&b, &domain));
         prop_assert!(a.is_within(&union, &domain) && b.is_within(&union, &domain));
-        prop_assert!(ColumnSet::union([&a, &rest], &domain).is_full(&domain));
+        prop_assert!(ValueSet::union([&a, &rest], &domain).is_full(&domain));
         prop_assert!(a.intersect(&rest, &domain).is_empty());
         for set in [&union, &both, &rest] {
             for pair in set.spans.windows(2) {
@@ -87,12 +87,12 @@ proptest! {
 #[test]
 fn points_stay_points_and_ranges_swallow_them() {
     let domain = domain(SqlType::Integer, false);
-    let points = |list: &[i64]| ColumnSet::points(list.iter().map(|v| Value::Int(*v)).collect(), &domain);
-    let range = |lo, hi| ColumnSet::between(Cut::Before(Value::Int(lo)), Cut::After(Value::Int(hi)), &domain);
+    let points = |list: &[i64]| ValueSet::points(list.iter().map(|v| Value::Int(*v)).collect(), &domain);
+    let range = |lo, hi| ValueSet::between(Cut::Before(Value::Int(lo)), Cut::After(Value::Int(hi)), &domain);
     assert_eq!(points(&[2, 1, 2]).spans().len(), 2);
     assert_eq!(
-        ColumnSet::union([&points(&[1, 2, 9]), &range(3, 5)], &domain),
-        ColumnSet::union([&range(1, 5), &points(&[9])], &domain)
+        ValueSet::union([&points(&[1, 2, 9]), &range(3, 5)], &domain),
+        ValueSet::union([&range(1, 5), &points(&[9])], &domain)
     );
     assert!(points(&[1, 2, 3]).is_within(&range(1, 3), &domain));
     assert!(range(1, 3).is_within(&points(&[1, 2, 3]), &domain));
@@ -102,20 +102,10 @@ fn points_stay_points_and_ranges_swallow_them() {
 }
 
 #[test]
-fn a_made_up_value_is_never_contradicted() {
-    let domain = domain(SqlType::Integer, false);
-    let point = |v| ColumnSet::points(vec![Value::Int(v)], &domain);
-    let below = ColumnSet::between(Cut::Low, Cut::Before(Value::Int(3)), &domain);
-    assert_eq!(point(5).intersect(&below, &domain), ColumnSet::EMPTY);
-    assert_eq!(point(5).into_unknown().intersect(&below, &domain), point(5).into_unknown());
-    assert_eq!(below.intersect(&point(5).into_unknown(), &domain), point(5).into_unknown());
-}
-
-#[test]
 fn extremes_leave_out_nothing() {
     let at_least = |ty, nullable, value: Value| {
         let domain = domain(ty, nullable);
-        ColumnSet::between(Cut::Before(value), Cut::High, &domain).leaves_out_an_end()
+        ValueSet::between(Cut::Before(value), Cut::High, &domain).leaves_out_an_end()
     };
     assert!(!at_least(SqlType::TinyInt, false, Value::Int(-128)));
     assert!(at_least(SqlType::TinyInt, false, Value::Int(-127)));
