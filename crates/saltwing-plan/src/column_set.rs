@@ -269,3 +269,6 @@ impl ColumnSet {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

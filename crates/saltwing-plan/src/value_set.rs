@@ -281,4 +281,4 @@ fn join_backwards(merged: &mut Vec<Span>, domain: &Domain) {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

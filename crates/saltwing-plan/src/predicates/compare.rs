@@ -104,7 +104,7 @@ fn keeps_comparisons(from: SqlType, to: SqlType) -> bool {
 }
 
 /// The values, NULL only for IS DISTINCT FROM, that compare so with a constant at `place`.
-pub(super) fn satisfying(op: CompareOp, place: &LiteralPosition, domain: &Domain) -> ValueSet {
+pub(crate) fn satisfying(op: CompareOp, place: &LiteralPosition, domain: &Domain) -> ValueSet {
     let between = |lo, hi| ValueSet::between(lo, hi, domain);
     let equal = || match place {
         LiteralPosition::At(value) => ValueSet::points(vec![value.clone()], domain),

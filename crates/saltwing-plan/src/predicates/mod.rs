@@ -30,6 +30,8 @@ pub(crate) use prefix::TextPrefix;
 use saltwing_types::function::KeyProperty;
 use saltwing_types::{Expr, interrupt};
 pub(crate) use truth_set::TruthSet;
+#[cfg(test)]
+pub(crate) use {compare::satisfying, open_comparison::OpenComparison};
 
 use crate::column_set::ColumnSet;
 use crate::cover::{Cover, Fit};

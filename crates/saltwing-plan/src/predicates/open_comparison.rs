@@ -22,7 +22,7 @@ use crate::shape::{Shape, Spread};
 use crate::value_set::ValueSet;
 
 /// What is known of the values that compare in some way with one that is not known yet.
-pub(super) struct OpenComparison {
+pub(crate) struct OpenComparison {
     /// How many values are equal to it at most; `None`: those between two bounds.
     pub(super) equal: Option<usize>,
     /// The direction of the side that is compared, below 0 and from there on.
@@ -33,7 +33,7 @@ pub(super) struct OpenComparison {
 
 impl OpenComparison {
     /// Of a side that goes up; at most one value is equal.
-    pub(super) const POINT: Self = Self { equal: Some(1), moves: UP, failing: Some(ValueSet::EMPTY) };
+    pub(crate) const POINT: Self = Self { equal: Some(1), moves: UP, failing: Some(ValueSet::EMPTY) };
     /// Of a side that goes up; values between two bounds are equal.
     pub(super) const SPAN: Self = Self { equal: None, moves: UP, failing: Some(ValueSet::EMPTY) };
     /// As [`OpenComparison::SPAN`], with other values among those that are equal. A side of which not even the direction is
@@ -41,7 +41,7 @@ impl OpenComparison {
     pub(super) const LOOSE: Self = Self { equal: None, moves: UP, failing: None };
 
     /// The values for which `side op value` holds; NULL only for IS [NOT] DISTINCT FROM.
-    pub(super) fn satisfying(&self, op: CompareOp, side: &Expr, value: &Expr, domain: &Domain) -> ColumnSet {
+    pub(crate) fn satisfying(&self, op: CompareOp, side: &Expr, value: &Expr, domain: &Domain) -> ColumnSet {
         if self.failing.is_none() && matches!(op, CompareOp::NotEq | CompareOp::Distinct) {
             // Those that may be equal may differ as well.
             let nulls = if op == CompareOp::Distinct { ValueSet::null(domain) } else { ValueSet::EMPTY };

@@ -9,7 +9,7 @@ fn domain(ty: SqlType, nullable: bool) -> Domain {
 }
 
 /// Domains small enough to try every value, each with its values.
-fn domains() -> Vec<(Domain, Vec<Value>)> {
+pub(crate) fn domains() -> Vec<(Domain, Vec<Value>)> {
     let texts = ["", "\u{1}", "a", "a\u{1}", "ab", "b", "é", "\u{10ffff}"].map(Value::text);
     let ints = [-128, -127, -1, 0, 1, 2, 3, 126, 127].map(Value::Int);
     let floats = [f64::NEG_INFINITY, -1.5, 0.0, 0.1, f64::INFINITY, f64::NAN].map(Value::Double);
@@ -34,7 +34,7 @@ fn cut(values: &[Value], choice: usize) -> Cut {
 }
 
 /// A set made of ranges, points and perhaps NULL.
-fn set(choices: &[usize], domain: &Domain, values: &[Value]) -> ValueSet {
+pub(crate) fn set(choices: &[usize], domain: &Domain, values: &[Value]) -> ValueSet {
     let parts = choices.chunks(3).map(|chunk| match chunk {
         [0..3, a, _] => ValueSet::points(vec![values[a % values.len()].clone()], domain),
         [3, ..] => ValueSet::null(domain),
