@@ -80,9 +80,8 @@ impl OpenComparison {
     pub(super) fn doubt(&self, set: &ColumnSet, domain: &Domain) -> Option<ValueSet> {
         let failing = self.failing.as_ref()?;
         // What fails is taken for beyond all values, and equals none.
-        let is_between = match set.shape(domain).spread.ends() {
-            (low, high, _) => low != Bound::Unbounded && high != Bound::Unbounded,
-        };
+        let (low, high, _) = set.shape(domain).spread.ends();
+        let is_between = low != Bound::Unbounded && high != Bound::Unbounded;
         Some(if is_between { ValueSet::EMPTY } else { failing.clone() })
     }
 }
