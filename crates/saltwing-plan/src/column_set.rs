@@ -8,15 +8,29 @@
 //! 4. `a.is_empty()` implies that no `v` is in `a`, and `a.is_full()` that every `v` is.
 //!
 //! Of sets that are not known yet, `false` is the answer, too, where the values would decide.
+//!
+//! # Open sets
+//! A parameter or a subquery tells the values of an open set at execution.
+//! It has a [`Shape`], from which a plan takes what holds whatever the values are, and a form: how it is made of
+//! conditions. By its form it is compared with other sets; there are no values to compare.
+//!
+//! ```text
+//! k > ?1                 the test itself              from above a bound, without end
+//! k > ?1 AND k <= ?2     all of two tests             one span between two bounds
+//! k IN (?1, ?2, 3)       any of two tests and {3}     at most three points
+//! LEFT(k, 1), k = ?1     the part of such a set       at most one point
+//! ```
 
-use std::collections::HashSet;
+mod algebra;
+
+use std::hash::{Hash, Hasher};
+use std::mem;
 use std::ops::Bound;
 use std::sync::Arc;
 
-use saltwing_types::{Expr, Value};
+use saltwing_types::{CompareOp, Expr, Value};
 
 use crate::domain::Domain;
-use crate::open_set::{Form, OpenSet};
 use crate::shape::{Shape, Spread};
 use crate::span::Cut;
 use crate::value_set::ValueSet;
@@ -152,107 +166,6 @@ impl ColumnSet {
         }
     }
 
-    /// The union of `sets`.
-    pub(crate) fn union<'a>(sets: impl IntoIterator<Item = &'a ColumnSet>, domain: &Domain) -> Self {
-        let (mut known, mut open) = (Vec::new(), Vec::new());
-        for set in sets {
-            match set {
-                Self::Known(set) => known.push(set.as_ref()),
-                Self::Open(set) => match set.form() {
-                    Form::Any(parts) => {
-                        known.extend(parts.iter().filter_map(Self::known));
-                        open.extend(parts.iter().filter(|part| part.is_open()).cloned());
-                    }
-                    _ => open.push(Self::Open(Arc::clone(set))),
-                },
-            }
-        }
-        let known = Self::from(ValueSet::union(known, domain));
-        if known.holds_all_values(domain) && (known.has_null() || !open.iter().any(Self::has_null)) {
-            return known;
-        }
-        let known = Some(known).filter(|set| !set.is_empty() || open.is_empty());
-        Self::of_parts(open, known, Form::Any, Shape::or, domain)
-    }
-
-    /// The intersection.
-    pub(crate) fn intersect(&self, other: &ColumnSet, domain: &Domain) -> Self {
-        match (self, other) {
-            (Self::Known(a), Self::Known(b)) => a.intersect(b, domain).into(),
-            _ => Self::intersect_all([self, other], domain),
-        }
-    }
-
-    /// The intersection of `sets`.
-    pub(crate) fn intersect_all<'a>(sets: impl IntoIterator<Item = &'a ColumnSet>, domain: &Domain) -> Self {
-        let (mut known, mut open) = (ValueSet::full(domain), Vec::new());
-        let mut add = |set: &ColumnSet| match set {
-            Self::Known(set) => known = known.intersect(set, domain),
-            Self::Open(_) => open.push(set.clone()),
-        };
-        for set in sets {
-            match set {
-                Self::Open(all) if let Form::All(parts) = all.form() => parts.iter().for_each(&mut add),
-                set => add(set),
-            }
-        }
-        if open.iter().any(|set| !set.has_null()) {
-            known = known.without_null();
-        }
-        let nulls = open.iter().all(Self::has_null);
-        let leaves_out_nothing = known.holds_all_values(domain) && (known.has_null() || !nulls);
-        let known = Some(known).filter(|_| open.is_empty() || !leaves_out_nothing).map(Self::from);
-        match known {
-            Some(set) if set.is_empty() => set,
-            known => Self::of_parts(open, known, Form::All, Shape::and, domain),
-        }
-    }
-
-    /// A set of open parts, and perhaps a known one.
-    fn of_parts(
-        mut open: Vec<ColumnSet>,
-        known: Option<ColumnSet>,
-        form: fn(Vec<ColumnSet>) -> Form,
-        together: fn(Shape, Shape) -> Shape,
-        domain: &Domain,
-    ) -> Self {
-        if open.len() > 1 {
-            let mut seen = HashSet::with_capacity(open.len());
-            open.retain(|set| seen.insert(set.clone()));
-        }
-        open.extend(known);
-        let shape = open.iter().map(|set| set.shape(domain)).reduce(together);
-        match (<[ColumnSet; 1]>::try_from(open), shape) {
-            (Ok([one]), _) => one,
-            (Err(parts), Some(shape)) => Self::open(form(parts), shape),
-            (Err(_), None) => ValueSet::EMPTY.into(),
-        }
-    }
-
-    /// Whether all of `self` is inside `other`.
-    pub(crate) fn is_within(&self, other: &ColumnSet, domain: &Domain) -> bool {
-        let (ours, theirs) = match (self, other) {
-            (Self::Known(a), Self::Known(b)) => return Arc::ptr_eq(a, b) || a.is_within(b, domain),
-            (Self::Open(a), Self::Open(b)) => (Some(a), Some(b)),
-            (Self::Open(a), Self::Known(b)) if b.holds_all_values(domain) && (b.has_null() || !a.shape().nulls) => {
-                return true;
-            }
-            (Self::Open(a), Self::Known(_)) => (Some(a), None),
-            (Self::Known(_), Self::Open(b)) => (None, Some(b)),
-        };
-        let (ours, theirs) = (ours.map(|set| set.form()), theirs.map(|set| set.form()));
-        if self == other {
-            return true;
-        }
-        match (ours, theirs) {
-            (_, Some(Form::All(parts))) => parts.iter().all(|part| self.is_within(part, domain)),
-            (Some(Form::Any(parts)), _) => parts.iter().all(|part| part.is_within(other, domain)),
-            (Some(Form::All(parts)), _) if parts.iter().any(|part| part.is_within(other, domain)) => true,
-            (_, Some(Form::Any(parts))) => parts.iter().any(|part| self.is_within(part, domain)),
-            _ => false,
-        }
-    }
-
     /// The set with NULL in the place of `empty`, the least value of `domain`: it holds NULL if it held one of the two. And
     /// whether it held both or neither. `empty` is no value of the result's domain.
     pub(crate) fn with_empty_as_null(&self, empty: &Value, domain: &Domain) -> (Self, bool) {
@@ -266,6 +179,77 @@ impl ColumnSet {
                 let may_change = shape.nulls || self.may_hold(empty, domain);
                 (Self::open(Form::Entries(self.clone()), shape.with_nulls(may_change)), !may_change)
             }
+        }
+    }
+}
+
+/// A set whose values are not known yet.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct OpenSet {
+    form: Form,
+    shape: Shape,
+}
+
+/// How a set is made. Equal forms are equal sets, whatever the values are.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Form {
+    /// The values for which a condition on the column holds.
+    Test(Box<Expr>),
+    /// The values of the computed part at this place of the key, whose inputs have values in these sets.
+    Part(usize, Vec<ColumnSet>),
+    /// The values in the entries of an index, which have the same bytes for NULL and ''.
+    Entries(ColumnSet),
+    /// The values in all of these, which are no intersections themselves.
+    All(Vec<ColumnSet>),
+    /// The values in any of these, which are no unions themselves.
+    Any(Vec<ColumnSet>),
+}
+
+// The numbers in an expression are equal by their total order.
+impl Eq for Form {}
+
+impl Hash for Form {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        mem::discriminant(self).hash(state);
+        match self {
+            Self::Test(test) => test.walk(&mut |e| match e {
+                Expr::Param(index, _) | Expr::Subquery(index, _) => index.hash(state),
+                _ => {}
+            }),
+            Self::Part(position, inputs) => (position, inputs).hash(state),
+            Self::Entries(set) => set.hash(state),
+            Self::All(sets) | Self::Any(sets) => sets.hash(state),
+        }
+    }
+}
+
+impl OpenSet {
+    /// A set of this form and shape.
+    pub(crate) fn new(form: Form, shape: Shape) -> Self {
+        Self { form, shape }
+    }
+
+    /// Its form.
+    pub(crate) fn form(&self) -> &Form {
+        &self.form
+    }
+
+    /// Its shape.
+    pub(crate) fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// Whether it has the values beyond that of `point`, up to one end: `k > ?1`, where `point` is `k = ?1`.
+    pub(crate) fn is_beyond(&self, point: &OpenSet) -> bool {
+        match (&self.form, &point.form) {
+            (Form::Test(beyond), Form::Test(equal)) => match (beyond.as_ref(), equal.as_ref()) {
+                (Expr::Compare(CompareOp::Lt | CompareOp::Gt, a, b), Expr::Compare(CompareOp::Eq, c, d)) => {
+                    a == c && b == d
+                }
+                _ => false,
+            },
+            (Form::Entries(ColumnSet::Open(beyond)), Form::Entries(ColumnSet::Open(equal))) => beyond.is_beyond(equal),
+            _ => false,
         }
     }
 }

@@ -20,13 +20,12 @@ use std::ops::Bound;
 
 use saltwing_types::{Expr, KeyColumn, SqlType, Value, interrupt};
 
-use crate::column_set::ColumnSet;
+use crate::column_set::{ColumnSet, Form};
 use crate::cover::Cover;
 use crate::key_box::KeyBox;
 use crate::key_space::{KeySpace, Part};
 use crate::literal_position::LiteralPosition;
 use crate::monotonicity::{Direction, monotonicity};
-use crate::open_set::Form;
 use crate::predicates::TextPrefix;
 use crate::shape::{Shape, Spread};
 use crate::span::{Cut, Span};

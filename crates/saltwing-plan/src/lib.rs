@@ -31,6 +31,12 @@
 //!    produced imply it.
 //! 3. The verdict is a pure function of schema and statement.
 //!
+//! # Values that are not known yet
+//! A parameter, or a subquery, has no value before execution. A condition with one becomes an open set of its column's values
+//! (`column_set`): it has a shape, such as one point or a span with a lower bound. Kind, verdict, order and uses of
+//! conditions come from shapes; ranges, buckets and skips are made of known sets alone. The plan with values contradicts no
+//! claim of the one without them, but for values at an end of their type, up to which a bound leaves out nothing.
+//!
 //! # Left to others
 //! Literals come here in the type of the column that they meet, or else in their own, to
 //! be compared exactly (`saltwing_types::typing`). Bytes are `saltwing_rowkey`'s,
@@ -57,7 +63,6 @@ mod key_space;
 mod literal_position;
 mod monotonicity;
 mod notation;
-mod open_set;
 mod order;
 mod predicates;
 mod product;

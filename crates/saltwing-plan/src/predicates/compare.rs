@@ -49,7 +49,7 @@ impl CoverBuilder<'_> {
             return Cover::unknown();
         }
         if let Some(open) = subject.open_comparison(op, constant, domain) {
-            return self.compare_open(op, (side, &subject), (value, &open), want);
+            return self.compare_open(op, (side, position), (value, &open), want);
         }
         let Some(located) = subject.locate(op, constant, domain) else { return Cover::unknown() };
         let is_distinction = matches!(op, CompareOp::Distinct | CompareOp::NotDistinct);

@@ -14,8 +14,8 @@ pub(super) enum Constant {
     Value { value: Value, padded: bool },
     /// NULL.
     Null,
-    /// A value known only at execution, of a parameter or a subquery; `padded` when it is CHAR.
-    Open { padded: bool },
+    /// A value known only at execution, of a parameter or a subquery, and its type, if that is known.
+    Open(Option<SqlType>),
 }
 
 impl Constant {
@@ -39,7 +39,7 @@ impl Constant {
         });
         match (has_column, is_open) {
             (true, _) => None,
-            (false, true) => Some(Self::Open { padded }),
+            (false, true) => Some(Self::Open(expr.sql_type())),
             (false, false) => match eval(expr, &[]).ok()? {
                 Value::Null => Some(Self::Null),
                 value => Some(Self::Value { value, padded }),
@@ -51,7 +51,7 @@ impl Constant {
     pub(super) fn place(&self, domain: &Domain) -> Option<LiteralPosition> {
         match self {
             Self::Value { value, padded } => domain.locate(value, *padded),
-            Self::Null | Self::Open { .. } => None,
+            Self::Null | Self::Open(_) => None,
         }
     }
 

@@ -37,10 +37,10 @@ impl CoverBuilder<'_> {
         if op != CompareOp::Eq.as_str() || want != TruthSet::TRUE {
             return Cover::unknown();
         }
-        let padded = matches!(ty.and_then(SqlType::element), Some(SqlType::Char(_)));
+        let element = Constant::Open(ty.and_then(SqlType::element));
         let Some(subject) = self.subject(e) else { return Cover::unknown() };
         let domain = self.space.domain(subject.position);
-        let Some(one) = subject.open_comparison(CompareOp::Eq, &Constant::Open { padded }, domain) else {
+        let Some(one) = subject.open_comparison(CompareOp::Eq, &element, domain) else {
             return Cover::unknown();
         };
         let shape = match one.equal {

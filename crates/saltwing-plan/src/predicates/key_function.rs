@@ -187,7 +187,7 @@ impl KeyFunction {
             Some(Image::TrimmedEnd) => Some(Located::whole(trimmed_place(constant.text()?, domain))),
             Some(Image::Curve(curve)) => match constant {
                 Constant::Value { value, .. } => curve.locate(value, domain),
-                Constant::Null | Constant::Open { .. } => None,
+                Constant::Null | Constant::Open(_) => None,
             },
             Some(Image::Open) => None,
         }
@@ -201,7 +201,8 @@ impl KeyFunction {
         constant: &Constant,
         domain: &Domain,
     ) -> Option<OpenComparison> {
-        let Constant::Open { padded } = *constant else { return self.is_open().then_some(OpenComparison::LOOSE) };
+        let Constant::Open(ty) = *constant else { return self.is_open().then_some(OpenComparison::LOOSE) };
+        let padded = matches!(ty, Some(SqlType::Char(_)));
         match &self.image {
             // As CHAR the text may equal others between them.
             None if padded && matches!(domain.ty(), SqlType::Varchar(_)) => Some(OpenComparison::LOOSE),
@@ -214,7 +215,7 @@ impl KeyFunction {
             Some(Image::TrimmedEnd) => (!op.is_ordering()).then_some(OpenComparison::LOOSE),
             Some(Image::KeyText(KeyText::Whole(_))) => (!op.is_ordering() && !padded).then_some(OpenComparison::POINT),
             Some(Image::KeyText(KeyText::Substring(_))) => None,
-            Some(Image::Curve(curve)) => curve.open_comparison(domain),
+            Some(Image::Curve(curve)) => curve.open_comparison(ty, domain),
         }
     }
 }
@@ -267,15 +268,16 @@ impl Curve {
         Some(Located { parts, equal: None, failing, loose: self.monotonicity.in_floats })
     }
 
-    /// A comparison of the function with a value that is not known yet.
-    fn open_comparison(&self, domain: &Domain) -> Option<OpenComparison> {
+    /// A comparison of the function with a value of this type that is not known yet.
+    fn open_comparison(&self, ty: Option<SqlType>, domain: &Domain) -> Option<OpenComparison> {
         let Monotonicity { below, above, in_floats, is_strict } = self.monotonicity;
         let ranks = &self.ranks;
         let value = self.value(&ranks.value(ranks.zero())?)?;
         let moves = if ranks.zero() == ranks.first { (above, above) } else { (below, above) };
         let is_point = is_strict && domain.is_discrete();
         // A float may be infinite, or no number, of which the function tells nothing.
-        let is_loose = in_floats || matches!(value, Value::Float(_) | Value::Double(_));
+        let is_float = ty.is_some_and(SqlType::is_float) || matches!(value, Value::Float(_) | Value::Double(_));
+        let is_loose = in_floats || is_float;
         Some(OpenComparison {
             equal: is_point.then_some(if moves.0 == moves.1 { 1 } else { 2 }),
             moves,

@@ -27,7 +27,7 @@ impl CoverBuilder<'_> {
                 matching(&parsed, domain)
             }
             // Taken for one that begins with plain text.
-            Some(Constant::Open { .. }) => return self.open_text_test(position, test.clone(), false, want),
+            Some(Constant::Open(_)) => return self.open_text_test(position, test.clone(), false, want),
             _ => return Cover::unknown(),
         };
         self.text_test(position, &matching, exact, want)
@@ -41,7 +41,7 @@ impl CoverBuilder<'_> {
         let prefix = match Constant::of(prefix) {
             Some(Constant::Null) => return if want.unknown { Cover::everything() } else { Cover::nothing() },
             Some(Constant::Value { value: Value::Text(prefix), .. }) => prefix,
-            Some(Constant::Open { .. }) => {
+            Some(Constant::Open(_)) => {
                 let is_exact = matches!(domain.ty(), SqlType::Varchar(_));
                 return self.open_text_test(position, test.clone(), is_exact, want);
             }

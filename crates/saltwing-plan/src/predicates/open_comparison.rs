@@ -16,7 +16,6 @@ use crate::column_set::ColumnSet;
 use crate::cover::Cover;
 use crate::domain::Domain;
 use crate::monotonicity::Direction;
-use crate::predicates::key_function::KeyFunction;
 use crate::predicates::{CoverBuilder, Outcomes, TruthSet};
 use crate::shape::{Shape, Spread};
 use crate::value_set::ValueSet;
@@ -90,15 +89,16 @@ const IN: Bound<()> = Bound::Included(());
 const UP: (Direction, Direction) = (Direction::Up, Direction::Up);
 
 impl CoverBuilder<'_> {
-    /// A comparison with a value that is not known yet, or by a function with such a value in it.
+    /// A comparison of a side, which is the key column at `position` or a function of it, with a value that is not known yet, or
+    /// of a function with such a value in it.
     pub(super) fn compare_open(
         &self,
         op: CompareOp,
-        (side, subject): (&Expr, &KeyFunction),
+        (side, position): (&Expr, usize),
         (value, open): (&Expr, &OpenComparison),
         want: TruthSet,
     ) -> Cover {
-        let domain = self.space.domain(subject.position);
+        let domain = self.space.domain(position);
         let is_distinction = matches!(op, CompareOp::Distinct | CompareOp::NotDistinct);
         let outcomes = Outcomes {
             yes: &|| open.satisfying(op, side, value, domain),
@@ -106,7 +106,7 @@ impl CoverBuilder<'_> {
             unknown: &|| if is_distinction { ValueSet::EMPTY } else { ValueSet::null(domain) }.into(),
             doubt: &|set| open.doubt(set, domain),
         };
-        self.column_cover(subject.position, want, outcomes)
+        self.column_cover(position, want, outcomes)
     }
 
     /// A test of a text that begins with one that is not known yet. It is exact if all texts between the bounds meet it.

@@ -33,7 +33,7 @@ impl CoverBuilder<'_> {
                 }
             }
             // Taken for one that begins with plain text behind the anchor.
-            Some(Constant::Open { .. }) => return self.open_text_test(position, test.clone(), false, want),
+            Some(Constant::Open(_)) => return self.open_text_test(position, test.clone(), false, want),
             _ => return Cover::unknown(),
         };
         self.text_test(position, &set, exact, want)
