@@ -121,7 +121,9 @@ fn groups<'s>(key_box: &KeyBox, space: &'s KeySpace<'_>) -> Vec<Vec<&'s Part<'s>
 fn list_count(key_box: &KeyBox, position: usize, space: &KeySpace) -> Option<usize> {
     let (set, domain) = (key_box.get(position)?, space.domain(position));
     let counted = || usize::try_from(set.known()?.count(domain, COUNTED_VALUES_MAX)?).ok();
-    set.point_count(domain).or_else(counted)
+    // Two values of BOOLEAN may turn out to be all: then the column tells nothing.
+    let may_be_all = |count: &usize| set.is_open() && *count > 1 && domain.ty() == SqlType::Boolean;
+    set.point_count(domain).filter(|count| !may_be_all(count)).or_else(counted)
 }
 
 /// The values of a column that [`list_count`] counts.
@@ -295,7 +297,7 @@ fn open_part(part: &Part<'_>, key_box: &KeyBox, space: &KeySpace) -> Option<Colu
     let counts = part.inputs.iter().map(|at| list_count(key_box, *at, space)).collect::<Option<Vec<_>>>();
     let shape = match (counts, inputs.as_slice()) {
         (Some(counts), _) => Shape::points(counts.into_iter().fold(1, usize::saturating_mul)),
-        (None, [ColumnSet::Open(input)]) => {
+        (None, [ColumnSet::Open(input)]) if input.shape().point_count().is_none() => {
             let (low, high, is_one) = input.shape().spread.ends();
             // Values that are outside may have the part of the bound.
             let included = |bound: Bound<()>| if bound == Bound::Unbounded { bound } else { Bound::Included(()) };

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use saltwing_plan::{
     Access, AccessKind, CandidateKey, Condition, IndexTraits, OrderItem, OrderKind, Request, Rule, Use, choose,
 };
-use saltwing_types::{Expr, SqlType, Value};
+use saltwing_types::{Expr, SqlType, Value, eval};
 
 use crate::no_row_lost::{as_index, check_order, index_order, index_rows, indexed, rows, shown};
 use crate::support::Table;
@@ -65,7 +65,19 @@ impl Claims<'_> {
         choose(request).unwrap()
     }
 
+    /// Whether all that names no column has a value: what fails is planned as no constant, and fails for each row that it meets.
+    fn is_computed(&self) -> bool {
+        let mut is_computed = true;
+        for condition in self.conditions {
+            condition.expr.walk(&mut |e| is_computed &= !e.is_constant() || eval::eval(e, &[]).is_ok());
+        }
+        is_computed
+    }
+
     fn check(&self) -> Result<(), TestCaseError> {
+        if !self.is_computed() {
+            return Ok(());
+        }
         let (open, known) = (self.plan(self.opened), self.plan(self.conditions));
         self.check_plans(&open, &known).map_err(|error| {
             let shown = format!("{}\n{}\norder {:?}", self.table.definition(), shown(self.opened), self.order);
@@ -81,7 +93,7 @@ impl Claims<'_> {
             prop_assert!(!self.stored.iter().any(|stored| holds(self.conditions, &stored.row) == Some(true)));
             return Ok(());
         }
-        // Both values of BOOLEAN, one by one or all, are no list any more.
+        // Both values of BOOLEAN are no list any more.
         if open.kind == AccessKind::Point && !self.has_key_column(SqlType::Boolean) {
             prop_assert!(matches!(known.kind, AccessKind::Point | AccessKind::Empty));
         }
