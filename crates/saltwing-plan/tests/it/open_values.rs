@@ -147,7 +147,7 @@ proptest! {
         let mut params = Vec::new();
         let opened: Vec<Condition> = conditions.iter().map(|condition| opened(condition, &mut params, &mut wish)).collect();
         let stored = rows(&table, &palette, &mut values, 40);
-        let (keys, order) = ([table.candidate()], order);
+        let keys = [table.candidate()];
         Claims {
             table: &table, types: types(&table), keys: &keys, conditions: &conditions, opened: &opened, values: &params, order: &order, nulls_apart, stored: &stored,
         }
