@@ -220,6 +220,20 @@ fn counted(count: usize, noun: &str) -> String {
 /// The result of binding.
 pub type Result<T> = std::result::Result<T, BindError>;
 
+/// What was bound, or nothing if that cannot be.
+///
+/// # Errors
+/// The catalog cannot tell.
+pub fn if_bound<T>(bound: Result<T>) -> Result<Option<T>> {
+    match bound {
+        Ok(bound) => Ok(Some(bound)),
+        Err(BindError { kind: BindErrorKind::Catalog(error), span, .. }) if !error.is_absence() => {
+            Err(BindError::from(error).at(span))
+        }
+        Err(_) => Ok(None),
+    }
+}
+
 impl BindError {
     /// The stable code.
     pub fn code(&self) -> ErrorCode {

@@ -125,7 +125,8 @@ impl QueryBinder<'_> {
             };
         }
         if self.catalog.has_views()
-            && let Some(view) = self.catalog.view(schema, &name.value)
+            && let Some(view) =
+                self.catalog.view(schema, &name.value).map_err(|error| BindError::from(error).at(span))?
         {
             if version.is_some() {
                 let what = format!("AS OF TIMESTAMP of the view {plain}");
@@ -141,7 +142,7 @@ impl QueryBinder<'_> {
         let table = match self.catalog.resolve(schema, &name.value) {
             Ok(table) => table,
             Err(error) => {
-                let may_be_arrow = schema.is_none() && list.is_none();
+                let may_be_arrow = schema.is_none() && list.is_none() && error.is_absence();
                 let arrow = may_be_arrow.then(|| self.catalog.arrow_table(&name.value)).flatten();
                 let Some(table) = arrow else { return Err(BindError::from(error).at(span).into()) };
                 if version.is_some() {

@@ -36,6 +36,7 @@ mod group_by;
 mod hint;
 mod identity;
 mod key_expression;
+mod lookups;
 mod lower;
 mod merge;
 mod notice;
@@ -96,7 +97,7 @@ pub use dml::{
 pub use engine::{
     EngineAggregate, EngineFunctionKind, EngineFunctions, EngineType, NoEngine, OpaqueTypes, TableColumns,
 };
-pub use error::{BindError, BindErrorKind, Result};
+pub use error::{BindError, BindErrorKind, Result, if_bound};
 pub use exact::check_exact;
 pub use file_name::{FileName, file_names};
 pub use hint::{FULL_SCAN, INDEX, NO_INDEX, PHOENIX_HINTS, check_hints};

@@ -48,8 +48,8 @@ impl AttachedTables {
     /// and the tables in its query theirs; `None` for a view that cannot be read here.
     ///
     /// # Errors
-    /// Those of `readable`.
-    pub fn new<E>(
+    /// Those of `readable`, and of the catalog.
+    pub fn new<E: From<CatalogError>>(
         alias: &str,
         path: String,
         catalog: &dyn CatalogReader,
@@ -62,14 +62,14 @@ impl AttachedTables {
             let name = named(&table.def().name);
             (key_of(&name), Arc::new(attached_table(table, name, rows.clone())))
         };
-        let tables = catalog.tables().iter().map(table).collect();
+        let tables = catalog.tables()?.iter().map(table).collect();
         let view = |view: &Arc<ViewDef>| {
             let name = named(&view.name);
             let own = readable(view)?;
             let own = own.map_or_else(|| View::Unreadable(name.to_string()), |view| View::Readable(Arc::new(view)));
             Ok((key_of(&name), own))
         };
-        let views = catalog.views().iter().map(view).collect::<Result<_, E>>()?;
+        let views = catalog.views()?.iter().map(view).collect::<Result<_, E>>()?;
         Ok(Self { alias: alias.to_owned(), path, tables, views })
     }
 

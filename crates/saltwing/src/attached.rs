@@ -25,7 +25,7 @@ pub(crate) fn attach_directory(session: &Session, path: &Path, alias: &str) -> R
         let database = options.of_other(path).open()?;
         notices.extend(database.notices().iter().cloned());
         // The rows are known by the definitions of the same moment: nobody writes.
-        let (rows, catalog) = (database.shared.tables.snapshot()?, database.shared.catalog.snapshot());
+        let (rows, catalog) = (database.shared.tables.snapshot()?, database.shared.catalog.snapshot()?);
         AttachedTables::new(alias, shown, &*catalog, &rows, |view| Ok(attached_view(view, alias)?))
     })?;
     Ok(notices)

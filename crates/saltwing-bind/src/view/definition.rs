@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use saltwing_catalog::{CatalogError, CatalogReader};
+use saltwing_catalog::{CatalogError, CatalogReader, optional};
 use saltwing_sql::statement::{AlterView, CreateView, QueryStatement, ViewChange};
 use saltwing_sql::{DynamicColumn, TableRef, parse_query_at, quote_name};
 use saltwing_types::table::is_same_name;
@@ -52,7 +52,10 @@ pub fn create_view(create: &CreateView, catalog: &dyn CatalogReader) -> Result<B
         }
     };
     let is_changed = is_changed || !create.own.is_empty();
-    if let Some(used) = uses.iter().find(|used| is_temporary(&used.name, catalog)) {
+    for used in &uses {
+        if !is_temporary(&used.name, catalog)? {
+            continue;
+        }
         let text =
             format!("view {} would read the temporary table {}, which ends with its session", create.name, used.name);
         return Err(BindError::from(BindErrorKind::InvalidDefinition(text)).at(Some(create.query.span)));
@@ -62,13 +65,12 @@ pub fn create_view(create: &CreateView, catalog: &dyn CatalogReader) -> Result<B
         let text = format!("view {} would read {}, a table of an attached database", create.name, used.name);
         return Err(BindError::from(BindErrorKind::InvalidDefinition(text)).at(Some(create.query.span)));
     }
-    let depth = uses.iter().filter_map(|used| catalog.view(used.name.schema.as_deref(), &used.name.name));
-    if depth.map(|view| depth_of(&view, catalog)).max().unwrap_or(0) >= VIEW_DEPTH_MAX {
+    if depth_of(&uses, catalog)? >= VIEW_DEPTH_MAX {
         let text = format!("views stand on one another at most {VIEW_DEPTH_MAX} deep");
         return Err(BindError::from(BindErrorKind::InvalidDefinition(text)).at(Some(create.name.span())));
     }
     let (schema, name) = create.name.parts();
-    let replaced = catalog.view(schema, name);
+    let replaced = catalog.view(schema, name)?;
     match is_changed {
         false => Ok(BoundView { query: create.query.clone(), table, text: create.text.clone(), uses, replaced }),
         true => {
@@ -94,7 +96,7 @@ pub struct AlteredView {
 /// No such view; a name that it has already, or its table; a view that is more than rows of one table; no such column of its own.
 pub fn altered_view(alter: &AlterView, catalog: &dyn CatalogReader) -> Result<AlteredView> {
     let (schema, name) = alter.view.parts();
-    let Some(view) = catalog.view(schema, name) else {
+    let Some(view) = catalog.view(schema, name)? else {
         let table = resolve(catalog, &alter.view)?;
         let error = CatalogError::IsTable(table.def().name.to_string());
         return Err(BindError::from(error)
@@ -140,14 +142,20 @@ fn with_more(
     Ok(AlteredView { def: Some(def), table, notices })
 }
 
-fn is_temporary(name: &TableName, catalog: &dyn CatalogReader) -> bool {
-    catalog.resolve(name.schema.as_deref(), &name.name).is_ok_and(|table| catalog.is_temporary(table.def()))
+fn is_temporary(name: &TableName, catalog: &dyn CatalogReader) -> Result<bool> {
+    let table = optional(catalog.resolve(name.schema.as_deref(), &name.name))?;
+    Ok(table.is_some_and(|table| catalog.is_temporary(table.def())))
 }
 
-/// How many views stand on one another here.
-fn depth_of(view: &ViewDef, catalog: &dyn CatalogReader) -> usize {
-    let inner = view.uses.iter().filter_map(|used| catalog.view(used.name.schema.as_deref(), &used.name.name));
-    1 + inner.map(|inner| depth_of(&inner, catalog)).max().unwrap_or(0)
+/// How many views stand on one another in what a view uses.
+fn depth_of(uses: &[ViewUse], catalog: &dyn CatalogReader) -> Result<usize> {
+    let mut depth = 0;
+    for used in uses {
+        if let Some(view) = catalog.view(used.name.schema.as_deref(), &used.name.name)? {
+            depth = depth.max(1 + depth_of(&view.uses, catalog)?);
+        }
+    }
+    Ok(depth)
 }
 
 impl BoundView {

@@ -5,7 +5,7 @@
 
 use std::ops::ControlFlow;
 
-use saltwing_catalog::CatalogReader;
+use saltwing_catalog::{CatalogReader, optional};
 use saltwing_sql::statement::QueryStatement;
 use saltwing_sql::{ColumnName, DynamicColumn, TableRef, dynamic_columns, parse_query_at, without_dynamic_columns};
 use saltwing_types::table::is_same_name;
@@ -204,8 +204,8 @@ pub(super) fn declared_by(
         let Some(name) = simple(&query.query).map(|query| query.name) else { return Ok(None) };
         columns.extend(listed_behind(name)?.unwrap_or_default());
         let Some((schema, bare)) = table_name(name) else { return Ok(None) };
-        let Some(view) = catalog.view(schema, bare) else {
-            let table = catalog.resolve(schema, bare).ok();
+        let Some(view) = catalog.view(schema, bare)? else {
+            let table = optional(catalog.resolve(schema, bare))?;
             return Ok(table.map(|table| (table.def().name.clone(), columns)));
         };
         let span = span_of(name).unwrap_or(query.span);
@@ -227,7 +227,7 @@ pub fn check_new_names<'n>(
         return Ok(());
     }
     let mut declared: Vec<(TableName, DynamicColumn)> = Vec::new();
-    for view in catalog.views() {
+    for view in catalog.views()? {
         let query = parse_query_at(&view.query, Span::on_line(1, 1, 1))?;
         declared.extend(declared_in(&query, def, catalog)?.into_iter().map(|column| (view.name.clone(), column)));
     }
@@ -252,12 +252,12 @@ fn declared_in(query: &QueryStatement, def: &TableDef, catalog: &dyn CatalogRead
     });
     for name in names {
         let Some((schema, bare)) = table_name(&name) else { continue };
-        let below = match catalog.view(schema, bare) {
+        let below = match catalog.view(schema, bare)? {
             Some(view) => {
                 let query = query_of_view(&view, query.span, catalog)?;
                 declared_by(&query, catalog)?.map(|(table, _)| table)
             }
-            None => catalog.resolve(schema, bare).ok().map(|table| table.def().name.clone()),
+            None => optional(catalog.resolve(schema, bare))?.map(|table| table.def().name.clone()),
         };
         if below.as_ref() == Some(&def.name) {
             found.extend(listed_behind(&name)?.unwrap_or_default());

@@ -9,10 +9,12 @@ use saltwing_sql::statement::QueryStatement;
 use saltwing_types::Expr;
 
 use crate::engine::NoEngine;
+use crate::error::{Result, if_bound};
 use crate::lower::Params;
 use crate::plain_query::simple;
 use crate::query::query;
 use crate::tree::{Relation, Rows, Scan, value_of};
+use crate::uncorrelated::RootQuery;
 
 /// Rows of one table as they come: those that meet the conditions.
 pub(super) struct TableRows {
@@ -23,10 +25,18 @@ pub(super) struct TableRows {
 }
 
 /// The query of a view, if it gives rows of one table as they come.
-pub(super) fn rows_of(inner: &QueryStatement, catalog: &dyn CatalogReader) -> Option<TableRows> {
-    // A query in its FROM has conditions of its own.
-    simple(&inner.query)?;
-    let root = query(inner, catalog, &NoEngine, Params::NONE).ok()?;
+///
+/// # Errors
+/// That of the catalog.
+pub(super) fn rows_of(inner: &QueryStatement, catalog: &dyn CatalogReader) -> Result<Option<TableRows>> {
+    match simple(&inner.query) {
+        // A query in its FROM has conditions of its own.
+        None => Ok(None),
+        Some(_) => Ok(if_bound(query(inner, catalog, &NoEngine, Params::NONE))?.and_then(rows_of_table)),
+    }
+}
+
+fn rows_of_table(root: RootQuery) -> Option<TableRows> {
     if !root.has_one_plan() {
         return None;
     }

@@ -16,13 +16,16 @@ use super::dynamic::stored_name;
 use super::own_columns::{declared_by, table_ref};
 use super::rows::rows_of;
 use crate::computed::expr_of;
-use crate::error::{BindError, BindErrorKind, Result};
+use crate::error::{BindError, BindErrorKind, Result, if_bound};
 use crate::lower::{Params, constant};
 use crate::target::declared;
 
 /// Whether a view takes writes.
-pub fn is_updatable(view: &ViewDef, catalog: &dyn CatalogReader) -> bool {
-    WrittenView::of(view, Span::on_line(1, 1, 1), catalog).is_ok()
+///
+/// # Errors
+/// That of the catalog.
+pub fn is_updatable(view: &ViewDef, catalog: &dyn CatalogReader) -> Result<bool> {
+    Ok(if_bound(WrittenView::of(view, Span::on_line(1, 1, 1), catalog))?.is_some())
 }
 
 /// A view that takes writes: columns of one table under their own names, whose conditions are columns with their values.
@@ -53,7 +56,7 @@ impl<'a> WrittenView<'a> {
         let written = query_of_view(view, span, catalog)?;
         let own = declared_by(&written, catalog)?.map(|(_, own)| own).unwrap_or_default();
         let refused = |why: String| read_only(view, span, why);
-        let bound = rows_of(&written, catalog).ok_or_else(|| refused("it is more than rows of one table".into()))?;
+        let bound = rows_of(&written, catalog)?.ok_or_else(|| refused("it is more than rows of one table".into()))?;
         let def = bound.table.def();
         if def.name.schema.is_none() && catalog.hides(&def.name.name) {
             return Err(refused(format!("a temporary table of this session hides its table {}", def.name)));

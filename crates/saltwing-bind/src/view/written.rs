@@ -38,7 +38,7 @@ pub fn through_view(
 ) -> Result<Option<Box<Statement>>> {
     let Some(name) = target(statement).filter(|_| catalog.has_views()) else { return Ok(None) };
     let (schema, bare) = name.parts();
-    let Some(view) = catalog.view(schema, bare) else { return Ok(None) };
+    let Some(view) = catalog.view(schema, bare)? else { return Ok(None) };
     let written = WrittenView::of(&view, name.span(), catalog)?;
     let mut statement = Box::new(statement.clone());
     match &mut *statement {

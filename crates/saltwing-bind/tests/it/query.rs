@@ -40,36 +40,36 @@ impl CatalogReader for Definitions {
         found.cloned().ok_or_else(missing)
     }
 
-    fn has_schema(&self, schema: &str) -> bool {
-        self.tables.iter().any(|table| table.def().name.schema.as_deref() == Some(schema))
+    fn has_schema(&self, schema: &str) -> Result<bool, CatalogError> {
+        Ok(self.tables.iter().any(|table| table.def().name.schema.as_deref() == Some(schema)))
     }
 
-    fn tables(&self) -> Vec<Arc<Table>> {
-        self.tables.clone()
+    fn tables(&self) -> Result<Vec<Arc<Table>>, CatalogError> {
+        Ok(self.tables.clone())
     }
 
     fn sequence(&self, _: Option<&str>, name: &str) -> Result<Arc<SequenceDef>, CatalogError> {
         Err(CatalogError::NoSuchSequence { name: name.to_owned(), nearest: None })
     }
 
-    fn sequences(&self) -> Vec<Arc<SequenceDef>> {
-        Vec::new()
+    fn sequences(&self) -> Result<Vec<Arc<SequenceDef>>, CatalogError> {
+        Ok(Vec::new())
     }
 
-    fn view(&self, schema: Option<&str>, name: &str) -> Option<Arc<ViewDef>> {
-        self.views.iter().find(|view| is_named(&view.name, schema, name)).cloned()
+    fn view(&self, schema: Option<&str>, name: &str) -> Result<Option<Arc<ViewDef>>, CatalogError> {
+        Ok(self.views.iter().find(|view| is_named(&view.name, schema, name)).cloned())
     }
 
-    fn views(&self) -> Vec<Arc<ViewDef>> {
-        self.views.clone()
+    fn views(&self) -> Result<Vec<Arc<ViewDef>>, CatalogError> {
+        Ok(self.views.clone())
     }
 
     fn has_views(&self) -> bool {
         !self.views.is_empty()
     }
 
-    fn schemas(&self) -> Vec<String> {
-        Vec::new()
+    fn schemas(&self) -> Result<Vec<String>, CatalogError> {
+        Ok(Vec::new())
     }
 }
 

@@ -33,7 +33,7 @@ impl StatementKind for AlterTable {
     }
 
     fn describe(&self, describer: &mut Describer<'_>) -> Result<Description, Error> {
-        alter_table(self, &resolve(&*describer.catalog(), &self.table)?, None)?;
+        alter_table(self, &resolve(&*describer.catalog()?, &self.table)?, None)?;
         Ok(Description::default())
     }
 
@@ -72,8 +72,8 @@ impl StatementKind for AlterTable {
         session.writable()?;
         let name = &self.table;
         // Adds the position of the name to an error.
-        let table = resolve(&*session.catalog(), name)?;
-        check_new_names(table.def(), &new_names(&self.change), &*session.catalog())?;
+        let table = resolve(&*session.catalog()?, name)?;
+        check_new_names(table.def(), &new_names(&self.change), &*session.catalog()?)?;
         let mut met: Option<String> = None;
         loop {
             let done = alter_once(session, self, met.as_deref()).map_err(|error| error.at(Some(name.span())))?;
@@ -158,10 +158,10 @@ fn alter_once(session: &Session, alter: &AlterTable, met: Option<&str>) -> Resul
     if let Some(done) = change_table(session, alter, met, None)? {
         return Ok(done);
     }
-    let table = resolve(&*session.catalog(), &alter.table)?;
+    let table = resolve(&*session.catalog()?, &alter.table)?;
     let entries = build_new_entries(session, table.def())?;
     let done = change_table(session, alter, met, Some(&entries));
-    discard_new_entries(session, table.def(), &entries);
+    discard_new_entries(session, &entries);
     done?.ok_or_else(|| changed_meanwhile(table.def()))
 }
 
@@ -174,6 +174,8 @@ fn change_table(
 ) -> Result<Option<Done>, Error> {
     let mut done = None;
     change_definition(session, &alter.table, |table: &Arc<Table>| {
+        // Another change may have come first: what this has to say is that of the definition now.
+        done = None;
         let altered = alter_table(alter, table, met)?;
         let needs_entries = altered.def.as_ref().is_some_and(|def| outdates_entries(table.def(), def));
         if let (Some(def), true, None) = (&altered.def, needs_entries, built) {
@@ -196,7 +198,7 @@ fn change_table(
 ///
 /// All writes that come later obey the constraint already. So a row that breaks it was there before.
 fn check_stored_rows(session: &Session, name: &TableRef, check: &str, is_step: bool) -> Result<(), Error> {
-    let table = resolve(&*session.catalog(), name)?;
+    let table = resolve(&*session.catalog()?, name)?;
     let checks = RowChecks::of(&table)?;
     let Some(check) = checks.as_ref().and_then(|checks| checks.named(check)) else { return Ok(()) };
     let broken = session.snapshot().and_then(|rows| match is_step {

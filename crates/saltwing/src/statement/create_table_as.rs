@@ -46,7 +46,7 @@ impl StatementKind for CreateTableAs {
 
     fn describe(&self, describer: &mut Describer<'_>) -> Result<Description, Error> {
         if let Some(columns) = describer.described_query(&self.query, HintVerb::Select)?.columns {
-            create_table_as(self, &columns, &*describer.catalog(), None)?;
+            create_table_as(self, &columns, &*describer.catalog()?, None)?;
         }
         Ok(Description::default())
     }
@@ -65,17 +65,17 @@ impl StatementKind for CreateTableAs {
         let Run { session, params, .. } = *run;
         session.writable()?;
         let name = &self.table.table;
-        if self.table.if_not_exists && is_there(session, &self.table) {
+        if self.table.if_not_exists && is_there(session, &self.table)? {
             return Ok(ExecResult::noticed(vec![format!("table {name} exists already")]).into());
         }
         let columns = columns_of(session, &self.query, params, Purpose::Judge)?;
         let advice = key_advice(session, self, params)?;
-        let table = create_table_as(self, &columns, &*session.catalog(), advice.as_deref())?;
+        let table = create_table_as(self, &columns, &*session.catalog()?, advice.as_deref())?;
         // If somebody else makes the table meanwhile, its rows are no business of this statement.
         let notices = make_table(session, &CreateTable { if_not_exists: false, ..table })?;
-        let query = &self.query;
+        let (query, new) = (&self.query, name_of_new(session, &self.table)?);
         let insert = Upsert {
-            table: name_of_new(session, &self.table),
+            table: new.clone(),
             columns: None,
             dynamic: Vec::new(),
             known: Vec::new(),
@@ -93,8 +93,8 @@ impl StatementKind for CreateTableAs {
             }
             Ok(rows) => Ok(rows),
             Err(error) => {
-                if let Err(failed) = take_back(session, &self.table) {
-                    tracing::warn!(table = %name, error = %failed, "the table of a failed CREATE TABLE AS is still there");
+                if let Err(failed) = take_back(session, &new) {
+                    tracing::warn!(table = %name, error = %failed.error, "the table of a failed CREATE TABLE AS is still there");
                 }
                 Err(match error.code() {
                     ErrorCode::DuplicateKey => error.with_help_instead(EQUAL_KEYS),

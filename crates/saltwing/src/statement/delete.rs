@@ -32,10 +32,10 @@ impl RowWrite for Delete {
     }
 
     fn check(&self, describer: &mut Describer<'_>) -> Result<(), Error> {
-        let query = deleted_rows(self, &*describer.catalog())?;
-        match plan_delete(describer.session(), self, &*describer.catalog(), describer.open())? {
+        let query = deleted_rows(self, &*describer.catalog()?)?;
+        match plan_delete(describer.session(), self, &*describer.catalog()?, describer.open())? {
             Some(access) => {
-                describer.note_types(&query);
+                describer.note_types(&query)?;
                 if describer.purpose == Purpose::Judge {
                     access.judge()?;
                 }
@@ -51,9 +51,9 @@ impl RowWrite for Delete {
 
     fn explain(&self, explaining: &Explaining<'_>) -> Result<Explained, Error> {
         let session = explaining.session;
-        let read = match plan_delete(session, self, &*session.catalog(), explaining.given())? {
+        let read = match plan_delete(session, self, &*session.catalog()?, explaining.given())? {
             Some(access) => Explained::direct(vec![AccessReport { access, counters: None }]),
-            None => explaining.query(&deleted_rows(self, &*session.catalog())?)?,
+            None => explaining.query(&deleted_rows(self, &*session.catalog()?)?)?,
         };
         Ok(Explained { effects: self.effects().lines, ..read })
     }

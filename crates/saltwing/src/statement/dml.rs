@@ -44,7 +44,7 @@ pub(crate) fn run_dml(
 ) -> Result<Outcome, Error> {
     session.writable()?;
     loop {
-        let catalog = session.catalog();
+        let catalog = session.catalog()?;
         let version = catalog.version();
         let through = through_view(statement, &*catalog, Params::Given(params))?;
         let statement = through.as_deref().unwrap_or(statement);
@@ -61,7 +61,7 @@ pub(crate) fn run_dml(
             Err(error)
                 if error.code() == ErrorCode::Conflict
                     && error.rows_committed() == 0
-                    && session.catalog().version() != version => {}
+                    && session.catalog_version() != version => {}
             other => return other,
         }
     }
@@ -160,7 +160,7 @@ impl Dml<'_> {
     ) -> Result<Outcome, Error> {
         let (rows, ((counted, result), returned)) = self.session.writer().transaction(limits, |attempt| {
             // The rows that it reads may be newer than an index that the catalog names.
-            if self.session.catalog().version() != self.catalog.version() {
+            if self.session.catalog_version() != self.catalog.version() {
                 return Err(Error::new(ErrorCode::Conflict, "a definition has changed meanwhile"));
             }
             if self.returning.is_some() {

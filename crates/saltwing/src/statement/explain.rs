@@ -42,7 +42,7 @@ impl StatementKind for Explain {
 
     fn describe(&self, describer: &mut Describer<'_>) -> Result<Description, Error> {
         describer.purpose = if self.analyze { Purpose::Judge } else { Purpose::Explain };
-        let through = through_view(&self.statement, &*describer.catalog(), describer.open())?;
+        let through = through_view(&self.statement, &*describer.catalog()?, describer.open())?;
         described(describer, through.as_deref().unwrap_or(&self.statement))?;
         Ok(Description::default())
     }
@@ -107,7 +107,7 @@ fn explained(run: &Run<'_>, statement: &Statement) -> Result<Explained, Error> {
     let explaining = Explaining { session, params };
     let context = session.begin();
     let _statement = context.enter();
-    let through = through_view(statement, &*session.catalog(), explaining.given())?;
+    let through = through_view(statement, &*session.catalog()?, explaining.given())?;
     let statement = through.as_deref().unwrap_or(statement);
     if let Some(explained) = statement.ask(|kind| kind.explain(&explaining))? {
         return Ok(explained);

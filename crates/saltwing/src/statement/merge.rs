@@ -32,7 +32,7 @@ impl RowWrite for Merge {
     }
 
     fn check(&self, describer: &mut Describer<'_>) -> Result<(), Error> {
-        let bound = merge(self, &*describer.catalog(), describer.open())?;
+        let bound = merge(self, &*describer.catalog()?, describer.open())?;
         bound.open.iter().for_each(|e| describer.types.note_expr(e));
         for step in &bound.steps {
             describer.described_query(step.query(), HintVerb::Merge)?;
@@ -45,7 +45,7 @@ impl RowWrite for Merge {
     }
 
     fn explain(&self, explaining: &Explaining<'_>) -> Result<Explained, Error> {
-        let steps = merge(self, &*explaining.session.catalog(), explaining.given())?.steps;
+        let steps = merge(self, &*explaining.session.catalog()?, explaining.given())?.steps;
         let read = steps.iter().map(|step| explaining.query(step.query())).collect::<Result<Vec<_>, _>>()?;
         let read = read.into_iter().reduce(Explained::together).unwrap_or_else(|| Explained::direct(Vec::new()));
         Ok(Explained { effects: self.effects().lines, ..read })

@@ -33,7 +33,7 @@ impl RowWrite for Update {
     }
 
     fn check(&self, describer: &mut Describer<'_>) -> Result<(), Error> {
-        let bound = update(self, &*describer.catalog(), describer.open())?;
+        let bound = update(self, &*describer.catalog()?, describer.open())?;
         bound.open.iter().for_each(|e| describer.types.note_expr(e));
         describer.described_query(&bound.query, HintVerb::Update)?;
         Ok(())
@@ -44,7 +44,7 @@ impl RowWrite for Update {
     }
 
     fn explain(&self, explaining: &Explaining<'_>) -> Result<Explained, Error> {
-        let bound = update(self, &*explaining.session.catalog(), explaining.given())?;
+        let bound = update(self, &*explaining.session.catalog()?, explaining.given())?;
         Ok(Explained { effects: self.effects().lines, ..explaining.query(&bound.query)? })
     }
 }

@@ -44,7 +44,7 @@ impl RowWrite for UpsertRows<'_> {
     }
 
     fn check(&self, describer: &mut Describer<'_>) -> Result<(), Error> {
-        let bound = upsert(self.statement, self.is_insert(), &*describer.catalog(), describer.open())?;
+        let bound = upsert(self.statement, self.is_insert(), &*describer.catalog()?, describer.open())?;
         bound.open.iter().for_each(|e| describer.types.note_expr(e));
         for row in &bound.sequenced {
             describer.draws(&row.uses);
@@ -81,7 +81,7 @@ impl RowWrite for UpsertRows<'_> {
             RowSource::Query(query) => explaining.query(&self.statement.source_query(query))?,
         };
         let target =
-            upsert(self.statement, self.is_insert(), &*explaining.session.catalog(), explaining.given())?.target;
+            upsert(self.statement, self.is_insert(), &*explaining.session.catalog()?, explaining.given())?.target;
         let mut effects = self.effects().lines;
         let rows = match target.reads_rows() {
             true => "those with the keys of new ones are read first",
