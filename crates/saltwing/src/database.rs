@@ -180,6 +180,7 @@ fn durability_notice(capabilities: &Capabilities) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    mod catalog_faults;
     mod faults;
     mod index_expiry_faults;
     mod index_faults;

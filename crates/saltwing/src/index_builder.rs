@@ -69,9 +69,19 @@ impl IndexBuilder<'_> {
         if !self.build(entries, context, report)? {
             return Ok(false);
         }
-        self.change(entries, &|def| def.put_in_force(entries))?;
-        let tables = self.catalog.snapshot()?.tables()?;
-        Ok(tables.iter().flat_map(|table| &table.def().indexes).any(|index| index.id == entries))
+        let mut is_in_force = false;
+        let is_it = |def: &TableDef| def.indexes.iter().any(|index| index.id == entries);
+        change(self.catalog, |catalog| -> Result<_, Error> {
+            let Some((table, _)) = find(catalog, entries)? else {
+                is_in_force = catalog.tables()?.iter().any(|table| is_it(table.def()));
+                return Ok(None);
+            };
+            let (old, mut new) = (table.def().clone(), TableDef::clone(table.def()));
+            new.put_in_force(entries);
+            is_in_force = is_it(&new);
+            Ok((new != *old).then_some(CatalogChange::AlterTable { old, new }))
+        })?;
+        Ok(is_in_force)
     }
 
     /// Writes the entries of all rows, from where the last build stopped; whether they are there in the end. `report` hears how
@@ -116,19 +126,15 @@ impl IndexBuilder<'_> {
     /// Discards entries whose build has failed: an index that was rebuilt keeps those that it has, and a new one is gone. If that fails,
     /// too, the next opening of the database builds them.
     pub(crate) fn discard(&self, entries: TableId) {
-        if let Err(error) = self.change(entries, &|def| def.discard_entries(entries)) {
-            tracing::warn!(entries = entries.0, %error, "what a failed build of an index has left is still there");
-        }
-    }
-
-    /// Changes the definition of the table to which incomplete entries belong.
-    fn change(&self, entries: TableId, make: &dyn Fn(&mut TableDef)) -> Result<(), Error> {
-        change(self.catalog, |catalog| {
+        let discarded = change(self.catalog, |catalog| -> Result<_, Error> {
             let Some((table, _)) = find(catalog, entries)? else { return Ok(None) };
             let (old, mut new) = (table.def().clone(), TableDef::clone(table.def()));
-            make(&mut new);
+            new.discard_entries(entries);
             Ok((new != *old).then_some(CatalogChange::AlterTable { old, new }))
-        })
+        });
+        if let Err(error) = discarded {
+            tracing::warn!(entries = entries.0, %error, "what a failed build of an index has left is still there");
+        }
     }
 }
 

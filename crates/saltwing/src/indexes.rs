@@ -1,5 +1,7 @@
 //! CREATE, ALTER, DROP and SHOW of indexes.
 
+use std::sync::Arc;
+
 use saltwing_access::Table;
 use saltwing_bind::resolve;
 use saltwing_sql::{Name, TableRef};
@@ -39,7 +41,8 @@ pub(crate) fn build_index(
     name: &Name,
     entries: impl Fn(&IndexDef) -> Option<TableId>,
 ) -> Result<Outcome, Error> {
-    let entries = entries_to_build(session, table, name, entries)?;
+    let entries = entries_to_build(session, table, name, entries)
+        .inspect_err(|error| take_back(session, (table, name), error))?;
     let builder = index_builder(session);
     let built = builder.complete(entries, &session.begin(), |progress| session.progress.index(progress));
     let is_in_force = built.inspect_err(|_| builder.discard(entries))?;
@@ -64,7 +67,8 @@ pub(crate) fn build_later(
     entries: impl Fn(&IndexDef) -> Option<TableId>,
 ) -> Result<Outcome, Error> {
     let shared = session.shared();
-    let entries = entries_to_build(session, table, name, entries)?;
+    let entries = entries_to_build(session, table, name, entries)
+        .inspect_err(|error| take_back(session, (table, name), error))?;
     shared.index_builds.start(BackgroundBuild {
         tables: shared.tables.clone(),
         catalog: shared.catalog.clone(),
@@ -87,6 +91,33 @@ fn entries_to_build(
     let def = resolve(&*session.catalog()?, table)?.def().clone();
     let index = def.index_place(&name.text).and_then(|place| def.indexes.get(place));
     index.and_then(entries).ok_or_else(|| changed_meanwhile(&name.text))
+}
+
+/// Takes back what a statement has begun with an index of which the catalog could not be asked again.
+fn take_back(session: &Session, (table, name): (&TableRef, &Name), error: &Error) {
+    // What another statement has changed is its business.
+    if error.code() == ErrorCode::Conflict {
+        return;
+    }
+    let before = |index: IndexDef| match index.state {
+        IndexState::Building => None,
+        IndexState::Ready | IndexState::Disabled => Some(IndexDef { rebuild: None, ..index }),
+    };
+    if let Err(error) = change_index(session, table, name, |_, index| Ok(before(index))) {
+        tracing::warn!(index = %name.text, %error, "what a statement has begun with an index is still there");
+    }
+}
+
+/// Takes back that the indexes of a table are rebuilt.
+pub(crate) fn discard_rebuilds(session: &Session, table: &TableRef) {
+    let without = |table: &Arc<Table>| {
+        let mut def = TableDef::clone(table.def());
+        def.indexes.iter_mut().for_each(|index| index.rebuild = None);
+        Ok(Some(def).filter(|def| *def != **table.def()))
+    };
+    if let Err(error) = change_definition(session, table, without) {
+        tracing::warn!(%table, %error, "the rebuilds of the indexes of a table are still there");
+    }
 }
 
 /// Builds the new entries of all indexes of a table, without putting them in force; their numbers. If that fails, they are gone.

@@ -21,7 +21,7 @@ pub(crate) fn is_there(session: &Session, create: &CreateTable) -> Result<bool, 
     })
 }
 
-/// The name by which statements find the table that a CREATE TABLE has made, though a temporary one may hide it.
+/// The name by which statements find the table that a CREATE TABLE makes, though a temporary one may hide it.
 pub(crate) fn name_of_new(session: &Session, create: &CreateTable) -> Result<TableRef, Error> {
     let mut name = create.table.clone();
     if !create.temporary && name.schema.is_none() && session.catalog()?.hides(&name.name.text) {

@@ -71,9 +71,10 @@ impl StatementKind for CreateTableAs {
         let columns = columns_of(session, &self.query, params, Purpose::Judge)?;
         let advice = key_advice(session, self, params)?;
         let table = create_table_as(self, &columns, &*session.catalog()?, advice.as_deref())?;
+        let new = name_of_new(session, &self.table)?;
         // If somebody else makes the table meanwhile, its rows are no business of this statement.
         let notices = make_table(session, &CreateTable { if_not_exists: false, ..table })?;
-        let (query, new) = (&self.query, name_of_new(session, &self.table)?);
+        let query = &self.query;
         let insert = Upsert {
             table: new.clone(),
             columns: None,
