@@ -21,6 +21,9 @@ pub struct BindError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BindErrorKind {
+    /// What must hold whatever the statement is.
+    #[error("{0}")]
+    Bug(&'static str),
     /// The statement's text.
     #[error(transparent)]
     Sql(#[from] SqlError),
@@ -224,6 +227,7 @@ impl BindError {
     /// The stable code.
     pub fn code(&self) -> ErrorCode {
         match &self.kind {
+            BindErrorKind::Bug(_) => ErrorCode::Bug,
             BindErrorKind::Sql(error) => error.code(),
             BindErrorKind::Catalog(error) => error.code(),
             BindErrorKind::Value { source, .. } => source.code(),
@@ -252,6 +256,12 @@ impl BindError {
             BindErrorKind::Interrupted(interrupted) => interrupted.code(),
             BindErrorKind::NotSupported(_) => ErrorCode::NotSupported,
         }
+    }
+
+    /// The error of what cannot be.
+    pub(crate) fn bug(what: &'static str) -> Self {
+        debug_assert!(false, "{what}");
+        BindErrorKind::Bug(what).into()
     }
 
     /// With a place, unless it has one.

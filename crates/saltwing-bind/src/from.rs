@@ -131,7 +131,10 @@ impl QueryBinder<'_> {
                 let what = format!("AS OF TIMESTAMP of the view {plain}");
                 return Err(BindError::from(BindErrorKind::NotSupported(what)).at(name_span(plain)).into());
             }
-            return self.view(&view, written, alias);
+            return match self.state.target_at(span) {
+                Some(target) => self.target_view(&view, target, (alias, list)),
+                None => self.view(&view, written, alias),
+            };
         }
         if let Some(view) = catalog_view(schema, &name.value).filter(|_| version.is_none() && list.is_none()) {
             let columns = view.columns.iter().map(|(name, ty)| ((*name).to_owned(), *ty, true)).collect();
@@ -373,7 +376,7 @@ pub(crate) fn relabelled(mut columns: Vec<Output>, alias: &TableAlias) -> Bound<
     Ok(columns)
 }
 
-fn alias_span(alias: &TableAlias) -> Option<Span> {
+pub(crate) fn alias_span(alias: &TableAlias) -> Option<Span> {
     expr_span(&ast::Expr::Identifier(alias.name.clone()))
 }
 

@@ -91,7 +91,8 @@ pub use create_index::{IndexFacts, create_index, index_text, parts_text};
 pub use create_table::{BoundTable, create_table};
 pub use create_table_as::create_table_as;
 pub use dml::{
-    BoundDelete, BoundSource, BoundUpsert, ComputedValue, SequencedRow, UpsertTarget, delete, deleted_rows, upsert,
+    BoundDelete, BoundSource, BoundUpsert, ComputedValue, DeletedRows, SequencedRow, UpsertTarget, delete,
+    deleted_rows, upsert,
 };
 pub use engine::{
     EngineAggregate, EngineFunctionKind, EngineFunctions, EngineType, NoEngine, OpaqueTypes, TableColumns,
@@ -117,7 +118,7 @@ pub use scope::Scope;
 pub use sequence::{alter_sequence, create_sequence, create_sequence_text};
 pub use sequence_values::SequenceAction;
 pub use table_option::is_phoenix_option;
-pub use target::{column_path, resolve, table_path, target_columns};
+pub use target::{column_path, resolve, table_path};
 pub use tree::{
     AsOf, BoundQuery, CallColumn, ComputedColumn, ExternalSource, GroupCall, GroupingColumn, GroupingSets, JoinKind,
     Output, Relation, Rows, Scan, SequenceDraw, SequenceUse, SequenceUses, SetInput, SetOperator, SortItem,
@@ -127,7 +128,7 @@ pub use uncorrelated::{ColumnOrigin, QueryRead, RootQuery, UncorrelatedSubquery}
 pub use update::{BoundUpdate, ChangedColumns, update};
 pub use view::{
     AlteredView, BoundView, PlainView, VIEW_DEPTH_MAX, ViewPlace, altered_view, attached_view, check_new_names,
-    create_view, is_updatable, plain_view, through_view, view_places,
+    create_view, is_updatable, plain_view, view_places,
 };
 pub use view_relation::VIEWS_MAX;
 pub use window_call::{Frame, FrameBound, FrameUnits, SortKey, WindowCall, WindowFunction};

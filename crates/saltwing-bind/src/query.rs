@@ -54,6 +54,7 @@ pub fn query(
     let clauses = QueryClauses {
         items: &statement.items,
         is_page: statement.after.is_some(),
+        output: statement.target.as_ref().map(|target| &target.output),
         sequences: Some(&sequences),
         ..QueryClauses::default()
     };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use saltwing_catalog::CatalogReader;
 use saltwing_sql::guard::TreeSize;
-use saltwing_sql::statement::{Hint, QueryStatement};
+use saltwing_sql::statement::{Hint, QueryStatement, QueryTarget};
 use saltwing_types::table::is_same_name;
 use saltwing_types::{ColumnRef, Span, TableName, ViewDef};
 use sqlparser::ast::{self, Cte};
@@ -71,6 +71,11 @@ impl<'a> BinderState<'a> {
     pub(crate) fn new(root: &'a QueryStatement) -> Self {
         let (views, reads, size, uncorrelated, with_clauses) = Default::default();
         Self { root, views, reads, size, uncorrelated, with_clauses }
+    }
+
+    /// The target of the statement, if FROM names it here.
+    pub(crate) fn target_at(&self, span: Option<Span>) -> Option<&'a QueryTarget> {
+        self.root.target.as_ref().filter(|target| span == Some(target.span))
     }
 }
 

@@ -10,7 +10,7 @@ use saltwing_types::{Span, TableName, ViewColumn, ViewDef, ViewUse};
 
 use super::dynamic::check_dynamic;
 use super::fixed;
-use super::own_columns::{add_columns, declared_by, table_ref, with_columns, without_columns};
+use super::own_columns::{add_columns, declared_by, with_columns, without_columns};
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::output::ResultColumn;
 use crate::sequence_collector::takes_values;
@@ -47,7 +47,7 @@ pub fn create_view(create: &CreateView, catalog: &dyn CatalogReader) -> Result<B
         own => {
             let mut rows = QueryStatement { query: Box::new(query), ..create.query.clone() };
             add_columns(&mut rows, own, "columns of a view's own, whose query is more than rows of one table")?;
-            let table = declared_by(&rows, catalog)?.map(|(table, _)| table_ref(&table, create.query.span));
+            let table = declared_by(&rows, catalog)?.map(|(table, _)| TableRef::of(&table, create.query.span));
             (*rows.query, table)
         }
     };
@@ -136,7 +136,7 @@ fn with_more(
         let table = catalog.resolve(table.schema.as_deref(), &table.name)?;
         check_dynamic(table.def(), columns.iter().map(|it| &it.column))?;
     }
-    let table = declared.map(|(table, _)| table_ref(&table, span));
+    let table = declared.map(|(table, _)| TableRef::of(&table, span));
     Ok(AlteredView { def: Some(def), table, notices })
 }
 

@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 
 use saltwing_catalog::CatalogReader;
 use saltwing_sql::statement::QueryStatement;
-use saltwing_sql::{ColumnName, DynamicColumn, TableRef, dynamic_columns, parse_query_at, without_dynamic_columns};
+use saltwing_sql::{ColumnName, DynamicColumn, dynamic_columns, parse_query_at, without_dynamic_columns};
 use saltwing_types::table::is_same_name;
 use saltwing_types::{Span, TableDef, TableName, ViewColumn, ViewDef};
 use sqlparser::ast::{self, Expr, Ident, ObjectName, ObjectNamePart, SelectItem, SetExpr, TableFactor};
@@ -180,7 +180,8 @@ fn put_list(name: &mut ObjectName, list: &[DynamicColumn]) {
     *name = ObjectName(table.0.into_iter().chain(list).collect());
 }
 
-fn listed(list: &Ident) -> Result<Vec<DynamicColumn>> {
+/// The dynamic columns of a list.
+pub(crate) fn listed(list: &Ident) -> Result<Vec<DynamicColumn>> {
     let span = saltwing_sql::expr_span(&Expr::Identifier(list.clone())).unwrap_or_else(|| Span::on_line(1, 1, 1));
     Ok(dynamic_columns(&list.value, span)?)
 }
@@ -272,10 +273,4 @@ fn hides(column: &ColumnName, dynamic: &ColumnName) -> bool {
         Some(_) => is_same_name(&stored_name(column), &stored_name(dynamic)),
         None => is_same_name(&column.name.text, &dynamic.name.text),
     }
-}
-
-/// A table's name as a statement writes it.
-pub(super) fn table_ref(name: &TableName, span: Span) -> TableRef {
-    let quoted = |text: &String| saltwing_sql::Name { text: text.clone(), quoted: true, span };
-    TableRef { schema: name.schema.as_ref().map(quoted), name: quoted(&name.name) }
 }

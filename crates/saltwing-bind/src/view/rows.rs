@@ -6,7 +6,7 @@ use saltwing_access::Table;
 use saltwing_catalog::CatalogReader;
 use saltwing_plan::Condition;
 use saltwing_sql::statement::QueryStatement;
-use saltwing_types::Expr;
+use saltwing_types::{Expr, TableName};
 
 use crate::engine::NoEngine;
 use crate::lower::Params;
@@ -20,6 +20,8 @@ pub(super) struct TableRows {
     pub(super) conditions: Vec<Condition>,
     /// The columns of the result, over those of the table.
     pub(super) columns: Vec<Expr>,
+    /// The table and the views that the query reads.
+    pub(super) reads: Vec<TableName>,
 }
 
 /// The query of a view, if it gives rows of one table as they come.
@@ -37,5 +39,6 @@ pub(super) fn rows_of(inner: &QueryStatement, catalog: &dyn CatalogReader) -> Op
         return None;
     }
     let columns = root.query.output.iter().map(|output| value_of(&output.column, &computed)).collect();
-    Some(TableRows { table, conditions, columns })
+    let reads = root.reads.into_iter().map(|read| read.name).collect();
+    Some(TableRows { table, conditions, columns, reads })
 }

@@ -1,7 +1,8 @@
 //! Queries and the trees that they are bound to: `testdata/*.txt`. `UPDATE_GOLDEN=1` rewrites the outcomes.
 //!
-//! A case is a statement: a CREATE TABLE or CREATE VIEW, whose table or view later queries of the file name, or a query. The outcome of a
-//! query is its tree, or the error with its place; that of a CREATE VIEW is the query that is stored.
+//! A case is a statement: a CREATE TABLE or CREATE VIEW, whose table or view later statements of the file name, a query, or a write. The
+//! outcome of a query is its tree, or the error with its place; that of a CREATE VIEW is the query that is stored; that of a write is what it
+//! writes, and the trees of its queries.
 
 use std::cell::RefCell;
 use std::fmt::Write;
@@ -17,6 +18,7 @@ use saltwing_types::table::is_same_name;
 use saltwing_types::{SequenceDef, TableName, ViewDef};
 
 use crate::engine::TestEngine;
+use crate::write::written;
 
 /// Tables and views.
 #[derive(Default)]
@@ -110,7 +112,10 @@ fn outcome(sql: &str, catalog: &RefCell<Definitions>) -> String {
                 Err(error) => error_text(sql, &error),
             }
         }
-        _ => panic!("neither a table nor a query: {sql}"),
+        write => {
+            let params = if parsed.parameters.is_empty() { Params::NONE } else { Params::OPEN };
+            written(&write, &*catalog.borrow(), params).unwrap_or_else(|error| error_text(sql, &error))
+        }
     }
 }
 

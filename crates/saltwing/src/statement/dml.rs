@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
-use saltwing_access::ScanContext;
-use saltwing_bind::{BoundQuery, MergeStep, ParamValues, Params, merge, returning, through_view, update, upsert};
+use saltwing_access::{ScanContext, Table};
+use saltwing_bind::{BoundQuery, ParamValues, Params, resolve, returning};
 use saltwing_catalog::CatalogReader;
 use saltwing_exec::{Attempt, CommitLimits, ExecError, Returning};
 use saltwing_planner::{DirectQuery, HintVerb, has_parameter, plan_select};
@@ -12,6 +12,8 @@ use saltwing_sql::statement::QueryStatement;
 use saltwing_sql::{Statement, TableRef};
 use saltwing_types::{ErrorCode, SqlType};
 
+use super::Run;
+use super::row_write::RowWrite;
 use crate::Error;
 use crate::kept::Kept;
 use crate::kept_select::KeptSelect;
@@ -22,6 +24,9 @@ use crate::query_run::query_run_on;
 use crate::session::Session;
 use crate::settings::ExecutorChoice;
 use crate::temporary::adds_dynamic_columns;
+
+/// The error of a statement that runs again by the new definition of a table.
+const CHANGED: &str = "a definition has changed meanwhile";
 
 /// A statement that writes rows.
 pub(crate) struct Dml<'a> {
@@ -34,30 +39,17 @@ pub(crate) struct Dml<'a> {
     pub(crate) kept: Option<&'a KeptWrite>,
 }
 
-/// Runs a statement that writes rows, and again, from name resolution on, if a table's definition changed meanwhile. `kept`
-/// is the place for what is kept of it if it may run again.
-pub(crate) fn run_dml(
-    session: &Session,
-    statement: &Statement,
-    params: ParamValues<'_>,
-    kept: Option<&KeptWrite>,
-) -> Result<Outcome, Error> {
+/// Runs a statement that writes rows, and again, from name resolution on, if a table's definition changed meanwhile.
+pub(super) fn run_dml(run: &Run<'_>, write: &impl RowWrite) -> Result<Outcome, Error> {
+    let Run { session, statement, params, kept } = *run;
     session.writable()?;
     loop {
         let catalog = session.catalog();
         let version = catalog.version();
-        let through = through_view(statement, &*catalog, Params::Given(params))?;
-        let statement = through.as_deref().unwrap_or(statement);
-        if let Some(table) = writes_dynamic_columns(statement, &*catalog, Params::Given(params))?
-            && adds_dynamic_columns(session, table)?
-        {
-            continue;
-        }
         let context = session.begin();
         let _statement = context.enter();
-        let kept = kept.filter(|_| through.is_none());
         let returning = returning_of(statement, &*catalog, params, kept.map(|kept| &kept.returning))?;
-        match (Dml { session, catalog, params, context: context.clone(), returning, kept }).run(statement) {
+        match write.run(&Dml { session, catalog, params, context: context.clone(), returning, kept }) {
             Err(error)
                 if error.code() == ErrorCode::Conflict
                     && error.rows_committed() == 0
@@ -65,33 +57,6 @@ pub(crate) fn run_dml(
             other => return other,
         }
     }
-}
-
-/// The table of which a statement writes dynamic columns, if it does. What is wrong with such a statement comes first.
-fn writes_dynamic_columns<'s>(
-    statement: &'s Statement,
-    catalog: &dyn CatalogReader,
-    params: Params<'_>,
-) -> Result<Option<&'s TableRef>, Error> {
-    Ok(match statement {
-        Statement::Upsert(it) | Statement::Insert(it) if !it.dynamic.is_empty() || !it.known.is_empty() => {
-            let target = upsert(it, false, catalog, params)?.target;
-            let is_updated = target.update.as_ref().is_some_and(|update| !update.dynamic.is_empty());
-            (is_updated || !target.dynamic.is_empty()).then_some(&it.table)
-        }
-        Statement::Update(it) if it.dynamic.is_some() => {
-            (!update(it, catalog, params)?.changed.dynamic.is_empty()).then_some(&it.table)
-        }
-        Statement::Merge(it) if it.dynamic.is_some() => {
-            let writes = |step: &MergeStep| match step {
-                MergeStep::Update(_, changed) => !changed.dynamic.is_empty(),
-                MergeStep::Insert(target, _) => !target.dynamic.is_empty(),
-                MergeStep::Delete(_) => false,
-            };
-            merge(it, catalog, params)?.steps.iter().any(writes).then_some(&it.table)
-        }
-        _ => None,
-    })
 }
 
 /// The RETURNING of a statement, made ready.
@@ -141,14 +106,16 @@ fn returning_of(
 type Written = (Option<u64>, ExecResult);
 
 impl Dml<'_> {
-    fn run(&self, statement: &Statement) -> Result<Outcome, Error> {
-        match statement {
-            Statement::Upsert(statement) => self.upsert(statement, HintVerb::Upsert),
-            Statement::Insert(statement) => self.upsert(statement, HintVerb::Insert),
-            Statement::Delete(statement) => self.delete(statement),
-            Statement::Update(statement) => self.update(statement),
-            Statement::Merge(statement) => self.merge(statement),
-            _ => Err(Error::new(ErrorCode::Bug, "a statement that writes no rows")),
+    /// Gives a table of which the statement writes dynamic columns the hidden column for them.
+    ///
+    /// # Errors
+    /// [`ErrorCode::Conflict`] if it has none yet: the statement runs again, by the new definition.
+    pub(super) fn keep_dynamic_columns(&self, target: &TableRef, table: &Table) -> Result<(), Error> {
+        let is_view = resolve(&*self.catalog, target).is_err();
+        let table = if is_view { TableRef::of(&table.def().name, target.span()) } else { target.clone() };
+        match adds_dynamic_columns(self.session, &table)? {
+            true => Err(Error::new(ErrorCode::Conflict, CHANGED)),
+            false => Ok(()),
         }
     }
 
@@ -161,7 +128,7 @@ impl Dml<'_> {
         let (rows, ((counted, result), returned)) = self.session.writer().transaction(limits, |attempt| {
             // The rows that it reads may be newer than an index that the catalog names.
             if self.session.catalog().version() != self.catalog.version() {
-                return Err(Error::new(ErrorCode::Conflict, "a definition has changed meanwhile"));
+                return Err(Error::new(ErrorCode::Conflict, CHANGED));
             }
             if self.returning.is_some() {
                 attempt.keep_rows();

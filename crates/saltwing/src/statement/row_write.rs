@@ -1,10 +1,11 @@
 //! What the kinds of statements that write rows have in common.
 
 use saltwing_sql::statement::Returning;
+use saltwing_types::TableName;
 
 use super::describer::Describer;
 use super::description::Description;
-use super::dml::run_dml;
+use super::dml::{Dml, run_dml};
 use super::explaining::Explaining;
 use super::{Effects, InTransaction, Run, StatementKind, Target};
 use crate::Error;
@@ -22,11 +23,14 @@ pub(super) trait RowWrite {
     /// Checks it without values, and notes what it tells of its parameters.
     fn check(&self, describer: &mut Describer<'_>) -> Result<(), Error>;
 
-    /// What is done with the rows.
-    fn effects(&self) -> Effects;
+    /// What is done with the rows of a table.
+    fn effects(&self, table: &TableName) -> Effects;
 
     /// How it reads rows, with its effects.
     fn explain(&self, explaining: &Explaining<'_>) -> Result<Explained, Error>;
+
+    /// Runs it.
+    fn run(&self, dml: &Dml<'_>) -> Result<Outcome, Error>;
 }
 
 /// A statement that writes rows.
@@ -59,7 +63,8 @@ impl<W: RowWrite> StatementKind for WritesRows<'_, W> {
     }
 
     fn effects(&self) -> Effects {
-        self.0.effects()
+        // Those of its table, which `explain` knows.
+        Effects::none()
     }
 
     fn explain(&self, explaining: &Explaining<'_>) -> Result<Option<Explained>, Error> {
@@ -71,6 +76,6 @@ impl<W: RowWrite> StatementKind for WritesRows<'_, W> {
     }
 
     fn run(&self, run: &Run<'_>) -> Result<Outcome, Error> {
-        run_dml(run.session, run.statement, run.params, run.kept)
+        run_dml(run, self.0)
     }
 }
