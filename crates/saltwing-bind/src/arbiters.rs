@@ -10,7 +10,8 @@ use crate::check::expr_of_row;
 use crate::create_index::parts_text;
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::scope::Scope;
-use crate::target::{Target, column_path};
+use crate::table_path::column_path;
+use crate::target::Target;
 
 /// Where an expression stands, for errors.
 const PLACE: &str = "the target of ON CONFLICT";

@@ -15,7 +15,7 @@ use crate::computed::expr_of;
 use crate::error::{BindError, BindErrorKind, Result, invalid};
 use crate::lower::{Lowerer, Params};
 use crate::scope::{Scope, table_of};
-use crate::target::free_name;
+use crate::table_path::free_name;
 
 /// The conditions that the rows of a table meet.
 #[derive(Debug)]

@@ -14,7 +14,7 @@ use crate::identity::check_identity;
 use crate::lower::{LowerError, Lowerer, Params};
 use crate::scope::{DynamicOutput, Scope};
 use crate::target::Target;
-use crate::view::dynamic_value;
+use crate::view::{Constant, Place, WrittenView, dynamic_value};
 use crate::written_columns::assigned_columns;
 
 /// The change of a row that is there.
@@ -59,7 +59,7 @@ pub(crate) fn conflict(
         ConflictAction::Ignore => BoundConflict::Plain(OnConflict::Ignore),
         ConflictAction::Replace => BoundConflict::ReplaceRow,
         ConflictAction::Update { assignments, selection } => {
-            target.view.iter().try_for_each(|view| view.check_arbiters(&arbiters)).map_err(place)?;
+            target.view.iter().try_for_each(|view| check_covered(view, &arbiters)).map_err(place)?;
             let rows = BothRows::new(target, &known)?;
             let lower = |expr: &sqlparser::ast::Expr| rows.lowered(expr, params);
             let condition =
@@ -76,6 +76,21 @@ pub(crate) fn conflict(
         }
     };
     Ok((bound, arbiters))
+}
+
+/// # Errors
+/// A row that is there and in conflict with a new one need not be one of the view.
+fn check_covered(view: &WrittenView, arbiters: &Arbiters) -> Result<()> {
+    let is_covered = |(column, _): &Constant| match column {
+        Place::Table(column) => arbiters.cover(*column, view.table.def()),
+        Place::Own(_) => false,
+    };
+    if view.constants.iter().all(is_covered) {
+        return Ok(());
+    }
+    let key = if arbiters.primary_key { "the key" } else { "the unique index" };
+    let what = format!("ON CONFLICT DO UPDATE in a view with a condition on a column outside {key}");
+    Err(BindErrorKind::NotSupported(what).into())
 }
 
 /// The row that is there and the row that would be written, as expressions name them.

@@ -18,7 +18,6 @@ use crate::error::{BindError, BindErrorKind, Result};
 use crate::generated::{check_not_generated, is_generated};
 use crate::identity::check_identity;
 use crate::lower::{LowerError, Lowerer, Params};
-use crate::merge::deleted;
 use crate::row_rules::RowRules;
 use crate::scope::Scope;
 use crate::target::{NamedTarget, Target, select_of};
@@ -398,7 +397,7 @@ pub fn delete(statement: &Delete, catalog: &dyn CatalogReader, params: Params<'_
 pub fn deleted_rows(statement: &Delete) -> Result<QueryStatement> {
     let Delete { table: name, dynamic, alias, using, selection, order_by, limit, returning, hints, span } = statement;
     let named = NamedTarget { table: name, dynamic: dynamic.as_ref(), alias: alias.as_ref(), hints, span: *span };
-    let mut query = named.query(deleted(returning.is_some()))?;
+    let mut query = named.deleted(returning.is_some())?;
     query.query.order_by.clone_from(order_by);
     query.query.limit_clause =
         limit.clone().map(|limit| LimitClause::LimitOffset { limit: Some(limit), offset: None, limit_by: Vec::new() });

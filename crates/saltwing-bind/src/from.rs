@@ -124,8 +124,9 @@ impl QueryBinder<'_> {
                 (None, CteName::WorkTable(table)) => self.work_table(table, &name.value, alias, span),
             };
         }
+        let here = self.names.schema(schema, &name.value, self.catalog);
         if self.catalog.has_views()
-            && let Some(view) = self.catalog.view(schema, &name.value)
+            && let Some(view) = self.catalog.view(here.as_deref(), &name.value)
         {
             if version.is_some() {
                 let what = format!("AS OF TIMESTAMP of the view {plain}");
@@ -137,13 +138,15 @@ impl QueryBinder<'_> {
             };
         }
         if let Some(view) = catalog_view(schema, &name.value).filter(|_| version.is_none() && list.is_none()) {
+            self.names.check_of_tables().map_err(|error| BindError::from(error).at(span))?;
             let columns = view.columns.iter().map(|(name, ty)| ((*name).to_owned(), *ty, true)).collect();
             let columns = self.external_columns(columns);
             return Ok(external(ExternalSource::Catalog(view), columns, alias, span));
         }
-        let table = match self.catalog.resolve(schema, &name.value) {
+        let table = match self.catalog.resolve(here.as_deref(), &name.value) {
             Ok(table) => table,
             Err(error) => {
+                self.names.check_of_tables().map_err(|error| BindError::from(error).at(span))?;
                 let may_be_arrow = schema.is_none() && list.is_none();
                 let arrow = may_be_arrow.then(|| self.catalog.arrow_table(&name.value)).flatten();
                 let Some(table) = arrow else { return Err(BindError::from(error).at(span).into()) };
@@ -168,7 +171,14 @@ impl QueryBinder<'_> {
         let alias = alias.map(|alias| alias.name.value.clone());
         let first_column = self.ids.take(table.width());
         let scan = Scan { table, as_of, alias, span, first_column, hints: self.hints.to_vec() };
-        let scope = Scope::of_scan(&scan, named_at);
+        let scope = match self.names.attached() {
+            // Its query calls the table as its database does.
+            Some(_) if scan.alias.is_none() => {
+                let name = scan.table.def().name.name.clone();
+                Scope::of_scan(&scan, named_at).called(schema.map(str::to_owned), name)
+            }
+            _ => Scope::of_scan(&scan, named_at),
+        };
         match list {
             Some(list) => self.with_dynamic_columns(scan, scope, list),
             None => Ok((Relation::Scan(scan), scope)),

@@ -9,7 +9,7 @@ use sqlparser::ast;
 
 use crate::error::{BindError, BindErrorKind, Result, invalid_at};
 use crate::sequence::{create_sequence, sequence_options_text};
-use crate::target::{free_name, table_path};
+use crate::table_path::{free_name, table_path};
 
 /// The definition of an identity column of `table`, whose sequence has the name that is given, or that Postgres would give.
 pub(crate) fn identity_default(spec: &ColumnSpec, identity: &IdentitySpec, table: &TableName) -> Result<DefaultDef> {

@@ -38,7 +38,9 @@ mod identity;
 mod key_expression;
 mod lower;
 mod merge;
+mod names;
 mod notice;
+mod object_name;
 mod outer_join;
 mod output;
 mod page;
@@ -64,6 +66,7 @@ mod split_on;
 mod subquery_column;
 mod table_call;
 mod table_option;
+mod table_path;
 mod target;
 mod time_column;
 mod tree;
@@ -118,7 +121,7 @@ pub use scope::Scope;
 pub use sequence::{alter_sequence, create_sequence, create_sequence_text};
 pub use sequence_values::SequenceAction;
 pub use table_option::is_phoenix_option;
-pub use target::{column_path, resolve, table_path};
+pub use table_path::{column_path, resolve, table_path};
 pub use tree::{
     AsOf, BoundQuery, CallColumn, ComputedColumn, ExternalSource, GroupCall, GroupingColumn, GroupingSets, JoinKind,
     Output, Relation, Rows, Scan, SequenceDraw, SequenceUse, SequenceUses, SetInput, SetOperator, SortItem,
@@ -127,8 +130,8 @@ pub use tree::{
 pub use uncorrelated::{ColumnOrigin, QueryRead, RootQuery, UncorrelatedSubquery};
 pub use update::{BoundUpdate, ChangedColumns, update};
 pub use view::{
-    AlteredView, BoundView, PlainView, VIEW_DEPTH_MAX, ViewPlace, altered_view, attached_view, check_new_names,
-    create_view, is_updatable, plain_view, view_places,
+    AlteredView, BoundView, PlainView, VIEW_DEPTH_MAX, ViewPlace, altered_view, check_new_names, create_view,
+    is_updatable, plain_view, view_places,
 };
 pub use view_relation::VIEWS_MAX;
 pub use window_call::{Frame, FrameBound, FrameUnits, SortKey, WindowCall, WindowFunction};

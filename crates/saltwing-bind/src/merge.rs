@@ -79,7 +79,7 @@ pub fn merge(statement: &Merge, catalog: &dyn CatalogReader, params: Params<'_>)
                 MergeStep::Update(rows.query, rows.changed)
             }
             MergeAction::Delete => {
-                let mut query = named.query(deleted(statement.returning.is_some()))?;
+                let mut query = named.deleted(statement.returning.is_some())?;
                 read_target(&mut query, statement, clause.rows, condition)?;
                 MergeStep::Delete(query)
             }
@@ -192,11 +192,6 @@ impl NewRow<'_> {
         let target = UpsertTarget::new(target.table.clone(), written, OnConflict::Error)?;
         Ok((UpsertTarget { dynamic, constants, ..target }, items))
     }
-}
-
-/// What the query for rows to be deleted gives.
-pub(crate) fn deleted(returns: bool) -> TargetOutput {
-    if returns { TargetOutput::Rows { assigned: Vec::new() } } else { TargetOutput::Keys }
 }
 
 fn not_exists(subquery: QueryStatement) -> ast::Expr {

@@ -12,6 +12,7 @@ use sqlparser::ast::{self, Cte};
 
 use crate::error::{BindErrorKind, Result};
 use crate::lower::{LowerError, Params};
+use crate::names::Names;
 use crate::scope::Scope;
 use crate::tree::{ColumnIds, SetInput};
 use crate::uncorrelated::{QueryRead, UncorrelatedSubquery};
@@ -35,6 +36,8 @@ pub(crate) struct QueryBinder<'a> {
     pub(crate) around: Option<TreeSize>,
     /// The view of the statement that the query is a part of.
     pub(crate) view: Option<&'a ViewDef>,
+    /// Which tables its names mean.
+    pub(crate) names: Names<'a>,
     pub(crate) ids: &'a ColumnIds<'a>,
     pub(crate) hints: &'a [Hint],
     /// The WITH queries that a FROM clause may name.

@@ -178,13 +178,20 @@ impl Scope {
         }
     }
 
-    /// The same columns of a table under the name of a view over it, or an alias.
-    pub(crate) fn under_view(mut self, view: &ViewDef, alias: Option<String>) -> Self {
+    /// The same columns of a table under another name.
+    pub(crate) fn called(mut self, schema: Option<String>, name: String) -> Self {
         for relation in &mut self.relations {
-            relation.schema = if alias.is_none() { view.name.schema.clone() } else { None };
-            relation.alias = Some(alias.clone().unwrap_or_else(|| view.name.name.clone()));
+            (relation.schema, relation.alias) = (schema.clone(), Some(name.clone()));
         }
         self
+    }
+
+    /// The same columns of a table under the name of a view over it, or an alias.
+    pub(crate) fn under_view(self, view: &ViewDef, alias: Option<String>) -> Self {
+        match alias {
+            Some(alias) => self.called(None, alias),
+            None => self.called(view.name.schema.clone(), view.name.name.clone()),
+        }
     }
 
     /// The same, but for columns of the table that a view does not show.

@@ -6,7 +6,7 @@ use saltwing_types::sequence::SEQUENCE_CACHE;
 use saltwing_types::{SequenceDef, SequencePosition, Span, TableId, TableName};
 
 use crate::error::{Result, invalid_at};
-use crate::target::table_path;
+use crate::table_path::table_path;
 
 /// Checks a CREATE SEQUENCE and makes its definition; the catalog gives it its id.
 ///

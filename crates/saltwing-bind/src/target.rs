@@ -5,9 +5,9 @@ use std::sync::Arc;
 use saltwing_access::Table;
 use saltwing_catalog::CatalogReader;
 use saltwing_sql::statement::{Assignment, Hint, QueryStatement, QueryTarget, TargetOutput};
-use saltwing_sql::{ColumnName, DynamicColumn, Name, TableRef, dynamic_columns, quote_name};
+use saltwing_sql::{ColumnName, DynamicColumn, Name, TableRef, dynamic_columns};
 use saltwing_types::table::{ROW_KEY_COLUMN, ROW_TIME_COLUMN};
-use saltwing_types::{ColumnDef, Span, TableDef, TableName, Value};
+use saltwing_types::{ColumnDef, Span, Value};
 use sqlparser::ast::{self, SetExpr, TableFactor};
 
 use crate::computed::query_of;
@@ -15,15 +15,6 @@ use crate::error::{BindError, BindErrorKind, Result};
 use crate::lower::Params;
 use crate::scope::Scope;
 use crate::view::WrittenView;
-
-/// The table that a statement names.
-///
-/// # Errors
-/// That of the catalog, with the place.
-pub fn resolve(catalog: &dyn CatalogReader, name: &TableRef) -> Result<Arc<Table>> {
-    let schema = name.schema.as_ref().map(|s| s.text.as_str());
-    catalog.resolve(schema, &name.name.text).map_err(|error| BindError::from(error).at(Some(name.span())))
-}
 
 /// What a statement writes: a table, or a view over rows of one.
 pub(crate) struct Target {
@@ -121,6 +112,11 @@ pub(crate) struct NamedTarget<'a> {
 }
 
 impl NamedTarget<'_> {
+    /// The query for rows to be deleted: as [`deleted_rows`](crate::deleted_rows).
+    pub(crate) fn deleted(&self, is_returned: bool) -> Result<QueryStatement> {
+        self.query(if is_returned { TargetOutput::Rows { assigned: Vec::new() } } else { TargetOutput::Keys })
+    }
+
     /// `SELECT FROM target`, to which its caller adds clauses.
     pub(crate) fn query(&self, output: TargetOutput) -> Result<QueryStatement> {
         let renamed = self.alias.map(|alias| format!(" AS {alias}")).unwrap_or_default();
@@ -145,25 +141,6 @@ pub(crate) fn select_of(query: &mut QueryStatement) -> Result<&mut ast::Select> 
         SetExpr::Select(select) => Ok(select),
         _ => Err(BindErrorKind::Syntax("the rows to be written are no SELECT".into()).into()),
     }
-}
-
-/// A table, a view or a sequence as a statement names it: with its schema, and in quotes if these are needed.
-pub fn table_path(name: &TableName) -> String {
-    let schema = name.schema.as_ref().map(|schema| format!("{}.", quote_name(schema)));
-    format!("{}{}", schema.unwrap_or_default(), quote_name(&name.name))
-}
-
-/// The name if it is not taken, else the first one with a number behind it that is not, as Postgres names what has no name.
-pub(crate) fn free_name(name: &str, is_taken: impl Fn(&str) -> bool) -> String {
-    let numbered = (1..).map(|number| format!("{name}{number}"));
-    let mut names = std::iter::once(name.to_owned()).chain(numbered);
-    names.find(|name| !is_taken(name)).unwrap_or_else(|| name.to_owned())
-}
-
-/// A column as a statement names it: with its family if that is needed, and in quotes if these are.
-pub fn column_path(def: &TableDef, column: &ColumnDef) -> String {
-    let family = def.needed_family(column).map(|family| format!("{}.", quote_name(family)));
-    format!("{}{}", family.unwrap_or_default(), quote_name(&column.name))
 }
 
 /// The dynamic columns of a list behind a table.

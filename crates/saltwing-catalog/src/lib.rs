@@ -37,7 +37,7 @@ mod session_catalog;
 mod views;
 
 pub use arrow_table::{ArrowBatches, ArrowRows, ArrowSource, ArrowSourceError, ArrowTable};
-pub use attached::{AttachedTables, attached_name};
+pub use attached::{AttachedTables, attached_schema};
 pub use boot::{CATALOG_FORMAT, Catalog};
 pub use definitions::{CatalogReader, Dependents};
 pub use error::CatalogError;

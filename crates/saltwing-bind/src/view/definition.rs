@@ -12,9 +12,10 @@ use super::dynamic::check_dynamic;
 use super::fixed;
 use super::own_columns::{add_columns, declared_by, with_columns, without_columns};
 use crate::error::{BindError, BindErrorKind, Result};
+use crate::names::Names;
 use crate::output::ResultColumn;
 use crate::sequence_collector::takes_values;
-use crate::target::{resolve, table_path};
+use crate::table_path::{resolve, table_path};
 
 /// How many views may stand on one another.
 pub const VIEW_DEPTH_MAX: usize = 16;
@@ -47,7 +48,8 @@ pub fn create_view(create: &CreateView, catalog: &dyn CatalogReader) -> Result<B
         own => {
             let mut rows = QueryStatement { query: Box::new(query), ..create.query.clone() };
             add_columns(&mut rows, own, "columns of a view's own, whose query is more than rows of one table")?;
-            let table = declared_by(&rows, catalog)?.map(|(table, _)| TableRef::of(&table, create.query.span));
+            let table = declared_by(&rows, Names::OfStatement, catalog)?
+                .map(|(table, _)| TableRef::of(&table, create.query.span));
             (*rows.query, table)
         }
     };
@@ -131,7 +133,7 @@ fn with_more(
     let mut query = parse_query_at(&view.query, span)?;
     let mut def = with_columns(view, &mut query, &new)?;
     def.query = saltwing_sql::tree_text(&*query.query);
-    let declared = declared_by(&query, catalog)?;
+    let declared = declared_by(&query, Names::of(view, catalog), catalog)?;
     if let Some((table, columns)) = &declared {
         let table = catalog.resolve(table.schema.as_deref(), &table.name)?;
         check_dynamic(table.def(), columns.iter().map(|it| &it.column))?;

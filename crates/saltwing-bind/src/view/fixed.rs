@@ -14,9 +14,9 @@ use sqlparser::ast::{
     visit_relations,
 };
 
-use super::name::{quoted, table_name};
 use super::relations::{Relation, Relations, constraint, joins_of};
 use crate::error::{BindError, BindErrorKind, Result};
+use crate::object_name::{quoted, table_name};
 
 /// A query with fixed names.
 pub(super) struct Fixed {

@@ -3,10 +3,11 @@
 use std::ops::ControlFlow;
 
 use saltwing_catalog::CatalogReader;
+use saltwing_sql::name_span;
 use saltwing_types::Span;
 use sqlparser::ast::{Query, visit_relations};
 
-use super::name::{span_of, table_name};
+use crate::object_name::table_name;
 
 /// Where a statement names a view. All parts of the view's query stand there.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,7 +26,7 @@ pub fn view_places(query: &Query, catalog: &dyn CatalogReader) -> Vec<ViewPlace>
     }
     let _ = visit_relations(query, |name| {
         if let Some((schema, bare)) = table_name(name)
-            && let (Some(view), Some(span)) = (catalog.view(schema, bare), span_of(name))
+            && let (Some(view), Some(span)) = (catalog.view(schema, bare), name_span(name))
         {
             places.push(ViewPlace { name: view.name.to_string(), span });
         }

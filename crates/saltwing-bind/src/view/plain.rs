@@ -8,9 +8,9 @@ use saltwing_sql::{ColumnName, DynamicColumn, parse_query_at};
 use saltwing_types::{Span, SqlType, TableName, Value, ViewDef};
 
 use super::dynamic::stored_name;
-use super::name::table_name;
 use super::own_columns::listed_behind;
 use super::updatable::{Constant, WrittenView};
+use crate::names::Names;
 use crate::plain_query::simple;
 
 /// A view that is `SELECT * FROM table WHERE column = constant AND ..`, with columns of its own, as Phoenix's views are.
@@ -34,8 +34,7 @@ pub fn plain_view(view: &Arc<ViewDef>, catalog: &dyn CatalogReader) -> Option<Pl
     let query = parse_query_at(&view.query, nowhere).ok()?;
     let name = simple(&query.query)?.name;
     let own = listed_behind(name).ok()?.unwrap_or_default();
-    let (schema, bare) = table_name(name)?;
-    let below = catalog.view(schema, bare);
+    let below = Names::of(view, catalog).view(name, catalog);
     let (over, mut shown, known): (_, Vec<String>, Vec<String>) = match &below {
         Some(below) => {
             let written = WrittenView::of(below.clone(), nowhere, catalog).ok()?;

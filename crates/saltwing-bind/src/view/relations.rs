@@ -1,7 +1,7 @@
 //! The tables of FROM clauses, and the names of their columns.
 
 use saltwing_catalog::{CatalogReader, catalog_view};
-use saltwing_sql::{dynamic_columns, without_dynamic_columns};
+use saltwing_sql::{dynamic_columns, name_span, without_dynamic_columns};
 use saltwing_types::Span;
 use saltwing_types::table::is_same_name;
 use sqlparser::ast::{
@@ -9,8 +9,8 @@ use sqlparser::ast::{
     SetExpr, TableAlias, TableFactor, With,
 };
 
-use super::name::{quoted, span_of, table_name};
 use crate::error::BindError;
+use crate::object_name::{quoted, table_name};
 
 /// The columns of a table or query in order; `None` if they are known only when it is planned.
 pub(super) type Columns = Option<Vec<String>>;
@@ -179,7 +179,7 @@ impl Relations<'_> {
                 || self.catalog.arrow_table(bare).is_some()
                 || catalog_view(schema, bare).is_some();
             let missing = if is_known { None } else { self.catalog.resolve(schema, bare).err() };
-            missing.map(|error| BindError::from(error).at(span_of(name)))
+            missing.map(|error| BindError::from(error).at(name_span(name)))
         })
     }
 

@@ -10,8 +10,9 @@ use saltwing_types::{Expr, TableName};
 
 use crate::engine::NoEngine;
 use crate::lower::Params;
+use crate::names::Names;
 use crate::plain_query::simple;
-use crate::query::query;
+use crate::query::query_with_names;
 use crate::tree::{Relation, Rows, Scan, value_of};
 
 /// Rows of one table as they come: those that meet the conditions.
@@ -25,10 +26,10 @@ pub(super) struct TableRows {
 }
 
 /// The query of a view, if it gives rows of one table as they come.
-pub(super) fn rows_of(inner: &QueryStatement, catalog: &dyn CatalogReader) -> Option<TableRows> {
+pub(super) fn rows_of(inner: &QueryStatement, names: Names<'_>, catalog: &dyn CatalogReader) -> Option<TableRows> {
     // A query in its FROM has conditions of its own.
     simple(&inner.query)?;
-    let root = query(inner, catalog, &NoEngine, Params::NONE).ok()?;
+    let root = query_with_names(inner, names, catalog, &NoEngine, Params::NONE).ok()?;
     if !root.has_one_plan() {
         return None;
     }

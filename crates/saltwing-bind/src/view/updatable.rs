@@ -7,21 +7,19 @@ use std::sync::Arc;
 use saltwing_access::Table;
 use saltwing_catalog::CatalogReader;
 use saltwing_plan::Condition;
-use saltwing_sql::{ColumnName, DynamicColumn, Name, expr_span};
+use saltwing_sql::{ColumnName, DynamicColumn, Name, expr_span, parse_query_at};
 use saltwing_types::table::is_same_name;
 use saltwing_types::{
     ColumnDef, CompareOp, Expr, Span, SqlType, TableDef, TableName, Value, ViewDef, eval, number, text,
 };
 use sqlparser::ast;
 
-use super::apart::query_of_view;
 use super::dynamic::stored_name;
 use super::own_columns::declared_by;
 use super::rows::{TableRows, rows_of};
-use crate::arbiters::Arbiters;
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::lower::{Params, constant};
-use crate::parameters::parameter;
+use crate::names::Names;
 
 /// Whether a view takes writes.
 pub fn is_updatable(view: &Arc<ViewDef>, catalog: &dyn CatalogReader) -> bool {
@@ -60,10 +58,11 @@ impl WrittenView {
     /// # Errors
     /// [`BindErrorKind::ReadOnlyView`].
     pub(crate) fn of(view: Arc<ViewDef>, span: Span, catalog: &dyn CatalogReader) -> Result<Self> {
-        let written = query_of_view(&view, span, catalog)?;
-        let own = declared_by(&written, catalog)?.map(|(_, own)| own).unwrap_or_default();
+        let (written, names) = (parse_query_at(&view.query, span)?, Names::of(&view, catalog));
+        let own = declared_by(&written, names, catalog)?.map(|(_, own)| own).unwrap_or_default();
         let refused = |why: String| read_only(&view, span, why);
-        let bound = rows_of(&written, catalog).ok_or_else(|| refused("it is more than rows of one table".into()))?;
+        let bound =
+            rows_of(&written, names, catalog).ok_or_else(|| refused("it is more than rows of one table".into()))?;
         let def = bound.table.def();
         if def.name.schema.is_none() && catalog.hides(&def.name.name) {
             return Err(refused(format!("a temporary table of this session hides its table {}", def.name)));
@@ -223,7 +222,8 @@ impl WrittenView {
     /// [`BindErrorKind::ViewCheck`] if an expression gives a column another value than the conditions do.
     pub(crate) fn check(&self, (column, value): &Constant, given: &ast::Expr, params: Params<'_>) -> Result<()> {
         let ty = self.type_of(*column);
-        let is_open = matches!(params, Params::Open(_)) && parameter(given).is_some();
+        let is_parameter = matches!(given, ast::Expr::Value(it) if matches!(it.value, ast::Value::Placeholder(_)));
+        let is_open = matches!(params, Params::Open(_)) && is_parameter;
         let is_it = |known: Value| number::assign(known, ty).is_ok_and(|known| known == *value);
         match is_open || constant(given, params).is_some_and(is_it) {
             true => Ok(()),
@@ -233,21 +233,6 @@ impl WrittenView {
                 Err(BindError::from(error).at(expr_span(given)))
             }
         }
-    }
-
-    /// # Errors
-    /// A row that is there and in conflict with a new one need not be one of the view.
-    pub(crate) fn check_arbiters(&self, arbiters: &Arbiters) -> Result<()> {
-        let is_covered = |(column, _): &Constant| match column {
-            Place::Table(column) => arbiters.cover(*column, self.table.def()),
-            Place::Own(_) => false,
-        };
-        if self.constants.iter().all(is_covered) {
-            return Ok(());
-        }
-        let key = if arbiters.primary_key { "the key" } else { "the unique index" };
-        let what = format!("ON CONFLICT DO UPDATE in a view with a condition on a column outside {key}");
-        Err(BindErrorKind::NotSupported(what).into())
     }
 
     /// The conditions, where the ids of the table's columns begin with this one.

@@ -180,7 +180,7 @@ fn indexes(catalog: &dyn CatalogReader) -> Vec<Vec<Value>> {
 }
 
 fn views(catalog: &dyn CatalogReader) -> Vec<Vec<Value>> {
-    let row = |def: &ViewDef| {
+    let row = |def: &Arc<ViewDef>| {
         vec![
             Value::text(CATALOG),
             schema_name(def.name.schema.as_ref()),

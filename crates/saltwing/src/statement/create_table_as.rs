@@ -13,9 +13,8 @@ use saltwing_types::{ErrorCode, SqlType};
 use super::create_table::make_table;
 use super::describer::{Describer, columns_of};
 use super::description::Description;
-use super::dml::run_dml;
 use super::explaining::Explaining;
-use super::{Effects, InTransaction, Privilege, Run, StatementKind, Target};
+use super::{Effects, HasKind, InTransaction, Privilege, Run, StatementKind, Target};
 use crate::Error;
 use crate::explained::Explained;
 use crate::outcome::{ExecResult, Outcome};
@@ -74,19 +73,18 @@ impl StatementKind for CreateTableAs {
         // If somebody else makes the table meanwhile, its rows are no business of this statement.
         let notices = make_table(session, &CreateTable { if_not_exists: false, ..table })?;
         let query = &self.query;
-        let insert = Upsert {
+        let insert = Statement::Insert(Upsert {
             table: name_of_new(session, &self.table),
             columns: None,
             dynamic: Vec::new(),
-            known: Vec::new(),
             overriding: false,
             source: RowSource::Query(query.query.clone()),
             conflict: None,
             returning: None,
             hints: query.hints.clone(),
             span: query.span,
-        };
-        match run_dml(session, &Statement::Insert(insert), params, None) {
+        });
+        match insert.ask(|kind| kind.run(&Run { statement: &insert, kept: None, ..*run })) {
             Ok(Outcome::Done(mut result)) => {
                 result.notices.splice(0..0, notices);
                 Ok(result.into())

@@ -12,8 +12,6 @@ use saltwing_sql::statement::QueryStatement;
 use saltwing_sql::{Statement, TableRef};
 use saltwing_types::{ErrorCode, SqlType};
 
-use super::Run;
-use super::row_write::RowWrite;
 use crate::Error;
 use crate::kept::Kept;
 use crate::kept_select::KeptSelect;
@@ -39,26 +37,6 @@ pub(crate) struct Dml<'a> {
     pub(crate) kept: Option<&'a KeptWrite>,
 }
 
-/// Runs a statement that writes rows, and again, from name resolution on, if a table's definition changed meanwhile.
-pub(super) fn run_dml(run: &Run<'_>, write: &impl RowWrite) -> Result<Outcome, Error> {
-    let Run { session, statement, params, kept } = *run;
-    session.writable()?;
-    loop {
-        let catalog = session.catalog();
-        let version = catalog.version();
-        let context = session.begin();
-        let _statement = context.enter();
-        let returning = returning_of(statement, &*catalog, params, kept.map(|kept| &kept.returning))?;
-        match write.run(&Dml { session, catalog, params, context: context.clone(), returning, kept }) {
-            Err(error)
-                if error.code() == ErrorCode::Conflict
-                    && error.rows_committed() == 0
-                    && session.catalog().version() != version => {}
-            other => return other,
-        }
-    }
-}
-
 /// The RETURNING of a statement, made ready.
 pub(crate) fn planned_returning(
     statement: &Statement,
@@ -75,7 +53,7 @@ fn planned(bound: BoundQuery) -> Result<Returning, Error> {
 }
 
 /// The RETURNING of a statement, made ready for these values, or taken from `kept`. One without parameters is kept there.
-fn returning_of(
+pub(super) fn returning_of(
     statement: &Statement,
     catalog: &dyn CatalogReader,
     params: ParamValues<'_>,

@@ -1,11 +1,11 @@
 //! What the kinds of statements that write rows have in common.
 
 use saltwing_sql::statement::Returning;
-use saltwing_types::TableName;
+use saltwing_types::{ErrorCode, TableName};
 
 use super::describer::Describer;
 use super::description::Description;
-use super::dml::{Dml, run_dml};
+use super::dml::{Dml, returning_of};
 use super::explaining::Explaining;
 use super::{Effects, InTransaction, Run, StatementKind, Target};
 use crate::Error;
@@ -76,6 +76,26 @@ impl<W: RowWrite> StatementKind for WritesRows<'_, W> {
     }
 
     fn run(&self, run: &Run<'_>) -> Result<Outcome, Error> {
-        run_dml(run, self.0)
+        run_again(run, self.0)
+    }
+}
+
+/// Runs a statement that writes rows, and again, from name resolution on, if a table's definition changed meanwhile.
+fn run_again(run: &Run<'_>, write: &impl RowWrite) -> Result<Outcome, Error> {
+    let Run { session, statement, params, kept } = *run;
+    session.writable()?;
+    loop {
+        let catalog = session.catalog();
+        let version = catalog.version();
+        let context = session.begin();
+        let _statement = context.enter();
+        let returning = returning_of(statement, &*catalog, params, kept.map(|kept| &kept.returning))?;
+        match write.run(&Dml { session, catalog, params, context: context.clone(), returning, kept }) {
+            Err(error)
+                if error.code() == ErrorCode::Conflict
+                    && error.rows_committed() == 0
+                    && session.catalog().version() != version => {}
+            other => return other,
+        }
     }
 }

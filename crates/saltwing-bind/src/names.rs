@@ -1,0 +1,85 @@
+//! Which tables and views the names of a query mean.
+//!
+//! ```text
+//! CREATE VIEW v AS SELECT t.host, s.u.w FROM t, s.u      t                               s.u
+//! the query as a statement                               a temporary table t, or t       s.u
+//! SELECT .. FROM v                                       t, never a temporary table      s.u
+//! ATTACH .. AS other; SELECT .. FROM other.v             other.t                         "other.s".u
+//! ```
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use saltwing_access::Table;
+use saltwing_catalog::{CatalogError, CatalogReader, attached_schema};
+use saltwing_types::ViewDef;
+use sqlparser::ast::ObjectName;
+
+use crate::object_name::table_name;
+
+/// The names of a query.
+#[derive(Clone, Copy)]
+pub(crate) enum Names<'a> {
+    /// Those of the statement: temporary tables come first.
+    OfStatement,
+    /// Those of a view's database.
+    OfView,
+    /// Those of the database of a view that is attached.
+    OfAttached(&'a ViewDef),
+}
+
+impl<'a> Names<'a> {
+    /// The names of a view's query.
+    pub(crate) fn of(view: &'a ViewDef, catalog: &dyn CatalogReader) -> Self {
+        match view.name.schema.as_deref().is_some_and(|schema| catalog.is_attached(schema)) {
+            true => Self::OfAttached(view),
+            false => Self::OfView,
+        }
+    }
+
+    /// The view in an attached database whose query this is.
+    pub(crate) fn attached(self) -> Option<&'a ViewDef> {
+        match self {
+            Self::OfAttached(view) => Some(view),
+            Self::OfStatement | Self::OfView => None,
+        }
+    }
+
+    /// The schema in the catalog of the table or view that a name means.
+    pub(crate) fn schema<'s>(
+        self,
+        schema: Option<&'s str>,
+        name: &str,
+        catalog: &dyn CatalogReader,
+    ) -> Option<Cow<'s, str>> {
+        match self {
+            Self::OfStatement => schema.map(Cow::Borrowed),
+            // The default schema: so it is no temporary table.
+            Self::OfView if schema.is_none() && catalog.hides(name) => Some(Cow::Borrowed("")),
+            Self::OfView => schema.map(Cow::Borrowed),
+            Self::OfAttached(view) => {
+                let own = view.name.schema.as_deref().unwrap_or_default();
+                let alias = own.split_once('.').map_or(own, |(alias, _)| alias);
+                Some(Cow::Owned(attached_schema(alias, schema.filter(|schema| !schema.is_empty()))))
+            }
+        }
+    }
+
+    /// The view that a name means, if it is one.
+    pub(crate) fn view(self, name: &ObjectName, catalog: &dyn CatalogReader) -> Option<Arc<ViewDef>> {
+        let (schema, bare) = table_name(name)?;
+        catalog.view(self.schema(schema, bare, catalog).as_deref(), bare)
+    }
+
+    /// The table that a name means, if it is one.
+    pub(crate) fn table(self, name: &ObjectName, catalog: &dyn CatalogReader) -> Option<Arc<Table>> {
+        let (schema, bare) = table_name(name)?;
+        catalog.resolve(self.schema(schema, bare, catalog).as_deref(), bare).ok()
+    }
+
+    /// # Errors
+    /// [`CatalogError::AttachedView`] of a view in an attached database: it reads something else than tables and views of that.
+    pub(crate) fn check_of_tables(self) -> Result<(), CatalogError> {
+        self.attached().map_or(Ok(()), |view| Err(CatalogError::AttachedView(view.name.to_string())))
+    }
+}
