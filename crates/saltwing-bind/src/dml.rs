@@ -237,11 +237,11 @@ pub fn upsert(
                 for (place, (value, &column)) in row.values.iter().zip(&named).enumerate() {
                     let given = given.and_then(|given| given.get(place));
                     if let Some((view, constant)) = view.zip(of_view(column, &dynamic)) {
-                        if given.is_some() || !is_default(value) {
-                            view.check(constant, value, params)?;
+                        if given.is_none() && is_default(value) {
+                            values.push(constant.1.clone());
+                            continue;
                         }
-                        values.push(constant.1.clone());
-                        continue;
+                        view.check(constant, value, params)?;
                     }
                     if table.has_generated() {
                         if is_generated_value(&table, column, value, given)? {
