@@ -21,27 +21,27 @@ use crate::object_name::table_name;
 #[derive(Clone, Copy)]
 pub(crate) enum Names<'a> {
     /// Those of the statement: temporary tables come first.
-    OfStatement,
+    Statement,
     /// Those of a view's database.
-    OfView,
+    View,
     /// Those of the database of a view that is attached.
-    OfAttached(&'a ViewDef),
+    Attached(&'a ViewDef),
 }
 
 impl<'a> Names<'a> {
     /// The names of a view's query.
     pub(crate) fn of(view: &'a ViewDef, catalog: &dyn CatalogReader) -> Self {
         match view.name.schema.as_deref().is_some_and(|schema| catalog.is_attached(schema)) {
-            true => Self::OfAttached(view),
-            false => Self::OfView,
+            true => Self::Attached(view),
+            false => Self::View,
         }
     }
 
     /// The view in an attached database whose query this is.
     pub(crate) fn attached(self) -> Option<&'a ViewDef> {
         match self {
-            Self::OfAttached(view) => Some(view),
-            Self::OfStatement | Self::OfView => None,
+            Self::Attached(view) => Some(view),
+            Self::Statement | Self::View => None,
         }
     }
 
@@ -53,11 +53,11 @@ impl<'a> Names<'a> {
         catalog: &dyn CatalogReader,
     ) -> Option<Cow<'s, str>> {
         match self {
-            Self::OfStatement => schema.map(Cow::Borrowed),
+            Self::Statement => schema.map(Cow::Borrowed),
             // The default schema: so it is no temporary table.
-            Self::OfView if schema.is_none() && catalog.hides(name) => Some(Cow::Borrowed("")),
-            Self::OfView => schema.map(Cow::Borrowed),
-            Self::OfAttached(view) => {
+            Self::View if schema.is_none() && catalog.hides(name) => Some(Cow::Borrowed("")),
+            Self::View => schema.map(Cow::Borrowed),
+            Self::Attached(view) => {
                 let own = view.name.schema.as_deref().unwrap_or_default();
                 let alias = own.split_once('.').map_or(own, |(alias, _)| alias);
                 Some(Cow::Owned(attached_schema(alias, schema.filter(|schema| !schema.is_empty()))))

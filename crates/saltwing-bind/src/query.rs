@@ -36,7 +36,7 @@ pub fn query(
     engine: &dyn EngineFunctions,
     params: Params<'_>,
 ) -> Result<RootQuery> {
-    query_with_names(statement, Names::OfStatement, catalog, engine, params)
+    query_with_names(statement, Names::Statement, catalog, engine, params)
 }
 
 /// The same of a query with these names.

@@ -424,10 +424,13 @@ impl Scope {
 
     /// Whether `parts`, which stand before a column, are one of the relations, one of their families, or both.
     pub fn is_qualifier(&self, parts: &[&str]) -> bool {
+        let is_family = |parts: &[&str]| {
+            let is_dynamic = |relation: &ScopeRelation| relation.dynamic_of_family(parts).next().is_some();
+            self.family(parts).is_some() || self.relations.iter().any(is_dynamic)
+        };
         self.is_row(parts)
-            || self.family(parts).is_some()
-            || self.relations.iter().any(|relation| relation.dynamic_of_family(parts).next().is_some())
-            || matches!(parts, [rest @ .., family] if self.is_excluded_row(rest) && self.family(&[family]).is_some())
+            || is_family(parts)
+            || matches!(parts, [rest @ .., family] if self.is_excluded_row(rest) && is_family(&[family]))
     }
 
     /// The family that `parts` name, alone or after the name of its table: its index in the definition.

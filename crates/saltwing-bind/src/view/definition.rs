@@ -48,7 +48,7 @@ pub fn create_view(create: &CreateView, catalog: &dyn CatalogReader) -> Result<B
         own => {
             let mut rows = QueryStatement { query: Box::new(query), ..create.query.clone() };
             add_columns(&mut rows, own, "columns of a view's own, whose query is more than rows of one table")?;
-            let table = declared_by(&rows, Names::OfStatement, catalog)?
+            let table = declared_by(&rows, Names::Statement, catalog)?
                 .map(|(table, _)| TableRef::of(&table, create.query.span));
             (*rows.query, table)
         }

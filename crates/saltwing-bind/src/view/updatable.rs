@@ -54,6 +54,9 @@ pub(crate) enum Place {
 /// A column that a condition names, with its value.
 pub(crate) type Constant = (Place, Value);
 
+/// Columns of a list, with the places and types of dynamic ones.
+type ListedColumns = (Vec<ColumnName>, Vec<(usize, SqlType)>);
+
 impl WrittenView {
     /// # Errors
     /// [`BindErrorKind::ReadOnlyView`].
@@ -115,11 +118,7 @@ impl WrittenView {
     ///
     /// # Errors
     /// A declared column under the name of a column of the view.
-    pub(crate) fn listed(
-        &self,
-        names: Option<&[ColumnName]>,
-        declared: &[(usize, SqlType)],
-    ) -> Result<(Vec<ColumnName>, Vec<(usize, SqlType)>)> {
+    pub(crate) fn listed(&self, names: Option<&[ColumnName]>, declared: &[(usize, SqlType)]) -> Result<ListedColumns> {
         let mut names = names.map_or_else(|| self.shown(), <[ColumnName]>::to_vec);
         let mut dynamic = declared.to_vec();
         for (place, name) in names.iter_mut().enumerate() {
