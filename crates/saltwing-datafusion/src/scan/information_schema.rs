@@ -189,7 +189,7 @@ fn views(catalog: &dyn CatalogReader) -> Vec<Vec<Value>> {
             Value::text(if is_updatable(def, catalog) { "YES" } else { "NO" }),
         ]
     };
-    catalog.views().iter().map(|def| row(def)).collect()
+    catalog.views().iter().map(row).collect()
 }
 
 fn sequences(catalog: &dyn CatalogReader) -> Vec<Vec<Value>> {
