@@ -52,10 +52,11 @@ pub(crate) fn known_columns(target: &Target, names: &[ColumnName], known: &[Dyna
     })
 }
 
-/// The columns of a table that a list names, as [`Target::listed_columns`].
+/// The columns of a table that a list names, of which those at some places are dynamic, with their types; without a list those that are
+/// neither hidden nor generated.
 ///
 /// # Errors
-/// As [`Target::listed_columns`].
+/// No such column; one that comes twice; a hidden column; a dynamic column under the name of another column.
 pub fn listed_columns(
     table: &Arc<Table>,
     names: Option<&[ColumnName]>,
@@ -65,11 +66,10 @@ pub fn listed_columns(
 }
 
 impl Target {
-    /// The columns that a list names, of which those at some places are dynamic, with their types. Without a list those that are neither
-    /// hidden nor generated, of a table; of a view, those of them that it shows.
+    /// As [`listed_columns`]; those of a view are those that it shows.
     ///
     /// # Errors
-    /// No such column; one that comes twice; a hidden column; a dynamic column under the name of another column.
+    /// As [`listed_columns`]; a dynamic column under the name of one of the view.
     pub(crate) fn listed_columns(
         &self,
         names: Option<&[ColumnName]>,
