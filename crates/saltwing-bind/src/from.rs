@@ -297,7 +297,6 @@ impl QueryBinder<'_> {
                 .map_err(|error| BindError::from(error).at(span))?;
             equalities.extend(conditions(equal));
             let column = match kind {
-                JoinKind::Inner | JoinKind::Left | JoinKind::Semi | JoinKind::Anti => a,
                 JoinKind::Right => b,
                 JoinKind::Full => {
                     let both = [a, b].map(|column| Expr::Column(ColumnRef { nullable: true, ..column }));
@@ -307,6 +306,7 @@ impl QueryBinder<'_> {
                     computed.push(column.clone());
                     column.column
                 }
+                _ => a,
             };
             merged.push((Output { label, column }, sides));
         }
@@ -388,7 +388,8 @@ fn joined(
     right: Relation,
     conditions: Vec<saltwing_plan::Condition>,
 ) -> Relation {
-    Relation::Join { kind, left: Box::new(left), right: Box::new(right), lateral, conditions }
+    let (left, right) = (Box::new(left), Box::new(right));
+    Relation::Join { kind, left, right, lateral, same: Vec::new(), conditions }
 }
 
 /// The sides of an outer join whose condition has subqueries, each applied to the side whose columns it names.

@@ -23,6 +23,7 @@ mod create_table;
 mod create_table_as;
 mod cte;
 mod date_field;
+mod decorrelation;
 mod dml;
 mod dynamic_table;
 mod engine;
@@ -94,7 +95,7 @@ pub use dml::{
     BoundDelete, BoundSource, BoundUpsert, ComputedValue, SequencedRow, UpsertTarget, delete, deleted_rows, upsert,
 };
 pub use engine::{
-    EngineAggregate, EngineFunctionKind, EngineFunctions, EngineType, NoEngine, OpaqueTypes, TableColumns,
+    EngineAggregate, EngineFunctionKind, EngineFunctions, EngineType, NoEngine, OpaqueTypes, SINGLE_VALUE, TableColumns,
 };
 pub use error::{BindError, BindErrorKind, Result};
 pub use exact::check_exact;

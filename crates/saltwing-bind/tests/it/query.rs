@@ -1,5 +1,7 @@
 //! Queries and the trees that they are bound to: `testdata/*.txt`. `UPDATE_GOLDEN=1` rewrites the outcomes.
 //!
+//! The trees of `decorrelated.txt` are those after decorrelation.
+//!
 //! A case is a statement: a CREATE TABLE or CREATE VIEW, whose table or view later queries of the file name, or a query. The outcome of a
 //! query is its tree, or the error with its place; that of a CREATE VIEW is the query that is stored.
 
@@ -81,7 +83,7 @@ fn view(create: &CreateView, catalog: &Definitions) -> Result<ViewDef, BindError
 }
 
 /// The tree of a query, or its error; the query of a view that is created; of a CREATE TABLE nothing.
-fn outcome(sql: &str, catalog: &RefCell<Definitions>) -> String {
+fn outcome(sql: &str, catalog: &RefCell<Definitions>, is_decorrelated: bool) -> String {
     let parsed = match saltwing_sql::parse_one(sql) {
         Ok(parsed) => parsed,
         Err(error) => return error_text(sql, &error.into()),
@@ -106,6 +108,10 @@ fn outcome(sql: &str, catalog: &RefCell<Definitions>) -> String {
         Statement::Query(statement) => {
             let params = if parsed.parameters.is_empty() { Params::NONE } else { Params::Later(&[]) };
             match query(&statement, &*catalog.borrow(), &TestEngine, params) {
+                Ok(bound) if is_decorrelated => match bound.query.decorrelated() {
+                    Ok(query) => query.to_string(),
+                    Err(error) => error_text(sql, &error),
+                },
                 Ok(bound) => bound.to_string(),
                 Err(error) => error_text(sql, &error),
             }
@@ -128,8 +134,25 @@ fn error_text(sql: &str, error: &BindError) -> String {
 #[test]
 fn queries_are_bound_as_written() {
     let testdata = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata");
-    golden_files::assert_files(&testdata, |_, text| {
-        let catalog = RefCell::default();
-        golden_files::with_outcomes(text, |sql| outcome(sql, &catalog))
+    golden_files::assert_files(&testdata, |path, text| {
+        let (catalog, is_decorrelated) = (RefCell::default(), path.ends_with("decorrelated.txt"));
+        golden_files::with_outcomes(text, |sql| outcome(sql, &catalog, is_decorrelated))
     });
+}
+
+/// Each LATERAL copies those before it.
+#[test]
+fn copies_of_outer_queries_have_a_limit() {
+    let catalog = RefCell::default();
+    outcome("CREATE TABLE t (k INTEGER PRIMARY KEY)", &catalog, true);
+    let lateral = |place: usize| {
+        let before = if place == 0 { "t".to_owned() } else { format!("x{}", place - 1) };
+        format!(", LATERAL (SELECT t.k FROM t WHERE t.k > {before}.k ORDER BY t.k LIMIT 1) AS x{place}")
+    };
+    let nested = |levels: usize| {
+        let laterals: String = (0..levels).map(lateral).collect();
+        outcome(&format!("SELECT t.k FROM t{laterals}"), &catalog, true)
+    };
+    assert!(nested(8).contains("ROW_NUMBER()"), "{}", nested(8));
+    assert!(nested(40).starts_with("54000 correlated subqueries"), "{}", nested(40));
 }
