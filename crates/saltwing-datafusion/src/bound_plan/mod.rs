@@ -49,6 +49,10 @@ use crate::scan::table_source::TableSource;
 /// What the qualifier of a computed column begins with; no statement can write it.
 const COMPUTED: &str = "__saltwing_computed_";
 
+/// The name that DataFusion gives to a NULL without a type. Its rules take a column of this name, with that value, for one without an alias,
+/// and lose the qualifier.
+const UNNAMED: &str = "NULL";
+
 type Result<T> = std::result::Result<T, RelationalError>;
 
 /// Whether a LIMIT or OFFSET of a query has no value yet. Its plan has no node for such a one.
@@ -81,7 +85,7 @@ pub(crate) fn logical_plan(
         functions,
         columns: HashMap::new(),
         tables: HashSet::new(),
-        names: HashSet::new(),
+        names: HashSet::from([UNNAMED.to_owned()]),
         work_tables: HashMap::new(),
     };
     let plan = planner.relation(&query.relation)?;
