@@ -11,7 +11,7 @@ use std::time::Instant;
 use saltwing::Value;
 use saltwing_access::SystemClock;
 use saltwing_bind::{NoEngine, ParamValues, Params, create_table, query};
-use saltwing_catalog::{Catalog, CatalogReader};
+use saltwing_catalog::{Catalog, CatalogChange, CatalogReader, CatalogStore};
 use saltwing_planner::{DirectQuery, PlannedSelect, SelectTemplate, plan_select};
 use saltwing_sql::statement::QueryStatement;
 use saltwing_sql::{Statement, parse_one};
@@ -88,8 +88,9 @@ fn catalog() -> Result<Arc<dyn CatalogReader>> {
     let tables = Arc::new(EmbeddedTables::open(Arc::new(MemoryStore::new()), Arc::new(SystemClock))?);
     let catalog = Catalog::boot(tables, false)?;
     let Statement::CreateTable(create) = parse_one(CREATE)?.statement else { return Err("not a table".into()) };
-    catalog.create_table(create_table(&create, None)?.def)?;
-    Ok(catalog.snapshot())
+    let def = create_table(&create, None)?.def;
+    catalog.apply(CatalogChange::CreateTable { def, sequences: Vec::new(), temporary: false })?;
+    Ok(catalog.snapshot()?)
 }
 
 /// The text with a number for each `?`.

@@ -16,7 +16,7 @@ use saltwing_types::{ColumnDef, KeyColumn, KeySource, SortOrder, SqlType, TableD
 
 use crate::check::free_constraint_name;
 use crate::error::{BindError, Result, invalid};
-use crate::target::column_path;
+use crate::table_path::column_path;
 
 /// How to get another key.
 const WAY_OUT: &str = "make a table with the new key, then UPSERT INTO new SELECT .. FROM old";

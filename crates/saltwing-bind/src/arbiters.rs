@@ -1,17 +1,17 @@
 //! The keys by which a new row may be in conflict with rows that are there.
 
-use std::sync::Arc;
-
 use saltwing_access::{Index, Table};
 use saltwing_plan::implies;
 use saltwing_sql::statement::{ConflictTarget, SourceText};
 use saltwing_types::{Expr, IndexDef, TableDef, typing};
 use sqlparser::ast;
 
-use crate::check::row_expr;
+use crate::check::expr_of_row;
 use crate::create_index::parts_text;
 use crate::error::{BindError, BindErrorKind, Result};
-use crate::target::column_path;
+use crate::scope::Scope;
+use crate::table_path::column_path;
+use crate::target::Target;
 
 /// Where an expression stands, for errors.
 const PLACE: &str = "the target of ON CONFLICT";
@@ -51,8 +51,9 @@ impl Arbiters {
 ///
 /// # Errors
 /// [`BindErrorKind::NoUniqueKey`], [`BindErrorKind::UnfitUniqueIndex`]; those of its expressions.
-pub(crate) fn arbiters(target: &ConflictTarget, table: &Arc<Table>, leaves_out: bool) -> Result<Arbiters> {
-    let (parts, predicate, span) = match target {
+pub(crate) fn arbiters(clause: &ConflictTarget, target: &Target, leaves_out: bool) -> Result<Arbiters> {
+    let table = &target.table;
+    let (parts, predicate, span) = match clause {
         ConflictTarget::Any if leaves_out => return some(Arbiters::all(table), table.def()),
         ConflictTarget::PrimaryKey | ConflictTarget::Any if !table.def().has_hidden_key() => {
             return Ok(Arbiters::primary_key());
@@ -60,16 +61,17 @@ pub(crate) fn arbiters(target: &ConflictTarget, table: &Arc<Table>, leaves_out: 
         ConflictTarget::PrimaryKey | ConflictTarget::Any => return Err(without_key(table.def())),
         ConflictTarget::Parts { parts, predicate, span } => (parts, predicate, *span),
     };
+    let scope = target.scope_of_keys();
+    let target_expr = |expr| target_expr(expr, &scope, table);
     let mut bound: Vec<Expr> = Vec::with_capacity(parts.len());
     for (expr, SourceText { text, span }) in parts {
-        let part = target_expr(expr, table).map_err(|error| error.at(Some(*span)))?;
+        let part = target_expr(expr).map_err(|error| error.at(Some(*span)))?;
         if bound.contains(&part) {
             return Err(BindError::from(BindErrorKind::DuplicateColumn(text.clone())).at(Some(*span)));
         }
         bound.push(part);
     }
-    let predicate =
-        predicate.as_ref().map(|condition| Ok::<_, BindError>(typing::condition(target_expr(condition, table)?)?));
+    let predicate = predicate.as_ref().map(|condition| Ok::<_, BindError>(typing::condition(target_expr(condition)?)?));
     let named =
         Named { parts: bound, predicate: predicate.transpose().map_err(|error| error.at(Some(span)))?, texts: parts };
     named.arbiters(table).map_err(|error| error.at(Some(span)))
@@ -96,8 +98,8 @@ fn without_key(def: &TableDef) -> BindError {
 }
 
 /// Lowers an expression of the target, which reads the row that would be written.
-fn target_expr(expr: &ast::Expr, table: &Arc<Table>) -> Result<Expr> {
-    row_expr(expr, table, PLACE).map_err(|error| match error.kind {
+fn target_expr(expr: &ast::Expr, scope: &Scope, table: &Table) -> Result<Expr> {
+    expr_of_row(expr, (scope, table), PLACE).map_err(|error| match error.kind {
         BindErrorKind::MissingParameter(_) => {
             let kind = BindErrorKind::NotSupported(format!("a parameter in {PLACE}"));
             BindError { kind, ..error }.help("write the condition as CREATE INDEX has it")

@@ -15,7 +15,7 @@ use crate::computed::expr_of;
 use crate::error::{BindError, BindErrorKind, Result, invalid};
 use crate::lower::{Lowerer, Params};
 use crate::scope::{Scope, table_of};
-use crate::target::free_name;
+use crate::table_path::free_name;
 
 /// The conditions that the rows of a table meet.
 #[derive(Debug)]
@@ -80,8 +80,12 @@ fn condition(expr: &ast::Expr, table: &Arc<Table>) -> Result<Expr> {
 /// # Errors
 /// An expression that the scalar evaluator does not have; one that reads `_row_key`.
 pub(crate) fn row_expr(expr: &ast::Expr, table: &Arc<Table>, place: &str) -> Result<Expr> {
-    let scope = Scope::of(table.clone(), None);
-    let lowerer = Lowerer::new(&scope, Params::NONE);
+    expr_of_row(expr, (&Scope::of(table.clone(), None), table), place)
+}
+
+/// The same, where the scope tells the names of the table's columns.
+pub(crate) fn expr_of_row(expr: &ast::Expr, (scope, table): (&Scope, &Table), place: &str) -> Result<Expr> {
+    let lowerer = Lowerer::new(scope, Params::NONE);
     let mut expr = lowerer.lower(expr).map_err(|error| match error.into_error() {
         BindError { kind: BindErrorKind::NotSupported(what), span, .. } => {
             let error = BindError::from(BindErrorKind::NotSupported(format!("{what} in {place}"))).at(span);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use saltwing_access::Table;
-use saltwing_catalog::{CatalogError, CatalogReader};
+use saltwing_catalog::{CatalogError, CatalogReader, optional};
 use saltwing_sql::statement::{Comment, CommentObject};
 use saltwing_sql::{ColumnName, TableRef, quote_name};
 use saltwing_types::{SqlType, TableDef, Value, ViewDef, text};
@@ -11,7 +11,7 @@ use saltwing_types::{SqlType, TableDef, Value, ViewDef, text};
 use crate::create_table::check_not_hidden;
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::scope::Scope;
-use crate::target::{column_path, resolve, table_path};
+use crate::table_path::{column_path, resolve, table_path};
 use crate::view::create_view_text;
 
 /// The table or view of a comment.
@@ -29,13 +29,17 @@ pub struct Commented {
 /// # Errors
 /// That of the catalog, with the place.
 pub fn commented(statement: &Comment, catalog: &dyn CatalogReader) -> Result<Commented> {
-    let view = |name: &TableRef| {
+    let is_view = |name: &TableRef| -> Result<bool> {
         let (schema, bare) = name.parts();
-        catalog.view(schema, bare)
+        Ok(catalog.view(schema, bare)?.is_some())
+    };
+    let is_table = |name: &TableRef| -> Result<bool> {
+        let (schema, bare) = name.parts();
+        Ok(optional(catalog.resolve(schema, bare))?.is_some())
     };
     let (name, column) = match &statement.object {
         CommentObject::Table(name) => (name.clone(), None),
-        CommentObject::View(name) if view(name).is_none() => {
+        CommentObject::View(name) if !is_view(name)? => {
             let table = resolve(catalog, name)?;
             return Err(BindError::from(CatalogError::IsTable(table.def().name.to_string())).at(Some(name.span())));
         }
@@ -45,7 +49,7 @@ pub fn commented(statement: &Comment, catalog: &dyn CatalogReader) -> Result<Com
                 [table, column] => (TableRef { schema: None, name: table.clone() }, None, column),
                 [first, second, column] => {
                     let bare = TableRef { schema: None, name: first.clone() };
-                    match view(&bare).is_some() || resolve(catalog, &bare).is_ok() {
+                    match is_view(&bare)? || is_table(&bare)? {
                         true => (bare, Some(second.clone()), column),
                         false => (TableRef { schema: Some(first.clone()), name: second.clone() }, None, column),
                     }
@@ -58,7 +62,7 @@ pub fn commented(statement: &Comment, catalog: &dyn CatalogReader) -> Result<Com
             (name, Some(ColumnName { family, name: column.clone() }))
         }
     };
-    let is_view = view(&name).is_some();
+    let is_view = is_view(&name)?;
     if !is_view || matches!(statement.object, CommentObject::Table(_)) {
         resolve(catalog, &name)?;
     }

@@ -11,9 +11,10 @@ use crate::arbiters::{Arbiters, arbiters};
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::generated::is_generated;
 use crate::identity::check_identity;
-use crate::lower::{Lowerer, Params};
-use crate::scope::Scope;
-use crate::view::with_dynamic_values;
+use crate::lower::{LowerError, Lowerer, Params};
+use crate::scope::{DynamicOutput, Scope};
+use crate::target::Target;
+use crate::view::{Constant, Place, WrittenView, dynamic_value};
 use crate::written_columns::assigned_columns;
 
 /// The change of a row that is there.
@@ -42,27 +43,29 @@ pub(crate) enum BoundConflict {
 }
 
 /// Binds the clause, which may name these dynamic columns, and finds the keys that it is about.
+///
+/// # Errors
+/// Those of its names and expressions; a change of a row that the view of the statement may not show.
 pub(crate) fn conflict(
     clause: &ConflictClause,
-    table: &Arc<Table>,
-    known: &[DynamicColumn],
+    target: &Target,
+    known: Vec<DynamicColumn>,
     params: Params<'_>,
 ) -> Result<(BoundConflict, Arbiters)> {
+    let (table, place) = (&target.table, |error: BindError| error.at(Some(clause.span)));
     let leaves_out = clause.action == ConflictAction::Ignore;
-    let arbiters = arbiters(&clause.target, table, leaves_out).map_err(|error| error.at(Some(clause.span)))?;
+    let arbiters = arbiters(&clause.target, target, leaves_out).map_err(place)?;
     let bound = match &clause.action {
         ConflictAction::Ignore => BoundConflict::Plain(OnConflict::Ignore),
         ConflictAction::Replace => BoundConflict::ReplaceRow,
         ConflictAction::Update { assignments, selection } => {
-            let scope = Scope::of(table.clone(), None).with_excluded();
-            let lowerer = Lowerer::new(&scope, params);
-            let lower = |expr: &sqlparser::ast::Expr| {
-                let expr = with_dynamic_values(expr, table, known)?;
-                lowerer.lower(&expr).map_err(|error| error.into_error())
-            };
+            target.view.iter().try_for_each(|view| check_covered(view, &arbiters)).map_err(place)?;
+            let rows = BothRows::new(target, &known)?;
+            let lower = |expr: &sqlparser::ast::Expr| rows.lowered(expr, params);
             let condition =
                 selection.as_ref().map(|e| Ok::<_, BindError>(typing::condition(lower(e)?)?)).transpose()?;
-            let (columns, dynamic) = assigned_columns(table, assignments, known)?;
+            let (columns, dynamic) = assigned_columns(target, assignments, &known)?;
+            target.check_assigned(assignments, (&columns, &dynamic), params)?;
             if matches!(clause.target, ConflictTarget::PrimaryKey) {
                 check_key_stays(assignments, &columns, table)?;
             }
@@ -73,6 +76,70 @@ pub(crate) fn conflict(
         }
     };
     Ok((bound, arbiters))
+}
+
+/// # Errors
+/// A row that is there and in conflict with a new one need not be one of the view.
+fn check_covered(view: &WrittenView, arbiters: &Arbiters) -> Result<()> {
+    let is_covered = |(column, _): &Constant| match column {
+        Place::Table(column) => arbiters.cover(*column, view.table.def()),
+        Place::Own(_) => false,
+    };
+    if view.constants.iter().all(is_covered) {
+        return Ok(());
+    }
+    let key = if arbiters.primary_key { "the key" } else { "the unique index" };
+    let what = format!("ON CONFLICT DO UPDATE in a view with a condition on a column outside {key}");
+    Err(BindErrorKind::NotSupported(what).into())
+}
+
+/// The row that is there and the row that would be written, as expressions name them.
+struct BothRows {
+    /// The columns of both. Ids behind those are of dynamic columns.
+    scope: Scope,
+    /// The first of them.
+    first: usize,
+    /// The values of dynamic columns, first those of the row that is there.
+    dynamic: Vec<Expr>,
+}
+
+impl BothRows {
+    fn new(target: &Target, known: &[DynamicColumn]) -> Result<Self> {
+        let table = &target.table;
+        let first = 2 * table.width();
+        let (mut outputs, mut dynamic) = (Vec::with_capacity(known.len()), Vec::with_capacity(2 * known.len()));
+        if !known.is_empty() {
+            let scope = Scope::of(table.clone(), None);
+            let lowerer = Lowerer::new(&scope, Params::NONE);
+            for (place, column) in known.iter().enumerate() {
+                let value = dynamic_value(table.def(), column)?;
+                dynamic.push(lowerer.lower(&value).map_err(LowerError::into_error)?);
+                outputs.push(DynamicOutput::new(column, first + place));
+            }
+            let mut of_excluded = dynamic.clone();
+            for value in &mut of_excluded {
+                value.map_columns(&mut |column| column.index += table.width());
+            }
+            dynamic.append(&mut of_excluded);
+        }
+        Ok(Self { scope: target.scope(None).with_dynamic(outputs).with_excluded(), first, dynamic })
+    }
+
+    fn lowered(&self, expr: &sqlparser::ast::Expr, params: Params<'_>) -> Result<Expr> {
+        let mut lowered = Lowerer::new(&self.scope, params).lower(expr).map_err(LowerError::into_error)?;
+        if !self.dynamic.is_empty() {
+            self.put_values(&mut lowered);
+        }
+        Ok(lowered)
+    }
+
+    /// Puts the values of dynamic columns in the places of these columns.
+    fn put_values(&self, expr: &mut Expr) {
+        let Expr::Column(column) = expr else { return expr.for_each_child_mut(&mut |child| self.put_values(child)) };
+        if let Some(value) = column.index.checked_sub(self.first).and_then(|place| self.dynamic.get(place)) {
+            *expr = value.clone();
+        }
+    }
 }
 
 /// Refuses columns of the key in ON DUPLICATE KEY UPDATE, as Phoenix does.

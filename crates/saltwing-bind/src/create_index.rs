@@ -17,7 +17,7 @@ use crate::check::row_expr;
 use crate::error::{BindError, BindErrorKind, Result, invalid};
 use crate::scope::Scope;
 use crate::table_option::{salt, whole};
-use crate::target::{column_path, table_path};
+use crate::table_path::{column_path, table_path};
 
 /// The definition of a new index of a table; the catalog gives it its id. It is [building](IndexState::Building).
 ///

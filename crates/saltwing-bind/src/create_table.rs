@@ -44,10 +44,12 @@ pub struct BoundTable {
 
 impl BoundTable {
     /// With names of sequences that are free in the catalog, for those that the statement does not name.
-    #[must_use]
-    pub fn with_free_names(mut self, catalog: &dyn CatalogReader) -> Self {
-        take_free_names(&mut self.def, &mut self.sequences, catalog);
-        self
+    ///
+    /// # Errors
+    /// That of the catalog.
+    pub fn with_free_names(mut self, catalog: &dyn CatalogReader) -> Result<Self> {
+        take_free_names(&mut self.def, &mut self.sequences, catalog)?;
+        Ok(self)
     }
 }
 

@@ -10,6 +10,7 @@ use saltwing_types::table::is_same_name;
 use sqlparser::ast::visit_relations;
 
 use crate::error::{BindError, BindErrorKind, Result};
+use crate::lookups::Lookups;
 use crate::output::ResultColumn;
 
 /// The CREATE TABLE of a table for the rows of a query that gives these columns.
@@ -43,7 +44,10 @@ pub fn create_table_as(
     }
     if table.primary_key.is_none() {
         let error = BindErrorKind::InvalidDefinition("the table needs a primary key".into());
-        let advice = advice.map_or_else(|| key_advice(&table, statement, given, catalog), str::to_owned);
+        let advice = match advice {
+            Some(advice) => advice.to_owned(),
+            None => key_advice(&table, statement, given, catalog)?,
+        };
         return Err(BindError::from(error).at(Some(table.table.span())).help(advice));
     }
     Ok(table)
@@ -55,17 +59,18 @@ fn key_advice(
     statement: &CreateTableAs,
     given: &[ResultColumn],
     catalog: &dyn CatalogReader,
-) -> String {
+) -> Result<String> {
+    let lookups = Lookups::new(catalog);
     let listed = |names: Vec<&str>| names.into_iter().map(quote_name).collect::<Vec<_>>().join(", ");
     let mut advice = None;
     let _ = visit_relations(&statement.query.query, |name| {
         let parts: Vec<&str> = name.0.iter().filter_map(|part| part.as_ident()).map(|it| it.value.as_str()).collect();
         let source = match parts.as_slice() {
-            [name] => catalog.resolve(None, name),
-            [schema, name] => catalog.resolve(Some(schema), name),
+            [name] => lookups.table(None, name),
+            [schema, name] => lookups.table(Some(schema), name),
             _ => return ControlFlow::Continue(()),
         };
-        let Ok(source) = source else { return ControlFlow::Continue(()) };
+        let Some(source) = source else { return ControlFlow::Continue(()) };
         let keys = source.def().key.columns.iter().filter(|key| key.column().is_some());
         let keys: Vec<&str> = keys.map(|key| key.name.as_str()).collect();
         let is_selected = |key: &&str| given.iter().any(|column| is_same_name(&column.label, key));
@@ -85,5 +90,6 @@ fn key_advice(
             false => format!("PRIMARY KEY (column, ..) before AS; these are never NULL: {}", listed(names)),
         }
     };
-    advice.unwrap_or_else(never_null)
+    lookups.finish()?;
+    Ok(advice.unwrap_or_else(never_null))
 }

@@ -6,7 +6,7 @@ use saltwing_access::Table;
 use saltwing_catalog::CatalogReader;
 use saltwing_plan::Condition;
 use saltwing_sql::statement::{Delete, OnConflict, QueryStatement, RowSource, Upsert};
-use saltwing_sql::{DynamicColumn, is_default};
+use saltwing_sql::{ColumnName, DynamicColumn, is_default};
 use saltwing_types::{ColumnDef, Expr, SqlType, TableDef, Value, eval, interrupt, number, typing};
 use sqlparser::ast::{LimitClause, Query};
 
@@ -20,9 +20,8 @@ use crate::identity::check_identity;
 use crate::lower::{LowerError, Lowerer, Params};
 use crate::row_rules::RowRules;
 use crate::scope::Scope;
-use crate::target::{NamedTable, column_names, resolve, select_of};
+use crate::target::{NamedTarget, Target, select_of};
 use crate::tree::SequenceUses;
-use crate::written_columns::listed_columns;
 
 /// Rows into a table.
 pub struct BoundUpsert {
@@ -81,6 +80,8 @@ pub struct UpsertTarget {
     pub row_timestamp: Option<usize>,
     /// The dynamic columns that are written. In `columns` they come behind those of the table.
     pub dynamic: Vec<ColumnDef>,
+    /// The values of the last of `columns`, which the conditions of a view give to each row of a query: the query does not have them.
+    pub constants: Vec<Value>,
 }
 
 impl UpsertTarget {
@@ -109,9 +110,20 @@ impl UpsertTarget {
             computed_defaults,
             row_timestamp,
             dynamic: Vec::new(),
+            constants: Vec::new(),
         };
         target.set_on_conflict(on_conflict);
         Ok(target)
+    }
+
+    /// Whether dynamic columns are written.
+    pub fn writes_dynamic_columns(&self) -> bool {
+        !self.dynamic.is_empty() || self.update.as_ref().is_some_and(|update| !update.dynamic.is_empty())
+    }
+
+    /// How many values a row of a query has.
+    pub fn given(&self) -> usize {
+        self.columns.len().saturating_sub(self.constants.len())
     }
 
     /// A column that is written, by its index in [`UpsertTarget::columns`].
@@ -153,8 +165,18 @@ pub enum BoundSource {
 pub struct BoundDelete {
     /// The table.
     pub table: Arc<Table>,
-    /// The conditions; `None` if a [query](deleted_rows) must say which rows.
-    pub conditions: Option<Vec<Condition>>,
+    /// Another name for it: an alias, or a view.
+    pub alias: Option<String>,
+    /// Which rows.
+    pub rows: DeletedRows,
+}
+
+/// The rows that a DELETE deletes.
+pub enum DeletedRows {
+    /// Those that meet conditions.
+    Where(Vec<Condition>),
+    /// Those of a query: see [`deleted_rows`].
+    Query,
 }
 
 /// Binds an UPSERT or INSERT.
@@ -167,21 +189,32 @@ pub fn upsert(
     catalog: &dyn CatalogReader,
     params: Params<'_>,
 ) -> Result<BoundUpsert> {
-    let table = resolve(catalog, &statement.table)?;
-    let (columns, dynamic) = listed_columns(&table, statement.columns.as_deref(), &statement.dynamic)?;
-    let (named, columns) = match &statement.source {
+    let target = Target::resolve(catalog, &statement.table)?;
+    let table = target.table.clone();
+    let (columns, mut dynamic) = target.listed_columns(statement.columns.as_deref(), &statement.dynamic)?;
+    let (named, mut columns) = match &statement.source {
         RowSource::Values(rows) if table.has_generated() => {
-            let first = rows.first().filter(|_| statement.columns.is_none());
+            let first = rows.first().filter(|_| statement.columns.is_none() && target.view.is_none());
             with_generated(&table, columns, first.map(|row| row.values.len()))
         }
         _ => (columns.clone(), columns),
     };
+    let view = target.view.as_deref().filter(|view| !view.constants.is_empty());
+    let of_view = |column, dynamic: &[ColumnDef]| view.and_then(|view| view.constant_of(column, dynamic));
+    let mut constants = target.add_constants((&mut columns, &mut dynamic));
     let (mut computed, mut sequenced, mut open) = (Vec::new(), Vec::new(), Vec::new());
     let source = match &statement.source {
         RowSource::Query(query) => {
             let targets = columns.iter().filter_map(|&column| table.def().columns.get(column));
             for target in targets.filter(|_| !statement.overriding) {
                 check_identity(table.def(), target, None, Some(statement.table.span()))?;
+            }
+            let mut of_conditions = named
+                .iter()
+                .enumerate()
+                .filter_map(|(place, &column)| Some((place, view?.name_of(of_view(column, &dynamic)?.0))));
+            if let Some((place, name)) = of_conditions.next() {
+                return Err(given_by_query(statement, place, name));
             }
             BoundSource::Query(query.clone())
         }
@@ -203,6 +236,13 @@ pub fn upsert(
                 let mut values = Vec::with_capacity(columns.len());
                 for (place, (value, &column)) in row.values.iter().zip(&named).enumerate() {
                     let given = given.and_then(|given| given.get(place));
+                    if let Some((view, constant)) = view.zip(of_view(column, &dynamic)) {
+                        if given.is_none() && is_default(value) {
+                            values.push(constant.1.clone());
+                            continue;
+                        }
+                        view.check(constant, value, params)?;
+                    }
                     if table.has_generated() {
                         if is_generated_value(&table, column, value, given)? {
                             continue;
@@ -228,15 +268,18 @@ pub fn upsert(
                         }
                     });
                 }
+                values.extend(constants.iter().cloned());
                 bound.push(values);
             }
+            // The rows have them.
+            constants.clear();
             open.extend(sequenced.iter().flat_map(|row| &row.values).map(|(_, expr)| expr.clone()));
             BoundSource::Rows(bound)
         }
     };
     check_not_null(&table, &columns).map_err(|error| error.at(Some(statement.table.span())))?;
     let on_conflict = if insert { OnConflict::Error } else { OnConflict::Replace };
-    let bind_conflict = |clause| conflict(clause, &table, &known_columns(statement), params);
+    let bind_conflict = |clause| conflict(clause, &target, target.known_columns(declared_by(statement))?, params);
     let target = match statement.conflict.as_ref().map(bind_conflict).transpose()? {
         None => UpsertTarget::new(table, columns, on_conflict)?,
         Some((BoundConflict::Plain(on_conflict), arbiters)) => {
@@ -250,7 +293,7 @@ pub fn upsert(
             UpsertTarget { update: Some(update), arbiters, ..UpsertTarget::new(table, columns, OnConflict::Error)? }
         }
     };
-    let target = UpsertTarget { dynamic, ..target };
+    let target = UpsertTarget { dynamic, constants, ..target };
     Ok(BoundUpsert { target, source, computed, sequenced, open })
 }
 
@@ -286,11 +329,20 @@ fn is_generated_value(
     }
 }
 
-/// The dynamic columns that a statement knows: those that it writes, and others.
-pub(crate) fn known_columns(statement: &Upsert) -> Vec<DynamicColumn> {
+/// The dynamic columns that a statement declares by writing them.
+pub(crate) fn declared_by(statement: &Upsert) -> Vec<DynamicColumn> {
     let columns = statement.columns.as_deref().unwrap_or_default();
     let column = |(place, ty): &(usize, SqlType)| Some(DynamicColumn { column: columns.get(*place)?.clone(), ty: *ty });
-    statement.dynamic.iter().filter_map(column).chain(statement.known.iter().cloned()).collect()
+    statement.dynamic.iter().filter_map(column).collect()
+}
+
+/// The error of a query for the rows that gives a column at a place whose value is known.
+fn given_by_query(statement: &Upsert, place: usize, name: &str) -> BindError {
+    let written = statement.columns.as_ref().and_then(|columns| columns.get(place));
+    let span = written.map_or_else(|| statement.table.span(), ColumnName::span);
+    let what = format!("{name} among the columns that a query gives to view {}", statement.table);
+    let error = BindError::from(BindErrorKind::NotSupported(what)).at(Some(span));
+    error.help("list the other columns: the view gives this one its value")
 }
 
 /// Adds the value at a place of a row if it takes values of sequences; whether it does.
@@ -314,33 +366,38 @@ fn takes_sequence(
 /// # Errors
 /// [`BindErrorKind`] with the place.
 pub fn delete(statement: &Delete, catalog: &dyn CatalogReader, params: Params<'_>) -> Result<BoundDelete> {
-    let table = resolve(catalog, &statement.table)?;
-    let scope = Scope::of(table.clone(), statement.alias.as_ref().map(|a| a.text.clone()));
-    let lowerer = Lowerer::new(&scope, params);
+    let target = Target::resolve(catalog, &statement.table)?;
+    let alias = statement.alias.as_ref().map(|alias| alias.text.clone());
+    let scope = target.scope(alias.clone());
     let Delete { dynamic, using, order_by, limit, selection, .. } = statement;
-    let conditions = match selection {
-        _ if dynamic.is_some() || !using.is_empty() || order_by.is_some() || limit.is_some() => None,
-        None => Some(Vec::new()),
-        Some(selection) => match lowerer.lower(selection) {
-            Ok(e) => Some(conditions(typing::condition(e)?)),
-            Err(LowerError::Unsupported(..)) => None,
+    let view = target.view.as_deref();
+    let is_queried = dynamic.is_some() || view.is_some_and(|view| !view.own.is_empty());
+    let of_view = || view.map(|view| view.conditions.clone()).unwrap_or_default();
+    let rows = match selection {
+        _ if is_queried || !using.is_empty() || order_by.is_some() || limit.is_some() => DeletedRows::Query,
+        None => DeletedRows::Where(of_view()),
+        Some(selection) => match Lowerer::new(&scope, params).lower(selection) {
+            Ok(e) => {
+                let own = conditions(typing::condition(e)?);
+                DeletedRows::Where(if view.is_some() { of_view().into_iter().chain(own).collect() } else { own })
+            }
+            Err(LowerError::Unsupported(..)) => DeletedRows::Query,
             Err(LowerError::Invalid(error)) => return Err(error),
         },
     };
-    Ok(BoundDelete { table, conditions })
+    let alias = alias.or_else(|| view.map(|view| view.def.name.name.clone()));
+    Ok(BoundDelete { table: target.table, alias, rows })
 }
 
 /// The query for the rows that a DELETE deletes: their physical keys, `_row_key`, and behind them all columns if it returns
 /// rows.
 ///
 /// # Errors
-/// [`BindErrorKind::Sql`]; no such table.
-pub fn deleted_rows(statement: &Delete, catalog: &dyn CatalogReader) -> Result<QueryStatement> {
+/// [`BindErrorKind::Sql`].
+pub fn deleted_rows(statement: &Delete) -> Result<QueryStatement> {
     let Delete { table: name, dynamic, alias, using, selection, order_by, limit, returning, hints, span } = statement;
-    let named = NamedTable { table: name, dynamic: dynamic.as_ref(), alias: alias.as_ref(), hints, span: *span };
-    let table = resolve(catalog, name)?;
-    let columns = if returning.is_some() { column_names(&table) } else { Vec::new() };
-    let mut query = named.rows(&columns)?;
+    let named = NamedTarget { table: name, dynamic: dynamic.as_ref(), alias: alias.as_ref(), hints, span: *span };
+    let mut query = named.deleted(returning.is_some())?;
     query.query.order_by.clone_from(order_by);
     query.query.limit_clause =
         limit.clone().map(|limit| LimitClause::LimitOffset { limit: Some(limit), offset: None, limit_by: Vec::new() });

@@ -1,7 +1,7 @@
 //! Tables with dynamic columns in FROM: `FROM t (extra VARCHAR)`. Each is a column that is computed from the table's hidden column of
 //! them.
 
-use saltwing_sql::{dynamic_columns, expr_span};
+use saltwing_sql::{DynamicColumn, dynamic_columns, expr_span};
 use saltwing_types::Span;
 use sqlparser::ast::{Expr, Ident};
 
@@ -10,7 +10,7 @@ use crate::from::Named;
 use crate::lower::Lowerer;
 use crate::query_binder::{Bound, QueryBinder};
 use crate::scope::{DynamicOutput, Scope};
-use crate::tree::{Output, Relation, Scan};
+use crate::tree::{Relation, Scan};
 use crate::view::{check_dynamic, dynamic_value};
 
 impl QueryBinder<'_> {
@@ -21,14 +21,18 @@ impl QueryBinder<'_> {
     pub(crate) fn with_dynamic_columns(&self, scan: Scan, scope: Scope, list: &Ident) -> Bound<Named> {
         let span = expr_span(&Expr::Identifier(list.clone())).unwrap_or_else(|| Span::on_line(1, 1, 1));
         let columns = dynamic_columns(&list.value, span).map_err(BindError::from)?;
+        self.with_declared_columns(scan, scope, &columns)
+    }
+
+    /// The same with these columns.
+    pub(crate) fn with_declared_columns(&self, scan: Scan, scope: Scope, columns: &[DynamicColumn]) -> Bound<Named> {
         let def = scan.table.def();
         check_dynamic(def, columns.iter().map(|it| &it.column))?;
         let (mut computed, mut shown) = (Vec::with_capacity(columns.len()), Vec::with_capacity(columns.len()));
-        for dynamic in &columns {
+        for dynamic in columns {
             let value = Lowerer::new(&scope, self.params).lower(&dynamic_value(def, dynamic)?)?;
             let column = self.ids.new_column_of(value, |_| dynamic.column.name.text.clone());
-            let family = dynamic.column.family.as_ref().map(|family| family.text.clone());
-            shown.push(DynamicOutput { family, output: Output::of(&column.column) });
+            shown.push(DynamicOutput::new(dynamic, column.column.index));
             computed.push(column);
         }
         Ok((Relation::Scan(scan).projected(computed), scope.with_dynamic(shown)))

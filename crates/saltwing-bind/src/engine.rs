@@ -72,6 +72,10 @@ pub struct EngineType {
     pub volatility: Volatility,
 }
 
+/// The aggregate, of one argument, that is the value in the only row: NULL without a row, and an error for several. Every engine has it, and no statement
+/// can write its name.
+pub const SINGLE_VALUE: &str = "__saltwing_single_value";
+
 /// A call of an aggregate function that only the engine computes, or of one of ours in a form that only the engine computes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EngineAggregate {

@@ -21,6 +21,9 @@ pub struct BindError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BindErrorKind {
+    /// What must hold whatever the statement is.
+    #[error("{0}")]
+    Bug(&'static str),
     /// The statement's text.
     #[error(transparent)]
     Sql(#[from] SqlError),
@@ -220,10 +223,25 @@ fn counted(count: usize, noun: &str) -> String {
 /// The result of binding.
 pub type Result<T> = std::result::Result<T, BindError>;
 
+/// What was bound, or nothing if that cannot be.
+///
+/// # Errors
+/// The catalog cannot tell.
+pub fn if_bound<T>(bound: Result<T>) -> Result<Option<T>> {
+    match bound {
+        Ok(bound) => Ok(Some(bound)),
+        Err(BindError { kind: BindErrorKind::Catalog(error), span, .. }) if !error.is_absence() => {
+            Err(BindError::from(error).at(span))
+        }
+        Err(_) => Ok(None),
+    }
+}
+
 impl BindError {
     /// The stable code.
     pub fn code(&self) -> ErrorCode {
         match &self.kind {
+            BindErrorKind::Bug(_) => ErrorCode::Bug,
             BindErrorKind::Sql(error) => error.code(),
             BindErrorKind::Catalog(error) => error.code(),
             BindErrorKind::Value { source, .. } => source.code(),
@@ -252,6 +270,12 @@ impl BindError {
             BindErrorKind::Interrupted(interrupted) => interrupted.code(),
             BindErrorKind::NotSupported(_) => ErrorCode::NotSupported,
         }
+    }
+
+    /// The error of what cannot be.
+    pub(crate) fn bug(what: &'static str) -> Self {
+        debug_assert!(false, "{what}");
+        BindErrorKind::Bug(what).into()
     }
 
     /// With a place, unless it has one.

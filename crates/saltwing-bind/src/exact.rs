@@ -1,6 +1,6 @@
 //! Quoted names in Phoenix's dialect, which are exact.
 
-use saltwing_catalog::CatalogReader;
+use saltwing_catalog::{CatalogReader, optional};
 use saltwing_sql::ExactNames;
 use saltwing_types::Span;
 use saltwing_types::table::is_same_name;
@@ -18,9 +18,9 @@ struct Known {
 /// nothing in any case.
 ///
 /// # Errors
-/// [`BindErrorKind::OtherCase`], with the place.
+/// [`BindErrorKind::OtherCase`], with the place; that of the catalog.
 pub fn check_exact(names: &ExactNames, catalog: &dyn CatalogReader) -> Result<()> {
-    let known = known(names, catalog);
+    let known = known(names, catalog)?;
     for reference in &names.references {
         let name = &reference.text;
         let mut same = known.iter().filter(|known| is_same_name(&known.name, name));
@@ -39,25 +39,25 @@ fn other_case(name: &str, known: &Known, span: Span) -> BindError {
 }
 
 /// The tables, views and sequences that the statement may name, their columns, and the names that it gives.
-fn known(names: &ExactNames, catalog: &dyn CatalogReader) -> Vec<Known> {
+fn known(names: &ExactNames, catalog: &dyn CatalogReader) -> Result<Vec<Known>> {
     let other = |name: &str| Known { name: name.to_owned(), is_column: false };
     let column = |name: &str| Known { name: name.to_owned(), is_column: true };
-    let mut known: Vec<Known> = catalog.schemas().iter().map(|schema| other(schema)).collect();
+    let mut known: Vec<Known> = catalog.schemas()?.iter().map(|schema| other(schema)).collect();
     known.extend(names.given.iter().map(|given| column(given)));
     for (schema, name) in &names.tables {
         let schema = schema.as_deref();
-        if let Ok(table) = catalog.resolve(schema, name) {
+        if let Some(table) = optional(catalog.resolve(schema, name))? {
             known.push(other(&table.def().name.name));
             known.extend(table.def().columns.iter().map(|of_table| column(&of_table.name)));
             known.extend(table.def().families.iter().flatten().map(|family| other(family)));
         }
-        if let Some(view) = catalog.view(schema, name) {
+        if let Some(view) = catalog.view(schema, name)? {
             known.push(other(&view.name.name));
             known.extend(view.columns.iter().map(|of_view| column(&of_view.name)));
         }
-        if let Ok(sequence) = catalog.sequence(schema, name) {
+        if let Some(sequence) = optional(catalog.sequence(schema, name))? {
             known.push(other(&sequence.name.name));
         }
     }
-    known
+    Ok(known)
 }

@@ -124,24 +124,31 @@ impl QueryBinder<'_> {
                 (None, CteName::WorkTable(table)) => self.work_table(table, &name.value, alias, span),
             };
         }
+        let here = self.names.schema(schema, &name.value, self.catalog);
         if self.catalog.has_views()
-            && let Some(view) = self.catalog.view(schema, &name.value)
+            && let Some(view) =
+                self.catalog.view(here.as_deref(), &name.value).map_err(|error| BindError::from(error).at(span))?
         {
             if version.is_some() {
                 let what = format!("AS OF TIMESTAMP of the view {plain}");
                 return Err(BindError::from(BindErrorKind::NotSupported(what)).at(name_span(plain)).into());
             }
-            return self.view(&view, written, alias);
+            return match self.state.target_at(span) {
+                Some(target) => self.target_view(&view, target, (alias, list)),
+                None => self.view(&view, written, alias),
+            };
         }
         if let Some(view) = catalog_view(schema, &name.value).filter(|_| version.is_none() && list.is_none()) {
+            self.names.check_of_tables().map_err(|error| BindError::from(error).at(span))?;
             let columns = view.columns.iter().map(|(name, ty)| ((*name).to_owned(), *ty, true)).collect();
             let columns = self.external_columns(columns);
             return Ok(external(ExternalSource::Catalog(view), columns, alias, span));
         }
-        let table = match self.catalog.resolve(schema, &name.value) {
+        let table = match self.catalog.resolve(here.as_deref(), &name.value) {
             Ok(table) => table,
             Err(error) => {
-                let may_be_arrow = schema.is_none() && list.is_none();
+                self.names.check_of_tables().map_err(|error| BindError::from(error).at(span))?;
+                let may_be_arrow = schema.is_none() && list.is_none() && error.is_absence();
                 let arrow = may_be_arrow.then(|| self.catalog.arrow_table(&name.value)).flatten();
                 let Some(table) = arrow else { return Err(BindError::from(error).at(span).into()) };
                 if version.is_some() {
@@ -165,7 +172,14 @@ impl QueryBinder<'_> {
         let alias = alias.map(|alias| alias.name.value.clone());
         let first_column = self.ids.take(table.width());
         let scan = Scan { table, as_of, alias, span, first_column, hints: self.hints.to_vec() };
-        let scope = Scope::of_scan(&scan, named_at);
+        let scope = match self.names.attached() {
+            // Its query calls the table as its database does.
+            Some(_) if scan.alias.is_none() => {
+                let name = scan.table.def().name.name.clone();
+                Scope::of_scan(&scan, named_at).called(schema.map(str::to_owned), name)
+            }
+            _ => Scope::of_scan(&scan, named_at),
+        };
         match list {
             Some(list) => self.with_dynamic_columns(scan, scope, list),
             None => Ok((Relation::Scan(scan), scope)),
@@ -297,7 +311,6 @@ impl QueryBinder<'_> {
                 .map_err(|error| BindError::from(error).at(span))?;
             equalities.extend(conditions(equal));
             let column = match kind {
-                JoinKind::Inner | JoinKind::Left | JoinKind::Semi | JoinKind::Anti => a,
                 JoinKind::Right => b,
                 JoinKind::Full => {
                     let both = [a, b].map(|column| Expr::Column(ColumnRef { nullable: true, ..column }));
@@ -307,6 +320,7 @@ impl QueryBinder<'_> {
                     computed.push(column.clone());
                     column.column
                 }
+                _ => a,
             };
             merged.push((Output { label, column }, sides));
         }
@@ -373,7 +387,7 @@ pub(crate) fn relabelled(mut columns: Vec<Output>, alias: &TableAlias) -> Bound<
     Ok(columns)
 }
 
-fn alias_span(alias: &TableAlias) -> Option<Span> {
+pub(crate) fn alias_span(alias: &TableAlias) -> Option<Span> {
     expr_span(&ast::Expr::Identifier(alias.name.clone()))
 }
 
@@ -388,7 +402,8 @@ fn joined(
     right: Relation,
     conditions: Vec<saltwing_plan::Condition>,
 ) -> Relation {
-    Relation::Join { kind, left: Box::new(left), right: Box::new(right), lateral, conditions }
+    let (left, right) = (Box::new(left), Box::new(right));
+    Relation::Join { kind, left, right, lateral, same: Vec::new(), conditions }
 }
 
 /// The sides of an outer join whose condition has subqueries, each applied to the side whose columns it names.

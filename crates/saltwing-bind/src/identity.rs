@@ -8,8 +8,9 @@ use saltwing_types::{ColumnDef, Expr, SequenceDef, Span, TableDef, TableName};
 use sqlparser::ast;
 
 use crate::error::{BindError, BindErrorKind, Result, invalid_at};
+use crate::lookups::Lookups;
 use crate::sequence::{create_sequence, sequence_options_text};
-use crate::target::{free_name, table_path};
+use crate::table_path::{free_name, table_path};
 
 /// The definition of an identity column of `table`, whose sequence has the name that is given, or that Postgres would give.
 pub(crate) fn identity_default(spec: &ColumnSpec, identity: &IdentitySpec, table: &TableName) -> Result<DefaultDef> {
@@ -79,7 +80,12 @@ pub(crate) fn own_sequences(def: &TableDef, specs: &[ColumnSpec]) -> Result<Vec<
 }
 
 /// Gives sequences that the statement does not name a free name, with a number behind it if need be, as Postgres does.
-pub(crate) fn take_free_names(def: &mut TableDef, sequences: &mut [OwnSequence], catalog: &dyn CatalogReader) {
+pub(crate) fn take_free_names(
+    def: &mut TableDef,
+    sequences: &mut [OwnSequence],
+    catalog: &dyn CatalogReader,
+) -> Result<()> {
+    let lookups = Lookups::new(catalog);
     let mut taken = vec![def.name.clone()];
     taken.extend(sequences.iter().filter(|sequence| sequence.is_named).map(|sequence| sequence.def.name.clone()));
     for sequence in sequences.iter_mut().filter(|sequence| !sequence.is_named) {
@@ -87,9 +93,9 @@ pub(crate) fn take_free_names(def: &mut TableDef, sequences: &mut [OwnSequence],
         let is_taken = |name: &str| {
             let schema = schema.as_deref();
             taken.iter().any(|taken| taken.schema.as_deref() == schema && taken.name == name)
-                || catalog.sequence(schema, name).is_ok()
-                || catalog.resolve(schema, name).is_ok()
-                || catalog.view(schema, name).is_some()
+                || lookups.sequence(schema, name).is_some()
+                || lookups.table(schema, name).is_some()
+                || lookups.view(schema, name).is_some()
         };
         let free = TableName { name: free_name(&name, is_taken), schema: schema.clone() };
         if let Some(column) = def.columns.get_mut(sequence.column)
@@ -100,6 +106,7 @@ pub(crate) fn take_free_names(def: &mut TableDef, sequences: &mut [OwnSequence],
         taken.push(free.clone());
         sequence.def.name = free;
     }
+    lookups.finish()
 }
 
 /// `GENERATED .. AS IDENTITY` of a column, without its sequence.

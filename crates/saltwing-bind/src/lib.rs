@@ -23,6 +23,7 @@ mod create_table;
 mod create_table_as;
 mod cte;
 mod date_field;
+mod decorrelation;
 mod dml;
 mod dynamic_table;
 mod engine;
@@ -36,9 +37,12 @@ mod group_by;
 mod hint;
 mod identity;
 mod key_expression;
+mod lookups;
 mod lower;
 mod merge;
+mod names;
 mod notice;
+mod object_name;
 mod outer_join;
 mod output;
 mod page;
@@ -64,6 +68,7 @@ mod split_on;
 mod subquery_column;
 mod table_call;
 mod table_option;
+mod table_path;
 mod target;
 mod time_column;
 mod tree;
@@ -91,12 +96,13 @@ pub use create_index::{IndexFacts, create_index, index_text, parts_text};
 pub use create_table::{BoundTable, create_table};
 pub use create_table_as::create_table_as;
 pub use dml::{
-    BoundDelete, BoundSource, BoundUpsert, ComputedValue, SequencedRow, UpsertTarget, delete, deleted_rows, upsert,
+    BoundDelete, BoundSource, BoundUpsert, ComputedValue, DeletedRows, SequencedRow, UpsertTarget, delete,
+    deleted_rows, upsert,
 };
 pub use engine::{
-    EngineAggregate, EngineFunctionKind, EngineFunctions, EngineType, NoEngine, OpaqueTypes, TableColumns,
+    EngineAggregate, EngineFunctionKind, EngineFunctions, EngineType, NoEngine, OpaqueTypes, SINGLE_VALUE, TableColumns,
 };
-pub use error::{BindError, BindErrorKind, Result};
+pub use error::{BindError, BindErrorKind, Result, if_bound};
 pub use exact::check_exact;
 pub use file_name::{FileName, file_names};
 pub use hint::{FULL_SCAN, INDEX, NO_INDEX, PHOENIX_HINTS, check_hints};
@@ -117,7 +123,7 @@ pub use scope::Scope;
 pub use sequence::{alter_sequence, create_sequence, create_sequence_text};
 pub use sequence_values::SequenceAction;
 pub use table_option::is_phoenix_option;
-pub use target::{column_path, resolve, table_path, target_columns};
+pub use table_path::{column_path, resolve, table_path};
 pub use tree::{
     AsOf, BoundQuery, CallColumn, ComputedColumn, ExternalSource, GroupCall, GroupingColumn, GroupingSets, JoinKind,
     Output, Relation, Rows, Scan, SequenceDraw, SequenceUse, SequenceUses, SetInput, SetOperator, SortItem,
@@ -126,8 +132,8 @@ pub use tree::{
 pub use uncorrelated::{ColumnOrigin, QueryRead, RootQuery, UncorrelatedSubquery};
 pub use update::{BoundUpdate, ChangedColumns, update};
 pub use view::{
-    AlteredView, BoundView, PlainView, VIEW_DEPTH_MAX, ViewPlace, altered_view, attached_view, check_new_names,
-    create_view, is_updatable, plain_view, through_view, view_places,
+    AlteredView, BoundView, PlainView, VIEW_DEPTH_MAX, ViewPlace, altered_view, check_new_names, create_view,
+    is_updatable, plain_view, view_places,
 };
 pub use view_relation::VIEWS_MAX;
 pub use window_call::{Frame, FrameBound, FrameUnits, SortKey, WindowCall, WindowFunction};

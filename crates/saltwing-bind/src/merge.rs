@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use saltwing_access::Table;
 use saltwing_catalog::CatalogReader;
-use saltwing_sql::statement::{Merge, MergeAction, MergeClause, MergeRows, OnConflict, QueryStatement};
-use saltwing_sql::{ColumnName, DynamicColumn};
+use saltwing_sql::statement::{Merge, MergeAction, MergeClause, MergeRows, OnConflict, QueryStatement, TargetOutput};
+use saltwing_sql::{ColumnName, DynamicColumn, is_default};
 use saltwing_types::Expr;
 use sqlparser::ast::{self, BinaryOperator, SelectItem};
 
@@ -14,9 +14,9 @@ use crate::error::{BindError, BindErrorKind, Result};
 use crate::generated::is_generated;
 use crate::identity::check_identity;
 use crate::lower::Params;
-use crate::target::{NamedTable, column_names, declared, resolve, select_of, target_columns};
+use crate::target::{NamedTarget, Target, declared, select_of};
 use crate::update::{AssignedRows, ChangedColumns, assigned_value};
-use crate::written_columns::declared_columns;
+use crate::written_columns::known_columns;
 
 /// A MERGE, clause by clause.
 pub struct BoundMerge {
@@ -45,6 +45,15 @@ impl MergeStep {
             Self::Update(query, _) | Self::Delete(query) | Self::Insert(_, query) => query,
         }
     }
+
+    /// Whether it writes dynamic columns.
+    pub fn writes_dynamic_columns(&self) -> bool {
+        match self {
+            Self::Update(_, changed) => !changed.dynamic.is_empty(),
+            Self::Insert(target, _) => target.writes_dynamic_columns(),
+            Self::Delete(_) => false,
+        }
+    }
 }
 
 /// Binds a MERGE.
@@ -52,10 +61,10 @@ impl MergeStep {
 /// # Errors
 /// [`BindErrorKind`] with the place.
 pub fn merge(statement: &Merge, catalog: &dyn CatalogReader, params: Params<'_>) -> Result<BoundMerge> {
-    let table = resolve(catalog, &statement.table)?;
+    let target = Target::resolve(catalog, &statement.table)?;
     let Merge { table: name, dynamic, alias, hints, span, .. } = statement;
-    let declared = declared(dynamic.as_ref())?;
-    let named = NamedTable { table: name, dynamic: dynamic.as_ref(), alias: alias.as_ref(), hints, span: *span };
+    let known = target.known_columns(declared(dynamic.as_ref())?)?;
+    let named = NamedTarget { table: name, dynamic: dynamic.as_ref(), alias: alias.as_ref(), hints, span: *span };
     let (mut steps, mut open) = (Vec::new(), Vec::new());
     for (index, clause) in statement.clauses.iter().enumerate() {
         let (earlier, _) = statement.clauses.split_at(index);
@@ -64,24 +73,25 @@ pub fn merge(statement: &Merge, catalog: &dyn CatalogReader, params: Params<'_>)
         steps.push(match &clause.action {
             MergeAction::Nothing => continue,
             MergeAction::Update(assignments) => {
-                let mut rows = AssignedRows::new(named, &table, assignments, params)?;
+                let mut rows = AssignedRows::new(named, &target, assignments, params)?;
                 read_target(&mut rows.query, statement, clause.rows, condition)?;
                 open.append(&mut rows.open);
                 MergeStep::Update(rows.query, rows.changed)
             }
             MergeAction::Delete => {
-                let columns = if statement.returning.is_some() { column_names(&table) } else { Vec::new() };
-                let mut query = named.rows(&columns)?;
+                let mut query = named.deleted(statement.returning.is_some())?;
                 read_target(&mut query, statement, clause.rows, condition)?;
                 MergeStep::Delete(query)
             }
             MergeAction::Insert { columns, overriding, values } => {
                 let columns = columns.as_deref();
-                let new = NewRow { columns, declared: &declared, values, overriding: *overriding };
-                let (target, items) = new.bound(&table, params, &mut open).map_err(place)?;
-                let mut unmatched = named.query("1")?;
-                select_of(&mut unmatched)?.selection = Some(statement.on.clone());
-                let mut query = named.query("1")?;
+                let new = NewRow { columns, known: &known, values, overriding: *overriding };
+                let (target, items) = new.bound(&target, params, &mut open).map_err(place)?;
+                let mut unmatched = named.query(TargetOutput::Items)?;
+                let select = select_of(&mut unmatched)?;
+                select.projection = vec![SelectItem::UnnamedExpr(ast::Expr::value(ast::Value::Null))];
+                select.selection = Some(statement.on.clone());
+                let mut query = named.query(TargetOutput::Items)?;
                 let select = select_of(&mut query)?;
                 select.projection = items;
                 select.from = vec![statement.source.clone()];
@@ -90,7 +100,7 @@ pub fn merge(statement: &Merge, catalog: &dyn CatalogReader, params: Params<'_>)
             }
         });
     }
-    Ok(BoundMerge { table, steps, open })
+    Ok(BoundMerge { table: target.table, steps, open })
 }
 
 /// Restricts a query for rows of the table to those of a clause.
@@ -133,32 +143,38 @@ fn clause_condition(clause: &MergeClause, earlier: &[MergeClause]) -> Option<ast
 /// The row of an INSERT.
 struct NewRow<'a> {
     columns: Option<&'a [ColumnName]>,
-    declared: &'a [DynamicColumn],
+    known: &'a [DynamicColumn],
     values: &'a [ast::Expr],
     overriding: bool,
 }
 
 impl NewRow<'_> {
-    /// The target and the values.
+    /// Where it goes, and its values.
     fn bound(
         &self,
-        table: &Arc<Table>,
+        target: &Target,
         params: Params<'_>,
         open: &mut Vec<Expr>,
     ) -> Result<(UpsertTarget, Vec<SelectItem>)> {
-        let Self { columns, declared, values, overriding } = *self;
-        let (columns, dynamic) = match columns {
-            Some(names) => declared_columns(table, names, declared)?,
-            None => (target_columns(table, None)?, Vec::new()),
+        let Self { columns, known, values, overriding } = *self;
+        let (columns, mut dynamic) = match columns {
+            Some(names) => known_columns(target, names, known)?,
+            None => target.listed_columns(None, &[])?,
         };
         if columns.len() != values.len() {
             let error = BindErrorKind::WrongValueCount { values: values.len(), columns: columns.len() };
             return Err(BindError::from(error).phoenix(1020));
         }
-        check_not_null(table, &columns)?;
         let (mut items, mut written) = (Vec::with_capacity(values.len()), Vec::with_capacity(values.len()));
-        let def = table.def();
+        let def = target.table.def();
         for (value, &column) in values.iter().zip(&columns) {
+            if let Some(constant) = target.view.as_ref().and_then(|view| view.constant_of(column, &dynamic)) {
+                // The constant of the view comes instead.
+                if is_default(value) {
+                    continue;
+                }
+                target.view.iter().try_for_each(|view| view.check(constant, value, params))?;
+            }
             if let Some(target) = def.columns.get(column) {
                 if is_generated(def, target, value)? {
                     continue;
@@ -171,8 +187,10 @@ impl NewRow<'_> {
             written.push(column);
             items.push(SelectItem::UnnamedExpr(assigned_value(value, target, params, open)?));
         }
-        let target = UpsertTarget::new(table.clone(), written, OnConflict::Error)?;
-        Ok((UpsertTarget { dynamic, ..target }, items))
+        let constants = target.add_constants((&mut written, &mut dynamic));
+        check_not_null(&target.table, &written)?;
+        let target = UpsertTarget::new(target.table.clone(), written, OnConflict::Error)?;
+        Ok((UpsertTarget { dynamic, constants, ..target }, items))
     }
 }
 

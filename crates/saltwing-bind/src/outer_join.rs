@@ -11,7 +11,7 @@ use crate::tree::{JoinKind, Relation};
 
 /// The relation below a filter, with such joins made inner ones.
 pub(crate) fn without_extra_rows(relation: Relation, conditions: &[Condition]) -> Relation {
-    let Relation::Join { kind, mut left, mut right, lateral, conditions: on } = relation else { return relation };
+    let Relation::Join { kind, mut left, mut right, lateral, same, conditions: on } = relation else { return relation };
     let rejects = |side: &Relation| {
         conditions.iter().any(|condition| is_never_true(&condition.expr, &|column| side.has_column(column.index)))
     };
@@ -33,7 +33,7 @@ pub(crate) fn without_extra_rows(relation: Relation, conditions: &[Condition]) -
     if matches!(kind, JoinKind::Inner | JoinKind::Right) {
         *right = without_extra_rows(*right, conditions);
     }
-    Relation::Join { kind, left, right, lateral, conditions: on }
+    Relation::Join { kind, left, right, lateral, same, conditions: on }
 }
 
 /// Whether a condition cannot hold where these columns are NULL.

@@ -12,6 +12,7 @@ use sqlparser::ast::{Cte, Query, SetExpr, SetOperator as Operator, SetQuantifier
 use crate::engine::EngineFunctions;
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::lower::{LowerError, Params};
+use crate::names::Names;
 use crate::plain_query::unbound_clause;
 use crate::plan_budget::{check_plan_budget, check_size};
 use crate::query_binder::{BinderState, Bound, CteScope, NamedCte, QueryBinder, SharedQuery, foreign};
@@ -35,6 +36,17 @@ pub fn query(
     engine: &dyn EngineFunctions,
     params: Params<'_>,
 ) -> Result<RootQuery> {
+    query_with_names(statement, Names::Statement, catalog, engine, params)
+}
+
+/// The same of a query with these names.
+pub(crate) fn query_with_names(
+    statement: &QueryStatement,
+    names: Names<'_>,
+    catalog: &dyn CatalogReader,
+    engine: &dyn EngineFunctions,
+    params: Params<'_>,
+) -> Result<RootQuery> {
     if statement.query.with.is_some() {
         check_plan_budget(&statement.query)?;
     }
@@ -45,6 +57,7 @@ pub fn query(
         state: &state,
         around: None,
         view: None,
+        names,
         ids: &ids,
         hints: &statement.hints,
         ctes: None,
@@ -54,6 +67,7 @@ pub fn query(
     let clauses = QueryClauses {
         items: &statement.items,
         is_page: statement.after.is_some(),
+        output: statement.target.as_ref().map(|target| &target.output),
         sequences: Some(&sequences),
         ..QueryClauses::default()
     };

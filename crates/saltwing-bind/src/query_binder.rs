@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use saltwing_catalog::CatalogReader;
 use saltwing_sql::guard::TreeSize;
-use saltwing_sql::statement::{Hint, QueryStatement};
+use saltwing_sql::statement::{Hint, QueryStatement, QueryTarget};
 use saltwing_types::table::is_same_name;
 use saltwing_types::{ColumnRef, Span, TableName, ViewDef};
 use sqlparser::ast::{self, Cte};
 
 use crate::error::{BindErrorKind, Result};
 use crate::lower::{LowerError, Params};
+use crate::names::Names;
 use crate::scope::Scope;
 use crate::tree::{ColumnIds, SetInput};
 use crate::uncorrelated::{QueryRead, UncorrelatedSubquery};
@@ -35,6 +36,8 @@ pub(crate) struct QueryBinder<'a> {
     pub(crate) around: Option<TreeSize>,
     /// The view of the statement that the query is a part of.
     pub(crate) view: Option<&'a ViewDef>,
+    /// Which tables its names mean.
+    pub(crate) names: Names<'a>,
     pub(crate) ids: &'a ColumnIds<'a>,
     pub(crate) hints: &'a [Hint],
     /// The WITH queries that a FROM clause may name.
@@ -71,6 +74,11 @@ impl<'a> BinderState<'a> {
     pub(crate) fn new(root: &'a QueryStatement) -> Self {
         let (views, reads, size, uncorrelated, with_clauses) = Default::default();
         Self { root, views, reads, size, uncorrelated, with_clauses }
+    }
+
+    /// The target of the statement, if FROM names it here.
+    pub(crate) fn target_at(&self, span: Option<Span>) -> Option<&'a QueryTarget> {
+        self.root.target.as_ref().filter(|target| span == Some(target.span))
     }
 }
 

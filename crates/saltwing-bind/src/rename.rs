@@ -15,9 +15,9 @@ use sqlparser::ast::{self, Ident, visit_expressions_mut};
 use crate::computed::expr_of;
 use crate::create_table::{check_names, check_not_hidden, exists};
 use crate::error::Result;
+use crate::object_name::quoted;
 use crate::scope::Scope;
 use crate::time_column::rename_time_column;
-use crate::view::quoted;
 
 /// Gives a table another name in its schema.
 ///

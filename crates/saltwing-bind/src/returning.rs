@@ -3,15 +3,15 @@
 use std::borrow::Cow;
 
 use saltwing_catalog::CatalogReader;
-use saltwing_sql::statement::{Delete, Merge, Returning, Update, Upsert};
+use saltwing_sql::statement::{Delete, Merge, Returning, TargetOutput, Update, Upsert};
 use saltwing_sql::{Name, Statement, TableRef};
 
-use crate::dml::known_columns;
+use crate::dml::declared_by;
 use crate::engine::NoEngine;
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::lower::Params;
 use crate::query::query;
-use crate::target::{NamedTable, select_of};
+use crate::target::{NamedTarget, select_of};
 use crate::tree::{BoundQuery, Relation};
 
 /// Binds the RETURNING of a statement as a query of all rows of its table, which are those that it writes or deletes; `None`
@@ -23,8 +23,8 @@ use crate::tree::{BoundQuery, Relation};
 pub fn returning(statement: &Statement, catalog: &dyn CatalogReader, params: Params<'_>) -> Result<Option<BoundQuery>> {
     let Some((clause, table, alias)) = clause_of(statement) else { return Ok(None) };
     let dynamic = dynamic_of(statement);
-    let named = NamedTable { table, dynamic: dynamic.as_deref(), alias, hints: &[], span: clause.span };
-    let mut rows = named.query("*")?;
+    let named = NamedTarget { table, dynamic: dynamic.as_deref(), alias, hints: &[], span: clause.span };
+    let mut rows = named.query(TargetOutput::OfWritten)?;
     rows.items.clone_from(&clause.texts);
     select_of(&mut rows)?.projection.clone_from(&clause.items);
     let root = query(&rows, catalog, &NoEngine, params)?;
@@ -38,11 +38,12 @@ pub fn returning(statement: &Statement, catalog: &dyn CatalogReader, params: Par
 
 /// Whether its rows are those of the table, each with more columns, and it reads no times of rows: they get them with their commit.
 fn is_of_each_row(bound: &BoundQuery) -> bool {
-    let (scan, computed) = match &bound.relation {
-        Relation::Project { input, columns } => (&**input, columns.as_slice()),
-        scan => (scan, &[][..]),
-    };
-    let Relation::Scan(scan) = scan else { return false };
+    let (mut relation, mut computed) = (&bound.relation, Vec::new());
+    while let Relation::Project { input, columns } = relation {
+        computed.extend(columns);
+        relation = input;
+    }
+    let Relation::Scan(scan) = relation else { return false };
     let time = scan.first_column + scan.table.row_time_index();
     bound.output.iter().all(|output| output.column.index != time)
         && computed.iter().all(|column| !column.expr.columns().contains(&time))
@@ -52,7 +53,7 @@ fn is_of_each_row(bound: &BoundQuery) -> bool {
 fn dynamic_of(statement: &Statement) -> Option<Cow<'_, Name>> {
     match statement {
         Statement::Upsert(it) | Statement::Insert(it) => {
-            let listed: Vec<String> = known_columns(it).iter().map(ToString::to_string).collect();
+            let listed: Vec<String> = declared_by(it).iter().map(ToString::to_string).collect();
             let text = format!("({})", listed.join(", "));
             (!listed.is_empty()).then(|| Cow::Owned(Name { text, quoted: true, span: it.table.span() }))
         }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use saltwing_access::Table;
 use saltwing_types::suggest;
 use saltwing_types::table::{ColumnMatch, ROW_KEY_COLUMN, ROW_TIME_COLUMN, is_same_name};
-use saltwing_types::{ColumnRef, Span, SqlType, TableDef, TableName};
+use saltwing_types::{ColumnDef, ColumnRef, Span, SqlType, TableDef, TableName, ViewDef};
 
 use crate::error::{BindError, BindErrorKind, Result, invalid};
 use crate::tree::{Output, Scan};
@@ -56,6 +56,8 @@ struct ScopeRelation {
     span: Option<Span>,
     /// Whether an outer join adds rows without values for its columns.
     is_nullable: bool,
+    /// The view through which a statement writes the table: its columns alone have names, in its order.
+    shown: Option<Arc<ViewDef>>,
 }
 
 /// A column that a statement declares for rows of a table.
@@ -63,6 +65,16 @@ struct ScopeRelation {
 pub(crate) struct DynamicOutput {
     pub(crate) family: Option<String>,
     pub(crate) output: Output,
+}
+
+impl DynamicOutput {
+    /// The column under this id.
+    pub(crate) fn new(dynamic: &saltwing_sql::DynamicColumn, index: usize) -> Self {
+        let saltwing_sql::DynamicColumn { column: name, ty } = dynamic;
+        let family = name.family.as_ref().map(|family| family.text.clone());
+        let column = ColumnRef { index, name: name.name.text.clone(), ty: *ty, nullable: true, span: None };
+        Self { family, output: Output::of(&column) }
+    }
 }
 
 /// How a qualifier names a relation; the better, the later.
@@ -160,9 +172,32 @@ impl Scope {
                 dynamic: Vec::new(),
                 span,
                 is_nullable: false,
+                shown: None,
             }],
             ..Self::empty()
         }
+    }
+
+    /// The same columns of a table under another name.
+    pub(crate) fn called(mut self, schema: Option<String>, name: String) -> Self {
+        for relation in &mut self.relations {
+            (relation.schema, relation.alias) = (schema.clone(), Some(name.clone()));
+        }
+        self
+    }
+
+    /// The same columns of a table under the name of a view over it, or an alias.
+    pub(crate) fn under_view(self, view: &ViewDef, alias: Option<String>) -> Self {
+        match alias {
+            Some(alias) => self.called(None, alias),
+            None => self.called(view.name.schema.clone(), view.name.name.clone()),
+        }
+    }
+
+    /// The same, but for columns of the table that a view does not show.
+    pub(crate) fn shown_by(mut self, view: &Arc<ViewDef>) -> Self {
+        self.relations.iter_mut().for_each(|relation| relation.shown = Some(view.clone()));
+        self
     }
 
     /// # Errors
@@ -231,10 +266,21 @@ impl Scope {
         self
     }
 
-    /// The same, and the columns of a second row of the table, `excluded`: they come after [`Table::width`].
+    /// The same, and the columns of a second row of the table, `excluded`: they come after [`Table::width`], and dynamic ones after those of
+    /// the first row.
     #[must_use]
     pub fn with_excluded(self) -> Self {
         Self { has_excluded: true, ..self }
+    }
+
+    /// The physical key and all columns, hidden ones too, of the table that is the first relation.
+    pub(crate) fn whole_row(&self) -> Option<(Output, Vec<Output>)> {
+        let ScopeRelation { columns: Columns::Table(table, first), .. } = self.relations.first()? else { return None };
+        let column = |index: usize| Some(ColumnRef { index: first + index, ..table.column_ref(index, None)? });
+        let key = column_of_table(table, ROW_KEY_COLUMN, None, None).ok()??;
+        let key = Output::of(&ColumnRef { index: first + key.index, ..key });
+        let columns = (0..table.def().columns.len()).filter_map(column).map(|column| Output::of(&column));
+        Some((key, columns.collect()))
     }
 
     /// Whether there are no columns at all.
@@ -287,18 +333,22 @@ impl Scope {
     /// The column of `excluded` that `parts` name, if they do.
     fn excluded(&self, parts: &[&str], span: Option<Span>) -> Result<Option<ColumnRef>> {
         let [excluded, rest @ ..] = parts else { return Ok(None) };
-        let [ScopeRelation { columns: Columns::Table(table, _), .. }] = self.relations.as_slice() else {
+        let [relation @ ScopeRelation { columns: Columns::Table(table, _), .. }] = self.relations.as_slice() else {
             return Ok(None);
         };
         if rest.is_empty() || !self.is_excluded(excluded) {
             return Ok(None);
+        }
+        if let Some(Output { column, .. }) = relation.dynamic(rest) {
+            return Ok(Some(ColumnRef { index: column.index + relation.dynamic.len(), span, ..column.clone() }));
         }
         let column = match rest {
             [column] => column_of_table(table, column, None, span)?,
             [family, column] => column_of_table(table, column, Some(family), span)?,
             _ => None,
         };
-        let column = column.filter(|column| column.index < table.row_key_index());
+        let is_shown = |column: &ColumnRef| column.index < table.row_key_index() && relation.shows(table, column.index);
+        let column = column.filter(is_shown);
         let column = column.ok_or_else(|| self.no_such_column(parts).at(span))?;
         Ok(Some(ColumnRef { index: table.width() + column.index, ..column }))
     }
@@ -374,10 +424,13 @@ impl Scope {
 
     /// Whether `parts`, which stand before a column, are one of the relations, one of their families, or both.
     pub fn is_qualifier(&self, parts: &[&str]) -> bool {
+        let is_family = |parts: &[&str]| {
+            let is_dynamic = |relation: &ScopeRelation| relation.dynamic_of_family(parts).next().is_some();
+            self.family(parts).is_some() || self.relations.iter().any(is_dynamic)
+        };
         self.is_row(parts)
-            || self.family(parts).is_some()
-            || self.relations.iter().any(|relation| relation.dynamic_of_family(parts).next().is_some())
-            || matches!(parts, [rest @ .., family] if self.is_excluded_row(rest) && self.family(&[family]).is_some())
+            || is_family(parts)
+            || matches!(parts, [rest @ .., family] if self.is_excluded_row(rest) && is_family(&[family]))
     }
 
     /// The family that `parts` name, alone or after the name of its table: its index in the definition.
@@ -406,6 +459,12 @@ impl Scope {
 }
 
 impl ScopeRelation {
+    /// Whether a column of its table, by index, has a name here: only a view hides some.
+    fn shows(&self, table: &Table, index: usize) -> bool {
+        let Some(view) = &self.shown else { return true };
+        table.def().columns.get(index).is_none_or(|column| view.column_index(&column.name).is_some())
+    }
+
     /// The column that `parts` name.
     fn find(&self, parts: &[&str], span: Option<Span>) -> Result<Option<ColumnRef>> {
         let column = match &self.columns {
@@ -426,6 +485,7 @@ impl ScopeRelation {
                     }
                     _ => None,
                 };
+                let found = found.filter(|column| self.shows(table, column.index));
                 found.map(|column| ColumnRef { index: first + column.index, ..column })
             }
             Columns::Query(columns) => {
@@ -453,11 +513,11 @@ impl ScopeRelation {
         let mut shown: Vec<Output> = match &self.columns {
             Columns::Table(table, first) => {
                 let columns = table.def().columns.iter().enumerate();
-                let columns = columns.filter(|(_, column)| match family {
-                    None => !column.hidden,
-                    Some(_) => column.family == family,
+                let columns = columns.filter(|(index, column)| match family {
+                    None => !column.hidden && self.shows(table, *index),
+                    Some(_) => column.family == family && self.shows(table, *index),
                 });
-                let output = |(index, def): (usize, &saltwing_types::ColumnDef)| {
+                let output = |(index, def): (usize, &ColumnDef)| {
                     let column = table.column_ref(index, None)?;
                     Some(Output { label: def.name.clone(), column: ColumnRef { index: first + index, ..column } })
                 };
@@ -467,6 +527,10 @@ impl ScopeRelation {
         };
         if family.is_none() {
             shown.extend(self.dynamic.iter().map(|dynamic| dynamic.output.clone()));
+        }
+        if let Some(view) = &self.shown {
+            // What the statement declares comes after the columns of the view.
+            shown.sort_by_key(|output| view.column_index(&output.label).unwrap_or(usize::MAX));
         }
         shown.iter_mut().for_each(|output| output.column.nullable |= self.is_nullable);
         shown
@@ -527,7 +591,9 @@ impl ScopeRelation {
     fn labels(&self) -> Vec<String> {
         match &self.columns {
             Columns::Table(table, _) => {
-                let own = table.def().columns.iter().filter(|column| !column.hidden).map(|column| column.name.clone());
+                let columns = table.def().columns.iter().enumerate();
+                let own = columns.filter(|(index, column)| !column.hidden && self.shows(table, *index));
+                let own = own.map(|(_, column)| column.name.clone());
                 own.chain(self.dynamic.iter().map(|dynamic| dynamic.output.label.clone())).collect()
             }
             Columns::Query(columns) => columns.iter().map(|output| output.label.clone()).collect(),
@@ -594,6 +660,7 @@ impl ScopeRelation {
     /// The name of its table; of a query, how the statement calls it.
     fn table_name(&self) -> String {
         match &self.columns {
+            Columns::Table(..) if let Some(view) = &self.shown => view.name.to_string(),
             Columns::Table(table, _) => table.def().name.to_string(),
             Columns::Query(_) => match &self.schema {
                 Some(schema) => format!("{schema}.{}", self.name()),
@@ -603,7 +670,7 @@ impl ScopeRelation {
     }
 }
 
-/// The column of a table, by its index.
+/// The column of a table, by its name.
 fn column_of_table(table: &Table, name: &str, family: Option<&str>, span: Option<Span>) -> Result<Option<ColumnRef>> {
     if family.is_none() && name.eq_ignore_ascii_case(ROW_KEY_COLUMN) {
         let (index, name) = (table.row_key_index(), ROW_KEY_COLUMN.to_owned());

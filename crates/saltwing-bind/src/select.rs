@@ -1,7 +1,7 @@
 //! The clauses of a SELECT, and those around a query.
 
 use saltwing_sql::expr_span;
-use saltwing_sql::statement::SourceText;
+use saltwing_sql::statement::{SourceText, TargetOutput};
 use saltwing_types::table::is_same_name;
 use saltwing_types::{Expr, eval, typing};
 use sqlparser::ast::{self, LimitClause, OrderByKind};
@@ -33,6 +33,8 @@ pub(crate) struct QueryClauses<'a> {
     pub(crate) limit: Option<&'a LimitClause>,
     /// Whether its rows are a page: LIMIT .. AFTER.
     pub(crate) is_page: bool,
+    /// What it gives of the rows of the statement's target before its items.
+    pub(crate) output: Option<&'a TargetOutput>,
     /// Where values of sequences go, which only the items of the outermost SELECT may have.
     pub(crate) sequences: Option<&'a SequenceCollector<'a>>,
 }
@@ -100,6 +102,10 @@ pub(crate) struct SelectBinder<'a> {
 impl SelectBinder<'_> {
     fn clauses(&self, select: &ast::Select) -> Bound<Clauses<'static>> {
         let items = self.items(&select.projection)?;
+        let items = match self.clauses.output {
+            None => items,
+            Some(output) => self.with_row(items, output)?,
+        };
         let of_where = match &select.selection {
             None => Vec::new(),
             Some(selection) => conditions(self.condition(&self.row_lowerer, selection)?),

@@ -1,6 +1,7 @@
 //! The items of a SELECT.
 
 use saltwing_sql::expr_span;
+use saltwing_sql::statement::TargetOutput;
 use saltwing_types::table::is_same_name;
 use saltwing_types::{Expr, SqlType, typing};
 use sqlparser::ast::{self, ObjectName, ObjectNamePart, SelectItem};
@@ -55,6 +56,32 @@ impl SelectBinder<'_> {
             self.collector.name_item(alias, &expr);
         }
         Ok(found)
+    }
+
+    /// The items of a query for rows of a target, which is the first table of its FROM.
+    pub(crate) fn with_row(&self, items: Vec<Item>, output: &TargetOutput) -> Bound<Vec<Item>> {
+        let assigned = match output {
+            TargetOutput::OfWritten | TargetOutput::Items => return Ok(items),
+            TargetOutput::Keys => None,
+            TargetOutput::Rows { assigned } => Some(assigned),
+        };
+        let row = self.scope.whole_row();
+        let (key, columns) = row.ok_or_else(|| BindError::bug("the first item of FROM is no target"))?;
+        let mut row = vec![Item::of_column(key)];
+        match assigned {
+            None => row.extend(items),
+            Some(assigned) => {
+                row.extend(columns.into_iter().map(Item::of_column));
+                for (item, column) in items.into_iter().zip(assigned) {
+                    // The key is the first item, and dynamic columns are the last ones.
+                    match row.get_mut(column + 1) {
+                        Some(place) => *place = item,
+                        None => row.push(item),
+                    }
+                }
+            }
+        }
+        Ok(row)
     }
 
     /// Whether an item is known after all clauses alone: it takes a value of a sequence.

@@ -6,7 +6,7 @@ use saltwing_types::sequence::SEQUENCE_CACHE;
 use saltwing_types::{SequenceDef, SequencePosition, Span, TableId, TableName};
 
 use crate::error::{Result, invalid_at};
-use crate::target::table_path;
+use crate::table_path::table_path;
 
 /// Checks a CREATE SEQUENCE and makes its definition; the catalog gives it its id.
 ///
@@ -35,19 +35,15 @@ pub fn create_sequence(statement: &CreateSequence) -> Result<SequenceDef> {
     Ok(def)
 }
 
-/// Checks an ALTER SEQUENCE and makes the next definition and position.
+/// Checks an ALTER SEQUENCE and makes the next definition, and the position if that is another one.
 ///
 /// # Errors
 /// As [`create_sequence`].
-pub fn alter_sequence(
-    statement: &AlterSequence,
-    def: SequenceDef,
-    position: SequencePosition,
-) -> Result<(SequenceDef, SequencePosition)> {
+pub fn alter_sequence(statement: &AlterSequence, def: SequenceDef) -> Result<(SequenceDef, Option<SequencePosition>)> {
     let def = changed(def, &statement.options);
     check(&def, &statement.options, statement.name.span())?;
     let (position, span) = match statement.restart {
-        None => (position, statement.name.span()),
+        None => return Ok((def, None)),
         Some(Restart::AtStart) => (def.beginning(), statement.name.span()),
         Some(Restart::With(SequenceNumber { value, span })) => {
             (SequencePosition { last: value, is_taken: false }, span)
@@ -57,7 +53,7 @@ pub fn alter_sequence(
         let text = format!("{} lies outside MINVALUE {} and MAXVALUE {}", position.last, def.min, def.max);
         return Err(invalid_at(text, span).phoenix(1211).help("RESTART WITH n starts inside"));
     }
-    Ok((def, position))
+    Ok((def, Some(position)))
 }
 
 fn changed(def: SequenceDef, options: &SequenceOptions) -> SequenceDef {

@@ -1,58 +1,134 @@
-//! The table, the rows and the columns that a statement writes.
+//! What a statement writes: a table or a view, its rows, and their columns.
 
 use std::sync::Arc;
 
 use saltwing_access::Table;
 use saltwing_catalog::CatalogReader;
-use saltwing_sql::statement::{Hint, QueryStatement};
-use saltwing_sql::{ColumnName, DynamicColumn, Name, TableRef, dynamic_columns, quote_name};
+use saltwing_sql::statement::{Assignment, Hint, QueryStatement, QueryTarget, TargetOutput};
+use saltwing_sql::{ColumnName, DynamicColumn, Name, TableRef, dynamic_columns};
 use saltwing_types::table::{ROW_KEY_COLUMN, ROW_TIME_COLUMN};
-use saltwing_types::{ColumnDef, Span, TableDef, TableName};
+use saltwing_types::{ColumnDef, Span, Value};
 use sqlparser::ast::{self, SetExpr, TableFactor};
 
 use crate::computed::query_of;
 use crate::error::{BindError, BindErrorKind, Result};
+use crate::lower::Params;
 use crate::scope::Scope;
+use crate::view::WrittenView;
 
-/// The table that a statement names.
-///
-/// # Errors
-/// That of the catalog, with the place.
-pub fn resolve(catalog: &dyn CatalogReader, name: &TableRef) -> Result<Arc<Table>> {
-    let schema = name.schema.as_ref().map(|s| s.text.as_str());
-    catalog.resolve(schema, &name.name.text).map_err(|error| BindError::from(error).at(Some(name.span())))
+/// What a statement writes: a table, or a view over rows of one.
+pub(crate) struct Target {
+    /// The table whose rows are written.
+    pub(crate) table: Arc<Table>,
+    /// The view through which they are.
+    pub(crate) view: Option<Box<WrittenView>>,
 }
 
-/// A table that a statement writes, as the statement names it.
+impl Target {
+    /// The table or view that a statement names.
+    ///
+    /// # Errors
+    /// That of the catalog, with the place; [`BindErrorKind::ReadOnlyView`].
+    pub(crate) fn resolve(catalog: &dyn CatalogReader, name: &TableRef) -> Result<Self> {
+        let (schema, bare) = name.parts();
+        let placed = |error| BindError::from(error).at(Some(name.span()));
+        let absent = match catalog.resolve(schema, bare) {
+            Ok(table) => return Ok(Self::of_table(table)),
+            Err(error) if error.is_absence() => error,
+            Err(error) => return Err(placed(error)),
+        };
+        let view = catalog.view(schema, bare).map_err(placed)?.ok_or_else(|| placed(absent))?;
+        let view = WrittenView::of(view, name.span(), catalog)?;
+        Ok(Self { table: view.table.clone(), view: Some(Box::new(view)) })
+    }
+
+    pub(crate) fn of_table(table: Arc<Table>) -> Self {
+        Self { table, view: None }
+    }
+
+    /// The columns that a statement may name, but for dynamic ones.
+    pub(crate) fn scope(&self, alias: Option<String>) -> Scope {
+        match &self.view {
+            None => Scope::of(self.table.clone(), alias),
+            Some(view) => Scope::of(self.table.clone(), None).under_view(&view.def, alias).shown_by(&view.def),
+        }
+    }
+
+    /// All columns of the table, also those that the view does not show: a key has them.
+    pub(crate) fn scope_of_keys(&self) -> Scope {
+        let scope = Scope::of(self.table.clone(), None);
+        match &self.view {
+            None => scope,
+            Some(view) => scope.under_view(&view.def, None),
+        }
+    }
+
+    /// The dynamic columns that a statement may name: those of the view, and those that it declares.
+    ///
+    /// # Errors
+    /// One under the name of a column of the view.
+    pub(crate) fn known_columns(&self, declared: Vec<DynamicColumn>) -> Result<Vec<DynamicColumn>> {
+        let Some(view) = &self.view else { return Ok(declared) };
+        Ok(view.known_columns(&declared)?.into_iter().chain(declared).collect())
+    }
+
+    /// Checks the values of columns that conditions of the view name; whether there are such columns.
+    ///
+    /// # Errors
+    /// [`BindErrorKind::ViewCheck`] for a value that the view would not show.
+    pub(crate) fn check_assigned(
+        &self,
+        assignments: &[Assignment],
+        (columns, dynamic): (&[usize], &[ColumnDef]),
+        params: Params<'_>,
+    ) -> Result<bool> {
+        let Some(view) = &self.view else { return Ok(false) };
+        let mut is_checked = false;
+        for (assignment, &column) in assignments.iter().zip(columns) {
+            if let Some(constant) = view.constant_of(column, dynamic) {
+                view.check(constant, &assignment.value, params)?;
+                is_checked = true;
+            }
+        }
+        Ok(is_checked)
+    }
+
+    /// The constants of the view for columns that a statement does not write, which it writes now.
+    pub(crate) fn add_constants(&self, (columns, dynamic): (&mut Vec<usize>, &mut Vec<ColumnDef>)) -> Vec<Value> {
+        self.view.as_ref().map_or_else(Vec::new, |view| view.add_constants(columns, dynamic))
+    }
+}
+
+/// The target of a statement, as the statement names it.
 #[derive(Clone, Copy)]
-pub(crate) struct NamedTable<'a> {
+pub(crate) struct NamedTarget<'a> {
     pub(crate) table: &'a TableRef,
-    /// Its dynamic columns, as a list in brackets.
+    /// The dynamic columns that the statement declares, as a list in brackets.
     pub(crate) dynamic: Option<&'a Name>,
     pub(crate) alias: Option<&'a Name>,
     pub(crate) hints: &'a [Hint],
     pub(crate) span: Span,
 }
 
-impl NamedTable<'_> {
-    /// The query for all its rows: first their physical keys, `_row_key`, then these columns.
-    pub(crate) fn rows(&self, columns: &[String]) -> Result<QueryStatement> {
-        let name = self.alias.map_or_else(|| self.table.to_string(), ToString::to_string);
-        let columns: String = columns.iter().map(|column| format!(", {name}.{column}")).collect();
-        self.query(&format!("{name}.{ROW_KEY_COLUMN}{columns}"))
+impl NamedTarget<'_> {
+    /// The query for rows to be deleted: as [`deleted_rows`](crate::deleted_rows).
+    pub(crate) fn deleted(&self, is_returned: bool) -> Result<QueryStatement> {
+        self.query(if is_returned { TargetOutput::Rows { assigned: Vec::new() } } else { TargetOutput::Keys })
     }
 
-    /// `SELECT items FROM table`.
-    pub(crate) fn query(&self, items: &str) -> Result<QueryStatement> {
+    /// `SELECT FROM target`, to which its caller adds clauses.
+    pub(crate) fn query(&self, output: TargetOutput) -> Result<QueryStatement> {
         let renamed = self.alias.map(|alias| format!(" AS {alias}")).unwrap_or_default();
         let dynamic = self.dynamic.map(|list| list.text.as_str()).unwrap_or_default();
-        let mut query = query_of(&format!("SELECT {items} FROM {}{dynamic}{renamed}", self.table))?;
-        if let Some(TableFactor::Table { name, .. }) =
-            select_of(&mut query)?.from.first_mut().map(|it| &mut it.relation)
-        {
+        let mut query = query_of(&format!("SELECT 1 FROM {}{dynamic}{renamed}", self.table))?;
+        let select = select_of(&mut query)?;
+        select.projection.clear();
+        if let Some(TableFactor::Table { name, .. }) = select.from.first_mut().map(|it| &mut it.relation) {
             self.table.place(name);
         }
+        query.items.clear();
         query.hints = self.hints.to_vec();
+        query.target = Some(QueryTarget { span: self.table.span(), output });
         query.span = self.span;
         Ok(query)
     }
@@ -66,30 +142,6 @@ pub(crate) fn select_of(query: &mut QueryStatement) -> Result<&mut ast::Select> 
     }
 }
 
-/// The names of a table's columns as statements write them, hidden ones too.
-pub(crate) fn column_names(table: &Table) -> Vec<String> {
-    table.def().columns.iter().map(|column| column_path(table.def(), column)).collect()
-}
-
-/// A table, a view or a sequence as a statement names it: with its schema, and in quotes if these are needed.
-pub fn table_path(name: &TableName) -> String {
-    let schema = name.schema.as_ref().map(|schema| format!("{}.", quote_name(schema)));
-    format!("{}{}", schema.unwrap_or_default(), quote_name(&name.name))
-}
-
-/// The name if it is not taken, else the first one with a number behind it that is not, as Postgres names what has no name.
-pub(crate) fn free_name(name: &str, is_taken: impl Fn(&str) -> bool) -> String {
-    let numbered = (1..).map(|number| format!("{name}{number}"));
-    let mut names = std::iter::once(name.to_owned()).chain(numbered);
-    names.find(|name| !is_taken(name)).unwrap_or_else(|| name.to_owned())
-}
-
-/// A column as a statement names it: with its family if that is needed, and in quotes if these are.
-pub fn column_path(def: &TableDef, column: &ColumnDef) -> String {
-    let family = def.needed_family(column).map(|family| format!("{}.", quote_name(family)));
-    format!("{}{}", family.unwrap_or_default(), quote_name(&column.name))
-}
-
 /// The dynamic columns of a list behind a table.
 pub(crate) fn declared(list: Option<&Name>) -> Result<Vec<DynamicColumn>> {
     list.map_or(Ok(Vec::new()), |list| Ok(dynamic_columns(&list.text, list.span)?))
@@ -99,15 +151,15 @@ pub(crate) fn declared(list: Option<&Name>) -> Result<Vec<DynamicColumn>> {
 ///
 /// # Errors
 /// [`BindErrorKind::NoSuchColumn`], [`BindErrorKind::DuplicateColumn`]; a hidden column.
-pub fn target_columns(table: &Arc<Table>, names: Option<&[ColumnName]>) -> Result<Vec<usize>> {
-    let def = table.def();
+pub(crate) fn target_columns(target: &Target, names: Option<&[ColumnName]>) -> Result<Vec<usize>> {
+    let def = target.table.def();
     let Some(names) = names else {
         let mut columns = Vec::with_capacity(def.columns.len());
         let is_given = |(_, column): &(usize, &ColumnDef)| !column.hidden && column.generated().is_none();
         columns.extend(def.columns.iter().enumerate().filter(is_given).map(|(index, _)| index));
         return Ok(columns);
     };
-    let scope = Scope::of(table.clone(), None);
+    let scope = target.scope(None);
     let mut columns = Vec::with_capacity(names.len());
     for name in names {
         let column = scope.resolve(&name.parts(), Some(name.span()))?;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use saltwing_access::Table;
 use saltwing_catalog::CatalogReader;
-use saltwing_sql::statement::{Assignment, QueryStatement, Update};
+use saltwing_sql::statement::{Assignment, QueryStatement, TargetOutput, Update};
 use saltwing_sql::{expr_span, is_default};
 use saltwing_types::{ColumnDef, Expr, SqlType, TableDef, Value, number};
 use sqlparser::ast::{self, SelectItem};
@@ -17,7 +17,7 @@ use crate::generated::is_generated;
 use crate::identity::check_identity;
 use crate::lower::Params;
 use crate::parameters::parameter;
-use crate::target::{NamedTable, column_names, declared, resolve, select_of};
+use crate::target::{NamedTarget, Target, declared, select_of};
 use crate::written_columns::assigned_columns;
 
 /// New values for rows of a table.
@@ -33,6 +33,8 @@ pub struct BoundUpdate {
     pub moves_rows: bool,
     /// Whether the query has further tables, so that a row may come several times.
     pub is_joined: bool,
+    /// Whether a column that a condition of the view names is assigned: the value was checked, and another one is another UPDATE.
+    pub is_checked: bool,
     /// The parameters that are assigned, with the types that these get.
     pub open: Vec<Expr>,
 }
@@ -52,58 +54,60 @@ pub struct ChangedColumns {
 /// # Errors
 /// [`BindErrorKind`](crate::BindErrorKind) with the place: no such column, a column that is assigned twice.
 pub fn update(statement: &Update, catalog: &dyn CatalogReader, params: Params<'_>) -> Result<BoundUpdate> {
-    let table = resolve(catalog, &statement.table)?;
+    let target = Target::resolve(catalog, &statement.table)?;
     let Update { table: name, dynamic, alias, assignments, from, selection, hints, span, .. } = statement;
-    let named = NamedTable { table: name, dynamic: dynamic.as_ref(), alias: alias.as_ref(), hints, span: *span };
-    let mut assigned = AssignedRows::new(named, &table, assignments, params)?;
+    let named = NamedTarget { table: name, dynamic: dynamic.as_ref(), alias: alias.as_ref(), hints, span: *span };
+    let mut assigned = AssignedRows::new(named, &target, assignments, params)?;
     let select = select_of(&mut assigned.query)?;
     select.from.extend(from.iter().cloned());
     select.selection.clone_from(selection);
-    let AssignedRows { query, changed, moves_rows, open } = assigned;
-    Ok(BoundUpdate { table, query, changed, moves_rows, is_joined: !from.is_empty(), open })
+    let AssignedRows { query, changed, moves_rows, is_checked, open } = assigned;
+    Ok(BoundUpdate { table: target.table, query, changed, moves_rows, is_joined: !from.is_empty(), is_checked, open })
 }
 
-/// All rows of a table with new values, as in [`BoundUpdate`].
+/// All rows of a target with new values, as in [`BoundUpdate`].
 pub(crate) struct AssignedRows {
     pub(crate) query: QueryStatement,
     pub(crate) changed: ChangedColumns,
     pub(crate) moves_rows: bool,
+    pub(crate) is_checked: bool,
     pub(crate) open: Vec<Expr>,
 }
 
 impl AssignedRows {
     pub(crate) fn new(
-        named: NamedTable<'_>,
-        table: &Arc<Table>,
+        named: NamedTarget<'_>,
+        target: &Target,
         assignments: &[Assignment],
         params: Params<'_>,
     ) -> Result<Self> {
-        let (columns, dynamic) = assigned_columns(table, assignments, &declared(named.dynamic)?)?;
-        let def = table.def();
-        let (mut query, mut open) = (named.rows(&column_names(table))?, Vec::new());
-        let projection = &mut select_of(&mut query)?.projection;
+        let known = target.known_columns(declared(named.dynamic)?)?;
+        let (columns, dynamic) = assigned_columns(target, assignments, &known)?;
+        let is_checked = target.check_assigned(assignments, (&columns, &dynamic), params)?;
+        let def = target.table.def();
+        let (mut items, mut of_dynamic, mut open) = (Vec::new(), Vec::new(), Vec::new());
+        let mut assigned = Vec::with_capacity(columns.len());
         for (assignment, &column) in assignments.iter().zip(&columns) {
             let Some(target) = def.columns.get(column) else {
-                // Dynamic columns have no items yet, and come in this order.
                 if let Some(target) = def.dynamic_column(&dynamic, column) {
-                    let value = assigned_value(&assignment.value, target, params, &mut open)?;
-                    projection.push(SelectItem::UnnamedExpr(value));
+                    of_dynamic.push(assigned_value(&assignment.value, target, params, &mut open)?);
                 }
                 continue;
             };
-            // The row key is the first item.
-            if let Some(item) = projection.get_mut(column + 1) {
-                if is_generated(def, target, &assignment.value)? {
-                    continue;
-                }
-                check_identity(def, target, Some(&assignment.value), None)?;
-                check_value(def, target, &assignment.value)?;
-                *item = SelectItem::UnnamedExpr(assigned_value(&assignment.value, target, params, &mut open)?);
+            if is_generated(def, target, &assignment.value)? {
+                continue;
             }
+            check_identity(def, target, Some(&assignment.value), None)?;
+            check_value(def, target, &assignment.value)?;
+            items.push(assigned_value(&assignment.value, target, params, &mut open)?);
+            assigned.push(column);
         }
+        assigned.extend((0..of_dynamic.len()).map(|place| def.columns.len() + place));
+        let mut query = named.query(TargetOutput::Rows { assigned })?;
+        select_of(&mut query)?.projection = items.into_iter().chain(of_dynamic).map(SelectItem::UnnamedExpr).collect();
         let moves_rows = columns.iter().any(|&column| def.key.position(column).is_some());
-        let changed = ChangedColumns { dynamic, row_timestamp: assigned_time(assignments, &columns, table) };
-        Ok(Self { query, changed, moves_rows, open })
+        let changed = ChangedColumns { dynamic, row_timestamp: assigned_time(assignments, &columns, &target.table) };
+        Ok(Self { query, changed, moves_rows, is_checked, open })
     }
 }
 

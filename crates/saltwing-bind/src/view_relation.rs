@@ -4,17 +4,20 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use saltwing_sql::guard::TreeSize;
-use saltwing_sql::statement::QueryStatement;
+use saltwing_sql::statement::{QueryStatement, QueryTarget, TargetOutput};
+use saltwing_sql::{name_span, parse_query_at};
 use saltwing_types::{Span, ViewDef};
-use sqlparser::ast::{ObjectName, TableAlias, TableAliasColumnDef};
+use sqlparser::ast::{Ident, ObjectName, TableAlias, TableAliasColumnDef};
 
 use crate::error::{BindError, BindErrorKind, Result};
-use crate::from::{Named, relabelled, renamed};
+use crate::from::{Named, alias_span, relabelled, renamed};
+use crate::names::Names;
+use crate::object_name::{quoted, table_name};
 use crate::plan_budget::check_plan_budget;
 use crate::query_binder::{Bound, QueryBinder};
 use crate::scope::Scope;
-use crate::tree::BoundQuery;
-use crate::view::{listed_behind, name_place, query_of_view, quoted, with_columns};
+use crate::tree::{BoundQuery, Scan};
+use crate::view::{WrittenView, listed, listed_behind, with_columns};
 
 /// How many views a statement may read, those that views read among them.
 pub const VIEWS_MAX: usize = 256;
@@ -23,16 +26,16 @@ impl QueryBinder<'_> {
     /// The rows of a view, under its name or an alias. `name` may have a list of dynamic columns after it. All parts of the view stand where
     /// the statement names it, and none of its names is one of the statement's.
     pub(crate) fn view(&self, view: &Arc<ViewDef>, name: &ObjectName, alias: Option<&TableAlias>) -> Bound<Named> {
-        let span = name_place(name).unwrap_or(self.state.root.span);
-        let mut inner = query_of_view(view, span, self.catalog)?;
+        let span = name_span(name).unwrap_or(self.state.root.span);
+        let mut inner = parse_query_at(&view.query, span).map_err(BindError::from)?;
         self.note_read(&view.name);
         let around = self.enter(view, &inner, span)?;
         let shown = match listed_behind(name)? {
             Some(columns) => Cow::Owned(with_columns(view, &mut inner, &columns)?),
             None => Cow::Borrowed(&**view),
         };
-        let binder =
-            QueryBinder { ctes: None, outer: None, around: Some(around), view: self.view.or(Some(view)), ..*self };
+        let (names, outermost) = (Names::of(view, self.catalog), self.view.or(Some(view)));
+        let binder = QueryBinder { ctes: None, outer: None, around: Some(around), view: outermost, names, ..*self };
         let BoundQuery { mut relation, output } = binder.query(&inner.query, &[])?;
         if let Some(scan) = relation.only_scan_mut() {
             scan.alias = Some(alias.map_or(&view.name.name, |alias| &alias.name.value).clone());
@@ -43,9 +46,50 @@ impl QueryBinder<'_> {
         let output = relabelled(output, &own)?;
         let scope = match alias {
             Some(alias) => renamed(output, Some(alias))?,
-            None => Scope::of_named(output, view.name.schema.clone(), view.name.name.clone(), Some(span)),
+            None => {
+                let schema = match self.names.attached() {
+                    None => view.name.schema.clone(),
+                    // A query in its database calls it so.
+                    Some(_) => table_name(name).and_then(|(schema, _)| schema.map(str::to_owned)),
+                };
+                Scope::of_named(output, schema, view.name.name.clone(), Some(span))
+            }
         };
         Ok((relation, scope))
+    }
+
+    /// The rows of the table that the statement writes through a view: those that the view shows. Its columns have names, and what the
+    /// statement needs beside them has none.
+    pub(crate) fn target_view(
+        &self,
+        view: &Arc<ViewDef>,
+        target: &QueryTarget,
+        (alias, list): (Option<&TableAlias>, Option<&Ident>),
+    ) -> Bound<Named> {
+        let written = WrittenView::of(view.clone(), target.span, self.catalog)?;
+        self.note_read(&view.name);
+        let binder = QueryBinder { view: self.view.or(Some(view)), ..*self };
+        written.reads.iter().for_each(|name| binder.note_read(name));
+        self.state.views.borrow_mut().push(view.clone());
+        let declared = list.map(listed).transpose()?.unwrap_or_default();
+        let known = written.known_columns(&declared)?.into_iter().chain(declared).collect::<Vec<_>>();
+        let name = alias.map(|alias| alias.name.value.clone());
+        let (first_column, span) = (self.ids.take(written.table.width()), Some(target.span));
+        let scan = Scan {
+            table: written.table.clone(),
+            as_of: None,
+            alias: Some(name.clone().unwrap_or_else(|| view.name.name.clone())),
+            span,
+            first_column,
+            hints: self.hints.to_vec(),
+        };
+        let scope = Scope::of_scan(&scan, alias.map_or(span, alias_span));
+        let (relation, scope) = self.with_declared_columns(scan, scope, &known)?;
+        let conditions = match target.output {
+            TargetOutput::OfWritten => Vec::new(),
+            _ => written.conditions_from(first_column),
+        };
+        Ok((relation.filtered(conditions), scope.under_view(view, name).shown_by(view)))
     }
 
     /// Counts one more view; the size of the statement and the views around its parts.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use saltwing_access::{Snapshot, Table, attached_table};
 use saltwing_types::table::is_same_name;
-use saltwing_types::{TableName, ViewDef};
+use saltwing_types::{TableName, ViewDef, ViewUse};
 
 use crate::definitions::key;
 use crate::{CatalogError, CatalogReader};
@@ -22,54 +22,43 @@ pub struct AttachedTables {
     path: String,
     /// By lower-case schema, the alias before it, and name.
     tables: BTreeMap<(String, String), Arc<Table>>,
-    /// Its views, by the same keys.
-    views: BTreeMap<(String, String), View>,
+    /// Its views, by the same keys. Their queries have the names of their database.
+    views: BTreeMap<(String, String), Arc<ViewDef>>,
 }
 
-/// A view of an attached database.
-enum View {
-    /// Its query names tables and views by the names that they have here.
-    Readable(Arc<ViewDef>),
-    /// It reads what is something else here; its name.
-    Unreadable(String),
-}
-
-/// The name that a table or view of a database has where the database is attached as `alias`.
-pub fn attached_name(alias: &str, name: &TableName) -> TableName {
-    let schema = match &name.schema {
-        None => alias.to_owned(),
-        Some(schema) => format!("{alias}.{schema}"),
-    };
-    TableName { schema: Some(schema), name: name.name.clone() }
+/// The schema that tables and views of a schema of a database have where the database is attached as `alias`.
+pub fn attached_schema(alias: &str, schema: Option<&str>) -> String {
+    schema.map_or_else(|| alias.to_owned(), |schema| format!("{alias}.{schema}"))
 }
 
 impl AttachedTables {
-    /// The tables of `catalog`, whose rows `rows` has, of the database in a directory. `readable` gives a view the name that it has here,
-    /// and the tables in its query theirs; `None` for a view that cannot be read here.
+    /// The tables and views of `catalog`, whose rows `rows` has, of the database in a directory.
     ///
     /// # Errors
-    /// Those of `readable`.
-    pub fn new<E>(
+    /// Those of the catalog.
+    pub fn new(
         alias: &str,
         path: String,
         catalog: &dyn CatalogReader,
         rows: &Arc<dyn Snapshot>,
-        readable: impl Fn(&ViewDef) -> Result<Option<ViewDef>, E>,
-    ) -> Result<Self, E> {
-        let named = |name: &TableName| attached_name(alias, name);
+    ) -> Result<Self, CatalogError> {
+        let named = |name: &TableName| {
+            let schema = Some(attached_schema(alias, name.schema.as_deref()));
+            TableName { schema, name: name.name.clone() }
+        };
         let key_of = |name: &TableName| key(name.schema.as_deref(), &name.name);
         let table = |table: &Arc<Table>| {
             let name = named(&table.def().name);
             (key_of(&name), Arc::new(attached_table(table, name, rows.clone())))
         };
-        let tables = catalog.tables().iter().map(table).collect();
         let view = |view: &Arc<ViewDef>| {
+            let used = |used: &ViewUse| ViewUse { name: named(&used.name), columns: used.columns.clone() };
             let name = named(&view.name);
-            let own = readable(view)?;
-            let own = own.map_or_else(|| View::Unreadable(name.to_string()), |view| View::Readable(Arc::new(view)));
-            Ok((key_of(&name), own))
+            let uses = view.uses.iter().map(used).collect();
+            (key_of(&name), Arc::new(ViewDef { name, uses, ..ViewDef::clone(view) }))
         };
-        let views = catalog.views().iter().map(view).collect::<Result<_, E>>()?;
+        let tables = catalog.tables()?.iter().map(table).collect();
+        let views = catalog.views()?.iter().map(view).collect();
         Ok(Self { alias: alias.to_owned(), path, tables, views })
     }
 
@@ -93,10 +82,8 @@ impl AttachedTables {
         if let Some(table) = self.tables.get(&wanted) {
             return Ok(table.clone());
         }
-        match self.views.get(&wanted) {
-            Some(View::Readable(view)) => return Err(CatalogError::IsView(view.name.to_string())),
-            Some(View::Unreadable(name)) => return Err(CatalogError::AttachedView(name.clone())),
-            None => {}
+        if let Some(view) = self.views.get(&wanted) {
+            return Err(CatalogError::IsView(view.name.to_string()));
         }
         let asked = TableName { schema: Some(schema.to_owned()), name: name.to_owned() }.to_string();
         let views = self.views().map(|view| view.name.to_string());
@@ -106,18 +93,11 @@ impl AttachedTables {
     }
 
     pub(crate) fn view(&self, schema: &str, name: &str) -> Option<&Arc<ViewDef>> {
-        match self.views.get(&key(Some(schema), name))? {
-            View::Readable(view) => Some(view),
-            View::Unreadable(_) => None,
-        }
+        self.views.get(&key(Some(schema), name))
     }
 
-    /// The views that can be read.
     pub(crate) fn views(&self) -> impl Iterator<Item = &Arc<ViewDef>> {
-        self.views.values().filter_map(|view| match view {
-            View::Readable(view) => Some(view),
-            View::Unreadable(_) => None,
-        })
+        self.views.values()
     }
 
     pub(crate) fn tables(&self) -> impl Iterator<Item = &Arc<Table>> {

@@ -55,7 +55,7 @@ const NEW_ID: TableId = TableId(0);
 pub(crate) const FORMAT_SETTING: &str = "catalog_format";
 pub(crate) const NEXT_ID_SETTING: &str = "next_table_id";
 
-/// The tables, schemas, sequences and views of a database.
+/// The tables, schemas, sequences and views of a database, kept as rows of tables.
 pub struct Catalog {
     pub(crate) store: Arc<dyn TableStore>,
     pub(crate) own: OwnTables,
@@ -65,22 +65,8 @@ pub struct Catalog {
     /// Of each sequence the reserved values that were not given out. The lock of a block is held while more values are
     /// reserved, so that the others wait for these.
     pub(crate) blocks: Mutex<HashMap<TableId, Arc<Mutex<SequenceBlock>>>>,
-    pub(crate) held: Mutex<Held>,
-}
-
-/// The temporary tables that sessions have now.
-#[derive(Default)]
-pub(crate) struct Held {
-    pub(crate) ids: HashSet<TableId>,
-    versions: u64,
-}
-
-impl Held {
-    /// The version of another catalog with temporary tables. Catalogs without them count from 1 on, and never come so far.
-    pub(crate) fn next_version(&mut self) -> u64 {
-        self.versions += 1;
-        (1 << 63) | self.versions
-    }
+    /// The ids that sessions have leased for their temporary tables.
+    pub(crate) leased: Mutex<HashSet<TableId>>,
 }
 
 pub(crate) struct OwnTables {
@@ -93,7 +79,7 @@ pub(crate) struct OwnTables {
 }
 
 impl Catalog {
-    /// Reads the catalog of `store` and registers its tables. [`Catalog::finish_drops`] deletes the rows of tables
+    /// Reads the catalog of `store` and registers its tables. [`CatalogStore::finish_drops`](crate::CatalogStore::finish_drops) deletes the rows of tables
     /// whose drop a crash interrupted.
     ///
     /// A new store gets an empty catalog, unless it cannot be written.
@@ -108,7 +94,7 @@ impl Catalog {
             view: RwLock::default(),
             changing: Mutex::default(),
             blocks: Mutex::default(),
-            held: Mutex::default(),
+            leased: Mutex::default(),
         };
         catalog.check_format(readonly)?;
         let mut view = Definitions { version: 1, ..Definitions::default() };
@@ -129,49 +115,42 @@ impl Catalog {
         Ok(catalog)
     }
 
-    /// Deletes the rows of tables whose drop did not come to its end, which takes time: nobody can see them meanwhile. Temporary
-    /// tables of sessions that have ended are among them.
-    ///
-    /// # Errors
-    /// The store's. What is left then is left to the next call.
-    pub fn finish_drops(&self) -> Result<(), CatalogError> {
+    pub(crate) fn purge_dropped(&self) -> Result<(), CatalogError> {
         for row in self.rows(&self.own.dropped)? {
             // A drop that goes on meanwhile does this itself.
             let _one_by_one = self.changing.lock();
             let id = dropped_id(&row)?;
-            if !self.held.lock().ids.contains(&id) {
-                self.purge(id)?;
+            if !self.leased.lock().contains(&id) {
+                self.purge_rows(id)?;
             }
         }
         Ok(())
     }
 
-    /// The catalog as it is now.
-    pub fn snapshot(&self) -> Arc<dyn CatalogReader> {
-        self.definitions()
+    /// Takes ids, with the notes that the rows under them are to be deleted.
+    pub(crate) fn put_leased(&self, count: usize) -> Result<Vec<TableId>, CatalogError> {
+        let _one_by_one = self.changing.lock();
+        let mut writes = self.store.batch();
+        let ids: Vec<TableId> = (self.take_ids(&mut *writes, count)?.0..).map(TableId).take(count).collect();
+        ids.iter().try_for_each(|id| self.put_dropped(&mut *writes, *id))?;
+        // Before the notes are there: who finds one finds that it is leased.
+        self.leased.lock().extend(&ids);
+        if let Err(error) = writes.commit(Durability::Synced) {
+            self.leased.lock().retain(|leased| !ids.contains(leased));
+            return Err(error.into());
+        }
+        Ok(ids)
     }
 
     pub(crate) fn definitions(&self) -> Arc<Definitions> {
         self.view.read().clone()
     }
 
-    /// Adds a table, and its schema if that is new. The definition's id is given here.
-    ///
-    /// # Errors
-    /// [`CatalogError::DuplicateTable`] and its like for sequences and views; [`CatalogError::ReservedName`]; the store's.
-    pub fn create_table(&self, def: TableDef) -> Result<Arc<Table>, CatalogError> {
-        self.create_table_with(def, Vec::new())
+    pub(crate) fn current_version(&self) -> u64 {
+        self.view.read().version
     }
 
-    /// As [`Catalog::create_table`], with new sequences for its identity columns.
-    ///
-    /// # Errors
-    /// As [`Catalog::create_table`]; [`CatalogError::DuplicateSequence`] and its like if the name of a sequence is taken.
-    pub fn create_table_with(
-        &self,
-        mut def: TableDef,
-        sequences: Vec<SequenceDef>,
-    ) -> Result<Arc<Table>, CatalogError> {
+    pub(crate) fn create_table(&self, mut def: TableDef, sequences: Vec<SequenceDef>) -> Result<(), CatalogError> {
         let _one_by_one = self.changing.lock();
         let mut view = Definitions::clone(&self.definitions());
         view.check_free(&def.name)?;
@@ -186,40 +165,34 @@ impl Catalog {
             self.store.close_table(table.def().id);
             return Err(error.into());
         }
-        view.insert(table.clone());
+        view.insert(table);
         self.publish(view);
-        Ok(table)
+        Ok(())
     }
 
-    /// Gives a table another definition, perhaps with another name: the one that `change` makes of the one it has, or none.
-    ///
-    /// One change at a time: nobody else makes one between `change` and the commit. Statements that know the
-    /// table by the definition before can no longer write to it.
-    ///
-    /// # Errors
-    /// [`CatalogError::NoSuchTable`]; [`CatalogError::Used`] if a view uses a column or a name that is gone then;
-    /// [`CatalogError::DuplicateTable`] and its like if the new name is taken; what `change` fails with; the store's.
-    pub fn alter_table<E: From<CatalogError>>(
-        &self,
-        schema: Option<&str>,
-        name: &str,
-        change: impl FnOnce(&Arc<Table>) -> Result<Option<TableDef>, E>,
-    ) -> Result<(), E> {
+    pub(crate) fn alter_table(&self, old: &TableDef, mut new: TableDef) -> Result<(), CatalogError> {
         let _one_by_one = self.changing.lock();
         let view = self.definitions();
-        let table = view.resolve(schema, name)?;
-        let Some(mut def) = change(&table)? else { return Ok(()) };
-        view.check_columns_kept(table.def(), &def)?;
-        view.check_renamed(&table.def().name, &def.name)?;
-        set_version(table.def(), &mut def);
-        Ok(self.put_altered(table.def(), def)?)
+        let table = view.resolve(old.name.schema.as_deref(), &old.name.name)?;
+        if **table.def() != *old {
+            return Err(CatalogError::Changed(format!("table {}", old.name)));
+        }
+        view.check_columns_kept(old, &new)?;
+        view.check_renamed(&old.name, &new.name)?;
+        set_version(old, &mut new);
+        self.put_altered(old, new)
     }
 
     fn put_altered(&self, old: &TableDef, mut def: TableDef) -> Result<(), CatalogError> {
         check_definition(&def)?;
         let mut writes = self.store.batch();
         let view = self.definitions();
-        self.put_new_indexes(&mut *writes, &mut def, |name| view.check_free(name))?;
+        check_new_indexes(&def, |name| view.check_free(name))?;
+        let new = new_ids(&mut def);
+        if !new.is_empty() {
+            let first = self.take_ids(&mut *writes, new.len())?;
+            new.into_iter().zip(first.0..).for_each(|(id, next)| *id = TableId(next));
+        }
         let gone = ids_without(old, &def);
         if !gone.is_empty() && ids_without(&def, old).is_empty() {
             writes.free_space();
@@ -239,26 +212,6 @@ impl Catalog {
         let sequences = view.sequences;
         self.redefine([(old, table)], |view| view.sequences = sequences);
         self.purge_entries(gone);
-        Ok(())
-    }
-
-    /// Gives ids to new indexes, whose names must be free in the schema of their table, and to those that are rebuilt.
-    pub(crate) fn put_new_indexes(
-        &self,
-        writes: &mut dyn WriteBatch,
-        def: &mut TableDef,
-        check_free: impl Fn(&TableName) -> Result<(), CatalogError>,
-    ) -> Result<(), CatalogError> {
-        let mut added = def.indexes.iter().filter(|index| index.id == NEW_ID);
-        added.try_for_each(|index| {
-            check_free(&TableName { schema: def.name.schema.clone(), name: index.name.clone() })
-        })?;
-        let count = def.indexes.iter().flat_map(IndexDef::ids).filter(|id| *id == NEW_ID).count();
-        if count > 0 {
-            let first = self.take_ids(writes, count)?;
-            let new = def.indexes.iter_mut().flat_map(IndexDef::ids_mut).filter(|id| **id == NEW_ID);
-            (first.0..).zip(new).for_each(|(next, id)| *id = TableId(next));
-        }
         Ok(())
     }
 
@@ -282,14 +235,10 @@ impl Catalog {
         *current = Arc::new(view);
     }
 
-    /// Adds a schema.
-    ///
-    /// # Errors
-    /// [`CatalogError::DuplicateSchema`], [`CatalogError::ReservedName`]; the store's.
-    pub fn create_schema(&self, name: &str) -> Result<(), CatalogError> {
+    pub(crate) fn create_schema(&self, name: &str) -> Result<(), CatalogError> {
         let _one_by_one = self.changing.lock();
         let mut view = Definitions::clone(&self.definitions());
-        if view.has_schema(name) {
+        if view.knows_schema(name) {
             return Err(CatalogError::DuplicateSchema(name.into()));
         }
         let mut writes = self.store.batch();
@@ -339,18 +288,18 @@ impl Catalog {
         Ok(writes.put(&self.own.dropped, vec![Value::Int(id.0.into())])?)
     }
 
-    /// Deletes the entries of indexes that no definition has any more. [`Catalog::finish_drops`] deletes those that cannot be
+    /// Deletes the entries of indexes that no definition has any more. [`CatalogStore::finish_drops`](crate::CatalogStore::finish_drops) deletes those that cannot be
     /// deleted now.
     pub(crate) fn purge_entries(&self, gone: impl IntoIterator<Item = TableId>) {
         for id in gone {
-            if let Err(error) = self.purge(id) {
+            if let Err(error) = self.purge_rows(id) {
                 tracing::warn!(index = id.0, %error, "the entries of a dropped index are deleted later");
             }
         }
     }
 
     /// Deletes the rows of a dropped table, then the note that they are to be deleted.
-    pub(crate) fn purge(&self, id: TableId) -> Result<(), CatalogError> {
+    pub(crate) fn purge_rows(&self, id: TableId) -> Result<(), CatalogError> {
         self.store.close_table(id);
         self.store.purge(id)?;
         let mut writes = self.store.batch();
@@ -361,12 +310,7 @@ impl Catalog {
         Ok(())
     }
 
-    /// The id of a new table or sequence; the write takes it away from the next one.
-    pub(crate) fn take_id(&self, writes: &mut dyn WriteBatch) -> Result<TableId, CatalogError> {
-        self.take_ids(writes, 1)
-    }
-
-    /// The first of this many ids, which follow each other. A write takes ids once.
+    /// The first of this many ids of tables and sequences, which follow each other. A write takes ids once.
     pub(crate) fn take_ids(&self, writes: &mut dyn WriteBatch, count: usize) -> Result<TableId, CatalogError> {
         let id = match self.setting(NEXT_ID_SETTING)? {
             None => FIRST_USER_TABLE,
@@ -443,6 +387,21 @@ impl Catalog {
         }
         Ok(rows)
     }
+}
+
+/// # Errors
+/// Those of `check_free` for the name of a new index, in the schema of its table.
+pub(crate) fn check_new_indexes(
+    def: &TableDef,
+    check_free: impl Fn(&TableName) -> Result<(), CatalogError>,
+) -> Result<(), CatalogError> {
+    let mut added = def.indexes.iter().filter(|index| index.id == NEW_ID);
+    added.try_for_each(|index| check_free(&TableName { schema: def.name.schema.clone(), name: index.name.clone() }))
+}
+
+/// The ids that new indexes, and those that are rebuilt, have yet to get.
+pub(crate) fn new_ids(def: &mut TableDef) -> Vec<&mut TableId> {
+    def.indexes.iter_mut().flat_map(IndexDef::ids_mut).filter(|id| **id == NEW_ID).collect()
 }
 
 /// Gives a changed definition its version. Statements that know an earlier version cannot write any more, so a definition by which rows

@@ -13,7 +13,8 @@ use crate::information_schema::{INFORMATION_SCHEMA, catalog_view};
 
 /// A catalog at one moment: later changes leave it alone. Statements are bound by it.
 ///
-/// A trait, as the catalog of another system can stand here.
+/// Whoever looks something up may wait for another machine, and gets its error; [`optional`] distinguishes it from a name that means
+/// nothing. Calls without an error answer from memory.
 pub trait CatalogReader: Send + Sync {
     /// Grows with every change: a statement that was prepared on one version is valid for it alone.
     fn version(&self) -> u64;
@@ -22,7 +23,7 @@ pub trait CatalogReader: Send + Sync {
     ///
     /// # Errors
     /// [`CatalogError::NoSuchTable`], with the nearest name; [`CatalogError::NoSuchSchema`];
-    /// [`CatalogError::IsView`]; [`CatalogError::View`] for a view of the catalog itself.
+    /// [`CatalogError::IsView`]; [`CatalogError::View`] for a view of the catalog itself; the store's.
     fn resolve(&self, schema: Option<&str>, name: &str) -> Result<Arc<Table>, CatalogError>;
 
     /// The batches of the program that have this name, in any case, where no stored table has it.
@@ -32,31 +33,49 @@ pub trait CatalogReader: Send + Sync {
     }
 
     /// Whether there is such a schema, in any case.
-    fn has_schema(&self, schema: &str) -> bool;
+    ///
+    /// # Errors
+    /// The store's.
+    fn has_schema(&self, schema: &str) -> Result<bool, CatalogError>;
 
     /// All tables, by schema and name.
-    fn tables(&self) -> Vec<Arc<Table>>;
+    ///
+    /// # Errors
+    /// The store's.
+    fn tables(&self) -> Result<Vec<Arc<Table>>, CatalogError>;
 
     /// The sequence of this name, in any case.
     ///
     /// # Errors
-    /// [`CatalogError::NoSuchSequence`], with the nearest name; [`CatalogError::NoSuchSchema`].
+    /// [`CatalogError::NoSuchSequence`], with the nearest name; [`CatalogError::NoSuchSchema`]; the store's.
     fn sequence(&self, schema: Option<&str>, name: &str) -> Result<Arc<SequenceDef>, CatalogError>;
 
     /// All sequences, by schema and name.
-    fn sequences(&self) -> Vec<Arc<SequenceDef>>;
+    ///
+    /// # Errors
+    /// The store's.
+    fn sequences(&self) -> Result<Vec<Arc<SequenceDef>>, CatalogError>;
 
     /// The view of this name, in any case; `None` if there is none.
-    fn view(&self, schema: Option<&str>, name: &str) -> Option<Arc<ViewDef>>;
+    ///
+    /// # Errors
+    /// The store's.
+    fn view(&self, schema: Option<&str>, name: &str) -> Result<Option<Arc<ViewDef>>, CatalogError>;
 
     /// All views, by schema and name.
-    fn views(&self) -> Vec<Arc<ViewDef>>;
+    ///
+    /// # Errors
+    /// The store's.
+    fn views(&self) -> Result<Vec<Arc<ViewDef>>, CatalogError>;
 
-    /// Whether there are views at all: a statement looks for them only then.
+    /// Whether there may be views at all: a statement looks for them only then.
     fn has_views(&self) -> bool;
 
     /// All schemas but the default one, as spelt.
-    fn schemas(&self) -> Vec<String>;
+    ///
+    /// # Errors
+    /// The store's.
+    fn schemas(&self) -> Result<Vec<String>, CatalogError>;
 
     /// Whether a temporary table hides the stored table or view of this name.
     fn hides(&self, name: &str) -> bool {
@@ -87,15 +106,6 @@ pub trait CatalogReader: Send + Sync {
     }
 }
 
-/// What becomes of the views that use a dropped table or view.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Dependents {
-    /// If there is one, nothing is dropped: RESTRICT.
-    Refuse,
-    /// They are dropped too: CASCADE.
-    Drop,
-}
-
 /// The tables, schemas, sequences and views that are kept as rows.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Definitions {
@@ -124,7 +134,7 @@ impl CatalogReader for Definitions {
         if let Some(view) = catalog_view(schema, name) {
             return Err(CatalogError::View(format!("{INFORMATION_SCHEMA}.{}", view.name)));
         }
-        if let Some(view) = self.view(schema, name) {
+        if let Some(view) = self.views.get(&key(schema, name)) {
             return Err(CatalogError::IsView(view.name.to_string()));
         }
         let tables = self.tables.values().map(|table| &table.def().name);
@@ -145,37 +155,53 @@ impl CatalogReader for Definitions {
         Err(CatalogError::NoSuchSequence { name, nearest })
     }
 
-    fn sequences(&self) -> Vec<Arc<SequenceDef>> {
-        self.sequences.values().cloned().collect()
+    fn sequences(&self) -> Result<Vec<Arc<SequenceDef>>, CatalogError> {
+        Ok(self.sequences.values().cloned().collect())
     }
 
-    fn view(&self, schema: Option<&str>, name: &str) -> Option<Arc<ViewDef>> {
-        self.views.get(&key(schema, name)).cloned()
+    fn view(&self, schema: Option<&str>, name: &str) -> Result<Option<Arc<ViewDef>>, CatalogError> {
+        Ok(self.views.get(&key(schema, name)).cloned())
     }
 
-    fn views(&self) -> Vec<Arc<ViewDef>> {
-        self.views.values().cloned().collect()
+    fn views(&self) -> Result<Vec<Arc<ViewDef>>, CatalogError> {
+        Ok(self.views.values().cloned().collect())
     }
 
     fn has_views(&self) -> bool {
         !self.views.is_empty()
     }
 
-    fn has_schema(&self, schema: &str) -> bool {
-        let lower = schema.to_lowercase();
-        lower == INFORMATION_SCHEMA || self.schemas.contains_key(&lower)
+    fn has_schema(&self, schema: &str) -> Result<bool, CatalogError> {
+        Ok(self.knows_schema(schema))
     }
 
-    fn tables(&self) -> Vec<Arc<Table>> {
-        self.tables.values().cloned().collect()
+    fn tables(&self) -> Result<Vec<Arc<Table>>, CatalogError> {
+        Ok(self.tables.values().cloned().collect())
     }
 
-    fn schemas(&self) -> Vec<String> {
-        self.schemas.values().cloned().collect()
+    fn schemas(&self) -> Result<Vec<String>, CatalogError> {
+        Ok(self.schemas.values().cloned().collect())
+    }
+}
+
+/// What a lookup has found; `None` if there is no such object, or the name is that of an object of another kind.
+///
+/// # Errors
+/// The store's.
+pub fn optional<T>(found: Result<T, CatalogError>) -> Result<Option<T>, CatalogError> {
+    match found {
+        Ok(found) => Ok(Some(found)),
+        Err(error) if error.is_absence() => Ok(None),
+        Err(error) => Err(error),
     }
 }
 
 impl Definitions {
+    pub(crate) fn knows_schema(&self, schema: &str) -> bool {
+        let lower = schema.to_lowercase();
+        lower == INFORMATION_SCHEMA || self.schemas.contains_key(&lower)
+    }
+
     /// The requested name, which is not there, and the nearest one that is.
     ///
     /// # Errors
@@ -187,7 +213,7 @@ impl Definitions {
         names: impl Iterator<Item = &'n TableName>,
     ) -> Result<(String, Option<String>), CatalogError> {
         if let Some(schema) = schema
-            && !self.has_schema(schema)
+            && !self.knows_schema(schema)
         {
             return Err(CatalogError::NoSuchSchema(schema.into()));
         }

@@ -98,6 +98,16 @@ pub enum CatalogError {
         /// How it is spelt, where that differs.
         existing: Option<String>,
     },
+    /// A sequence would not give its next value, as it lies outside its limits.
+    #[error("{value} lies outside MINVALUE {min} and MAXVALUE {max}")]
+    SequenceOutside {
+        /// The position.
+        value: i64,
+        /// MINVALUE.
+        min: i64,
+        /// MAXVALUE.
+        max: i64,
+    },
     /// The sequence has no more values.
     #[error("sequence {name} has reached its {}", if *.ascends { "MAXVALUE" } else { "MINVALUE" })]
     SequenceLimit {
@@ -136,6 +146,12 @@ pub enum CatalogError {
     /// A name that is kept for the catalog itself.
     #[error("{0} is a name of the catalog itself")]
     ReservedName(String),
+    /// What a change was made of is no longer so.
+    #[error("another statement has changed {0} meanwhile")]
+    Changed(String),
+    /// A temporary table in a catalog that is no session's.
+    #[error("a temporary table belongs to a session, and {0} would have none")]
+    NoSession(String),
     /// The catalog was written by a later version.
     #[error("the catalog has format {found}, and this version reads formats up to {supported}")]
     NewerFormat {
@@ -192,7 +208,11 @@ impl CatalogError {
             Self::DuplicateTable { .. } | Self::DuplicateView { .. } | Self::DuplicateIndex { .. } => {
                 ErrorCode::DuplicateTable
             }
-            Self::RecursiveView(_) | Self::ViewColumnChanged { .. } => ErrorCode::InvalidDefinition,
+            Self::RecursiveView(_) | Self::ViewColumnChanged { .. } | Self::SequenceOutside { .. } => {
+                ErrorCode::InvalidDefinition
+            }
+            Self::Changed(_) => ErrorCode::Conflict,
+            Self::NoSession(_) => ErrorCode::NotSupported,
             Self::NoSuchSequence { .. } => ErrorCode::NoSuchSequence,
             Self::DuplicateSequence { .. } => ErrorCode::DuplicateSequence,
             Self::SequenceLimit { .. } => ErrorCode::SequenceLimit,
@@ -204,11 +224,26 @@ impl CatalogError {
         }
     }
 
+    /// Whether there is no such object.
+    pub fn is_missing(&self) -> bool {
+        matches!(
+            self,
+            Self::NoSuchTable { .. } | Self::NoSuchView { .. } | Self::NoSuchSequence { .. } | Self::NoSuchSchema(_)
+        )
+    }
+
+    /// Whether it says that a name is not that of such an object; the others say that this is not known.
+    pub fn is_absence(&self) -> bool {
+        let is_other_kind = matches!(self, Self::IsView(_) | Self::IsTable(_) | Self::View(_) | Self::AttachedView(_));
+        self.is_missing() || is_other_kind
+    }
+
     /// The number under which Phoenix reports it, where its code alone does not say.
     pub fn phoenix(&self) -> Option<u16> {
         match self {
             Self::SequenceLimit { ascends: true, .. } => Some(1212),
             Self::SequenceLimit { ascends: false, .. } => Some(1213),
+            Self::SequenceOutside { .. } => Some(1211),
             _ => None,
         }
     }
@@ -232,6 +267,7 @@ impl CatalogError {
             Self::ViewColumnChanged { view, .. } => {
                 Some(format!("new columns stand behind the others; else DROP VIEW {view} first"))
             }
+            Self::SequenceOutside { .. } => Some("RESTART WITH n starts inside".into()),
             Self::NoSuchSequence { .. } => Some("SHOW SEQUENCES lists them".into()),
             Self::SequenceLimit { .. } => Some("ALTER SEQUENCE can restart it, move its limit, or let it CYCLE".into()),
             Self::ReservedName(name) if name.eq_ignore_ascii_case(TEMPORARY_SCHEMA) => {

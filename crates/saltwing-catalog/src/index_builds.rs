@@ -16,18 +16,13 @@ fn setting_name(index: TableId) -> String {
 }
 
 impl Catalog {
-    /// The key of the last row whose entry a build has committed; `None` if it has committed none.
-    ///
-    /// # Errors
-    /// [`CatalogError::Corrupt`] for something that is no key; the store's.
-    pub fn index_progress(&self, index: TableId) -> Result<Option<Vec<u8>>, CatalogError> {
+    pub(crate) fn read_index_progress(&self, index: TableId) -> Result<Option<Vec<u8>>, CatalogError> {
         let Some(hex) = self.setting(&setting_name(index))? else { return Ok(None) };
         let key = text::unhex(&hex);
         key.map(Some).ok_or_else(|| CatalogError::Corrupt(format!("the build of index {} stopped at '{hex}'", index.0)))
     }
 
-    /// The row, and its table, by which a build notes the key of the last row whose entry it commits.
-    pub fn index_progress_row(&self, index: TableId, last: &[u8]) -> (Arc<Table>, Vec<Value>) {
+    pub(crate) fn progress_row(&self, index: TableId, last: &[u8]) -> (Arc<Table>, Vec<Value>) {
         let row = vec![Value::Text(setting_name(index)), Value::Text(text::hex(last))];
         (self.own.settings.clone(), row)
     }

@@ -16,17 +16,22 @@
 //! 4. A value of a sequence is reserved on the disk before it is given out (`sequences.rs`).
 //! 5. What a view uses is there, and no view uses itself, not even by way of others (`views.rs`).
 //!
-//! [`Catalog::snapshot`] gives the [`CatalogReader`] of one moment.
+//! Statements know a [`CatalogStore`] and its snapshots, each a [`CatalogReader`] (`store.rs`). [`Catalog`] is the implementation that
+//! keeps its definitions as such rows.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
 
 mod arrow_table;
 mod attached;
 mod boot;
+mod change;
+#[cfg(feature = "conformance")]
+pub mod conformance;
 mod definitions;
 mod error;
 mod index_builds;
 mod information_schema;
+mod overlaid;
 mod readable;
 mod record;
 mod registration;
@@ -34,15 +39,18 @@ mod removal;
 mod row;
 mod sequences;
 mod session_catalog;
+mod store;
+mod stored;
 mod views;
 
 pub use arrow_table::{ArrowBatches, ArrowRows, ArrowSource, ArrowSourceError, ArrowTable};
-pub use attached::{AttachedTables, attached_name};
+pub use attached::{AttachedTables, attached_schema};
 pub use boot::{CATALOG_FORMAT, Catalog};
-pub use definitions::{CatalogReader, Dependents};
+pub use change::{Applied, CatalogChange, ChangeError, Dependents, DropList, GivenName};
+pub use definitions::{CatalogReader, optional};
 pub use error::CatalogError;
 pub use information_schema::{CatalogViewDef, INFORMATION_SCHEMA, VIEWS, catalog_view};
 pub use readable::ReadableCatalog;
-pub use removal::{DropList, GivenName, ListError};
 pub use saltwing_types::table::TEMPORARY_SCHEMA;
 pub use session_catalog::SessionCatalog;
+pub use store::{CatalogStore, change};

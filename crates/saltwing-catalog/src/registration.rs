@@ -10,11 +10,7 @@ use crate::definitions::{Definitions, key};
 use crate::error::CatalogError;
 
 impl Catalog {
-    /// Adds a table of batches. One of the same name is replaced: statements that run keep it.
-    ///
-    /// # Errors
-    /// [`CatalogError::DuplicateTable`] and its like for sequences and views, if the name is that of a stored one.
-    pub fn register_arrow(&self, table: ArrowTable) -> Result<(), CatalogError> {
+    pub(crate) fn register_arrow(&self, table: ArrowTable) -> Result<(), CatalogError> {
         let _one_by_one = self.changing.lock();
         let mut view = Definitions::clone(&self.definitions());
         view.check_free(&TableName { schema: None, name: table.name.clone() })?;
@@ -23,11 +19,7 @@ impl Catalog {
         Ok(())
     }
 
-    /// Removes such a table.
-    ///
-    /// # Errors
-    /// [`CatalogError::NoSuchTable`].
-    pub fn unregister_arrow(&self, name: &str) -> Result<(), CatalogError> {
+    pub(crate) fn unregister_arrow(&self, name: &str) -> Result<(), CatalogError> {
         let _one_by_one = self.changing.lock();
         let mut view = Definitions::clone(&self.definitions());
         if view.arrow_tables.remove(&key(None, name).1).is_none() {

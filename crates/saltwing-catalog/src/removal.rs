@@ -1,110 +1,57 @@
 //! DROP and TRUNCATE of a list of objects. All names are resolved and checked first, and the whole list is one change of the
 //! catalog: an error leaves all of them as they are.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use saltwing_access::{Durability, Table, TableError, WriteBatch};
-use saltwing_types::{SequenceDef, TableDef, TableName, Value, ViewDef};
+use saltwing_types::{IndexState, SequenceDef, TableDef, TableId, TableName, Value, ViewDef};
 
 use crate::boot::Catalog;
-use crate::definitions::{Definitions, Dependents, key};
+use crate::change::{Applied, ChangeError, Dependents, DropList, GivenName, Listed, at};
+use crate::definitions::{Definitions, key, optional};
 use crate::{CatalogError, CatalogReader};
 
-/// The schema, if it is said, and the name of an object.
-pub type GivenName<'n> = (Option<&'n str>, &'n str);
-
-/// The objects that a statement drops.
-#[derive(Clone, Copy, Debug)]
-pub struct DropList<'n> {
-    /// Their names; one may stand there twice.
-    pub names: &'n [GivenName<'n>],
-    /// Whether the names of nothing are left out.
-    pub if_exists: bool,
-    /// What becomes of the views that use them.
-    pub dependents: Dependents,
-}
-
-/// Why no object of a list was dropped or emptied.
-#[derive(Debug)]
-pub struct ListError {
-    /// The reason.
-    pub error: CatalogError,
-    /// Which name of the list it is about, from 0, if it is about one.
-    pub place: Option<usize>,
-}
-
-impl From<CatalogError> for ListError {
-    fn from(error: CatalogError) -> Self {
-        Self { error, place: None }
-    }
-}
-
-impl From<TableError> for ListError {
-    fn from(error: TableError) -> Self {
-        CatalogError::from(error).into()
-    }
-}
-
-/// Adds the place in the list to an error.
-fn at(place: usize) -> impl Fn(CatalogError) -> ListError {
-    move |error| ListError { error, place: Some(place) }
-}
-
-/// An object, and the place of its name in the list.
-pub(crate) type Listed<T> = (usize, Arc<T>);
-
-impl DropList<'_> {
-    /// The objects of the list, each once.
-    pub(crate) fn found<T>(
-        &self,
-        find: impl Fn(Option<&str>, &str) -> Result<Arc<T>, CatalogError>,
-        name_of: impl Fn(&T) -> &TableName,
-    ) -> Result<Vec<Listed<T>>, ListError> {
-        let (mut found, mut known) = (Vec::new(), BTreeSet::new());
-        for (place, (schema, name)) in self.names.iter().enumerate() {
-            match find(*schema, name) {
-                Err(error) if self.if_exists && is_missing(&error) => {}
-                object => {
-                    let object = object.map_err(at(place))?;
-                    let name = name_of(&object);
-                    if known.insert(key(name.schema.as_deref(), &name.name)) {
-                        found.push((place, object));
-                    }
-                }
-            }
-        }
-        Ok(found)
-    }
-}
-
-fn is_missing(error: &CatalogError) -> bool {
-    matches!(
-        error,
-        CatalogError::NoSuchTable { .. }
-            | CatalogError::NoSuchView { .. }
-            | CatalogError::NoSuchSequence { .. }
-            | CatalogError::NoSuchSchema(_)
-    )
-}
-
 impl Catalog {
-    /// Drops a table, then deletes its rows. Returns whether the space was freed. The drop stands even if that failed;
-    /// [`Catalog::finish_drops`] then frees the space.
-    ///
-    /// # Errors
-    /// [`CatalogError::NoSuchTable`]; [`CatalogError::Used`]; the store's: then the table is there, unless nobody knows whether
-    /// the store has the change ([`saltwing_types::ErrorCode::CommitUnknown`]).
-    pub fn drop_table(&self, schema: Option<&str>, name: &str, views: Dependents) -> Result<bool, CatalogError> {
+    pub(crate) fn drop_tables(&self, list: &DropList<'_>) -> Result<Applied, ChangeError> {
         let _one_by_one = self.changing.lock();
-        let table = self.definitions().resolve(schema, name)?;
-        self.drop_definitions(&[(0, table.clone())], views).map_err(|listed| listed.error)?;
-        Ok(table.def().stored_ids().all(|id| self.purge(id).is_ok()))
+        let definitions = self.definitions();
+        let found = list.found(|schema, name| definitions.resolve(schema, name), |table| &table.def().name)?;
+        if !found.is_empty() {
+            self.drop_definitions(&found, list.dependents)?;
+        }
+        Ok(self.delete_rows(&found))
+    }
+
+    pub(crate) fn truncate_tables(&self, names: &[GivenName<'_>]) -> Result<Applied, ChangeError> {
+        let _one_by_one = self.changing.lock();
+        let definitions = self.definitions();
+        let list = DropList { names, if_exists: false, dependents: Dependents::Refuse };
+        let found = list.found(|schema, name| definitions.resolve(schema, name), |table| &table.def().name)?;
+        let mut writes = self.store.batch();
+        let count = found.iter().flat_map(|(_, table)| table.def().stored_ids()).count();
+        let mut ids = (self.take_ids(&mut *writes, count)?.0..).map(TableId);
+        let mut emptied = Vec::with_capacity(found.len());
+        for (_, old) in &found {
+            let table = emptied_table(old.def(), &mut ids)?;
+            self.put_definition(&mut *writes, table.def())?;
+            old.def().stored_ids().try_for_each(|id| self.put_dropped(&mut *writes, id))?;
+            emptied.push(table);
+        }
+        writes.free_space();
+        writes.commit(Durability::Synced)?;
+        self.redefine(found.iter().map(|(_, old)| &**old.def()).zip(emptied), |_| {});
+        Ok(self.delete_rows(&found))
+    }
+
+    /// Deletes the rows of dropped or emptied tables.
+    fn delete_rows(&self, tables: &[Listed<Table>]) -> Applied {
+        let is_left = |(_, table): &&Listed<Table>| table.def().stored_ids().any(|id| self.purge_rows(id).is_err());
+        Applied { left: tables.iter().filter(is_left).map(|(place, _)| *place).collect() }
     }
 
     /// Drops tables in one commit, with the sequences that are theirs alone. The caller changes the catalog alone, and
     /// deletes the rows.
-    pub(crate) fn drop_definitions(&self, tables: &[Listed<Table>], views: Dependents) -> Result<(), ListError> {
+    pub(crate) fn drop_definitions(&self, tables: &[Listed<Table>], views: Dependents) -> Result<(), ChangeError> {
         let mut view = Definitions::clone(&self.definitions());
         let mut writes = self.store.batch();
         for (place, table) in tables {
@@ -122,10 +69,7 @@ impl Catalog {
     }
 
     /// Drops views, which may use each other.
-    ///
-    /// # Errors
-    /// [`CatalogError::NoSuchView`], [`CatalogError::IsTable`], [`CatalogError::Used`]; the store's.
-    pub fn drop_views(&self, list: &DropList<'_>) -> Result<(), ListError> {
+    pub(crate) fn drop_views(&self, list: &DropList<'_>) -> Result<(), ChangeError> {
         self.drop_listed(
             list,
             Definitions::existing_view,
@@ -143,11 +87,7 @@ impl Catalog {
         )
     }
 
-    /// Drops sequences.
-    ///
-    /// # Errors
-    /// [`CatalogError::NoSuchSequence`]; the store's.
-    pub fn drop_sequences(&self, list: &DropList<'_>) -> Result<(), ListError> {
+    pub(crate) fn drop_sequences(&self, list: &DropList<'_>) -> Result<(), ChangeError> {
         self.drop_listed(
             list,
             Definitions::sequence,
@@ -157,10 +97,7 @@ impl Catalog {
     }
 
     /// Drops empty schemas: their names have no schema of their own.
-    ///
-    /// # Errors
-    /// [`CatalogError::NoSuchSchema`], [`CatalogError::SchemaNotEmpty`]; the store's.
-    pub fn drop_schemas(&self, list: &DropList<'_>) -> Result<(), ListError> {
+    pub(crate) fn drop_schemas(&self, list: &DropList<'_>) -> Result<(), ChangeError> {
         let find = |view: &Definitions, _: Option<&str>, name: &str| view.empty_schema(name);
         self.drop_listed(
             list,
@@ -184,8 +121,8 @@ impl Catalog {
         list: &DropList<'_>,
         find: impl Fn(&Definitions, Option<&str>, &str) -> Result<Arc<T>, CatalogError>,
         name_of: impl Fn(&T) -> &TableName,
-        delete: impl FnOnce(&mut Definitions, &mut dyn WriteBatch, &[Listed<T>]) -> Result<(), ListError>,
-    ) -> Result<(), ListError> {
+        delete: impl FnOnce(&mut Definitions, &mut dyn WriteBatch, &[Listed<T>]) -> Result<(), ChangeError>,
+    ) -> Result<(), ChangeError> {
         let _one_by_one = self.changing.lock();
         let mut view = Definitions::clone(&self.definitions());
         let found = list.found(|schema, name| find(&view, schema, name), name_of)?;
@@ -200,14 +137,28 @@ impl Catalog {
     }
 }
 
+/// An empty table in the place of another one, under new ids.
+pub(crate) fn emptied_table(old: &TableDef, ids: &mut impl Iterator<Item = TableId>) -> Result<Table, CatalogError> {
+    let mut def = TableDef::clone(old);
+    // Without rows each index is complete.
+    for index in &mut def.indexes {
+        index.rebuild = None;
+        if index.state == IndexState::Building {
+            index.state = IndexState::Ready;
+        }
+    }
+    def.stored_ids_mut().zip(ids).for_each(|(id, next)| *id = next);
+    Ok(Table::new(Arc::new(def))?)
+}
+
 impl Definitions {
     /// # Errors
     /// [`CatalogError::IsTable`], [`CatalogError::NoSuchView`].
     pub(crate) fn existing_view(&self, schema: Option<&str>, name: &str) -> Result<Arc<ViewDef>, CatalogError> {
-        if let Some(def) = self.view(schema, name) {
+        if let Some(def) = self.view(schema, name)? {
             return Ok(def);
         }
-        if let Ok(table) = self.resolve(schema, name) {
+        if let Some(table) = optional(self.resolve(schema, name))? {
             return Err(CatalogError::IsTable(table.def().name.to_string()));
         }
         let (name, nearest) = self.nearest(schema, name, self.views.values().map(|view| &view.name))?;

@@ -26,17 +26,13 @@ use crate::row::{defined_sequence, name_values};
 use crate::{CatalogError, CatalogReader};
 
 impl Catalog {
-    /// Adds a sequence, and its schema if that is new. The definition's id is given here.
-    ///
-    /// # Errors
-    /// [`CatalogError::DuplicateSequence`], [`CatalogError::DuplicateTable`], [`CatalogError::ReservedName`]; the store's.
-    pub fn create_sequence(&self, mut def: SequenceDef, position: SequencePosition) -> Result<(), CatalogError> {
+    pub(crate) fn create_sequence(&self, mut def: SequenceDef, position: SequencePosition) -> Result<(), CatalogError> {
         let _one_by_one = self.changing.lock();
         let mut view = Definitions::clone(&self.definitions());
         view.check_free(&def.name)?;
         let mut writes = self.store.batch();
         self.put_schema_of(&mut view, &mut *writes, &mut def.name)?;
-        def.id = self.take_id(&mut *writes)?;
+        def.id = self.take_ids(&mut *writes, 1)?;
         self.put_sequence(&mut *writes, &def, position)?;
         self.put_format(&mut *writes, SEQUENCES_FORMAT)?;
         writes.commit(Durability::Synced)?;
@@ -45,26 +41,40 @@ impl Catalog {
         Ok(())
     }
 
-    /// Gives a sequence another definition and position: those that `change` makes of the present ones. The values that were
-    /// reserved and not given out count as not reserved.
-    ///
-    /// # Errors
-    /// [`CatalogError::NoSuchSequence`]; what `change` fails with; the store's.
-    pub fn alter_sequence<E: From<CatalogError>>(
+    pub(crate) fn alter_sequence(
         &self,
-        schema: Option<&str>,
-        name: &str,
-        change: impl Fn(SequenceDef, SequencePosition) -> Result<(SequenceDef, SequencePosition), E>,
-    ) -> Result<(), E> {
+        old: &SequenceDef,
+        new: &SequenceDef,
+        next: Option<SequencePosition>,
+    ) -> Result<(), CatalogError> {
         let _one_by_one = self.changing.lock();
         let mut view = Definitions::clone(&self.definitions());
-        let def = view.sequence(schema, name)?;
-        let block = self.block(def.id);
+        let changed = || CatalogError::Changed(format!("sequence {}", old.name));
+        if *view.sequence(old.name.schema.as_deref(), &old.name.name)? != *old {
+            return Err(changed());
+        }
+        let block = self.block(old.id);
         let mut block = block.lock();
-        let altered = self.update_sequence(&def, Durability::Synced, |def, position| {
-            let position = without(&block, &def, position);
-            change(def, position)
-        })?;
+        let mut foreign = None;
+        let altered = self.update_sequence(old, Durability::Synced, |stored, position| {
+            if stored != *old {
+                foreign = Some(stored);
+                return Err(changed());
+            }
+            let position = next.unwrap_or_else(|| without(&block, &stored, position));
+            let SequenceDef { min, max, .. } = *new;
+            if !(min..=max).contains(&position.last) {
+                return Err(CatalogError::SequenceOutside { value: position.last, min, max });
+            }
+            Ok((new.clone(), position))
+        });
+        // Another process has changed it: the next snapshot tells.
+        if let Some(foreign) = foreign {
+            view.insert_sequence(foreign);
+            self.publish(view);
+            return altered.map(drop);
+        }
+        let altered = altered?;
         *block = SequenceBlock::default();
         view.insert_sequence(altered);
         self.publish(view);
@@ -106,12 +116,7 @@ impl Catalog {
         Ok(())
     }
 
-    /// Takes `count` values for each of `rows` rows: of each row the first one. The values of a row follow each other.
-    ///
-    /// # Errors
-    /// [`CatalogError::SequenceLimit`]; [`CatalogError::NoSuchSequence`] if it was dropped meanwhile; the store's. Values that
-    /// were taken before the error are skipped.
-    pub fn next_values(&self, def: &SequenceDef, count: u64, rows: usize) -> Result<Vec<i64>, CatalogError> {
+    pub(crate) fn take_values(&self, def: &SequenceDef, count: u64, rows: usize) -> Result<Vec<i64>, CatalogError> {
         let block = self.block(def.id);
         let mut block = block.lock();
         let mut values = Vec::with_capacity(rows);
@@ -145,11 +150,7 @@ impl Catalog {
         Ok(values)
     }
 
-    /// The value that the next row would take, without taking it; `None` if there is none left. Another process may take it first.
-    ///
-    /// # Errors
-    /// [`CatalogError::NoSuchSequence`] if it was dropped meanwhile; the store's.
-    pub fn next_value_of(&self, def: &SequenceDef) -> Result<Option<i64>, CatalogError> {
+    pub(crate) fn peek_value(&self, def: &SequenceDef) -> Result<Option<i64>, CatalogError> {
         let block = self.block(def.id);
         let block = block.lock();
         if block.left > 0 {
@@ -163,19 +164,15 @@ impl Catalog {
         Ok(stored.reserve(position, 1).map(|(block, _)| block.next))
     }
 
-    /// Gives back the reserved values that were not given out, so that the next process starts with them.
-    ///
-    /// # Errors
-    /// The store's: then these values are skipped.
-    pub fn return_sequence_values(&self) -> Result<(), CatalogError> {
-        for def in self.definitions().sequences() {
+    pub(crate) fn give_back_values(&self) -> Result<(), CatalogError> {
+        for def in self.definitions().sequences.values() {
             let block = self.block(def.id);
             let mut block = block.lock();
             let left = std::mem::take(&mut *block);
             if left.left > 0 {
-                self.update_sequence(&def, Durability::Buffered, |def, position| {
+                self.update_sequence(def, Durability::Buffered, |def, position| {
                     let position = without(&left, &def, position);
-                    Ok::<_, CatalogError>((def, position))
+                    Ok((def, position))
                 })?;
             }
         }
@@ -188,26 +185,26 @@ impl Catalog {
 
     /// Replaces the stored definition and position of a sequence; the new definition. Tries again if another process does
     /// the same.
-    fn update_sequence<E: From<CatalogError>>(
+    fn update_sequence(
         &self,
         def: &SequenceDef,
         durability: Durability,
-        mut change: impl FnMut(SequenceDef, SequencePosition) -> Result<(SequenceDef, SequencePosition), E>,
-    ) -> Result<SequenceDef, E> {
+        mut change: impl FnMut(SequenceDef, SequencePosition) -> Result<(SequenceDef, SequencePosition), CatalogError>,
+    ) -> Result<SequenceDef, CatalogError> {
         let row_key = self.sequence_key(&def.name)?;
         loop {
-            let mut transaction = self.store.begin().map_err(CatalogError::from)?;
-            let row = transaction.snapshot().get(&Projection::all(&self.own.sequences), &row_key);
-            let stored = row.map_err(CatalogError::from)?.map(|row| defined_sequence(&row)).transpose()?;
+            let mut transaction = self.store.begin()?;
+            let row = transaction.snapshot().get(&Projection::all(&self.own.sequences), &row_key)?;
+            let stored = row.map(|row| defined_sequence(&row)).transpose()?;
             let Some((stored, position)) = stored.filter(|(stored, _)| stored.id == def.id) else {
-                return Err(CatalogError::NoSuchSequence { name: def.name.to_string(), nearest: None }.into());
+                return Err(CatalogError::NoSuchSequence { name: def.name.to_string(), nearest: None });
             };
             let (changed, position) = change(stored, position)?;
             self.put_sequence(&mut *transaction, &changed, position)?;
             match transaction.commit(durability) {
                 Ok(_) => return Ok(changed),
                 Err(TableError::Conflict { .. }) => {}
-                Err(error) => return Err(CatalogError::from(error).into()),
+                Err(error) => return Err(error.into()),
             }
         }
     }

@@ -8,59 +8,36 @@ use saltwing_types::table::is_same_name;
 use saltwing_types::{ColumnDef, TableDef, TableName, Value, ViewColumn, ViewDef};
 
 use crate::boot::{Catalog, VIEWS_FORMAT};
-use crate::definitions::{Definitions, Dependents, key};
+use crate::change::Dependents;
+use crate::definitions::{Definitions, key};
 use crate::row::name_values;
 use crate::{CatalogError, CatalogReader, record};
 
 impl Catalog {
-    /// Adds the view that `define` makes of the catalog, and its schema if that is new; `replaces` an existing one, if there is
-    /// one. Nobody changes the catalog meanwhile.
-    ///
-    /// # Errors
-    /// Those of `define`; [`CatalogError::DuplicateView`] and its like for tables and sequences; [`CatalogError::NoSuchTable`]
-    /// if something that the view uses is not there; [`CatalogError::RecursiveView`]; [`CatalogError::ViewColumnChanged`];
-    /// [`CatalogError::ReservedName`]; the store's.
-    pub fn create_view<E: From<CatalogError>>(
-        &self,
-        replaces: bool,
-        define: impl FnOnce(&dyn CatalogReader) -> Result<ViewDef, E>,
-    ) -> Result<(), E> {
+    pub(crate) fn create_view(&self, mut def: ViewDef, replaces: bool, version: u64) -> Result<(), CatalogError> {
         let _one_by_one = self.changing.lock();
         let view = self.definitions();
-        let def = define(&*view)?;
-        Ok(self.put_view(Definitions::clone(&view), def, replaces)?)
-    }
-
-    /// Gives a view another definition, with more columns or fewer: the one that `define` makes of the catalog, or none. Nobody changes the
-    /// catalog meanwhile.
-    ///
-    /// # Errors
-    /// Those of `define`; [`CatalogError::NoSuchView`]; [`CatalogError::Used`] if another view uses a column that is gone
-    /// then; the store's.
-    pub fn alter_view<E: From<CatalogError>>(
-        &self,
-        define: impl FnOnce(&dyn CatalogReader) -> Result<Option<ViewDef>, E>,
-    ) -> Result<(), E> {
-        let _one_by_one = self.changing.lock();
-        let view = self.definitions();
-        let Some(def) = define(&*view)? else { return Ok(()) };
-        let old = view.existing_view(def.name.schema.as_deref(), &def.name.name)?;
-        for column in old.columns.iter().filter(|column| def.column_index(&column.name).is_none()) {
-            view.check_unused(&old.name, &column.name)?;
-        }
-        Ok(self.store_view(Definitions::clone(&view), def)?)
-    }
-
-    fn put_view(&self, view: Definitions, mut def: ViewDef, replaces: bool) -> Result<(), CatalogError> {
-        match view.view(def.name.schema.as_deref(), &def.name.name).filter(|_| replaces) {
+        check_version(&view, &def.name, version)?;
+        match view.views.get(&key(def.name.schema.as_deref(), &def.name.name)).filter(|_| replaces) {
             Some(replaced) => {
                 def.name = replaced.name.clone();
-                check_replaced(&replaced, &def)?;
+                check_replaced(replaced, &def)?;
             }
             None => view.check_free(&def.name)?,
         }
         view.check_uses(&def)?;
-        self.store_view(view, def)
+        self.store_view(Definitions::clone(&view), def)
+    }
+
+    pub(crate) fn alter_view(&self, def: ViewDef, version: u64) -> Result<(), CatalogError> {
+        let _one_by_one = self.changing.lock();
+        let view = self.definitions();
+        check_version(&view, &def.name, version)?;
+        let old = view.existing_view(def.name.schema.as_deref(), &def.name.name)?;
+        for column in old.columns.iter().filter(|column| def.column_index(&column.name).is_none()) {
+            view.check_unused(&old.name, &column.name)?;
+        }
+        self.store_view(Definitions::clone(&view), def)
     }
 
     fn store_view(&self, mut view: Definitions, mut def: ViewDef) -> Result<(), CatalogError> {
@@ -122,7 +99,7 @@ impl Definitions {
         while let Some(view) = open.pop() {
             for used in &view.uses {
                 let (schema, name) = (used.name.schema.as_deref(), used.name.name.as_str());
-                match self.view(schema, name) {
+                match self.view(schema, name)? {
                     Some(view) if view.name == def.name => {
                         return Err(CatalogError::RecursiveView(def.name.to_string()));
                     }
@@ -175,6 +152,15 @@ impl Definitions {
             None => Ok(()),
             Some(view) => Err(CatalogError::Used { used: format!("{of}.{column}"), view: view.name.to_string() }),
         }
+    }
+}
+
+/// # Errors
+/// [`CatalogError::Changed`] if the definition of a view was made of another version: what it reads may be something else now.
+fn check_version(view: &Definitions, name: &TableName, version: u64) -> Result<(), CatalogError> {
+    match view.version == version {
+        true => Ok(()),
+        false => Err(CatalogError::Changed(format!("what view {name} is made of"))),
     }
 }
 

@@ -2,10 +2,10 @@
 //!
 //! # The walk of one SELECT
 //! 1. `engine` takes a [`QueryRequest`] to a thread for planning, which `statement` can stop.
-//! 2. `bound_plan` makes the logical plan of the tree to which `saltwing-bind` has bound the query. An expression of our language becomes
-//!    one function that DataFusion does not look into (`expression::expr_function`).
-//!    Comparisons between relations stay DataFusion's, in a form in which joins find their keys (`expression::comparison`).
-//! 3. The first analyzer rule (`analyzer`) visits the plan from below, and makes subqueries joins (`unnesting`).
+//! 2. `saltwing-bind` has bound the query to a tree. It makes joins of the subqueries in that ([`saltwing_bind::BoundQuery::decorrelated`]).
+//! 3. `bound_plan` makes the logical plan of the tree. An expression of our language becomes one function that DataFusion does not look into
+//!    (`expression::expr_function`). Comparisons between relations stay DataFusion's, in a form in which joins find their keys
+//!    (`expression::comparison`).
 //! 4. DataFusion's analyzer and optimizer bring filters, limits and columns to the tables (`scan::table_source`). Rules that would
 //!    give wrong rows are corrected (`engine::optimizer`).
 //! 5. `physical::join_order` puts inner joins in an order in which tables can be looked up by key.
@@ -17,7 +17,7 @@
 //! 9. DataFusion's operators pull batches from the scans; `engine::output` gives them the types of the result.
 //!
 //! Each folder imports only those before it: `error`, `statement`, `expression`, `function`, `scan`, `bound_plan`,
-//! `unnesting`, `physical`, `engine`.
+//! `physical`, `engine`.
 //!
 //! # Invariants
 //! 1. **Our meaning.** Every operation of our language is typed by `saltwing_types::typing` and computed by
@@ -30,7 +30,6 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
 
-mod analyzer;
 mod bound_plan;
 mod engine;
 mod error;
@@ -40,7 +39,6 @@ mod physical;
 mod request;
 mod scan;
 mod statement;
-mod unnesting;
 
 pub use engine::{Binding, Engine, EngineConfig, EngineFunction, Planned, ResultStream, Template};
 pub use error::{RelationalError, RelationalErrorKind};

@@ -121,6 +121,7 @@ impl Attempt<'_> {
         mut defaults: impl FnMut(usize) -> Result<Vec<Vec<Value>>, E>,
     ) -> Result<(), E> {
         let mut sink = RowSink::new(self, target);
+        let given = target.columns.get(..target.given()).unwrap_or_default();
         for batch in batches {
             let batch = batch?;
             let first_id = first_id(sink.attempt.store(), target, batch.num_rows())?;
@@ -130,8 +131,8 @@ impl Attempt<'_> {
             }
             .into_iter();
             for row in 0..batch.num_rows() {
-                let mut values =
-                    row_of_batch(&target.table, (&target.columns, &target.dynamic), types, &batch, (row, 0))?;
+                let mut values = row_of_batch(&target.table, (given, &target.dynamic), types, &batch, (row, 0))?;
+                values.extend(target.constants.iter().cloned());
                 values.extend(more.next().into_iter().flatten());
                 sink.put(&values, first_id.map(|id| id + row as i64), None)?;
                 sink.end_part()?;

@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use saltwing_types::{Expr, KeyColumn, interrupt};
 
-use crate::column_set::ColumnSet;
 use crate::computed::{self, Effect};
 use crate::cover::{Cover, Fit};
+use crate::extent::{Extent, is_one_range};
 use crate::guard::{self, Judged};
 use crate::implication::{self, implies};
 use crate::inclusion::Inclusion;
@@ -16,12 +16,14 @@ use crate::key_box::KeyBox;
 use crate::key_space::KeySpace;
 use crate::order::EmptyValues;
 use crate::predicates::CoverBuilder;
-use crate::product::Product;
+use crate::product::{Product, products};
 use crate::range_plan::{ColumnTypes, Plan};
 use crate::rank::{Loss, Rank};
+use crate::skip::Gaps;
+use crate::value_set::ValueSet;
 use crate::{
     Access, AccessKind, Buckets, CandidateKey, Condition, OrderKind, PlanError, PredicateUse, Ranges, Request,
-    RowLimit, Skip, Use, Verdict, order, reasons, refusal,
+    RowLimit, Use, Verdict, order, reasons, refusal,
 };
 
 /// Most combinations of values whose buckets are computed in advance.
@@ -45,7 +47,7 @@ fn chosen(request: Request<'_>) -> Result<Access, PlanError> {
     if indexes.is_empty() {
         return own.into_access(0, request, Vec::new());
     }
-    let row_buckets = if own.is_unknown() { Buckets::All } else { own.buckets() };
+    let row_buckets = own.buckets();
     let (mut best, mut others) = ((own.rank(&request), 0, own), Vec::with_capacity(indexes.len()));
     for (key_index, key) in (1..).zip(indexes) {
         match Candidate::of_index(key, &request, &row_buckets) {
@@ -86,13 +88,16 @@ struct Candidate<'a> {
     covers: Vec<Cover>,
     /// A cover of all of them.
     all: Cover,
-    products: Arc<[Product]>,
-    /// The first key column that is no list of values in every product.
+    /// How far the ranges of each box reach.
+    extents: Vec<Extent>,
+    /// The ranges of each box; `None` if values that are not known yet have a say in them.
+    products: Option<Arc<[Product]>>,
+    /// The first key column that is no list of values in the ranges of every box.
     open_column: usize,
-    /// Leading key columns that every product holds exactly.
+    /// Leading key columns that the ranges of every box hold exactly.
     held_columns: usize,
-    /// The knowledge of the boxes beyond that of the products.
-    skip: Option<Skip>,
+    /// The knowledge of the boxes beyond their ranges.
+    gaps: Option<Gaps>,
     order: OrderKind,
     /// The rows in two parts that are read one after the other.
     in_turn: Option<[Part; 2]>,
@@ -105,15 +110,15 @@ struct Candidate<'a> {
 /// Some of the rows, and their ranges.
 struct Part {
     boxes: Vec<KeyBox>,
-    products: Arc<[Product]>,
+    extents: Vec<Extent>,
+    products: Option<Arc<[Product]>>,
 }
 
 impl Part {
     fn new(cover: Cover, space: &KeySpace) -> Self {
         let (cover, ties) = computed::derive(cover, space);
-        let pairs = cover.boxes.iter().zip(&ties);
-        let products = pairs.map(|(key_box, ties)| Product::new(key_box, ties, space)).collect();
-        Self { boxes: cover.boxes, products }
+        let (extents, products) = products(&cover.boxes, &ties, space);
+        Self { boxes: cover.boxes, extents, products }
     }
 }
 
@@ -123,31 +128,45 @@ impl<'a> Candidate<'a> {
         let covers = covers(key, request, &space);
         let all = Cover::intersect_all(covers.iter().cloned(), &space);
         let (all, ties) = computed::derive(all, &space);
-        let pairs = all.boxes.iter().zip(&ties);
-        let products: Arc<[Product]> = pairs.map(|(key_box, ties)| Product::new(key_box, ties, &space)).collect();
-        let least = |count: fn(&Product) -> usize| products.iter().map(count).min().unwrap_or_default();
-        let (open_column, held_columns) = (least(|product| product.lists.len()), least(Product::columns));
-        let skip = Skip::new(&all.boxes, &products, key.codec, &space);
+        let (extents, products) = products(&all.boxes, &ties, &space);
+        let least = |count: fn(&Extent) -> usize| extents.iter().map(count).min().unwrap_or_default();
+        let (open_column, held_columns) = (least(|extent| extent.lists), least(|extent| extent.columns));
+        let gaps = Gaps::new(&all.boxes, &extents, key.codec, &space);
         let conditions = request.conditions.iter().map(|condition| &condition.expr);
         let values = key.index.filter(|_| !request.order.is_empty());
-        let values = values.map(|index| EmptyValues::new(conditions.clone(), &space, index.never_null));
-        let served = order::served(request.order, (&all, conditions), &space, values.as_ref());
+        let values = values.map(|index| EmptyValues::new(conditions, &space, index.never_null));
+        let served = order::served(request.order, &all, &space, values.as_ref());
         let (order, in_turn) = match served.apart {
             None => (served.kind, None),
             Some(_) if !request.nulls_apart => (OrderKind::None, None),
             Some(position) => {
                 let stated = Cover::intersect_all(covers.iter().cloned(), &space);
-                let of = |set| {
-                    Part::new(stated.intersect(&Cover::column(position, set, Fit::Exact, &space), &space), &space)
+                let of = |set: ValueSet| {
+                    let cover = Cover::column(position, set.into(), Fit::Exact, &space);
+                    Part::new(stated.intersect(&cover, &space), &space)
                 };
-                let (nulls, others) = (of(ColumnSet::null(space.domain(position))), of(ColumnSet::not_null()));
+                let (nulls, others) = (of(ValueSet::null(space.domain(position))), of(ValueSet::not_null()));
                 // A forward scan would have met the NULLs first: they are wanted last.
                 let parts = if served.kind == OrderKind::Key { [others, nulls] } else { [nulls, others] };
                 (served.kind, Some(parts))
             }
         };
         let (given, row_buckets) = (Vec::new(), Buckets::All);
-        Self { key, space, covers, all, products, open_column, held_columns, skip, order, in_turn, given, row_buckets }
+        Self {
+            key,
+            space,
+            covers,
+            all,
+            extents,
+            products,
+            open_column,
+            held_columns,
+            gaps,
+            order,
+            in_turn,
+            given,
+            row_buckets,
+        }
     }
 
     /// An index, if the statement may read it.
@@ -158,7 +177,7 @@ impl<'a> Candidate<'a> {
             return Err(Loss::NotImplied);
         }
         let mut candidate = Self::new(key, request);
-        if !candidate.has_key_forms() {
+        if candidate.check_key_forms().is_err() {
             return Err(Loss::NoKeyForm);
         }
         if let Some(predicate) = traits.predicate {
@@ -212,15 +231,16 @@ impl<'a> Candidate<'a> {
             && checked.flat_map(|(condition, _)| condition.expr.columns()).all(|column| has(&column))
     }
 
-    /// Whether the key has a form for all values that its ranges would name.
-    fn has_key_forms(&self) -> bool {
-        let parts = self.in_turn.iter().flatten().flat_map(|part| part.products.iter());
-        self.products.iter().chain(parts).all(|product| product.check(&self.space).is_ok())
+    /// Checks that the key has a form for all values that its ranges name.
+    fn check_key_forms(&self) -> Result<(), PlanError> {
+        let parts = self.in_turn.iter().flatten().filter_map(|part| part.products.as_ref());
+        let products = self.products.iter().chain(parts).flat_map(|products| products.iter());
+        products.into_iter().try_for_each(|product| product.check(&self.space))
     }
 
     /// Whether only whole keys are read.
     fn is_point(&self) -> bool {
-        !self.products.is_empty() && self.products.iter().all(|product| product.lists.len() == self.space.len())
+        !self.extents.is_empty() && self.extents.iter().all(|extent| extent.lists == self.space.len())
     }
 
     fn into_access(
@@ -229,15 +249,13 @@ impl<'a> Candidate<'a> {
         request: Request<'a>,
         lost: Vec<(usize, Loss)>,
     ) -> Result<Access, PlanError> {
-        let parts = self.in_turn.iter().flatten().flat_map(|part| part.products.iter());
-        self.products.iter().chain(parts).try_for_each(|product| product.check(&self.space))?;
+        self.check_key_forms()?;
         let uses = self.uses();
         let verdict = self.judge(key_index, &request, &uses);
         let covering = self.is_covering(&request, &uses);
-        let ranges = Ranges::new(self.plan(&self.products));
-        let known = !self.is_unknown();
-        let part_ranges = |part: &Part| if known { Ranges::new(self.plan(&part.products)) } else { Ranges::unknown() };
-        let in_turn = self.in_turn.as_ref().map(|parts| parts.each_ref().map(part_ranges));
+        let ranges = self.ranges(self.products.as_ref());
+        let in_turn =
+            self.in_turn.as_ref().map(|parts| parts.each_ref().map(|part| self.ranges(part.products.as_ref())));
         let kind = self.kind(&ranges);
         let predicates: Vec<PredicateUse> = request
             .conditions
@@ -263,9 +281,8 @@ impl<'a> Candidate<'a> {
             }
             _ => None,
         };
-        let skip = self.skip.clone().filter(|skip| !skip.is_unknown());
-        let buckets = if known { self.buckets() } else { Buckets::All };
-        let ranges = if known { ranges } else { Ranges::unknown() };
+        let skip = self.gaps.as_ref().and_then(Gaps::known).cloned();
+        let buckets = self.buckets();
         Ok(Access {
             key_index,
             kind,
@@ -284,11 +301,8 @@ impl<'a> Candidate<'a> {
         })
     }
 
-    /// Whether a made-up value is in the ranges, for a parameter that only execution knows.
-    fn is_unknown(&self) -> bool {
-        self.all.boxes.iter().zip(self.products.iter()).any(|(key_box, product)| {
-            key_box.columns().any(|(position, set)| position < product.reach && set.is_unknown())
-        })
+    fn ranges(&self, products: Option<&Arc<[Product]>>) -> Ranges {
+        products.map_or_else(Ranges::unknown, |products| Ranges::new(self.plan(products)))
     }
 
     fn plan(&self, products: &Arc<[Product]>) -> Plan {
@@ -313,11 +327,14 @@ impl<'a> Candidate<'a> {
 
     /// Whether nothing is said of the leading column, though later ones may leave out some of the first rows.
     fn is_open(&self) -> bool {
-        let mut pairs = self.all.boxes.iter().zip(self.products.iter());
-        pairs.any(|(key_box, product)| key_box.get(0).is_none() && product.lists.is_empty())
+        let mut pairs = self.all.boxes.iter().zip(&self.extents);
+        pairs.any(|(key_box, extent)| key_box.get(0).is_none() && extent.lists == 0)
     }
 
     fn kind(&self, ranges: &Ranges) -> AccessKind {
+        if !ranges.is_known() {
+            return self.open_kind();
+        }
         // Of whole keys one is enough to see; of ranges a second one makes the difference.
         if self.is_point() {
             return if ranges.is_empty() { AccessKind::Empty } else { AccessKind::Point };
@@ -325,24 +342,35 @@ impl<'a> Candidate<'a> {
         match ranges.first(2).unwrap_or_default().as_slice() {
             [] => AccessKind::Empty,
             [one] if one.is_all() || self.is_open() => AccessKind::FullScan,
-            [_] if self.skip.is_none() => AccessKind::Range,
+            [_] if self.gaps.is_none() => AccessKind::Range,
             _ => AccessKind::SkipScan,
         }
     }
 
-    /// The buckets of all ranges, where there are few enough combinations to ask.
+    /// The kind before the ranges are known.
+    fn open_kind(&self) -> AccessKind {
+        let is_one = || self.gaps.is_none() && is_one_range(&self.all.boxes, &self.extents, &self.space);
+        match () {
+            () if self.is_point() => AccessKind::Point,
+            () if self.is_open() => AccessKind::FullScan,
+            () if is_one() => AccessKind::Range,
+            () => AccessKind::SkipScan,
+        }
+    }
+
+    /// The buckets of all ranges, where these are known, and there are few enough combinations to ask.
     fn buckets(&self) -> Buckets {
         let salted = self.key.codec.salt_column_count();
-        if !self.is_bucketed(&self.products) {
+        let Some(products) = self.products.as_ref().filter(|products| self.is_bucketed(products)) else {
             return self.row_buckets.clone();
-        }
+        };
         let mut found = BTreeSet::new();
-        for product in self.products.iter() {
+        for product in products.iter() {
             let salted_lists = Product::of_lists(product.lists.iter().take(salted).cloned().collect());
             if salted_lists.size() > BUCKETS_COUNTED_MAX {
                 return self.row_buckets.clone();
             }
-            let plan = Plan { products: Arc::new([salted_lists]), points: false, ..self.plan(&self.products) };
+            let plan = Plan { products: Arc::new([salted_lists]), points: false, ..self.plan(products) };
             found.extend(Ranges::new(plan).iter().filter_map(|scan| scan.bucket));
         }
         Buckets::Some(found.into_iter().collect())
@@ -363,10 +391,10 @@ impl<'a> Candidate<'a> {
     /// not hold exactly taken as full, is inside one box of an exact cover of the condition.
     fn uses(&self) -> Vec<Use> {
         // Ranges read in two parts may imply more than the union; the description holds for both.
-        let in_turn = self.in_turn.iter().flatten().flat_map(|part| part.boxes.iter().zip(part.products.iter()));
-        let pairs = self.all.boxes.iter().zip(self.products.iter()).chain(in_turn);
-        let produced: Vec<Cow<'_, KeyBox>> = pairs.map(|(b, product)| b.truncated(product.columns())).collect();
-        let reach = self.products.iter().map(|product| product.reach).chain(self.skip.as_ref().map(Skip::reach));
+        let in_turn = self.in_turn.iter().flatten().flat_map(|part| part.boxes.iter().zip(&part.extents));
+        let pairs = self.all.boxes.iter().zip(&self.extents).chain(in_turn);
+        let produced: Vec<Cow<'_, KeyBox>> = pairs.map(|(b, extent)| b.truncated(extent.columns)).collect();
+        let reach = self.extents.iter().map(|extent| extent.reach).chain(self.gaps.as_ref().map(Gaps::reach));
         let reach = reach.max().unwrap_or_default();
         let of = |(place, cover): (usize, &Cover)| {
             if self.given.contains(&place) || self.implies(&produced, cover) {
@@ -416,7 +444,7 @@ impl<'a> Candidate<'a> {
     /// The columns that are skipped to reach a condition on a later one, as the end of a text.
     fn skipped(&self, cover: &Cover) -> String {
         let narrows = |position: &usize| !cover.fills(*position, &self.space);
-        match (self.held_columns..self.space.len()).find(narrows).filter(|_| self.skip.is_some()) {
+        match (self.held_columns..self.space.len()).find(narrows).filter(|_| self.gaps.is_some()) {
             Some(position) if self.space.may_look_at(self.all.boxes.len(), cover.boxes.len()) => {
                 reasons::skipped(&self.all, self.open_column..position, &self.space)
             }
@@ -448,7 +476,7 @@ impl<'a> Candidate<'a> {
             }
         };
         let column = reasons::first_key_column(expr, &self.space).or_else(|| reasons::first_column(expr));
-        let is_open = |key_box: &KeyBox| key_box.columns().any(|(_, set)| set.is_unknown());
+        let is_open = |key_box: &KeyBox| key_box.columns().any(|(_, set)| set.is_open());
         let open = use_ != Use::Residual && cover.boxes.iter().any(is_open);
         PredicateUse { text: condition.text.clone(), use_, column, why, open }
     }

@@ -106,9 +106,10 @@ impl Gap {
     }
 }
 
-/// From the last value of one set to the first of another; 0 where they overlap.
+/// From the last value of one set to the first of another; 0 where they overlap, and before their values are known.
 fn set_distance(a: &ColumnSet, b: &ColumnSet, domain: &Domain) -> f64 {
-    let (Some(last), Some(first)) = (a.spans().last(), b.spans().first()) else { return 0.0 };
+    let spans = (a.known().and_then(|a| a.spans().last()), b.known().and_then(|b| b.spans().first()));
+    let (Some(last), Some(first)) = spans else { return 0.0 };
     match (&last.hi, &first.lo) {
         (hi, lo) if b.has_null() || hi.compare(lo, domain).is_ge() => 0.0,
         (Cut::Before(a) | Cut::After(a), Cut::Before(b) | Cut::After(b)) => value_distance(a, b),
@@ -147,7 +148,7 @@ fn bytes_distance(a: &[u8], b: &[u8]) -> f64 {
 /// Order of boxes by where their first columns start, ascending.
 fn compare_starts(a: &KeyBox, b: &KeyBox, space: &KeySpace) -> Ordering {
     fn start(key_box: &KeyBox, position: usize) -> Option<&Cut> {
-        let set = key_box.get(position).filter(|set| !set.has_null())?;
+        let set = key_box.get(position)?.known().filter(|set| !set.has_null())?;
         set.spans().first().map(|span| &span.lo)
     }
     for position in 0..space.len() {
@@ -188,7 +189,9 @@ mod tests {
         let values = |key_box: &KeyBox| {
             key_box
                 .columns()
-                .map(|(at, set)| set.as_points(space.domain(at)).unwrap().into_iter().cloned().collect())
+                .map(|(at, set)| {
+                    set.known().unwrap().as_points(space.domain(at)).unwrap().into_iter().cloned().collect()
+                })
                 .collect()
         };
         merge_nearest(&boxes, count, &space).iter().map(values).collect()

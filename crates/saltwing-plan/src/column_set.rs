@@ -1,319 +1,256 @@
-//! Sets of one key column's values, NULL included.
+//! Sets of one key column's values: known ones, and those that only execution knows.
 //!
 //! # Laws
-//! For sets `a` and `b` of one domain and any value `v` of it, NULL too:
-//! 1. `union(a, b)` holds `v` exactly when `a` or `b` does;
-//! 2. `a.intersect(b)` holds `v` exactly when both do (but see *unknown* below);
-//! 3. `a.complement()` holds `v` exactly when `a` does not;
-//! 4. `a.is_within(b)` implies that every `v` of `a` is in `b`.
+//! For sets `a` and `b` of one domain, any values of what is not known yet, and any value `v` of the domain, NULL too:
+//! 1. `union([a, b])` holds `v` exactly when `a` or `b` does;
+//! 2. `a.intersect(b)` holds `v` exactly when both do;
+//! 3. `a.is_within(b)` implies that every `v` of `a` is in `b`;
+//! 4. `a.is_empty()` implies that no `v` is in `a`, and `a.is_full()` that every `v` is.
 //!
-//! Points stay points: `{1}` and `{2}` are kept as two spans although they
-//! touch, because a list of points may become point lookups and a skip scan,
-//! and a range may not.
+//! Of sets that are not known yet, `false` is the answer, too, where the values would decide.
 //!
-//! # Unknown values
-//! Before parameters are bound, a sample drawn by [`Domain::sample`] represents each of them, and the set is marked
-//! `unknown`. An intersection never empties such a set: two contradictory samples say nothing about the real values, so
-//! the narrower side is kept.
+//! # Open sets
+//! A parameter or a subquery tells the values of an open set at execution.
+//! It has a [`Shape`], from which a plan takes what holds whatever the values are, and a form: how it is made of
+//! conditions. By its form it is compared with other sets; there are no values to compare.
+//!
+//! ```text
+//! k > ?1                 the test itself              from above a bound, without end
+//! k > ?1 AND k <= ?2     all of two tests             one span between two bounds
+//! k IN (?1, ?2, 3)       any of two tests and {3}     at most three points
+//! LEFT(k, 1), k = ?1     the part of such a set       at most one point
+//! ```
 
-use saltwing_types::Value;
+mod algebra;
+
+use std::hash::{Hash, Hasher};
+use std::mem;
+use std::ops::Bound;
+use std::sync::Arc;
+
+use saltwing_types::{CompareOp, Expr, Value};
 
 use crate::domain::Domain;
-use crate::span::{Cut, Span};
+use crate::shape::{Shape, Spread};
+use crate::span::Cut;
+use crate::value_set::ValueSet;
 
-/// Some values of a column, and perhaps NULL.
+/// Some values of a column, and perhaps NULL. Cheap to clone.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct ColumnSet {
-    /// Whether NULL is inside; never for a column that cannot hold it.
-    nulls: bool,
-    /// Sorted and disjoint; touching only where both are points.
-    spans: Vec<Span>,
-    /// Whether a sample represents a parameter's value.
-    unknown: bool,
+pub(crate) enum ColumnSet {
+    /// These values.
+    Known(Arc<ValueSet>),
+    /// Values that are not known yet.
+    Open(Arc<OpenSet>),
+}
+
+impl From<ValueSet> for ColumnSet {
+    fn from(set: ValueSet) -> Self {
+        Self::Known(Arc::new(set))
+    }
 }
 
 impl ColumnSet {
-    /// Nothing.
-    pub(crate) const EMPTY: ColumnSet = ColumnSet { nulls: false, spans: Vec::new(), unknown: false };
-
-    /// Everything that the column can hold.
-    pub(crate) fn full(domain: &Domain) -> Self {
-        Self { nulls: domain.nullable(), spans: vec![Span::ALL], unknown: false }
+    /// The values for which a condition holds, in which a value is not known yet.
+    pub(crate) fn of_test(test: Expr, shape: Shape) -> Self {
+        Self::open(Form::Test(Box::new(test)), shape)
     }
 
-    /// NULL alone; nothing, where the column cannot hold it.
-    pub(crate) fn null(domain: &Domain) -> Self {
-        Self { nulls: domain.nullable(), ..Self::EMPTY }
+    /// A set that is not known yet.
+    pub(crate) fn open(form: Form, shape: Shape) -> Self {
+        Self::Open(Arc::new(OpenSet::new(form, shape)))
     }
 
-    /// Every value but NULL.
-    pub(crate) fn not_null() -> Self {
-        Self { spans: vec![Span::ALL], ..Self::EMPTY }
+    /// The values, if they are known.
+    pub(crate) fn known(&self) -> Option<&ValueSet> {
+        if let Self::Known(set) = self { Some(set) } else { None }
     }
 
-    /// The values between two cuts.
-    pub(crate) fn between(lo: Cut, hi: Cut, domain: &Domain) -> Self {
-        Self { spans: domain.span(lo, hi).into_iter().collect(), ..Self::EMPTY }
+    /// Whether only execution knows the values.
+    pub(crate) fn is_open(&self) -> bool {
+        matches!(self, Self::Open(_))
     }
 
-    /// These values.
-    pub(crate) fn points(values: Vec<Value>, domain: &Domain) -> Self {
-        let mut values = values;
-        // Points never join, so sorting them apart from each other is all there is to do.
-        if !values.is_sorted_by(|a, b| domain.compare(a, b).is_lt()) {
-            values.sort_by(|a, b| domain.compare(a, b));
-            values.dedup_by(|a, b| domain.compare(a, b).is_eq());
+    /// Whether both are one set in memory.
+    pub(crate) fn is_same(&self, other: &ColumnSet) -> bool {
+        match (self, other) {
+            (Self::Known(a), Self::Known(b)) => Arc::ptr_eq(a, b),
+            (Self::Open(a), Self::Open(b)) => Arc::ptr_eq(a, b),
+            _ => false,
         }
-        let spans = values.into_iter().map(|value| domain.point(value)).collect();
-        Self { nulls: false, spans, unknown: false }
-    }
-
-    /// The same set, marked as made of samples.
-    pub(crate) fn into_unknown(self) -> Self {
-        Self { unknown: true, ..self }
-    }
-
-    /// Whether it contains a sample of a parameter.
-    pub(crate) fn is_unknown(&self) -> bool {
-        self.unknown
-    }
-
-    /// Whether NULL is inside.
-    pub(crate) fn has_null(&self) -> bool {
-        self.nulls
-    }
-
-    /// The spans, in value order.
-    pub(crate) fn spans(&self) -> &[Span] {
-        &self.spans
     }
 
     /// Whether nothing is inside.
     pub(crate) fn is_empty(&self) -> bool {
-        !self.nulls && self.spans.is_empty()
+        self.known().is_some_and(ValueSet::is_empty)
     }
 
     /// Whether everything that the column can hold is inside.
     pub(crate) fn is_full(&self, domain: &Domain) -> bool {
-        (self.nulls || !domain.nullable()) && self.holds_all_values(domain)
+        self.known().is_some_and(|set| set.is_full(domain))
     }
 
     /// Whether every value but perhaps NULL is inside.
     pub(crate) fn holds_all_values(&self, domain: &Domain) -> bool {
-        let (Some(first), Some(last)) = (self.spans.first(), self.spans.last()) else { return false };
-        // Points may touch without being one span: {false}, {true}.
-        first.lo == Cut::Low
-            && last.hi == Cut::High
-            && self.spans.windows(2).all(|pair| match pair {
-                [a, b] => domain.touches(&a.hi, &b.lo),
-                _ => true,
-            })
+        self.known().is_some_and(|set| set.holds_all_values(domain))
     }
 
-    /// The values, when they are a finite list of points; NULL, which is first, is not among them.
-    pub(crate) fn as_points<'a>(&'a self, domain: &'a Domain) -> Option<Vec<&'a Value>> {
-        self.spans.iter().map(|span| span.as_point(domain)).collect()
-    }
-
-    /// Whether this is a finite list, NULL counted.
-    pub(crate) fn is_list(&self, domain: &Domain) -> bool {
-        self.spans.iter().all(|span| span.as_point(domain).is_some())
-    }
-
-    /// The one value inside (NULL too), when there is exactly one.
-    pub(crate) fn as_single<'a>(&'a self, domain: &'a Domain) -> Option<&'a Value> {
-        match (self.nulls, self.spans.as_slice()) {
-            (true, []) => Some(&Value::Null),
-            (false, [span]) => span.as_point(domain),
-            _ => None,
+    /// Whether NULL is, or may be, inside.
+    pub(crate) fn has_null(&self) -> bool {
+        match self {
+            Self::Known(set) => set.has_null(),
+            Self::Open(set) => set.shape().nulls,
         }
     }
 
-    /// Whether the value, or NULL, is inside.
-    pub(crate) fn contains(&self, value: &Value, domain: &Domain) -> bool {
-        if value.is_null() { self.nulls } else { self.span_of(value, domain).is_some() }
-    }
-
-    /// The span that contains the value, which is not NULL.
-    pub(crate) fn span_of(&self, value: &Value, domain: &Domain) -> Option<&Span> {
-        // The first span that does not end below the value is the only one that may hold it.
-        let below = |span: &Span| match &span.hi {
-            Cut::Low => true,
-            Cut::After(hi) => domain.compare(hi, value).is_lt(),
-            Cut::Before(hi) => domain.compare(hi, value).is_le(),
-            Cut::High => false,
-        };
-        self.spans.get(self.spans.partition_point(below)).filter(|span| span.contains(value, domain))
-    }
-
-    /// The union of `sets`.
-    pub(crate) fn union<'a>(sets: impl IntoIterator<Item = &'a ColumnSet>, domain: &Domain) -> Self {
-        let mut all = Self::EMPTY;
-        let mut parts = 0;
-        for set in sets {
-            all.nulls |= set.nulls;
-            all.unknown |= set.unknown;
-            all.spans.extend_from_slice(&set.spans);
-            parts += usize::from(!set.spans.is_empty());
+    /// Whether a value, or NULL, is or may be inside.
+    pub(crate) fn may_hold(&self, value: &Value, domain: &Domain) -> bool {
+        match self {
+            Self::Known(set) => set.contains(value, domain),
+            Self::Open(set) if value.is_null() => set.shape().nulls,
+            Self::Open(set) => set.shape().may_hold_least() || !domain.is_extreme(value, domain.min()),
         }
-        // The spans of one set are in order already.
-        if parts > 1 {
-            all.spans = normalize(all.spans, domain);
+    }
+
+    /// The most values inside, NULL counted, if they are a finite list.
+    pub(crate) fn point_count(&self, domain: &Domain) -> Option<usize> {
+        match self {
+            Self::Known(set) => set.is_list(domain).then(|| set.spans().len() + usize::from(set.has_null())),
+            Self::Open(set) => set.shape().point_count(),
         }
-        all
     }
 
-    /// The intersection.
-    pub(crate) fn intersect(&self, other: &ColumnSet, domain: &Domain) -> Self {
-        let mut spans = Vec::new();
-        let (mut a, mut b) = (self.spans.iter().peekable(), other.spans.iter().peekable());
-        while let (Some(x), Some(y)) = (a.peek(), b.peek()) {
-            spans.extend(x.intersect(y, domain));
-            if x.hi.compare(&y.hi, domain).is_le() {
-                a.next();
-            } else {
-                b.next();
-            }
-        }
-        let both = Self { nulls: self.nulls && other.nulls, spans, unknown: self.unknown || other.unknown };
-        if both.is_empty() && both.unknown && !self.is_empty() && !other.is_empty() {
-            return self.narrower(other, domain).clone().into_unknown();
-        }
-        both
-    }
-
-    /// A list before a range, a range at both ends before one at a single end.
-    fn narrower<'a>(&'a self, other: &'a ColumnSet, domain: &Domain) -> &'a ColumnSet {
-        let width = |set: &ColumnSet| match set.as_points(domain) {
-            Some(points) => (0, points.len()),
-            None => (1 + set.open_ends(), 0),
-        };
-        if width(self) <= width(other) { self } else { other }
-    }
-
-    fn open_ends(&self) -> usize {
-        let low = self.spans.first().is_some_and(|s| s.lo == Cut::Low);
-        let high = self.spans.last().is_some_and(|s| s.hi == Cut::High);
-        usize::from(low) + usize::from(high)
-    }
-
-    /// The complement.
-    pub(crate) fn complement(&self, domain: &Domain) -> Self {
-        let mut spans = Vec::with_capacity(self.spans.len() + 1);
-        let mut from = Cut::Low;
-        for span in &self.spans {
-            spans.extend(domain.span(from, span.lo.clone()));
-            from = span.hi.clone();
-        }
-        spans.extend(domain.span(from, Cut::High));
-        Self { nulls: domain.nullable() && !self.nulls, spans, unknown: self.unknown }
-    }
-
-    /// The set with NULL in the place of `empty`, the least value of `domain`: it holds NULL if it held one of the two. And
-    /// whether it held both or neither. `empty` is no value of the result's domain.
-    pub(crate) fn with_empty_as_null(&self, empty: &Value, domain: &Domain) -> (Self, bool) {
-        let has_empty = self.contains(empty, domain);
-        let above = Span { lo: Cut::After(empty.clone()), hi: Cut::High };
-        let mut spans: Vec<Span> = self.spans.iter().filter_map(|span| span.intersect(&above, domain)).collect();
-        if let Some(first) = spans.first_mut().filter(|first| first.lo == above.lo) {
-            first.lo = Cut::Low;
-        }
-        let set = Self { nulls: self.nulls || has_empty, spans, unknown: self.unknown };
-        (set, self.nulls == has_empty)
-    }
-
-    /// Without NULL.
-    pub(crate) fn without_null(self) -> Self {
-        Self { nulls: false, ..self }
-    }
-
-    /// Whether all of `self` is inside `other`.
-    pub(crate) fn is_within(&self, other: &ColumnSet, domain: &Domain) -> bool {
-        if self.nulls && !other.nulls {
-            return false;
-        }
-        let mut others = other.spans.iter().peekable();
-        self.spans.iter().all(|span| {
-            // Points that touch in `other` may hold a span of `self` only together.
-            let mut rest = span.clone();
-            while let Some(candidate) = others.peek() {
-                if rest.is_within(candidate, domain) {
-                    return true;
-                }
-                if candidate.hi.compare(&rest.lo, domain).is_gt() {
-                    if candidate.lo.compare(&rest.lo, domain).is_gt() {
-                        return false;
-                    }
-                    match domain.span(candidate.hi.clone(), rest.hi.clone()) {
-                        None => return true,
-                        Some(left) => rest = left,
-                    }
-                }
-                others.next();
-            }
-            false
-        })
-    }
-
-    /// Whether values, NULL apart, are left out at the low or at the high end.
-    pub(crate) fn leaves_out_an_end(&self) -> bool {
-        match (self.spans.first(), self.spans.last()) {
-            (Some(first), Some(last)) => first.lo != Cut::Low || last.hi != Cut::High,
-            _ => true,
+    /// Whether one value, NULL perhaps, is inside at most.
+    pub(crate) fn is_single(&self, domain: &Domain) -> bool {
+        match self {
+            Self::Known(set) => set.as_single(domain).is_some(),
+            Self::Open(set) => set.shape().point_count() == Some(1),
         }
     }
 
     /// Whether the set bounds its column, as the guard demands it: a list, or values left out at an end.
     pub(crate) fn bounds(&self, domain: &Domain) -> bool {
-        !self.holds_all_values(domain) && (self.is_list(domain) || self.leaves_out_an_end())
+        match self {
+            Self::Known(set) => set.bounds(domain),
+            Self::Open(set) => set.shape().bounds(),
+        }
     }
 
-    /// Number of values inside, NULL included, if the domain is discrete and they are at most `limit`.
-    pub(crate) fn count(&self, domain: &Domain, limit: u64) -> Option<u64> {
-        let mut count = u64::from(self.nulls);
-        for span in &self.spans {
-            count = count.checked_add(domain.count(span)?)?;
-            if count > limit {
-                return None;
+    /// Its shape.
+    pub(crate) fn shape(&self, domain: &Domain) -> Shape {
+        let set = match self {
+            Self::Known(set) => set,
+            Self::Open(set) => return set.shape(),
+        };
+        if let Some(count) = self.point_count(domain) {
+            return Shape::points(count).with_nulls(set.has_null());
+        }
+        let bound = |cut: Option<&Cut>, is_low: bool| match cut {
+            Some(Cut::Before(_)) if is_low => Bound::Included(()),
+            Some(Cut::After(_)) if !is_low => Bound::Included(()),
+            Some(Cut::Before(_) | Cut::After(_)) => Bound::Excluded(()),
+            Some(Cut::Low | Cut::High) | None => Bound::Unbounded,
+        };
+        let (low, high) = (set.spans().first().map(|span| &span.lo), set.spans().last().map(|span| &span.hi));
+        let spread = Spread::Spans { low: bound(low, true), high: bound(high, false), is_one: set.spans().len() == 1 };
+        Shape { nulls: set.has_null(), spread }
+    }
+
+    /// The end at which the key has its first values, or its last ones, NULL apart.
+    pub(crate) fn end_in_key(&self, is_first: bool, domain: &Domain) -> Bound<()> {
+        let (low, high, _) = self.shape(domain).spread.ends();
+        match if is_first == domain.is_ascending() { low } else { high } {
+            // The neighbour of the value is inside.
+            Bound::Excluded(()) if domain.is_discrete() => Bound::Included(()),
+            end => end,
+        }
+    }
+
+    /// The set with NULL in the place of `empty`, the least value of `domain`: it holds NULL if it held one of the two. And
+    /// whether it held both or neither. `empty` is no value of the result's domain.
+    pub(crate) fn with_empty_as_null(&self, empty: &Value, domain: &Domain) -> (Self, bool) {
+        match self {
+            Self::Known(set) => {
+                let (set, is_same) = set.with_empty_as_null(empty, domain);
+                (set.into(), is_same)
+            }
+            Self::Open(set) => {
+                let shape = set.shape();
+                let may_change = shape.nulls || self.may_hold(empty, domain);
+                (Self::open(Form::Entries(self.clone()), shape.with_nulls(may_change)), !may_change)
             }
         }
-        Some(count)
     }
 }
 
-/// Sorts, drops spans inside others, and joins adjacent spans, but not points.
-fn normalize(mut spans: Vec<Span>, domain: &Domain) -> Vec<Span> {
-    spans.sort_by(|a, b| a.lo.compare(&b.lo, domain).then_with(|| b.hi.compare(&a.hi, domain)));
-    let mut merged: Vec<Span> = Vec::with_capacity(spans.len());
-    for span in spans {
-        let Some(last) = merged.last_mut() else {
-            merged.push(span);
-            continue;
-        };
-        let overlap = span.lo.compare(&last.hi, domain).is_lt();
-        let joins = overlap
-            || (domain.touches(&last.hi, &span.lo)
-                && !(last.as_point(domain).is_some() && span.as_point(domain).is_some()));
-        if !joins {
-            merged.push(span);
-            continue;
-        }
-        if span.hi.compare(&last.hi, domain).is_gt() {
-            last.hi = span.hi;
-        }
-        join_backwards(&mut merged, domain);
-    }
-    merged
+/// A set whose values are not known yet.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct OpenSet {
+    form: Form,
+    shape: Shape,
 }
 
-/// Joins the last span, once it is a range, with the points that it touches: {1}, {2}, [3..5] is one span.
-fn join_backwards(merged: &mut Vec<Span>, domain: &Domain) {
-    while let [.., before, last] = merged.as_mut_slice() {
-        if last.as_point(domain).is_some() || !domain.touches(&before.hi, &last.lo) {
-            return;
+/// How a set is made. Equal forms are equal sets, whatever the values are.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Form {
+    /// The values for which a condition on the column holds.
+    Test(Box<Expr>),
+    /// The values of the computed part at this place of the key, whose inputs have values in these sets.
+    Part(usize, Vec<ColumnSet>),
+    /// The values in the entries of an index, which have the same bytes for NULL and ''.
+    Entries(ColumnSet),
+    /// The values in all of these, which are no intersections themselves.
+    All(Vec<ColumnSet>),
+    /// The values in any of these, which are no unions themselves.
+    Any(Vec<ColumnSet>),
+}
+
+// The numbers in an expression are equal by their total order.
+impl Eq for Form {}
+
+impl Hash for Form {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        mem::discriminant(self).hash(state);
+        match self {
+            Self::Test(test) => test.walk(&mut |e| match e {
+                Expr::Param(index, _) | Expr::Subquery(index, _) => index.hash(state),
+                _ => {}
+            }),
+            Self::Part(position, inputs) => (position, inputs).hash(state),
+            Self::Entries(set) => set.hash(state),
+            Self::All(sets) | Self::Any(sets) => sets.hash(state),
         }
-        before.hi = last.hi.clone();
-        merged.pop();
+    }
+}
+
+impl OpenSet {
+    /// A set of this form and shape.
+    pub(crate) fn new(form: Form, shape: Shape) -> Self {
+        Self { form, shape }
+    }
+
+    /// Its form.
+    pub(crate) fn form(&self) -> &Form {
+        &self.form
+    }
+
+    /// Its shape.
+    pub(crate) fn shape(&self) -> Shape {
+        self.shape
+    }
+
+    /// Whether it has the values beyond that of `point`, up to one end: `k > ?1`, where `point` is `k = ?1`.
+    pub(crate) fn is_beyond(&self, point: &OpenSet) -> bool {
+        match (&self.form, &point.form) {
+            (Form::Test(beyond), Form::Test(equal)) => match (beyond.as_ref(), equal.as_ref()) {
+                (Expr::Compare(CompareOp::Lt | CompareOp::Gt, a, b), Expr::Compare(CompareOp::Eq, c, d)) => {
+                    a == c && b == d
+                }
+                _ => false,
+            },
+            (Form::Entries(ColumnSet::Open(beyond)), Form::Entries(ColumnSet::Open(equal))) => beyond.is_beyond(equal),
+            _ => false,
+        }
     }
 }
 

@@ -8,24 +8,28 @@
 //! ```
 //!
 //! A row's part is a function of its inputs. If the inputs of a box are lists, the part has a list; if an input is a
-//! range and the part is monotone in it, the part has a range.
+//! range and the part is monotone in it, the part has a range. So it is with the shapes of inputs that are not known yet:
+//! of single values a single one follows.
 //!
 //! # Laws
 //! 1. [`derive()`] changes no box's rows: what it adds is implied by the inputs.
 //! 2. Of tied columns a box holds the rows with one of the tie's combinations, and no other row.
 
 use std::collections::BTreeSet;
+use std::ops::Bound;
 
 use saltwing_types::{Expr, KeyColumn, SqlType, Value, interrupt};
 
-use crate::column_set::ColumnSet;
+use crate::column_set::{ColumnSet, Form};
 use crate::cover::Cover;
 use crate::key_box::KeyBox;
 use crate::key_space::{KeySpace, Part};
 use crate::literal_position::LiteralPosition;
 use crate::monotonicity::{Direction, monotonicity};
 use crate::predicates::TextPrefix;
+use crate::shape::{Shape, Spread};
 use crate::span::{Cut, Span};
+use crate::value_set::ValueSet;
 
 /// Most combinations of values of several inputs that are computed for one box. The values
 /// of a single input are as many as the statement names.
@@ -84,21 +88,20 @@ fn derive_box(mut key_box: KeyBox, space: &KeySpace) -> Option<(KeyBox, Vec<Tie>
         }
     }
     for part in space.parts() {
-        if let Some(set) = image(part, &key_box, space) {
+        if let Some(set) = open_part(part, &key_box, space).or_else(|| image(part, &key_box, space)) {
             key_box.restrict(part.position, set, space).then_some(())?;
         }
     }
     Some((key_box, ties))
 }
 
-/// The parts whose inputs are lists; those that share an input of several values are one group.
+/// The parts whose inputs are lists of known values; those that share an input of several values are one group.
 fn groups<'s>(key_box: &KeyBox, space: &'s KeySpace<'_>) -> Vec<Vec<&'s Part<'s>>> {
     let mut groups: Vec<(BTreeSet<usize>, Vec<&Part<'_>>)> = Vec::new();
     for part in space.parts() {
-        let Some(counts) = part.inputs.iter().map(|at| list_count(key_box, *at, space)).collect::<Option<Vec<_>>>()
-        else {
-            continue;
-        };
+        let is_known = |at: &usize| key_box.get(*at).is_some_and(|set| !set.is_open());
+        let counts = part.inputs.iter().map(|at| list_count(key_box, *at, space)).collect::<Option<Vec<_>>>();
+        let Some(counts) = counts.filter(|_| part.inputs.iter().all(is_known)) else { continue };
         let varying = part.inputs.iter().zip(counts).filter(|(_, count)| *count > 1);
         let (mut inputs, mut members) = (varying.map(|(at, _)| *at).collect::<BTreeSet<usize>>(), vec![part]);
         groups.retain_mut(|(others, parts)| {
@@ -114,18 +117,18 @@ fn groups<'s>(key_box: &KeyBox, space: &'s KeySpace<'_>) -> Vec<Vec<&'s Part<'s>
     groups.into_iter().map(|(_, members)| members).collect()
 }
 
-/// Number of values of a column, if they are a list.
+/// Number of values of a column at most, if they are a list.
 fn list_count(key_box: &KeyBox, position: usize, space: &KeySpace) -> Option<usize> {
     let (set, domain) = (key_box.get(position)?, space.domain(position));
-    match set.is_list(domain) {
-        true => Some(set.spans().len() + usize::from(set.has_null())),
-        false => usize::try_from(set.count(domain, COUNTED_VALUES_MAX)?).ok(),
-    }
+    let counted = || usize::try_from(set.known()?.count(domain, COUNTED_VALUES_MAX)?).ok();
+    // Two values of BOOLEAN may turn out to be all: then the column tells nothing.
+    let may_be_all = |count: &usize| set.is_open() && *count > 1 && domain.ty() == SqlType::Boolean;
+    set.point_count(domain).filter(|count| !may_be_all(count)).or_else(counted)
 }
 
 /// The values of a column that [`list_count`] counts.
 fn list(key_box: &KeyBox, position: usize, space: &KeySpace) -> Option<Vec<Value>> {
-    let (set, domain) = (key_box.get(position)?, space.domain(position));
+    let (set, domain) = (key_box.get(position)?.known()?, space.domain(position));
     let mut values: Vec<Value> = match set.as_points(domain) {
         Some(points) => points.into_iter().cloned().collect(),
         None => set.spans().iter().flat_map(|span| domain.values(span)).collect(),
@@ -139,8 +142,6 @@ fn list(key_box: &KeyBox, position: usize, space: &KeySpace) -> Option<Vec<Value
 /// The combinations of some parts and their inputs.
 struct Combined {
     tie: Tie,
-    /// Whether it contains a sample of a parameter.
-    unknown: bool,
     /// How many of the inputs have several values.
     varying: usize,
 }
@@ -157,11 +158,6 @@ fn combine(group: &[&Part<'_>], key_box: &KeyBox, space: &KeySpace) -> Option<Co
     if varying > 1 && count > COMBINATIONS_MAX {
         return None;
     }
-    let unknown = inputs
-        .iter()
-        .copied()
-        .chain(group.iter().map(|part| part.position))
-        .any(|at| key_box.get(at).is_some_and(|set| set.is_unknown()));
     let mut positions: Vec<usize> = inputs.into_iter().chain(group.iter().map(|part| part.position)).collect();
     positions.sort_unstable();
     let mut row = Row::new(space);
@@ -173,11 +169,11 @@ fn combine(group: &[&Part<'_>], key_box: &KeyBox, space: &KeySpace) -> Option<Co
         for ((position, values), index) in lists.iter().zip(&at) {
             row.set(*position, values.get(*index).unwrap_or(&Value::Null).clone());
         }
-        if row.compute(group, key_box, unknown) {
+        if row.compute(group, key_box) {
             combinations.push(positions.iter().map(|position| row.value(*position).clone()).collect());
         }
         if !advance(&mut at, &lists) {
-            return Some(Combined { tie: Tie { positions, combinations }, unknown, varying });
+            return Some(Combined { tie: Tie { positions, combinations }, varying });
         }
     }
 }
@@ -197,8 +193,8 @@ fn advance(at: &mut [usize], lists: &[(usize, Vec<Value>)]) -> bool {
 impl Combined {
     /// Gives the parts their values in the box; the outer `None` tells that no row can be in it.
     fn apply(self, group: &[&Part<'_>], key_box: &mut KeyBox, space: &KeySpace) -> Option<Option<Tie>> {
-        let Self { tie, unknown, varying } = self;
-        if tie.combinations.is_empty() && !unknown {
+        let Self { tie, varying } = self;
+        if tie.combinations.is_empty() {
             return None;
         }
         for part in group {
@@ -209,36 +205,27 @@ impl Combined {
                 continue;
             };
             let values = tie.combinations.iter().filter_map(|values| values.get(place));
-            let (nulls, mut values): (Vec<&Value>, Vec<&Value>) = values.partition(|value| value.is_null());
-            let sample = domain.sample(0);
-            if values.is_empty() && nulls.is_empty() {
-                // Nothing is known of a made-up value but that there is one.
-                values.push(&sample);
-            }
-            let mut set = ColumnSet::points(values.into_iter().cloned().collect(), domain);
+            let (nulls, values): (Vec<&Value>, Vec<&Value>) = values.partition(|value| value.is_null());
+            let mut set = ValueSet::points(values.into_iter().cloned().collect(), domain);
             if !nulls.is_empty() {
-                set = ColumnSet::union([&set, &ColumnSet::null(domain)], domain);
+                set = ValueSet::union([&set, &ValueSet::null(domain)], domain);
             }
-            let set = if unknown { set.into_unknown() } else { set };
-            if !key_box.restrict(part.position, set, space) {
+            if !key_box.restrict(part.position, set.into(), space) {
                 return None;
             }
         }
-        if varying == 0 || unknown {
+        if varying == 0 {
             return Some(None);
         }
         // A few neighbours each have a part of their own: from now on they are points.
         for position in &tie.positions {
             let domain = space.domain(*position);
-            let is_span = key_box.get(*position).is_some_and(|set| !set.is_list(domain));
+            let is_span = key_box.get(*position).is_some_and(|set| set.point_count(domain).is_none());
             if let (true, Some(values)) = (is_span, list(key_box, *position, space)) {
                 let values = values.into_iter().filter(|value| !value.is_null()).collect();
-                let nulls = ColumnSet::null(domain);
-                key_box.restrict(
-                    *position,
-                    ColumnSet::union([&ColumnSet::points(values, domain), &nulls], domain),
-                    space,
-                );
+                let nulls = ValueSet::null(domain);
+                let points = ValueSet::union([&ValueSet::points(values, domain), &nulls], domain);
+                key_box.restrict(*position, points.into(), space);
             }
         }
         Some(Some(tie))
@@ -275,12 +262,11 @@ impl<'s> Row<'s> {
     }
 
     /// Computes the parts; whether a row can have such values, and the box has room for them.
-    fn compute(&mut self, group: &[&Part<'_>], key_box: &KeyBox, unknown: bool) -> bool {
+    fn compute(&mut self, group: &[&Part<'_>], key_box: &KeyBox) -> bool {
         group.iter().all(|part| {
             let Some(value) = self.part(part) else { return false };
             let domain = self.space.domain(part.position);
-            // That made-up values contradict each other says nothing.
-            let has_room = unknown || key_box.get(part.position).is_none_or(|set| set.contains(&value, domain));
+            let has_room = key_box.get(part.position).is_none_or(|set| set.may_hold(&value, domain));
             if let Some(place) = self.key.get_mut(part.position) {
                 *place = value;
             }
@@ -301,11 +287,38 @@ impl<'s> Row<'s> {
     }
 }
 
+/// The values of a part of which an input is not known yet: a list if all inputs are, and a range if the part is monotone in
+/// its one input.
+fn open_part(part: &Part<'_>, key_box: &KeyBox, space: &KeySpace) -> Option<ColumnSet> {
+    let inputs: Vec<&ColumnSet> = part.inputs.iter().map(|at| key_box.get(*at)).collect::<Option<_>>()?;
+    if !inputs.iter().any(|set| set.is_open()) {
+        return None;
+    }
+    let counts = part.inputs.iter().map(|at| list_count(key_box, *at, space)).collect::<Option<Vec<_>>>();
+    let shape = match (counts, inputs.as_slice()) {
+        (Some(counts), _) => Shape::points(counts.into_iter().fold(1, usize::saturating_mul)),
+        (None, [ColumnSet::Open(input)]) if input.shape().point_count().is_none() => {
+            let (low, high, is_one) = input.shape().spread.ends();
+            // Values that are outside may have the part of the bound.
+            let included = |bound: Bound<()>| if bound == Bound::Unbounded { bound } else { Bound::Included(()) };
+            let (low, high) = match direction(part.expr)? {
+                Direction::Up => (included(low), included(high)),
+                Direction::Down => (included(high), included(low)),
+            };
+            Shape { nulls: false, spread: Spread::Spans { low, high, is_one } }
+        }
+        _ => return None,
+    };
+    let shape = shape.with_nulls(space.domain(part.position).nullable());
+    let form = Form::Part(part.position, inputs.into_iter().cloned().collect());
+    shape.bounds().then(|| ColumnSet::open(form, shape))
+}
+
 /// The values of a part that is monotone in its one input, whose values are ranges. Loose: a value between the ends may
 /// be the part of no input.
 fn image(part: &Part<'_>, key_box: &KeyBox, space: &KeySpace) -> Option<ColumnSet> {
     let [input] = part.inputs.as_slice() else { return None };
-    let set = key_box.get(*input)?;
+    let set = key_box.get(*input)?.known()?;
     if list_count(key_box, *input, space).is_some() || set.holds_all_values(space.domain(*input)) {
         return None;
     }
@@ -328,30 +341,26 @@ fn image(part: &Part<'_>, key_box: &KeyBox, space: &KeySpace) -> Option<ColumnSe
             (None, false) => Cut::High,
         }
     };
-    let mut spans: Vec<ColumnSet> = Vec::with_capacity(set.spans().len() + 1);
+    let mut spans: Vec<ValueSet> = Vec::with_capacity(set.spans().len() + 1);
     for Span { lo, hi } in set.spans() {
         let (lo, hi) = if direction == Direction::Up { (lo, hi) } else { (hi, lo) };
-        spans.push(ColumnSet::between(end(lo, true), end(hi, false), domain));
+        spans.push(ValueSet::between(end(lo, true), end(hi, false), domain));
     }
     if set.has_null() {
-        spans.push(ColumnSet::null(domain));
+        spans.push(ValueSet::null(domain));
     }
-    let all = ColumnSet::union(&spans, domain);
-    match set.is_unknown() {
-        // Contradictory samples say nothing.
-        true => (!all.is_empty()).then(|| all.into_unknown()),
-        false => Some(all),
-    }
+    Some(ValueSet::union(&spans, domain).into())
 }
 
 /// The direction of a part with its input, if it is monotone.
 fn direction(expr: &Expr) -> Option<Direction> {
-    if let Some((text, _)) = TextPrefix::of(expr) {
+    if let Some((text, Some(_))) = TextPrefix::of(expr) {
         // CHAR is padded in its order, but prefixes of it are not.
         let is_varchar = matches!(text, Expr::Column(column) if !matches!(column.ty, SqlType::Char(_)));
         return is_varchar.then_some(Direction::Up);
     }
     let (_, monotonicity) = monotonicity(expr)?;
+    let monotonicity = monotonicity?;
     (monotonicity.below == monotonicity.above && !monotonicity.in_floats).then_some(monotonicity.below)
 }
 

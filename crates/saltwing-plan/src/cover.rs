@@ -12,6 +12,7 @@ use crate::coalesce_boxes::merge_nearest;
 use crate::column_set::ColumnSet;
 use crate::key_box::{KeyBox, join};
 use crate::key_space::{KeySpace, PAIRS_OF_BOX};
+use crate::value_set::ValueSet;
 
 /// Most boxes that an AND of ORs makes. Beyond it the nearest are merged, loosely;
 /// a condition that has more boxes by itself, such as a list of 10,000 row values, keeps them.
@@ -205,7 +206,7 @@ impl Cover {
             Some(positions) if positions.is_empty() => Fit::Exact,
             Some(positions) if positions.len() > OUTSIDE_MAX => Fit::Loose,
             Some(positions) => {
-                let doubt = |at| KeyBox::column(at, ColumnSet::null(space.domain(at)));
+                let doubt = |at| KeyBox::column(at, ValueSet::null(space.domain(at)).into());
                 Fit::ExactOutside(positions.into_iter().map(doubt).collect())
             }
         };
@@ -236,13 +237,13 @@ impl Cover {
         let domain = space.domain(position);
         if let [one] = self.boxes.as_slice() {
             return match one.get(position) {
-                Some(set) => Cow::Borrowed(set.as_ref()),
-                None => Cow::Owned(ColumnSet::full(domain)),
+                Some(set) => Cow::Borrowed(set),
+                None => Cow::Owned(ValueSet::full(domain).into()),
             };
         }
         Cow::Owned(match self.boxes.iter().map(|b| b.get(position)).collect::<Option<Vec<_>>>() {
-            Some(sets) => ColumnSet::union(sets.into_iter().map(AsRef::as_ref), domain),
-            None => ColumnSet::full(domain),
+            Some(sets) => ColumnSet::union(sets, domain),
+            None => ValueSet::full(domain).into(),
         })
     }
 

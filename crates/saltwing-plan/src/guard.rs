@@ -27,7 +27,7 @@ pub(crate) fn cover_bounds(cover: &Cover, position: usize, space: &KeySpace) -> 
         return true;
     }
     let steps_to_bounded = |value| {
-        let holds = |key_box: &&KeyBox| key_box.get(position).is_none_or(|set| set.contains(&value, domain));
+        let holds = |key_box: &&KeyBox| key_box.get(position).is_none_or(|set| set.may_hold(&value, domain));
         let boxes = cover.boxes.iter().filter(holds).cloned().collect();
         cover_bounds(&Cover { boxes, fit: Fit::Loose }, position + 1, space)
     };

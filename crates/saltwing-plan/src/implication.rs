@@ -13,7 +13,7 @@ use crate::key_space::KeySpace;
 use crate::predicates::CoverBuilder;
 
 /// Whether `wanted` is TRUE for every row for which all of `given` are. `true` is right; `false` is said, too, where the
-/// values of columns do not show it, and before parameters have values.
+/// values of columns do not show it, or only those of parameters do.
 pub fn implies(given: &[&Expr], wanted: &Expr) -> bool {
     wanted.clone().into_conjuncts().iter().all(|part| given.contains(&part) || by_values(given, part))
 }
@@ -35,8 +35,7 @@ fn by_values(given: &[&Expr], wanted: &Expr) -> bool {
     let space = KeySpace::new(&schema, [wanted]).with_empty_apart();
     let wanted = CoverBuilder::holds(wanted, &space);
     let found = Cover::intersect_all(given.iter().map(|expr| CoverBuilder::holds(expr, &space)), &space);
-    let is_unknown = |key_box: &KeyBox| key_box.columns().any(|(_, set)| set.is_unknown());
-    if !wanted.is_exact() || found.boxes.iter().any(is_unknown) {
+    if !wanted.is_exact() {
         return false;
     }
     let found: Vec<Cow<'_, KeyBox>> = found.boxes.iter().map(Cow::Borrowed).collect();

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use saltwing_types::Value;
 
+use crate::column_set::ColumnSet;
 use crate::cover::Cover;
 use crate::key_box::KeyBox;
 use crate::key_space::KeySpace;
@@ -32,7 +33,7 @@ impl<'c> Inclusion<'c> {
             return index;
         }
         for key_box in &cover.boxes {
-            let set = key_box.get(0).filter(|set| !set.has_null());
+            let set = key_box.get(0).and_then(ColumnSet::known).filter(|set| !set.has_null());
             match set.and_then(|set| set.as_points(space.domain(0))) {
                 Some(points) => {
                     points.into_iter().for_each(|value| index.by_value.entry(value).or_default().push(key_box));
@@ -60,7 +61,8 @@ impl<'c> Inclusion<'c> {
             return true;
         }
         let domain = self.space.domain(0);
-        let leading = key_box.get(0).and_then(|set| set.as_points(domain)).and_then(|points| points.first().copied());
+        let leading = key_box.get(0).and_then(ColumnSet::known).and_then(|set| set.as_points(domain));
+        let leading = leading.and_then(|points| points.first().copied());
         let indexed = leading.and_then(|value| self.by_value.get(value));
         let candidates = indexed.into_iter().flatten().chain(&self.others);
         candidates.copied().any(|candidate| key_box.is_within(candidate, self.space))

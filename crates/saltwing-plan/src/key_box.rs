@@ -20,6 +20,7 @@ use saltwing_types::Value;
 use crate::column_set::ColumnSet;
 use crate::key_space::KeySpace;
 use crate::row_list::RowList;
+use crate::value_set::ValueSet;
 
 pub(crate) use join::join;
 
@@ -27,7 +28,7 @@ pub(crate) use join::join;
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
 pub(crate) struct KeyBox {
     /// The columns that are not full, by position; none of the sets is empty.
-    sets: Vec<(usize, Arc<ColumnSet>)>,
+    sets: Vec<(usize, ColumnSet)>,
     /// The combinations of values of the first columns, each of which also has a set here; `None`: all combinations of
     /// the sets.
     rows: Option<Arc<RowList>>,
@@ -38,8 +39,8 @@ impl KeyBox {
     pub(crate) fn point(values: Vec<(usize, Value)>, space: &KeySpace) -> Self {
         let set = |(position, value)| {
             let domain = space.domain(position);
-            let set = ColumnSet::points(vec![value], domain);
-            (!set.is_full(domain)).then(|| (position, Arc::new(set)))
+            let set = ValueSet::points(vec![value], domain);
+            (!set.is_full(domain)).then(|| (position, set.into()))
         };
         Self { sets: values.into_iter().filter_map(set).collect(), rows: None }
     }
@@ -47,7 +48,7 @@ impl KeyBox {
     /// The rows whose first columns have one of these rows of values; gives the list back where a column
     /// has all values that it can, so that there is no set to tell.
     pub(crate) fn of_rows(rows: RowList, space: &KeySpace) -> Result<Self, RowList> {
-        let is_full = |(at, set): (usize, &Arc<ColumnSet>)| set.is_full(space.domain(at));
+        let is_full = |(at, set): (usize, &ColumnSet)| set.is_full(space.domain(at));
         if rows.rows().is_empty() || rows.sets().iter().enumerate().any(is_full) {
             return Err(rows);
         }
@@ -67,15 +68,15 @@ impl KeyBox {
     /// The box with its list of rows and its sets brought in line; `None` when no row is left.
     pub(crate) fn settled(mut self, space: &KeySpace) -> Option<Self> {
         let Some(rows) = self.rows.clone() else { return Some(self) };
-        let sets: Vec<&Arc<ColumnSet>> = (0..rows.width()).filter_map(|at| self.get(at)).collect();
-        if sets.iter().zip(rows.sets()).all(|(ours, theirs)| Arc::ptr_eq(ours, theirs)) {
+        let sets: Vec<&ColumnSet> = (0..rows.width()).filter_map(|at| self.get(at)).collect();
+        if sets.iter().zip(rows.sets()).all(|(ours, theirs)| ours.is_same(theirs)) {
             return Some(self);
         }
-        if sets.iter().any(|set| set.is_unknown()) {
-            // A sample excludes none of the rows, and they do not exclude it.
+        let Some(sets) = sets.into_iter().map(ColumnSet::known).collect::<Option<Vec<_>>>() else {
+            // Which of the rows are left is not known yet.
             self.rows = None;
             return Some(self);
-        }
+        };
         let holds = |row: &[Value]| {
             row.iter().zip(&sets).enumerate().all(|(at, (value, set))| set.contains(value, space.domain(at)))
         };
@@ -86,7 +87,7 @@ impl KeyBox {
     /// The box with these rows, which are inside it; `None` without rows.
     fn with_rows(mut self, rows: RowList) -> Option<Self> {
         for ((_, set), own) in self.sets.iter_mut().zip(rows.sets()) {
-            *set = Arc::clone(own);
+            set.clone_from(own);
         }
         let count = rows.rows().len();
         self.rows = (count > 1).then(|| Arc::new(rows));
@@ -95,16 +96,16 @@ impl KeyBox {
 
     /// The rows with one column in a set, which is neither empty nor full.
     pub(crate) fn column(position: usize, set: ColumnSet) -> Self {
-        Self { sets: vec![(position, Arc::new(set))], rows: None }
+        Self { sets: vec![(position, set)], rows: None }
     }
 
     /// The set of the column at `position`; `None` when it is full.
-    pub(crate) fn get(&self, position: usize) -> Option<&Arc<ColumnSet>> {
+    pub(crate) fn get(&self, position: usize) -> Option<&ColumnSet> {
         self.sets.binary_search_by_key(&position, |(at, _)| *at).ok().and_then(|i| self.sets.get(i)).map(|(_, set)| set)
     }
 
     /// The columns that are not full.
-    pub(crate) fn columns(&self) -> impl Iterator<Item = (usize, &Arc<ColumnSet>)> {
+    pub(crate) fn columns(&self) -> impl Iterator<Item = (usize, &ColumnSet)> {
         self.sets.iter().map(|(position, set)| (*position, set))
     }
 
@@ -128,13 +129,13 @@ impl KeyBox {
             Some((_, ours)) => {
                 let both = ours.intersect(&set, domain);
                 let is_left = !both.is_empty();
-                *ours = Arc::new(both);
+                *ours = both;
                 is_left
             }
             None if set.is_full(domain) => true,
             None => {
                 let is_left = !set.is_empty();
-                self.sets.insert(at, (position, Arc::new(set)));
+                self.sets.insert(at, (position, set));
                 is_left
             }
         }
@@ -147,8 +148,7 @@ impl KeyBox {
         loop {
             let next = match (a.peek(), b.peek()) {
                 (Some((i, x)), Some((j, y))) if i == j => {
-                    let both =
-                        if Arc::ptr_eq(x, y) { Arc::clone(x) } else { Arc::new(x.intersect(y, space.domain(*i))) };
+                    let both = if x.is_same(y) { x.clone() } else { x.intersect(y, space.domain(*i)) };
                     if both.is_empty() {
                         return None;
                     }
@@ -181,8 +181,7 @@ impl KeyBox {
     /// Whether every row of `self` is in `other`.
     pub(crate) fn is_within(&self, other: &KeyBox, space: &KeySpace) -> bool {
         let in_sets = other.sets.iter().all(|(position, theirs)| {
-            self.get(*position)
-                .is_some_and(|ours| Arc::ptr_eq(ours, theirs) || ours.is_within(theirs, space.domain(*position)))
+            self.get(*position).is_some_and(|ours| ours.is_within(theirs, space.domain(*position)))
         });
         in_sets && other.rows.as_ref().is_none_or(|rows| self.has_rows_of(rows, space))
     }
@@ -192,7 +191,7 @@ impl KeyBox {
         if let Some(own) = &self.rows {
             return Arc::ptr_eq(own, rows) || own.is_within(rows, space);
         }
-        let value = |at: usize| self.get(at).and_then(|set| set.as_single(space.domain(at)).cloned());
+        let value = |at: usize| self.get(at)?.known()?.as_single(space.domain(at)).cloned();
         (0..rows.width()).map(value).collect::<Option<Vec<_>>>().is_some_and(|row| rows.holds(&row, space))
     }
 
@@ -211,12 +210,12 @@ impl KeyBox {
                 doubtful.push(position);
             }
             let names_empty =
-                |rows: &Arc<RowList>| rows.sets().get(position).is_some_and(|set| set.contains(&empty, domain));
+                |rows: &Arc<RowList>| rows.sets().get(position).is_some_and(|set| set.may_hold(&empty, domain));
             if rows.as_ref().is_some_and(names_empty) {
                 (rows, doubtful) = (None, None);
             }
             if !of_bytes.is_full(domain) {
-                sets.push((position, Arc::new(of_bytes)));
+                sets.push((position, of_bytes));
             }
         }
         let key_box = KeyBox { sets, rows };
@@ -236,13 +235,13 @@ impl KeyBox {
         for (position, ours) in self.columns() {
             let Some(theirs) = other.get(position) else { continue };
             let domain = space.domain(position);
-            if Arc::ptr_eq(ours, theirs) || ours == theirs {
-                sets.push((position, Arc::clone(ours)));
+            if ours == theirs {
+                sets.push((position, ours.clone()));
                 continue;
             }
-            let all = ColumnSet::union([ours.as_ref(), theirs.as_ref()], domain);
+            let all = ColumnSet::union([ours, theirs], domain);
             if !all.is_full(domain) {
-                sets.push((position, Arc::new(all)));
+                sets.push((position, all));
             }
         }
         let rows = self.rows.clone().filter(|rows| Some(rows) == other.rows.as_ref());

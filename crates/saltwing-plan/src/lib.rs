@@ -31,6 +31,12 @@
 //!    produced imply it.
 //! 3. The verdict is a pure function of schema and statement.
 //!
+//! # Values that are not known yet
+//! A parameter, or a subquery, has no value before execution. A condition with one becomes an open set of its column's values
+//! (`column_set`): it has a shape, such as one point or a span with a lower bound. Kind, verdict, order and uses of
+//! conditions come from shapes; ranges, buckets and skips are made of known sets alone. The plan with values contradicts no
+//! claim of the one without them, but for values at an end of their type, up to which a bound leaves out nothing.
+//!
 //! # Left to others
 //! Literals come here in the type of the column that they meet, or else in their own, to
 //! be compared exactly (`saltwing_types::typing`). Bytes are `saltwing_rowkey`'s,
@@ -48,6 +54,7 @@ mod cover;
 mod cursor;
 mod domain;
 mod error;
+mod extent;
 mod guard;
 mod implication;
 mod inclusion;
@@ -66,10 +73,11 @@ mod reasons;
 mod refusal;
 mod request;
 mod row_list;
-mod sample;
+mod shape;
 mod skip;
 mod span;
 mod value_rank;
+mod value_set;
 mod verdict;
 
 pub use access::{Access, AccessKind, Buckets, LISTED_MAX, PredicateUse, Use};

@@ -10,12 +10,14 @@
 //! | LEFT(k, n), SUBSTR(k, 1, n) | up, see `predicates::prefix` |
 //! | `k % c`, `c / k`, MONTH and the other date fields, everything else | in parts, or not at all |
 //!
-//! Up and down include standing still. Functions of functions follow: down of down is up.
+//! Up and down include standing still. Functions of functions follow: down of down is up. A parameter may stand in the place of
+//! a constant: then only its value tells how the function moves.
 //!
-//! # Law
-//! For two values of the column, NaN apart, for which the function gives values, those are in the
-//! order that the monotonicity says; the values for which it fails lie at the ends (floats that
-//! overflow are the exception, see [`Monotonicity::in_floats`]).
+//! # Laws
+//! 1. For two values of the column, NaN apart, for which the function gives values, those are in the
+//!    order that the monotonicity says; the values for which it fails lie at the ends (floats that
+//!    overflow are the exception, see [`Monotonicity::in_floats`]).
+//! 2. Of a strict function those values differ, if both of the column's are below 0, or both are not.
 
 use saltwing_types::function::KeyProperty;
 use saltwing_types::sql_type::TypeFamily;
@@ -46,6 +48,8 @@ pub(crate) struct Monotonicity {
     pub(crate) above: Direction,
     /// Whether floats are computed with: then it may fail between values for which it does not.
     pub(crate) in_floats: bool,
+    /// Whether it never stands still.
+    pub(crate) is_strict: bool,
 }
 
 /// How a function changes the direction of its argument.
@@ -54,35 +58,58 @@ enum Effect {
     Reverses,
     /// Turns below 0 around.
     Folds,
+    /// One that a value tells which is not known yet.
+    Open,
 }
 
-/// The column that `expr` is a function of and the function's moves; `None` where the table says nothing.
-pub(crate) fn monotonicity(expr: &Expr) -> Option<(&ColumnRef, Monotonicity)> {
+/// The column that `expr` is a function of and the function's moves, if no value is needed for them that is not known yet;
+/// `None` where the table says nothing.
+pub(crate) fn monotonicity(expr: &Expr) -> Option<(&ColumnRef, Option<Monotonicity>)> {
     if let Expr::Column(column) = expr {
-        let up = Monotonicity { below: Direction::Up, above: Direction::Up, in_floats: false };
-        return Some((column, up));
+        let up = Monotonicity { below: Direction::Up, above: Direction::Up, in_floats: false, is_strict: true };
+        return Some((column, Some(up)));
     }
     let (inner, effect) = effect(expr)?;
     let (column, monotonicity) = monotonicity(inner)?;
+    let Some(Monotonicity { below, above, in_floats, is_strict }) = monotonicity else { return Some((column, None)) };
     let computes = matches!(expr, Expr::Arith(..)) && expr.sql_type().is_some_and(SqlType::is_float);
-    let in_floats = monotonicity.in_floats || computes;
-    Some(match effect {
-        Effect::Keeps => (column, Monotonicity { in_floats, ..monotonicity }),
-        Effect::Reverses => (
-            column,
-            Monotonicity { below: monotonicity.below.reversed(), above: monotonicity.above.reversed(), in_floats },
-        ),
-        Effect::Folds => match inner {
-            Expr::Column(_) => (column, Monotonicity { below: Direction::Down, above: Direction::Up, in_floats }),
-            _ => return None,
-        },
-    })
+    let in_floats = in_floats || computes;
+    let is_strict = is_strict && is_strict_step(expr, inner);
+    let (below, above) = match effect {
+        Effect::Open => return Some((column, None)),
+        Effect::Keeps => (below, above),
+        Effect::Reverses => (below.reversed(), above.reversed()),
+        Effect::Folds if matches!(inner, Expr::Column(_)) => (Direction::Down, Direction::Up),
+        Effect::Folds => return None,
+    };
+    Some((column, Some(Monotonicity { below, above, in_floats, is_strict })))
+}
+
+/// Whether a function of the table gives different values for different ones of `inner`: if nothing is rounded.
+fn is_strict_step(expr: &Expr, inner: &Expr) -> bool {
+    let is_whole = |e: &Expr| e.sql_type().is_some_and(SqlType::is_integer);
+    let is_instant = |e: &Expr| e.sql_type().is_some_and(|ty| ty.family() == TypeFamily::Instant);
+    let is_zero = |c: &Expr| eval::eval(c, &[]).is_ok_and(|c| c == Value::Int(0));
+    let of_whole = is_whole(inner) && is_whole(expr);
+    match expr {
+        Expr::Negate(..) | Expr::Cast(..) => of_whole,
+        Expr::Arith(ArithOp::Add | ArithOp::Sub, a, b, _) => {
+            of_whole || is_instant(inner) && is_instant(expr) && (is_whole(a) || is_whole(b))
+        }
+        Expr::Arith(ArithOp::Mul, a, b, _) => of_whole && !is_zero(a) && !is_zero(b),
+        Expr::Call(function, ..) => of_whole && function.key_property == KeyProperty::Folded,
+        _ => false,
+    }
 }
 
 /// The table.
 fn effect(expr: &Expr) -> Option<(&Expr, Effect)> {
     match expr {
         Expr::Negate(inner, _) => Some((inner, Effect::Reverses)),
+        Expr::Arith(op, inner, c, _) if is_open(c) => (*op != ArithOp::Rem).then_some((&**inner, Effect::Open)),
+        Expr::Arith(ArithOp::Add | ArithOp::Sub | ArithOp::Mul, c, inner, _) if is_open(c) => {
+            Some((inner, Effect::Open))
+        }
         Expr::Arith(op, a, b, _) if [a, b].iter().any(|e| e.sql_type() == Some(SqlType::Interval)) => {
             interval_effect(*op, a, b)
         }
@@ -94,9 +121,10 @@ fn effect(expr: &Expr) -> Option<(&Expr, Effect)> {
         Expr::Call(function, args, _) => match function.key_property {
             KeyProperty::Folded => Some((args.first()?, Effect::Folds)),
             KeyProperty::Increasing(moving) => {
-                let others = args.iter().enumerate().filter(|(index, _)| *index != moving);
-                let fixed = others.into_iter().all(|(_, other)| is_known(other));
-                if fixed { Some((args.get(moving)?, Effect::Keeps)) } else { None }
+                let others = || args.iter().enumerate().filter(|(index, _)| *index != moving).map(|(_, other)| other);
+                let is_fixed = others().all(|other| is_known(other) || is_open(other));
+                let effect = if others().any(is_open) { Effect::Open } else { Effect::Keeps };
+                if is_fixed { Some((args.get(moving)?, effect)) } else { None }
             }
             _ => None,
         },
@@ -116,6 +144,17 @@ fn interval_effect<'e>(op: ArithOp, a: &'e Expr, b: &'e Expr) -> Option<(&'e Exp
         Value::Interval(length) if length.months == 0 => Some((instant, Effect::Keeps)),
         _ => None,
     }
+}
+
+/// Whether an operand is the same value for all rows, which only execution knows.
+fn is_open(e: &Expr) -> bool {
+    let (mut has_column, mut is_open) = (false, false);
+    e.walk(&mut |e| match e {
+        Expr::Column(_) => has_column = true,
+        Expr::Param(..) | Expr::Subquery(..) => is_open = true,
+        _ => {}
+    });
+    is_open && !has_column
 }
 
 /// Whether an operand is the same value, not NULL, for all rows.

@@ -11,12 +11,12 @@
 
 use saltwing_types::{SqlType, Value, text};
 
-use crate::column_set::ColumnSet;
 use crate::cursor::TypedRange;
 use crate::domain::Domain;
 use crate::product::End;
 use crate::range_plan::ColumnTypes;
 use crate::span::{Cut, Span};
+use crate::value_set::ValueSet;
 
 /// A range by its typed ends.
 pub(crate) fn range(range: &TypedRange, columns: &[ColumnTypes]) -> String {
@@ -33,7 +33,7 @@ pub(crate) fn range(range: &TypedRange, columns: &[ColumnTypes]) -> String {
 }
 
 /// A column in a set of values, in value order: `c = 3`, `c IN (3, 5)`, `c [.. 3] (7 ..]`.
-pub(crate) fn column_set(name: &str, set: &ColumnSet, domain: &Domain) -> String {
+pub(crate) fn column_set(name: &str, set: &ValueSet, domain: &Domain) -> String {
     const SHOWN: usize = 8;
     let literal = |value: &Value| literal(value, domain.ty());
     let more = if set.spans().len() > SHOWN { ", …" } else { "" };

@@ -1,10 +1,10 @@
 //! Whether a scan gives the requested order.
 
-use saltwing_types::{CompareOp, Expr, SortOrder, SqlType, Value};
+use saltwing_types::{Expr, SortOrder, SqlType, Value};
 
 use crate::cover::Cover;
 use crate::key_space::KeySpace;
-use crate::predicates::{CoverBuilder, key_column};
+use crate::predicates::CoverBuilder;
 use crate::{OrderBy, OrderItem};
 
 /// Whether a scan gives the order that was asked for.
@@ -49,26 +49,15 @@ impl Served {
 /// only if it wants NULLs on that side. The NULLs of the first column that orders anything may also be read separately,
 /// because they are one range of each prefix.
 ///
-/// `cover` is one of all `conditions`; `values` has the values of the rows as conditions know them, if it is of an index: see
+/// `cover` is one of all conditions; `values` has the values of the rows as conditions know them, if it is of an index: see
 /// [`EmptyValues`].
-pub(crate) fn served<'e>(
-    items: &[OrderItem],
-    (cover, conditions): (&Cover, impl Iterator<Item = &'e Expr>),
-    space: &KeySpace,
-    values: Option<&EmptyValues<'_>>,
-) -> Served {
+pub(crate) fn served(items: &[OrderItem], cover: &Cover, space: &KeySpace, values: Option<&EmptyValues<'_>>) -> Served {
     if items.is_empty() {
         return Served::NOT;
     }
     let sets: Vec<_> = (0..space.len()).map(|position| cover.projection(position, space)).collect();
-    let equated = match sets.iter().any(|set| set.is_unknown()) {
-        true => equated(conditions, space),
-        false => Vec::new(),
-    };
-    // Samples of different parameters may be equal, or have one value between them, and their values none of both.
     let is_fixed = |position: usize| {
-        let single = sets.get(position).filter(|set| set.as_single(space.domain(position)).is_some());
-        single.is_some_and(|set| !set.is_unknown() || equated.get(position).copied().unwrap_or_default())
+        sets.get(position).is_some_and(|set| set.is_single(space.domain(position)))
             && !values.is_some_and(|values| values.may_be_mixed(position))
     };
     let (mut direction, mut at, mut apart) = (None, 0, None);
@@ -118,40 +107,6 @@ pub(crate) fn served<'e>(
     Served { kind: if direction == Some(true) { OrderKind::Reverse } else { OrderKind::Key }, apart }
 }
 
-/// Whether conditions equate each column of the key with one value, whatever the values of parameters are.
-fn equated<'e>(conditions: impl Iterator<Item = &'e Expr>, space: &KeySpace) -> Vec<bool> {
-    let mut equated = vec![false; space.len()];
-    for condition in conditions {
-        note_equated(condition, space, &mut equated);
-    }
-    for part in space.parts() {
-        let is_equated = part.inputs.iter().all(|input| equated.get(*input).copied().unwrap_or_default());
-        if let Some(equated) = equated.get_mut(part.position) {
-            *equated |= is_equated;
-        }
-    }
-    equated
-}
-
-fn note_equated(condition: &Expr, space: &KeySpace, equated: &mut [bool]) {
-    let mut note = |a: &Expr, b: &Expr| {
-        for (column, value) in [(a, b), (b, a)] {
-            if let Some(position) = key_column(column, space).filter(|_| value.columns().is_empty())
-                && let Some(equated) = equated.get_mut(position)
-            {
-                *equated = true;
-            }
-        }
-    };
-    match condition {
-        Expr::And(all) => all.iter().for_each(|condition| note_equated(condition, space, equated)),
-        Expr::Compare(CompareOp::Eq | CompareOp::NotDistinct, a, b) => note(a, b),
-        Expr::RowCompare(CompareOp::Eq, a, b) => a.iter().zip(b).for_each(|(a, b)| note(a, b)),
-        Expr::InList(a, list) if let [b] = list.as_slice() => note(a, b),
-        _ => {}
-    }
-}
-
 /// The values of rows in the key of an index, which has the same bytes for NULL and ''.
 pub(crate) struct EmptyValues<'a> {
     cover: Cover,
@@ -189,6 +144,6 @@ impl<'a> EmptyValues<'a> {
             SqlType::Varbinary | SqlType::VarbinaryEncoded => Value::Bytes(Vec::new()),
             _ => return false,
         };
-        self.cover.projection(position, &self.space).contains(&empty, domain)
+        self.cover.projection(position, &self.space).may_hold(&empty, domain)
     }
 }

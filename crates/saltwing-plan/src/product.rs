@@ -24,10 +24,12 @@ use saltwing_types::{SqlType, Value};
 use crate::column_set::ColumnSet;
 use crate::computed::Tie;
 use crate::domain::Domain;
+use crate::extent::Extent;
 use crate::key_box::KeyBox;
 use crate::key_space::KeySpace;
-use crate::product::tail::{open_tail, tail};
+use crate::product::tail::tail;
 use crate::row_list::compare_in_key;
+use crate::value_set::ValueSet;
 use crate::{PlanError, guard};
 
 pub(crate) use tail::{End, TailSpan, set_first, set_last, span_first, span_last};
@@ -63,44 +65,82 @@ pub(crate) struct Product {
     pub(crate) lists: Vec<List>,
     /// Spans of the next column, in key order; none: each combination is a prefix, or a whole key.
     pub(crate) tail: Vec<TailSpan>,
-    /// Key columns that have a say in the ranges.
-    pub(crate) reach: usize,
 }
 
-impl Product {
-    /// The ranges of a box, whose columns may be tied.
-    pub(crate) fn new(key_box: &KeyBox, ties: &[Tie], space: &KeySpace) -> Self {
-        let mut lists = bucket_lists(key_box, space).unwrap_or_default();
-        let mut steps_left = STEPPED_RANGES_MAX;
-        while lists.len() < space.len() {
-            let position = lists.len();
-            match points(key_box, position, space).or_else(|| steps(key_box, position, space, &mut steps_left)) {
-                Some(values) => lists.push(List { values, follows: None }),
-                None => break,
-            }
+/// The values of one leading column, or how many there are at most before they are known.
+enum Level {
+    Known(List),
+    Open(usize),
+}
+
+impl Level {
+    fn of_values(values: Arc<[Value]>) -> Self {
+        Self::Known(List { values, follows: None })
+    }
+
+    fn is_one(&self) -> bool {
+        match self {
+            Self::Known(list) => list.values.len() <= 1,
+            Self::Open(count) => *count <= 1,
         }
+    }
+
+    fn into_list(self) -> Option<List> {
+        if let Self::Known(list) = self { Some(list) } else { None }
+    }
+}
+
+/// How far the ranges of boxes reach, whose columns may be tied, and the ranges themselves; `None` if values that are not
+/// known yet have a say in those of any box.
+pub(crate) fn products(boxes: &[KeyBox], ties: &[Vec<Tie>], space: &KeySpace) -> (Vec<Extent>, Option<Arc<[Product]>>) {
+    let each = boxes.iter().zip(ties).map(|(key_box, ties)| product(key_box, ties, space));
+    let (extents, products): (Vec<Extent>, Vec<Option<Product>>) = each.unzip();
+    (extents, products.into_iter().collect())
+}
+
+/// The ranges of a box, whose columns may be tied.
+fn product(key_box: &KeyBox, ties: &[Tie], space: &KeySpace) -> (Extent, Option<Product>) {
+    let levels = levels(key_box, space);
+    let (lists, is_one) = (levels.len(), levels.iter().all(Level::is_one));
+    let tail = tail(key_box, lists, space);
+    let is_one = is_one && tail.is_one;
+    let extent = Extent { lists, columns: lists + usize::from(tail.has_spans), reach: tail.reach, is_one };
+    let lists = levels.into_iter().map(Level::into_list).collect::<Option<Vec<_>>>();
+    let product = lists.zip(tail.spans).map(|(mut lists, tail)| {
         if let Some(rows) = key_box.rows() {
             let positions: Vec<usize> = (0..rows.width()).collect();
             tie_lists(&mut lists, &positions, rows.rows(), space);
         }
         ties.iter().for_each(|tie| tie_lists(&mut lists, &tie.positions, &tie.combinations, space));
-        let position = lists.len();
-        let (tail, reach) = match key_box.get(position) {
-            Some(set) if position < space.len() => tail(key_box, position, set, space),
-            _ => (open_tail(key_box, position, space), position),
-        };
-        Self { lists, tail, reach }
-    }
+        Product { lists, tail }
+    });
+    (extent, product)
+}
 
+/// The leading columns that are lists.
+fn levels(key_box: &KeyBox, space: &KeySpace) -> Vec<Level> {
+    let mut levels = bucket_lists(key_box, space).unwrap_or_default();
+    let mut steps_left = STEPPED_RANGES_MAX;
+    while levels.len() < space.len() {
+        let position = levels.len();
+        let level = match key_box.get(position) {
+            Some(ColumnSet::Open(set)) => set.shape().point_count().map(Level::Open),
+            _ => points(key_box, position, space)
+                .or_else(|| steps(key_box, position, space, &mut steps_left))
+                .map(Level::of_values),
+        };
+        match level {
+            Some(level) => levels.push(level),
+            None => break,
+        }
+    }
+    levels
+}
+
+impl Product {
     /// Combinations of values alone.
     pub(crate) fn of_lists(lists: Vec<List>) -> Self {
-        let reach = lists.len();
-        Self { lists, tail: Vec::new(), reach }
-    }
-
-    /// Key columns whose sets the ranges hold exactly: the lists and the tail.
-    pub(crate) fn columns(&self) -> usize {
-        self.lists.len() + usize::from(!self.tail.is_empty())
+        Self { lists, tail: Vec::new() }
     }
 
     /// Number of ranges, touching ones counted apart.
@@ -155,23 +195,24 @@ impl Product {
 /// ```text
 /// key (a, b) in 16 buckets by a:   a BETWEEN 1 AND 3   reads a = 1, 2, 3 in at most 3 buckets, not a range in 16
 /// ```
-fn bucket_lists(key_box: &KeyBox, space: &KeySpace) -> Option<Vec<List>> {
+fn bucket_lists(key_box: &KeyBox, space: &KeySpace) -> Option<Vec<Level>> {
     let salt = space.schema().salt.as_ref()?;
     let salted = salt.by.unwrap_or(space.len());
     let mut left = u64::from(salt.buckets).saturating_sub(1);
-    let mut lists = Vec::with_capacity(salted);
+    let mut levels = Vec::with_capacity(salted);
     for position in 0..salted {
-        let (set, domain) = (key_box.get(position)?, space.domain(position));
-        // The size of a set with a parameter is not known yet.
-        if set.is_unknown() && !set.is_list(domain) {
-            return None;
-        }
-        let count = set.count(domain, left)?.max(1);
-        left /= count;
-        let values = set.spans().iter().flat_map(|span| domain.values(span)).collect();
-        lists.push(List { values: in_key_order(values, set.has_null(), domain), follows: None });
+        let domain = space.domain(position);
+        let (count, level) = match key_box.get(position)? {
+            ColumnSet::Known(set) => (set.count(domain, left)?, Level::of_values(values_in_key_order(set, domain))),
+            ColumnSet::Open(set) => {
+                let count = set.shape().point_count()?;
+                (u64::try_from(count).ok().filter(|count| *count <= left)?, Level::Open(count))
+            }
+        };
+        left /= count.max(1);
+        levels.push(level);
     }
-    Some(lists)
+    Some(levels)
 }
 
 impl Follows {
@@ -228,9 +269,9 @@ fn tie_lists(lists: &mut [List], positions: &[usize], combinations: &[Vec<Value>
 
 /// The values of a column in key order, if they are a list.
 fn points(key_box: &KeyBox, position: usize, space: &KeySpace) -> Option<Arc<[Value]>> {
-    let set = key_box.get(position)?;
-    let values = set.as_points(space.domain(position))?.into_iter().cloned().collect();
-    Some(in_key_order(values, set.has_null(), space.domain(position)))
+    let (set, domain) = (key_box.get(position)?.known()?, space.domain(position));
+    let values = set.as_points(domain)?.into_iter().cloned().collect();
+    Some(in_key_order(values, set.has_null(), domain))
 }
 
 /// The values of a column in key order, if they are few and the next column is bounded.
@@ -239,17 +280,21 @@ fn steps(key_box: &KeyBox, position: usize, space: &KeySpace, steps_left: &mut u
     if position + 1 >= space.len() || !guard::box_bounds(key_box, position + 1, space) {
         return None;
     }
-    let full = ColumnSet::full(domain);
+    let full = ValueSet::full(domain);
     let (set, limit) = match (key_box.get(position), domain.ty()) {
         (None, SqlType::Boolean) => (&full, STEPS_MAX),
         (None, _) => return None,
-        (Some(set), SqlType::Boolean | SqlType::TinyInt | SqlType::UnsignedTinyInt) => (set.as_ref(), STEPS_MAX),
-        (Some(set), _) => (set.as_ref(), STEPS_MAX_WIDE),
+        (Some(set), SqlType::Boolean | SqlType::TinyInt | SqlType::UnsignedTinyInt) => (set.known()?, STEPS_MAX),
+        (Some(set), _) => (set.known()?, STEPS_MAX_WIDE),
     };
     let count = set.count(domain, limit.min(*steps_left))?;
     *steps_left /= count.max(1);
-    let values = set.spans().iter().flat_map(|span| domain.values(span)).collect();
-    Some(in_key_order(values, set.has_null(), domain))
+    Some(values_in_key_order(set, domain))
+}
+
+/// The values of a set that can be counted, in key order.
+fn values_in_key_order(set: &ValueSet, domain: &Domain) -> Arc<[Value]> {
+    in_key_order(set.spans().iter().flat_map(|span| domain.values(span)).collect(), set.has_null(), domain)
 }
 
 fn in_key_order(mut values: Vec<Value>, nulls: bool, domain: &Domain) -> Arc<[Value]> {

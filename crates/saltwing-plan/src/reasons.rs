@@ -1,18 +1,17 @@
 //! Why a condition is used as it is, in words.
 
 use std::ops::Range;
-use std::sync::Arc;
 
 use saltwing_types::function::KeyProperty;
 use saltwing_types::sql_type::TypeFamily;
 use saltwing_types::{CompareOp, Expr, SortOrder, SqlType, Value};
 
-use crate::column_set::ColumnSet;
 use crate::computed::{COMBINATIONS_MAX, Effect};
 use crate::cover::Cover;
 use crate::key_box::KeyBox;
 use crate::key_space::{KeySpace, Part};
 use crate::predicates::CoverBuilder;
+use crate::shape::{Shape, Spread};
 
 /// The relation of a condition that narrows the ranges to the key: "equality on key column 1".
 pub(crate) fn key_use(cover: &Cover, space: &KeySpace) -> String {
@@ -51,7 +50,7 @@ pub(crate) fn effects(effects: &[(usize, Effect)], space: &KeySpace) -> String {
 /// Which of some columns are skipped, as a text's end: those that are no list of values.
 pub(crate) fn skipped(all: &Cover, positions: Range<usize>, space: &KeySpace) -> String {
     let is_list = |key_box: &KeyBox, position| {
-        key_box.get(position).is_some_and(|set: &Arc<ColumnSet>| set.is_list(space.domain(position)))
+        key_box.get(position).is_some_and(|set| set.point_count(space.domain(position)).is_some())
     };
     let is_open = |position: &usize| !all.boxes.iter().all(|key_box| is_list(key_box, *position));
     let names: Vec<&str> = positions.filter(is_open).map(|position| space.column(position).name.as_str()).collect();
@@ -65,13 +64,15 @@ fn narrowed(cover: &Cover, space: &KeySpace) -> Vec<usize> {
 
 fn shape(cover: &Cover, position: usize, space: &KeySpace) -> String {
     let (set, domain) = (cover.projection(position, space), space.domain(position));
-    match (set.as_single(domain), set.as_points(domain)) {
-        (Some(Value::Null), _) => "NULL test".into(),
-        (Some(_), _) => "equality".into(),
-        (None, Some(points)) => format!("list of {}", points.len() + usize::from(set.has_null())),
-        (None, None) if set.holds_all_values(domain) => "NOT NULL test".into(),
-        (None, None) if !set.leaves_out_an_end() => "exclusion".into(),
-        _ => "range".into(),
+    let is_null = set.known().is_some_and(|set| set.as_single(domain).is_some_and(Value::is_null));
+    match set.shape(domain) {
+        _ if is_null => "NULL test".into(),
+        _ if set.holds_all_values(domain) && set.point_count(domain).is_none() => "NOT NULL test".into(),
+        Shape { spread: Spread::Points(1), .. } => "equality".into(),
+        Shape { spread: Spread::Points(usize::MAX), .. } => "list".into(),
+        Shape { spread: Spread::Points(count), .. } => format!("list of {count}"),
+        shape if shape.bounds() => "range".into(),
+        _ => "exclusion".into(),
     }
 }
 

@@ -8,13 +8,13 @@
 
 use std::cmp::Ordering;
 use std::hash::{Hash, Hasher};
-use std::sync::Arc;
 
 use saltwing_types::Value;
 
 use crate::column_set::ColumnSet;
 use crate::domain::Domain;
 use crate::key_space::KeySpace;
+use crate::value_set::ValueSet;
 
 /// Rows of values, NULL not among them, of columns from the first on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub(crate) struct RowList {
     /// In key order, all of one length.
     rows: Vec<Vec<Value>>,
     /// The values of each column.
-    sets: Vec<Arc<ColumnSet>>,
+    sets: Vec<ColumnSet>,
 }
 
 impl Hash for RowList {
@@ -46,7 +46,7 @@ impl RowList {
         let width = rows.first().map_or(0, Vec::len);
         let set = |position: usize| {
             let values = rows.iter().filter_map(|row| row.get(position).cloned()).collect();
-            Arc::new(ColumnSet::points(values, space.domain(position)))
+            ValueSet::points(values, space.domain(position)).into()
         };
         Self { sets: (0..width).map(set).collect(), rows }
     }
@@ -62,7 +62,7 @@ impl RowList {
     }
 
     /// The set of each of the first columns in these rows.
-    pub(crate) fn sets(&self) -> &[Arc<ColumnSet>] {
+    pub(crate) fn sets(&self) -> &[ColumnSet] {
         &self.sets
     }
 

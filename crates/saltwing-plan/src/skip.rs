@@ -28,12 +28,13 @@ use saltwing_types::{Direction, Value};
 
 use crate::column_set::ColumnSet;
 use crate::domain::Domain;
+use crate::extent::Extent;
 use crate::key_box::KeyBox;
 use crate::key_space::KeySpace;
 use crate::notation;
-use crate::product::Product;
 use crate::skip::boxes::{Boxes, SkipBox};
 use crate::skip::stretch::{Places, Typed};
+use crate::value_set::ValueSet;
 
 /// Most texts that EXPLAIN shows for as many boxes.
 const TEXTS_MAX: usize = 4;
@@ -66,45 +67,65 @@ pub enum KeyRegion<'p> {
     Gap(Option<&'p [u8]>),
 }
 
-impl Skip {
-    /// The knowledge of the boxes beyond their ranges; `None` if there is none.
+/// What boxes tell beyond their ranges.
+#[derive(Clone, Debug)]
+pub(crate) enum Gaps {
+    /// The skips.
+    Known(Skip),
+    /// Skips by values that are not known yet, over so many key columns.
+    Open(usize),
+}
+
+impl Gaps {
+    /// What boxes tell beyond ranges that reach so far; `None` if that is nothing.
     pub(crate) fn new(
         boxes: &[KeyBox],
-        products: &[Product],
+        extents: &[Extent],
         codec: &Arc<RowKeyCodec>,
         space: &KeySpace,
     ) -> Option<Self> {
-        let has_gap = |(key_box, product): (&KeyBox, &Product)| reach(key_box) > product.columns();
-        if !boxes.iter().zip(products).any(has_gap) {
-            return None;
-        }
-        let domains: Vec<Domain> = (0..space.len()).map(|position| space.domain(position).clone()).collect();
+        let has_gap = |(key_box, extent): (&KeyBox, &Extent)| reach(key_box) > extent.columns;
         // An index may keep values in another type than that of the sets.
-        if (0..space.len()).any(|position| space.domain(position).ty() != space.column(position).ty) {
+        let is_as_kept = |position| space.domain(position).ty() == space.column(position).ty;
+        if !boxes.iter().zip(extents).any(has_gap) || !(0..space.len()).all(is_as_kept) {
             return None;
         }
-        let full: Vec<Arc<ColumnSet>> = domains.iter().map(|domain| Arc::new(ColumnSet::full(domain))).collect();
+        let full = |position| Arc::new(ValueSet::full(space.domain(position)));
+        let full: Vec<Arc<ValueSet>> = (0..space.len()).map(full).collect();
         let skip_box = |key_box: &KeyBox| {
-            let set = |(position, full)| Arc::clone(key_box.get(position).unwrap_or(full));
-            SkipBox { sets: full.iter().enumerate().map(set).collect(), reach: reach(key_box) }
+            let set = |(position, full)| match key_box.get(position) {
+                None => Some(Arc::clone(full)),
+                Some(ColumnSet::Known(set)) => Some(Arc::clone(set)),
+                Some(ColumnSet::Open(_)) => None,
+            };
+            Some(SkipBox { sets: full.iter().enumerate().map(set).collect::<Option<_>>()?, reach: reach(key_box) })
         };
-        let skip_boxes = Boxes::new(boxes.iter().map(skip_box).collect(), &domains)?;
         let reach = boxes.iter().map(reach).max().unwrap_or_default();
-        let text = text(boxes, products, space);
+        let Some(skip_boxes) = boxes.iter().map(skip_box).collect::<Option<Vec<_>>>() else {
+            return Boxes::are_few(boxes.len()).then_some(Self::Open(reach));
+        };
+        let domains: Vec<Domain> = (0..space.len()).map(|position| space.domain(position).clone()).collect();
+        let skip_boxes = Boxes::new(skip_boxes, &domains)?;
+        let text = text(boxes, extents, space);
         let plan = SkipPlan { codec: Arc::clone(codec), domains, boxes: skip_boxes, reach, text };
-        Some(Self { plan: Arc::new(plan) })
+        Some(Self::Known(Skip { plan: Arc::new(plan) }))
     }
 
     /// Key columns that decide about skips, the leading ones included.
     pub(crate) fn reach(&self) -> usize {
-        self.plan.reach
+        match self {
+            Self::Known(skip) => skip.plan.reach,
+            Self::Open(reach) => *reach,
+        }
     }
 
-    /// Whether a made-up value is in it, for a parameter that only execution knows.
-    pub(crate) fn is_unknown(&self) -> bool {
-        self.plan.boxes.all().iter().any(|b| b.sets.iter().any(|set| set.is_unknown()))
+    /// The skips, if they are known.
+    pub(crate) fn known(&self) -> Option<&Skip> {
+        if let Self::Known(skip) = self { Some(skip) } else { None }
     }
+}
 
+impl Skip {
     /// Which columns are skipped to reach which values, as EXPLAIN has it: `over b to c = 3`.
     pub fn text(&self) -> &str {
         &self.plan.text
@@ -122,10 +143,10 @@ fn reach(key_box: &KeyBox) -> usize {
 }
 
 /// The skips of each box.
-fn text(boxes: &[KeyBox], products: &[Product], space: &KeySpace) -> String {
+fn text(boxes: &[KeyBox], extents: &[Extent], space: &KeySpace) -> String {
     let mut texts: Vec<String> = Vec::new();
-    for (key_box, product) in boxes.iter().zip(products) {
-        let text = box_text(key_box, product, space);
+    for (key_box, extent) in boxes.iter().zip(extents) {
+        let text = box_text(key_box, extent, space);
         if text.is_empty() || texts.contains(&text) {
             continue;
         }
@@ -139,13 +160,13 @@ fn text(boxes: &[KeyBox], products: &[Product], space: &KeySpace) -> String {
 }
 
 /// `over b to c = 3, over d to e IN (1, 2)`; nothing, where the ranges hold all columns.
-fn box_text(key_box: &KeyBox, product: &Product, space: &KeySpace) -> String {
+fn box_text(key_box: &KeyBox, extent: &Extent, space: &KeySpace) -> String {
     let mut parts = Vec::new();
     let mut open: Vec<&str> = Vec::new();
-    for position in product.lists.len()..reach(key_box) {
+    for position in extent.lists..reach(key_box) {
         let (name, domain) = (space.column(position).name.as_str(), space.domain(position));
-        let set = key_box.get(position);
-        if let Some(set) = set.filter(|_| position >= product.columns()) {
+        let set = key_box.get(position).and_then(ColumnSet::known);
+        if let Some(set) = set.filter(|_| position >= extent.columns) {
             let target = notation::column_set(name, set, domain);
             parts.push(match open.is_empty() {
                 true => target,

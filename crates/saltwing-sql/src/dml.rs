@@ -64,8 +64,7 @@ pub(crate) fn upsert(cursor: &mut Cursor<'_>, start: usize, hints: Vec<Hint>) ->
     };
     let returning = returning(cursor)?;
     let span = cursor.span_from(start);
-    let known = Vec::new();
-    Ok(Upsert { table, columns, dynamic, known, overriding, source, conflict, returning, hints, span })
+    Ok(Upsert { table, columns, dynamic, overriding, source, conflict, returning, hints, span })
 }
 
 /// `OR IGNORE`, `OR REPLACE` behind INSERT.

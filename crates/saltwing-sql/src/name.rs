@@ -93,6 +93,12 @@ impl TableRef {
         }
     }
 
+    /// A name that stands at a place of a statement, as it is.
+    pub fn of(name: &TableName, span: Span) -> Self {
+        let quoted = |text: &String| Name { text: text.clone(), quoted: true, span };
+        Self { schema: name.schema.as_ref().map(quoted), name: quoted(&name.name) }
+    }
+
     /// The name alone.
     pub fn to_name(&self) -> TableName {
         TableName { schema: self.schema.as_ref().map(|schema| schema.text.clone()), name: self.name.text.clone() }

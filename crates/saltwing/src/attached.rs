@@ -5,7 +5,6 @@
 
 use std::path::Path;
 
-use saltwing_bind::attached_view;
 use saltwing_catalog::{AttachedTables, CatalogError};
 use saltwing_sql::{Dialect, Name, TableRef, quote_name};
 use saltwing_types::ErrorCode;
@@ -25,8 +24,8 @@ pub(crate) fn attach_directory(session: &Session, path: &Path, alias: &str) -> R
         let database = options.of_other(path).open()?;
         notices.extend(database.notices().iter().cloned());
         // The rows are known by the definitions of the same moment: nobody writes.
-        let (rows, catalog) = (database.shared.tables.snapshot()?, database.shared.catalog.snapshot());
-        AttachedTables::new(alias, shown, &*catalog, &rows, |view| Ok(attached_view(view, alias)?))
+        let (rows, catalog) = (database.shared.tables.snapshot()?, database.shared.catalog.snapshot()?);
+        Ok::<_, Error>(AttachedTables::new(alias, shown, &*catalog, &rows)?)
     })?;
     Ok(notices)
 }

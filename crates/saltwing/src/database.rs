@@ -92,8 +92,8 @@ impl Database {
         };
         if !options.readonly {
             let (tables, durability, commit_rows) = (storage.clone(), options.durability, options.index_commit_rows);
-            let builder = IndexBuilder { tables: &*tables, definitions: &**catalog, durability, commit_rows };
-            let entries = left_builds(&builder);
+            let builder = IndexBuilder { tables: &*tables, catalog: &**catalog, durability, commit_rows };
+            let entries = left_builds(&builder)?;
             if !entries.is_empty() {
                 let (catalog, failures) = (catalog.clone(), Some(storage.clone()));
                 let build = BackgroundBuild { tables, catalog, durability, commit_rows, entries, failures };
@@ -180,6 +180,7 @@ fn durability_notice(capabilities: &Capabilities) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    mod catalog_faults;
     mod faults;
     mod index_expiry_faults;
     mod index_faults;

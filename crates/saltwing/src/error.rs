@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use saltwing_access::TableError;
 use saltwing_bind::BindError;
-use saltwing_catalog::CatalogError;
+use saltwing_catalog::{CatalogError, ChangeError};
 use saltwing_exec::{ExecError, Unfinished};
 use saltwing_planner::{PlannerError, RefusedScans};
 use saltwing_sql::SqlError;
@@ -297,6 +297,12 @@ impl From<CatalogError> for Error {
     fn from(error: CatalogError) -> Self {
         let (help, subject, phoenix) = (error.help(), Subject::of_catalog(&error), error.phoenix());
         Self::wrap(error.code(), error).with_help(help).with_phoenix(phoenix).about(subject)
+    }
+}
+
+impl From<ChangeError> for Error {
+    fn from(error: ChangeError) -> Self {
+        error.error.into()
     }
 }
 

@@ -106,7 +106,7 @@ impl Session {
     /// Names that are exact in the statement's language.
     pub(crate) fn check_names(&self, statement: &CachedStatement) -> Result<(), Error> {
         match &statement.parsed.exact {
-            Some(names) => Ok(check_exact(names, &*self.catalog())?),
+            Some(names) => Ok(check_exact(names, &*self.catalog()?)?),
             None => Ok(()),
         }
     }

@@ -37,7 +37,7 @@ pub(crate) fn export(session: &Session, export: &Export) -> Result<RowsOutcome, 
     let mut parts = VecDeque::new();
     match &export.objects {
         ExportedObjects::Table(name) => {
-            let table = resolve(&*session.catalog(), name)?;
+            let table = resolve(&*session.catalog()?, name)?;
             if let Some(reason) = refusal(table.def()) {
                 let text = format!("{} has no form in Phoenix: {reason}", table.def().name);
                 return Err(Error::new(ErrorCode::NotSupported, text).at(Some(name.span())));
@@ -46,14 +46,14 @@ pub(crate) fn export(session: &Session, export: &Export) -> Result<RowsOutcome, 
             parts.push_back(Part::Rows(table.def().clone()));
         }
         ExportedObjects::Schema(name) => {
-            if !session.catalog().has_schema(&name.text) {
+            if !session.catalog()?.has_schema(&name.text)? {
                 let error = Error::new(ErrorCode::NoSuchSchema, format!("no schema {}", name.text));
                 return Err(error.at(Some(name.span)));
             }
             let is_in = |of: &TableName| of.schema.as_ref().is_some_and(|schema| is_same_name(schema, &name.text));
-            export_all(session, Some(&name.text), is_in, &mut parts);
+            export_all(session, Some(&name.text), is_in, &mut parts)?;
         }
-        ExportedObjects::All => export_all(session, None, |_| true, &mut parts),
+        ExportedObjects::All => export_all(session, None, |_| true, &mut parts)?,
     }
     let columns: Arc<[ResultColumn]> = text_columns(&["statement"]).into();
     let mut rows = ExportRows { session: session.clone(), parts, table: None, lines: VecDeque::new() };
@@ -61,12 +61,17 @@ pub(crate) fn export(session: &Session, export: &Export) -> Result<RowsOutcome, 
     Ok(RowsOutcome::running(columns, BatchSource::Texts(Box::new(move || rows.next())), running))
 }
 
-fn export_all(session: &Session, schema: Option<&str>, is_in: impl Fn(&TableName) -> bool, parts: &mut VecDeque<Part>) {
-    let catalog = session.catalog();
-    let schemas = catalog.schemas().into_iter().filter(|name| schema.is_none_or(|s| is_same_name(s, name)));
+fn export_all(
+    session: &Session,
+    schema: Option<&str>,
+    is_in: impl Fn(&TableName) -> bool,
+    parts: &mut VecDeque<Part>,
+) -> Result<(), Error> {
+    let catalog = session.catalog()?;
+    let schemas = catalog.schemas()?.into_iter().filter(|name| schema.is_none_or(|s| is_same_name(s, name)));
     let mut lines: Vec<String> =
         schemas.map(|name| format!("CREATE SCHEMA IF NOT EXISTS {};", phoenix_name(&name))).collect();
-    for sequence in catalog.sequences().iter().filter(|sequence| is_in(&sequence.name)) {
+    for sequence in catalog.sequences()?.iter().filter(|sequence| is_in(&sequence.name)) {
         lines.push(sequence_text(sequence));
     }
     parts.push_back(Part::Lines(lines));
@@ -77,7 +82,7 @@ fn export_all(session: &Session, schema: Option<&str>, is_in: impl Fn(&TableName
         true => Some("a temporary table of the connection hides it".to_owned()),
         false => refusal(table),
     };
-    let tables = catalog.tables();
+    let tables = catalog.tables()?;
     for table in tables.iter().filter(|table| is_in(&table.def().name) && !is_left_out(table.def())) {
         match reason(table.def()) {
             Some(reason) => {
@@ -89,8 +94,9 @@ fn export_all(session: &Session, schema: Option<&str>, is_in: impl Fn(&TableName
             }
         }
     }
-    let views = view_lines(&*catalog, is_in, |table| reason(table).is_none());
+    let views = view_lines(&*catalog, is_in, |table| reason(table).is_none())?;
     parts.push_back(Part::Lines(views));
+    Ok(())
 }
 
 /// A part of an export, in the order of the statements.

@@ -9,29 +9,29 @@ use std::thread::JoinHandle;
 
 use parking_lot::Mutex;
 use saltwing_access::{Durability, Index, KeySet, ScanContext, Table, TableError, TableStore};
-use saltwing_catalog::{Catalog, SessionCatalog};
+use saltwing_catalog::{CatalogChange, CatalogError, CatalogReader, CatalogStore, change};
 use saltwing_exec::{ExecError, IndexBuild};
 use saltwing_table::EmbeddedTables;
-use saltwing_types::{ErrorCode, IndexState, TableDef, TableId, TableName, Value};
+use saltwing_types::{ErrorCode, IndexState, TableDef, TableId};
 
 use crate::Error;
 use crate::progress::IndexProgress;
 
 /// The index whose entries have this number, and its table, if the entries are not complete.
-fn find(definitions: &dyn BuiltTables, entries: TableId) -> Option<(Arc<Table>, Index)> {
-    definitions.tables().into_iter().find_map(|table| {
+fn find(catalog: &dyn CatalogReader, entries: TableId) -> Result<Option<(Arc<Table>, Index)>, CatalogError> {
+    Ok(catalog.tables()?.into_iter().find_map(|table| {
         let mut indexes = table.written_indexes();
         let index = indexes.find(|index| index.def().id == entries && !index.is_complete())?.clone();
         drop(indexes);
         Some((table, index))
-    })
+    }))
 }
 
 /// The numbers of the entries whose build another process has left, to be built in the background. What ALTER TABLE has left that did
 /// not come to another TTL is discarded.
-pub(crate) fn left_builds(builder: &IndexBuilder<'_>) -> Vec<TableId> {
+pub(crate) fn left_builds(builder: &IndexBuilder<'_>) -> Result<Vec<TableId>, Error> {
     let mut left = Vec::new();
-    for table in builder.definitions.tables() {
+    for table in builder.catalog.snapshot()?.tables()? {
         for index in &table.def().indexes {
             left.extend((index.state == IndexState::Building).then_some(index.id));
             match index.rebuild {
@@ -41,68 +41,14 @@ pub(crate) fn left_builds(builder: &IndexBuilder<'_>) -> Vec<TableId> {
             }
         }
     }
-    left
-}
-
-/// The definitions of tables whose indexes are built.
-pub(crate) trait BuiltTables {
-    fn tables(&self) -> Vec<Arc<Table>>;
-
-    /// The key of the last row whose entry a build that was cut short has committed.
-    fn built_up_to(&self, entries: TableId) -> Result<Option<Vec<u8>>, Error>;
-
-    /// The row, with its table, by which a build notes such a key; `None` if nothing is noted.
-    fn note(&self, entries: TableId, last: &[u8]) -> Option<(Arc<Table>, Vec<Value>)>;
-
-    fn alter_table(&self, name: &TableName, change: &dyn Fn(&TableDef) -> TableDef) -> Result<(), Error>;
-}
-
-impl BuiltTables for Catalog {
-    fn tables(&self) -> Vec<Arc<Table>> {
-        self.snapshot().tables()
-    }
-
-    fn built_up_to(&self, entries: TableId) -> Result<Option<Vec<u8>>, Error> {
-        Ok(self.index_progress(entries)?)
-    }
-
-    fn note(&self, entries: TableId, last: &[u8]) -> Option<(Arc<Table>, Vec<Value>)> {
-        Some(self.index_progress_row(entries, last))
-    }
-
-    fn alter_table(&self, name: &TableName, change: &dyn Fn(&TableDef) -> TableDef) -> Result<(), Error> {
-        Self::alter_table(self, name.schema.as_deref(), &name.name, |table| changed(table, change))
-    }
-}
-
-/// Temporary tables end with the process, so a build that is cut short never goes on.
-impl BuiltTables for SessionCatalog {
-    fn tables(&self) -> Vec<Arc<Table>> {
-        Self::tables(self)
-    }
-
-    fn built_up_to(&self, _: TableId) -> Result<Option<Vec<u8>>, Error> {
-        Ok(None)
-    }
-
-    fn note(&self, _: TableId, _: &[u8]) -> Option<(Arc<Table>, Vec<Value>)> {
-        None
-    }
-
-    fn alter_table(&self, name: &TableName, change: &dyn Fn(&TableDef) -> TableDef) -> Result<(), Error> {
-        Self::alter_table(self, &name.name, |table| changed(table, change))
-    }
-}
-
-fn changed(table: &Table, change: &dyn Fn(&TableDef) -> TableDef) -> Result<Option<TableDef>, Error> {
-    Ok(Some(change(table.def())).filter(|def| def != &**table.def()))
+    Ok(left)
 }
 
 /// Where indexes are built.
 #[derive(Clone, Copy)]
 pub(crate) struct IndexBuilder<'a> {
     pub(crate) tables: &'a dyn TableStore,
-    pub(crate) definitions: &'a dyn BuiltTables,
+    pub(crate) catalog: &'a dyn CatalogStore,
     pub(crate) durability: Durability,
     /// Most rows whose entries are one commit.
     pub(crate) commit_rows: u64,
@@ -123,9 +69,19 @@ impl IndexBuilder<'_> {
         if !self.build(entries, context, report)? {
             return Ok(false);
         }
-        self.change(entries, &|def| def.put_in_force(entries))?;
-        let tables = self.definitions.tables();
-        Ok(tables.iter().flat_map(|table| &table.def().indexes).any(|index| index.id == entries))
+        let mut is_in_force = false;
+        let is_it = |def: &TableDef| def.indexes.iter().any(|index| index.id == entries);
+        change(self.catalog, |catalog| -> Result<_, Error> {
+            let Some((table, _)) = find(catalog, entries)? else {
+                is_in_force = catalog.tables()?.iter().any(|table| is_it(table.def()));
+                return Ok(None);
+            };
+            let (old, mut new) = (table.def().clone(), TableDef::clone(table.def()));
+            new.put_in_force(entries);
+            is_in_force = is_it(&new);
+            Ok((new != *old).then_some(CatalogChange::AlterTable { old, new }))
+        })?;
+        Ok(is_in_force)
     }
 
     /// Writes the entries of all rows, from where the last build stopped; whether they are there in the end. `report` hears how
@@ -140,8 +96,8 @@ impl IndexBuilder<'_> {
         report: impl Fn(IndexProgress),
     ) -> Result<bool, Error> {
         let rows = Cell::new(0);
-        while let Some((table, index)) = find(self.definitions, entries) {
-            let behind = self.definitions.built_up_to(entries)?;
+        while let Some((table, index)) = find(&*self.catalog.snapshot()?, entries)? {
+            let behind = self.catalog.index_progress(entries)?;
             let rows_estimated = self.tables.snapshot()?.estimate(&table, &KeySet::all())?.rows;
             let committed = |more: u64| {
                 rows.set(rows.get() + more);
@@ -154,7 +110,7 @@ impl IndexBuilder<'_> {
                 context,
                 durability: self.durability,
                 commit_rows: self.commit_rows,
-                note: &|last| self.definitions.note(entries, last),
+                note: &|last| self.catalog.index_progress_row(entries, last),
                 committed: &committed,
             };
             match build.run(behind) {
@@ -170,19 +126,15 @@ impl IndexBuilder<'_> {
     /// Discards entries whose build has failed: an index that was rebuilt keeps those that it has, and a new one is gone. If that fails,
     /// too, the next opening of the database builds them.
     pub(crate) fn discard(&self, entries: TableId) {
-        if let Err(error) = self.change(entries, &|def| def.discard_entries(entries)) {
+        let discarded = change(self.catalog, |catalog| -> Result<_, Error> {
+            let Some((table, _)) = find(catalog, entries)? else { return Ok(None) };
+            let (old, mut new) = (table.def().clone(), TableDef::clone(table.def()));
+            new.discard_entries(entries);
+            Ok((new != *old).then_some(CatalogChange::AlterTable { old, new }))
+        });
+        if let Err(error) = discarded {
             tracing::warn!(entries = entries.0, %error, "what a failed build of an index has left is still there");
         }
-    }
-
-    /// Changes the definition of the table to which incomplete entries belong.
-    fn change(&self, entries: TableId, change: &dyn Fn(&mut TableDef)) -> Result<(), Error> {
-        let Some((table, _)) = find(self.definitions, entries) else { return Ok(()) };
-        self.definitions.alter_table(&table.def().name, &|def| {
-            let mut def = def.clone();
-            change(&mut def);
-            def
-        })
     }
 }
 
@@ -193,7 +145,7 @@ pub(crate) struct BackgroundBuilds(Mutex<Vec<(ScanContext, JoinHandle<()>)>>);
 /// What a build in the background needs.
 pub(crate) struct BackgroundBuild {
     pub(crate) tables: Arc<dyn TableStore>,
-    pub(crate) catalog: Arc<Catalog>,
+    pub(crate) catalog: Arc<dyn CatalogStore>,
     pub(crate) durability: Durability,
     pub(crate) commit_rows: u64,
     /// The numbers of entries, which are built one after the other.
@@ -205,9 +157,11 @@ pub(crate) struct BackgroundBuild {
 impl BackgroundBuild {
     fn run(self, context: &ScanContext) {
         let Self { tables, catalog, durability, commit_rows, entries, failures } = self;
-        let builder = IndexBuilder { tables: &*tables, definitions: &*catalog, durability, commit_rows };
+        let builder = IndexBuilder { tables: &*tables, catalog: &*catalog, durability, commit_rows };
         for entries in entries {
-            let name = find(&*catalog, entries).map(|(_, index)| index.def().name.clone()).unwrap_or_default();
+            // It is for the log alone.
+            let known = catalog.snapshot().and_then(|snapshot| find(&*snapshot, entries)).ok().flatten();
+            let name = known.map(|(_, index)| index.def().name.clone()).unwrap_or_default();
             match builder.complete(entries, context, |_| ()) {
                 Err(error) if error.code() == ErrorCode::Cancelled => return,
                 Err(error) => {

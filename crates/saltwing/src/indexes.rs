@@ -16,22 +16,19 @@ use crate::temporary::change_definition;
 /// # Errors
 /// The table is temporary: what runs in the background belongs to no connection.
 pub(crate) fn check_stored(session: &Session, table: &Table, span: Span) -> Result<(), Error> {
-    if !session.catalog().is_temporary(table.def()) {
+    if !session.catalog()?.is_temporary(table.def()) {
         return Ok(());
     }
     let error = Error::new(ErrorCode::NotSupported, "ASYNC for an index of a temporary table is not supported");
     Err(error.at(Some(span)).with_help(Some("leave ASYNC out: the statement then waits for the index")))
 }
 
-/// Where indexes of a table are built.
-fn index_builder<'a>(session: &'a Session, def: &TableDef) -> IndexBuilder<'a> {
+/// Where indexes are built.
+fn index_builder(session: &Session) -> IndexBuilder<'_> {
     let shared = session.shared();
     IndexBuilder {
         tables: &*shared.tables,
-        definitions: match session.catalog().is_temporary(def) {
-            true => &session.own.catalog,
-            false => &*shared.catalog,
-        },
+        catalog: &session.own.catalog,
         durability: session.read_settings(|settings| settings.durability),
         commit_rows: shared.options.index_commit_rows,
     }
@@ -44,14 +41,15 @@ pub(crate) fn build_index(
     name: &Name,
     entries: impl Fn(&IndexDef) -> Option<TableId>,
 ) -> Result<Outcome, Error> {
-    let (def, entries) = entries_to_build(session, table, name, entries)?;
-    let builder = index_builder(session, &def);
+    let entries = entries_to_build(session, table, name, entries)
+        .inspect_err(|error| take_back(session, (table, name), error))?;
+    let builder = index_builder(session);
     let built = builder.complete(entries, &session.begin(), |progress| session.progress.index(progress));
     let is_in_force = built.inspect_err(|_| builder.discard(entries))?;
     // TRUNCATE leaves an index that is complete, too.
     let is_complete = |index: &IndexDef| index.state != IndexState::Building && index.rebuild.is_none();
     let is_complete = || {
-        let table = resolve(&*session.catalog(), table)?;
+        let table = resolve(&*session.catalog()?, table)?;
         let place = table.def().index_place(&name.text);
         Ok::<_, Error>(place.and_then(|place| table.def().indexes.get(place)).is_some_and(is_complete))
     };
@@ -69,7 +67,8 @@ pub(crate) fn build_later(
     entries: impl Fn(&IndexDef) -> Option<TableId>,
 ) -> Result<Outcome, Error> {
     let shared = session.shared();
-    let (_, entries) = entries_to_build(session, table, name, entries)?;
+    let entries = entries_to_build(session, table, name, entries)
+        .inspect_err(|error| take_back(session, (table, name), error))?;
     shared.index_builds.start(BackgroundBuild {
         tables: shared.tables.clone(),
         catalog: shared.catalog.clone(),
@@ -82,24 +81,50 @@ pub(crate) fn build_later(
     Ok(ExecResult::noticed(vec![text]).into())
 }
 
-/// The definition of a table whose index is to be built, and the number of the entries.
+/// The number of the entries of an index that are to be built.
 fn entries_to_build(
     session: &Session,
     table: &TableRef,
     name: &Name,
     entries: impl Fn(&IndexDef) -> Option<TableId>,
-) -> Result<(Arc<TableDef>, TableId), Error> {
-    let def = resolve(&*session.catalog(), table)?.def().clone();
+) -> Result<TableId, Error> {
+    let def = resolve(&*session.catalog()?, table)?.def().clone();
     let index = def.index_place(&name.text).and_then(|place| def.indexes.get(place));
-    let entries = index.and_then(entries).ok_or_else(|| changed_meanwhile(&name.text))?;
-    Ok((def, entries))
+    index.and_then(entries).ok_or_else(|| changed_meanwhile(&name.text))
+}
+
+/// Takes back what a statement has begun with an index of which the catalog could not be asked again.
+fn take_back(session: &Session, (table, name): (&TableRef, &Name), error: &Error) {
+    // What another statement has changed is its business.
+    if error.code() == ErrorCode::Conflict {
+        return;
+    }
+    let before = |index: IndexDef| match index.state {
+        IndexState::Building => None,
+        IndexState::Ready | IndexState::Disabled => Some(IndexDef { rebuild: None, ..index }),
+    };
+    if let Err(error) = change_index(session, table, name, |_, index| Ok(before(index))) {
+        tracing::warn!(index = %name.text, %error, "what a statement has begun with an index is still there");
+    }
+}
+
+/// Takes back that the indexes of a table are rebuilt.
+pub(crate) fn discard_rebuilds(session: &Session, table: &TableRef) {
+    let without = |table: &Arc<Table>| {
+        let mut def = TableDef::clone(table.def());
+        def.indexes.iter_mut().for_each(|index| index.rebuild = None);
+        Ok(Some(def).filter(|def| *def != **table.def()))
+    };
+    if let Err(error) = change_definition(session, table, without) {
+        tracing::warn!(%table, %error, "the rebuilds of the indexes of a table are still there");
+    }
 }
 
 /// Builds the new entries of all indexes of a table, without putting them in force; their numbers. If that fails, they are gone.
 pub(crate) fn build_new_entries(session: &Session, def: &TableDef) -> Result<Vec<TableId>, Error> {
     let rebuilds = def.indexes.iter().filter_map(|index| index.rebuild);
     let entries: Vec<TableId> = rebuilds.map(|rebuild| rebuild.id).collect();
-    let (builder, context) = (index_builder(session, def), session.begin());
+    let (builder, context) = (index_builder(session), session.begin());
     // A merge that began before drops rows by the TTL of then, and they are seen until it ends.
     let merged = session.shared().storage.as_ref().map_or(Ok(()), |storage| storage.merge());
     let built = merged.map_err(Error::from).and_then(|()| {
@@ -107,13 +132,13 @@ pub(crate) fn build_new_entries(session: &Session, def: &TableDef) -> Result<Vec
             builder.build(*entries, &context, |progress| session.progress.index(progress)).map(drop)
         })
     });
-    built.inspect_err(|_| discard_new_entries(session, def, &entries))?;
+    built.inspect_err(|_| discard_new_entries(session, &entries))?;
     Ok(entries)
 }
 
 /// Discards such entries, unless they are in force.
-pub(crate) fn discard_new_entries(session: &Session, def: &TableDef, entries: &[TableId]) {
-    let builder = index_builder(session, def);
+pub(crate) fn discard_new_entries(session: &Session, entries: &[TableId]) {
+    let builder = index_builder(session);
     entries.iter().for_each(|entries| builder.discard(*entries));
 }
 
@@ -122,7 +147,7 @@ pub(crate) fn change_index(
     session: &Session,
     table: &TableRef,
     name: &Name,
-    change: impl FnOnce(&TableDef, IndexDef) -> Result<Option<IndexDef>, Error>,
+    change: impl Fn(&TableDef, IndexDef) -> Result<Option<IndexDef>, Error>,
 ) -> Result<(), Error> {
     change_definition(session, table, |table| {
         let mut def = TableDef::clone(table.def());

@@ -23,12 +23,11 @@ impl Database {
         for Count { name, kind, description, pick } in &WHOLE {
             kind.record(name, description, vec![database.clone()], pick(&stats));
         }
-        self.record_tables(&stats, &database);
-        Ok(())
+        self.record_tables(&stats, &database)
     }
 
-    fn record_tables(&self, stats: &StorageStats, database: &Label) {
-        for table in self.shared.catalog.snapshot().tables() {
+    fn record_tables(&self, stats: &StorageStats, database: &Label) -> Result<(), Error> {
+        for table in self.shared.catalog.snapshot()?.tables()? {
             let def = table.def();
             let Some(storage) = stats.tables.iter().find(|storage| storage.table == def.id) else { continue };
             let labels = vec![database.clone(), Label::new("table", def.name.to_string())];
@@ -36,6 +35,7 @@ impl Database {
                 kind.record(name, description, labels.clone(), pick(storage));
             }
         }
+        Ok(())
     }
 }
 

@@ -1,6 +1,6 @@
 //! Views in an EXPORT .. AS PHOENIX.
 
-use saltwing_bind::{PlainView, plain_view};
+use saltwing_bind::{BindError, PlainView, plain_view};
 use saltwing_catalog::CatalogReader;
 use saltwing_sql::ColumnName;
 use saltwing_types::{TableDef, TableName, ViewDef};
@@ -15,10 +15,10 @@ pub(crate) fn view_lines(
     catalog: &dyn CatalogReader,
     is_in: impl Fn(&TableName) -> bool,
     is_exported: impl Fn(&TableDef) -> bool,
-) -> Vec<String> {
+) -> Result<Vec<String>, BindError> {
     let (mut lines, mut exported) = (Vec::new(), Vec::new());
-    for view in in_order_of_use(catalog.views()).iter().filter(|view| is_in(&view.name)) {
-        let plain = plain_view(view, catalog).filter(|plain| match plain.is_over_view {
+    for view in in_order_of_use(catalog.views()?).iter().filter(|view| is_in(&view.name)) {
+        let plain = plain_view(view, catalog)?.filter(|plain| match plain.is_over_view {
             true => exported.contains(&plain.over),
             false => is_exported(plain.table.def()),
         });
@@ -30,7 +30,7 @@ pub(crate) fn view_lines(
             None => lines.push(left_out(view)),
         }
     }
-    lines
+    Ok(lines)
 }
 
 /// CREATE VIEW, and comments on what is missing in it.

@@ -51,7 +51,7 @@ fn run_as_known(
     if executor == ExecutorChoice::DataFusion {
         return kept();
     }
-    let catalog = session.catalog();
+    let catalog = session.catalog()?;
     let plans = known.plans.of(catalog.version());
     let (generic, planning) = match plans.known_direct() {
         Some(known) => (known, None),
@@ -80,7 +80,7 @@ fn run_as_known(
     }
     let snapshot = session.snapshot()?;
     // Rows are not read by a definition that is older than they are.
-    if session.catalog().version() != catalog.version() {
+    if session.catalog_version() != catalog.version() {
         return run_anew();
     }
     // A part of the key is known only if the access is allowed. Each row may come with an entry that names it.
@@ -93,7 +93,7 @@ fn run_as_known(
     let notices = match plan.access().access().verdict.allowed {
         // An allowed access needs no override.
         Some(true) => None,
-        _ => plan.access().judge_with(&session.guard_of(statement, &*catalog))?,
+        _ => plan.access().judge_with(&session.guard_of(statement, &*catalog)?)?,
     };
     if executor != ExecutorChoice::Auto || !plan.keeps_groups() {
         return start_planned(session, &plan, part, snapshot, context, notices);
@@ -144,7 +144,7 @@ pub(crate) fn start_kept(
     }
     let notices = match plan.access().access().verdict.allowed {
         Some(true) => None,
-        _ => plan.access().judge_with(&Guard { verb, ..session.guard_of(statement, catalog) })?,
+        _ => plan.access().judge_with(&Guard { verb, ..session.guard_of(statement, catalog)? })?,
     };
     start_planned(session, &plan, part, snapshot, context, notices).map(Some)
 }

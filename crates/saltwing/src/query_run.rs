@@ -68,7 +68,7 @@ pub(crate) fn query_run_on<'a>(
     params: Params<'a>,
     context: &ScanContext,
 ) -> Result<QueryRun<'a>, Error> {
-    query_run_at(session, (snapshot, session.catalog()), statement, params, context)
+    query_run_at(session, (snapshot, session.catalog()?), statement, params, context)
 }
 
 /// The same over rows and definitions that were taken before.
@@ -83,7 +83,7 @@ pub(crate) fn query_run_at<'a>(
         catalog = with_files;
         notices.into()
     });
-    let guard = session.guard_of(statement, &*catalog);
+    let guard = session.guard_of(statement, &*catalog)?;
     let statement = Cow::Borrowed(statement);
     // Only the direct path reads pages.
     let executor = if statement.after.is_some() { ExecutorChoice::Auto } else { executor(session) };

@@ -6,7 +6,7 @@ use std::time::SystemTime;
 
 use arrow::array::RecordBatch;
 use arrow::datatypes::{Field, Schema, SchemaRef};
-use saltwing_catalog::{ArrowRows, ArrowTable};
+use saltwing_catalog::{ArrowRows, ArrowTable, CatalogChange, CatalogStore};
 use saltwing_datafusion::{Compute, RegisteredFunction};
 use saltwing_expr::{arrow_type, sql_type};
 use saltwing_sql::quote_name;
@@ -166,7 +166,8 @@ fn register_arrow(session: &Session, name: &str, schema: &SchemaRef, batches: &[
     };
     let batches = batches.iter().map(convert).collect::<Result<Vec<_>, Error>>()?;
     let table = ArrowTable { name: name.to_owned(), schema: stored.clone(), rows: ArrowRows::Batches(batches) };
-    Ok(session.shared().catalog.register_arrow(table)?)
+    session.own.catalog.apply(CatalogChange::RegisterArrow(table))?;
+    Ok(())
 }
 
 /// The SQL types of the columns.
@@ -259,7 +260,8 @@ impl blocking::Connection {
     /// # Errors
     /// `no_such_table`.
     pub fn unregister_arrow(&self, name: &str) -> Result<(), Error> {
-        Ok(self.session.shared().catalog.unregister_arrow(name)?)
+        self.session.own.catalog.apply(CatalogChange::UnregisterArrow(name))?;
+        Ok(())
     }
 }
 

@@ -85,7 +85,7 @@ pub(crate) fn run_kept(
             template
         }
     };
-    let guard = session.guard_of(statement, &*catalog);
+    let guard = session.guard_of(statement, &*catalog)?;
     let binding = Binding { values, snapshot, context: context.clone(), guard: &guard };
     match template.bind(binding)? {
         Some(planned) => start_relational(session, &RelationalPlan(Arc::new(planned)), context).map(Some),

@@ -6,10 +6,9 @@ use arrow::array::{ArrayRef, Int64Array, RecordBatch};
 use arrow::datatypes::{Field, Schema};
 use saltwing_access::TableError;
 use saltwing_bind::{
-    BoundQuery, ColumnOrigin, OutputColumn, Params, ResultColumn, SequenceAction, SequenceDraw, SequenceUse,
-    SequenceUses, expr_of,
+    BoundQuery, ColumnOrigin, OutputColumn, Params, ResultColumn, SequenceAction, SequenceDraw, SequenceUses, expr_of,
 };
-use saltwing_catalog::Catalog;
+use saltwing_catalog::{CatalogChange, CatalogStore, change, optional};
 use saltwing_exec::select::result_schema;
 use saltwing_expr::Evaluator;
 use saltwing_types::sequence::stepped;
@@ -23,7 +22,7 @@ use crate::session::{CurrentValues, Session};
 
 /// The sequences of which each row of a statement takes values.
 pub(crate) struct SequenceValues {
-    catalog: Arc<Catalog>,
+    catalog: Arc<dyn CatalogStore>,
     current: CurrentValues,
     draws: Vec<Draw>,
 }
@@ -77,14 +76,15 @@ impl SequenceValues {
     }
 
     fn set(&self, def: &SequenceDef, position: SequencePosition) -> Result<(), Error> {
-        let change = |def: SequenceDef, _| match (def.min..=def.max).contains(&position.last) {
-            true => Ok((def, position)),
-            false => {
-                let text = format!("{} lies outside MINVALUE {} and MAXVALUE {}", position.last, def.min, def.max);
-                Err(Error::new(ErrorCode::OutOfRange, text))
+        change(&*self.catalog, |catalog| {
+            let old = catalog.sequence(def.name.schema.as_deref(), &def.name.name)?;
+            if !(old.min..=old.max).contains(&position.last) {
+                let text = format!("{} lies outside MINVALUE {} and MAXVALUE {}", position.last, old.min, old.max);
+                return Err(Error::new(ErrorCode::OutOfRange, text));
             }
-        };
-        self.catalog.alter_sequence(def.name.schema.as_deref(), &def.name.name, change)?;
+            let new = SequenceDef::clone(&old);
+            Ok(Some(CatalogChange::AlterSequence { old, new, position: Some(position) }))
+        })?;
         if position.is_taken {
             self.current.lock().insert(def.id, position.last);
         }
@@ -183,7 +183,7 @@ pub(crate) fn sequence_values(
     params: Params<'_>,
 ) -> Result<SequenceValues, Error> {
     let catalog = session.shared().catalog.clone();
-    let snapshot = catalog.snapshot();
+    let snapshot = catalog.snapshot()?;
     let mut draws = Vec::new();
     for it in uses.iter() {
         let span = it.name.span();
@@ -213,18 +213,17 @@ fn may_take_values(session: &Session) -> Result<(), Error> {
 
 /// A column whose DEFAULT takes values of a sequence.
 pub(crate) fn default_that_uses(session: &Session, def: &SequenceDef) -> Result<Option<String>, Error> {
-    let catalog = session.catalog();
-    for table in catalog.tables() {
+    let catalog = session.catalog()?;
+    for table in catalog.tables()? {
         for column in &table.def().columns {
             let Some(default) = column.default.as_ref().filter(|default| default.is_of_new_row()) else { continue };
             let mut uses = SequenceUses::default();
             uses.of_row(&expr_of(&default.text)?, Params::NONE)?;
-            let is_it = |it: &SequenceUse| {
+            for it in uses.iter() {
                 let (schema, name) = it.name.parts();
-                catalog.sequence(schema, name).is_ok_and(|used| used.id == def.id)
-            };
-            if uses.iter().any(is_it) {
-                return Ok(Some(format!("{}.{}", table.def().name, column.name)));
+                if optional(catalog.sequence(schema, name))?.is_some_and(|used| used.id == def.id) {
+                    return Ok(Some(format!("{}.{}", table.def().name, column.name)));
+                }
             }
         }
     }

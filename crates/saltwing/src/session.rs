@@ -7,7 +7,7 @@ use std::sync::{Arc, Weak};
 use parking_lot::Mutex;
 use saltwing_access::{Budget, ScanContext, Snapshot};
 use saltwing_bind::view_places;
-use saltwing_catalog::CatalogReader;
+use saltwing_catalog::{CatalogReader, CatalogStore};
 use saltwing_exec::{CommitLimits, Writer};
 use saltwing_planner::{Guard, HintVerb};
 use saltwing_sql::Dialect;
@@ -164,11 +164,19 @@ impl Session {
     }
 
     /// The definitions of the moment; inside a transaction, of its beginning. What the connection has of its own is among them.
-    pub(crate) fn catalog(&self) -> Arc<dyn CatalogReader> {
-        match &self.within {
+    pub(crate) fn catalog(&self) -> Result<Arc<dyn CatalogReader>, Error> {
+        Ok(match &self.within {
             Some(transaction) => transaction.catalog.clone(),
-            None if self.own.catalog.is_empty() => self.shared.catalog.snapshot(),
-            None => self.own.catalog.snapshot(),
+            None if self.own.catalog.is_empty() => self.shared.catalog.snapshot()?,
+            None => self.own.catalog.snapshot()?,
+        })
+    }
+
+    /// The version of the definitions of the moment.
+    pub(crate) fn catalog_version(&self) -> u64 {
+        match &self.within {
+            Some(transaction) => transaction.catalog.version(),
+            None => self.own.catalog.version(),
         }
     }
 
@@ -192,9 +200,9 @@ impl Session {
     /// in step with rows that are newer than the one that drops it.
     pub(crate) fn moment(&self) -> Result<Moment, Error> {
         loop {
-            let catalog = self.catalog();
+            let catalog = self.catalog()?;
             let snapshot = self.snapshot()?;
-            if self.catalog().version() == catalog.version() {
+            if self.catalog_version() == catalog.version() {
                 return Ok((snapshot, catalog));
             }
         }
@@ -328,8 +336,8 @@ impl Session {
     }
 
     /// The overrides for a query.
-    pub(crate) fn guard_of(&self, query: &QueryStatement, catalog: &dyn CatalogReader) -> Guard {
-        Guard { views: view_places(&query.query, catalog), ..self.guard(&query.hints) }
+    pub(crate) fn guard_of(&self, query: &QueryStatement, catalog: &dyn CatalogReader) -> Result<Guard, Error> {
+        Ok(Guard { views: view_places(&query.query, catalog)?, ..self.guard(&query.hints) })
     }
 
     /// The language of its statements.

@@ -17,7 +17,7 @@ pub(crate) struct SessionTables {
 
 impl SessionTables {
     pub(crate) fn new(shared: Arc<Shared>) -> Self {
-        let catalog = SessionCatalog::new(shared.catalog.clone());
+        let catalog = SessionCatalog::new(shared.catalog.clone(), shared.tables.clone());
         Self { catalog, statements: StatementCache::default(), shared }
     }
 }

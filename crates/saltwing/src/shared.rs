@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use saltwing_access::{Memory, TableStore};
 use saltwing_bind::EngineFunctions;
-use saltwing_catalog::Catalog;
+use saltwing_catalog::{Catalog, CatalogStore};
 use saltwing_table::EmbeddedTables;
 use saltwing_types::ErrorCode;
 
@@ -23,7 +23,7 @@ pub(crate) struct Shared {
     pub(crate) tables: Arc<dyn TableStore>,
     /// The same, where it is the storage of this process: merges, sweeps, checks and backups are its alone.
     pub(crate) storage: Option<Arc<EmbeddedTables>>,
-    pub(crate) catalog: Arc<Catalog>,
+    pub(crate) catalog: Arc<dyn CatalogStore>,
     pub(crate) options: Builder,
     /// Where the database lies, without links.
     pub(crate) directory: Option<PathBuf>,
@@ -59,7 +59,7 @@ impl Shared {
         options: Builder,
         #[cfg_attr(not(feature = "datafusion"), allow(unused_variables))] spill_directory: Option<PathBuf>,
     ) -> Result<Self, Error> {
-        let catalog = Arc::new(Catalog::boot(tables.clone(), options.readonly)?);
+        let catalog: Arc<dyn CatalogStore> = Arc::new(Catalog::boot(tables.clone(), options.readonly)?);
         let (memory, pools) = (Arc::new(Memory::new(options.memory_limit)), ThreadPools::new(&options));
         Ok(Self {
             #[cfg(feature = "datafusion")]

@@ -87,14 +87,14 @@ struct Listing {
 }
 
 pub(crate) fn show_storage(session: &Session, name: Option<&TableRef>) -> Result<RowsOutcome, Error> {
-    let catalog = session.catalog();
+    let catalog = session.catalog()?;
     let tables: Vec<Arc<Table>> = match name {
         Some(name) => {
             // Its number is that of another table here.
             check_own(session, name.schema.as_ref(), &name.name)?;
             vec![resolve(&*catalog, name)?]
         }
-        None => catalog.tables(),
+        None => catalog.tables()?,
     };
     let with_entries = |table: Arc<Table>| {
         let entries: Vec<Arc<Table>> = table.indexes().iter().map(|index| index.entries().clone()).collect();

@@ -5,7 +5,7 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use saltwing_catalog::Catalog;
+use saltwing_catalog::CatalogStore;
 use saltwing_table::EmbeddedTables;
 use saltwing_types::ErrorCode;
 
@@ -18,7 +18,11 @@ pub(crate) struct Sweeper {
 }
 
 impl Sweeper {
-    pub(crate) fn start(tables: Arc<EmbeddedTables>, catalog: Arc<Catalog>, every: Duration) -> Result<Self, Error> {
+    pub(crate) fn start(
+        tables: Arc<EmbeddedTables>,
+        catalog: Arc<dyn CatalogStore>,
+        every: Duration,
+    ) -> Result<Self, Error> {
         let (wake, woken) = channel();
         let sweep = move || {
             // The next round deletes what this one could not. Readers never see such rows.

@@ -1,7 +1,7 @@
 //! The CREATE TABLE of a table.
 
 use saltwing_bind::{identity_definition, key_constraint, table_path};
-use saltwing_catalog::CatalogReader;
+use saltwing_catalog::{CatalogError, CatalogReader, optional};
 use saltwing_sql::quote_name;
 use saltwing_types::table::SPLIT_ON;
 use saltwing_types::{ColumnDef, SortOrder, TableDef, Value, text};
@@ -26,14 +26,13 @@ pub(crate) fn option_text(value: &Value) -> String {
 }
 
 /// A CREATE TABLE that makes the same table.
-pub(crate) fn create_table_text(def: &TableDef, catalog: &dyn CatalogReader) -> String {
-    let mut lines: Vec<String> = def
-        .columns
-        .iter()
-        .enumerate()
-        .filter(|(_, c)| !c.hidden)
-        .map(|(i, c)| column_text(def, (i, c), catalog))
-        .collect();
+///
+/// # Errors
+/// The catalog's.
+pub(crate) fn create_table_text(def: &TableDef, catalog: &dyn CatalogReader) -> Result<String, CatalogError> {
+    let columns = def.columns.iter().enumerate().filter(|(_, column)| !column.hidden);
+    let lines: Result<Vec<String>, _> = columns.map(|column| column_text(def, column, catalog)).collect();
+    let mut lines = lines?;
     if let Some(name) = key_constraint(def) {
         let parts: Vec<String> = def
             .key
@@ -68,10 +67,14 @@ pub(crate) fn create_table_text(def: &TableDef, catalog: &dyn CatalogReader) -> 
         true => format!("CREATE TEMPORARY TABLE {}", quote_name(&def.name.name)),
         false => format!("CREATE TABLE {}", table_path(&def.name)),
     };
-    format!("{create} (\n{}\n){options}{split_on}", lines.join(",\n"))
+    Ok(format!("{create} (\n{}\n){options}{split_on}", lines.join(",\n")))
 }
 
-fn column_text(def: &TableDef, (index, column): (usize, &ColumnDef), catalog: &dyn CatalogReader) -> String {
+fn column_text(
+    def: &TableDef,
+    (index, column): (usize, &ColumnDef),
+    catalog: &dyn CatalogReader,
+) -> Result<String, CatalogError> {
     let family = def.family_name(column).map(|family| format!("{}.", quote_name(family)));
     let not_null = match def.key.position(index) {
         Some(position) => !def.key.columns.get(position).is_some_and(|k| k.nullable),
@@ -81,10 +84,11 @@ fn column_text(def: &TableDef, (index, column): (usize, &ColumnDef), catalog: &d
     let default = match (column.generated(), column.identity()) {
         (Some(expr), _) => format!(" {}", generated_text(expr)),
         (None, Some(identity)) => {
-            let sequence = catalog.sequence(identity.sequence.schema.as_deref(), &identity.sequence.name).ok();
+            let sequence = optional(catalog.sequence(identity.sequence.schema.as_deref(), &identity.sequence.name))?;
             format!(" {}", identity_definition(identity, sequence.as_deref()))
         }
         (None, None) => column.default.as_ref().map(|d| format!(" DEFAULT {}", d.text)).unwrap_or_default(),
     };
-    format!("    {}{} {}{not_null}{default}", family.unwrap_or_default(), quote_name(&column.name), column.ty)
+    let family = family.unwrap_or_default();
+    Ok(format!("    {family}{} {}{not_null}{default}", quote_name(&column.name), column.ty))
 }

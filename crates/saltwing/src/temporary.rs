@@ -3,82 +3,58 @@
 use std::sync::Arc;
 
 use saltwing_access::Table;
-use saltwing_bind::{resolve, with_dynamic_columns};
-use saltwing_catalog::{CatalogError, Dependents, DropList, SessionCatalog};
+use saltwing_bind::{if_bound, resolve, with_dynamic_columns};
+use saltwing_catalog::{Applied, CatalogChange, CatalogStore, ChangeError, Dependents, DropList, change};
 use saltwing_sql::statement::CreateTable;
 use saltwing_sql::{Name, TableRef};
-use saltwing_types::{ErrorCode, SequenceDef, TableDef};
+use saltwing_types::{ErrorCode, TableDef};
 
 use crate::Error;
 use crate::session::Session;
 
-/// The temporary tables, if the name is that of one of them.
-fn temporary_named<'a>(session: &'a Session, name: &TableRef) -> Option<&'a SessionCatalog> {
-    let (schema, bare) = name.parts();
-    let tables = &session.own.catalog;
-    tables.find(schema, bare).map(|_| tables)
-}
-
 /// Whether the table of a CREATE TABLE is there: a temporary one, or a stored one that temporary ones may hide.
-pub(crate) fn is_there(session: &Session, create: &CreateTable) -> bool {
-    match create.temporary {
-        true => temporary_named(session, &create.table).is_some(),
-        false => resolve(&*session.shared().catalog.snapshot(), &create.table).is_ok(),
-    }
+pub(crate) fn is_there(session: &Session, create: &CreateTable) -> Result<bool, Error> {
+    let (schema, name) = create.table.parts();
+    Ok(match create.temporary {
+        true => session.own.catalog.find(schema, name).is_some(),
+        false => if_bound(resolve(&*session.shared().catalog.snapshot()?, &create.table))?.is_some(),
+    })
 }
 
-/// Adds the table of a CREATE TABLE.
-pub(crate) fn add_table(
-    session: &Session,
-    create: &CreateTable,
-    def: TableDef,
-    sequences: Vec<SequenceDef>,
-) -> Result<(), CatalogError> {
-    match create.temporary {
-        true => session.own.catalog.create_table(def),
-        false => session.shared().catalog.create_table_with(def, sequences).map(drop),
-    }
-}
-
-/// The name by which statements find the table that a CREATE TABLE has made, though a temporary one may hide it.
-pub(crate) fn name_of_new(session: &Session, create: &CreateTable) -> TableRef {
+/// The name by which statements find the table that a CREATE TABLE makes, though a temporary one may hide it.
+pub(crate) fn name_of_new(session: &Session, create: &CreateTable) -> Result<TableRef, Error> {
     let mut name = create.table.clone();
-    if !create.temporary && name.schema.is_none() && session.catalog().hides(&name.name.text) {
+    if !create.temporary && name.schema.is_none() && session.catalog()?.hides(&name.name.text) {
         name.schema = Some(Name { text: String::new(), quoted: true, span: name.name.span });
     }
-    name
+    Ok(name)
 }
 
-/// Takes back the table that a CREATE TABLE has made. Nothing can use it but a view that came meanwhile.
-pub(crate) fn take_back(session: &Session, create: &CreateTable) -> Result<bool, CatalogError> {
-    let (schema, name) = create.table.parts();
-    match create.temporary {
-        true => {
-            let names = [(schema, name)];
-            let list = DropList { names: &names, if_exists: false, dependents: Dependents::Drop };
-            session.own.catalog.drop_tables(&list).map(|left| left.is_empty()).map_err(|listed| listed.error)
-        }
-        false => session.shared().catalog.drop_table(schema, name, Dependents::Drop),
-    }
+/// Takes back the table that a CREATE TABLE has made, under the name that statements find it by. Nothing can use it but a view that came
+/// meanwhile.
+pub(crate) fn take_back(session: &Session, new: &TableRef) -> Result<Applied, ChangeError> {
+    let list = DropList { names: &[new.parts()], if_exists: false, dependents: Dependents::Drop };
+    session.own.catalog.apply(CatalogChange::DropTables(list))
 }
 
-/// Gives a table another definition, as [`Catalog::alter_table`](saltwing_catalog::Catalog::alter_table).
+/// Gives a table another definition: the one that `make` makes of the one it has, or none. It is made again if another change comes
+/// first.
 pub(crate) fn change_definition(
     session: &Session,
     name: &TableRef,
-    change: impl FnOnce(&Arc<Table>) -> Result<Option<TableDef>, Error>,
+    mut make: impl FnMut(&Arc<Table>) -> Result<Option<TableDef>, Error>,
 ) -> Result<(), Error> {
     let (schema, bare) = name.parts();
-    match temporary_named(session, name) {
-        Some(tables) => tables.alter_table(bare, change),
-        None => session.shared().catalog.alter_table(schema, bare, change),
-    }
+    change(&session.own.catalog, |catalog| {
+        let table = catalog.resolve(schema, bare)?;
+        Ok(make(&table)?.map(|new| CatalogChange::AlterTable { old: table.def().clone(), new }))
+    })
 }
 
 /// Gives a table whose dynamic columns are written the hidden column for them, if it has none yet; whether it did.
 pub(crate) fn adds_dynamic_columns(session: &Session, name: &TableRef) -> Result<bool, Error> {
     let span = name.span();
-    let table = resolve(&*session.catalog(), name)?;
+    let table = resolve(&*session.catalog()?, name)?;
     if with_dynamic_columns(table.def(), span)?.is_none() {
         return Ok(false);
     }

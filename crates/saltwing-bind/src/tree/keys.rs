@@ -34,7 +34,7 @@ impl Relation {
             }
             Self::Join { kind, left, right, .. } => {
                 // A row without a partner has NULL in place of the other side, as a row of that side may have in its key.
-                let of_left = matches!(kind, JoinKind::Inner | JoinKind::Left | JoinKind::Semi | JoinKind::Anti);
+                let of_left = !matches!(kind, JoinKind::Right | JoinKind::Full);
                 let of_right = matches!(kind, JoinKind::Inner | JoinKind::Right);
                 of_left && left.is_determined(id, keys) || of_right && right.is_determined(id, keys)
             }

@@ -155,7 +155,10 @@ pub enum Relation {
         /// Whether the right side may name columns of the left one: it has rows for each row of that. Only inner and left joins
         /// are such.
         lateral: bool,
-        /// What a pair must meet; no condition is a cross join.
+        /// Columns of the left side, each with one of the right side that must have the same value, NULL included. In contrast to an
+        /// equality, values that only compare as equal, as two intervals of one length do, are not the same. Decorrelation joins by these.
+        same: Vec<(ColumnRef, ColumnRef)>,
+        /// What a pair must meet, too; no condition is a cross join.
         conditions: Vec<Condition>,
     },
     /// The rows that meet all conditions.
@@ -250,12 +253,20 @@ pub enum JoinKind {
     Semi,
     /// No pairs, but the rows of the left side that have no partner.
     Anti,
+    /// `NOT IN`: no pairs, but the rows of the left side for which the only condition, an equality, is false with each row of the right side. A
+    /// row for which it is unknown with some row does not come.
+    NotIn,
+    /// No pairs, but all rows of the left side, with a further column that tells whether a row has a partner: a BOOLEAN that is never NULL.
+    Mark {
+        /// The id of that column.
+        column: usize,
+    },
 }
 
 impl JoinKind {
     /// Whether the columns of the right side are those of the join, too.
     pub(crate) fn gives_right(self) -> bool {
-        !matches!(self, Self::Semi | Self::Anti)
+        matches!(self, Self::Inner | Self::Left | Self::Right | Self::Full)
     }
 
     /// Whether columns of the left side, and of the right side, are NULL in rows without a partner.

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use saltwing_plan::Condition;
 use saltwing_types::{ColumnRef, Expr};
 
-use super::{ComputedColumn, ExternalSource, Relation, SubqueryColumn, UnnestColumn, WindowColumn, group_columns};
+use super::{
+    ComputedColumn, ExternalSource, JoinKind, Relation, SubqueryColumn, UnnestColumn, WindowColumn, group_columns,
+};
 
 impl Relation {
     /// One row without columns.
@@ -49,7 +51,7 @@ impl Relation {
     }
 
     /// Calls `visit` on the columns that this relation names, without those of its input.
-    pub(super) fn for_each_column(&self, visit: &mut dyn FnMut(&ColumnRef)) {
+    pub(crate) fn for_each_column(&self, visit: &mut dyn FnMut(&ColumnRef)) {
         self.for_each_own_expr(&mut |expr| {
             expr.walk(&mut |part| {
                 if let Expr::Column(column) = part {
@@ -69,6 +71,7 @@ impl Relation {
             }
             Self::Shared { rows, columns, .. } => columns.iter().chain(&rows.columns).for_each(visit),
             Self::Sort { items, .. } => items.iter().for_each(|item| visit(&item.column)),
+            Self::Join { same, .. } => same.iter().flat_map(|(left, right)| [left, right]).for_each(visit),
             Self::DistinctOn { on, order, columns, .. } => {
                 on.iter().chain(columns).chain(order.iter().map(|item| &item.column)).for_each(visit);
             }
@@ -109,25 +112,17 @@ impl Relation {
         }
     }
 
-    /// Calls `change` on every relation of the tree, those that others read first.
-    pub(crate) fn for_each_mut(&mut self, change: &mut dyn FnMut(&mut Relation)) {
+    /// The same relations, to change them.
+    pub(crate) fn inputs_mut(&mut self) -> Vec<&mut Relation> {
         match self {
-            Self::Scan(_) | Self::External { .. } | Self::Values { .. } | Self::WorkTable { .. } => {}
-            Self::SetOperation { inputs, .. } => {
-                inputs.iter_mut().for_each(|input| input.relation.for_each_mut(change));
-            }
-            Self::Recursive { first, next, .. } => {
-                first.relation.for_each_mut(change);
-                next.relation.for_each_mut(change);
-            }
-            Self::Shared { rows, .. } => Arc::make_mut(rows).relation.for_each_mut(change),
-            Self::Join { left, right, .. } => {
-                left.for_each_mut(change);
-                right.for_each_mut(change);
-            }
+            Self::Scan(_) | Self::External { .. } | Self::Values { .. } | Self::WorkTable { .. } => Vec::new(),
+            Self::SetOperation { inputs, .. } => inputs.iter_mut().map(|input| &mut input.relation).collect(),
+            Self::Recursive { first, next, .. } => vec![&mut first.relation, &mut next.relation],
+            Self::Shared { rows, .. } => vec![&mut Arc::make_mut(rows).relation],
+            Self::Join { left, right, .. } => vec![left, right],
             Self::Apply { input, subqueries } => {
-                input.for_each_mut(change);
-                subqueries.iter_mut().for_each(|subquery| subquery.query.relation.for_each_mut(change));
+                let subqueries = subqueries.iter_mut().map(|subquery| &mut subquery.query.relation);
+                std::iter::once(&mut **input).chain(subqueries).collect()
             }
             Self::Filter { input, .. }
             | Self::Aggregate { input, .. }
@@ -137,8 +132,13 @@ impl Relation {
             | Self::Window { input, .. }
             | Self::Unnest { input, .. }
             | Self::Sort { input, .. }
-            | Self::Limit { input, .. } => input.for_each_mut(change),
+            | Self::Limit { input, .. } => vec![input],
         }
+    }
+
+    /// Calls `change` on every relation of the tree, those that others read first.
+    pub(crate) fn for_each_mut(&mut self, change: &mut dyn FnMut(&mut Relation)) {
+        self.inputs_mut().into_iter().for_each(|input| input.for_each_mut(change));
         change(self);
     }
 
@@ -185,7 +185,8 @@ impl Relation {
     pub(crate) fn has_column(&self, id: usize) -> bool {
         match self {
             Self::Scan(scan) => (scan.first_column..scan.first_column + scan.table.width()).contains(&id),
-            Self::Join { left, right, .. } => left.has_column(id) || right.has_column(id),
+            Self::Join { kind: JoinKind::Mark { column }, left, .. } => *column == id || left.has_column(id),
+            Self::Join { kind, left, right, .. } => left.has_column(id) || kind.gives_right() && right.has_column(id),
             Self::Unnest { input, columns, .. } => {
                 columns.iter().any(|column| column.column.index == id) || input.has_column(id)
             }

@@ -100,11 +100,15 @@ impl Relation {
                 f.write_str("filter ")?;
                 write_conditions(f, conditions)?;
             }
-            Self::Join { kind, lateral, conditions, .. } => {
+            Self::Join { kind, lateral, same, conditions, .. } => {
                 write!(f, "{}{}", kind.as_str(), if *lateral { " lateral" } else { "" })?;
-                if !conditions.is_empty() {
-                    f.write_str(" on ")?;
-                    write_conditions(f, conditions)?;
+                if let JoinKind::Mark { column } = kind {
+                    write!(f, " [{}:{column}]", used.get(column).map_or("mark", String::as_str))?;
+                }
+                let same = same.iter().map(|(left, right)| format!("{} is {}", Named(left), Named(right)));
+                let on: Vec<String> = same.chain(conditions.iter().map(|it| WithIds(&it.expr).to_string())).collect();
+                if !on.is_empty() {
+                    write!(f, " on {}", List(&on))?;
                 }
             }
             Self::Apply { subqueries, .. } => write!(f, "apply [{}]", List(subqueries))?,
@@ -174,6 +178,8 @@ impl JoinKind {
             Self::Full => "full join",
             Self::Semi => "semi join",
             Self::Anti => "anti join",
+            Self::NotIn => "not in join",
+            Self::Mark { .. } => "mark join",
         }
     }
 }

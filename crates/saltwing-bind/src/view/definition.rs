@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use saltwing_catalog::{CatalogError, CatalogReader};
+use saltwing_catalog::{CatalogError, CatalogReader, optional};
 use saltwing_sql::statement::{AlterView, CreateView, QueryStatement, ViewChange};
 use saltwing_sql::{DynamicColumn, TableRef, parse_query_at, quote_name};
 use saltwing_types::table::is_same_name;
@@ -10,11 +10,12 @@ use saltwing_types::{Span, TableName, ViewColumn, ViewDef, ViewUse};
 
 use super::dynamic::check_dynamic;
 use super::fixed;
-use super::own_columns::{add_columns, declared_by, table_ref, with_columns, without_columns};
+use super::own_columns::{add_columns, declared_by, with_columns, without_columns};
 use crate::error::{BindError, BindErrorKind, Result};
+use crate::names::Names;
 use crate::output::ResultColumn;
 use crate::sequence_collector::takes_values;
-use crate::target::{resolve, table_path};
+use crate::table_path::{resolve, table_path};
 
 /// How many views may stand on one another.
 pub const VIEW_DEPTH_MAX: usize = 16;
@@ -47,12 +48,16 @@ pub fn create_view(create: &CreateView, catalog: &dyn CatalogReader) -> Result<B
         own => {
             let mut rows = QueryStatement { query: Box::new(query), ..create.query.clone() };
             add_columns(&mut rows, own, "columns of a view's own, whose query is more than rows of one table")?;
-            let table = declared_by(&rows, catalog)?.map(|(table, _)| table_ref(&table, create.query.span));
+            let table = declared_by(&rows, Names::Statement, catalog)?
+                .map(|(table, _)| TableRef::of(&table, create.query.span));
             (*rows.query, table)
         }
     };
     let is_changed = is_changed || !create.own.is_empty();
-    if let Some(used) = uses.iter().find(|used| is_temporary(&used.name, catalog)) {
+    for used in &uses {
+        if !is_temporary(&used.name, catalog)? {
+            continue;
+        }
         let text =
             format!("view {} would read the temporary table {}, which ends with its session", create.name, used.name);
         return Err(BindError::from(BindErrorKind::InvalidDefinition(text)).at(Some(create.query.span)));
@@ -62,13 +67,12 @@ pub fn create_view(create: &CreateView, catalog: &dyn CatalogReader) -> Result<B
         let text = format!("view {} would read {}, a table of an attached database", create.name, used.name);
         return Err(BindError::from(BindErrorKind::InvalidDefinition(text)).at(Some(create.query.span)));
     }
-    let depth = uses.iter().filter_map(|used| catalog.view(used.name.schema.as_deref(), &used.name.name));
-    if depth.map(|view| depth_of(&view, catalog)).max().unwrap_or(0) >= VIEW_DEPTH_MAX {
+    if depth_of(&uses, catalog)? >= VIEW_DEPTH_MAX {
         let text = format!("views stand on one another at most {VIEW_DEPTH_MAX} deep");
         return Err(BindError::from(BindErrorKind::InvalidDefinition(text)).at(Some(create.name.span())));
     }
     let (schema, name) = create.name.parts();
-    let replaced = catalog.view(schema, name);
+    let replaced = catalog.view(schema, name)?;
     match is_changed {
         false => Ok(BoundView { query: create.query.clone(), table, text: create.text.clone(), uses, replaced }),
         true => {
@@ -94,7 +98,7 @@ pub struct AlteredView {
 /// No such view; a name that it has already, or its table; a view that is more than rows of one table; no such column of its own.
 pub fn altered_view(alter: &AlterView, catalog: &dyn CatalogReader) -> Result<AlteredView> {
     let (schema, name) = alter.view.parts();
-    let Some(view) = catalog.view(schema, name) else {
+    let Some(view) = catalog.view(schema, name)? else {
         let table = resolve(catalog, &alter.view)?;
         let error = CatalogError::IsTable(table.def().name.to_string());
         return Err(BindError::from(error)
@@ -131,23 +135,29 @@ fn with_more(
     let mut query = parse_query_at(&view.query, span)?;
     let mut def = with_columns(view, &mut query, &new)?;
     def.query = saltwing_sql::tree_text(&*query.query);
-    let declared = declared_by(&query, catalog)?;
+    let declared = declared_by(&query, Names::of(view, catalog), catalog)?;
     if let Some((table, columns)) = &declared {
         let table = catalog.resolve(table.schema.as_deref(), &table.name)?;
         check_dynamic(table.def(), columns.iter().map(|it| &it.column))?;
     }
-    let table = declared.map(|(table, _)| table_ref(&table, span));
+    let table = declared.map(|(table, _)| TableRef::of(&table, span));
     Ok(AlteredView { def: Some(def), table, notices })
 }
 
-fn is_temporary(name: &TableName, catalog: &dyn CatalogReader) -> bool {
-    catalog.resolve(name.schema.as_deref(), &name.name).is_ok_and(|table| catalog.is_temporary(table.def()))
+fn is_temporary(name: &TableName, catalog: &dyn CatalogReader) -> Result<bool> {
+    let table = optional(catalog.resolve(name.schema.as_deref(), &name.name))?;
+    Ok(table.is_some_and(|table| catalog.is_temporary(table.def())))
 }
 
-/// How many views stand on one another here.
-fn depth_of(view: &ViewDef, catalog: &dyn CatalogReader) -> usize {
-    let inner = view.uses.iter().filter_map(|used| catalog.view(used.name.schema.as_deref(), &used.name.name));
-    1 + inner.map(|inner| depth_of(&inner, catalog)).max().unwrap_or(0)
+/// How many views stand on one another in what a view uses.
+fn depth_of(uses: &[ViewUse], catalog: &dyn CatalogReader) -> Result<usize> {
+    let mut depth = 0;
+    for used in uses {
+        if let Some(view) = catalog.view(used.name.schema.as_deref(), &used.name.name)? {
+            depth = depth.max(1 + depth_of(&view.uses, catalog)?);
+        }
+    }
+    Ok(depth)
 }
 
 impl BoundView {

@@ -14,9 +14,10 @@ use sqlparser::ast::{
     visit_relations,
 };
 
-use super::name::{quoted, table_name};
 use super::relations::{Relation, Relations, constraint, joins_of};
 use crate::error::{BindError, BindErrorKind, Result};
+use crate::lookups::Lookups;
+use crate::object_name::{quoted, table_name};
 
 /// A query with fixed names.
 pub(super) struct Fixed {
@@ -35,17 +36,20 @@ pub(super) fn fixed(statement: &QueryStatement, catalog: &dyn CatalogReader) -> 
         counted += 1;
         ControlFlow::<()>::Continue(())
     });
+    let lookups = Lookups::new(catalog);
     let mut fixing = Fixing {
-        relations: Relations { catalog, ctes: Vec::new() },
+        relations: Relations { lookups: &lookups, catalog, ctes: Vec::new() },
         open: Vec::new(),
         qualifies: counted > 1,
         is_changed: false,
     };
-    if let ControlFlow::Break(error) = VisitMut::visit(&mut query, &mut fixing) {
+    let fixed = VisitMut::visit(&mut query, &mut fixing);
+    let is_changed = fixing.is_changed;
+    let uses = uses(&query, &lookups);
+    lookups.finish()?;
+    if let ControlFlow::Break(error) = fixed {
         return Err(BindError::at(*error, Some(statement.span)));
     }
-    let is_changed = fixing.is_changed;
-    let uses = uses(&query, catalog);
     Ok(Fixed { query, uses, is_changed })
 }
 
@@ -168,12 +172,12 @@ fn refused(what: &str, help: &str) -> ControlFlow<Box<BindError>> {
 }
 
 /// The tables and views that a query names, and those of their columns whose names stand anywhere in it.
-fn uses(query: &Query, catalog: &dyn CatalogReader) -> Vec<ViewUse> {
+fn uses(query: &Query, lookups: &Lookups<'_>) -> Vec<ViewUse> {
     let mut names = Names::default();
     let _ = Visit::visit(query, &mut names);
     let mut uses: Vec<ViewUse> = Vec::new();
     let _ = visit_relations(query, |name| {
-        if let Some(used) = use_of(name, catalog, &names.columns)
+        if let Some(used) = use_of(name, lookups, &names.columns)
             && !uses.iter().any(|known| known.name == used.name)
         {
             uses.push(used);
@@ -183,12 +187,12 @@ fn uses(query: &Query, catalog: &dyn CatalogReader) -> Vec<ViewUse> {
     uses
 }
 
-fn use_of(name: &ObjectName, catalog: &dyn CatalogReader, named: &BTreeSet<String>) -> Option<ViewUse> {
+fn use_of(name: &ObjectName, lookups: &Lookups<'_>, named: &BTreeSet<String>) -> Option<ViewUse> {
     let (schema, name) = table_name(name)?;
-    let (name, columns): (TableName, Vec<String>) = match catalog.view(schema, name) {
+    let (name, columns): (TableName, Vec<String>) = match lookups.view(schema, name) {
         Some(view) => (view.name.clone(), view.columns.iter().map(|column| column.name.clone()).collect()),
         None => {
-            let table = catalog.resolve(schema, name).ok()?;
+            let table = lookups.table(schema, name)?;
             let def = table.def();
             (def.name.clone(), def.columns.iter().map(|column| column.name.clone()).collect())
         }

@@ -7,16 +7,16 @@ use std::ops::ControlFlow;
 
 use saltwing_catalog::CatalogReader;
 use saltwing_sql::statement::QueryStatement;
-use saltwing_sql::{ColumnName, DynamicColumn, TableRef, dynamic_columns, parse_query_at, without_dynamic_columns};
+use saltwing_sql::{ColumnName, DynamicColumn, dynamic_columns, name_span, parse_query_at, without_dynamic_columns};
 use saltwing_types::table::is_same_name;
 use saltwing_types::{Span, TableDef, TableName, ViewColumn, ViewDef};
 use sqlparser::ast::{self, Expr, Ident, ObjectName, ObjectNamePart, SelectItem, SetExpr, TableFactor};
 
-use super::apart::query_of_view;
 use super::dynamic::stored_name;
-use super::name::{span_of, table_name};
 use crate::aggregate::AggregateFunction;
 use crate::error::{BindError, BindErrorKind, Result, invalid};
+use crate::names::Names;
+use crate::object_name::quoted;
 use crate::plain_query::simple;
 
 /// The view with these columns behind its own.
@@ -132,7 +132,7 @@ pub(super) fn add_columns(query: &mut QueryStatement, columns: &[DynamicColumn],
     let TableFactor::Table { name, .. } = &mut from.relation else { return Err(refused()) };
     declare(name, columns)?;
     select.projection.extend(columns.iter().map(|it| {
-        let idents = it.column.family.iter().chain([&it.column.name]).map(|part| super::quoted(&part.text));
+        let idents = it.column.family.iter().chain([&it.column.name]).map(|part| quoted(&part.text));
         SelectItem::UnnamedExpr(match idents.collect::<Vec<Ident>>() {
             parts if parts.len() > 1 => Expr::CompoundIdentifier(parts),
             parts => parts.into_iter().next().map_or_else(|| Expr::value(ast::Value::Null), Expr::Identifier),
@@ -180,7 +180,8 @@ fn put_list(name: &mut ObjectName, list: &[DynamicColumn]) {
     *name = ObjectName(table.0.into_iter().chain(list).collect());
 }
 
-fn listed(list: &Ident) -> Result<Vec<DynamicColumn>> {
+/// The dynamic columns of a list.
+pub(crate) fn listed(list: &Ident) -> Result<Vec<DynamicColumn>> {
     let span = saltwing_sql::expr_span(&Expr::Identifier(list.clone())).unwrap_or_else(|| Span::on_line(1, 1, 1));
     Ok(dynamic_columns(&list.value, span)?)
 }
@@ -197,20 +198,18 @@ pub(crate) fn listed_behind(name: &ObjectName) -> Result<Option<Vec<DynamicColum
 /// A query that is none.
 pub(super) fn declared_by(
     query: &QueryStatement,
+    names: Names<'_>,
     catalog: &dyn CatalogReader,
 ) -> Result<Option<(TableName, Vec<DynamicColumn>)>> {
-    let (mut columns, mut query) = (Vec::new(), std::borrow::Cow::Borrowed(query));
-    loop {
-        let Some(name) = simple(&query.query).map(|query| query.name) else { return Ok(None) };
-        columns.extend(listed_behind(name)?.unwrap_or_default());
-        let Some((schema, bare)) = table_name(name) else { return Ok(None) };
-        let Some(view) = catalog.view(schema, bare) else {
-            let table = catalog.resolve(schema, bare).ok();
-            return Ok(table.map(|table| (table.def().name.clone(), columns)));
-        };
-        let span = span_of(name).unwrap_or(query.span);
-        query = std::borrow::Cow::Owned(query_of_view(&view, span, catalog)?);
-    }
+    let Some(name) = simple(&query.query).map(|query| query.name) else { return Ok(None) };
+    let mut columns = listed_behind(name)?.unwrap_or_default();
+    let Some(view) = names.view(name, catalog)? else {
+        return Ok(names.table(name, catalog)?.map(|table| (table.def().name.clone(), columns)));
+    };
+    let below = parse_query_at(&view.query, name_span(name).unwrap_or(query.span))?;
+    let Some((table, of_below)) = declared_by(&below, Names::of(&view, catalog), catalog)? else { return Ok(None) };
+    columns.extend(of_below);
+    Ok(Some((table, columns)))
 }
 
 /// Checks that no view declares a dynamic column of a name that a column of its table is to have.
@@ -227,9 +226,13 @@ pub fn check_new_names<'n>(
         return Ok(());
     }
     let mut declared: Vec<(TableName, DynamicColumn)> = Vec::new();
-    for view in catalog.views() {
+    for view in catalog.views()? {
         let query = parse_query_at(&view.query, Span::on_line(1, 1, 1))?;
-        declared.extend(declared_in(&query, def, catalog)?.into_iter().map(|column| (view.name.clone(), column)));
+        declared.extend(
+            declared_in(&query, Names::of(&view, catalog), (def, catalog))?
+                .into_iter()
+                .map(|column| (view.name.clone(), column)),
+        );
     }
     for name in names {
         let is_it = |it: &&(TableName, DynamicColumn)| hides(name, &it.1.column);
@@ -243,23 +246,25 @@ pub fn check_new_names<'n>(
 }
 
 /// The dynamic columns of a table that a view's query declares.
-fn declared_in(query: &QueryStatement, def: &TableDef, catalog: &dyn CatalogReader) -> Result<Vec<DynamicColumn>> {
-    let mut found = Vec::new();
-    let mut names = Vec::new();
+fn declared_in(
+    query: &QueryStatement,
+    names: Names<'_>,
+    (def, catalog): (&TableDef, &dyn CatalogReader),
+) -> Result<Vec<DynamicColumn>> {
+    let (mut found, mut listed) = (Vec::new(), Vec::new());
     let _ = ast::visit_relations(&*query.query, |name| {
-        names.extend(without_dynamic_columns(name).map(|_| name.clone()));
+        listed.extend(without_dynamic_columns(name).map(|_| name.clone()));
         ControlFlow::<()>::Continue(())
     });
-    for name in names {
-        let Some((schema, bare)) = table_name(&name) else { continue };
-        let below = match catalog.view(schema, bare) {
+    for name in listed {
+        let table = match names.view(&name, catalog)? {
             Some(view) => {
-                let query = query_of_view(&view, query.span, catalog)?;
-                declared_by(&query, catalog)?.map(|(table, _)| table)
+                let below = parse_query_at(&view.query, query.span)?;
+                declared_by(&below, Names::of(&view, catalog), catalog)?.map(|(table, _)| table)
             }
-            None => catalog.resolve(schema, bare).ok().map(|table| table.def().name.clone()),
+            None => names.table(&name, catalog)?.map(|table| table.def().name.clone()),
         };
-        if below.as_ref() == Some(&def.name) {
+        if table.as_ref() == Some(&def.name) {
             found.extend(listed_behind(&name)?.unwrap_or_default());
         }
     }
@@ -272,10 +277,4 @@ fn hides(column: &ColumnName, dynamic: &ColumnName) -> bool {
         Some(_) => is_same_name(&stored_name(column), &stored_name(dynamic)),
         None => is_same_name(&column.name.text, &dynamic.name.text),
     }
-}
-
-/// A table's name as a statement writes it.
-pub(super) fn table_ref(name: &TableName, span: Span) -> TableRef {
-    let quoted = |text: &String| saltwing_sql::Name { text: text.clone(), quoted: true, span };
-    TableRef { schema: name.schema.as_ref().map(quoted), name: quoted(&name.name) }
 }

@@ -3,10 +3,13 @@
 use std::ops::ControlFlow;
 
 use saltwing_catalog::CatalogReader;
+use saltwing_sql::name_span;
 use saltwing_types::Span;
 use sqlparser::ast::{Query, visit_relations};
 
-use super::name::{span_of, table_name};
+use crate::error::Result;
+use crate::lookups::Lookups;
+use crate::object_name::table_name;
 
 /// Where a statement names a view. All parts of the view's query stand there.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,18 +21,23 @@ pub struct ViewPlace {
 }
 
 /// The places where a query names views, but for views inside views.
-pub fn view_places(query: &Query, catalog: &dyn CatalogReader) -> Vec<ViewPlace> {
+///
+/// # Errors
+/// That of the catalog.
+pub fn view_places(query: &Query, catalog: &dyn CatalogReader) -> Result<Vec<ViewPlace>> {
     let mut places = Vec::new();
     if !catalog.has_views() {
-        return places;
+        return Ok(places);
     }
+    let lookups = Lookups::new(catalog);
     let _ = visit_relations(query, |name| {
         if let Some((schema, bare)) = table_name(name)
-            && let (Some(view), Some(span)) = (catalog.view(schema, bare), span_of(name))
+            && let (Some(view), Some(span)) = (lookups.view(schema, bare), name_span(name))
         {
             places.push(ViewPlace { name: view.name.to_string(), span });
         }
         ControlFlow::<()>::Continue(())
     });
-    places
+    lookups.finish()?;
+    Ok(places)
 }

@@ -8,9 +8,10 @@ use saltwing_sql::{ColumnName, DynamicColumn, parse_query_at};
 use saltwing_types::{Span, SqlType, TableName, Value, ViewDef};
 
 use super::dynamic::stored_name;
-use super::name::table_name;
 use super::own_columns::listed_behind;
-use super::updatable::{Constant, WrittenView, type_of};
+use super::updatable::{Constant, WrittenView};
+use crate::error::{BindError, Result, if_bound};
+use crate::names::Names;
 use crate::plain_query::simple;
 
 /// A view that is `SELECT * FROM table WHERE column = constant AND ..`, with columns of its own, as Phoenix's views are.
@@ -28,17 +29,22 @@ pub struct PlainView {
 }
 
 /// The view as one of Phoenix's; `None` if it is none.
-pub fn plain_view(view: &ViewDef, catalog: &dyn CatalogReader) -> Option<PlainView> {
+///
+/// # Errors
+/// That of the catalog.
+pub fn plain_view(view: &Arc<ViewDef>, catalog: &dyn CatalogReader) -> Result<Option<PlainView>> {
     let nowhere = Span::on_line(1, 1, 1);
-    let written = WrittenView::of(view, nowhere, catalog).ok()?;
-    let query = parse_query_at(&view.query, nowhere).ok()?;
-    let name = simple(&query.query)?.name;
-    let own = listed_behind(name).ok()?.unwrap_or_default();
-    let (schema, bare) = table_name(name)?;
-    let below = catalog.view(schema, bare);
+    let Some(written) = if_bound(WrittenView::of(view.clone(), nowhere, catalog))? else { return Ok(None) };
+    let Some(query) = if_bound(parse_query_at(&view.query, nowhere).map_err(BindError::from))? else {
+        return Ok(None);
+    };
+    let Some(name) = simple(&query.query).map(|query| query.name) else { return Ok(None) };
+    let Some(own) = if_bound(listed_behind(name))? else { return Ok(None) };
+    let own = own.unwrap_or_default();
+    let below = Names::of(view, catalog).view(name, catalog)?;
     let (over, mut shown, known): (_, Vec<String>, Vec<String>) = match &below {
         Some(below) => {
-            let written = WrittenView::of(below, nowhere, catalog).ok()?;
+            let Some(written) = if_bound(WrittenView::of(below.clone(), nowhere, catalog))? else { return Ok(None) };
             let known = written.constants.iter().map(|(place, _)| stored_name(&written.column_name(*place)));
             let known = known.collect();
             (below.name.clone(), below.columns.iter().map(|column| column.name.clone()).collect(), known)
@@ -51,13 +57,13 @@ pub fn plain_view(view: &ViewDef, catalog: &dyn CatalogReader) -> Option<PlainVi
     };
     shown.extend(own.iter().map(|column| column.column.name.text.clone()));
     if !shown.iter().eq(view.columns.iter().map(|column| &column.name)) {
-        return None;
+        return Ok(None);
     }
     let constant = |(place, value): &Constant| {
         let name = written.column_name(*place);
         let is_new = !known.contains(&stored_name(&name));
-        is_new.then(|| (name, type_of(*place, &written.own, &written.table), value.clone()))
+        is_new.then(|| (name, written.type_of(*place), value.clone()))
     };
     let constants = written.constants.iter().filter_map(constant).collect();
-    Some(PlainView { over, is_over_view: below.is_some(), table: written.table.clone(), own, constants })
+    Ok(Some(PlainView { over, is_over_view: below.is_some(), table: written.table, own, constants }))
 }

@@ -1,7 +1,7 @@
 //! The tables of FROM clauses, and the names of their columns.
 
 use saltwing_catalog::{CatalogReader, catalog_view};
-use saltwing_sql::{dynamic_columns, without_dynamic_columns};
+use saltwing_sql::{dynamic_columns, name_span, without_dynamic_columns};
 use saltwing_types::Span;
 use saltwing_types::table::is_same_name;
 use sqlparser::ast::{
@@ -9,8 +9,9 @@ use sqlparser::ast::{
     SetExpr, TableAlias, TableFactor, With,
 };
 
-use super::name::{quoted, span_of, table_name};
 use crate::error::BindError;
+use crate::lookups::Lookups;
+use crate::object_name::{quoted, table_name};
 
 /// The columns of a table or query in order; `None` if they are known only when it is planned.
 pub(super) type Columns = Option<Vec<String>>;
@@ -38,6 +39,7 @@ impl Relation {
 /// The tables by name.
 #[derive(Clone)]
 pub(super) struct Relations<'a> {
+    pub(super) lookups: &'a Lookups<'a>,
     pub(super) catalog: &'a dyn CatalogReader,
     /// WITH queries, the innermost last.
     pub(super) ctes: Vec<(String, Columns)>,
@@ -101,13 +103,13 @@ impl Relations<'_> {
         if let Some((_, columns)) = cte {
             return columns.clone();
         }
-        if let Some(view) = self.catalog.view(schema, name) {
+        if let Some(view) = self.lookups.view(schema, name) {
             return Some(view.columns.iter().map(|column| column.name.clone()).collect());
         }
         if let Some(view) = catalog_view(schema, name) {
             return Some(view.columns.iter().map(|(name, _)| (*name).to_owned()).collect());
         }
-        let table = self.catalog.resolve(schema, name).ok()?;
+        let table = self.lookups.table(schema, name)?;
         Some(table.def().columns.iter().filter(|column| !column.hidden).map(|column| column.name.clone()).collect())
     }
 
@@ -175,11 +177,11 @@ impl Relations<'_> {
             let TableFactor::Table { name, args: None, .. } = factor else { return None };
             let (schema, bare) = table_name(name)?;
             let is_known = self.is_cte(schema, bare)
-                || self.catalog.view(schema, bare).is_some()
+                || self.lookups.view(schema, bare).is_some()
                 || self.catalog.arrow_table(bare).is_some()
                 || catalog_view(schema, bare).is_some();
             let missing = if is_known { None } else { self.catalog.resolve(schema, bare).err() };
-            missing.map(|error| BindError::from(error).at(span_of(name)))
+            missing.map(|error| BindError::from(error).at(name_span(name)))
         })
     }
 
@@ -187,10 +189,10 @@ impl Relations<'_> {
     fn family_of(&self, factor: &TableFactor, family: &str) -> Option<Vec<String>> {
         let TableFactor::Table { name, args: None, .. } = factor else { return None };
         let (schema, bare) = table_name(name)?;
-        if self.is_cte(schema, bare) || self.catalog.view(schema, bare).is_some() {
+        if self.is_cte(schema, bare) || self.lookups.view(schema, bare).is_some() {
             return None;
         }
-        let table = self.catalog.resolve(schema, bare).ok()?;
+        let table = self.lookups.table(schema, bare)?;
         let def = table.def();
         let is_it = |name: &str| is_same_name(name, family);
         let own = def.columns.iter().filter(|column| !column.hidden && def.family_name(column).is_some_and(is_it));

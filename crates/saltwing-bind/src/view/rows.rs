@@ -6,13 +6,16 @@ use saltwing_access::Table;
 use saltwing_catalog::CatalogReader;
 use saltwing_plan::Condition;
 use saltwing_sql::statement::QueryStatement;
-use saltwing_types::Expr;
+use saltwing_types::{Expr, TableName};
 
 use crate::engine::NoEngine;
+use crate::error::{Result, if_bound};
 use crate::lower::Params;
+use crate::names::Names;
 use crate::plain_query::simple;
-use crate::query::query;
+use crate::query::query_with_names;
 use crate::tree::{Relation, Rows, Scan, value_of};
+use crate::uncorrelated::RootQuery;
 
 /// Rows of one table as they come: those that meet the conditions.
 pub(super) struct TableRows {
@@ -20,13 +23,30 @@ pub(super) struct TableRows {
     pub(super) conditions: Vec<Condition>,
     /// The columns of the result, over those of the table.
     pub(super) columns: Vec<Expr>,
+    /// The table and the views that the query reads.
+    pub(super) reads: Vec<TableName>,
 }
 
 /// The query of a view, if it gives rows of one table as they come.
-pub(super) fn rows_of(inner: &QueryStatement, catalog: &dyn CatalogReader) -> Option<TableRows> {
-    // A query in its FROM has conditions of its own.
-    simple(&inner.query)?;
-    let root = query(inner, catalog, &NoEngine, Params::NONE).ok()?;
+///
+/// # Errors
+/// That of the catalog.
+pub(super) fn rows_of(
+    inner: &QueryStatement,
+    names: Names<'_>,
+    catalog: &dyn CatalogReader,
+) -> Result<Option<TableRows>> {
+    match simple(&inner.query) {
+        // A query in its FROM has conditions of its own.
+        None => Ok(None),
+        Some(_) => {
+            let bound = query_with_names(inner, names, catalog, &NoEngine, Params::NONE);
+            Ok(if_bound(bound)?.and_then(rows_of_table))
+        }
+    }
+}
+
+fn rows_of_table(root: RootQuery) -> Option<TableRows> {
     if !root.has_one_plan() {
         return None;
     }
@@ -37,5 +57,6 @@ pub(super) fn rows_of(inner: &QueryStatement, catalog: &dyn CatalogReader) -> Op
         return None;
     }
     let columns = root.query.output.iter().map(|output| value_of(&output.column, &computed)).collect();
-    Some(TableRows { table, conditions, columns })
+    let reads = root.reads.into_iter().map(|read| read.name).collect();
+    Some(TableRows { table, conditions, columns, reads })
 }

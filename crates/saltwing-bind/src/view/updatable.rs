@@ -6,39 +6,48 @@ use std::sync::Arc;
 
 use saltwing_access::Table;
 use saltwing_catalog::CatalogReader;
-use saltwing_sql::{ColumnName, DynamicColumn, Name, TableRef, expr_span};
+use saltwing_plan::Condition;
+use saltwing_sql::{ColumnName, DynamicColumn, Name, expr_span, parse_query_at};
 use saltwing_types::table::is_same_name;
-use saltwing_types::{CompareOp, Expr, Span, SqlType, TableDef, Value, ViewDef, eval, number, text};
+use saltwing_types::{
+    ColumnDef, CompareOp, Expr, Span, SqlType, TableDef, TableName, Value, ViewDef, eval, number, text,
+};
 use sqlparser::ast;
 
-use super::apart::query_of_view;
 use super::dynamic::stored_name;
-use super::own_columns::{declared_by, table_ref};
-use super::rows::rows_of;
-use crate::computed::expr_of;
-use crate::error::{BindError, BindErrorKind, Result};
+use super::own_columns::declared_by;
+use super::rows::{TableRows, rows_of};
+use crate::error::{BindError, BindErrorKind, Result, if_bound};
 use crate::lower::{Params, constant};
-use crate::target::declared;
+use crate::names::Names;
 
 /// Whether a view takes writes.
-pub fn is_updatable(view: &ViewDef, catalog: &dyn CatalogReader) -> bool {
-    WrittenView::of(view, Span::on_line(1, 1, 1), catalog).is_ok()
+///
+/// # Errors
+/// That of the catalog.
+pub fn is_updatable(view: &Arc<ViewDef>, catalog: &dyn CatalogReader) -> Result<bool> {
+    Ok(if_bound(WrittenView::of(view.clone(), Span::on_line(1, 1, 1), catalog))?.is_some())
 }
 
 /// A view that takes writes: columns of one table under their own names, whose conditions are columns with their values.
-pub(super) struct WrittenView<'a> {
-    pub(super) view: &'a ViewDef,
-    pub(super) table: Arc<Table>,
+pub(crate) struct WrittenView {
+    pub(crate) def: Arc<ViewDef>,
+    pub(crate) table: Arc<Table>,
     /// The columns of its own, those of the views below it among them: dynamic columns of the table.
-    pub(super) own: Vec<DynamicColumn>,
+    pub(crate) own: Vec<DynamicColumn>,
     /// The columns that the conditions name, with the values.
-    pub(super) constants: Vec<Constant>,
-    pub(super) span: Span,
+    pub(crate) constants: Vec<Constant>,
+    /// The conditions, over the columns of the table by index.
+    pub(crate) conditions: Vec<Condition>,
+    /// The table and the views below this one.
+    pub(crate) reads: Vec<TableName>,
+    /// Where the statement names it.
+    span: Span,
 }
 
 /// A column of a view that takes writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(crate) enum Place {
     /// Of the table, by index.
     Table(usize),
     /// Of the view's own, by place.
@@ -46,14 +55,20 @@ pub(super) enum Place {
 }
 
 /// A column that a condition names, with its value.
-pub(super) type Constant = (Place, Value);
+pub(crate) type Constant = (Place, Value);
 
-impl<'a> WrittenView<'a> {
-    pub(super) fn of(view: &'a ViewDef, span: Span, catalog: &dyn CatalogReader) -> Result<Self> {
-        let written = query_of_view(view, span, catalog)?;
-        let own = declared_by(&written, catalog)?.map(|(_, own)| own).unwrap_or_default();
-        let refused = |why: String| read_only(view, span, why);
-        let bound = rows_of(&written, catalog).ok_or_else(|| refused("it is more than rows of one table".into()))?;
+/// Columns of a list, with the places and types of dynamic ones.
+type ListedColumns = (Vec<ColumnName>, Vec<(usize, SqlType)>);
+
+impl WrittenView {
+    /// # Errors
+    /// [`BindErrorKind::ReadOnlyView`]; that of the catalog.
+    pub(crate) fn of(view: Arc<ViewDef>, span: Span, catalog: &dyn CatalogReader) -> Result<Self> {
+        let (written, names) = (parse_query_at(&view.query, span)?, Names::of(&view, catalog));
+        let own = declared_by(&written, names, catalog)?.map(|(_, own)| own).unwrap_or_default();
+        let refused = |why: String| read_only(&view, span, why);
+        let bound =
+            rows_of(&written, names, catalog)?.ok_or_else(|| refused("it is more than rows of one table".into()))?;
         let def = bound.table.def();
         if def.name.schema.is_none() && catalog.hides(&def.name.name) {
             return Err(refused(format!("a temporary table of this session hides its table {}", def.name)));
@@ -87,52 +102,70 @@ impl<'a> WrittenView<'a> {
                 _ => return Err(refused(format!("no row meets its condition {}", condition.text))),
             }
         }
-        Ok(Self { view, table: bound.table.clone(), own, constants, span })
+        let TableRows { table, conditions, reads, .. } = bound;
+        Ok(Self { def: view, table, own, constants, conditions, reads, span })
     }
 
-    pub(super) fn table_ref(&self) -> TableRef {
-        table_ref(&self.table.def().name, self.span)
+    /// The dynamic columns of the view that a statement may name beside those that it declares.
+    ///
+    /// # Errors
+    /// A declared one under the name of a column of the view.
+    pub(crate) fn known_columns(&self, declared: &[DynamicColumn]) -> Result<Vec<DynamicColumn>> {
+        declared.iter().try_for_each(|column| self.check_not_shown(&column.column))?;
+        let is_shown = |own: &&DynamicColumn| self.def.column_index(&own.column.name.text).is_some();
+        Ok(self.own.iter().filter(is_shown).cloned().collect())
     }
 
-    /// The list of dynamic columns behind the table: those of the view, and others that the statement declares.
-    pub(super) fn list(&self, given: Option<&Name>) -> Result<Option<Name>> {
-        let mut columns = self.own.clone();
-        for column in declared(given)? {
-            self.check_not_shown(&column.column)?;
-            columns.push(column);
+    /// The columns that a list names, as a statement over the table lists them, with the places and types of dynamic ones; `declared` are
+    /// those of dynamic columns of the statement. Without a list all columns that the view shows.
+    ///
+    /// # Errors
+    /// A declared column under the name of a column of the view.
+    pub(crate) fn listed(&self, names: Option<&[ColumnName]>, declared: &[(usize, SqlType)]) -> Result<ListedColumns> {
+        let mut names = names.map_or_else(|| self.shown(), <[ColumnName]>::to_vec);
+        let mut dynamic = declared.to_vec();
+        for (place, name) in names.iter_mut().enumerate() {
+            if declared.iter().any(|(declared, _)| *declared == place) {
+                self.check_not_shown(name)?;
+                continue;
+            }
+            let is_shown = self.def.column_index(&name.name.text).is_some();
+            let Some(Place::Own(own)) = self.place(&name.name.text).filter(|_| is_shown) else { continue };
+            if let Some(DynamicColumn { column, ty }) = self.own.get(own) {
+                dynamic.push((place, *ty));
+                name.family = column.family.as_ref().map(|family| Name { span: name.name.span, ..family.clone() });
+            }
         }
-        let texts: Vec<String> = columns.iter().map(ToString::to_string).collect();
-        let text = format!("({})", texts.join(", "));
-        Ok((!columns.is_empty()).then_some(Name { text, quoted: true, span: self.span }))
+        Ok((names, dynamic))
+    }
+
+    /// The columns that a statement without a list writes.
+    fn shown(&self) -> Vec<ColumnName> {
+        let is_given = |name: &&str| match self.place(name) {
+            Some(Place::Table(index)) => {
+                self.table.def().columns.get(index).is_none_or(|column| column.generated().is_none())
+            }
+            _ => true,
+        };
+        let name = |name: &str| Name { text: name.to_owned(), quoted: true, span: self.span };
+        let names = self.def.columns.iter().map(|column| column.name.as_str()).filter(is_given);
+        names.map(|text| ColumnName { family: None, name: name(text) }).collect()
     }
 
     /// # Errors
     /// A dynamic column that a statement declares under the name of a column of the view.
-    pub(super) fn check_not_shown(&self, name: &ColumnName) -> Result<()> {
-        match self.view.column_index(&name.name.text) {
+    fn check_not_shown(&self, name: &ColumnName) -> Result<()> {
+        match self.def.column_index(&name.name.text) {
             None => Ok(()),
             Some(_) => {
-                let (table, column) = (self.view.name.to_string(), name.to_string());
+                let (table, column) = (self.def.name.to_string(), name.to_string());
                 let error = BindError::from(BindErrorKind::ColumnExists { table, column });
                 Err(error.at(Some(name.span())).help("name it without a type: it is a column of the view"))
             }
         }
     }
 
-    /// The name of the view, as the name of the table in the statement.
-    pub(super) fn alias(&self, given: Option<Name>) -> Name {
-        given.unwrap_or_else(|| Name { text: self.view.name.name.clone(), quoted: true, span: self.span })
-    }
-
-    pub(super) fn name_of(&self, column: Place) -> &str {
-        let name = match column {
-            Place::Table(index) => self.table.def().columns.get(index).map(|column| &column.name),
-            Place::Own(place) => self.own.get(place).map(|column| &column.column.name.text),
-        };
-        name.map_or("", String::as_str)
-    }
-
-    /// A column as a statement over the table names it.
+    /// A column by its own name, with its family if it is dynamic and has one.
     pub(super) fn column_name(&self, column: Place) -> ColumnName {
         let quoted = |text: &str| Name { text: text.to_owned(), quoted: true, span: self.span };
         let family = match column {
@@ -142,64 +175,80 @@ impl<'a> WrittenView<'a> {
         ColumnName { family: family.map(|family| quoted(&family.text)), name: quoted(self.name_of(column)) }
     }
 
+    pub(crate) fn name_of(&self, column: Place) -> &str {
+        let name = match column {
+            Place::Table(index) => self.table.def().columns.get(index).map(|column| &column.name),
+            Place::Own(place) => self.own.get(place).map(|column| &column.column.name.text),
+        };
+        name.map_or("", String::as_str)
+    }
+
     /// The column of this name.
-    pub(super) fn place(&self, name: &str) -> Option<Place> {
+    fn place(&self, name: &str) -> Option<Place> {
         let own = self.own.iter().position(|column| is_same_name(&column.column.name.text, name));
         own.map(Place::Own).or_else(|| self.table.def().column_index(name).map(Place::Table))
     }
 
-    /// A column that the statement writes.
-    pub(super) fn written(&self, column: &ColumnName) -> Result<Option<Place>> {
-        if self.view.column_index(&column.name.text).is_none() {
-            let (table, column_name) = (self.view.name.to_string(), column.to_string());
-            let error = BindErrorKind::NoSuchColumn { table, column: column_name };
-            return Err(BindError::from(error).at(Some(column.span())));
-        }
-        Ok(self.place(&column.name.text))
+    /// The condition of a column that a statement writes, by index; dynamic ones come after those of the table.
+    pub(crate) fn constant_of(&self, column: usize, dynamic: &[ColumnDef]) -> Option<&Constant> {
+        let is_it = |(place, _): &&Constant| match place {
+            Place::Table(index) => *index == column,
+            Place::Own(place) => {
+                let written = self.table.def().dynamic_column(dynamic, column).zip(self.own.get(*place));
+                written.is_some_and(|(written, own)| is_same_name(&written.name, &stored_name(&own.column)))
+            }
+        };
+        self.constants.iter().find(is_it)
     }
 
-    /// The value of a column that the conditions name.
-    pub(super) fn constant_of(&self, column: &ColumnName) -> Result<Option<&Constant>> {
-        let index = self.written(column)?;
-        Ok(self.constants.iter().find(|(constant, _)| Some(*constant) == index))
+    /// Adds the columns of conditions that are not among those written; their values.
+    pub(crate) fn add_constants(&self, columns: &mut Vec<usize>, dynamic: &mut Vec<ColumnDef>) -> Vec<Value> {
+        let is_written = |constant: &Constant| {
+            columns.iter().any(|&column| self.constant_of(column, dynamic).is_some_and(|it| it.0 == constant.0))
+        };
+        let missing: Vec<Constant> = self.constants.iter().filter(|it| !is_written(it)).cloned().collect();
+        for (place, _) in &missing {
+            match place {
+                Place::Table(index) => columns.push(*index),
+                Place::Own(_) => {
+                    columns.push(self.table.def().columns.len() + dynamic.len());
+                    let name = stored_name(&self.column_name(*place));
+                    dynamic.push(ColumnDef { hidden: true, ..ColumnDef::new(name, self.type_of(*place)) });
+                }
+            }
+        }
+        missing.into_iter().map(|(_, value)| value).collect()
     }
 
     /// # Errors
     /// [`BindErrorKind::ViewCheck`] if an expression gives a column another value than the conditions do.
-    pub(super) fn check(&self, (column, value): &Constant, given: &ast::Expr, params: Params<'_>) -> Result<()> {
-        let ty = type_of(*column, &self.own, &self.table);
-        let known = constant(given, params);
-        let is_open =
-            matches!(params, Params::Open(_)) && matches!(given, ast::Expr::Value(it) if is_placeholder(&it.value));
+    pub(crate) fn check(&self, (column, value): &Constant, given: &ast::Expr, params: Params<'_>) -> Result<()> {
+        let ty = self.type_of(*column);
+        let is_parameter = matches!(given, ast::Expr::Value(it) if matches!(it.value, ast::Value::Placeholder(_)));
+        let is_open = matches!(params, Params::Open(_)) && is_parameter;
         let is_it = |known: Value| number::assign(known, ty).is_ok_and(|known| known == *value);
-        match is_open || known.is_some_and(is_it) {
+        match is_open || constant(given, params).is_some_and(is_it) {
             true => Ok(()),
             false => {
-                let value = text::literal(value, ty);
-                let error = BindErrorKind::ViewCheck {
-                    view: self.view.name.to_string(),
-                    column: self.name_of(*column).into(),
-                    value,
-                };
+                let (view, column) = (self.def.name.to_string(), self.name_of(*column).to_owned());
+                let error = BindErrorKind::ViewCheck { view, column, value: text::literal(value, ty) };
                 Err(BindError::from(error).at(expr_span(given)))
             }
         }
     }
 
-    /// The value of a condition, which is compared with its column.
-    pub(super) fn compared(&self, constant: &Constant) -> Result<ast::Expr> {
-        let ty = type_of(constant.0, &self.own, &self.table);
-        // A literal of these types takes the type of the column. A number with a point is a DECIMAL beside a float, too.
-        match ty.is_integer() || matches!(ty, SqlType::Varchar(_) | SqlType::Char(_) | SqlType::Boolean) {
-            true => expr_of(&text::literal(&constant.1, ty)),
-            false => self.literal(constant),
-        }
+    /// The conditions, where the ids of the table's columns begin with this one.
+    pub(crate) fn conditions_from(&self, first_column: usize) -> Vec<Condition> {
+        let moved = |condition: &Condition| {
+            let mut expr = condition.expr.clone();
+            expr.map_columns(&mut |column| column.index += first_column);
+            Condition::new(expr)
+        };
+        self.conditions.iter().map(moved).collect()
     }
 
-    /// The value of a condition, as one of the type of its column.
-    pub(super) fn literal(&self, (column, value): &Constant) -> Result<ast::Expr> {
-        let ty = type_of(*column, &self.own, &self.table);
-        expr_of(&format!("CAST({} AS {ty})", text::literal(value, ty)))
+    pub(super) fn type_of(&self, place: Place) -> SqlType {
+        type_of(place, &self.own, &self.table)
     }
 }
 
@@ -227,13 +276,9 @@ fn place_of(expr: &Expr, own: &[DynamicColumn], def: &TableDef) -> Option<Place>
     }
 }
 
-pub(super) fn type_of(place: Place, own: &[DynamicColumn], table: &Table) -> SqlType {
+fn type_of(place: Place, own: &[DynamicColumn], table: &Table) -> SqlType {
     match place {
         Place::Table(index) => table.column_type(index),
         Place::Own(place) => own.get(place).map_or(SqlType::Null, |own| own.ty),
     }
-}
-
-fn is_placeholder(value: &ast::Value) -> bool {
-    matches!(value, ast::Value::Placeholder(_))
 }

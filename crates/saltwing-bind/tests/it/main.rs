@@ -4,3 +4,4 @@
 mod alter_table;
 mod engine;
 mod query;
+mod write;

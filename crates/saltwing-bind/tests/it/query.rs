@@ -1,7 +1,10 @@
 //! Queries and the trees that they are bound to: `testdata/*.txt`. `UPDATE_GOLDEN=1` rewrites the outcomes.
 //!
-//! A case is a statement: a CREATE TABLE or CREATE VIEW, whose table or view later queries of the file name, or a query. The outcome of a
-//! query is its tree, or the error with its place; that of a CREATE VIEW is the query that is stored.
+//! The trees of `decorrelated.txt` are those after decorrelation.
+//!
+//! A case is a statement: a CREATE TABLE or CREATE VIEW, whose table or view later statements of the file name, a query, or a write. The
+//! outcome of a query is its tree, or the error with its place; that of a CREATE VIEW is the query that is stored; that of a write is what it
+//! writes, and the trees of its queries.
 
 use std::cell::RefCell;
 use std::fmt::Write;
@@ -17,6 +20,7 @@ use saltwing_types::table::is_same_name;
 use saltwing_types::{SequenceDef, TableName, ViewDef};
 
 use crate::engine::TestEngine;
+use crate::write::written;
 
 /// Tables and views.
 #[derive(Default)]
@@ -40,36 +44,36 @@ impl CatalogReader for Definitions {
         found.cloned().ok_or_else(missing)
     }
 
-    fn has_schema(&self, schema: &str) -> bool {
-        self.tables.iter().any(|table| table.def().name.schema.as_deref() == Some(schema))
+    fn has_schema(&self, schema: &str) -> Result<bool, CatalogError> {
+        Ok(self.tables.iter().any(|table| table.def().name.schema.as_deref() == Some(schema)))
     }
 
-    fn tables(&self) -> Vec<Arc<Table>> {
-        self.tables.clone()
+    fn tables(&self) -> Result<Vec<Arc<Table>>, CatalogError> {
+        Ok(self.tables.clone())
     }
 
     fn sequence(&self, _: Option<&str>, name: &str) -> Result<Arc<SequenceDef>, CatalogError> {
         Err(CatalogError::NoSuchSequence { name: name.to_owned(), nearest: None })
     }
 
-    fn sequences(&self) -> Vec<Arc<SequenceDef>> {
-        Vec::new()
+    fn sequences(&self) -> Result<Vec<Arc<SequenceDef>>, CatalogError> {
+        Ok(Vec::new())
     }
 
-    fn view(&self, schema: Option<&str>, name: &str) -> Option<Arc<ViewDef>> {
-        self.views.iter().find(|view| is_named(&view.name, schema, name)).cloned()
+    fn view(&self, schema: Option<&str>, name: &str) -> Result<Option<Arc<ViewDef>>, CatalogError> {
+        Ok(self.views.iter().find(|view| is_named(&view.name, schema, name)).cloned())
     }
 
-    fn views(&self) -> Vec<Arc<ViewDef>> {
-        self.views.clone()
+    fn views(&self) -> Result<Vec<Arc<ViewDef>>, CatalogError> {
+        Ok(self.views.clone())
     }
 
     fn has_views(&self) -> bool {
         !self.views.is_empty()
     }
 
-    fn schemas(&self) -> Vec<String> {
-        Vec::new()
+    fn schemas(&self) -> Result<Vec<String>, CatalogError> {
+        Ok(Vec::new())
     }
 }
 
@@ -81,7 +85,7 @@ fn view(create: &CreateView, catalog: &Definitions) -> Result<ViewDef, BindError
 }
 
 /// The tree of a query, or its error; the query of a view that is created; of a CREATE TABLE nothing.
-fn outcome(sql: &str, catalog: &RefCell<Definitions>) -> String {
+fn outcome(sql: &str, catalog: &RefCell<Definitions>, is_decorrelated: bool) -> String {
     let parsed = match saltwing_sql::parse_one(sql) {
         Ok(parsed) => parsed,
         Err(error) => return error_text(sql, &error.into()),
@@ -106,11 +110,18 @@ fn outcome(sql: &str, catalog: &RefCell<Definitions>) -> String {
         Statement::Query(statement) => {
             let params = if parsed.parameters.is_empty() { Params::NONE } else { Params::Later(&[]) };
             match query(&statement, &*catalog.borrow(), &TestEngine, params) {
+                Ok(bound) if is_decorrelated => match bound.query.decorrelated() {
+                    Ok(query) => query.to_string(),
+                    Err(error) => error_text(sql, &error),
+                },
                 Ok(bound) => bound.to_string(),
                 Err(error) => error_text(sql, &error),
             }
         }
-        _ => panic!("neither a table nor a query: {sql}"),
+        write => {
+            let params = if parsed.parameters.is_empty() { Params::NONE } else { Params::OPEN };
+            written(&write, &*catalog.borrow(), params).unwrap_or_else(|error| error_text(sql, &error))
+        }
     }
 }
 
@@ -128,8 +139,25 @@ fn error_text(sql: &str, error: &BindError) -> String {
 #[test]
 fn queries_are_bound_as_written() {
     let testdata = Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata");
-    golden_files::assert_files(&testdata, |_, text| {
-        let catalog = RefCell::default();
-        golden_files::with_outcomes(text, |sql| outcome(sql, &catalog))
+    golden_files::assert_files(&testdata, |path, text| {
+        let (catalog, is_decorrelated) = (RefCell::default(), path.ends_with("decorrelated.txt"));
+        golden_files::with_outcomes(text, |sql| outcome(sql, &catalog, is_decorrelated))
     });
+}
+
+/// Each LATERAL copies those before it.
+#[test]
+fn copies_of_outer_queries_have_a_limit() {
+    let catalog = RefCell::default();
+    outcome("CREATE TABLE t (k INTEGER PRIMARY KEY)", &catalog, true);
+    let lateral = |place: usize| {
+        let before = if place == 0 { "t".to_owned() } else { format!("x{}", place - 1) };
+        format!(", LATERAL (SELECT t.k FROM t WHERE t.k > {before}.k ORDER BY t.k LIMIT 1) AS x{place}")
+    };
+    let nested = |levels: usize| {
+        let laterals: String = (0..levels).map(lateral).collect();
+        outcome(&format!("SELECT t.k FROM t{laterals}"), &catalog, true)
+    };
+    assert!(nested(8).contains("ROW_NUMBER()"), "{}", nested(8));
+    assert!(nested(40).starts_with("54000 correlated subqueries"), "{}", nested(40));
 }

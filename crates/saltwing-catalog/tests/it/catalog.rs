@@ -2,17 +2,19 @@
 
 use std::sync::Arc;
 
-use saltwing_access::{Durability, Projection, SystemClock, Table, TableStore};
+use saltwing_access::{Durability, Projection, SystemClock, TableStore};
+use saltwing_catalog::conformance::{
+    create_table, create_view, drop_list, drop_table, sequence_def, table_def as def, view_def as view,
+};
 use saltwing_catalog::{
-    CATALOG_FORMAT, Catalog, CatalogError, Dependents, DropList, GivenName, ListError, SessionCatalog,
+    CATALOG_FORMAT, Catalog, CatalogChange, CatalogError, CatalogReader, CatalogStore, ChangeError, Dependents,
+    DropList, SessionCatalog, change,
 };
 use saltwing_store::conformance::fault::{Fault, FaultStore};
 use saltwing_store::{Direction, KeyBounds, MemoryStore, OrderedKv, Space};
 use saltwing_table::EmbeddedTables;
-use saltwing_types::table::TableHistory;
 use saltwing_types::{
-    ColumnDef, ColumnRef, Expr, KeyColumn, KeySchema, KeySource, SequenceDef, SortOrder, SqlType, TableDef, TableId,
-    TableName, Value, ViewColumn, ViewDef, ViewUse, typing,
+    ColumnDef, ColumnRef, Expr, KeyColumn, KeySource, SequenceDef, SqlType, TableDef, TableId, TableName, Value, typing,
 };
 
 fn tables(kv: &Arc<dyn OrderedKv>) -> Arc<EmbeddedTables> {
@@ -27,86 +29,38 @@ fn memory() -> Arc<dyn OrderedKv> {
     Arc::new(MemoryStore::new())
 }
 
-fn def(schema: Option<&str>, name: &str) -> TableDef {
-    let column = ColumnDef {
-        name: "k".into(),
-        ty: SqlType::BigInt,
-        nullable: false,
-        default: None,
-        family: None,
-        slot: 0,
-        hidden: false,
-        comment: None,
+/// Adds a table to a session.
+fn create_temporary(session: &SessionCatalog, def: TableDef) -> Result<(), CatalogError> {
+    let change = CatalogChange::CreateTable { def, sequences: Vec::new(), temporary: true };
+    session.apply(change).map(drop).map_err(|failed| failed.error)
+}
+
+/// Gives a table another definition.
+fn alter(
+    catalog: &dyn CatalogStore,
+    name: &str,
+    make: impl Fn(&TableDef) -> Result<Option<TableDef>, CatalogError>,
+) -> Result<(), CatalogError> {
+    let altered = |catalog: &dyn CatalogReader| -> Result<_, ChangeError> {
+        let old = catalog.resolve(None, name)?.def().clone();
+        Ok(make(&old)?.map(|new| CatalogChange::AlterTable { old, new }))
     };
-    let key = KeyColumn {
-        source: KeySource::Column(0),
-        name: "k".into(),
-        ty: SqlType::BigInt,
-        order: SortOrder::Asc,
-        nullable: false,
-    };
-    TableDef {
-        id: TableId(0),
-        name: TableName { schema: schema.map(str::to_owned), name: name.into() },
-        columns: vec![column],
-        key: KeySchema { columns: vec![key], salt: None },
-        key_name: None,
-        families: vec![None],
-        ttl_s: None,
-        options: Vec::new(),
-        history: TableHistory::default(),
-        comment: None,
-        checks: Vec::new(),
-        indexes: Vec::new(),
-    }
+    change(catalog, altered).map_err(|failed| failed.error)
 }
 
 fn names(catalog: &Catalog) -> Vec<String> {
-    catalog.snapshot().tables().iter().map(|t| t.def().name.to_string()).collect()
-}
-
-#[test]
-fn names_match_in_any_case_and_clash_in_any_case() {
-    let kv = memory();
-    let catalog = boot(&kv);
-    catalog.create_table(def(Some("Sales"), "Orders")).unwrap();
-    catalog.create_table(def(Some("SALES"), "Items")).unwrap();
-    let snapshot = catalog.snapshot();
-    assert_eq!(snapshot.resolve(Some("sales"), "ORDERS").unwrap().def().name.to_string(), "Sales.Orders");
-    assert_eq!(names(&catalog), ["Sales.Items", "Sales.Orders"], "a schema keeps its first spelling");
-    let clash = catalog.create_table(def(Some("sales"), "oRDERS")).unwrap_err();
-    assert_eq!(clash.code().as_str(), "duplicate_table");
-    match snapshot.resolve(Some("sales"), "order").unwrap_err() {
-        CatalogError::NoSuchTable { nearest, .. } => assert_eq!(nearest.as_deref(), Some("Sales.Orders")),
-        other => panic!("{other}"),
-    }
-    assert_eq!(snapshot.resolve(Some("nowhere"), "t").unwrap_err().code().as_str(), "no_such_schema");
-    assert!(catalog.create_schema("sales").is_err());
-    assert!(catalog.create_schema("information_schema").is_err());
-    assert_eq!(
-        catalog.drop_schemas(&list(&[(None, "sales")])).unwrap_err().error.code().as_str(),
-        "invalid_definition"
-    );
+    catalog.snapshot().unwrap().tables().unwrap().iter().map(|t| t.def().name.to_string()).collect()
 }
 
 #[test]
 fn tables_come_back_and_ids_are_never_used_again() {
     let kv = memory();
-    let ids: Vec<TableId> = ["a", "b"].map(|name| boot(&kv).create_table(def(None, name)).unwrap().def().id).to_vec();
-    boot(&kv).drop_table(None, "B", Dependents::Refuse).unwrap();
+    let ids: Vec<TableId> = ["a", "b"].map(|name| create_table(&boot(&kv), def(None, name)).unwrap().def().id).to_vec();
+    drop_table(&boot(&kv), (None, "B"), Dependents::Refuse).unwrap();
     let catalog = boot(&kv);
     assert_eq!(names(&catalog), ["a"]);
-    let third = catalog.create_table(def(None, "c")).unwrap().def().id;
+    let third = create_table(&catalog, def(None, "c")).unwrap().def().id;
     assert!(third > ids[1] && ids[1] > ids[0]);
-}
-
-#[test]
-fn a_snapshot_stays_as_it_was() {
-    let catalog = boot(&memory());
-    let before = catalog.snapshot();
-    catalog.create_table(def(None, "t")).unwrap();
-    assert_eq!(before.tables().len(), 0);
-    assert!(catalog.snapshot().version() > before.version());
 }
 
 /// Writes a row of the catalog's own tables as a damaged file might have it.
@@ -159,18 +113,18 @@ fn a_crash_leaves_no_half_table() {
         drop(boot(&(Arc::new(kept.clone()) as Arc<dyn OrderedKv>)));
         let faulty: Arc<dyn OrderedKv> = Arc::new(FaultStore::new(kept.clone(), Fault::LoseMutation(lost)));
         let catalog = boot(&faulty);
-        let created = catalog.create_table(def(Some("s"), "t")).is_ok();
-        let dropped = created && catalog.drop_table(Some("s"), "t", Dependents::Refuse).is_ok();
+        let created = create_table(&catalog, def(Some("s"), "t")).is_ok();
+        let dropped = created && drop_table(&catalog, (Some("s"), "t"), Dependents::Refuse).is_ok();
         drop(catalog);
         let survived: Arc<dyn OrderedKv> = Arc::new(kept);
         let again = boot(&survived);
-        let there = again.snapshot().resolve(Some("s"), "t").is_ok();
+        let there = again.snapshot().unwrap().resolve(Some("s"), "t").is_ok();
         // What was lost was acknowledged by a process that is gone: either state is a whole one.
         assert!(!there || created, "{lost}: dropped {dropped}");
         if !there {
-            again.create_table(def(Some("s"), "t")).unwrap();
+            create_table(&again, def(Some("s"), "t")).unwrap();
         }
-        again.drop_table(Some("s"), "t", Dependents::Refuse).unwrap();
+        drop_table(&again, (Some("s"), "t"), Dependents::Refuse).unwrap();
         assert!(names(&boot(&survived)).is_empty());
     }
 }
@@ -191,7 +145,7 @@ fn a_drop_that_was_cut_short_is_finished() {
     };
     let first = tables(&store);
     let catalog = Catalog::boot(first.clone(), false).unwrap();
-    let table = catalog.create_table(def(None, "t")).unwrap();
+    let table = create_table(&catalog, def(None, "t")).unwrap();
     let id = table.def().id;
     assert_eq!(keys(id), 0);
     let mut writes = first.batch();
@@ -217,40 +171,48 @@ fn temporary_tables_lie_over_the_catalog_of_a_session() {
     let kv = memory();
     // An earlier version may have made a schema with the name that stands before them.
     plant(&kv, 2, vec![Value::text("Temp")]);
-    let catalog = Arc::new(boot(&kv));
-    let stored_table = catalog.create_table(def(None, "t")).unwrap();
+    let store = tables(&kv);
+    let catalog = Arc::new(Catalog::boot(store.clone(), false).unwrap());
+    let stored_table = create_table(&*catalog, def(None, "t")).unwrap();
     let stored = stored_table.def().id;
-    let in_schema = catalog.create_table(def(Some("temp"), "u")).unwrap().def().id;
-    let (one, other) = (SessionCatalog::new(catalog.clone()), SessionCatalog::new(catalog.clone()));
-    assert!(one.is_empty() && one.snapshot().version() == catalog.snapshot().version());
-    [&one, &other].iter().for_each(|session| session.create_table(def(None, "T")).unwrap());
-    one.create_table(def(None, "u")).unwrap();
-    let id = |session: &SessionCatalog, schema, name| session.snapshot().resolve(schema, name).unwrap().def().id;
+    let in_schema = create_table(&*catalog, def(Some("temp"), "u")).unwrap().def().id;
+    let session = || SessionCatalog::new(catalog.clone(), store.clone());
+    let (one, other) = (session(), session());
+    assert!(one.is_empty() && one.snapshot().unwrap().version() == catalog.snapshot().unwrap().version());
+    [&one, &other].iter().for_each(|session| create_temporary(session, def(None, "T")).unwrap());
+    create_temporary(&one, def(None, "u")).unwrap();
+    let id =
+        |session: &SessionCatalog, schema, name| session.snapshot().unwrap().resolve(schema, name).unwrap().def().id;
     let own = id(&one, None, "t");
     assert!(own != stored && own != id(&other, None, "t") && own == id(&one, Some("TEMP"), "T"));
     assert_eq!(id(&one, Some(""), "t"), stored);
     assert_eq!((id(&other, Some("temp"), "u"), id(&one, Some("temp"), "u") == in_schema), (in_schema, false));
-    let snapshot = one.snapshot();
+    let snapshot = one.snapshot().unwrap();
     let own_table = snapshot.resolve(None, "t").unwrap();
     assert!(
         snapshot.hides("t") && snapshot.is_temporary(own_table.def()) && !snapshot.is_temporary(stored_table.def())
     );
-    assert_eq!(snapshot.tables().len(), 4);
-    let versions = || [catalog.snapshot(), one.snapshot(), other.snapshot()].map(|catalog| catalog.version());
+    assert_eq!(snapshot.tables().unwrap().len(), 4);
+    let versions = || {
+        [&*catalog as &dyn CatalogStore, &one, &other].map(|catalog| {
+            let version = catalog.snapshot().unwrap().version();
+            assert_eq!(catalog.version(), version);
+            version
+        })
+    };
     let before = versions();
     assert_eq!(before, versions());
-    one.alter_table("t", |table| {
-        Ok::<_, CatalogError>(Some(TableDef { ttl_s: Some(5), ..TableDef::clone(table.def()) }))
-    })
-    .unwrap();
+    alter(&one, "t", |def| Ok(Some(TableDef { ttl_s: Some(5), ..def.clone() }))).unwrap();
+    assert_ne!(one.version(), before[1], "also before anybody asks for the next snapshot");
     assert_eq!((versions()[1] != before[1], versions()[2] == before[2]), (true, true));
-    catalog.create_schema("s").unwrap();
+    catalog.apply(CatalogChange::CreateSchema("s")).unwrap();
     let after = versions();
     assert!(after.iter().all(|version| !before.contains(version)) && after[0] < after[1] && after[1] != after[2]);
-    assert_eq!(one.create_table(def(None, "t")).unwrap_err().code().as_str(), "duplicate_table");
-    assert!(one.truncate_tables(&[(None, "t")]).unwrap().is_empty());
+    assert_eq!(create_temporary(&one, def(None, "t")).unwrap_err().code().as_str(), "duplicate_table");
+    assert!(one.apply(CatalogChange::TruncateTables(&[(None, "t")])).unwrap().left.is_empty());
     assert!(id(&one, None, "t") != own);
-    assert!(other.drop_tables(&list(&[(None, "t"), (None, "T")])).unwrap().is_empty());
+    let twice = [(None, "t"), (None, "T")];
+    assert!(other.apply(CatalogChange::DropTables(drop_list(&twice))).unwrap().left.is_empty());
     assert!(other.is_empty());
     assert_eq!(id(&other, None, "t"), stored);
 }
@@ -262,9 +224,9 @@ fn temporary_tables_end_with_their_session_or_process() {
         let kv = memory();
         let store = tables(&kv);
         let catalog = Arc::new(Catalog::boot(store.clone(), false).unwrap());
-        let session = SessionCatalog::new(catalog.clone());
-        session.create_table(def(None, "t")).unwrap();
-        let table = session.snapshot().resolve(None, "t").unwrap();
+        let session = SessionCatalog::new(catalog.clone(), store.clone());
+        create_temporary(&session, def(None, "t")).unwrap();
+        let table = session.snapshot().unwrap().resolve(None, "t").unwrap();
         let stored = || {
             let bounds = KeyBounds::prefix(&table.def().id.0.to_be_bytes());
             (0..=255).any(|space| {
@@ -304,114 +266,82 @@ fn format(kv: &Arc<dyn OrderedKv>) -> Value {
 fn the_first_definition_raises_the_format() {
     let kv = memory();
     assert_eq!(format(&kv), Value::text("1"));
-    boot(&kv).create_schema("s").unwrap();
+    boot(&kv).apply(CatalogChange::CreateSchema("s")).unwrap();
     assert_eq!(format(&kv), Value::text("1"));
-    boot(&kv).create_table(def(None, "t")).unwrap();
+    create_table(&boot(&kv), def(None, "t")).unwrap();
     assert_eq!(format(&kv), Value::text("5"));
-    boot(&kv).create_sequence(sequence(), sequence().beginning()).unwrap();
+    boot(&kv).apply(create_sequence()).unwrap();
     assert_eq!(format(&kv), Value::text("6"));
-    boot(&kv).create_table(def(None, "u")).unwrap();
+    create_table(&boot(&kv), def(None, "u")).unwrap();
     assert_eq!(format(&kv), Value::text("6"));
-    create(&boot(&kv), view("v", "t", &["k"]), false).unwrap();
+    create_view(&boot(&kv), view("v", "t", &["k"]), false).unwrap();
     assert_eq!(format(&kv), Value::text("7"));
 }
 
-/// A view that reads columns of a table or view.
-fn view(name: &str, of: &str, columns: &[&str]) -> ViewDef {
-    let columns: Vec<String> = columns.iter().map(|column| (*column).to_owned()).collect();
-    let shown = |name: &String| ViewColumn { name: name.clone(), ty: SqlType::BigInt, nullable: false, comment: None };
-    ViewDef {
-        name: TableName::bare(name),
-        columns: columns.iter().map(shown).collect(),
-        query: format!("SELECT {} FROM {of}", columns.join(", ")),
-        uses: vec![ViewUse { name: TableName::bare(of), columns }],
-        comment: None,
-    }
-}
-
-fn create(catalog: &Catalog, view: ViewDef, replaces: bool) -> Result<(), CatalogError> {
-    catalog.create_view(replaces, |_| Ok(view))
-}
-
 #[test]
-fn the_catalog_keeps_what_views_use() {
+fn what_views_use_is_known_after_opening_again() {
     let kv = memory();
     let catalog = boot(&kv);
-    let code = |result: Result<(), CatalogError>| result.unwrap_err().code().as_str();
-    assert_eq!(code(create(&catalog, view("v", "t", &["k"]), false)), "no_such_table");
-    catalog.create_table(def(None, "t")).unwrap();
-    create(&catalog, view("v", "t", &["k"]), false).unwrap();
-    create(&catalog, view("w", "v", &["k"]), false).unwrap();
-    assert_eq!(code(create(&catalog, view("V", "t", &["k"]), false)), "duplicate_table");
-    assert_eq!(code(create(&catalog, view("v", "w", &["k"]), true)), "invalid_definition", "a circle");
-    assert_eq!(code(create(&catalog, view("v", "v", &["k"]), true)), "invalid_definition", "itself");
-    assert_eq!(code(create(&catalog, view("v", "t", &["other"]), true)), "invalid_definition", "a column is gone");
-    create(&catalog, view("V", "t", &["k", "k2"]), true).unwrap();
+    create_table(&catalog, def(None, "t")).unwrap();
+    create_view(&catalog, view("v", "t", &["k"]), false).unwrap();
+    create_view(&catalog, view("w", "v", &["k"]), false).unwrap();
+    create_view(&catalog, view("V", "t", &["k", "k2"]), true).unwrap();
     drop(catalog);
 
     let catalog = boot(&kv);
-    assert_eq!(catalog.snapshot().view(None, "v").unwrap().columns.len(), 2);
-    assert_eq!(code(catalog.drop_table(None, "t", Dependents::Refuse).map(drop)), "dependents");
-    assert_eq!(code(catalog.drop_views(&list(&[(None, "v")])).map_err(|listed| listed.error)), "dependents");
-    let without_k = |table: &Arc<Table>| {
-        let mut def = TableDef::clone(table.def());
+    let code = |result: Result<(), CatalogError>| result.unwrap_err().code().as_str();
+    assert_eq!(catalog.snapshot().unwrap().view(None, "v").unwrap().unwrap().columns.len(), 2);
+    assert_eq!(code(drop_table(&catalog, (None, "t"), Dependents::Refuse)), "dependents");
+    let without_k = |def: &TableDef| {
+        let mut def = def.clone();
         def.columns[0].name = "l".into();
         Ok(Some(def))
     };
-    assert_eq!(code(catalog.alter_table(None, "t", without_k)), "dependents");
-    catalog.drop_table(None, "t", Dependents::Drop).unwrap();
-    assert!(boot(&kv).snapshot().views().is_empty());
+    assert_eq!(code(alter(&catalog, "t", without_k)), "dependents");
+    drop_table(&catalog, (None, "t"), Dependents::Drop).unwrap();
+    assert!(boot(&kv).snapshot().unwrap().views().unwrap().is_empty());
 }
 
-fn list<'n>(names: &'n [GivenName<'n>]) -> DropList<'n> {
-    DropList { names, if_exists: false, dependents: Dependents::Refuse }
-}
-
+/// Temporary tables and stored ones in one list.
 #[test]
-fn the_objects_of_a_list_go_together_or_not_at_all() {
+fn a_list_goes_together_or_not_at_all() {
     let kv = memory();
-    let catalog = Arc::new(boot(&kv));
-    let session = SessionCatalog::new(catalog.clone());
-    for table in ["a", "b", "c"] {
-        catalog.create_table(def(None, table)).unwrap();
+    let store = tables(&kv);
+    let catalog = Arc::new(Catalog::boot(store.clone(), false).unwrap());
+    let session = SessionCatalog::new(catalog.clone(), store);
+    for name in ["a", "b", "c"] {
+        create_table(&*catalog, def(None, name)).unwrap();
     }
-    session.create_table(def(None, "own")).unwrap();
-    create(&catalog, view("v", "c", &["k"]), false).unwrap();
-    create(&catalog, view("w", "v", &["k"]), false).unwrap();
-    catalog.create_schema("s").unwrap();
-    let all = || (names(&catalog), session.snapshot().tables().len(), catalog.snapshot().views().len());
+    create_temporary(&session, def(None, "own")).unwrap();
+    create_view(&*catalog, view("v", "c", &["k"]), false).unwrap();
+    let all = || (names(&catalog), session.snapshot().unwrap().tables().unwrap().len());
     let before = all();
-
-    let nope = [(None, "own"), (None, "a"), (None, "nope")];
-    let place = |failed: ListError, code: &str| {
-        assert_eq!(failed.error.code().as_str(), code);
-        failed.place
+    let refused = |change: CatalogChange<'_>, code: &str, place: usize| {
+        let failed = session.apply(change).unwrap_err();
+        assert_eq!((failed.error.code().as_str(), failed.place), (code, Some(place)));
     };
-    assert_eq!(place(session.drop_tables(&list(&nope)).unwrap_err(), "no_such_table"), Some(2));
-    assert_eq!(place(session.truncate_tables(&nope).unwrap_err(), "no_such_table"), Some(2));
-    let used = [(None, "own"), (None, "a"), (None, "c")];
-    assert_eq!(place(session.drop_tables(&list(&used)).unwrap_err(), "dependents"), Some(2));
-    assert_eq!(place(catalog.drop_views(&list(&[(None, "w"), (None, "a")])).unwrap_err(), "wrong_object"), Some(1));
-    assert_eq!(place(catalog.drop_schemas(&list(&[(None, "s"), (None, "z")])).unwrap_err(), "no_such_schema"), Some(1));
+    let nope = [(None, "own"), (None, "a"), (None, "nope")];
+    refused(CatalogChange::DropTables(drop_list(&nope)), "no_such_table", 2);
+    refused(CatalogChange::TruncateTables(&nope), "no_such_table", 2);
+    refused(CatalogChange::DropTables(drop_list(&[(None, "own"), (None, "a"), (None, "c")])), "dependents", 2);
     assert_eq!(all(), before);
 
-    // Views of one list may use each other, in any order.
-    catalog.drop_views(&list(&[(None, "v"), (None, "w")])).unwrap();
-    let some = DropList { if_exists: true, ..list(&nope) };
-    assert!(session.drop_tables(&some).unwrap().is_empty());
+    let ids = |table: &str| session.snapshot().unwrap().resolve(None, table).unwrap().def().id;
+    let old = ["own", "b", "c"].map(ids);
+    let truncated = [(None, "own"), (None, "b"), (None, "c"), (None, "B")];
+    assert!(session.apply(CatalogChange::TruncateTables(&truncated)).unwrap().left.is_empty());
+    let new = ["own", "b", "c"].map(ids);
+    assert!(new.iter().all(|id| !old.contains(id)) && new[0] != new[1] && new[1] != new[2]);
+    let some = DropList { if_exists: true, ..drop_list(&nope) };
+    assert!(session.apply(CatalogChange::DropTables(some)).unwrap().left.is_empty());
     assert_eq!((names(&catalog), session.is_empty()), (vec!["b".to_owned(), "c".to_owned()], true));
-    let ids = |table: &str| catalog.snapshot().resolve(None, table).unwrap().def().id;
-    let old = [ids("b"), ids("c")];
-    assert!(session.truncate_tables(&[(None, "b"), (None, "c"), (None, "B")]).unwrap().is_empty());
-    let new = [ids("b"), ids("c")];
-    assert!(new[0] != new[1] && !old.contains(&new[0]) && !old.contains(&new[1]));
     drop((session, catalog));
     assert_eq!(names(&boot(&kv)), ["b", "c"]);
 }
 
-fn sequence() -> SequenceDef {
-    let name = TableName { schema: Some("App".into()), name: "S".into() };
-    SequenceDef { id: TableId(0), name, start: 1, increment: 1, min: 1, max: 1_000, cycles: false, cache: 10 }
+fn create_sequence() -> CatalogChange<'static> {
+    let def = sequence_def(Some("App"), "S");
+    CatalogChange::CreateSequence { position: def.beginning(), def }
 }
 
 /// Two catalogs over one store are as two processes over one cluster.
@@ -420,9 +350,9 @@ fn two_processes_reserve_different_values() {
     let kv = memory();
     let store = tables(&kv);
     let first = Catalog::boot(store.clone(), false).unwrap();
-    first.create_sequence(sequence(), sequence().beginning()).unwrap();
+    first.apply(create_sequence()).unwrap();
     let second = Catalog::boot(store, false).unwrap();
-    let def = second.snapshot().sequence(Some("app"), "s").unwrap();
+    let def = second.snapshot().unwrap().sequence(Some("app"), "s").unwrap();
     assert_eq!(first.next_values(&def, 1, 2).unwrap(), [1, 2]);
     assert_eq!(second.next_values(&def, 1, 2).unwrap(), [11, 12]);
     // Only the block that was reserved last can be given back.
@@ -432,7 +362,30 @@ fn two_processes_reserve_different_values() {
     assert_eq!(second.next_values(&def, 5, 2).unwrap(), [25, 30]);
     assert_eq!(second.next_values(&def, 900, 1).unwrap(), [35]);
     assert_eq!(first.next_values(&def, 67, 1).unwrap_err().code().as_str(), "sequence_limit");
-    assert_eq!(boot(&kv).snapshot().sequences(), [def]);
+    assert_eq!(boot(&kv).snapshot().unwrap().sequences().unwrap(), [def]);
+}
+
+/// One of them finds the other's change when it makes its own.
+#[test]
+fn two_processes_alter_one_sequence() {
+    let kv = memory();
+    let store = tables(&kv);
+    let first = Catalog::boot(store.clone(), false).unwrap();
+    first.apply(create_sequence()).unwrap();
+    let second = Catalog::boot(store, false).unwrap();
+    let altered = |catalog: &Catalog, make: &dyn Fn(&mut SequenceDef)| {
+        change(catalog, |catalog| -> Result<_, ChangeError> {
+            let old = catalog.sequence(Some("app"), "s")?;
+            let mut new = SequenceDef::clone(&old);
+            make(&mut new);
+            Ok(Some(CatalogChange::AlterSequence { old, new, position: None }))
+        })
+        .unwrap();
+    };
+    altered(&first, &|def| def.cache = 3);
+    altered(&second, &|def| def.max = 99);
+    let def = second.snapshot().unwrap().sequence(Some("app"), "s").unwrap();
+    assert_eq!((def.cache, def.max), (3, 99));
 }
 
 /// A table with the key (UPPER(name), name).
@@ -452,12 +405,12 @@ fn computed_def() -> TableDef {
 fn keys_with_computed_parts_are_kept() {
     let kv = memory();
     let def = computed_def();
-    boot(&kv).create_table(def.clone()).unwrap();
-    assert_eq!(boot(&kv).snapshot().resolve(None, "t").unwrap().def().key, def.key);
+    create_table(&boot(&kv), def.clone()).unwrap();
+    assert_eq!(boot(&kv).snapshot().unwrap().resolve(None, "t").unwrap().def().key, def.key);
     let mut behind = def;
     behind.name = TableName::bare("u");
     behind.key.columns.reverse();
-    boot(&kv).create_table(behind).unwrap();
+    create_table(&boot(&kv), behind).unwrap();
     let error = Catalog::boot(tables(&kv), false).map(drop).unwrap_err();
     assert_eq!(error.code().as_str(), "corrupt", "a part that is computed from what stands before it");
 }
@@ -466,25 +419,25 @@ fn keys_with_computed_parts_are_kept() {
 fn a_definition_is_changed_once_at_a_time_and_kept() {
     let kv = memory();
     let catalog = boot(&kv);
-    let before = catalog.create_table(def(None, "t")).unwrap();
-    let version = catalog.snapshot().version();
+    let before = create_table(&catalog, def(None, "t")).unwrap();
+    let version = catalog.snapshot().unwrap().version();
     let with_ttl = |ttl_s| {
-        catalog.alter_table(None, "T", |table| {
-            let def = TableDef { ttl_s, ..TableDef::clone(table.def()) };
-            Ok::<_, CatalogError>((def != **table.def()).then_some(def))
+        alter(&catalog, "T", |old| {
+            let def = TableDef { ttl_s, ..old.clone() };
+            Ok((def != *old).then_some(def))
         })
     };
     with_ttl(None).unwrap();
-    assert_eq!(catalog.snapshot().version(), version, "nothing was changed");
+    assert_eq!(catalog.snapshot().unwrap().version(), version, "nothing was changed");
     with_ttl(Some(5)).unwrap();
-    let after = catalog.snapshot().resolve(None, "t").unwrap();
+    let after = catalog.snapshot().unwrap().resolve(None, "t").unwrap();
     assert_eq!((after.def().history.version, after.def().ttl_s), (1, Some(5)));
-    assert!(catalog.snapshot().version() > version);
+    assert!(catalog.snapshot().unwrap().version() > version);
     assert_eq!(before.def().ttl_s, None, "who has the definition before keeps it");
-    let failed = catalog.alter_table(None, "t", |_| Err(CatalogError::ReservedName("x".into())));
+    let failed = alter(&catalog, "t", |_| Err(CatalogError::ReservedName("x".into())));
     assert!(matches!(failed, Err(CatalogError::ReservedName(_))));
     with_ttl(Some(6)).unwrap();
     drop(catalog);
-    let again = boot(&kv).snapshot().resolve(None, "t").unwrap();
+    let again = boot(&kv).snapshot().unwrap().resolve(None, "t").unwrap();
     assert_eq!((again.def().history.version, again.def().ttl_s), (2, Some(6)));
 }

@@ -9,8 +9,8 @@ mod counted;
 mod distinct_on;
 pub(crate) mod expression;
 mod frame;
+mod join;
 mod set_operation;
-mod subquery;
 pub(crate) mod translator;
 mod volatile;
 mod window;
@@ -21,23 +21,21 @@ use std::sync::Arc;
 use arrow::datatypes::{Field, FieldRef, Schema};
 use datafusion::catalog::TableProvider;
 use datafusion::catalog::cte_worktable::CteWorkTable;
-use datafusion::common::{Column, DFSchemaRef, JoinConstraint, JoinType, NullEquality, TableReference, UnnestOptions};
+use datafusion::common::{Column, TableReference, UnnestOptions};
 use datafusion::datasource::provider_as_source;
 use datafusion::execution::SessionState;
 use datafusion::logical_expr::expr::Sort as SortExpr;
 use datafusion::logical_expr::{
-    AggregateUDF, Distinct, DistinctOn, Expr as PlanExpr, Filter, Join, LogicalPlan, LogicalPlanBuilder, Sort,
+    AggregateUDF, Distinct, DistinctOn, Expr as PlanExpr, Filter, LogicalPlan, LogicalPlanBuilder, Sort,
 };
 use saltwing_bind::{
-    BoundQuery, ComputedColumn, ExternalSource, JoinKind, Output, Relation, RowCount, Scan, SetInput, SortItem,
-    UnnestColumn,
+    BoundQuery, ComputedColumn, ExternalSource, Output, Relation, RowCount, Scan, SetInput, SortItem, UnnestColumn,
 };
 use saltwing_catalog::CatalogReader;
-use saltwing_plan::Condition;
 use saltwing_types::{ColumnRef, SortOrder, SqlType};
 
 use self::distinct_on::with_nullable_columns;
-use self::volatile::{kept_in_place, tied_to_pairs};
+use self::volatile::kept_in_place;
 use crate::RelationalError;
 use crate::expression::internal_name::field_name;
 use crate::expression::order_form::order_form;
@@ -50,6 +48,10 @@ use crate::scan::table_source::TableSource;
 
 /// What the qualifier of a computed column begins with; no statement can write it.
 const COMPUTED: &str = "__saltwing_computed_";
+
+/// The name that DataFusion gives to a NULL without a type. Its rules take a column of this name, with that value, for one without an alias,
+/// and lose the qualifier.
+const UNNAMED: &str = "NULL";
 
 type Result<T> = std::result::Result<T, RelationalError>;
 
@@ -83,10 +85,8 @@ pub(crate) fn logical_plan(
         functions,
         columns: HashMap::new(),
         tables: HashSet::new(),
-        names: HashSet::new(),
+        names: HashSet::from([UNNAMED.to_owned()]),
         work_tables: HashMap::new(),
-        subqueries: HashMap::new(),
-        outer: Vec::new(),
     };
     let plan = planner.relation(&query.relation)?;
     planner.put_out(plan, &query.output)
@@ -106,10 +106,6 @@ struct Planner<'a> {
     names: HashSet<String>,
     /// The work tables of recursive queries, by number.
     work_tables: HashMap<usize, Arc<CteWorkTable>>,
-    /// The values of subqueries that are no columns of the plan yet, by the ids of their columns.
-    subqueries: HashMap<usize, PlanExpr>,
-    /// The columns of the queries around the one that is planned.
-    outer: Vec<DFSchemaRef>,
 }
 
 impl Planner<'_> {
@@ -147,21 +143,12 @@ impl Planner<'_> {
                     None => Ok(input),
                 }
             }
-            Relation::Join { kind, left, right, lateral, conditions } => {
-                let left = self.relation(left)?;
-                let right = match lateral {
-                    true => LogicalPlan::Subquery(self.nested(&left, |planner| planner.relation(right))?),
-                    false => self.relation(right)?,
-                };
-                self.join(*kind, left, right, conditions)
+            Relation::Join { lateral: true, .. } | Relation::Apply { .. } => {
+                Err(RelationalError::bug("a query is planned that was not decorrelated"))
             }
-            Relation::Apply { input, subqueries } => {
-                let input = self.relation(input)?;
-                for subquery in subqueries {
-                    let value = self.subquery(&input, subquery)?;
-                    self.subqueries.insert(subquery.column.index, value);
-                }
-                Ok(input)
+            Relation::Join { kind, left, right, same, conditions, .. } => {
+                let (left, right) = (self.relation(left)?, self.relation(right)?);
+                self.join(*kind, (left, right), same, conditions)
             }
             Relation::Aggregate { input, keys, calls, sets } => {
                 let input = self.relation(input)?;
@@ -214,28 +201,6 @@ impl Planner<'_> {
                 Ok(LogicalPlanBuilder::from(input).limit(rows(offset).unwrap_or(0), rows(limit))?.build()?)
             }
         }
-    }
-
-    fn join(
-        &self,
-        kind: JoinKind,
-        left: LogicalPlan,
-        right: LogicalPlan,
-        conditions: &[Condition],
-    ) -> Result<LogicalPlan> {
-        let join_type = match kind {
-            JoinKind::Inner => JoinType::Inner,
-            JoinKind::Left => JoinType::Left,
-            JoinKind::Right => JoinType::Right,
-            JoinKind::Full => JoinType::Full,
-            JoinKind::Semi => JoinType::LeftSemi,
-            JoinKind::Anti => JoinType::LeftAnti,
-        };
-        let filter = self.conditions(conditions)?;
-        let filter = filter.map(|filter| tied_to_pairs(filter, &left, &right));
-        let (left, right, constraint) = (Arc::new(left), Arc::new(right), JoinConstraint::On);
-        let nulls = NullEquality::NullEqualsNothing;
-        Ok(LogicalPlan::Join(Join::try_new(left, right, Vec::new(), filter, join_type, constraint, nulls, false)?))
     }
 
     fn scan(&mut self, scan: &Scan) -> Result<LogicalPlan> {
@@ -340,25 +305,13 @@ impl Planner<'_> {
         let name = unique(&mut self.names, &column.name, column.index);
         let column_of = Column::new(Some(TableReference::bare(format!("{COMPUTED}{}", column.index))), name);
         self.columns.insert(column.index, column_of.clone());
-        self.subqueries.remove(&column.index);
         column_of
     }
 
     fn column(&self, column: &ColumnRef) -> Result<PlanExpr> {
-        if let Some(value) = self.subqueries.get(&column.index) {
-            return Ok(value.clone());
-        }
         let known = self.columns.get(&column.index).cloned();
-        let known =
-            known.ok_or_else(|| RelationalError::bug(format!("no relation gives the column {}", column.name)))?;
-        // No column of the query itself has the name of one around it.
-        Ok(match self.outer.iter().rev().find(|schema| schema.has_column(&known)) {
-            Some(schema) => {
-                let field = schema.qualified_field_from_column(&known)?.1.clone();
-                PlanExpr::OuterReferenceColumn(field, known)
-            }
-            None => PlanExpr::Column(known),
-        })
+        let unknown = || RelationalError::bug(format!("no relation gives the column {}", column.name));
+        known.map(PlanExpr::Column).ok_or_else(unknown)
     }
 
     /// # Errors

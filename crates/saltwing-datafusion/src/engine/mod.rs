@@ -15,7 +15,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use chrono::{DateTime, Utc};
-use datafusion::common::DataFusionError;
 use datafusion::common::alias::AliasGenerator;
 use datafusion::common::config::ConfigOptions;
 use datafusion::execution::disk_manager::DiskManagerBuilder;
@@ -36,7 +35,6 @@ use self::optimizer::optimizer;
 use self::planned::judged;
 use self::spill_directory::SpillDirectory;
 use self::template::{is_immutable, parameter_types, params_only_in_scan_filters};
-use crate::analyzer::Unnesting;
 use crate::bound_plan;
 use crate::function::aggregate;
 use crate::function::bounded_function::bounded;
@@ -55,7 +53,6 @@ use crate::scan::shared_rows::SharedPlanner;
 use crate::statement::current as current_statement;
 use crate::statement::memory_pool::StatementMemory;
 use crate::statement::planner_thread::{CancellableRule, on_planner_thread};
-use crate::unnesting::{keeps_subquery, without_idle_marks};
 use crate::{RelationalError, RelationalErrorKind};
 
 pub use self::function_list::EngineFunction;
@@ -163,7 +160,6 @@ impl Engine {
             .with_physical_optimizer_rules(rules)
             .build();
         let mut analyzer = Analyzer::new();
-        analyzer.rules.insert(0, Arc::new(Unnesting));
         analyzer.rules = analyzer.rules.into_iter().map(|rule| Arc::new(CancellableRule(rule)) as _).collect();
         let table_functions = TableFunctions::default();
         let task = session.task_ctx();
@@ -209,7 +205,8 @@ impl Engine {
     }
 
     fn plan_here(&self, request: &QueryRequest) -> Result<Planned, RelationalError> {
-        let (session, query) = (self.session(), &request.query);
+        let (session, query) = (self.session(), request.query.decorrelated()?);
+        let query = query.as_ref();
         let limit_open = bound_plan::is_limit_open(query);
         let (reading, catalog) = (reading(request, limit_open), &*request.catalog);
         let logical = bound_plan::logical_plan(query, &reading, &session, &self.table_functions, catalog)?;
@@ -235,7 +232,7 @@ impl Engine {
             context = context.with_query_execution_start_time(now);
         }
         let context = Optimizing { context, functions: session };
-        let optimized = without_idle_marks(self.optimizer.optimize(analyzed, &context, |_, _| {})?)?;
+        let optimized = self.optimizer.optimize(analyzed, &context, |_, _| {})?;
         let is_kept =
             request.mode == Mode::Keep && !limit_open && is_immutable && params_only_in_scan_filters(&optimized)?;
         current_statement::check()?;
@@ -265,11 +262,7 @@ fn reading(request: &QueryRequest, limit_open: bool) -> Arc<QueryContext> {
 /// The physical plan. Making one waits for nothing: its leaves are in this process.
 fn physical_plan(logical: &LogicalPlan, session: &SessionState) -> Result<Arc<dyn ExecutionPlan>, RelationalError> {
     let planner = DefaultPhysicalPlanner::with_extension_planners(vec![Arc::new(SharedPlanner)]);
-    let planned = futures::executor::block_on(planner.create_physical_plan(logical, session));
-    planned.or_else(|error| match error {
-        DataFusionError::NotImplemented(_) if keeps_subquery(logical)? => Err(RelationalError::correlated()),
-        error => Err(error.into()),
-    })
+    Ok(futures::executor::block_on(planner.create_physical_plan(logical, session))?)
 }
 
 /// The context of optimizer rules.

@@ -6,6 +6,7 @@
 //!   [`tied`] gives it a column of the aggregate first.
 //! * **Keys of aggregates** are wrong: [`GroupKeys`] corrects them before the rules that leave out columns of GROUP BY and of
 //!   ORDER BY, and joins. DISTINCT always becomes groups ([`as_groups`]), also that of calls ([`DistinctCalls`]).
+//! * **Subqueries** are joins of the tree already: the rules for these have nothing to do.
 
 use std::sync::Arc;
 
@@ -25,6 +26,8 @@ use crate::statement::planner_thread::CancellableRule;
 const FILTER_PUSHDOWN: &str = "push_down_filter";
 const DISTINCT: &str = "replace_distinct_aggregate";
 const DISTINCT_CALLS: &str = "single_distinct_aggregation_to_group_by";
+const OF_SUBQUERIES: [&str; 4] =
+    ["rewrite_set_comparison", "decorrelate_predicate_subquery", "scalar_subquery_to_join", "decorrelate_lateral_join"];
 const RELY_ON_KEYS: [&str; 3] = ["eliminate_join", "eliminate_duplicated_expr", "optimize_projections"];
 
 /// The rules, which stop with their statement.
@@ -37,7 +40,8 @@ pub(super) fn optimizer() -> Optimizer {
         };
         Arc::new(Corrected { rule, rewrite })
     };
-    let rules = Optimizer::new().rules.into_iter().flat_map(|rule| {
+    let rules = Optimizer::new().rules.into_iter().filter(|rule| !OF_SUBQUERIES.contains(&rule.name()));
+    let rules = rules.flat_map(|rule| {
         let keys = RELY_ON_KEYS.contains(&rule.name()).then(|| Arc::new(GroupKeys) as _);
         let calls = (rule.name() == DISTINCT_CALLS).then(|| Arc::new(DistinctCalls) as _);
         keys.into_iter().chain(calls).chain([corrected(rule)])
@@ -138,7 +142,8 @@ mod tests {
     #[test]
     fn datafusion_names_its_rules_as_expected() {
         let rules = Optimizer::new().rules;
-        for name in [FILTER_PUSHDOWN, DISTINCT, DISTINCT_CALLS].into_iter().chain(RELY_ON_KEYS) {
+        let names = [FILTER_PUSHDOWN, DISTINCT, DISTINCT_CALLS].into_iter().chain(RELY_ON_KEYS).chain(OF_SUBQUERIES);
+        for name in names {
             assert_eq!(rules.iter().filter(|rule| rule.name() == name).count(), 1, "{name}");
         }
     }

@@ -30,7 +30,7 @@ struct Line {
     error: fn(&str) -> RelationalError,
 }
 
-const LINES: [Line; 18] = [
+const LINES: [Line; 17] = [
     // Signatures of native functions are checked against types that only the planner knows.
     line(Variant::Plan, "No function matches the given name and argument types '", wrong_arguments),
     // A condition may be a column, and its type is known to the planner alone.
@@ -46,8 +46,6 @@ const LINES: [Line; 18] = [
     line(Variant::Plan, "Argument #", no_literals),
     line(Variant::Plan, "function with timestamps requires exactly 3 arguments", no_literals),
     line(Variant::Plan, "argument must be a timestamp or NULL", no_literals),
-    // DataFusion runs uncorrelated subqueries of one value itself.
-    line(Variant::Execution, "Scalar subquery returned more than one row", several_rows),
     // Native functions of regular expressions compile them while they run.
     line(Variant::Execution, "CompiledTooBig", regexp_too_large),
     line(Variant::Other, "regex exceeds size limit", regexp_too_large),
@@ -132,10 +130,6 @@ fn type_mismatch(text: &str) -> RelationalError {
     RelationalErrorKind::TypeMismatch(in_sql_types(text)).into()
 }
 
-fn several_rows(_: &str) -> RelationalError {
-    RelationalError::several_rows()
-}
-
 fn regexp_too_large(_: &str) -> RelationalError {
     let text = "the regular expression is too large: it would take more than 10 MB".to_owned();
     RelationalError::from(ValueError::BadArgument(text)).help("repeat less: {1000} within {1000} is a million")
@@ -185,7 +179,6 @@ mod tests {
             "SELECT * FROM generate_series(TIMESTAMP '2024-01-01', 5, INTERVAL '1 day')",
             "GENERATE_SERIES and RANGE take whole numbers, or two instants and an INTERVAL, as literals",
         ),
-        ("SELECT (SELECT column1 FROM (VALUES (1), (2)) v)", "a subquery that stands for one value has several rows"),
         (
             "SELECT regexp_match(a, '(a{1000}){1000}') FROM (VALUES ('a')) v (a)",
             "the regular expression is too large: it would take more than 10 MB",

@@ -160,12 +160,6 @@ impl RelationalError {
         RelationalErrorKind::NotSupported(what.into()).into()
     }
 
-    /// A correlated subquery that cannot be made a join.
-    pub(crate) fn correlated() -> Self {
-        Self::not_supported("a correlated subquery of this form")
-            .help("name the outer query in the WHERE of the subquery, or join its table instead")
-    }
-
     /// A broken invariant.
     pub(crate) fn bug(what: impl Into<String>) -> Self {
         RelationalErrorKind::Bug(what.into()).into()

@@ -48,16 +48,6 @@ pub(crate) fn between_relations(op: CompareOp, left: Side, right: Side, decides:
     }
 }
 
-/// The comparison of two values as one function.
-///
-/// # Errors
-/// What the rules of typing refuse.
-pub(crate) fn as_function(op: CompareOp, left: &Side, right: &Side) -> Result<PlanExpr, RelationalError> {
-    let of = |place, side: &Side| argument(place, side.value.schema_name().to_string(), side.ty, side.nullable);
-    let compared = typing::compare(op, of(0, left), of(1, right))?;
-    Ok(ExprFunction::call(compared, vec![left.value.clone(), right.value.clone()]))
-}
-
 impl Side {
     /// The side beside another one: what is NULL in every row has no type, and is a join key only as NULL of the other side's type.
     fn beside(self, other: &Self) -> Result<Self, RelationalError> {

@@ -9,18 +9,10 @@ use saltwing_types::{ColumnDef, TableDef};
 /// The prefix of each such name.
 pub(crate) const PREFIX: &str = "__saltwing_";
 
-/// The name for `what`.
-pub(crate) fn internal_name(what: &str) -> String {
-    format!("{PREFIX}{what}")
-}
-
 /// Whether a name of a statement is one of those that it must not use.
 pub(crate) fn is_internal(name: &str) -> bool {
     name.to_lowercase().starts_with(PREFIX)
 }
-
-/// The alias below a lateral side that DataFusion may not know as such.
-pub(crate) const LATERAL_MARKER: &str = "__saltwing_lateral";
 
 /// The name of a table's column in a plan, in any case: its own, and its family behind it if another column has that name.
 pub(crate) fn field_name(def: &TableDef, column: &ColumnDef) -> String {

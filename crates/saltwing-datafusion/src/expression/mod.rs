@@ -7,6 +7,5 @@ pub(crate) mod internal_name;
 pub(crate) mod literal;
 pub(crate) mod operator;
 pub(crate) mod order_form;
-pub(crate) mod row_value;
 pub(crate) mod sql_field;
 pub(crate) mod translation;

@@ -2,7 +2,8 @@
 //!
 //! DataFusion joins in the order of the text. A table can be looked up only by keys of tables that are joined before
 //! it. If a table without bounds comes before the table that provides its keys, this module puts the joins in another
-//! order: tables with bounds first, then the tables that can be looked up. Among several candidates the one with the
+//! order: tables with bounds first, then the tables that can be looked up. A join on the right of another one is taken apart for
+//! that, too. Among several candidates the one with the
 //! fewest estimated rows is next; the order of the text decides between equals.
 //!
 //! # Invariants
@@ -46,6 +47,8 @@ struct Inputs {
     plans: Vec<Arc<LogicalPlan>>,
     equal: Vec<(PlanExpr, PlanExpr)>,
     filters: Vec<PlanExpr>,
+    /// Whether a join stands on the right of another one: its tables are joined before they can be looked up for the rows on the left.
+    is_bushy: bool,
 }
 
 impl Inputs {
@@ -54,8 +57,9 @@ impl Inputs {
         if join.join_type != JoinType::Inner || join.null_equality != NullEquality::NullEqualsNothing {
             return false;
         }
-        for side in [&join.left, &join.right] {
+        for (side, is_right) in [(&join.left, false), (&join.right, true)] {
             let taken = matches!(without_pruning(side), LogicalPlan::Join(inner) if self.take(inner));
+            self.is_bushy |= taken && is_right;
             if !taken {
                 self.plans.push(side.clone());
             }
@@ -85,7 +89,7 @@ impl Inputs {
         let smallest = (0..self.plans.len()).filter(bounded).min_by_key(|input| known.size(*input));
         for start in [smallest, first].into_iter().flatten() {
             if let Some(order) = self.order_from(start, &known)? {
-                return Ok((!order.is_sorted()).then_some(order));
+                return Ok((!order.is_sorted() || self.is_bushy && has_refused).then_some(order));
             }
         }
         Ok(None)

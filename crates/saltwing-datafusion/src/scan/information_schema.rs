@@ -35,7 +35,7 @@ pub(crate) fn table(name: &str, catalog: &dyn CatalogReader) -> Result<Arc<dyn T
         "views" => views(catalog),
         "indexes" => indexes(catalog),
         _ => columns(catalog),
-    };
+    }?;
     let batch = Rows { columns: view.columns, rows }.into_batch()?;
     Ok(Arc::new(MemTable::try_new(batch.schema(), vec![vec![batch]])?))
 }
@@ -63,6 +63,8 @@ impl Rows {
     }
 }
 
+type Answer = std::result::Result<Vec<Vec<Value>>, RelationalError>;
+
 /// A table that is in no schema has none here, as in SHOW TABLES.
 fn schema_name(schema: Option<&String>) -> Value {
     schema.map_or(Value::Null, Value::text)
@@ -72,30 +74,30 @@ fn text(text: Option<impl Into<String>>) -> Value {
     text.map_or(Value::Null, Value::text)
 }
 
-fn schemata(catalog: &dyn CatalogReader) -> Vec<Vec<Value>> {
-    let names = catalog.schemas().into_iter().chain([INFORMATION_SCHEMA.to_owned()]);
-    names.map(|name| vec![Value::text(CATALOG), Value::text(name)]).collect()
+fn schemata(catalog: &dyn CatalogReader) -> Answer {
+    let names = catalog.schemas()?.into_iter().chain([INFORMATION_SCHEMA.to_owned()]);
+    Ok(names.map(|name| vec![Value::text(CATALOG), Value::text(name)]).collect())
 }
 
-fn tables(catalog: &dyn CatalogReader) -> Vec<Vec<Value>> {
+fn tables(catalog: &dyn CatalogReader) -> Answer {
     let row = |schema: Value, name: &str, kind: &str, comment: Option<&String>| {
         vec![Value::text(CATALOG), schema, Value::text(name), Value::text(kind), text(comment)]
     };
     let stored = |name: &TableName, kind: &str, comment: Option<&String>| {
         row(schema_name(name.schema.as_ref()), &name.name, kind, comment)
     };
-    let own = catalog.tables();
+    let own = catalog.tables()?;
     let kind = |table: &TableDef| if catalog.is_temporary(table) { "LOCAL TEMPORARY" } else { "BASE TABLE" };
     let own = own.iter().map(|t| stored(&t.def().name, kind(t.def()), t.def().comment.as_ref()));
-    let defined = catalog.views();
+    let defined = catalog.views()?;
     let defined = defined.iter().map(|it| stored(&it.name, "VIEW", it.comment.as_ref()));
     let views = VIEWS.iter().map(|view| row(Value::text(INFORMATION_SCHEMA), view.name, "VIEW", None));
-    own.chain(defined).chain(views).collect()
+    Ok(own.chain(defined).chain(views).collect())
 }
 
-fn columns(catalog: &dyn CatalogReader) -> Vec<Vec<Value>> {
+fn columns(catalog: &dyn CatalogReader) -> Answer {
     let mut rows = Vec::new();
-    for table in catalog.tables() {
+    for table in catalog.tables()? {
         let def = table.def();
         for (place, (index, column)) in def.columns.iter().enumerate().filter(|(_, c)| !c.hidden).enumerate() {
             let key = def.key.position(index);
@@ -130,7 +132,7 @@ fn columns(catalog: &dyn CatalogReader) -> Vec<Vec<Value>> {
             ]);
         }
     }
-    for view in catalog.views() {
+    for view in catalog.views()? {
         for (place, column) in view.columns.iter().enumerate() {
             rows.push(vec![
                 Value::text(CATALOG),
@@ -152,12 +154,12 @@ fn columns(catalog: &dyn CatalogReader) -> Vec<Vec<Value>> {
             ]);
         }
     }
-    rows
+    Ok(rows)
 }
 
-fn indexes(catalog: &dyn CatalogReader) -> Vec<Vec<Value>> {
+fn indexes(catalog: &dyn CatalogReader) -> Answer {
     let mut rows = Vec::new();
-    for table in catalog.tables() {
+    for table in catalog.tables()? {
         let def = table.def();
         rows.extend(def.indexes.iter().map(|index| {
             let facts = IndexFacts::of(def, index);
@@ -176,23 +178,24 @@ fn indexes(catalog: &dyn CatalogReader) -> Vec<Vec<Value>> {
             ]
         }));
     }
-    rows
+    Ok(rows)
 }
 
-fn views(catalog: &dyn CatalogReader) -> Vec<Vec<Value>> {
-    let row = |def: &ViewDef| {
-        vec![
+fn views(catalog: &dyn CatalogReader) -> Answer {
+    let row = |def: &Arc<ViewDef>| {
+        let is_updatable = is_updatable(def, catalog).map_err(RelationalError::from)?;
+        Ok(vec![
             Value::text(CATALOG),
             schema_name(def.name.schema.as_ref()),
             Value::text(&def.name.name),
             Value::text(&def.query),
-            Value::text(if is_updatable(def, catalog) { "YES" } else { "NO" }),
-        ]
+            Value::text(if is_updatable { "YES" } else { "NO" }),
+        ])
     };
-    catalog.views().iter().map(|def| row(def)).collect()
+    catalog.views()?.iter().map(row).collect()
 }
 
-fn sequences(catalog: &dyn CatalogReader) -> Vec<Vec<Value>> {
+fn sequences(catalog: &dyn CatalogReader) -> Answer {
     let row = |def: &SequenceDef| {
         vec![
             Value::text(CATALOG),
@@ -207,5 +210,5 @@ fn sequences(catalog: &dyn CatalogReader) -> Vec<Vec<Value>> {
             Value::Int(def.cache.cast_signed()),
         ]
     };
-    catalog.sequences().iter().map(|def| row(def)).collect()
+    Ok(catalog.sequences()?.iter().map(|def| row(def)).collect())
 }

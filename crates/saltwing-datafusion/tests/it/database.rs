@@ -5,7 +5,7 @@ use std::sync::Arc;
 use futures::StreamExt;
 use saltwing_access::{Budget, Counters, Durability, Memory, ScanContext, SystemClock, TableStore, Threads};
 use saltwing_bind::{BoundQuery, BoundSource, ParamValues, Params, RootQuery, UpsertTarget};
-use saltwing_catalog::Catalog;
+use saltwing_catalog::{Catalog, CatalogChange, CatalogStore};
 use saltwing_datafusion::{
     Binding, Engine, EngineConfig, Mode, Planned, QueryRequest, RecursionLimits, RelationalError, Template,
 };
@@ -19,7 +19,7 @@ use saltwing_types::{SqlType, Value};
 
 pub struct Database {
     pub tables: Arc<EmbeddedTables>,
-    pub catalog: Catalog,
+    pub catalog: Box<dyn CatalogStore>,
     pub engine: Arc<Engine>,
     pub guard: Guard,
     runtime: tokio::runtime::Runtime,
@@ -50,7 +50,7 @@ impl Database {
     /// With these tables and rows; nothing guards.
     pub fn new(statements: &[&str]) -> Self {
         let tables = Arc::new(EmbeddedTables::open(Arc::new(MemoryStore::new()), Arc::new(SystemClock)).unwrap());
-        let catalog = Catalog::boot(tables.clone(), false).unwrap();
+        let catalog: Box<dyn CatalogStore> = Box::new(Catalog::boot(tables.clone(), false).unwrap());
         let engine = Arc::new(Engine::new(&EngineConfig::default()).unwrap());
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let guard = Guard { setting: Some(Policy::Allow), ..Guard::default() };
@@ -69,10 +69,11 @@ impl Database {
         match saltwing_sql::parse_one(sql).unwrap_or_else(|e| panic!("{sql}: {e}")).statement {
             Statement::CreateTable(create) => {
                 let bound = saltwing_bind::create_table(&create, None).unwrap_or_else(|e| panic!("{sql}: {e}"));
-                self.catalog.create_table(bound.def).unwrap();
+                let change = CatalogChange::CreateTable { def: bound.def, sequences: Vec::new(), temporary: false };
+                self.catalog.apply(change).unwrap();
             }
             Statement::Upsert(upsert) => {
-                let bound = saltwing_bind::upsert(&upsert, false, &*self.catalog.snapshot(), Params::NONE);
+                let bound = saltwing_bind::upsert(&upsert, false, &*self.catalog.snapshot().unwrap(), Params::NONE);
                 let bound = bound.unwrap_or_else(|e| panic!("{sql}: {e}"));
                 let UpsertTarget { table, columns, .. } = bound.target;
                 let BoundSource::Rows(rows) = bound.source else { panic!("{sql}") };
@@ -95,7 +96,7 @@ impl Database {
     pub fn plan_with(&self, sql: &str, params: Params<'_>, mode: Mode) -> Result<Planned, RelationalError> {
         let statement = query(sql);
         let guard = Guard { hints: statement.hints.clone(), ..self.guard.clone() };
-        let catalog = self.catalog.snapshot();
+        let catalog = self.catalog.snapshot().unwrap();
         let root = saltwing_bind::query(&statement, &*catalog, &*self.engine, params)?;
         self.plan_bound(self.with_values(root, &guard, mode)?, guard, mode)
     }
@@ -122,7 +123,7 @@ impl Database {
     fn plan_bound(&self, query: BoundQuery, guard: Guard, mode: Mode) -> Result<Planned, RelationalError> {
         self.engine.plan(QueryRequest {
             query,
-            catalog: self.catalog.snapshot(),
+            catalog: self.catalog.snapshot().unwrap(),
             snapshot: self.tables.snapshot().unwrap(),
             context: self.context(),
             guard,

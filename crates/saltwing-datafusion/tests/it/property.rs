@@ -111,7 +111,7 @@ fn database(random: &mut Random, options: &str) -> Database {
 
 /// All rows of `t`, through the table itself.
 fn all_rows(db: &Database) -> Vec<Vec<Value>> {
-    let table = db.catalog.snapshot().resolve(None, "t").unwrap();
+    let table = db.catalog.snapshot().unwrap().resolve(None, "t").unwrap();
     let view = db.tables.snapshot().unwrap();
     let keys = db.rows("SELECT _row_key FROM t");
     keys.iter().map(|key| view.get(&Projection::all(&table), &text::unhex(key).unwrap()).unwrap().unwrap()).collect()
@@ -119,7 +119,7 @@ fn all_rows(db: &Database) -> Vec<Vec<Value>> {
 
 /// For each row what the scalar evaluator gives for condition and item; `None` where typing refuses.
 fn expected(db: &Database, rows: &[Vec<Value>], sql: &str) -> Option<Vec<Result<Option<String>, String>>> {
-    let table = db.catalog.snapshot().resolve(None, "t").unwrap();
+    let table = db.catalog.snapshot().unwrap().resolve(None, "t").unwrap();
     let scope = Scope::of(table, None);
     let lowerer = Lowerer::new(&scope, Params::NONE);
     let statement = query(sql);

@@ -171,7 +171,7 @@ fn many_rows(salt: u16, partitions: usize, split_rows_min: u64, merged: bool) ->
     )]);
     db.engine = Arc::new(Engine::new(&EngineConfig { partitions, ..EngineConfig::default() }).unwrap());
     db.split_rows_min = split_rows_min;
-    let table = db.catalog.snapshot().resolve(None, "big").unwrap();
+    let table = db.catalog.snapshot().unwrap().resolve(None, "big").unwrap();
     let mut writes = db.tables.batch();
     for k in 0..10_000 {
         let row =

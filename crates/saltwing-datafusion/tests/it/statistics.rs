@@ -21,7 +21,7 @@ fn database() -> Database {
         "CREATE TABLE small (k INTEGER NOT NULL PRIMARY KEY, x INTEGER)",
     ]);
     for (name, rows) in [("big", BIG), ("middle", MIDDLE), ("small", 10)] {
-        let table = db.catalog.snapshot().resolve(None, name).unwrap();
+        let table = db.catalog.snapshot().unwrap().resolve(None, name).unwrap();
         let mut writes = db.tables.batch();
         for k in 0..rows {
             writes.put(&table, vec![Value::Int(k), Value::Int(k % 100)]).unwrap();

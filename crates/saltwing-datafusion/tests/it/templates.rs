@@ -144,8 +144,8 @@ fn plans_of_other_operators_are_not_kept() {
             "WindowAggExec",
         ),
         (
-            "WITH i AS (SELECT id, random() FROM item) SELECT ts, (SELECT max(id) FROM i) FROM log WHERE phone = ?",
-            "ScalarSubqueryExec",
+            "WITH i AS (SELECT random() AS r FROM item) SELECT ts, (SELECT max(r) FROM i), (SELECT min(r) FROM i) FROM log WHERE phone = ?",
+            "SharedExec",
         ),
         (
             "WITH RECURSIVE r AS (SELECT 1 AS x UNION ALL SELECT x + 1 FROM r WHERE x < 3)

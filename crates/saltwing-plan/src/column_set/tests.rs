@@ -1,128 +1,130 @@
+use std::ops::Bound;
+
 use proptest::prelude::*;
-use saltwing_types::{KeyColumn, KeySource, SortOrder, SqlType};
+use saltwing_types::{ColumnRef, CompareOp, SqlType};
 
 use super::*;
+use crate::literal_position::LiteralPosition;
+use crate::predicates::{OpenComparison, satisfying};
+use crate::value_set::tests::{domains, set};
 
-fn domain(ty: SqlType, nullable: bool) -> Domain {
-    let key = KeyColumn { source: KeySource::Column(0), name: "k".into(), ty, order: SortOrder::Asc, nullable };
-    Domain::new(&key, ty, false)
-}
+const OPS: [CompareOp; 8] = [
+    CompareOp::Eq,
+    CompareOp::NotEq,
+    CompareOp::Lt,
+    CompareOp::LtEq,
+    CompareOp::Gt,
+    CompareOp::GtEq,
+    CompareOp::Distinct,
+    CompareOp::NotDistinct,
+];
 
-/// Domains small enough to try every value, each with its values.
-fn domains() -> Vec<(Domain, Vec<Value>)> {
-    let texts = ["", "\u{1}", "a", "a\u{1}", "ab", "b", "é", "\u{10ffff}"].map(Value::text);
-    let ints = [-128, -127, -1, 0, 1, 2, 3, 126, 127].map(Value::Int);
-    let floats = [f64::NEG_INFINITY, -1.5, 0.0, 0.1, f64::INFINITY, f64::NAN].map(Value::Double);
-    let texts_not_empty = texts.iter().skip(1).cloned().chain([Value::Null]).collect();
-    vec![
-        (domain(SqlType::TinyInt, false), ints.to_vec()),
-        (domain(SqlType::Boolean, false), vec![Value::Bool(false), Value::Bool(true)]),
-        (domain(SqlType::Varchar(None), false), texts.to_vec()),
-        (domain(SqlType::Varchar(None), true), texts_not_empty),
-        (domain(SqlType::Double, false), floats.to_vec()),
-    ]
-}
-
-fn cut(values: &[Value], choice: usize) -> Cut {
-    let value = values.iter().filter(|v| !v.is_null()).nth(choice / 4 % values.len()).unwrap_or(&values[0]).clone();
-    match choice % 4 {
-        0 => Cut::Before(value),
-        1 => Cut::After(value),
-        2 => Cut::Low,
-        _ => Cut::High,
+/// A set with parameters, and what it is with these values for them.
+fn opened(choices: &[usize], domain: &Domain, values: &[Value]) -> (ColumnSet, ValueSet) {
+    let column = ColumnRef { index: 0, name: "k".into(), ty: domain.ty(), nullable: true, span: None };
+    let mut all = (ColumnSet::from(ValueSet::full(domain)), ValueSet::full(domain));
+    for chunk in choices.chunks(4) {
+        let [kind, a, b, c] = *chunk else { continue };
+        let part = match kind % 4 {
+            0 => {
+                let known = set(&[a, b, c], domain, values);
+                (known.clone().into(), known)
+            }
+            _ => {
+                let (op, index) = (OPS[a % OPS.len()], b % values.len());
+                let side = Expr::Column(column.clone());
+                let open = OpenComparison::POINT.satisfying(op, &side, &Expr::Param(index, None), domain);
+                (open, satisfying(op, &LiteralPosition::At(values[index].clone()), domain))
+            }
+        };
+        all = match c % 3 {
+            0 => (ColumnSet::union([&all.0, &part.0], domain), ValueSet::union([&all.1, &part.1], domain)),
+            _ => (all.0.intersect(&part.0, domain), all.1.intersect(&part.1, domain)),
+        };
     }
-}
-
-/// A set made of ranges, points and perhaps NULL.
-fn set(choices: &[usize], domain: &Domain, values: &[Value]) -> ColumnSet {
-    let parts = choices.chunks(3).map(|chunk| match chunk {
-        [0..3, a, _] => ColumnSet::points(vec![values[a % values.len()].clone()], domain),
-        [3, ..] => ColumnSet::null(domain),
-        [_, a, b] => ColumnSet::between(cut(values, *a), cut(values, *b), domain),
-        _ => ColumnSet::EMPTY,
-    });
-    let parts: Vec<ColumnSet> = parts.collect();
-    let parts: Vec<ColumnSet> =
-        parts.into_iter().filter(|part| !part.spans.iter().any(|s| s.contains(&Value::Null, domain))).collect();
-    ColumnSet::union(&parts, domain)
+    all
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: ProptestConfig::default().cases * 2, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: ProptestConfig::default().cases * 8, ..ProptestConfig::default() })]
 
+    /// The laws of shapes, and those of sets that are not known yet.
     #[test]
-    fn sets_are_sets(
+    fn values_keep_to_the_shape(
         which in 0usize..5,
-        a in prop::collection::vec(0usize..40, 0..15),
-        b in prop::collection::vec(0usize..40, 0..15),
+        a in prop::collection::vec(0usize..40, 0..20),
+        b in prop::collection::vec(0usize..40, 0..20),
     ) {
         let (domain, values) = domains().swap_remove(which);
-        let values_not_null: Vec<Value> = values.iter().filter(|v| !v.is_null()).cloned().collect();
-        let (a, b) = (set(&a, &domain, &values_not_null), set(&b, &domain, &values_not_null));
-        let union = ColumnSet::union([&a, &b], &domain);
-        let both = a.intersect(&b, &domain);
-        let rest = a.complement(&domain);
+        let values: Vec<Value> = values.into_iter().filter(|value| !value.is_null()).collect();
+        let is_end = |value: &&Value| {
+            domain.is_extreme(value, domain.min()) || domain.is_extreme(value, domain.max())
+        };
+        let inner: Vec<Value> = values.iter().filter(|value| !is_end(value)).cloned().collect();
+        // Of BOOLEAN all values are at an end.
+        let has_inner = !inner.is_empty();
+        let params = if has_inner { &inner } else { &values };
+        let (a, b) = (opened(&a, &domain, params), opened(&b, &domain, params));
+        let is_within = |a: &ValueSet, b: &ValueSet| a.is_within(b, &domain);
+        prop_assert!(!a.0.is_within(&b.0, &domain) || is_within(&a.1, &b.1), "{:?} in {:?}", a, b);
+        prop_assert!(a.0.is_within(&a.0, &domain));
+        let both = a.0.intersect(&b.0, &domain);
+        if both.is_open() && a.0.is_open() {
+            prop_assert!(both.is_within(&a.0, &domain), "{:?} in {:?}", both, a.0);
+        }
+        let (open, known) = a;
+        let shown = format!("{open:?}\n{known:?}");
+        prop_assert!(!open.is_empty() || known.is_empty(), "{}", shown);
+        prop_assert!(!open.is_full(&domain) || known.is_full(&domain), "{}", shown);
+        prop_assert!(open.has_null() || !known.has_null(), "{}", shown);
         for value in &values {
-            let (in_a, in_b) = (a.contains(value, &domain), b.contains(value, &domain));
-            prop_assert_eq!(union.contains(value, &domain), in_a || in_b, "{:?}", value);
-            prop_assert_eq!(both.contains(value, &domain), in_a && in_b, "{:?}", value);
-            prop_assert_eq!(rest.contains(value, &domain), !in_a, "{:?}", value);
-            prop_assert!(!a.is_within(&b, &domain) || !in_a || in_b, "{:?}", value);
+            prop_assert!(open.may_hold(value, &domain) || !known.contains(value, &domain), "{:?}: {}", value, shown);
         }
-        // Sets built from a and b are related as sets are, and the order shows it.
-        prop_assert!(both.is_within(&a, &domain) && both.is_within(&b, &domain));
-        prop_assert!(a.is_within(&union, &domain) && b.is_within(&union, &domain));
-        prop_assert!(ColumnSet::union([&a, &rest], &domain).is_full(&domain));
-        prop_assert!(a.intersect(&rest, &domain).is_empty());
-        for set in [&union, &both, &rest] {
-            for pair in set.spans.windows(2) {
-                let apart = !domain.touches(&pair[0].hi, &pair[1].lo);
-                let points = pair.iter().all(|span| span.as_point(&domain).is_some());
-                prop_assert!(pair[0].hi.compare(&pair[1].lo, &domain).is_le() && (apart || points), "{:?}", set);
-            }
+        let count = known.is_list(&domain).then(|| known.spans().len() + usize::from(known.has_null()));
+        if let Some(most) = open.point_count(&domain) {
+            prop_assert!(count.is_some_and(|count| count <= most), "{}", shown);
         }
+        if has_inner && !known.is_empty() {
+            prop_assert!(!open.bounds(&domain) || known.bounds(&domain), "{}", shown);
+            let (low, high, is_one) = open.shape(&domain).spread.ends();
+            let (first, last) = (known.spans().first(), known.spans().last());
+            prop_assert!(low == Bound::Unbounded || first.is_none_or(|span| span.lo != Cut::Low), "{}", shown);
+            prop_assert!(high == Bound::Unbounded || last.is_none_or(|span| span.hi != Cut::High), "{}", shown);
+            prop_assert!(!is_one || known.spans().len() <= 1 || open.point_count(&domain).is_some(), "{}", shown);
+        }
+    }
+
+    #[test]
+    fn an_entry_has_the_bytes_of_null_for_empty_texts(a in prop::collection::vec(0usize..40, 0..20)) {
+        let key = saltwing_types::KeyColumn {
+            source: saltwing_types::KeySource::Column(0),
+            name: "k".into(),
+            ty: SqlType::Varchar(None),
+            order: saltwing_types::SortOrder::Asc,
+            nullable: true,
+        };
+        let (apart, empty) = (Domain::of_index(&key, key.ty, false), Value::text(""));
+        let values = ["", "a", "ab", "b"].map(Value::text);
+        let (open, known) = opened(&a, &apart, &values);
+        let ((open, is_same), (known, known_is_same)) =
+            (open.with_empty_as_null(&empty, &apart), known.with_empty_as_null(&empty, &apart));
+        prop_assert!(!is_same || known_is_same, "{:?}\n{:?}", open, known);
+        prop_assert!(open.has_null() || !known.has_null(), "{:?}\n{:?}", open, known);
     }
 }
 
+/// What was made of made-up values before: contradictions and equals among them say nothing of the real ones.
 #[test]
-fn points_stay_points_and_ranges_swallow_them() {
-    let domain = domain(SqlType::Integer, false);
-    let points = |list: &[i64]| ColumnSet::points(list.iter().map(|v| Value::Int(*v)).collect(), &domain);
-    let range = |lo, hi| ColumnSet::between(Cut::Before(Value::Int(lo)), Cut::After(Value::Int(hi)), &domain);
-    assert_eq!(points(&[2, 1, 2]).spans().len(), 2);
-    assert_eq!(
-        ColumnSet::union([&points(&[1, 2, 9]), &range(3, 5)], &domain),
-        ColumnSet::union([&range(1, 5), &points(&[9])], &domain)
-    );
-    assert!(points(&[1, 2, 3]).is_within(&range(1, 3), &domain));
-    assert!(range(1, 3).is_within(&points(&[1, 2, 3]), &domain));
-    assert!(!range(1, 4).is_within(&points(&[1, 2, 3]), &domain));
-    assert_eq!(range(1, 3).count(&domain, 10), Some(3));
-    assert_eq!(range(1, 30).count(&domain, 10), None);
-}
-
-#[test]
-fn a_made_up_value_is_never_contradicted() {
-    let domain = domain(SqlType::Integer, false);
-    let point = |v| ColumnSet::points(vec![Value::Int(v)], &domain);
-    let below = ColumnSet::between(Cut::Low, Cut::Before(Value::Int(3)), &domain);
-    assert_eq!(point(5).intersect(&below, &domain), ColumnSet::EMPTY);
-    assert_eq!(point(5).into_unknown().intersect(&below, &domain), point(5).into_unknown());
-    assert_eq!(below.intersect(&point(5).into_unknown(), &domain), point(5).into_unknown());
-}
-
-#[test]
-fn extremes_leave_out_nothing() {
-    let at_least = |ty, nullable, value: Value| {
-        let domain = domain(ty, nullable);
-        ColumnSet::between(Cut::Before(value), Cut::High, &domain).leaves_out_an_end()
-    };
-    assert!(!at_least(SqlType::TinyInt, false, Value::Int(-128)));
-    assert!(at_least(SqlType::TinyInt, false, Value::Int(-127)));
-    assert!(!at_least(SqlType::Double, false, Value::Double(f64::NEG_INFINITY)));
-    assert!(!at_least(SqlType::Varchar(None), false, Value::text("")));
-    assert!(!at_least(SqlType::UnsignedDate, false, Value::Date(0)));
-    assert!(!at_least(SqlType::Decimal(Some((4, 2))), true, Value::Decimal("-99.99".parse().unwrap())));
-    assert!(at_least(SqlType::Decimal(Some((4, 2))), true, Value::Decimal("-99.98".parse().unwrap())));
-    assert!(!at_least(SqlType::Binary(2), false, Value::Bytes(vec![0, 0])));
+fn different_parameters_are_different_values() {
+    let (domain, _) = domains().swap_remove(0);
+    let column = Expr::Column(ColumnRef { index: 0, name: "k".into(), ty: domain.ty(), nullable: false, span: None });
+    let of = |op, index| OpenComparison::POINT.satisfying(op, &column, &Expr::Param(index, None), &domain);
+    let between = of(CompareOp::Gt, 0).intersect(&of(CompareOp::LtEq, 1), &domain);
+    assert!(!between.is_single(&domain) && !between.is_empty() && between.bounds(&domain));
+    assert!(between.is_within(&of(CompareOp::Gt, 0), &domain) && !between.is_within(&of(CompareOp::Gt, 1), &domain));
+    let (one, other) = (of(CompareOp::Eq, 0), of(CompareOp::Eq, 1));
+    assert_eq!(ColumnSet::union([&one, &other], &domain).point_count(&domain), Some(2));
+    assert_eq!(ColumnSet::union([&one, &of(CompareOp::Eq, 0)], &domain).point_count(&domain), Some(1));
+    assert!(one.intersect(&other, &domain).is_within(&other, &domain));
+    assert!(ColumnSet::from(ValueSet::null(&domain)).intersect(&one, &domain).is_empty());
 }

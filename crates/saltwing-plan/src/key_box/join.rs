@@ -1,7 +1,6 @@
 //! Joining boxes: those that differ in one column only become one.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use saltwing_types::interrupt;
 
@@ -43,7 +42,7 @@ pub(crate) fn join(mut boxes: Vec<KeyBox>, space: &KeySpace) -> Vec<KeyBox> {
 fn join_by(boxes: Vec<KeyBox>, position: usize, space: &KeySpace) -> Vec<KeyBox> {
     let domain = space.domain(position);
     // Groups keep the order in which their first boxes came, so that plans are stable.
-    let mut groups: Vec<(KeyBox, Vec<Arc<ColumnSet>>)> = Vec::with_capacity(boxes.len());
+    let mut groups: Vec<(KeyBox, Vec<ColumnSet>)> = Vec::with_capacity(boxes.len());
     let mut index: HashMap<KeyBox, usize> = HashMap::with_capacity(boxes.len());
     let mut joined = Vec::new();
     for mut key_box in boxes {
@@ -63,8 +62,8 @@ fn join_by(boxes: Vec<KeyBox>, position: usize, space: &KeySpace) -> Vec<KeyBox>
     }
     for (mut rest, sets) in groups {
         let all = match sets.as_slice() {
-            [one] => Arc::clone(one),
-            many => Arc::new(ColumnSet::union(many.iter().map(AsRef::as_ref), domain)),
+            [one] => one.clone(),
+            many => ColumnSet::union(many, domain),
         };
         if !all.is_full(domain) {
             let at = rest.sets.partition_point(|(other, _)| *other < position);

@@ -2,9 +2,9 @@
 
 use saltwing_types::{ColumnRef, Expr, SqlType, Value};
 
-use crate::column_set::ColumnSet;
 use crate::cover::Cover;
 use crate::predicates::{CoverBuilder, Outcomes, TruthSet};
+use crate::value_set::ValueSet;
 
 impl CoverBuilder<'_> {
     pub(super) fn or(&self, list: &[Expr], want: TruthSet) -> Cover {
@@ -52,15 +52,15 @@ impl CoverBuilder<'_> {
             return Cover::unknown();
         };
         let domain = self.space.domain(position);
-        let value = |b| move || ColumnSet::points(vec![Value::Bool(b)], domain);
+        let value = |b| move || ValueSet::points(vec![Value::Bool(b)], domain).into();
         self.column_cover(
             position,
             want,
             Outcomes {
                 yes: &value(true),
                 no: &value(false),
-                unknown: &|| ColumnSet::null(domain),
-                doubt: &|_| Some(ColumnSet::EMPTY),
+                unknown: &|| ValueSet::null(domain).into(),
+                doubt: &|_| Some(ValueSet::EMPTY),
             },
         )
     }

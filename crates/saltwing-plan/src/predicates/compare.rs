@@ -2,14 +2,13 @@
 
 use saltwing_types::{ColumnRef, CompareOp, Expr, SqlType};
 
-use crate::column_set::ColumnSet;
 use crate::cover::Cover;
 use crate::domain::Domain;
-use crate::key_space::KeySpace;
 use crate::literal_position::LiteralPosition;
 use crate::predicates::constant::Constant;
 use crate::predicates::{CoverBuilder, Outcomes, TruthSet};
 use crate::span::Cut;
+use crate::value_set::ValueSet;
 
 impl CoverBuilder<'_> {
     pub(super) fn compare(&self, op: CompareOp, a: &Expr, b: &Expr, want: TruthSet) -> Cover {
@@ -19,7 +18,7 @@ impl CoverBuilder<'_> {
             (None, None) => return Cover::unknown(),
         };
         if self.subject(side).is_some() {
-            return self.compare_with(op, side, &constant, want);
+            return self.compare_with(op, side, (other, &constant), want);
         }
         let compared = |value: &Expr| Expr::Compare(op, Box::new(value.clone()), Box::new(other.clone()));
         self.over_branches(side, want, &compared)
@@ -27,11 +26,13 @@ impl CoverBuilder<'_> {
             .unwrap_or_else(Cover::unknown)
     }
 
+    /// The key column that `expr` is, casts that change no comparison taken off, or the
+    /// computed part that it is word for word.
     pub(super) fn key_column(&self, expr: &Expr) -> Option<usize> {
-        key_column(expr, self.space)
+        compared_column(expr).and_then(|column| self.space.position(column)).or_else(|| self.space.expression(expr))
     }
 
-    fn compare_with(&self, op: CompareOp, side: &Expr, constant: &Constant, want: TruthSet) -> Cover {
+    fn compare_with(&self, op: CompareOp, side: &Expr, (value, constant): (&Expr, &Constant), want: TruthSet) -> Cover {
         let Some(subject) = self.subject(side) else { return Cover::unknown() };
         let position = subject.position;
         if matches!(constant, Constant::Null) {
@@ -47,12 +48,15 @@ impl CoverBuilder<'_> {
         if !bounds(domain, op, want) {
             return Cover::unknown();
         }
+        if let Some(open) = subject.open_comparison(op, constant, domain) {
+            return self.compare_open(op, (side, position), (value, &open), want);
+        }
         let Some(located) = subject.locate(op, constant, domain) else { return Cover::unknown() };
         let is_distinction = matches!(op, CompareOp::Distinct | CompareOp::NotDistinct);
         let outcomes = Outcomes {
-            yes: &|| located.satisfying(op, domain),
-            no: &|| located.satisfying(op.negated(), domain),
-            unknown: &|| if is_distinction { ColumnSet::EMPTY } else { ColumnSet::null(domain) },
+            yes: &|| located.satisfying(op, domain).into(),
+            no: &|| located.satisfying(op.negated(), domain).into(),
+            unknown: &|| if is_distinction { ValueSet::EMPTY } else { ValueSet::null(domain) }.into(),
             doubt: &|set| located.doubt(op, set, domain),
         };
         self.column_cover(position, want, outcomes)
@@ -68,12 +72,6 @@ pub(super) fn bounds(domain: &Domain, op: CompareOp, want: TruthSet) -> bool {
         CompareOp::NotEq | CompareOp::Distinct => !want.yes,
         _ => false,
     }
-}
-
-/// The key column that `expr` is, casts that change no comparison taken off, or the
-/// computed part that it is word for word.
-pub(crate) fn key_column(expr: &Expr, space: &KeySpace) -> Option<usize> {
-    compared_column(expr).and_then(|column| space.position(column)).or_else(|| space.expression(expr))
 }
 
 /// The column that `expr` is, under casts that keep every value and every comparison as they are: `CAST(k AS BIGINT)` of an
@@ -106,22 +104,22 @@ fn keeps_comparisons(from: SqlType, to: SqlType) -> bool {
 }
 
 /// The values, NULL only for IS DISTINCT FROM, that compare so with a constant at `place`.
-pub(super) fn satisfying(op: CompareOp, place: &LiteralPosition, domain: &Domain) -> ColumnSet {
-    let between = |lo, hi| ColumnSet::between(lo, hi, domain);
+pub(crate) fn satisfying(op: CompareOp, place: &LiteralPosition, domain: &Domain) -> ValueSet {
+    let between = |lo, hi| ValueSet::between(lo, hi, domain);
     let equal = || match place {
-        LiteralPosition::At(value) => ColumnSet::points(vec![value.clone()], domain),
-        LiteralPosition::Gap(_) => ColumnSet::EMPTY,
+        LiteralPosition::At(value) => ValueSet::points(vec![value.clone()], domain),
+        LiteralPosition::Gap(_) => ValueSet::EMPTY,
         LiteralPosition::Within { lo, hi } | LiteralPosition::Approximate { lo, hi } => between(lo.clone(), hi.clone()),
     };
     // In an approximate form, different values may be anywhere.
     let different = || match place {
-        LiteralPosition::Approximate { .. } => ColumnSet::not_null(),
+        LiteralPosition::Approximate { .. } => ValueSet::not_null(),
         _ => equal().complement(domain).without_null(),
     };
     match op {
         CompareOp::Eq | CompareOp::NotDistinct => equal(),
         CompareOp::NotEq => different(),
-        CompareOp::Distinct => ColumnSet::union([&different(), &ColumnSet::null(domain)], domain),
+        CompareOp::Distinct => ValueSet::union([&different(), &ValueSet::null(domain)], domain),
         CompareOp::Lt => between(Cut::Low, if is_blurred(place) { place.after() } else { place.before() }),
         CompareOp::LtEq => between(Cut::Low, place.after()),
         CompareOp::Gt => between(if is_blurred(place) { place.before() } else { place.after() }, Cut::High),

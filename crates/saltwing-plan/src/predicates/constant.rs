@@ -3,7 +3,6 @@
 use saltwing_types::eval::eval;
 use saltwing_types::{Expr, SqlType, Value};
 
-use crate::column_set::ColumnSet;
 use crate::cover::Cover;
 use crate::domain::Domain;
 use crate::literal_position::LiteralPosition;
@@ -15,8 +14,8 @@ pub(super) enum Constant {
     Value { value: Value, padded: bool },
     /// NULL.
     Null,
-    /// A value known only at execution: a parameter or a subquery; this is the number of its sample.
-    Parameter(usize),
+    /// A value known only at execution, of a parameter or a subquery, and its type, if that is known.
+    Open(Option<SqlType>),
 }
 
 impl Constant {
@@ -32,55 +31,34 @@ impl Constant {
             Expr::Column(_) => return None,
             _ => {}
         }
-        let (mut has_column, mut parameter) = (false, None);
+        let (mut has_column, mut is_open) = (false, false);
         expr.walk(&mut |e| match e {
             Expr::Column(_) => has_column = true,
-            e => parameter = parameter.or(unknown(e)),
+            Expr::Param(..) | Expr::Subquery(..) => is_open = true,
+            _ => {}
         });
-        match (has_column, parameter) {
+        match (has_column, is_open) {
             (true, _) => None,
-            (false, Some(index)) => Some(Self::Parameter(index)),
-            (false, None) => match eval(expr, &[]).ok()? {
+            (false, true) => Some(Self::Open(expr.sql_type())),
+            (false, false) => match eval(expr, &[]).ok()? {
                 Value::Null => Some(Self::Null),
                 value => Some(Self::Value { value, padded }),
             },
         }
     }
 
-    /// Its place among a column's values, and whether that is made up for a
-    /// parameter; `None` for NULL and for another family.
-    pub(super) fn place(&self, domain: &Domain) -> Option<(LiteralPosition, bool)> {
+    /// Its place among a column's values; `None` for NULL, for another family, and if it is not known yet.
+    pub(super) fn place(&self, domain: &Domain) -> Option<LiteralPosition> {
         match self {
-            Self::Null => None,
-            Self::Value { value, padded } => Some((domain.locate(value, *padded)?, false)),
-            Self::Parameter(index) => Some((LiteralPosition::At(domain.sample(*index)), true)),
+            Self::Value { value, padded } => domain.locate(value, *padded),
+            Self::Null | Self::Open(_) => None,
         }
     }
 
-    /// Its text, and whether that is made up for a parameter; `None` for NULL and for another family.
-    pub(super) fn text(&self, domain: &Domain) -> Option<(String, bool)> {
-        match self {
-            Self::Null => None,
-            Self::Value { value, .. } => Some((value.as_text()?.to_owned(), false)),
-            Self::Parameter(index) => Some((domain.sample(*index).as_text()?.to_owned(), true)),
-        }
+    /// Its text; `None` for NULL, for another family, and if it is not known yet.
+    pub(super) fn text(&self) -> Option<&str> {
+        if let Self::Value { value, .. } = self { value.as_text() } else { None }
     }
-}
-
-/// The number of the sample for a value known only at execution.
-pub(super) fn unknown(expr: &Expr) -> Option<usize> {
-    /// Parameters and subqueries of one condition are taken for different values.
-    const SUBQUERIES_FROM: usize = 50;
-    match expr {
-        Expr::Param(index, _) => Some(*index),
-        Expr::Subquery(index, _) => Some(SUBQUERIES_FROM + index),
-        _ => None,
-    }
-}
-
-/// Marks a set as made up if it is.
-pub(super) fn marked(set: ColumnSet, unknown: bool) -> ColumnSet {
-    if unknown { set.into_unknown() } else { set }
 }
 
 /// All rows or none, for a condition that names no column and no parameter.

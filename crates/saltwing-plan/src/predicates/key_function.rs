@@ -23,11 +23,13 @@ use crate::literal_position::LiteralPosition;
 use crate::monotonicity::{Direction, Monotonicity, monotonicity};
 use crate::predicates::CoverBuilder;
 use crate::predicates::compare::satisfying;
-use crate::predicates::constant::{Constant, unknown};
+use crate::predicates::constant::Constant;
+use crate::predicates::open_comparison::OpenComparison;
 use crate::predicates::prefix::{TextPrefix, char_place, trimmed_place};
 use crate::predicates::text_of_key::KeyText;
 use crate::span::Cut;
 use crate::value_rank::ValueRanks;
+use crate::value_set::ValueSet;
 
 /// A side of a comparison that the key bounds.
 pub(super) struct KeyFunction {
@@ -43,6 +45,8 @@ enum Image {
     /// The text without the blanks at its end.
     TrimmedEnd,
     KeyText(KeyText),
+    /// A function with a value in it that is not known yet, which would tell how it moves.
+    Open,
 }
 
 /// A function that goes up or down.
@@ -51,8 +55,6 @@ struct Curve {
     expr: Expr,
     monotonicity: Monotonicity,
     ranks: ValueRanks,
-    /// Whether a parameter is in it, for which a sample stands.
-    made_up: bool,
 }
 
 /// The position of a constant among a subject's values.
@@ -61,10 +63,8 @@ pub(super) struct Located {
     /// Where equality alone says something: the one value that equals the constant, if there is one.
     equal: Option<Option<Value>>,
     /// Values of the column for which the function fails.
-    failing: ColumnSet,
+    failing: ValueSet,
     loose: bool,
-    /// Whether the place is made up for a parameter.
-    pub(super) made_up: bool,
 }
 
 /// The values of the column between two cuts, and the constant's place among them.
@@ -77,39 +77,34 @@ struct Part {
 
 impl Located {
     /// The column's values for which the subject compares so with the constant; NULL only for IS DISTINCT FROM.
-    pub(super) fn satisfying(&self, op: CompareOp, domain: &Domain) -> ColumnSet {
+    pub(super) fn satisfying(&self, op: CompareOp, domain: &Domain) -> ValueSet {
         let of = |part: &Part| {
             let op = if part.direction == Direction::Up { op } else { op.swapped() };
             let set = satisfying(op, &part.place, domain);
             match (&part.lo, &part.hi) {
                 (Cut::Low, Cut::High) => set,
                 (lo, hi) => {
-                    let nulls = if set.has_null() { ColumnSet::null(domain) } else { ColumnSet::EMPTY };
-                    let inside = set.intersect(&ColumnSet::between(lo.clone(), hi.clone(), domain), domain);
-                    ColumnSet::union([&inside, &nulls], domain)
+                    let nulls = if set.has_null() { ValueSet::null(domain) } else { ValueSet::EMPTY };
+                    let inside = set.intersect(&ValueSet::between(lo.clone(), hi.clone(), domain), domain);
+                    ValueSet::union([&inside, &nulls], domain)
                 }
             }
         };
-        let set = match (&self.equal, self.parts.as_slice()) {
+        match (&self.equal, self.parts.as_slice()) {
             (Some(value), _) if !op.is_ordering() => equality(op, value.clone(), domain),
             (_, [part]) => of(part),
-            (_, parts) => ColumnSet::union(&parts.iter().map(of).collect::<Vec<_>>(), domain),
-        };
-        match self.made_up {
-            false => set,
-            // That a made-up constant has no equal says nothing about the real one.
-            true if set.is_empty() => ColumnSet::points(vec![domain.sample(0)], domain).into_unknown(),
-            true => set.into_unknown(),
+            (_, parts) => ValueSet::union(&parts.iter().map(of).collect::<Vec<_>>(), domain),
         }
     }
 
     /// For a set made for an operator, the values for which the comparison is false; `None` if the result may have
     /// others.
-    pub(super) fn doubt(&self, op: CompareOp, set: &ColumnSet, domain: &Domain) -> Option<ColumnSet> {
-        match self.equal {
-            Some(_) if !op.is_ordering() => Some(ColumnSet::EMPTY),
+    pub(super) fn doubt(&self, op: CompareOp, set: &ColumnSet, domain: &Domain) -> Option<ValueSet> {
+        match (&self.equal, set) {
+            (Some(_), _) if !op.is_ordering() => Some(ValueSet::EMPTY),
             _ if self.loose => None,
-            _ => Some(self.failing.intersect(set, domain)),
+            (_, ColumnSet::Known(set)) => Some(self.failing.intersect(set, domain)),
+            (_, ColumnSet::Open(_)) => Some(self.failing.clone()),
         }
     }
 
@@ -122,15 +117,15 @@ impl Located {
         }
     }
 
-    fn whole(place: LiteralPosition, made_up: bool) -> Self {
+    fn whole(place: LiteralPosition) -> Self {
         let loose = matches!(place, LiteralPosition::Approximate { .. });
         let part = Part { lo: Cut::Low, hi: Cut::High, place, direction: Direction::Up };
-        Self { parts: vec![part], equal: None, failing: ColumnSet::EMPTY, loose, made_up }
+        Self { parts: vec![part], equal: None, failing: ValueSet::EMPTY, loose }
     }
 }
 
 /// The values that equal the one, or differ from it.
-fn equality(op: CompareOp, value: Option<Value>, domain: &Domain) -> ColumnSet {
+fn equality(op: CompareOp, value: Option<Value>, domain: &Domain) -> ValueSet {
     match value {
         Some(value) => satisfying(op, &LiteralPosition::At(value), domain),
         // Equal to none of the column's values, wherever it stands.
@@ -145,7 +140,8 @@ impl CoverBuilder<'_> {
             return Some(KeyFunction { position, image: None });
         }
         if let Some((text, prefix)) = TextPrefix::of(expr) {
-            return Some(KeyFunction { position: self.text_column(text)?, image: Some(Image::Prefix(prefix)) });
+            let image = prefix.map_or(Image::Open, Image::Prefix);
+            return Some(KeyFunction { position: self.text_column(text)?, image: Some(image) });
         }
         if let Expr::Call(function, args, _) = expr
             && let (KeyProperty::TrimmedEnd, [text]) = (function.key_property, args.as_slice())
@@ -157,37 +153,16 @@ impl CoverBuilder<'_> {
         {
             return Some(KeyFunction { position, image: Some(Image::KeyText(key_text)) });
         }
-        let (sampled, made_up) = with_samples(expr);
-        let (column, monotonicity) = monotonicity(sampled.as_ref().unwrap_or(expr))?;
+        let (column, monotonicity) = monotonicity(expr)?;
         let position = self.space.position(column)?;
         let ranks = ValueRanks::of(self.space.domain(position))?;
-        let mut expr = sampled.clone().unwrap_or_else(|| expr.clone());
+        let Some(monotonicity) = monotonicity else {
+            return Some(KeyFunction { position, image: Some(Image::Open) });
+        };
+        let mut expr = expr.clone();
         expr.map_columns(&mut |column| column.index = 0);
-        Some(KeyFunction {
-            position,
-            image: Some(Image::Curve(Box::new(Curve { expr, monotonicity, ranks, made_up }))),
-        })
+        Some(KeyFunction { position, image: Some(Image::Curve(Box::new(Curve { expr, monotonicity, ranks }))) })
     }
-}
-
-/// The expression with samples for its parameters, if it has any.
-fn with_samples(expr: &Expr) -> (Option<Expr>, bool) {
-    let mut has_parameter = false;
-    expr.walk(&mut |e| has_parameter |= unknown(e).is_some());
-    if !has_parameter {
-        return (None, false);
-    }
-    fn fill(e: &mut Expr) {
-        let is_text = matches!(e.sql_type(), Some(SqlType::Varchar(_) | SqlType::Char(_)));
-        match unknown(e) {
-            None => e.for_each_child_mut(&mut fill),
-            Some(_) if is_text => *e = Expr::Literal(Value::text("day"), SqlType::Varchar(None)),
-            Some(_) => *e = Expr::Literal(Value::Int(1), SqlType::BigInt),
-        }
-    }
-    let mut sampled = expr.clone();
-    fill(&mut sampled);
-    (Some(sampled), true)
 }
 
 impl KeyFunction {
@@ -196,27 +171,51 @@ impl KeyFunction {
         self.image.is_none()
     }
 
-    /// The position of a constant for an operator; `None` for NULL, for another family, and if it is unknown.
+    /// Whether only execution knows how it moves.
+    pub(super) fn is_open(&self) -> bool {
+        matches!(self.image, Some(Image::Open))
+    }
+
+    /// The position of a constant for an operator; `None` for NULL, for another family, and if it is not known yet.
     pub(super) fn locate(&self, op: CompareOp, constant: &Constant, domain: &Domain) -> Option<Located> {
-        match (&self.image, constant) {
-            (_, Constant::Null) => None,
-            (Some(Image::KeyText(key_text)), constant) => locate_text(*key_text, op, constant, domain),
-            (None, constant) => constant.place(domain).map(|(place, made_up)| Located::whole(place, made_up)),
-            (Some(Image::Prefix(prefix)), _) => {
-                let (text, typical) = constant.text(domain)?;
-                Some(Located::whole(prefix.locate(&text, typical, domain), typical || prefix.made_up))
-            }
+        match &self.image {
+            None => constant.place(domain).map(Located::whole),
+            Some(Image::KeyText(key_text)) => locate_text(*key_text, op, constant, domain),
+            Some(Image::Prefix(prefix)) => Some(Located::whole(prefix.locate(constant.text()?, domain))),
             // The function falls where blanks meet control characters: an ordering says nothing.
-            (Some(Image::TrimmedEnd), _) if op.is_ordering() => None,
-            (Some(Image::TrimmedEnd), _) => {
-                constant.text(domain).map(|(text, typical)| Located::whole(trimmed_place(&text, domain), typical))
-            }
-            (Some(Image::Curve(curve)), Constant::Value { value, .. }) => curve.locate(value, domain),
-            (Some(Image::Curve(curve)), Constant::Parameter(index)) => {
-                let value = curve.value(&domain.sample(*index))?;
-                let located = curve.locate(&value, domain)?;
-                Some(Located { made_up: true, ..located })
-            }
+            Some(Image::TrimmedEnd) if op.is_ordering() => None,
+            Some(Image::TrimmedEnd) => Some(Located::whole(trimmed_place(constant.text()?, domain))),
+            Some(Image::Curve(curve)) => match constant {
+                Constant::Value { value, .. } => curve.locate(value, domain),
+                Constant::Null | Constant::Open(_) => None,
+            },
+            Some(Image::Open) => None,
+        }
+    }
+
+    /// What is known of a comparison with a constant, if this or that is not known yet. `None` if all is known, and if the key
+    /// does not bound it.
+    pub(super) fn open_comparison(
+        &self,
+        op: CompareOp,
+        constant: &Constant,
+        domain: &Domain,
+    ) -> Option<OpenComparison> {
+        let Constant::Open(ty) = *constant else { return self.is_open().then_some(OpenComparison::LOOSE) };
+        let padded = matches!(ty, Some(SqlType::Char(_)));
+        match &self.image {
+            // As CHAR the text may equal others between them.
+            None if padded && matches!(domain.ty(), SqlType::Varchar(_)) => Some(OpenComparison::LOOSE),
+            None => Some(OpenComparison::POINT),
+            Some(Image::Open) => Some(OpenComparison::LOOSE),
+            Some(Image::Prefix(_)) => Some(match domain.ty() {
+                SqlType::Varchar(_) => OpenComparison::SPAN,
+                _ => OpenComparison::LOOSE,
+            }),
+            Some(Image::TrimmedEnd) => (!op.is_ordering()).then_some(OpenComparison::LOOSE),
+            Some(Image::KeyText(KeyText::Whole(_))) => (!op.is_ordering() && !padded).then_some(OpenComparison::POINT),
+            Some(Image::KeyText(KeyText::Substring(_))) => None,
+            Some(Image::Curve(curve)) => curve.open_comparison(ty, domain),
         }
     }
 }
@@ -226,16 +225,12 @@ fn locate_text(key_text: KeyText, op: CompareOp, constant: &Constant, domain: &D
     match constant {
         // CHAR goes without its padding here, and so nearly as texts do.
         Constant::Value { value: Value::Text(text), padded: false } if op.is_ordering() && whole_text => {
-            Some(Located::whole(char_place(text, domain), false))
+            Some(Located::whole(char_place(text, domain)))
         }
         _ if op.is_ordering() => None,
         Constant::Value { value: Value::Text(text), padded: false } => {
             let equal = key_text.value(text, domain)?;
-            Some(Located { equal: Some(equal), ..Located::whole(LiteralPosition::Gap(Cut::High), false) })
-        }
-        Constant::Parameter(index) if matches!(key_text, KeyText::Whole(_)) => {
-            let equal = Some(Some(domain.sample(*index)));
-            Some(Located { equal, ..Located::whole(LiteralPosition::Gap(Cut::High), true) })
+            Some(Located { equal: Some(equal), ..Located::whole(LiteralPosition::Gap(Cut::High)) })
         }
         _ => None,
     }
@@ -270,11 +265,28 @@ impl Curve {
             parts.extend(self.lone(nan, constant));
         }
         let failing = self.failing(domain)?;
-        Some(Located { parts, equal: None, failing, loose: self.monotonicity.in_floats, made_up: self.made_up })
+        Some(Located { parts, equal: None, failing, loose: self.monotonicity.in_floats })
+    }
+
+    /// A comparison of the function with a value of this type that is not known yet.
+    fn open_comparison(&self, ty: Option<SqlType>, domain: &Domain) -> Option<OpenComparison> {
+        let Monotonicity { below, above, in_floats, is_strict } = self.monotonicity;
+        let ranks = &self.ranks;
+        let value = self.value(&ranks.value(ranks.zero())?)?;
+        let moves = if ranks.zero() == ranks.first { (above, above) } else { (below, above) };
+        let is_point = is_strict && domain.is_discrete();
+        // A float may be infinite, or no number, of which the function tells nothing.
+        let is_float = ty.is_some_and(SqlType::is_float) || matches!(value, Value::Float(_) | Value::Double(_));
+        let is_loose = in_floats || is_float;
+        Some(OpenComparison {
+            equal: is_point.then_some(if moves.0 == moves.1 { 1 } else { 2 }),
+            moves,
+            failing: if is_loose { None } else { Some(self.failing(domain)?) },
+        })
     }
 
     /// The values at the ends for which the function fails; it does not for 0.
-    fn failing(&self, domain: &Domain) -> Option<ColumnSet> {
+    fn failing(&self, domain: &Domain) -> Option<ValueSet> {
         let ranks = &self.ranks;
         let fails = |value: &Value| self.value(value).is_none();
         let end = ranks.last + 1;
@@ -286,8 +298,8 @@ impl Curve {
             true => ranks.partition(ranks.zero(), end, |value| !fails(value))?,
             false => end,
         };
-        let below = ColumnSet::between(Cut::Low, self.end(low)?, domain);
-        Some(ColumnSet::union([&below, &ColumnSet::between(self.end(high)?, Cut::High, domain)], domain))
+        let below = ValueSet::between(Cut::Low, self.end(low)?, domain);
+        Some(ValueSet::union([&below, &ValueSet::between(self.end(high)?, Cut::High, domain)], domain))
     }
 
     /// One value; `None` if the function fails for it, and then no row of it need be read.

@@ -16,6 +16,7 @@ mod in_list;
 mod key_function;
 mod like;
 mod null;
+mod open_comparison;
 mod prefix;
 mod regexp;
 mod row_value;
@@ -25,16 +26,18 @@ mod truth_set;
 use std::cell::Cell;
 
 pub use compare::compared_column;
-pub(crate) use compare::key_column;
 pub(crate) use prefix::TextPrefix;
 use saltwing_types::function::KeyProperty;
 use saltwing_types::{Expr, interrupt};
 pub(crate) use truth_set::TruthSet;
+#[cfg(test)]
+pub(crate) use {compare::satisfying, open_comparison::OpenComparison};
 
 use crate::column_set::ColumnSet;
 use crate::cover::{Cover, Fit};
 use crate::key_box::KeyBox;
 use crate::key_space::KeySpace;
+use crate::value_set::ValueSet;
 
 /// Steps of reading a condition that are not counted against its size.
 const STEPS_FREE: usize = 1_000;
@@ -95,10 +98,10 @@ impl<'a> CoverBuilder<'a> {
             Expr::RowCompare(op, a, b) => self.row_compare(*op, a, b, want),
             Expr::InList(e, list) => self.in_list(e, list, want),
             Expr::RowInList(row, rows) => self.row_in_list(row, rows, want),
-            Expr::Like { text, pattern, escape, ignore_case } => self.like(text, pattern, *escape, *ignore_case, want),
+            Expr::Like { .. } => self.like(expr, want),
             Expr::Call(function, args, _) => match function.key_property {
-                KeyProperty::StartsWith => self.starts_with(args, want),
-                KeyProperty::Matches => self.regexp(args, want),
+                KeyProperty::StartsWith => self.starts_with(expr, args, want),
+                KeyProperty::Matches => self.regexp(expr, args, want),
                 KeyProperty::ComparesWithAny => self.any_element(args, want),
                 _ => self.over_branches(expr, want, &Expr::clone).unwrap_or_else(Cover::unknown),
             },
@@ -128,7 +131,7 @@ impl<'a> CoverBuilder<'a> {
             None => Fit::Loose,
             Some(doubt) if doubt.is_empty() => Fit::Exact,
             Some(doubt) if doubt.is_full(domain) => Fit::Loose,
-            Some(doubt) => Fit::ExactOutside(vec![KeyBox::column(position, doubt)]),
+            Some(doubt) => Fit::ExactOutside(vec![KeyBox::column(position, doubt.into())]),
         };
         Cover::column(position, all, fit, self.space)
     }
@@ -142,5 +145,5 @@ struct Outcomes<'f> {
     unknown: &'f dyn Fn() -> ColumnSet,
     /// Of the set made of the wanted ones those values for which the test may fail; `None`
     /// where any of them may have another outcome.
-    doubt: &'f dyn Fn(&ColumnSet) -> Option<ColumnSet>,
+    doubt: &'f dyn Fn(&ColumnSet) -> Option<ValueSet>,
 }

@@ -2,10 +2,10 @@
 
 use saltwing_types::{Expr, SqlType};
 
-use crate::column_set::ColumnSet;
 use crate::cover::{Cover, Fit};
 use crate::predicates::compare::compared_column;
 use crate::predicates::{CoverBuilder, Outcomes, TruthSet};
+use crate::value_set::ValueSet;
 
 impl CoverBuilder<'_> {
     pub(super) fn is_null(&self, inner: &Expr, want: TruthSet) -> Cover {
@@ -23,6 +23,8 @@ impl CoverBuilder<'_> {
             None if inner.sql_type() == Some(SqlType::Boolean) => self.is_truth(inner, None, want),
             // A function that goes up or down is NULL for NULL alone.
             None => match self.subject(inner) {
+                // With a value in it that is NULL it is NULL for all.
+                Some(subject) if subject.is_open() => Cover::unknown(),
                 Some(subject) => {
                     let may_fail = want.no && !subject.is_column();
                     let cover = self.null_test(subject.position, want);
@@ -43,10 +45,10 @@ impl CoverBuilder<'_> {
             position,
             want,
             Outcomes {
-                yes: &|| ColumnSet::null(domain),
-                no: &ColumnSet::not_null,
-                unknown: &|| ColumnSet::EMPTY,
-                doubt: &|_| Some(ColumnSet::EMPTY),
+                yes: &|| ValueSet::null(domain).into(),
+                no: &|| ValueSet::not_null().into(),
+                unknown: &|| ValueSet::EMPTY.into(),
+                doubt: &|_| Some(ValueSet::EMPTY),
             },
         )
     }

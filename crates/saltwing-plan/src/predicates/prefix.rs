@@ -12,55 +12,43 @@
 use saltwing_types::function::KeyProperty;
 use saltwing_types::{CompareOp, Expr, SqlType, Value};
 
-use crate::column_set::ColumnSet;
 use crate::cover::Cover;
 use crate::domain::Domain;
 use crate::literal_position::LiteralPosition;
 use crate::predicates::compare::satisfying;
-use crate::predicates::constant::marked;
 use crate::predicates::{CoverBuilder, Outcomes, TruthSet};
 use crate::span::Cut;
+use crate::value_set::ValueSet;
 
-/// The first characters of a text.
+/// The first characters of a text: so many.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct TextPrefix {
-    chars: usize,
-    /// Whether a parameter says how many they are.
-    pub(super) made_up: bool,
-}
+pub(crate) struct TextPrefix(usize);
 
 impl TextPrefix {
-    /// The text and its beginning that an expression is.
-    pub(crate) fn of(expr: &Expr) -> Option<(&Expr, Self)> {
-        let mut made_up = false;
-        let mut integer = |e: &Expr| match e {
-            Expr::Literal(Value::Int(n), _) => Some(*n),
-            Expr::Param(..) | Expr::Subquery(..) => {
-                made_up = true;
-                Some(1)
-            }
-            _ => None,
-        };
+    /// The text and its beginning that an expression is; the inner `None`: a parameter says where that ends.
+    pub(crate) fn of(expr: &Expr) -> Option<(&Expr, Option<Self>)> {
         let Expr::Call(function, args, _) = expr else { return None };
+        let integer = |e: &Expr| if let Expr::Literal(Value::Int(n), _) = e { Some(*n) } else { None };
+        let is_open = |e: &Expr| matches!(e, Expr::Param(..) | Expr::Subquery(..));
         let (text, count) = match (function.key_property, args.as_slice()) {
-            (KeyProperty::Prefix, [text, count]) => (text, integer(count)?),
-            (KeyProperty::Substring, [text, from, count]) if matches!(integer(from)?, 0 | 1) => {
-                (text, integer(count)?.max(0))
-            }
+            (KeyProperty::Prefix, [text, count]) | (KeyProperty::Substring, [text, _, count]) => (text, count),
             _ => return None,
         };
-        usize::try_from(count).ok().map(|chars| (text, Self { chars, made_up }))
+        let from = if let [_, from, _] = args.as_slice() { Some(from) } else { None };
+        if from.is_some_and(|from| !is_open(from) && !matches!(integer(from), Some(0 | 1))) {
+            return None;
+        }
+        if is_open(count) || from.is_some_and(is_open) {
+            return Some((text, None));
+        }
+        let count = if from.is_some() { integer(count)?.max(0) } else { integer(count)? };
+        usize::try_from(count).ok().map(|chars| (text, Some(Self(chars))))
     }
 
     /// The position of a constant among the prefixes of a column's values.
-    ///
-    /// A `typical` one, which represents a parameter, is as long as the prefix.
-    pub(super) fn locate(self, constant: &str, typical: bool, domain: &Domain) -> LiteralPosition {
-        let cut: String = if self.made_up { constant.into() } else { constant.chars().take(self.chars).collect() };
-        let (is_longer, is_shorter) = match self.made_up || typical {
-            true => (false, false),
-            false => (cut.len() < constant.len(), cut.chars().count() < self.chars),
-        };
+    pub(super) fn locate(self, constant: &str, domain: &Domain) -> LiteralPosition {
+        let cut: String = constant.chars().take(self.0).collect();
+        let (is_longer, is_shorter) = (cut.len() < constant.len(), cut.chars().count() < self.0);
         if let SqlType::Char(width) = domain.ty() {
             return char_prefix_place(&cut, width as usize, is_longer, is_shorter);
         }
@@ -117,24 +105,17 @@ impl CoverBuilder<'_> {
         matches!(self.space.domain(position).ty(), SqlType::Varchar(_) | SqlType::Char(_)).then_some(position)
     }
 
-    pub(super) fn text_test(
-        &self,
-        position: usize,
-        matching: &ColumnSet,
-        exact: bool,
-        made_up: bool,
-        want: TruthSet,
-    ) -> Cover {
+    pub(super) fn text_test(&self, position: usize, matching: &ValueSet, exact: bool, want: TruthSet) -> Cover {
         let domain = self.space.domain(position);
         let missing = || match exact {
             true => matching.complement(domain).without_null(),
-            false => ColumnSet::not_null(),
+            false => ValueSet::not_null(),
         };
         let outcomes = Outcomes {
-            yes: &|| marked(matching.clone(), made_up),
-            no: &|| marked(missing(), made_up),
-            unknown: &|| ColumnSet::null(domain),
-            doubt: &|_| exact.then_some(ColumnSet::EMPTY),
+            yes: &|| matching.clone().into(),
+            no: &|| missing().into(),
+            unknown: &|| ValueSet::null(domain).into(),
+            doubt: &|_| exact.then_some(ValueSet::EMPTY),
         };
         self.column_cover(position, want, outcomes)
     }
@@ -172,25 +153,25 @@ pub(super) fn case_variants(lower: &str) -> Vec<String> {
 
 /// LIKE without wildcards: CHAR values meet it without their padding, so a
 /// pattern that ends in a blank equals none.
-pub(super) fn equal_to(text: &str, domain: &Domain) -> (ColumnSet, bool) {
+pub(super) fn equal_to(text: &str, domain: &Domain) -> (ValueSet, bool) {
     if matches!(domain.ty(), SqlType::Char(_)) && text.ends_with(' ') {
-        return (ColumnSet::EMPTY, true);
+        return (ValueSet::EMPTY, true);
     }
     let set = match domain.locate(&Value::text(text), false) {
         Some(place) => satisfying(CompareOp::Eq, &place, domain),
-        None => ColumnSet::not_null(),
+        None => ValueSet::not_null(),
     };
     (set, true)
 }
 
 /// The values that begin with a text, and whether the span holds no other value.
-pub(super) fn beginning_with(prefix: &str, domain: &Domain) -> (ColumnSet, bool) {
+pub(super) fn beginning_with(prefix: &str, domain: &Domain) -> (ValueSet, bool) {
     match domain.ty() {
-        _ if prefix.is_empty() => (ColumnSet::not_null(), true),
+        _ if prefix.is_empty() => (ValueSet::not_null(), true),
         SqlType::Char(width) => char_beginning_with(prefix, width as usize, domain),
         _ => {
             let (lo, hi) = beginnings(prefix, domain);
-            (ColumnSet::between(lo, hi, domain), true)
+            (ValueSet::between(lo, hi, domain), true)
         }
     }
 }
@@ -209,12 +190,12 @@ fn before_text(text: &str, domain: &Domain) -> Option<Cut> {
 
 /// In CHAR(n) the smallest value that begins with 'ab' goes on with NUL bytes,
 /// and the padding belongs to no value: 'ab' does not begin with 'ab '.
-fn char_beginning_with(prefix: &str, width: usize, domain: &Domain) -> (ColumnSet, bool) {
+fn char_beginning_with(prefix: &str, width: usize, domain: &Domain) -> (ValueSet, bool) {
     if !prefix.is_ascii() || prefix.len() > width {
-        return (ColumnSet::EMPTY, true);
+        return (ValueSet::EMPTY, true);
     }
     let (lo, hi) = char_beginnings(prefix, width);
-    (ColumnSet::between(lo, hi, domain), !prefix.ends_with(' '))
+    (ValueSet::between(lo, hi, domain), !prefix.ends_with(' '))
 }
 
 /// Around the values of a CHAR column that begin with an ASCII text of at most its width.

@@ -11,7 +11,8 @@ use crate::predicates::prefix::{beginning_with, equal_to};
 use crate::predicates::{CoverBuilder, TruthSet};
 
 impl CoverBuilder<'_> {
-    pub(super) fn regexp(&self, args: &[Expr], want: TruthSet) -> Cover {
+    /// `test` is a call of a regular expression with these arguments.
+    pub(super) fn regexp(&self, test: &Expr, args: &[Expr], want: TruthSet) -> Cover {
         let [text, pattern, flags @ ..] = args else { return Cover::unknown() };
         let Some(position) = self.text_column(text) else { return Cover::unknown() };
         let domain = self.space.domain(position);
@@ -21,24 +22,20 @@ impl CoverBuilder<'_> {
             Some(_) => return Cover::unknown(),
         };
         let Ok(ignore_case) = regexp::ignores_case(&flags) else { return Cover::unknown() };
-        let (set, exact, made_up) = match Constant::of(pattern) {
+        let (set, exact) = match Constant::of(pattern) {
             Some(Constant::Null) => return if want.unknown { Cover::everything() } else { Cover::nothing() },
             Some(Constant::Value { value: Value::Text(pattern), .. }) => {
                 let Some(prefix) = regexp::prefix(&pattern, ignore_case) else { return Cover::unknown() };
-                let (set, exact) = match prefix.rest {
+                match prefix.rest {
                     RegexpRest::Nothing => equal_to(&prefix.text, domain),
                     RegexpRest::Any => beginning_with(&prefix.text, domain),
                     RegexpRest::Some => (beginning_with(&prefix.text, domain).0, false),
-                };
-                (set, exact, false)
+                }
             }
-            // Taken for a plain text behind the anchor.
-            Some(Constant::Parameter(index)) => match domain.sample(index) {
-                Value::Text(prefix) => (beginning_with(&prefix, domain).0, false, true),
-                _ => return Cover::unknown(),
-            },
+            // Taken for one that begins with plain text behind the anchor.
+            Some(Constant::Open(_)) => return self.open_text_test(position, test.clone(), false, want),
             _ => return Cover::unknown(),
         };
-        self.text_test(position, &set, exact, made_up, want)
+        self.text_test(position, &set, exact, want)
     }
 }

@@ -69,8 +69,8 @@ impl CoverBuilder<'_> {
             for i in &order {
                 let (position, constant) = (*columns.get(*i)?, Constant::of(other.get(*i)?)?);
                 match constant.place(self.space.domain(position))? {
-                    (LiteralPosition::At(value), false) => values.push(value),
-                    (LiteralPosition::Gap(_), false) => {}
+                    LiteralPosition::At(value) => values.push(value),
+                    LiteralPosition::Gap(_) => {}
                     _ => return None,
                 }
             }

@@ -6,9 +6,11 @@ use saltwing_types::Value;
 
 use crate::column_set::ColumnSet;
 use crate::domain::Domain;
+use crate::extent::reach_of_end;
 use crate::key_box::KeyBox;
 use crate::key_space::KeySpace;
 use crate::span::{Cut, Span};
+use crate::value_set::ValueSet;
 
 /// One end of a range in key order, over leading key columns.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,13 +34,47 @@ pub(crate) struct TailSpan {
     pub(crate) nulls: bool,
 }
 
-/// The spans of the first column that is no list, and how many columns have a say in the ranges then.
-pub(super) fn tail(key_box: &KeyBox, position: usize, set: &ColumnSet, space: &KeySpace) -> (Vec<TailSpan>, usize) {
+/// The spans of the first column that is no list.
+pub(super) struct Tail {
+    /// In key order; `None` if values that are not known yet have a say in them.
+    pub(super) spans: Option<Vec<TailSpan>>,
+    /// Whether there are any.
+    pub(super) has_spans: bool,
+    /// How many columns of the key have a say in the ranges.
+    pub(super) reach: usize,
+    /// Whether there is one span at most, or none.
+    pub(super) is_one: bool,
+}
+
+impl Tail {
+    fn of_spans(spans: Vec<TailSpan>, reach: usize) -> Self {
+        Self { has_spans: !spans.is_empty(), reach, is_one: spans.len() <= 1, spans: Some(spans) }
+    }
+}
+
+/// The tail of a box whose lists end before the column at `position`.
+pub(super) fn tail(key_box: &KeyBox, position: usize, space: &KeySpace) -> Tail {
+    match key_box.get(position) {
+        Some(ColumnSet::Known(set)) => known_tail(key_box, position, set, space),
+        Some(ColumnSet::Open(set)) => {
+            let reach = [true, false].map(|is_first| reach_of_end(key_box, position, is_first, space));
+            let (_, _, is_one) = set.shape().spread.ends();
+            let reach = reach.into_iter().fold(position + 1, usize::max);
+            Tail { spans: None, has_spans: true, reach, is_one }
+        }
+        None => Tail::of_spans(open_tail(key_box, position, space), position),
+    }
+}
+
+/// The spans of a column whose values are known, with ends closed by the columns behind.
+fn known_tail(key_box: &KeyBox, position: usize, set: &ValueSet, space: &KeySpace) -> Tail {
     let domain = space.domain(position);
-    let mut reach = position + 1;
+    let (mut reach, mut is_open) = (position + 1, false);
     let mut closed = |mut first: End, mut last: End, values, nulls| {
-        reach = reach.max(extend(&mut first, true, key_box, position, space));
-        reach = reach.max(extend(&mut last, false, key_box, position, space));
+        for (end, is_first) in [(&mut first, true), (&mut last, false)] {
+            let (columns, meets_open) = extend(end, is_first, key_box, position, space);
+            (reach, is_open) = (reach.max(columns), is_open || meets_open);
+        }
         TailSpan { first, last, values, nulls }
     };
     let mut spans: Vec<TailSpan> = Vec::with_capacity(set.spans().len() + 1);
@@ -68,11 +104,12 @@ pub(super) fn tail(key_box: &KeyBox, position: usize, set: &ColumnSet, space: &K
         }
         spans.push(tail);
     }
-    (spans, reach)
+    let tail = Tail::of_spans(spans, reach);
+    Tail { spans: tail.spans.filter(|_| !is_open), ..tail }
 }
 
 /// The tail of a column without a set that cannot be NULL, where the columns behind it leave out some of its first rows.
-pub(super) fn open_tail(key_box: &KeyBox, position: usize, space: &KeySpace) -> Vec<TailSpan> {
+fn open_tail(key_box: &KeyBox, position: usize, space: &KeySpace) -> Vec<TailSpan> {
     if position >= space.len() || space.domain(position).nullable() {
         return Vec::new();
     }
@@ -86,8 +123,7 @@ pub(super) fn open_tail(key_box: &KeyBox, position: usize, space: &KeySpace) -> 
 /// value, if there is one, and theirs.
 fn smallest_start(key_box: &KeyBox, position: usize, space: &KeySpace) -> Option<End> {
     let smallest = space.domain(position).first_text()?;
-    // A bound with a parameter is not known yet.
-    if (position + 1..space.len()).any(|next| key_box.get(next).is_some_and(|set| set.is_unknown())) {
+    if (position + 1..space.len()).any(|next| key_box.get(next).is_some_and(ColumnSet::is_open)) {
         return None;
     }
     let mut first = End { values: vec![smallest], included: true };
@@ -104,8 +140,9 @@ fn open_start(nulls: bool, domain: &Domain) -> End {
     }
 }
 
-/// Extends a closed end by the bounds of the columns after it; returns the number of columns used.
-fn extend(end: &mut End, is_first: bool, key_box: &KeyBox, position: usize, space: &KeySpace) -> usize {
+/// Extends a closed end by the bounds of the columns after it, up to a bound that is not known yet. Returns the number of
+/// columns that have a say, and whether such a bound is among them.
+fn extend(end: &mut End, is_first: bool, key_box: &KeyBox, position: usize, space: &KeySpace) -> (usize, bool) {
     let mut reach = position + 1;
     for next in position + 1..space.len() {
         let Some(set) = key_box.get(next) else { break };
@@ -113,17 +150,21 @@ fn extend(end: &mut End, is_first: bool, key_box: &KeyBox, position: usize, spac
             break;
         }
         let domain = space.domain(next);
+        let ColumnSet::Known(set) = set else {
+            let columns = reach_of_end(key_box, next, is_first, space);
+            return (reach.max(columns), columns > next);
+        };
         let place = if is_first { set_first(set, domain) } else { set_last(set, domain) };
         let Some(place) = place else { break };
         end.values.extend(place.values);
         end.included = place.included;
         reach = next + 1;
     }
-    reach
+    (reach, false)
 }
 
 /// The first value of a set in key order; `None` when it starts where the column does.
-pub(crate) fn set_first(set: &ColumnSet, domain: &Domain) -> Option<End> {
+pub(crate) fn set_first(set: &ValueSet, domain: &Domain) -> Option<End> {
     if set.has_null() {
         return Some(End { values: vec![Value::Null], included: true });
     }
@@ -132,7 +173,7 @@ pub(crate) fn set_first(set: &ColumnSet, domain: &Domain) -> Option<End> {
 }
 
 /// The last value of a set in key order; `None` when it ends where the column does.
-pub(crate) fn set_last(set: &ColumnSet, domain: &Domain) -> Option<End> {
+pub(crate) fn set_last(set: &ValueSet, domain: &Domain) -> Option<End> {
     let span = if domain.is_ascending() { set.spans().last() } else { set.spans().first() };
     match span {
         Some(span) => span_last(span, domain),

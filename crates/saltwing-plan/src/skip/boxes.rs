@@ -16,9 +16,9 @@ use std::sync::Arc;
 
 use saltwing_types::{Direction, Value};
 
-use crate::column_set::ColumnSet;
 use crate::domain::Domain;
 use crate::row_list::compare_in_key;
+use crate::value_set::ValueSet;
 
 /// Most boxes that are asked one by one, and that one group has.
 const ASKED_MAX: usize = 16;
@@ -26,7 +26,7 @@ const ASKED_MAX: usize = 16;
 /// A set for each key column, and how many of them say anything.
 #[derive(Clone, Debug)]
 pub(super) struct SkipBox {
-    pub(super) sets: Vec<Arc<ColumnSet>>,
+    pub(super) sets: Vec<Arc<ValueSet>>,
     pub(super) reach: usize,
 }
 
@@ -41,7 +41,7 @@ pub(super) struct Boxes {
 impl Boxes {
     /// `None`, where at some row too many would have to be asked.
     pub(super) fn new(mut all: Vec<SkipBox>, domains: &[Domain]) -> Option<Self> {
-        if all.len() <= ASKED_MAX {
+        if Self::are_few(all.len()) {
             return Some(Self { all, groups: None });
         }
         let first = all.first()?;
@@ -67,9 +67,9 @@ impl Boxes {
         Some(Self { all, groups: Some((column, groups)) })
     }
 
-    /// All boxes, in no order.
-    pub(super) fn all(&self) -> &[SkipBox] {
-        &self.all
+    /// Whether so few boxes are asked one by one.
+    pub(super) fn are_few(count: usize) -> bool {
+        count <= ASKED_MAX
     }
 
     /// The boxes that have a say at a row.

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use saltwing_types::{Direction, Value};
 
-use crate::column_set::ColumnSet;
 use crate::domain::Domain;
 use crate::product::{End, set_first, set_last, span_first, span_last};
 use crate::span::Span;
+use crate::value_set::ValueSet;
 
 /// A place among the rows in key order: before, or behind, those that begin with some values.
 #[derive(Debug, PartialEq)]
@@ -18,7 +18,7 @@ pub(super) struct Typed {
 
 /// A row compared with the sets of a box.
 pub(super) struct Places<'a> {
-    pub(super) sets: &'a [Arc<ColumnSet>],
+    pub(super) sets: &'a [Arc<ValueSet>],
     pub(super) domains: &'a [Domain],
     /// The values of the columns that have a say.
     pub(super) row: &'a [Value],
@@ -70,7 +70,7 @@ impl Places<'_> {
     }
 
     /// The next element of a set after a value: a value of it, or a span that starts right after the value.
-    fn following(&self, set: &ColumnSet, value: &Value, domain: &Domain) -> Option<End> {
+    fn following(&self, set: &ValueSet, value: &Value, domain: &Domain) -> Option<End> {
         let up = self.goes_up(domain);
         if value.is_null() {
             // NULL is the first in the key, and so the last in reverse.

@@ -79,6 +79,7 @@ fn plan(lines: &[&str]) -> Result<String, String> {
     }
     if let Some([first, second]) = &access.in_turn
         && first.is_known()
+        && second.is_known()
     {
         let shown = |ranges: &saltwing_plan::Ranges| ranges.spans(12).unwrap().join("  ");
         writeln!(text, "then      {}\nand       {}", shown(first), shown(second)).unwrap();

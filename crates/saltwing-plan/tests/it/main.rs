@@ -7,6 +7,7 @@ mod keys;
 mod long_conditions;
 mod long_lists;
 mod no_row_lost;
+mod open_values;
 mod phoenix_ranges;
 mod skipping;
 mod support;

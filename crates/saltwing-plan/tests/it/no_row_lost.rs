@@ -16,7 +16,7 @@ use crate::support::brute_force::{Stored, check_rows, holds};
 use crate::support::random::{self, Palette, Tape};
 use crate::support::{self, Table};
 
-fn rows(table: &Table, palette: &Palette, tape: &mut Tape, count: usize) -> Vec<Stored> {
+pub fn rows(table: &Table, palette: &Palette, tape: &mut Tape, count: usize) -> Vec<Stored> {
     (0..count)
         .filter_map(|_| {
             let row = random::row(table, palette, tape)?;
@@ -106,7 +106,7 @@ fn compare(table: &Table, items: &[OrderItem], a: &[Value], b: &[Value]) -> Orde
     items.iter().map(one).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
 }
 
-fn check_order(
+pub fn check_order(
     table: &Table,
     access: &Access,
     items: &[OrderItem],
@@ -261,16 +261,16 @@ proptest! {
     }
 }
 
-fn shown(conditions: &[Condition]) -> String {
+pub fn shown(conditions: &[Condition]) -> String {
     conditions.iter().map(|condition| format!("where {}", condition.text)).collect::<Vec<_>>().join("\n")
 }
 
-fn as_index<'a>(index: &'a Table, traits: IndexTraits<'a>) -> CandidateKey<'a> {
+pub fn as_index<'a>(index: &'a Table, traits: IndexTraits<'a>) -> CandidateKey<'a> {
     CandidateKey::of_index("i", &index.schema, &index.codec, traits)
 }
 
 /// Rows with the keys of their entries.
-fn index_rows(
+pub fn index_rows(
     table: &Table,
     index: &Table,
     palette: &Palette,
@@ -292,7 +292,7 @@ fn index_rows(
 }
 
 /// An order that the first columns of an index may have.
-fn index_order(index: &Table, tape: &mut Tape) -> Vec<OrderItem> {
+pub fn index_order(index: &Table, tape: &mut Tape) -> Vec<OrderItem> {
     let flip = tape.one_in(2);
     let columns = index.schema.columns.iter().skip(tape.below(2)).take(tape.below(4));
     columns
@@ -304,7 +304,7 @@ fn index_order(index: &Table, tape: &mut Tape) -> Vec<OrderItem> {
 }
 
 /// A table, and an index over its columns v, c desc, d desc, b, t, s, of which that at `first` comes first.
-fn indexed(first: usize) -> (Table, Table) {
+pub fn indexed(first: usize) -> (Table, Table) {
     use SortOrder::{Asc, Desc};
     use saltwing_types::{KeySource, SqlType as T};
     let definitions = [

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::io::{BufWriter, Write};
 
 use arrow::array::RecordBatch;
-use saltwing_bind::{ParamValues, ResultColumn, Scope, column_path};
+use saltwing_bind::{ParamValues, ResultColumn, Scope, column_path, if_bound, resolve};
 use saltwing_sql::statement::{CopyCompression, CopySource, CopyTo, QueryStatement};
 use saltwing_sql::{ColumnName, Statement, TableRef, parse_one, quote_name};
 use saltwing_types::{ErrorCode, SqlType};
@@ -96,7 +96,7 @@ fn copied_items(
     columns: Option<&[ColumnName]>,
     dynamic: &[(usize, SqlType)],
 ) -> Result<String, Error> {
-    let table = saltwing_bind::resolve(&*session.catalog(), name).ok();
+    let table = if_bound(resolve(&*session.catalog()?, name))?;
     let items: Vec<String> = match (columns, table) {
         (None, None) => vec!["*".to_owned()],
         (None, Some(table)) => {

@@ -30,11 +30,11 @@ impl CatalogReader for WithFiles {
         self.files.get(&name.to_lowercase()).cloned().or_else(|| self.catalog.arrow_table(name))
     }
 
-    fn has_schema(&self, schema: &str) -> bool {
+    fn has_schema(&self, schema: &str) -> Result<bool, CatalogError> {
         self.catalog.has_schema(schema)
     }
 
-    fn tables(&self) -> Vec<Arc<Table>> {
+    fn tables(&self) -> Result<Vec<Arc<Table>>, CatalogError> {
         self.catalog.tables()
     }
 
@@ -42,15 +42,15 @@ impl CatalogReader for WithFiles {
         self.catalog.sequence(schema, name)
     }
 
-    fn sequences(&self) -> Vec<Arc<SequenceDef>> {
+    fn sequences(&self) -> Result<Vec<Arc<SequenceDef>>, CatalogError> {
         self.catalog.sequences()
     }
 
-    fn view(&self, schema: Option<&str>, name: &str) -> Option<Arc<ViewDef>> {
+    fn view(&self, schema: Option<&str>, name: &str) -> Result<Option<Arc<ViewDef>>, CatalogError> {
         self.catalog.view(schema, name)
     }
 
-    fn views(&self) -> Vec<Arc<ViewDef>> {
+    fn views(&self) -> Result<Vec<Arc<ViewDef>>, CatalogError> {
         self.catalog.views()
     }
 
@@ -58,7 +58,7 @@ impl CatalogReader for WithFiles {
         self.catalog.has_views()
     }
 
-    fn schemas(&self) -> Vec<String> {
+    fn schemas(&self) -> Result<Vec<String>, CatalogError> {
         self.catalog.schemas()
     }
 

@@ -12,7 +12,7 @@ use arrow::array::RecordBatch;
 use arrow::datatypes::{Field, Schema, SchemaRef};
 use saltwing_access::ScanContext;
 use saltwing_bind::{FileName, file_names};
-use saltwing_catalog::{ArrowBatches, ArrowRows, ArrowSource, ArrowSourceError, ArrowTable, CatalogReader};
+use saltwing_catalog::{ArrowBatches, ArrowRows, ArrowSource, ArrowSourceError, ArrowTable, CatalogReader, optional};
 use saltwing_expr::arrow_type;
 use saltwing_sql::file_parts;
 use saltwing_sql::statement::{CopyCompression, CopyOptions, FileRef, QueryStatement};
@@ -51,7 +51,7 @@ pub(crate) fn with_files(
     let (mut files, mut notices) = (HashMap::new(), Vec::new());
     for FileName { name, span } in file_names(&statement.query) {
         // A table of this name comes first.
-        let is_table = catalog.resolve(None, &name).is_ok() || catalog.arrow_table(&name).is_some();
+        let is_table = optional(catalog.resolve(None, &name))?.is_some() || catalog.arrow_table(&name).is_some();
         let is_file = name.contains(['.', '/', '*']);
         if is_table || !is_file {
             continue;

@@ -57,7 +57,7 @@ fn entries_have_the_keys_that_phoenix_wrote() {
             connection.execute(sql, ()).unwrap_or_else(|error| panic!("{id}: {sql}: {error}"));
         }
         let name = ddl.split_whitespace().skip_while(|word| *word != "TABLE").nth(1).unwrap();
-        let table = database.shared.catalog.snapshot().resolve(None, name).unwrap();
+        let table = database.shared.catalog.snapshot().unwrap().resolve(None, name).unwrap();
         for Written { index, keys: expected } in indexes {
             let keys = keys(&database, &table, &index);
             if keys != expected {

@@ -91,11 +91,11 @@ pub(crate) fn load_target(session: &Session, copy: &CopyFrom, on_conflict: OnCon
     let name = &copy.table;
     check_own(session, name.schema.as_ref(), &name.name)?;
     let columns = |table: &Arc<Table>| listed_columns(table, copy.columns.as_deref(), &copy.dynamic);
-    let mut table = resolve(&*session.catalog(), name)?;
+    let mut table = resolve(&*session.catalog()?, name)?;
     if !copy.dynamic.is_empty() {
         columns(&table)?;
         adds_dynamic_columns(session, name)?;
-        table = resolve(&*session.catalog(), name)?;
+        table = resolve(&*session.catalog()?, name)?;
     }
     let (columns, dynamic) = columns(&table)?;
     Ok(UpsertTarget { dynamic, ..UpsertTarget::new(table, columns, on_conflict)? })
@@ -232,7 +232,7 @@ impl Loader {
 
     /// Finds the columns again if the table was altered; whether it was.
     fn rebind(&mut self, session: &Session) -> Result<bool, Error> {
-        let table = resolve(&*session.catalog(), &self.table)?;
+        let table = resolve(&*session.catalog()?, &self.table)?;
         let (old, new) = (self.target.table.def(), table.def());
         if (old.id, old.history.version) == (new.id, new.history.version) {
             return Ok(false);

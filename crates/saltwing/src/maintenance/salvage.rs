@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use saltwing_access::{Budget, Durability, Examine, OldRow, RowChange, ScanContext, Table, TableError, WriteBatch};
 use saltwing_bind::{index_text, table_path};
-use saltwing_catalog::CatalogError;
+use saltwing_catalog::{CatalogChange, CatalogError};
 use saltwing_sql::quote_name;
 use saltwing_store::{Access, LeftOut};
 use saltwing_types::table::TableHistory;
@@ -90,20 +90,24 @@ impl Copying<'_> {
         self.source.report.faults.iter().for_each(|fault| self.tell(fault.clone()));
         let catalog = &self.target.shared.catalog;
         for schema in &self.source.catalog.schemas {
-            catalog.create_schema(schema)?;
+            catalog.apply(CatalogChange::CreateSchema(schema))?;
         }
         for (def, position) in &self.source.catalog.sequences {
-            if let Err(error) = catalog.create_sequence(def.clone(), *position) {
-                self.refused("sequence", &def.name, error)?;
+            let change = CatalogChange::CreateSequence { def: def.clone(), position: *position };
+            if let Err(failed) = catalog.apply(change) {
+                self.refused("sequence", &def.name, failed.error)?;
             }
         }
         for table in &self.source.catalog.tables {
-            match catalog.create_table(as_new(table.def())) {
-                Ok(target) => {
+            let (def, name) = (as_new(table.def()), &table.def().name);
+            let change = CatalogChange::CreateTable { def, sequences: Vec::new(), temporary: false };
+            match catalog.apply(change) {
+                Ok(_) => {
+                    let target = catalog.snapshot()?.resolve(name.schema.as_deref(), &name.name)?;
                     self.copy(table, &target)?;
                     self.indexes(table.def());
                 }
-                Err(error) => self.refused("table", &table.def().name, error)?,
+                Err(failed) => self.refused("table", name, failed.error)?,
             }
         }
         self.views()?;
@@ -117,8 +121,10 @@ impl Copying<'_> {
         while !waiting.is_empty() {
             let (count, mut refused) = (waiting.len(), Vec::new());
             for view in waiting {
-                if let Err(error) = catalog.create_view(false, |_| Ok::<_, CatalogError>(view.clone())) {
-                    refused.push((view, error));
+                let change =
+                    CatalogChange::CreateView { def: view.clone(), replaces: false, version: catalog.version() };
+                if let Err(failed) = catalog.apply(change) {
+                    refused.push((view, failed.error));
                 }
             }
             if refused.len() == count {

@@ -26,7 +26,7 @@ impl StatementKind for AlterIndex {
     }
 
     fn describe(&self, describer: &mut Describer<'_>) -> Result<Description, Error> {
-        resolve(&*describer.catalog(), &self.table)?;
+        resolve(&*describer.catalog()?, &self.table)?;
         Ok(Description::default())
     }
 
@@ -42,7 +42,7 @@ impl StatementKind for AlterIndex {
     fn run(&self, run: &Run<'_>) -> Result<Outcome, Error> {
         let session = run.session;
         session.writable()?;
-        let table = resolve(&*session.catalog(), &self.table)?;
+        let table = resolve(&*session.catalog()?, &self.table)?;
         if let IndexChange::Rebuild { asynchronous: true } = self.change {
             check_stored(session, &table, self.span)?;
         }

@@ -1,8 +1,9 @@
 //! ALTER SEQUENCE.
 
 use saltwing_bind::alter_sequence;
+use saltwing_catalog::{CatalogChange, change};
 use saltwing_sql::statement::AlterSequence;
-use saltwing_types::ErrorCode;
+use saltwing_types::{ErrorCode, SequenceDef};
 
 use super::effects::NO_ROWS;
 use super::{Effects, InTransaction, Privilege, Run, StatementKind, Target};
@@ -29,8 +30,11 @@ impl StatementKind for AlterSequence {
     fn run(&self, run: &Run<'_>) -> Result<Outcome, Error> {
         run.session.writable()?;
         let (schema, name) = self.name.parts();
-        let change = |def, position| alter_sequence(self, def, position).map_err(Error::from);
-        let altered = run.session.shared().catalog.alter_sequence(schema, name, change);
+        let altered = change(&run.session.own.catalog, |catalog| -> Result<_, Error> {
+            let old = catalog.sequence(schema, name)?;
+            let (new, position) = alter_sequence(self, SequenceDef::clone(&old))?;
+            Ok(Some(CatalogChange::AlterSequence { old, new, position }))
+        });
         if !(self.if_exists && altered.as_ref().is_err_and(is_missing)) {
             altered.map_err(|error| error.at(Some(self.name.span())))?;
         }

@@ -14,7 +14,7 @@ use super::description::Description;
 use super::effects::{NO_ROWS, listed};
 use super::{Effects, InTransaction, Privilege, Run, StatementKind, Target};
 use crate::Error;
-use crate::indexes::{build_new_entries, discard_new_entries};
+use crate::indexes::{build_new_entries, discard_new_entries, discard_rebuilds};
 use crate::outcome::{ExecResult, Outcome};
 use crate::session::Session;
 use crate::temporary::change_definition;
@@ -33,7 +33,7 @@ impl StatementKind for AlterTable {
     }
 
     fn describe(&self, describer: &mut Describer<'_>) -> Result<Description, Error> {
-        alter_table(self, &resolve(&*describer.catalog(), &self.table)?, None)?;
+        alter_table(self, &resolve(&*describer.catalog()?, &self.table)?, None)?;
         Ok(Description::default())
     }
 
@@ -72,8 +72,8 @@ impl StatementKind for AlterTable {
         session.writable()?;
         let name = &self.table;
         // Adds the position of the name to an error.
-        let table = resolve(&*session.catalog(), name)?;
-        check_new_names(table.def(), &new_names(&self.change), &*session.catalog())?;
+        let table = resolve(&*session.catalog()?, name)?;
+        check_new_names(table.def(), &new_names(&self.change), &*session.catalog()?)?;
         let mut met: Option<String> = None;
         loop {
             let done = alter_once(session, self, met.as_deref()).map_err(|error| error.at(Some(name.span())))?;
@@ -158,10 +158,11 @@ fn alter_once(session: &Session, alter: &AlterTable, met: Option<&str>) -> Resul
     if let Some(done) = change_table(session, alter, met, None)? {
         return Ok(done);
     }
-    let table = resolve(&*session.catalog(), &alter.table)?;
+    let table = session.catalog().and_then(|catalog| Ok(resolve(&*catalog, &alter.table)?));
+    let table = table.inspect_err(|_| discard_rebuilds(session, &alter.table))?;
     let entries = build_new_entries(session, table.def())?;
     let done = change_table(session, alter, met, Some(&entries));
-    discard_new_entries(session, table.def(), &entries);
+    discard_new_entries(session, &entries);
     done?.ok_or_else(|| changed_meanwhile(table.def()))
 }
 
@@ -174,6 +175,8 @@ fn change_table(
 ) -> Result<Option<Done>, Error> {
     let mut done = None;
     change_definition(session, &alter.table, |table: &Arc<Table>| {
+        // Another change may have come first: what this has to say is that of the definition now.
+        done = None;
         let altered = alter_table(alter, table, met)?;
         let needs_entries = altered.def.as_ref().is_some_and(|def| outdates_entries(table.def(), def));
         if let (Some(def), true, None) = (&altered.def, needs_entries, built) {
@@ -192,31 +195,35 @@ fn change_table(
     Ok(done)
 }
 
-/// Checks the rows of a table against a constraint that is new, and drops it again if they break it.
+/// Checks the rows of a table against a constraint that is new, and drops it again if they break it, or cannot be checked.
 ///
 /// All writes that come later obey the constraint already. So a row that breaks it was there before.
 fn check_stored_rows(session: &Session, name: &TableRef, check: &str, is_step: bool) -> Result<(), Error> {
-    let table = resolve(&*session.catalog(), name)?;
+    let Err(error) = check_rows(session, name, check, is_step) else { return Ok(()) };
+    change_definition(session, name, |table| {
+        let mut def = TableDef::clone(table.def());
+        def.checks.retain(|other| other.name != check);
+        Ok(Some(def).filter(|def| *def != **table.def()))
+    })?;
+    Err(error.at(Some(name.span())))
+}
+
+fn check_rows(session: &Session, name: &TableRef, check: &str, is_step: bool) -> Result<(), Error> {
+    let table = resolve(&*session.catalog()?, name)?;
     let checks = RowChecks::of(&table)?;
     let Some(check) = checks.as_ref().and_then(|checks| checks.named(check)) else { return Ok(()) };
-    let broken = session.snapshot().and_then(|rows| match is_step {
+    let rows = session.snapshot()?;
+    let broken = match is_step {
         // Another TTL would show rows that are expired now.
         true => {
             let all = Table::new(Arc::new(TableDef { ttl_s: None, ..TableDef::clone(table.def()) }))?;
-            Ok(broken_row(&Arc::new(all), check, &*rows, session.begin())?)
+            broken_row(&Arc::new(all), check, &*rows, session.begin())?
         }
-        false => Ok(broken_row(&table, check, &*rows, session.begin())?),
-    });
-    let error = match broken {
-        Ok(None) => return Ok(()),
-        Ok(Some(ExecError::Check { key, .. })) if is_step => unfit_last_column(table.def(), &key).into(),
-        Ok(Some(broken)) => Error::from(broken),
-        Err(error) => error,
+        false => broken_row(&table, check, &*rows, session.begin())?,
     };
-    change_definition(session, name, |table| {
-        let mut def = TableDef::clone(table.def());
-        def.checks.retain(|other| other.name != check.name);
-        Ok(Some(def))
-    })?;
-    Err(error.at(Some(name.span())))
+    match broken {
+        None => Ok(()),
+        Some(ExecError::Check { key, .. }) if is_step => Err(unfit_last_column(table.def(), &key).into()),
+        Some(broken) => Err(broken.into()),
+    }
 }

@@ -1,6 +1,7 @@
 //! ALTER VIEW.
 
 use saltwing_bind::altered_view;
+use saltwing_catalog::{CatalogChange, change};
 use saltwing_sql::statement::{AlterView, ViewChange};
 
 use super::describer::Describer;
@@ -25,7 +26,7 @@ impl StatementKind for AlterView {
     }
 
     fn describe(&self, describer: &mut Describer<'_>) -> Result<Description, Error> {
-        altered_view(self, &*describer.catalog())?;
+        altered_view(self, &*describer.catalog()?)?;
         Ok(Description::default())
     }
 
@@ -43,11 +44,14 @@ impl StatementKind for AlterView {
     fn run(&self, run: &Run<'_>) -> Result<Outcome, Error> {
         run.session.writable()?;
         let catalog = &run.session.shared().catalog;
-        let altered = altered_view(self, &*catalog.snapshot())?;
+        let altered = altered_view(self, &*catalog.snapshot()?)?;
         if let Some(table) = &altered.table {
             adds_dynamic_columns(run.session, table)?;
         }
-        let changed = catalog.alter_view(|catalog| Ok::<_, Error>(altered_view(self, catalog)?.def));
+        let changed = change(&**catalog, |catalog| -> Result<_, Error> {
+            let version = catalog.version();
+            Ok(altered_view(self, catalog)?.def.map(|def| CatalogChange::AlterView { def, version }))
+        });
         changed.map_err(|error| error.at(Some(self.view.span())))?;
         Ok(ExecResult::noticed(altered.notices).into())
     }

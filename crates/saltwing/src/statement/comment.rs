@@ -1,7 +1,7 @@
 //! COMMENT ON.
 
 use saltwing_bind::commented;
-use saltwing_catalog::CatalogError;
+use saltwing_catalog::{CatalogChange, CatalogError, change};
 use saltwing_sql::statement::{Comment, CommentObject};
 
 use super::describer::Describer;
@@ -30,7 +30,7 @@ impl StatementKind for Comment {
     }
 
     fn describe(&self, describer: &mut Describer<'_>) -> Result<Description, Error> {
-        let commented = commented(self, &*describer.catalog())?;
+        let commented = commented(self, &*describer.catalog()?)?;
         let mut description = Description::default();
         description.touch(Target::relation(&commented.name, Privilege::Ddl));
         Ok(description)
@@ -51,14 +51,15 @@ impl StatementKind for Comment {
     fn run(&self, run: &Run<'_>) -> Result<Outcome, Error> {
         let session = run.session;
         session.writable()?;
-        let (catalog, text) = (&session.shared().catalog, self.text.as_ref());
-        let commented = commented(self, &*session.catalog())?;
+        let text = self.text.as_ref();
+        let commented = commented(self, &*session.catalog()?)?;
         let (schema, name) = commented.name.parts();
         let no_view = || CatalogError::NoSuchView { name: name.to_owned(), nearest: None };
         let done = match commented.is_view {
-            true => catalog.create_view(true, |catalog| -> Result<_, Error> {
-                let view = catalog.view(schema, name).ok_or_else(no_view)?;
-                Ok(commented.view(&view, text)?)
+            true => change(&session.own.catalog, |catalog| -> Result<_, Error> {
+                let (view, version) = (catalog.view(schema, name)?.ok_or_else(no_view)?, catalog.version());
+                let def = commented.view(&view, text)?;
+                Ok(Some(CatalogChange::CreateView { def, replaces: true, version }))
             }),
             false => change_definition(session, &commented.name, |table| {
                 Ok(Some(commented.table(table, text)?).filter(|def| *def != **table.def()))

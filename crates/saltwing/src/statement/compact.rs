@@ -38,7 +38,7 @@ impl StatementKind for Compact<'_> {
         let session = run.session;
         session.writable()?;
         let context = session.begin();
-        let catalog = session.catalog();
+        let catalog = session.catalog()?;
         let tables = self.0.iter().map(|name| resolve(&*catalog, name)).collect::<Result<Vec<_>, _>>()?;
         let store = session.shared().storage("COMPACT")?;
         for table in tables {

@@ -24,7 +24,7 @@ impl StatementKind for CopyFrom {
     }
 
     fn describe(&self, describer: &mut Describer<'_>) -> Result<Description, Error> {
-        resolve(&*describer.catalog(), &self.table)?;
+        resolve(&*describer.catalog()?, &self.table)?;
         Ok(Description::default())
     }
 

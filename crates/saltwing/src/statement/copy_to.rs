@@ -28,7 +28,7 @@ impl StatementKind for CopyTo {
     fn describe(&self, describer: &mut Describer<'_>) -> Result<Description, Error> {
         match &self.source {
             CopySource::Query(query) => drop(describer.described_query(query, HintVerb::Select)?),
-            CopySource::Table { table, .. } => drop(resolve(&*describer.catalog(), table)?),
+            CopySource::Table { table, .. } => drop(resolve(&*describer.catalog()?, table)?),
         }
         Ok(Description::default())
     }

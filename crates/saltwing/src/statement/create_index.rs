@@ -30,7 +30,7 @@ impl StatementKind for CreateIndex {
     }
 
     fn describe(&self, describer: &mut Describer<'_>) -> Result<Description, Error> {
-        create_index(self, &resolve(&*describer.catalog(), &self.table)?)?;
+        create_index(self, &resolve(&*describer.catalog()?, &self.table)?)?;
         Ok(Description::default())
     }
 
@@ -42,7 +42,7 @@ impl StatementKind for CreateIndex {
         let session = run.session;
         session.writable()?;
         let (name, index) = (&self.table, &self.name);
-        let table = resolve(&*session.catalog(), name)?;
+        let table = resolve(&*session.catalog()?, name)?;
         if self.asynchronous {
             check_stored(session, &table, self.span)?;
         }

@@ -1,5 +1,6 @@
 //! CREATE SCHEMA.
 
+use saltwing_catalog::{CatalogChange, CatalogStore};
 use saltwing_sql::statement::CreateSchema;
 
 use super::effects::NO_ROWS;
@@ -26,10 +27,11 @@ impl StatementKind for CreateSchema {
 
     fn run(&self, run: &Run<'_>) -> Result<Outcome, Error> {
         run.session.writable()?;
-        let catalog = &run.session.shared().catalog;
-        let is_there = catalog.snapshot().has_schema(&self.name.text);
+        let session = run.session;
+        let is_there = session.shared().catalog.snapshot()?.has_schema(&self.name.text)?;
         if !(is_there && self.if_not_exists) {
-            catalog.create_schema(&self.name.text).map_err(|e| Error::from(e).at(Some(self.name.span)))?;
+            let change = CatalogChange::CreateSchema(&self.name.text);
+            session.own.catalog.apply(change).map_err(|e| Error::from(e).at(Some(self.name.span)))?;
         }
         Ok(ExecResult::default().into())
     }

@@ -1,7 +1,7 @@
 //! CREATE SEQUENCE.
 
 use saltwing_bind::create_sequence;
-use saltwing_catalog::CatalogError;
+use saltwing_catalog::{CatalogChange, CatalogError, CatalogStore, ChangeError};
 use saltwing_sql::statement::CreateSequence;
 
 use super::effects::NO_ROWS;
@@ -30,9 +30,9 @@ impl StatementKind for CreateSequence {
         run.session.writable()?;
         let def = create_sequence(self)?;
         let position = def.beginning();
-        match run.session.shared().catalog.create_sequence(def, position) {
-            Err(CatalogError::DuplicateSequence { .. }) if self.if_not_exists => {}
-            created => created.map_err(|error| Error::from(error).at(Some(self.name.span())))?,
+        match run.session.own.catalog.apply(CatalogChange::CreateSequence { def, position }) {
+            Err(ChangeError { error: CatalogError::DuplicateSequence { .. }, .. }) if self.if_not_exists => {}
+            created => drop(created.map_err(|error| Error::from(error).at(Some(self.name.span())))?),
         }
         Ok(ExecResult::default().into())
     }

@@ -1,6 +1,6 @@
 //! CREATE TABLE.
 
-use saltwing_catalog::CatalogError;
+use saltwing_catalog::{CatalogChange, CatalogError, CatalogStore, ChangeError};
 use saltwing_sql::statement::CreateTable;
 
 use super::describer::Describer;
@@ -11,7 +11,7 @@ use crate::Error;
 use crate::computed::check_defaults;
 use crate::outcome::{ExecResult, Outcome};
 use crate::session::Session;
-use crate::temporary::{add_table, is_there};
+use crate::temporary::is_there;
 
 impl StatementKind for CreateTable {
     fn tag(&self) -> &'static str {
@@ -39,7 +39,7 @@ impl StatementKind for CreateTable {
 
     fn run(&self, run: &Run<'_>) -> Result<Outcome, Error> {
         run.session.writable()?;
-        if self.if_not_exists && is_there(run.session, self) {
+        if self.if_not_exists && is_there(run.session, self)? {
             return Ok(ExecResult::noticed(vec![format!("table {} exists already", self.table)]).into());
         }
         Ok(ExecResult::noticed(make_table(run.session, self)?).into())
@@ -50,12 +50,13 @@ impl StatementKind for CreateTable {
 pub(crate) fn make_table(session: &Session, create: &CreateTable) -> Result<Vec<String>, Error> {
     let shared = session.shared();
     let bound = saltwing_bind::create_table(create, shared.options.default_salt)?;
-    let bound = bound.with_free_names(&*shared.catalog.snapshot());
+    let bound = bound.with_free_names(&*shared.catalog.snapshot()?)?;
     check_defaults(session, &bound.def).map_err(|error| error.at(Some(create.table.span())))?;
     let sequences = bound.sequences.into_iter().map(|sequence| sequence.def).collect();
-    match add_table(session, create, bound.def, sequences) {
-        Err(CatalogError::DuplicateTable { .. }) if create.if_not_exists => {}
-        created => created.map_err(|e| Error::from(e).at(Some(create.table.span())))?,
+    let change = CatalogChange::CreateTable { def: bound.def, sequences, temporary: create.temporary };
+    match session.own.catalog.apply(change) {
+        Err(ChangeError { error: CatalogError::DuplicateTable { .. }, .. }) if create.if_not_exists => {}
+        created => drop(created.map_err(|e| Error::from(e).at(Some(create.table.span())))?),
     }
     Ok(bound.notices)
 }

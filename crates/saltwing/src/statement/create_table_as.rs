@@ -13,9 +13,8 @@ use saltwing_types::{ErrorCode, SqlType};
 use super::create_table::make_table;
 use super::describer::{Describer, columns_of};
 use super::description::Description;
-use super::dml::run_dml;
 use super::explaining::Explaining;
-use super::{Effects, InTransaction, Privilege, Run, StatementKind, Target};
+use super::{Effects, HasKind, InTransaction, Privilege, Run, StatementKind, Target};
 use crate::Error;
 use crate::explained::Explained;
 use crate::outcome::{ExecResult, Outcome};
@@ -47,7 +46,7 @@ impl StatementKind for CreateTableAs {
 
     fn describe(&self, describer: &mut Describer<'_>) -> Result<Description, Error> {
         if let Some(columns) = describer.described_query(&self.query, HintVerb::Select)?.columns {
-            create_table_as(self, &columns, &*describer.catalog(), None)?;
+            create_table_as(self, &columns, &*describer.catalog()?, None)?;
         }
         Ok(Description::default())
     }
@@ -66,36 +65,36 @@ impl StatementKind for CreateTableAs {
         let Run { session, params, .. } = *run;
         session.writable()?;
         let name = &self.table.table;
-        if self.table.if_not_exists && is_there(session, &self.table) {
+        if self.table.if_not_exists && is_there(session, &self.table)? {
             return Ok(ExecResult::noticed(vec![format!("table {name} exists already")]).into());
         }
         let columns = columns_of(session, &self.query, params, Purpose::Judge)?;
         let advice = key_advice(session, self, params)?;
-        let table = create_table_as(self, &columns, &*session.catalog(), advice.as_deref())?;
+        let table = create_table_as(self, &columns, &*session.catalog()?, advice.as_deref())?;
+        let new = name_of_new(session, &self.table)?;
         // If somebody else makes the table meanwhile, its rows are no business of this statement.
         let notices = make_table(session, &CreateTable { if_not_exists: false, ..table })?;
         let query = &self.query;
-        let insert = Upsert {
-            table: name_of_new(session, &self.table),
+        let insert = Statement::Insert(Upsert {
+            table: new.clone(),
             columns: None,
             dynamic: Vec::new(),
-            known: Vec::new(),
             overriding: false,
             source: RowSource::Query(query.query.clone()),
             conflict: None,
             returning: None,
             hints: query.hints.clone(),
             span: query.span,
-        };
-        match run_dml(session, &Statement::Insert(insert), params, &PlanCache::default()) {
+        });
+        match insert.ask(|kind| kind.run(&Run { statement: &insert, plans: &PlanCache::default(), ..*run })) {
             Ok(Outcome::Done(mut result)) => {
                 result.notices.splice(0..0, notices);
                 Ok(result.into())
             }
             Ok(rows) => Ok(rows),
             Err(error) => {
-                if let Err(failed) = take_back(session, &self.table) {
-                    tracing::warn!(table = %name, error = %failed, "the table of a failed CREATE TABLE AS is still there");
+                if let Err(failed) = take_back(session, &new) {
+                    tracing::warn!(table = %name, error = %failed.error, "the table of a failed CREATE TABLE AS is still there");
                 }
                 Err(match error.code() {
                     ErrorCode::DuplicateKey => error.with_help_instead(EQUAL_KEYS),

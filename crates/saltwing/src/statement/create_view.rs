@@ -1,6 +1,7 @@
 //! CREATE VIEW.
 
 use saltwing_bind::{ParamValues, create_view};
+use saltwing_catalog::{CatalogChange, change};
 use saltwing_sql::statement::CreateView;
 
 use super::describer::{Describer, columns_of};
@@ -26,7 +27,7 @@ impl StatementKind for CreateView {
     }
 
     fn describe(&self, describer: &mut Describer<'_>) -> Result<Description, Error> {
-        let view = create_view(self, &*describer.catalog())?;
+        let view = create_view(self, &*describer.catalog()?)?;
         // A view is only defined: nothing is refused.
         describer.purpose = Purpose::Explain;
         let columns = describer.columns_of(&view.query)?;
@@ -42,21 +43,22 @@ impl StatementKind for CreateView {
         let session = run.session;
         session.writable()?;
         let (schema, name) = self.name.parts();
-        let catalog = &session.shared().catalog;
-        if self.if_not_exists && catalog.snapshot().view(schema, name).is_some() {
+        if self.if_not_exists && session.shared().catalog.snapshot()?.view(schema, name)?.is_some() {
             return Ok(ExecResult::noticed(vec![format!("view {} exists already", self.name)]).into());
         }
         if !self.own.is_empty()
-            && let Some(table) = create_view(self, &*session.catalog())?.table
+            && let Some(table) = create_view(self, &*session.catalog()?)?.table
         {
             // So the first row written through the view may be one of a transaction.
             adds_dynamic_columns(session, &table)?;
         }
-        let created = catalog.create_view(self.replaces, |_| {
-            // That of this session, which tells whether the view would read a temporary table.
-            let view = create_view(self, &*session.catalog())?;
+        // The catalog of this session tells whether the view would read a temporary table.
+        let created = change(&session.own.catalog, |catalog| -> Result<_, Error> {
+            let (view, version) = (create_view(self, catalog)?, catalog.version());
+            // If the catalog is a newer one by now, the change is refused and made again.
             let columns = columns_of(session, &view.query, ParamValues::NONE, Purpose::Explain)?;
-            Ok::<_, Error>(view.into_def(self, &columns)?)
+            let (def, replaces) = (view.into_def(self, &columns)?, self.replaces);
+            Ok(Some(CatalogChange::CreateView { def, replaces, version }))
         });
         created.map_err(|error| error.at(Some(self.name.span())))?;
         Ok(ExecResult::default().into())

@@ -1,7 +1,7 @@
 //! DESCRIBE of a table, a view or a sequence.
 
 use saltwing_bind::{ResultColumn, identity_text, parts_text, resolve, table_path};
-use saltwing_catalog::{CatalogViewDef, catalog_view};
+use saltwing_catalog::{CatalogStore, CatalogViewDef, catalog_view, optional};
 use saltwing_sql::TableRef;
 use saltwing_types::table::SPLIT_KEYS;
 use saltwing_types::{ColumnDef, KeyColumn, SequenceDef, SortOrder, SqlType, TableDef, ViewColumn};
@@ -46,15 +46,15 @@ fn described(session: &Session, name: &TableRef) -> Result<Vec<TextRow>, Error> 
             |(name, ty): &(&str, SqlType)| ViewColumn { name: (*name).into(), ty: *ty, nullable: true, comment: None };
         return Ok(view.columns.iter().map(|it| view_column_row(&column(it))).collect());
     }
-    let catalog = session.catalog();
+    let catalog = session.catalog()?;
     let (schema, bare) = name.parts();
-    if let Some(view) = catalog.view(schema, bare) {
+    if let Some(view) = catalog.view(schema, bare)? {
         let uses = view.uses.iter().map(|it| property_row("USES", "(view)", Some(table_path(&it.name))));
         let comment = view.comment.iter().map(|text| comment_row(text));
         return Ok(view.columns.iter().map(view_column_row).chain(uses).chain(comment).collect());
     }
-    if let Ok(sequence) = catalog.sequence(schema, bare) {
-        let next = session.shared().catalog.next_value_of(&sequence)?.map(|next| next.to_string());
+    if let Some(sequence) = optional(catalog.sequence(schema, bare))? {
+        let next = session.own.catalog.next_value_of(&sequence)?.map(|next| next.to_string());
         let next = property_row("NEXT", "(sequence)", next);
         return Ok(sequence_rows(&sequence).into_iter().chain([next]).collect());
     }

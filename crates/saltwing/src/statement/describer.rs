@@ -5,7 +5,7 @@ use std::sync::Arc;
 use saltwing_access::ScanContext;
 use saltwing_bind::{
     BoundQuery, GivenTypes, ParamValues, ParameterTypes, Params, QueryRead, ResultColumn, RootQuery, SequenceDraw,
-    SequenceUses, query,
+    SequenceUses, if_bound, query,
 };
 use saltwing_catalog::CatalogReader;
 use saltwing_planner::HintVerb;
@@ -67,7 +67,7 @@ impl<'s> Describer<'s> {
         Params::Open(self.given)
     }
 
-    pub(crate) fn catalog(&self) -> Arc<dyn CatalogReader> {
+    pub(crate) fn catalog(&self) -> Result<Arc<dyn CatalogReader>, Error> {
         self.session.catalog()
     }
 
@@ -149,12 +149,15 @@ impl<'s> Describer<'s> {
         }
     }
 
-    /// Notes what a query tells of parameters.
-    pub(crate) fn note_types(&mut self, statement: &QueryStatement) {
-        // What is wrong with it is told where it is planned.
+    /// Notes what a query tells of parameters. What is wrong with it is told where it is planned.
+    ///
+    /// # Errors
+    /// The catalog's.
+    pub(crate) fn note_types(&mut self, statement: &QueryStatement) -> Result<(), Error> {
         let engine = self.session.shared().engine_functions();
-        if let Ok(root) = query(statement, &*self.session.catalog(), engine, self.open()) {
+        if let Some(root) = if_bound(query(statement, &*self.session.catalog()?, engine, self.open()))? {
             self.types.note_query(&root.query);
         }
+        Ok(())
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use saltwing_bind::{GivenTypes, Params, returning, through_view};
+use saltwing_bind::{GivenTypes, returning};
 use saltwing_sql::Statement;
 
 use super::describer::Describer;
@@ -25,8 +25,7 @@ pub(crate) fn describe_statement(
     (parameters, types): (usize, GivenTypes<'_>),
 ) -> Result<Description, Error> {
     let mut describer = Describer::new(session, Purpose::Judge, (parameters, types));
-    let through = through_view(statement, &*session.catalog(), Params::Open(types))?;
-    let mut description = described(&mut describer, through.as_deref().unwrap_or(statement))?;
+    let mut description = described(&mut describer, statement)?;
     description.tag = statement.ask(|kind| kind.tag());
     description.parameters = describer.types.into_types(parameters);
     for_each_target(statement, &mut |target| description.touch(target));
@@ -40,7 +39,7 @@ pub(crate) fn describe_statement(
 /// # Errors
 /// As [`describe_statement`].
 pub(super) fn described(describer: &mut Describer<'_>, statement: &Statement) -> Result<Description, Error> {
-    let catalog = describer.catalog();
+    let catalog = describer.catalog()?;
     let described = statement.ask(|kind| kind.describe(describer))?;
     if described.columns.is_some() || described.plan.is_some() {
         return Ok(described);

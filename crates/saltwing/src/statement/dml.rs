@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
-use saltwing_access::ScanContext;
-use saltwing_bind::{BoundQuery, MergeStep, ParamValues, Params, merge, returning, through_view, update, upsert};
-use saltwing_catalog::CatalogReader;
+use saltwing_access::{ScanContext, Table};
+use saltwing_bind::{BoundQuery, ParamValues, Params, returning};
+use saltwing_catalog::{CatalogReader, optional};
 use saltwing_exec::{Attempt, CommitLimits, ExecError, Returning};
 use saltwing_planner::{DirectQuery, HintVerb, has_parameter, plan_select};
 use saltwing_sql::statement::QueryStatement;
@@ -18,8 +18,11 @@ use crate::queries::start_kept;
 use crate::query_run::query_run_on;
 use crate::session::Session;
 use crate::settings::ExecutorChoice;
-use crate::statement_plans::{PlanCache, StatementPlans};
+use crate::statement_plans::StatementPlans;
 use crate::temporary::adds_dynamic_columns;
+
+/// The error of a statement that runs again by the new definition of a table.
+const CHANGED: &str = "a definition has changed meanwhile";
 
 /// A statement that writes rows.
 pub(crate) struct Dml<'a> {
@@ -30,66 +33,6 @@ pub(crate) struct Dml<'a> {
     pub(crate) returning: Option<Arc<Returning>>,
     /// Its plans for this version of the catalog.
     pub(crate) plans: Arc<StatementPlans>,
-}
-
-/// Runs a statement that writes rows, and again, from name resolution on, if a table's definition changed meanwhile.
-pub(crate) fn run_dml(
-    session: &Session,
-    statement: &Statement,
-    params: ParamValues<'_>,
-    plans: &PlanCache,
-) -> Result<Outcome, Error> {
-    session.writable()?;
-    loop {
-        let catalog = session.catalog();
-        let version = catalog.version();
-        let through = through_view(statement, &*catalog, Params::Given(params))?;
-        let statement = through.as_deref().unwrap_or(statement);
-        if let Some(table) = writes_dynamic_columns(statement, &*catalog, Params::Given(params))?
-            && adds_dynamic_columns(session, table)?
-        {
-            continue;
-        }
-        let context = session.begin();
-        let _statement = context.enter();
-        // What is made of a write through a view depends on its values.
-        let plans = if through.is_some() { PlanCache::default().of(version) } else { plans.of(version) };
-        let returning = returning_of(statement, &*catalog, params, &plans)?;
-        match (Dml { session, catalog, params, context: context.clone(), returning, plans }).run(statement) {
-            Err(error)
-                if error.code() == ErrorCode::Conflict
-                    && error.rows_committed() == 0
-                    && session.catalog().version() != version => {}
-            other => return other,
-        }
-    }
-}
-
-/// The table of which a statement writes dynamic columns, if it does. What is wrong with such a statement comes first.
-fn writes_dynamic_columns<'s>(
-    statement: &'s Statement,
-    catalog: &dyn CatalogReader,
-    params: Params<'_>,
-) -> Result<Option<&'s TableRef>, Error> {
-    Ok(match statement {
-        Statement::Upsert(it) | Statement::Insert(it) if !it.dynamic.is_empty() || !it.known.is_empty() => {
-            let target = upsert(it, false, catalog, params)?.target;
-            let is_updated = target.update.as_ref().is_some_and(|update| !update.dynamic.is_empty());
-            (is_updated || !target.dynamic.is_empty()).then_some(&it.table)
-        }
-        Statement::Update(it) if it.dynamic.is_some() => {
-            (!update(it, catalog, params)?.changed.dynamic.is_empty()).then_some(&it.table)
-        }
-        Statement::Merge(it) if it.dynamic.is_some() => {
-            let writes = |step: &MergeStep| match step {
-                MergeStep::Update(_, changed) => !changed.dynamic.is_empty(),
-                MergeStep::Insert(target, _) => !target.dynamic.is_empty(),
-                MergeStep::Delete(_) => false,
-            };
-            merge(it, catalog, params)?.steps.iter().any(writes).then_some(&it.table)
-        }
-        _ => None,
-    })
 }
 
 /// The RETURNING of a statement, made ready.
@@ -108,7 +51,7 @@ fn planned(bound: BoundQuery) -> Result<Returning, Error> {
 }
 
 /// The RETURNING of a statement, made ready for these values. One without parameters is kept with the statement's plans.
-fn returning_of(
+pub(super) fn returning_of(
     statement: &Statement,
     catalog: &dyn CatalogReader,
     params: ParamValues<'_>,
@@ -136,14 +79,17 @@ fn returning_of(
 type Written = (Option<u64>, ExecResult);
 
 impl Dml<'_> {
-    fn run(&self, statement: &Statement) -> Result<Outcome, Error> {
-        match statement {
-            Statement::Upsert(statement) => self.upsert(statement, HintVerb::Upsert),
-            Statement::Insert(statement) => self.upsert(statement, HintVerb::Insert),
-            Statement::Delete(statement) => self.delete(statement),
-            Statement::Update(statement) => self.update(statement),
-            Statement::Merge(statement) => self.merge(statement),
-            _ => Err(Error::new(ErrorCode::Bug, "a statement that writes no rows")),
+    /// Gives a table of which the statement writes dynamic columns the hidden column for them.
+    ///
+    /// # Errors
+    /// [`ErrorCode::Conflict`] if it has none yet: the statement runs again, by the new definition.
+    pub(super) fn keep_dynamic_columns(&self, target: &TableRef, table: &Table) -> Result<(), Error> {
+        let (schema, bare) = target.parts();
+        let is_view = optional(self.catalog.resolve(schema, bare))?.is_none();
+        let table = if is_view { TableRef::of(&table.def().name, target.span()) } else { target.clone() };
+        match adds_dynamic_columns(self.session, &table)? {
+            true => Err(Error::new(ErrorCode::Conflict, CHANGED)),
+            false => Ok(()),
         }
     }
 
@@ -155,8 +101,8 @@ impl Dml<'_> {
     ) -> Result<Outcome, Error> {
         let (rows, ((counted, result), returned)) = self.session.writer().transaction(limits, |attempt| {
             // The rows that it reads may be newer than an index that the catalog names.
-            if self.session.catalog().version() != self.catalog.version() {
-                return Err(Error::new(ErrorCode::Conflict, "a definition has changed meanwhile"));
+            if self.session.catalog_version() != self.catalog.version() {
+                return Err(Error::new(ErrorCode::Conflict, CHANGED));
             }
             if self.returning.is_some() {
                 attempt.keep_rows();

@@ -25,7 +25,7 @@ impl StatementKind for DropIndex {
     }
 
     fn describe(&self, describer: &mut Describer<'_>) -> Result<Description, Error> {
-        resolve(&*describer.catalog(), &self.table)?;
+        resolve(&*describer.catalog()?, &self.table)?;
         Ok(Description::default())
     }
 
@@ -36,7 +36,7 @@ impl StatementKind for DropIndex {
     fn run(&self, run: &Run<'_>) -> Result<Outcome, Error> {
         let session = run.session;
         session.writable()?;
-        let table = resolve(&*session.catalog(), &self.table)?;
+        let table = resolve(&*session.catalog()?, &self.table)?;
         if self.if_exists && table.def().index_place(&self.name.text).is_none() {
             return Ok(ExecResult::noticed(vec![format!("there is no index {}", self.name.text)]).into());
         }

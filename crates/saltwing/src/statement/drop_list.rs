@@ -1,12 +1,13 @@
 //! The names of a DROP or TRUNCATE: the objects of a list go in one change of the catalog, or none of them does.
 
-use saltwing_catalog::{Dependents, DropList, GivenName, ListError};
+use saltwing_catalog::{Applied, CatalogChange, CatalogStore, ChangeError, Dependents, DropList, GivenName};
 use saltwing_sql::TableRef;
 use saltwing_sql::statement::DropObjects;
 use saltwing_types::Span;
 
 use crate::Error;
 use crate::outcome::{ExecResult, Outcome};
+use crate::session::Session;
 
 pub(super) fn given(names: &[TableRef]) -> Vec<GivenName<'_>> {
     names.iter().map(TableRef::parts).collect()
@@ -17,22 +18,23 @@ pub(super) fn drop_list<'n>(drop: &DropObjects, names: &'n [GivenName<'n>]) -> D
     DropList { names, if_exists: drop.if_exists, dependents }
 }
 
-/// Adds the position of the name that an error is about.
-pub(super) fn placed(names: &[TableRef]) -> impl Fn(ListError) -> Error + '_ {
-    |error| placed_at(error, |place| names.get(place).map(TableRef::span))
+/// Makes the change of a list of names. An error has the position of the name that it is about.
+pub(super) fn apply_to(session: &Session, names: &[TableRef], change: CatalogChange<'_>) -> Result<Applied, Error> {
+    session.own.catalog.apply(change).map_err(|error| placed_at(error, |place| names.get(place).map(TableRef::span)))
 }
 
-pub(super) fn placed_at(listed: ListError, span: impl Fn(usize) -> Option<Span>) -> Error {
+/// Adds the position of the name that an error is about.
+pub(super) fn placed_at(listed: ChangeError, span: impl Fn(usize) -> Option<Span>) -> Error {
     Error::from(listed.error).at(listed.place.and_then(span))
 }
 
-/// The result of the statement, with a notice for each table whose space was not given back yet; `left` has their places.
-pub(super) fn spaces_come_later(names: &[TableRef], left: &[usize]) -> Outcome {
+/// The result of the statement, with a notice for each table whose space was not given back yet.
+pub(super) fn spaces_come_later(names: &[TableRef], applied: &Applied) -> Outcome {
     let notice = |name: &TableRef| {
         format!(
             "the rows of {name} are gone; their space could not be given back yet, and comes back in the background"
         )
     };
-    let notices = left.iter().filter_map(|place| names.get(*place)).map(notice).collect();
+    let notices = applied.left.iter().filter_map(|place| names.get(*place)).map(notice).collect();
     ExecResult::noticed(notices).into()
 }

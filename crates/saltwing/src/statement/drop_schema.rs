@@ -1,6 +1,6 @@
 //! DROP SCHEMA.
 
-use saltwing_catalog::{Dependents, DropList, GivenName};
+use saltwing_catalog::{CatalogChange, CatalogStore, Dependents, DropList, GivenName};
 use saltwing_sql::statement::DropSchema;
 
 use super::drop_list::placed_at;
@@ -31,7 +31,8 @@ impl StatementKind for DropSchema {
         let names: Vec<GivenName<'_>> = self.names.iter().map(|name| (None, name.text.as_str())).collect();
         let list = DropList { names: &names, if_exists: self.if_exists, dependents: Dependents::Refuse };
         let span = |place: usize| self.names.get(place).map(|name| name.span);
-        run.session.shared().catalog.drop_schemas(&list).map_err(|error| placed_at(error, span))?;
+        let dropped = run.session.own.catalog.apply(CatalogChange::DropSchemas(list));
+        dropped.map_err(|error| placed_at(error, span))?;
         Ok(ExecResult::default().into())
     }
 }

@@ -1,10 +1,10 @@
 //! DROP SEQUENCE.
 
-use saltwing_catalog::{Dependents, DropList};
+use saltwing_catalog::{CatalogChange, Dependents, DropList, optional};
 use saltwing_sql::statement::DropSequence;
 use saltwing_types::ErrorCode;
 
-use super::drop_list::{given, placed};
+use super::drop_list::{apply_to, given};
 use super::effects::{NO_ROWS, listed};
 use super::{Effects, InTransaction, Privilege, Run, StatementKind, Target};
 use crate::Error;
@@ -30,10 +30,10 @@ impl StatementKind for DropSequence {
 
     fn run(&self, run: &Run<'_>) -> Result<Outcome, Error> {
         run.session.writable()?;
-        let catalog = &run.session.shared().catalog;
+        let catalog = run.session.shared().catalog.snapshot()?;
         for it in &self.names {
             let (schema, name) = it.parts();
-            if let Ok(def) = catalog.snapshot().sequence(schema, name)
+            if let Some(def) = optional(catalog.sequence(schema, name))?
                 && let Some(column) = default_that_uses(run.session, &def)?
             {
                 let text = format!("the DEFAULT of {column} takes values of sequence {}", def.name);
@@ -42,7 +42,7 @@ impl StatementKind for DropSequence {
         }
         let names = given(&self.names);
         let list = DropList { names: &names, if_exists: self.if_exists, dependents: Dependents::Refuse };
-        catalog.drop_sequences(&list).map_err(placed(&self.names))?;
+        apply_to(run.session, &self.names, CatalogChange::DropSequences(list))?;
         Ok(ExecResult::default().into())
     }
 }

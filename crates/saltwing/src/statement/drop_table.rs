@@ -1,8 +1,9 @@
 //! DROP TABLE.
 
+use saltwing_catalog::CatalogChange;
 use saltwing_sql::statement::DropObjects;
 
-use super::drop_list::{drop_list, given, placed, spaces_come_later};
+use super::drop_list::{apply_to, drop_list, given, spaces_come_later};
 use super::effects::{ROWS_REMOVED, listed};
 use super::{Effects, InTransaction, Privilege, Run, StatementKind, Target};
 use crate::Error;
@@ -30,7 +31,7 @@ impl StatementKind for DropTables<'_> {
     fn run(&self, run: &Run<'_>) -> Result<Outcome, Error> {
         run.session.writable()?;
         let (drop, names) = (self.0, given(&self.0.names));
-        let left = run.session.own.catalog.drop_tables(&drop_list(drop, &names)).map_err(placed(&drop.names))?;
-        Ok(spaces_come_later(&drop.names, &left))
+        let dropped = apply_to(run.session, &drop.names, CatalogChange::DropTables(drop_list(drop, &names)))?;
+        Ok(spaces_come_later(&drop.names, &dropped))
     }
 }

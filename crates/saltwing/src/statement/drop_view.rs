@@ -1,8 +1,9 @@
 //! DROP VIEW.
 
+use saltwing_catalog::CatalogChange;
 use saltwing_sql::statement::DropObjects;
 
-use super::drop_list::{drop_list, given, placed};
+use super::drop_list::{apply_to, drop_list, given};
 use super::effects::{NO_ROWS, listed};
 use super::{Effects, InTransaction, Privilege, Run, StatementKind, Target};
 use crate::Error;
@@ -30,7 +31,7 @@ impl StatementKind for DropViews<'_> {
     fn run(&self, run: &Run<'_>) -> Result<Outcome, Error> {
         run.session.writable()?;
         let (drop, names) = (self.0, given(&self.0.names));
-        run.session.shared().catalog.drop_views(&drop_list(drop, &names)).map_err(placed(&drop.names))?;
+        apply_to(run.session, &drop.names, CatalogChange::DropViews(drop_list(drop, &names)))?;
         Ok(ExecResult::default().into())
     }
 }

@@ -1,8 +1,5 @@
 //! What statements do beside reading rows by keys: the last lines of EXPLAIN, and `effects` in its JSON.
 
-use saltwing_bind::table_path;
-use saltwing_sql::TableRef;
-
 use crate::explained::Effect;
 
 /// The effects of a statement.
@@ -49,11 +46,6 @@ impl Effects {
     pub(super) fn none() -> Self {
         Self { executor: "direct", lines: Vec::new() }
     }
-}
-
-/// A table by its name, however the statement came to it.
-pub(super) fn path(table: &TableRef) -> String {
-    table_path(&table.to_name())
 }
 
 /// Names with commas between them.

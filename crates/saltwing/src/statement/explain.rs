@@ -1,6 +1,6 @@
 //! EXPLAIN.
 
-use saltwing_bind::{ParamValues, Params, ResultColumn, through_view};
+use saltwing_bind::{ParamValues, Params, ResultColumn};
 use saltwing_planner::explain_json;
 use saltwing_sql::Statement;
 use saltwing_sql::statement::{Explain, ExplainFormat, QueryStatement};
@@ -42,8 +42,7 @@ impl StatementKind for Explain {
 
     fn describe(&self, describer: &mut Describer<'_>) -> Result<Description, Error> {
         describer.purpose = if self.analyze { Purpose::Judge } else { Purpose::Explain };
-        let through = through_view(&self.statement, &*describer.catalog(), describer.open())?;
-        described(describer, through.as_deref().unwrap_or(&self.statement))?;
+        described(describer, &self.statement)?;
         Ok(Description::default())
     }
 
@@ -107,8 +106,6 @@ fn explained(run: &Run<'_>, statement: &Statement) -> Result<Explained, Error> {
     let explaining = Explaining { session, params };
     let context = session.begin();
     let _statement = context.enter();
-    let through = through_view(statement, &*session.catalog(), explaining.given())?;
-    let statement = through.as_deref().unwrap_or(statement);
     if let Some(explained) = statement.ask(|kind| kind.explain(&explaining))? {
         return Ok(explained);
     }

@@ -1,13 +1,13 @@
 //! MERGE.
 
-use saltwing_bind::{BoundMerge, MergeStep, Params, RowRules, merge};
+use saltwing_bind::{BoundMerge, MergeStep, Params, RowRules, merge, table_path};
 use saltwing_exec::{Attempt, Repeats, TargetRows};
 use saltwing_planner::HintVerb;
 use saltwing_sql::statement::{Merge, MergeAction, Returning};
+use saltwing_types::TableName;
 
 use super::describer::Describer;
 use super::dml::{Dml, each_batch};
-use super::effects::path;
 use super::explaining::Explaining;
 use super::row_write::RowWrite;
 use super::{Effects, Privilege, Target};
@@ -32,7 +32,7 @@ impl RowWrite for Merge {
     }
 
     fn check(&self, describer: &mut Describer<'_>) -> Result<(), Error> {
-        let bound = merge(self, &*describer.catalog(), describer.open())?;
+        let bound = merge(self, &*describer.catalog()?, describer.open())?;
         bound.open.iter().for_each(|e| describer.types.note_expr(e));
         for step in &bound.steps {
             describer.described_query(step.query(), HintVerb::Merge)?;
@@ -40,25 +40,26 @@ impl RowWrite for Merge {
         Ok(())
     }
 
-    fn effects(&self) -> Effects {
-        Effects::rows("writes", format!("what its clauses say into table {}", path(&self.table)))
+    fn effects(&self, table: &TableName) -> Effects {
+        Effects::rows("writes", format!("what its clauses say into table {}", table_path(table)))
     }
 
     fn explain(&self, explaining: &Explaining<'_>) -> Result<Explained, Error> {
-        let steps = merge(self, &*explaining.session.catalog(), explaining.given())?.steps;
+        let BoundMerge { table, steps, .. } = merge(self, &*explaining.session.catalog()?, explaining.given())?;
         let read = steps.iter().map(|step| explaining.query(step.query())).collect::<Result<Vec<_>, _>>()?;
         let read = read.into_iter().reduce(Explained::together).unwrap_or_else(|| Explained::direct(Vec::new()));
-        Ok(Explained { effects: self.effects().lines, ..read })
+        Ok(Explained { effects: self.effects(&table.def().name).lines, ..read })
     }
-}
 
-impl Dml<'_> {
-    /// A MERGE: each clause has a query of its own, over the rows as they are before the statement.
-    pub(crate) fn merge(&self, statement: &Merge) -> Result<Outcome, Error> {
-        let BoundMerge { table, steps, .. } = merge(statement, &*self.catalog, Params::Given(self.params))?;
-        let computing = computing(self.session, &statement.hints, self.params, &self.context);
-        let start = |attempt: &Attempt<'_>, query| self.start_query(attempt, query, HintVerb::Merge, computing.now_ms);
-        self.write(self.session.writer().limits.in_one(), |attempt| {
+    /// Each clause has a query of its own, over the rows as they are before the statement.
+    fn run(&self, dml: &Dml<'_>) -> Result<Outcome, Error> {
+        let BoundMerge { table, steps, .. } = merge(self, &*dml.catalog, Params::Given(dml.params))?;
+        if steps.iter().any(MergeStep::writes_dynamic_columns) {
+            dml.keep_dynamic_columns(&self.table, &table)?;
+        }
+        let computing = computing(dml.session, &self.hints, dml.params, &dml.context);
+        let start = |attempt: &Attempt<'_>, query| dml.start_query(attempt, query, HintVerb::Merge, computing.now_ms);
+        dml.write(dml.session.writer().limits.in_one(), |attempt| {
             let mut all = ExecResult::default();
             let mut targets = TargetRows::new(attempt, &table, Repeats::Refused).obeying(RowRules::of(&table)?);
             for step in &steps {
@@ -75,7 +76,7 @@ impl Dml<'_> {
                     MergeStep::Insert(target, query) => {
                         let before = attempt.changes();
                         let rows = start(attempt, query)?;
-                        let result = self.upsert_from(attempt, target, (rows, query.span), &computing)?;
+                        let result = dml.upsert_from(attempt, target, (rows, query.span), &computing)?;
                         all.rows_affected += attempt.changes() - before;
                         result
                     }

@@ -1,10 +1,11 @@
 //! What the kinds of statements that write rows have in common.
 
 use saltwing_sql::statement::Returning;
+use saltwing_types::{ErrorCode, TableName};
 
 use super::describer::Describer;
 use super::description::Description;
-use super::dml::run_dml;
+use super::dml::{Dml, returning_of};
 use super::explaining::Explaining;
 use super::{Effects, InTransaction, Run, StatementKind, Target};
 use crate::Error;
@@ -22,11 +23,14 @@ pub(super) trait RowWrite {
     /// Checks it without values, and notes what it tells of its parameters.
     fn check(&self, describer: &mut Describer<'_>) -> Result<(), Error>;
 
-    /// What is done with the rows.
-    fn effects(&self) -> Effects;
+    /// What is done with the rows of a table.
+    fn effects(&self, table: &TableName) -> Effects;
 
     /// How it reads rows, with its effects.
     fn explain(&self, explaining: &Explaining<'_>) -> Result<Explained, Error>;
+
+    /// Runs it.
+    fn run(&self, dml: &Dml<'_>) -> Result<Outcome, Error>;
 }
 
 /// A statement that writes rows.
@@ -59,7 +63,8 @@ impl<W: RowWrite> StatementKind for WritesRows<'_, W> {
     }
 
     fn effects(&self) -> Effects {
-        self.0.effects()
+        // Those of its table, which `explain` knows.
+        Effects::none()
     }
 
     fn explain(&self, explaining: &Explaining<'_>) -> Result<Option<Explained>, Error> {
@@ -71,6 +76,27 @@ impl<W: RowWrite> StatementKind for WritesRows<'_, W> {
     }
 
     fn run(&self, run: &Run<'_>) -> Result<Outcome, Error> {
-        run_dml(run.session, run.statement, run.params, run.plans)
+        run_again(run, self.0)
+    }
+}
+
+/// Runs a statement that writes rows, and again, from name resolution on, if a table's definition changed meanwhile.
+fn run_again(run: &Run<'_>, write: &impl RowWrite) -> Result<Outcome, Error> {
+    let Run { session, statement, params, plans } = *run;
+    session.writable()?;
+    loop {
+        let catalog = session.catalog()?;
+        let version = catalog.version();
+        let context = session.begin();
+        let _statement = context.enter();
+        let plans = plans.of(version);
+        let returning = returning_of(statement, &*catalog, params, &plans)?;
+        match write.run(&Dml { session, catalog, params, context: context.clone(), returning, plans }) {
+            Err(error)
+                if error.code() == ErrorCode::Conflict
+                    && error.rows_committed() == 0
+                    && session.catalog_version() != version => {}
+            other => return other,
+        }
     }
 }

@@ -1,9 +1,10 @@
 //! TRUNCATE.
 
 use saltwing_bind::resolve;
+use saltwing_catalog::CatalogChange;
 use saltwing_sql::TableRef;
 
-use super::drop_list::{given, placed, spaces_come_later};
+use super::drop_list::{apply_to, given, spaces_come_later};
 use super::effects::{ROWS_REMOVED, listed};
 use super::{Effects, InTransaction, Privilege, Run, StatementKind, Target};
 use crate::Error;
@@ -32,12 +33,12 @@ impl StatementKind for Truncate<'_> {
         let session = run.session;
         session.writable()?;
         session.begin().check()?;
-        let catalog = session.catalog();
+        let catalog = session.catalog()?;
         for name in self.0 {
             // Tells what is wrong with the name better than the change does.
             resolve(&*catalog, name)?;
         }
-        let left = session.own.catalog.truncate_tables(&given(self.0)).map_err(placed(self.0))?;
-        Ok(spaces_come_later(self.0, &left))
+        let emptied = apply_to(session, self.0, CatalogChange::TruncateTables(&given(self.0)))?;
+        Ok(spaces_come_later(self.0, &emptied))
     }
 }

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use saltwing_bind::{BoundUpdate, Params, RowRules, update};
+use saltwing_bind::{BoundUpdate, Params, RowRules, table_path, update};
 use saltwing_exec::{Repeats, TargetRows};
 use saltwing_planner::HintVerb;
 use saltwing_sql::statement::{Returning, Update};
+use saltwing_types::TableName;
 
 use super::describer::Describer;
 use super::dml::{Dml, each_batch};
-use super::effects::path;
 use super::explaining::Explaining;
 use super::row_write::RowWrite;
 use super::{Effects, Privilege, Target};
@@ -31,45 +31,54 @@ impl RowWrite for Update {
     }
 
     fn check(&self, describer: &mut Describer<'_>) -> Result<(), Error> {
-        let bound = update(self, &*describer.catalog(), describer.open())?;
+        let bound = update(self, &*describer.catalog()?, describer.open())?;
         bound.open.iter().for_each(|e| describer.types.note_expr(e));
         describer.described_query(&bound.query, HintVerb::Update)?;
         Ok(())
     }
 
-    fn effects(&self) -> Effects {
-        Effects::rows("writes", format!("these rows, changed, into table {}", path(&self.table)))
+    fn effects(&self, table: &TableName) -> Effects {
+        Effects::rows("writes", format!("these rows, changed, into table {}", table_path(table)))
     }
 
     fn explain(&self, explaining: &Explaining<'_>) -> Result<Explained, Error> {
-        let bound = update(self, &*explaining.session.catalog(), explaining.given())?;
-        Ok(Explained { effects: self.effects().lines, ..explaining.query(&bound.query)? })
+        let bound = update(self, &*explaining.session.catalog()?, explaining.given())?;
+        Ok(Explained { effects: self.effects(&bound.table.def().name).lines, ..explaining.query(&bound.query)? })
     }
-}
 
-impl Dml<'_> {
-    /// An UPDATE: a query gives the rows as they will be.
-    pub(crate) fn update(&self, statement: &Update) -> Result<Outcome, Error> {
-        let known = self.known_update(statement)?;
-        let BoundUpdate { table, query, changed, moves_rows, is_joined, .. } = &*known;
-        let (limits, now_ms) = (self.session.writer().limits, self.session.now_ms());
+    /// A query gives the rows as they will be.
+    fn run(&self, dml: &Dml<'_>) -> Result<Outcome, Error> {
+        let known = dml.known_update(self)?;
+        let BoundUpdate { table, query, changed, moves_rows, is_joined, is_checked, .. } = &*known;
+        if !changed.dynamic.is_empty() {
+            dml.keep_dynamic_columns(&self.table, table)?;
+        }
+        let (limits, now_ms) = (dml.session.writer().limits, dml.session.now_ms());
         // Whether a key is free is known when all rows are.
         let limits = if *moves_rows { limits.in_one() } else { limits };
         let repeats = if *is_joined { Repeats::Alike } else { Repeats::None };
-        self.write(limits, |attempt| {
-            let rows = self.start_kept(attempt, query, HintVerb::Update, now_ms)?;
+        dml.write(limits, |attempt| {
+            let rows = match is_checked {
+                true => dml.start_query(attempt, query, HintVerb::Update, now_ms)?,
+                false => dml.start_kept(attempt, query, HintVerb::Update, now_ms)?,
+            };
             let mut targets = TargetRows::new(attempt, table, repeats).obeying(RowRules::of(table)?);
             let result = each_batch(rows, |types, batch| targets.update(changed, types, batch))?;
             Ok((Some(targets.end()?), result))
         })
     }
+}
 
+impl Dml<'_> {
     /// The UPDATE, bound now or before.
     fn known_update(&self, statement: &Update) -> Result<Arc<BoundUpdate>, Error> {
         if let Some(known) = self.plans.update.get() {
             return Ok(known.clone());
         }
-        let bound = update(statement, &*self.catalog, Params::Given(self.params))?;
-        Ok(self.plans.update.get_or_init(|| Arc::new(bound)).clone())
+        let bound = Arc::new(update(statement, &*self.catalog, Params::Given(self.params))?);
+        Ok(match bound.is_checked {
+            true => bound,
+            false => self.plans.update.get_or_init(|| bound).clone(),
+        })
     }
 }

@@ -1,14 +1,13 @@
 //! UPSERT and INSERT.
 
-use saltwing_bind::{BoundSource, BoundUpsert, Params, UpsertTarget, computed_query, upsert};
+use saltwing_bind::{BoundSource, BoundUpsert, Params, UpsertTarget, computed_query, table_path, upsert};
 use saltwing_exec::{Attempt, ExecError, RowFailure};
 use saltwing_planner::HintVerb;
 use saltwing_sql::statement::{Returning, RowSource, Upsert};
-use saltwing_types::{ErrorCode, Span};
+use saltwing_types::{ErrorCode, Span, TableName};
 
 use super::describer::Describer;
 use super::dml::Dml;
-use super::effects::path;
 use super::explaining::Explaining;
 use super::row_write::RowWrite;
 use super::{Effects, Privilege, Target};
@@ -43,7 +42,7 @@ impl RowWrite for UpsertRows<'_> {
     }
 
     fn check(&self, describer: &mut Describer<'_>) -> Result<(), Error> {
-        let bound = upsert(self.statement, self.is_insert(), &*describer.catalog(), describer.open())?;
+        let bound = upsert(self.statement, self.is_insert(), &*describer.catalog()?, describer.open())?;
         bound.open.iter().for_each(|e| describer.types.note_expr(e));
         for row in &bound.sequenced {
             describer.draws(&row.uses);
@@ -65,13 +64,13 @@ impl RowWrite for UpsertRows<'_> {
         Ok(())
     }
 
-    fn effects(&self) -> Effects {
+    fn effects(&self, table: &TableName) -> Effects {
         let what = match &self.statement.source {
             RowSource::Values(rows) if rows.len() == 1 => "1 row".to_owned(),
             RowSource::Values(rows) => format!("{} rows", rows.len()),
             RowSource::Query(_) => "the rows of the query".to_owned(),
         };
-        Effects::rows("writes", format!("{what} into table {}", path(&self.statement.table)))
+        Effects::rows("writes", format!("{what} into table {}", table_path(table)))
     }
 
     fn explain(&self, explaining: &Explaining<'_>) -> Result<Explained, Error> {
@@ -80,8 +79,8 @@ impl RowWrite for UpsertRows<'_> {
             RowSource::Query(query) => explaining.query(&self.statement.source_query(query))?,
         };
         let target =
-            upsert(self.statement, self.is_insert(), &*explaining.session.catalog(), explaining.given())?.target;
-        let mut effects = self.effects().lines;
+            upsert(self.statement, self.is_insert(), &*explaining.session.catalog()?, explaining.given())?.target;
+        let mut effects = self.effects(&target.table.def().name).lines;
         let rows = match target.reads_rows() {
             true => "those with the keys of new ones are read first",
             false => "none are read by their keys",
@@ -89,21 +88,22 @@ impl RowWrite for UpsertRows<'_> {
         effects.push(("rows", rows.to_owned()));
         Ok(Explained { effects, ..read })
     }
-}
 
-impl Dml<'_> {
-    pub(crate) fn upsert(&self, statement: &Upsert, verb: HintVerb) -> Result<Outcome, Error> {
-        let (session, params) = (self.session, self.params);
-        let is_insert = verb == HintVerb::Insert;
+    fn run(&self, dml: &Dml<'_>) -> Result<Outcome, Error> {
+        let Self { statement, verb } = *self;
+        let Dml { session, params, .. } = *dml;
         let BoundUpsert { target, source, computed, sequenced, .. } =
-            upsert(statement, is_insert, &*self.catalog, Params::Given(params))?;
-        let computing = || computing(session, &statement.hints, params, &self.context);
+            upsert(statement, self.is_insert(), &*dml.catalog, Params::Given(params))?;
+        if target.writes_dynamic_columns() {
+            dml.keep_dynamic_columns(&statement.table, &target.table)?;
+        }
+        let computing = || computing(session, &statement.hints, params, &dml.context);
         let rows = match source {
             BoundSource::Query(query) => {
                 let (query, computing) = (statement.source_query(&query), computing());
-                return self.write(session.writer().limits, |attempt| {
-                    let rows = self.start_kept(attempt, &query, verb, computing.now_ms)?;
-                    Ok((None, self.upsert_from(attempt, &target, (rows, query.span), &computing)?))
+                return dml.write(session.writer().limits, |attempt| {
+                    let rows = dml.start_kept(attempt, &query, verb, computing.now_ms)?;
+                    Ok((None, dml.upsert_from(attempt, &target, (rows, query.span), &computing)?))
                 });
             }
             BoundSource::Rows(mut rows) => {
@@ -111,14 +111,14 @@ impl Dml<'_> {
                 rows
             }
         };
-        let is_plain = computed.is_empty() && target.computed_defaults.is_empty() && self.returning.is_none();
+        let is_plain = computed.is_empty() && target.computed_defaults.is_empty() && dml.returning.is_none();
         if is_plain {
             let written = session.writer().upsert(&target, &rows, None);
             let rows_affected = written.map_err(|failure| of_row(statement, failure))?;
             return Ok(ExecResult { rows_affected, ..ExecResult::default() }.into());
         }
         let computing = computing();
-        self.write(session.writer().limits.in_one(), |attempt| {
+        dml.write(session.writer().limits.in_one(), |attempt| {
             let mut rows = rows.clone();
             computing.fill(attempt.snapshot(), &target, &mut rows, &computed, statement.span)?;
             computing.add_defaults(attempt.snapshot(), &target, &mut rows)?;
@@ -126,7 +126,9 @@ impl Dml<'_> {
             Ok((None, ExecResult::default()))
         })
     }
+}
 
+impl Dml<'_> {
     /// Writes the rows of a query, which the statement has at this place.
     pub(super) fn upsert_from(
         &self,
@@ -135,9 +137,8 @@ impl Dml<'_> {
         (rows, span): (RowsOutcome, Span),
         computing: &Computing<'_>,
     ) -> Result<ExecResult, Error> {
-        if rows.columns.len() != target.columns.len() {
-            let text =
-                format!("the query gives {} columns for {} to be written", rows.columns.len(), target.columns.len());
+        if rows.columns.len() != target.given() {
+            let text = format!("the query gives {} columns for {} to be written", rows.columns.len(), target.given());
             let error = Error::new(ErrorCode::Syntax, text).at(Some(span));
             return Err(error.with_phoenix(Some(1020)));
         }

@@ -334,14 +334,14 @@ fn views_of_an_attached_database_are_shown_and_some_cannot_be_read() {
     let views = rows(&connection, "SHOW VIEWS FROM other");
     let place = |name: &str| views.iter().position(|row| *row == format!("other|{name}"));
     assert!(place("with_name").is_some() && place("with_name") < place("over_view"), "{views:?}");
-    assert_eq!(place("of_catalog"), None, "{views:?}");
+    assert!(place("of_catalog").is_some(), "{views:?}");
     assert!(rows(&connection, "SHOW TABLES FROM other").contains(&"other|short".to_owned()));
     assert_eq!(rows(&connection, "SHOW VIEWS"), [""; 0]);
     let described = rows(&connection, "DESCRIBE other.with_name");
     assert!(described[0].starts_with("host|VARCHAR|"), "{described:?}");
     assert!(described.iter().any(|row| row.contains("USES|(view)") && row.contains("other.t")), "{described:?}");
     let created = rows(&connection, "SHOW CREATE VIEW other.with_name");
-    assert!(created[0].ends_with("AS SELECT other.t.host, other.t.n FROM other.t WHERE other.t.n > 1"), "{created:?}");
+    assert!(created[0].ends_with("AS SELECT t.host, t.n FROM t WHERE t.n > 1"), "{created:?}");
     let unreadable = connection.query("SELECT table_name FROM other.of_catalog", ()).err().unwrap();
     assert_eq!(unreadable.code(), saltwing::ErrorCode::NotSupported);
     assert!(unreadable.to_string().contains("other.of_catalog is a view of an attached database"), "{unreadable}");

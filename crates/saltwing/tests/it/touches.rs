@@ -41,6 +41,13 @@ const STATEMENTS: &[(&str, &str)] = &[
     ("SELECT v, NEXT VALUE FOR q FROM t WHERE k = 1", "SELECT: SELECT t, UPSERT q"),
     ("UPSERT INTO t VALUES (NEXT VALUE FOR q, 'a')", "UPSERT: UPSERT t, UPSERT q"),
     ("UPDATE t SET v = 'b' WHERE k = 1", "UPDATE: UPSERT t"),
+    ("UPDATE own SET k = 2 WHERE k = 1", "UPDATE: UPSERT own, SELECT t through own"),
+    ("DELETE FROM own WHERE k = 1", "DELETE: DELETE own"),
+    ("UPSERT INTO own (k) VALUES (1)", "UPSERT: UPSERT own"),
+    (
+        "MERGE INTO own USING s.u ON own.k = u.k AND u.k = 1 WHEN MATCHED THEN DELETE",
+        "MERGE: UPSERT own, DELETE own, SELECT t through own, SELECT s.u",
+    ),
     ("UPDATE t SET v = w FROM s.u WHERE t.k = 1 AND u.k = 1", "UPDATE: UPSERT t, SELECT s.u"),
     ("DELETE FROM t WHERE k = 1", "DELETE: DELETE t"),
     (

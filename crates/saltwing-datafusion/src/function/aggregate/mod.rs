@@ -38,12 +38,12 @@ use saltwing_types::SqlType;
 use self::extreme::{Extreme, FloatExtremes};
 use self::moving::moving_floats;
 use self::percentile::PercentileDisc;
+use self::single_value::SingleValue;
 use self::sum::{DistinctIntervals, DistinctSum, accumulator, groups_accumulator};
 use crate::RelationalError;
 use crate::expression::sql_field::field_type;
 
 pub(crate) use self::moving::over_moving_frame;
-pub(crate) use self::single_value::SingleValue;
 
 /// The aggregates that take the place of DataFusion's of the same name.
 pub(crate) fn functions() -> Vec<Arc<AggregateUDF>> {

@@ -1,7 +1,7 @@
 //! The value of a scalar subquery.
 //!
-//! DataFusion joins a correlated subquery only if it is an aggregate. So a subquery without an aggregate becomes the
-//! aggregate of its single row: NULL without a row, an error for several rows.
+//! A subquery that is joined to the outer rows is grouped by what these are equal to. This is the aggregate of one without an aggregate of its
+//! own: NULL without a row, an error for several rows.
 
 use std::sync::Arc;
 
@@ -12,10 +12,9 @@ use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
 use datafusion::logical_expr::utils::{AggregateOrderSensitivity, format_state_name};
 use datafusion::logical_expr::{Accumulator, AggregateUDFImpl, Signature, Volatility};
 
-use crate::RelationalError;
+use saltwing_bind::SINGLE_VALUE;
 
-/// The name, which no statement can write.
-pub(crate) const SINGLE_VALUE: &str = "__saltwing_single_value";
+use crate::RelationalError;
 
 /// The aggregate.
 #[derive(Debug, PartialEq, Eq, Hash)]

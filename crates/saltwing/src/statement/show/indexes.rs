@@ -41,10 +41,10 @@ impl Listing for Indexes<'_> {
     }
 
     fn rows(&self, session: &Session) -> Result<Vec<TextRow>, Error> {
-        let catalog = session.catalog();
+        let catalog = session.catalog()?;
         let tables = match self.0 {
             Some(name) => vec![resolve(&*catalog, name)?],
-            None => catalog.tables(),
+            None => catalog.tables()?,
         };
         let row = |def: &TableDef, index: &IndexDef| -> TextRow {
             let facts = IndexFacts::of(def, index);

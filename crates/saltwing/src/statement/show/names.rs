@@ -29,10 +29,10 @@ impl Listing for Tables<'_> {
     }
 
     fn rows(&self, session: &Session) -> Result<Vec<TextRow>, Error> {
-        let (mut tables, mut views) = (session.catalog().tables(), session.catalog().views());
+        let (mut tables, mut views) = (session.catalog()?.tables()?, session.catalog()?.views()?);
         if self.0.schema.is_some() {
-            tables.extend(session.catalog().attached_tables());
-            views.extend(session.catalog().attached_views());
+            tables.extend(session.catalog()?.attached_tables());
+            views.extend(session.catalog()?.attached_views());
         }
         let tables = tables.iter().map(|table| &table.def().name);
         let mut names: Vec<&TableName> = tables.chain(views.iter().map(|view| &view.name)).collect();
@@ -54,9 +54,9 @@ impl Listing for Views<'_> {
     }
 
     fn rows(&self, session: &Session) -> Result<Vec<TextRow>, Error> {
-        let mut views = session.catalog().views();
+        let mut views = session.catalog()?.views()?;
         if self.0.schema.is_some() {
-            views.extend(session.catalog().attached_views());
+            views.extend(session.catalog()?.attached_views());
         }
         names_shown(session, self.0, in_order_of_use(views).iter().map(|view| &view.name))
     }
@@ -75,7 +75,7 @@ impl Listing for Sequences<'_> {
     }
 
     fn rows(&self, session: &Session) -> Result<Vec<TextRow>, Error> {
-        let sequences = session.catalog().sequences();
+        let sequences = session.catalog()?.sequences()?;
         names_shown(session, self.0, sequences.iter().map(|sequence| &sequence.name))
     }
 }
@@ -93,9 +93,9 @@ impl Listing for Schemas<'_> {
     }
 
     fn rows(&self, session: &Session) -> Result<Vec<TextRow>, Error> {
-        let catalog = session.catalog();
+        let catalog = session.catalog()?;
         let pattern = pattern(self.0)?;
-        let names = catalog.schemas().into_iter().filter(|name| pattern.as_ref().is_none_or(|p| p.matches(name)));
+        let names = catalog.schemas()?.into_iter().filter(|name| pattern.as_ref().is_none_or(|p| p.matches(name)));
         Ok(names.map(|name| vec![Some(name)]).collect())
     }
 }
@@ -142,15 +142,15 @@ impl Listing for CreateTable<'_> {
                 .at(Some(name.span()))
                 .with_help(Some("DESCRIBE shows its columns")));
         }
-        let catalog = session.catalog();
+        let catalog = session.catalog()?;
         let (schema, bare) = name.parts();
-        if let Some(view) = catalog.view(schema, bare) {
+        if let Some(view) = catalog.view(schema, bare)? {
             return Ok(view_statements(&view).into_iter().map(|text| vec![Some(text)]).collect());
         }
         let table = resolve(&*catalog, name)?;
         let def = table.def();
         let indexes = def.indexes.iter().map(|index| index_text(def, index));
-        let texts = [create_table_text(def, &*catalog)].into_iter().chain(table_comments(def)).chain(indexes);
+        let texts = [create_table_text(def, &*catalog)?].into_iter().chain(table_comments(def)).chain(indexes);
         Ok(texts.map(|text| vec![Some(text)]).collect())
     }
 }
@@ -174,7 +174,7 @@ impl Listing for CreateSequence<'_> {
     fn rows(&self, session: &Session) -> Result<Vec<TextRow>, Error> {
         let it = self.0;
         let (schema, name) = it.parts();
-        let def = session.catalog().sequence(schema, name).map_err(|error| Error::from(error).at(Some(it.span())))?;
+        let def = session.catalog()?.sequence(schema, name).map_err(|error| Error::from(error).at(Some(it.span())))?;
         Ok(vec![vec![Some(create_sequence_text(&def))]])
     }
 }
@@ -186,7 +186,7 @@ fn names_shown<'n>(
     names: impl Iterator<Item = &'n TableName>,
 ) -> Result<Vec<TextRow>, Error> {
     if let Some(schema) = &show.schema
-        && !session.catalog().has_schema(&schema.text)
+        && !session.catalog()?.has_schema(&schema.text)?
     {
         return Err(Error::new(ErrorCode::NoSuchSchema, format!("no schema {}", schema.text)).at(Some(schema.span)));
     }

@@ -1,0 +1,38 @@
+//! Tables and columns by their names, and the names as statements write them.
+
+use std::sync::Arc;
+
+use saltwing_access::Table;
+use saltwing_catalog::CatalogReader;
+use saltwing_sql::{TableRef, quote_name};
+use saltwing_types::{ColumnDef, TableDef, TableName};
+
+use crate::error::{BindError, Result};
+
+/// The table that a statement names.
+///
+/// # Errors
+/// That of the catalog, with the place.
+pub fn resolve(catalog: &dyn CatalogReader, name: &TableRef) -> Result<Arc<Table>> {
+    let schema = name.schema.as_ref().map(|s| s.text.as_str());
+    catalog.resolve(schema, &name.name.text).map_err(|error| BindError::from(error).at(Some(name.span())))
+}
+
+/// A table, a view or a sequence as a statement names it: with its schema, and in quotes if these are needed.
+pub fn table_path(name: &TableName) -> String {
+    let schema = name.schema.as_ref().map(|schema| format!("{}.", quote_name(schema)));
+    format!("{}{}", schema.unwrap_or_default(), quote_name(&name.name))
+}
+
+/// The name if it is not taken, else the first one with a number behind it that is not, as Postgres names what has no name.
+pub(crate) fn free_name(name: &str, is_taken: impl Fn(&str) -> bool) -> String {
+    let numbered = (1..).map(|number| format!("{name}{number}"));
+    let mut names = std::iter::once(name.to_owned()).chain(numbered);
+    names.find(|name| !is_taken(name)).unwrap_or_else(|| name.to_owned())
+}
+
+/// A column as a statement names it: with its family if that is needed, and in quotes if these are.
+pub fn column_path(def: &TableDef, column: &ColumnDef) -> String {
+    let family = def.needed_family(column).map(|family| format!("{}.", quote_name(family)));
+    format!("{}{}", family.unwrap_or_default(), quote_name(&column.name))
+}

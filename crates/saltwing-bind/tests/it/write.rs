@@ -1,0 +1,118 @@
+//! Statements that write rows, as text.
+
+use std::fmt::Write;
+
+use saltwing_bind::{
+    BindError, BoundSource, BoundUpsert, ConflictUpdate, DeletedRows, MergeStep, OnConflict, Params, UpsertTarget,
+    delete, deleted_rows, merge, query, returning, update, upsert,
+};
+use saltwing_catalog::CatalogReader;
+use saltwing_sql::Statement;
+use saltwing_sql::statement::{Delete, Merge, QueryStatement, Update, Upsert};
+use saltwing_types::text;
+
+use crate::engine::TestEngine;
+
+/// What a statement writes, and the trees of its queries.
+pub fn written(statement: &Statement, catalog: &dyn CatalogReader, params: Params<'_>) -> Result<String, BindError> {
+    let binding = Binding { catalog, params };
+    let mut text = match statement {
+        Statement::Upsert(it) => binding.upsert(it, false)?,
+        Statement::Insert(it) => binding.upsert(it, true)?,
+        Statement::Update(it) => binding.update(it)?,
+        Statement::Delete(it) => binding.delete(it)?,
+        Statement::Merge(it) => binding.merge(it)?,
+        other => panic!("no write: {other:?}"),
+    };
+    if let Some(bound) = returning(statement, catalog, params)? {
+        write!(text, "returning\n{}", indented(&bound.to_string())).unwrap();
+    }
+    Ok(text)
+}
+
+struct Binding<'a> {
+    catalog: &'a dyn CatalogReader,
+    params: Params<'a>,
+}
+
+impl Binding<'_> {
+    fn tree(&self, statement: &QueryStatement) -> Result<String, BindError> {
+        Ok(indented(&query(statement, self.catalog, &TestEngine, self.params)?.to_string()))
+    }
+
+    fn upsert(&self, statement: &Upsert, insert: bool) -> Result<String, BindError> {
+        let BoundUpsert { target, source, .. } = upsert(statement, insert, self.catalog, self.params)?;
+        let mut text = target_text(&target);
+        match source {
+            BoundSource::Rows(rows) => {
+                for row in rows {
+                    let values = row
+                        .iter()
+                        .zip(&target.columns)
+                        .map(|(value, &column)| text::literal(value, target.column(column).unwrap().ty));
+                    writeln!(text, "  ({})", values.collect::<Vec<_>>().join(", ")).unwrap();
+                }
+            }
+            BoundSource::Query(query) => text += &self.tree(&statement.source_query(&query))?,
+        }
+        Ok(text)
+    }
+
+    fn update(&self, statement: &Update) -> Result<String, BindError> {
+        let bound = update(statement, self.catalog, self.params)?;
+        Ok(format!("update {}\n{}", bound.table.def().name, self.tree(&bound.query)?))
+    }
+
+    fn delete(&self, statement: &Delete) -> Result<String, BindError> {
+        let bound = delete(statement, self.catalog, self.params)?;
+        let mut text = format!("delete {}\n", bound.table.def().name);
+        if let DeletedRows::Where(conditions) = bound.rows {
+            let conditions: Vec<&str> = conditions.iter().map(|condition| condition.text.as_str()).collect();
+            writeln!(text, "  where {}", conditions.join(", ")).unwrap();
+        }
+        Ok(text + &self.tree(&deleted_rows(statement)?)?)
+    }
+
+    fn merge(&self, statement: &Merge) -> Result<String, BindError> {
+        let bound = merge(statement, self.catalog, self.params)?;
+        let mut text = String::new();
+        for step in &bound.steps {
+            match step {
+                MergeStep::Update(..) => writeln!(text, "update {}", bound.table.def().name).unwrap(),
+                MergeStep::Delete(_) => writeln!(text, "delete {}", bound.table.def().name).unwrap(),
+                MergeStep::Insert(target, _) => text += &target_text(target),
+            }
+            text += &self.tree(step.query())?;
+        }
+        Ok(text)
+    }
+}
+
+/// The columns that are written, and what becomes of rows that are there.
+fn target_text(target: &UpsertTarget) -> String {
+    let name = |column: &usize| target.column(*column).unwrap().name.clone();
+    let columns: Vec<String> = target.columns.iter().map(name).collect();
+    let verb = match target.on_conflict {
+        OnConflict::Replace => "upsert",
+        OnConflict::Error => "insert",
+        OnConflict::Ignore => "insert or leave",
+    };
+    let mut text = format!("{verb} {} ({})\n", target.table.def().name, columns.join(", "));
+    let of_query = target.columns.iter().skip(target.given()).zip(&target.constants);
+    for (column, value) in of_query {
+        writeln!(text, "  with {} = {}", name(column), text::literal(value, target.column(*column).unwrap().ty))
+            .unwrap();
+    }
+    if let Some(ConflictUpdate { assignments, dynamic, condition, .. }) = &target.update {
+        for (column, value) in assignments {
+            writeln!(text, "  or set {} = {value}", target.table.def().written_column(dynamic, *column).unwrap().name)
+                .unwrap();
+        }
+        condition.iter().for_each(|condition| writeln!(text, "  or set where {condition}").unwrap());
+    }
+    text
+}
+
+fn indented(tree: &str) -> String {
+    tree.lines().map(|line| format!("  {line}\n")).collect()
+}

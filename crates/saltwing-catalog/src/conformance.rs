@@ -1,0 +1,349 @@
+//! The laws of [`CatalogStore`] as tests, for every implementation.
+//!
+//! An implementation calls [`check`] in its tests, with a function that opens an empty catalog.
+
+#![allow(clippy::unwrap_used, clippy::panic, clippy::missing_panics_doc)]
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use saltwing_access::Table;
+use saltwing_types::table::TableHistory;
+use saltwing_types::{
+    ColumnDef, KeyColumn, KeySchema, KeySource, SequenceDef, SequencePosition, SortOrder, SqlType, TableDef, TableId,
+    TableName, ViewColumn, ViewDef, ViewUse,
+};
+
+use crate::{
+    CatalogChange, CatalogError, CatalogStore, ChangeError, Dependents, DropList, GivenName, change, optional,
+};
+
+/// Opens an empty catalog.
+pub type Open<'a> = &'a dyn Fn() -> Arc<dyn CatalogStore>;
+
+/// Checks a catalog.
+pub fn check(open: Open<'_>) {
+    a_snapshot_stays_as_it_was(&*open());
+    names_match_in_any_case_and_clash_in_any_case(&*open());
+    what_is_missing_is_told_from_what_is_there(&*open());
+    a_change_of_an_earlier_state_is_refused(&*open());
+    changes_at_the_same_time_are_all_made(&*open());
+    the_objects_of_a_list_go_together_or_not_at_all(&*open());
+    ids_are_never_used_again(&*open());
+    views_keep_what_they_use(&*open());
+    no_value_is_given_out_twice(&*open());
+    a_position_stays_or_is_moved(&*open());
+}
+
+/// The definition of a table with one key column, `k`.
+pub fn table_def(schema: Option<&str>, name: &str) -> TableDef {
+    let column = ColumnDef { nullable: false, family: None, ..ColumnDef::new("k", SqlType::BigInt) };
+    let key = KeyColumn {
+        source: KeySource::Column(0),
+        name: "k".into(),
+        ty: SqlType::BigInt,
+        order: SortOrder::Asc,
+        nullable: false,
+    };
+    TableDef {
+        id: TableId(0),
+        name: TableName { schema: schema.map(str::to_owned), name: name.into() },
+        columns: vec![column],
+        key: KeySchema { columns: vec![key], salt: None },
+        key_name: None,
+        families: vec![None],
+        ttl_s: None,
+        options: Vec::new(),
+        history: TableHistory::default(),
+        comment: None,
+        checks: Vec::new(),
+        indexes: Vec::new(),
+    }
+}
+
+/// The definition of a sequence of the values from 1 to 1,000, of which 10 are reserved at once.
+pub fn sequence_def(schema: Option<&str>, name: &str) -> SequenceDef {
+    let name = TableName { schema: schema.map(str::to_owned), name: name.into() };
+    SequenceDef { id: TableId(0), name, start: 1, increment: 1, min: 1, max: 1_000, cycles: false, cache: 10 }
+}
+
+/// The definition of a view that reads columns of a table or view.
+pub fn view_def(name: &str, of: &str, columns: &[&str]) -> ViewDef {
+    let columns: Vec<String> = columns.iter().map(|column| (*column).to_owned()).collect();
+    let shown = |name: &String| ViewColumn { name: name.clone(), ty: SqlType::BigInt, nullable: false, comment: None };
+    ViewDef {
+        name: TableName::bare(name),
+        columns: columns.iter().map(shown).collect(),
+        query: format!("SELECT {} FROM {of}", columns.join(", ")),
+        uses: vec![ViewUse { name: TableName::bare(of), columns }],
+        comment: None,
+    }
+}
+
+/// Adds a table to a catalog.
+///
+/// # Errors
+/// As [`CatalogChange::CreateTable`].
+pub fn create_table(catalog: &dyn CatalogStore, def: TableDef) -> Result<Arc<Table>, CatalogError> {
+    let name = def.name.clone();
+    let change = CatalogChange::CreateTable { def, sequences: Vec::new(), temporary: false };
+    catalog.apply(change).map_err(|failed| failed.error)?;
+    catalog.snapshot()?.resolve(name.schema.as_deref(), &name.name)
+}
+
+/// Adds a view to a catalog, or replaces it.
+///
+/// # Errors
+/// As [`CatalogChange::CreateView`].
+pub fn create_view(catalog: &dyn CatalogStore, def: ViewDef, replaces: bool) -> Result<(), CatalogError> {
+    let version = catalog.snapshot()?.version();
+    let change = CatalogChange::CreateView { def, replaces, version };
+    catalog.apply(change).map(drop).map_err(|failed| failed.error)
+}
+
+/// Drops a table.
+///
+/// # Errors
+/// As [`CatalogChange::DropTables`].
+pub fn drop_table(catalog: &dyn CatalogStore, name: GivenName<'_>, views: Dependents) -> Result<(), CatalogError> {
+    let list = DropList { names: &[name], if_exists: false, dependents: views };
+    catalog.apply(CatalogChange::DropTables(list)).map(drop).map_err(|failed| failed.error)
+}
+
+/// A list that is to be there, without views that use it.
+pub fn drop_list<'n>(names: &'n [GivenName<'n>]) -> DropList<'n> {
+    DropList { names, if_exists: false, dependents: Dependents::Refuse }
+}
+
+fn code<T>(result: Result<T, CatalogError>) -> &'static str {
+    result.map(drop).unwrap_err().code().as_str()
+}
+
+fn table(catalog: &dyn CatalogStore, name: &str) -> Arc<Table> {
+    catalog.snapshot().unwrap().resolve(None, name).unwrap()
+}
+
+fn names(catalog: &dyn CatalogStore) -> Vec<String> {
+    catalog.snapshot().unwrap().tables().unwrap().iter().map(|table| table.def().name.to_string()).collect()
+}
+
+fn a_snapshot_stays_as_it_was(catalog: &dyn CatalogStore) {
+    let before = catalog.snapshot().unwrap();
+    assert_eq!(before.version(), catalog.version());
+    create_table(catalog, table_def(Some("s"), "t")).unwrap();
+    assert!(before.tables().unwrap().is_empty() && !before.has_schema("s").unwrap());
+    let after = catalog.snapshot().unwrap();
+    assert_eq!(after.version(), catalog.version());
+    assert_ne!(after.version(), before.version());
+    assert_eq!((after.tables().unwrap().len(), after.schemas().unwrap()), (1, vec!["s".to_owned()]));
+    assert_eq!(catalog.snapshot().unwrap().version(), after.version(), "nothing has changed");
+}
+
+fn names_match_in_any_case_and_clash_in_any_case(catalog: &dyn CatalogStore) {
+    create_table(catalog, table_def(Some("Sales"), "Orders")).unwrap();
+    create_table(catalog, table_def(Some("SALES"), "Items")).unwrap();
+    assert_eq!(names(catalog), ["Sales.Items", "Sales.Orders"], "a schema keeps its first spelling");
+    let snapshot = catalog.snapshot().unwrap();
+    assert_eq!(snapshot.resolve(Some("sales"), "ORDERS").unwrap().def().name.to_string(), "Sales.Orders");
+    assert_eq!(code(create_table(catalog, table_def(Some("sales"), "oRDERS"))), "duplicate_table");
+    let view = ViewDef {
+        name: TableName { schema: Some("sales".into()), ..TableName::bare("items") },
+        ..view_def("v", "t", &[])
+    };
+    assert_eq!(code(create_view(catalog, ViewDef { uses: Vec::new(), ..view }, false)), "duplicate_table");
+    let schema = |name| catalog.apply(CatalogChange::CreateSchema(name)).map_err(|failed| failed.error);
+    assert_eq!((code(schema("sales")), code(schema("information_schema"))), ("duplicate_schema", "duplicate_schema"));
+}
+
+fn what_is_missing_is_told_from_what_is_there(catalog: &dyn CatalogStore) {
+    create_table(catalog, table_def(Some("s"), "orders")).unwrap();
+    let snapshot = catalog.snapshot().unwrap();
+    match snapshot.resolve(Some("s"), "order").unwrap_err() {
+        CatalogError::NoSuchTable { nearest, .. } => assert_eq!(nearest.as_deref(), Some("s.orders")),
+        other => panic!("{other}"),
+    }
+    assert_eq!(code(snapshot.resolve(Some("nowhere"), "t")), "no_such_schema");
+    assert_eq!(code(snapshot.resolve(Some("information_schema"), "tables")), "read_only");
+    assert_eq!(code(snapshot.sequence(None, "s")), "no_such_sequence");
+    assert!(optional(snapshot.resolve(Some("nowhere"), "t")).unwrap().is_none());
+    assert!(snapshot.view(None, "v").unwrap().is_none() && !snapshot.has_schema("nowhere").unwrap());
+}
+
+/// The definition with a comment.
+fn commented(def: &TableDef, text: &str) -> TableDef {
+    TableDef { comment: Some(text.to_owned()), ..def.clone() }
+}
+
+fn is_changed(result: Result<crate::Applied, ChangeError>) -> bool {
+    matches!(result, Err(ChangeError { error: CatalogError::Changed(_), .. }))
+}
+
+fn a_change_of_an_earlier_state_is_refused(catalog: &dyn CatalogStore) {
+    let old = create_table(catalog, table_def(None, "t")).unwrap().def().clone();
+    let alter = |old: &Arc<TableDef>, text: &str| {
+        catalog.apply(CatalogChange::AlterTable { old: old.clone(), new: commented(old, text) })
+    };
+    let version = catalog.version();
+    alter(&old, "first").unwrap();
+    assert!(is_changed(alter(&old, "second")));
+    assert_eq!(table(catalog, "t").def().comment.as_deref(), Some("first"));
+    alter(table(catalog, "t").def(), "second").unwrap();
+
+    let view = || CatalogChange::CreateView { def: view_def("v", "t", &["k"]), replaces: false, version };
+    assert!(is_changed(catalog.apply(view())), "what it reads may be something else now");
+    assert!(catalog.snapshot().unwrap().view(None, "v").unwrap().is_none());
+
+    let (def, position) = (sequence_def(None, "s"), sequence_def(None, "s").beginning());
+    catalog.apply(CatalogChange::CreateSequence { def, position }).unwrap();
+    let old = catalog.snapshot().unwrap().sequence(None, "s").unwrap();
+    let alter = |cache| {
+        let new = SequenceDef { cache, ..SequenceDef::clone(&old) };
+        catalog.apply(CatalogChange::AlterSequence { old: old.clone(), new, position: None })
+    };
+    alter(2).unwrap();
+    assert!(is_changed(alter(3)));
+    assert_eq!(catalog.snapshot().unwrap().sequence(None, "s").unwrap().cache, 2);
+}
+
+fn changes_at_the_same_time_are_all_made(catalog: &dyn CatalogStore) {
+    const THREADS: usize = 4;
+    const CHANGES: usize = 8;
+    create_table(catalog, commented(&table_def(None, "t"), "")).unwrap();
+    std::thread::scope(|scope| {
+        for _ in 0..THREADS {
+            scope.spawn(|| {
+                for _ in 0..CHANGES {
+                    let longer = |catalog: &dyn crate::CatalogReader| -> Result<_, ChangeError> {
+                        let old = catalog.resolve(None, "t")?.def().clone();
+                        let text = format!("{}x", old.comment.as_deref().unwrap_or_default());
+                        Ok(Some(CatalogChange::AlterTable { new: commented(&old, &text), old }))
+                    };
+                    change(catalog, longer).unwrap();
+                }
+            });
+        }
+    });
+    assert_eq!(table(catalog, "t").def().comment.as_ref().map(String::len), Some(THREADS * CHANGES));
+}
+
+fn the_objects_of_a_list_go_together_or_not_at_all(catalog: &dyn CatalogStore) {
+    for name in ["a", "b", "c"] {
+        create_table(catalog, table_def(None, name)).unwrap();
+    }
+    create_view(catalog, view_def("v", "c", &["k"]), false).unwrap();
+    create_view(catalog, view_def("w", "v", &["k"]), false).unwrap();
+    catalog.apply(CatalogChange::CreateSchema("s")).unwrap();
+    let refused = |change: CatalogChange<'_>, code: &str, place: usize| {
+        let failed = catalog.apply(change).unwrap_err();
+        assert_eq!((failed.error.code().as_str(), failed.place), (code, Some(place)));
+    };
+    let all = || (names(catalog), catalog.snapshot().unwrap().views().unwrap().len(), catalog.version());
+    let before = all();
+    let nope = [(None, "a"), (None, "b"), (None, "nope")];
+    refused(CatalogChange::DropTables(drop_list(&nope)), "no_such_table", 2);
+    refused(CatalogChange::TruncateTables(&nope), "no_such_table", 2);
+    refused(CatalogChange::DropTables(drop_list(&[(None, "a"), (None, "c")])), "dependents", 1);
+    refused(CatalogChange::DropViews(drop_list(&[(None, "w"), (None, "a")])), "wrong_object", 1);
+    refused(CatalogChange::DropSequences(drop_list(&[(None, "q")])), "no_such_sequence", 0);
+    refused(CatalogChange::DropSchemas(drop_list(&[(None, "s"), (None, "z")])), "no_such_schema", 1);
+    assert_eq!(all(), before);
+
+    // Views of one list may use each other, in any order.
+    catalog.apply(CatalogChange::DropViews(drop_list(&[(None, "v"), (None, "w")]))).unwrap();
+    let some = DropList { if_exists: true, ..drop_list(&nope) };
+    assert!(catalog.apply(CatalogChange::DropTables(some)).unwrap().left.is_empty());
+    catalog.apply(CatalogChange::DropSchemas(drop_list(&[(None, "S")]))).unwrap();
+    assert_eq!((names(catalog), catalog.snapshot().unwrap().schemas().unwrap().len()), (vec!["c".to_owned()], 0));
+}
+
+fn ids_are_never_used_again(catalog: &dyn CatalogStore) {
+    let mut known = BTreeSet::new();
+    let mut is_new = |ids: &[TableId]| ids.iter().all(|id| known.insert(*id));
+    let created = |name| create_table(catalog, table_def(None, name)).unwrap().def().id;
+    assert!(is_new(&[created("a"), created("b")]));
+    catalog.apply(CatalogChange::TruncateTables(&[(None, "a"), (None, "A")])).unwrap();
+    assert!(is_new(&[table(catalog, "a").def().id]));
+    let leased = catalog.lease_ids(3).unwrap();
+    assert!(leased.len() == 3 && is_new(&leased));
+    drop_table(catalog, (None, "b"), Dependents::Refuse).unwrap();
+    catalog.release_ids(&leased[..2]);
+    catalog.purge(leased[0]).unwrap();
+    catalog.finish_drops().unwrap();
+    let with_sequence = CatalogChange::CreateTable {
+        def: table_def(None, "b"),
+        sequences: vec![sequence_def(None, "s")],
+        temporary: false,
+    };
+    catalog.apply(with_sequence).unwrap();
+    let sequence = catalog.snapshot().unwrap().sequence(None, "s").unwrap().id;
+    assert!(is_new(&[table(catalog, "b").def().id, sequence]));
+    assert!(is_new(&catalog.lease_ids(1).unwrap()));
+}
+
+fn views_keep_what_they_use(catalog: &dyn CatalogStore) {
+    assert_eq!(code(create_view(catalog, view_def("v", "t", &["k"]), false)), "no_such_table");
+    let old = create_table(catalog, table_def(None, "t")).unwrap();
+    create_view(catalog, view_def("v", "t", &["k"]), false).unwrap();
+    create_view(catalog, view_def("w", "v", &["k"]), false).unwrap();
+    assert_eq!(code(create_view(catalog, view_def("v", "w", &["k"]), true)), "invalid_definition", "a circle");
+    assert_eq!(code(create_view(catalog, view_def("v", "v", &["k"]), true)), "invalid_definition", "itself");
+    assert_eq!(
+        code(create_view(catalog, view_def("v", "t", &["other"]), true)),
+        "invalid_definition",
+        "a column is gone"
+    );
+    let mut new = TableDef::clone(old.def());
+    new.columns.iter_mut().for_each(|column| column.name = "l".into());
+    let renamed = catalog.apply(CatalogChange::AlterTable { old: old.def().clone(), new });
+    assert_eq!(code(renamed.map_err(|failed| failed.error)), "dependents");
+    let version = catalog.snapshot().unwrap().version();
+    let narrowed = catalog.apply(CatalogChange::AlterView { def: view_def("v", "t", &[]), version });
+    assert_eq!(code(narrowed.map_err(|failed| failed.error)), "dependents", "w reads it");
+    catalog.apply(CatalogChange::AlterView { def: view_def("v", "t", &["k", "m"]), version }).unwrap();
+    assert_eq!(catalog.snapshot().unwrap().view(None, "V").unwrap().unwrap().columns.len(), 2);
+    drop_table(catalog, (None, "t"), Dependents::Drop).unwrap();
+    assert!(catalog.snapshot().unwrap().views().unwrap().is_empty());
+}
+
+fn no_value_is_given_out_twice(catalog: &dyn CatalogStore) {
+    let (def, position) = (sequence_def(None, "s"), sequence_def(None, "s").beginning());
+    catalog.apply(CatalogChange::CreateSequence { def, position }).unwrap();
+    let def = catalog.snapshot().unwrap().sequence(None, "S").unwrap();
+    assert_eq!(catalog.next_value_of(&def).unwrap(), Some(1));
+    let taken = || {
+        let take = |rows: usize| catalog.next_values(&def, 1, rows).unwrap();
+        [1, 7, 15].into_iter().flat_map(take).collect::<Vec<i64>>()
+    };
+    let all: Vec<i64> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..4).map(|_| scope.spawn(taken)).collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+    });
+    assert_eq!(all.len(), 4 * 23);
+    assert_eq!(all.iter().collect::<BTreeSet<_>>().len(), all.len());
+    let first = catalog.next_values(&def, 5, 2).unwrap();
+    assert!(first.len() == 2 && first[1] >= first[0] + 5 && first[0] > *all.iter().max().unwrap());
+    catalog.return_sequence_values().unwrap();
+    assert!(catalog.next_value_of(&def).unwrap().unwrap() > first[1]);
+    assert_eq!(code(catalog.next_values(&def, 1, 2_000)), "sequence_limit");
+    catalog.apply(CatalogChange::DropSequences(drop_list(&[(None, "s")]))).unwrap();
+    assert_eq!(code(catalog.next_values(&def, 1, 1)), "no_such_sequence");
+}
+
+fn a_position_stays_or_is_moved(catalog: &dyn CatalogStore) {
+    let (def, position) = (sequence_def(None, "s"), sequence_def(None, "s").beginning());
+    catalog.apply(CatalogChange::CreateSequence { def, position }).unwrap();
+    let now = || catalog.snapshot().unwrap().sequence(None, "s").unwrap();
+    let alter = |change: &dyn Fn(&mut SequenceDef), position: Option<SequencePosition>| {
+        let (old, mut new) = (now(), SequenceDef::clone(&now()));
+        change(&mut new);
+        catalog.apply(CatalogChange::AlterSequence { old, new, position }).map_err(|failed| failed.error)
+    };
+    assert_eq!(catalog.next_values(&now(), 1, 3).unwrap(), [1, 2, 3]);
+    // The rest of the reserved values counts as not reserved.
+    alter(&|def| def.cache = 5, None).unwrap();
+    assert_eq!(catalog.next_values(&now(), 1, 1).unwrap(), [4]);
+    alter(&|_| (), Some(SequencePosition { last: 50, is_taken: true })).unwrap();
+    assert_eq!(catalog.next_values(&now(), 1, 1).unwrap(), [51]);
+    assert_eq!(code(alter(&|def| def.max = 40, None)), "invalid_definition", "its position lies outside");
+    assert_eq!((catalog.next_values(&now(), 1, 1).unwrap(), now().max), (vec![52], 1_000));
+}

@@ -1,0 +1,138 @@
+//! The definitions of a session at one moment: its temporary tables and attached databases over what all sessions have.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use saltwing_access::Table;
+use saltwing_types::table::is_same_name;
+use saltwing_types::{SequenceDef, TableDef, ViewDef};
+
+use crate::arrow_table::ArrowTable;
+use crate::attached::AttachedTables;
+use crate::{CatalogError, CatalogReader, TEMPORARY_SCHEMA};
+
+/// Temporary tables by lower-case name.
+pub(crate) type Tables = BTreeMap<String, Arc<Table>>;
+
+/// Whether a name with this schema may be that of a temporary table.
+pub(crate) fn is_own(schema: Option<&str>) -> bool {
+    schema.is_none_or(|schema| is_same_name(schema, TEMPORARY_SCHEMA))
+}
+
+/// The catalog of a session with temporary tables at one moment.
+pub(crate) struct Overlaid {
+    /// No other catalog of the process has this number.
+    pub(crate) version: u64,
+    /// What all sessions have.
+    pub(crate) stored: Arc<dyn CatalogReader>,
+    pub(crate) tables: Tables,
+    pub(crate) attached: Vec<Arc<AttachedTables>>,
+}
+
+impl Overlaid {
+    fn own(&self, schema: Option<&str>, name: &str) -> Option<&Arc<Table>> {
+        is_own(schema).then(|| self.tables.get(&name.to_lowercase())).flatten()
+    }
+
+    fn no_such_table(&self, name: &str) -> CatalogError {
+        let names: Vec<String> = self.tables.values().map(|table| table.def().name.to_string()).collect();
+        let name = format!("{TEMPORARY_SCHEMA}.{name}");
+        let nearest = saltwing_types::suggest(&name, names.iter().map(String::as_str)).map(str::to_owned);
+        CatalogError::NoSuchTable { name, nearest }
+    }
+
+    fn attached_of(&self, schema: Option<&str>) -> Option<&AttachedTables> {
+        let schema = schema?;
+        self.attached.iter().find(|attached| attached.has(schema)).map(|attached| &**attached)
+    }
+}
+
+impl CatalogReader for Overlaid {
+    fn version(&self) -> u64 {
+        self.version
+    }
+
+    fn resolve(&self, schema: Option<&str>, name: &str) -> Result<Arc<Table>, CatalogError> {
+        if let (Some(attached), Some(schema)) = (self.attached_of(schema), schema) {
+            return attached.resolve(schema, name);
+        }
+        match (self.own(schema, name), schema) {
+            (Some(table), _) => Ok(table.clone()),
+            (None, Some(written))
+                if is_own(schema) && !self.tables.is_empty() && !self.stored.has_schema(written)? =>
+            {
+                Err(self.no_such_table(name))
+            }
+            (None, _) => self.stored.resolve(schema, name),
+        }
+    }
+
+    fn arrow_table(&self, name: &str) -> Option<Arc<ArrowTable>> {
+        self.stored.arrow_table(name).filter(|_| !self.hides(name))
+    }
+
+    fn has_schema(&self, schema: &str) -> Result<bool, CatalogError> {
+        let is_temporary = is_own(Some(schema)) && !self.tables.is_empty();
+        match is_temporary || self.attached_of(Some(schema)).is_some() {
+            true => Ok(true),
+            false => self.stored.has_schema(schema),
+        }
+    }
+
+    fn tables(&self) -> Result<Vec<Arc<Table>>, CatalogError> {
+        let mut tables = self.stored.tables()?;
+        tables.extend(self.tables.values().cloned());
+        Ok(tables)
+    }
+
+    fn sequence(&self, schema: Option<&str>, name: &str) -> Result<Arc<SequenceDef>, CatalogError> {
+        self.stored.sequence(schema, name)
+    }
+
+    fn sequences(&self) -> Result<Vec<Arc<SequenceDef>>, CatalogError> {
+        self.stored.sequences()
+    }
+
+    fn view(&self, schema: Option<&str>, name: &str) -> Result<Option<Arc<ViewDef>>, CatalogError> {
+        if let (Some(attached), Some(schema)) = (self.attached_of(schema), schema) {
+            return Ok(attached.view(schema, name).cloned());
+        }
+        match self.own(schema, name) {
+            Some(_) => Ok(None),
+            None => self.stored.view(schema, name),
+        }
+    }
+
+    fn views(&self) -> Result<Vec<Arc<ViewDef>>, CatalogError> {
+        self.stored.views()
+    }
+
+    fn has_views(&self) -> bool {
+        self.stored.has_views() || self.attached.iter().any(|attached| attached.views().next().is_some())
+    }
+
+    fn schemas(&self) -> Result<Vec<String>, CatalogError> {
+        self.stored.schemas()
+    }
+
+    fn hides(&self, name: &str) -> bool {
+        self.own(None, name).is_some()
+    }
+
+    fn is_temporary(&self, table: &TableDef) -> bool {
+        let own = self.own(table.name.schema.as_deref(), &table.name.name);
+        own.is_some_and(|own| own.def().name == table.name && own.def().id == table.id)
+    }
+
+    fn attached_tables(&self) -> Vec<Arc<Table>> {
+        self.attached.iter().flat_map(|attached| attached.tables()).cloned().collect()
+    }
+
+    fn attached_views(&self) -> Vec<Arc<ViewDef>> {
+        self.attached.iter().flat_map(|attached| attached.views()).cloned().collect()
+    }
+
+    fn is_attached(&self, schema: &str) -> bool {
+        self.attached_of(Some(schema)).is_some()
+    }
+}
