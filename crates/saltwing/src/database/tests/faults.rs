@@ -348,7 +348,8 @@ fn rows(connection: &Connection, sql: &str) -> usize {
 /// The one commit of a list is lost, or what comes behind it.
 #[test]
 fn lists_are_dropped_and_emptied_by_one_commit() {
-    for (statement, left) in [("DROP TABLE own, a, b", 0), ("TRUNCATE own, a, b", 0)] {
+    // The new id of an emptied temporary table is leased by a write before that commit.
+    for (statement, commit) in [("DROP TABLE own, a, b", 0), ("TRUNCATE own, a, b", 1)] {
         let faults = Faults::new(Fault::None);
         let store = MemoryStore::new();
         let open = || {
@@ -368,22 +369,24 @@ fn lists_are_dropped_and_emptied_by_one_commit() {
         let lost = |call, number| {
             faults.set(Fault::Fail(Failure { call, number, lasting: Lasting::UntilSet, outcome: Outcome::Refused }));
         };
-        lost(Call::Write, 0);
-        connection.execute(statement, ()).unwrap_err();
-        faults.set(Fault::None);
-        assert_eq!(counts(&connection), [2, 2, 2], "{statement}");
+        for number in 0..=commit {
+            lost(Call::Write, number);
+            connection.execute(statement, ()).unwrap_err();
+            faults.set(Fault::None);
+            assert_eq!(counts(&connection), [2, 2, 2], "{statement}");
+        }
 
         // The commit is there, and the rows stay: the next opening deletes them.
-        lost(Call::Write, 1);
+        lost(Call::Write, commit + 1);
         let done = connection.execute(statement, ()).unwrap();
         assert_eq!(done.notices.len(), 3, "{:?}", done.notices);
         faults.set(Fault::None);
-        assert_eq!(counts(&connection), [left; 3], "{statement}");
+        assert_eq!(counts(&connection), [0; 3], "{statement}");
         drop((connection, database));
         let database = open();
         database.sweep().unwrap();
         let connection = database.connect().blocking();
-        assert_eq!(counts(&connection), [left; 3], "{statement}");
+        assert_eq!(counts(&connection), [0; 3], "{statement}");
         let report = database.check().unwrap();
         assert!(report.is_sound(), "{:#?}", report.faults);
         let dropped = rows(&connection, "SHOW TABLES");
