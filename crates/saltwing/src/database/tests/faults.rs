@@ -345,45 +345,58 @@ fn rows(connection: &Connection, sql: &str) -> usize {
     connection.query(sql, ()).map_or(0, |rows| rows.map(Result::unwrap).count())
 }
 
-/// The one commit of a list is lost, or what comes behind it.
+/// Tables of which one is temporary, each with two rows.
+const LIST: [&str; 3] = ["own", "a", "b"];
+
+fn opened(faults: &Faults, store: &MemoryStore) -> Database {
+    let builder = Database::memory_builder().tiny_layout().sweep_every(None);
+    Database::start(Arc::new(faults.store(store.clone())), builder).unwrap()
+}
+
+/// A database with the tables of [`LIST`], on a store that fails as it is told.
+fn with_list(faults: &Faults, store: &MemoryStore) -> (Database, Connection) {
+    let database = opened(faults, store);
+    let connection = database.connect().blocking();
+    for (table, temporary) in LIST.into_iter().zip(["TEMP", "", ""]) {
+        connection.execute(&format!("CREATE {temporary} TABLE {table} (k INTEGER PRIMARY KEY)"), ()).unwrap();
+        connection.execute(&format!("UPSERT INTO {table} VALUES (1), (2)"), ()).unwrap();
+    }
+    (database, connection)
+}
+
+fn counts(connection: &Connection) -> [usize; 3] {
+    LIST.map(|table| rows(connection, &format!("SELECT k FROM {table} WHERE k > 0")))
+}
+
+fn lose_writes_from(faults: &Faults, number: u64) {
+    let (lasting, outcome) = (Lasting::UntilSet, Outcome::Refused);
+    faults.set(Fault::Fail(Failure { call: Call::Write, number, lasting, outcome }));
+}
+
+/// The one commit of a list is lost, or what comes after it.
 #[test]
 fn lists_are_dropped_and_emptied_by_one_commit() {
     // The new id of an emptied temporary table is leased by a write before that commit.
     for (statement, commit) in [("DROP TABLE own, a, b", 0), ("TRUNCATE own, a, b", 1)] {
         let faults = Faults::new(Fault::None);
-        let store = MemoryStore::new();
-        let open = || {
-            let builder = Database::memory_builder().tiny_layout().sweep_every(None);
-            Database::start(Arc::new(faults.store(store.clone())), builder).unwrap()
-        };
-        let database = open();
-        let connection = database.connect().blocking();
-        for (table, is_temporary) in [("own", true), ("a", false), ("b", false)] {
-            let temporary = if is_temporary { "TEMP" } else { "" };
-            connection.execute(&format!("CREATE {temporary} TABLE {table} (k INTEGER PRIMARY KEY)"), ()).unwrap();
-            connection.execute(&format!("UPSERT INTO {table} VALUES (1), (2)"), ()).unwrap();
-        }
-        let counts = |connection: &Connection| {
-            ["own", "a", "b"].map(|table| rows(connection, &format!("SELECT k FROM {table} WHERE k > 0")))
-        };
-        let lost = |call, number| {
-            faults.set(Fault::Fail(Failure { call, number, lasting: Lasting::UntilSet, outcome: Outcome::Refused }));
-        };
         for number in 0..=commit {
-            lost(Call::Write, number);
+            let (_database, connection) = with_list(&faults, &MemoryStore::new());
+            lose_writes_from(&faults, number);
             connection.execute(statement, ()).unwrap_err();
             faults.set(Fault::None);
             assert_eq!(counts(&connection), [2, 2, 2], "{statement}");
         }
 
         // The commit is there, and the rows stay: the next opening deletes them.
-        lost(Call::Write, commit + 1);
+        let store = MemoryStore::new();
+        let (database, connection) = with_list(&faults, &store);
+        lose_writes_from(&faults, commit + 1);
         let done = connection.execute(statement, ()).unwrap();
         assert_eq!(done.notices.len(), 3, "{:?}", done.notices);
         faults.set(Fault::None);
         assert_eq!(counts(&connection), [0; 3], "{statement}");
         drop((connection, database));
-        let database = open();
+        let database = opened(&faults, &store);
         database.sweep().unwrap();
         let connection = database.connect().blocking();
         assert_eq!(counts(&connection), [0; 3], "{statement}");
