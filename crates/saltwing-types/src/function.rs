@@ -1,4 +1,5 @@
-//! The registry of scalar functions. One entry holds everything about a function.
+//! The registries of functions: of scalar functions, of aggregate functions ([`aggregate`]) and of window functions ([`window`]). One
+//! entry holds everything about a scalar function; of the others it holds all but the computation, which belongs to the executors.
 //!
 //! A new function is a `static` [`ScalarFunction`] in the file of its subject below `function/`, and a line in that file's
 //! list. Typing, both evaluators, the planner, `SHOW FUNCTIONS`, `docs/functions.md`, completion and the hints for
@@ -12,6 +13,7 @@
 //! 3. what [`KeyProperty`] says of the results holds, for it decides which rows are read;
 //! 4. no result is larger than [`SizeBound::bytes`] says, or than a few times its arguments if there is no bound.
 
+pub mod aggregate;
 mod args;
 mod array;
 mod binary;
@@ -35,6 +37,7 @@ mod signature;
 mod substring;
 pub mod syntax;
 mod text;
+pub mod window;
 
 pub use args::Args;
 pub use entry::{Check, Evaluation, Function, KeyPart, KeyProperty, NullRule, ScalarFunction, SizeBound, Volatility};

@@ -16,7 +16,7 @@
 //! | [`arithmetic`] | [`ArithOp`] on values |
 //! | [`expr`] | [`Expr`]: the expression tree; [`typing`] builds it by SQL's rules, [`eval`] computes it for one row |
 //! | [`EngineCall`] | calls that only the relational engine computes, as parts of an expression |
-//! | [`function`] | [`Function`]: the registry of scalar functions |
+//! | [`function`] | [`Function`]: the registry of scalar functions; those of [`function::aggregate`] and [`function::window`] functions |
 //! | [`dynamic`] | dynamic columns: values that a row has beside its table's columns |
 //! | [`hash`], [`regexp`], [`like`], [`rounding`] | what functions and operators compute with |
 //! | [`table`] | [`TableDef`], [`KeySchema`] |

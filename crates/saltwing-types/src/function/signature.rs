@@ -56,6 +56,8 @@ pub enum ParameterKind {
     Integer,
     /// A number, as it is.
     Number,
+    /// A number, as a DECIMAL.
+    Decimal,
     /// A number, as a DOUBLE.
     Double,
     /// An instant; no text.
@@ -89,7 +91,7 @@ impl ParameterKind {
             Self::AnyAsText | Self::Any | Self::Common => "a value",
             Self::Boolean => "a truth value",
             Self::Integer => "an integer",
-            Self::Number | Self::Double => "a number",
+            Self::Number | Self::Decimal | Self::Double => "a number",
             Self::Array | Self::ArrayAsTexts => "an array",
             Self::Json => "JSON",
             Self::Interval => "an interval",
@@ -124,6 +126,7 @@ impl ParameterKind {
             Self::Boolean => "BOOLEAN",
             Self::Integer => "BIGINT",
             Self::Number => "number",
+            Self::Decimal => "DECIMAL",
             Self::Double => "DOUBLE",
             Self::Array | Self::ArrayAsTexts => "array",
             Self::Json => "JSON",
@@ -218,25 +221,47 @@ impl Signature {
     }
 }
 
-impl fmt::Display for Signature {
-    /// `(text VARCHAR, start BIGINT [, count BIGINT]) -> VARCHAR`
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("(")?;
+impl Signature {
+    /// `text VARCHAR, start BIGINT [, count BIGINT]`
+    pub(super) fn write_parameters(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, parameter) in self.parameters.iter().enumerate() {
             let comma = if index == 0 { "" } else { ", " };
             match index < self.required {
-                true => write!(f, "{comma}{} {}", parameter.name, parameter.kind.type_name())?,
-                false => write!(f, " [{comma}{} {}]", parameter.name, parameter.kind.type_name())?,
+                true => write!(f, "{comma}{parameter}")?,
+                false => write!(f, " [{comma}{parameter}]")?,
             }
         }
-        f.write_str(if self.repeats { ", ..) -> " } else { ") -> " })?;
+        f.write_str(if self.repeats { ", .." } else { "" })
+    }
+
+    /// ` -> VARCHAR`
+    pub(super) fn write_result(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(" -> ")?;
         match self.result {
             ResultType::Is(ty) => write!(f, "{ty}"),
             ResultType::Arithmetic => f.write_str("number"),
             ResultType::InstantAt(_) => f.write_str("instant"),
-            ResultType::Common | ResultType::At(_) => f.write_str("any"),
+            ResultType::Common => f.write_str("any"),
+            ResultType::At(index) => f.write_str(self.kind(index).map_or("any", ParameterKind::type_name)),
             ResultType::Array => f.write_str("array"),
             ResultType::ArrayOf(ty) => write!(f, "{ty} ARRAY"),
         }
+    }
+}
+
+impl fmt::Display for Parameter {
+    /// `start BIGINT`
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.name, self.kind.type_name())
+    }
+}
+
+impl fmt::Display for Signature {
+    /// `(text VARCHAR, start BIGINT [, count BIGINT]) -> VARCHAR`
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("(")?;
+        self.write_parameters(f)?;
+        f.write_str(")")?;
+        self.write_result(f)
     }
 }

@@ -3,6 +3,7 @@ use std::collections::HashSet;
 use super::*;
 use crate::{ArithOp, Expr, SqlType, Value, ValueError, eval, typing};
 
+mod aggregates;
 mod key_property;
 
 fn int(value: i64) -> Expr {

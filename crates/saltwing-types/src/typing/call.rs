@@ -124,7 +124,7 @@ fn takes(kind: ParameterKind, arg: &Expr) -> bool {
         kind if kind.is_text() || kind == Json => family == TypeFamily::Text,
         Bytes => family == TypeFamily::Bytes,
         Boolean => family == TypeFamily::Boolean,
-        Integer | Number | Double => family == TypeFamily::Number,
+        Integer | Number | Decimal | Double => family == TypeFamily::Number,
         Instant => family == TypeFamily::Instant,
         Array | ArrayAsTexts => family == TypeFamily::Array || matches!(arg, Expr::Literal(Value::Text(_), _)),
         Interval => family == TypeFamily::Interval || matches!(arg, Expr::Literal(Value::Text(_), _)),
@@ -164,6 +164,7 @@ fn typed(arg: Expr, kind: ParameterKind, common: SqlType, name: &str) -> Typed {
         ParameterKind::Number if family.is_none() => meet_type(arg, SqlType::Decimal(None)),
         ParameterKind::Boolean if takes(kind, &arg) => meet_type(arg, SqlType::Boolean),
         ParameterKind::Json if takes(kind, &arg) => as_type(arg, SqlType::Json),
+        ParameterKind::Decimal if takes(kind, &arg) => as_type(arg, SqlType::Decimal(None)),
         ParameterKind::Double if takes(kind, &arg) => as_type(arg, SqlType::Double),
         ParameterKind::Interval if takes(kind, &arg) => meet_type(arg, SqlType::Interval),
         ParameterKind::InstantOrString if takes(kind, &arg) && family != Some(TypeFamily::Instant) => {

@@ -322,7 +322,7 @@ impl Choices<'_> {
         match kind {
             ParameterKind::Text => self.of_kind(Kind::Text, depth),
             ParameterKind::Bytes => self.of_kind(Kind::Bytes, depth),
-            ParameterKind::Number | ParameterKind::Double => self.of_kind(Kind::Number, depth),
+            ParameterKind::Number | ParameterKind::Decimal | ParameterKind::Double => self.of_kind(Kind::Number, depth),
             ParameterKind::Instant | ParameterKind::InstantOrString => self.of_kind(Kind::Instant, depth),
             ParameterKind::Common => self.of_kind(common, depth),
             ParameterKind::Array | ParameterKind::ArrayAsTexts => {

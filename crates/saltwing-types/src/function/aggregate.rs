@@ -1,0 +1,19 @@
+//! The registry of aggregate functions: what is known of each but the computation itself.
+//!
+//! The binder, both executors, `SHOW FUNCTIONS`, `docs/functions.md`, completion and the hints for misspelled names read the
+//! entries; none of them has a list of names.
+//!
+//! A new function is a `static` [`AggregateEntry`], and a line in its list: in `own.rs` if the binder or both executors know it, and in
+//! `engine.rs` if DataFusion's is meant.
+
+mod engine;
+mod entry;
+mod function;
+mod own;
+mod registry;
+
+pub use engine::ARRAY_AGG;
+pub use entry::{
+    AggregateEntry, AggregateForm, AggregateInput, AggregateMeaning, ConstantArgument, EXAMPLE_ROWS, Executors,
+};
+pub use function::{AggregateFunction, AggregateState};
