@@ -1,7 +1,10 @@
 //! Calls of aggregate functions.
 
-use saltwing_types::sql_type::TypeFamily;
-use saltwing_types::{Expr, SqlType, ValueError};
+use saltwing_types::function::aggregate::{AggregateEntry, AggregateFunction, AggregateMeaning, ConstantArgument};
+use saltwing_types::{Expr, SqlType, Value, ValueError, number};
+
+use crate::engine::{EngineFunctionKind, EngineFunctions};
+use crate::error::{BindError, Result};
 
 /// A call of an aggregate function.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,58 +33,50 @@ impl AggregateCall {
     }
 }
 
-/// The aggregate functions of the direct path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AggregateFunction {
-    /// `COUNT`: of rows, or of values that are not NULL.
-    Count,
-    /// `SUM`.
-    Sum,
-    /// `WRAPPING_SUM`: a sum of integers beyond 64 bits wraps, as in Phoenix.
-    WrappingSum,
-    /// `MIN`.
-    Min,
-    /// `MAX`.
-    Max,
-    /// `AVG`.
-    Avg,
+/// The type of the result of a function over the values of `argument`, which are of type `ty`.
+///
+/// # Errors
+/// A type that the function does not take.
+pub(crate) fn result_type(function: AggregateFunction, argument: &Expr, ty: SqlType) -> Result<SqlType> {
+    function.result_type(ty).ok_or_else(|| {
+        let text = format!("{} takes numbers or intervals, and {argument} is {ty}", function.name());
+        ValueError::TypeMismatch(text).into()
+    })
 }
 
-impl AggregateFunction {
-    /// All of them.
-    pub const ALL: [Self; 6] = [Self::Count, Self::Sum, Self::WrappingSum, Self::Min, Self::Max, Self::Avg];
+/// Whether a function is one that the engine has.
+pub(crate) fn is_of_engine(entry: &AggregateEntry, engine: &dyn EngineFunctions) -> bool {
+    entry.meaning == AggregateMeaning::Engine
+        && engine.kind(&entry.engine_name()) == Some(EngineFunctionKind::Aggregate)
+}
 
-    pub(crate) fn by_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|function| function.name().eq_ignore_ascii_case(name))
-    }
-
-    /// The name in SQL.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Count => "COUNT",
-            Self::Sum => "SUM",
-            Self::WrappingSum => "WRAPPING_SUM",
-            Self::Min => "MIN",
-            Self::Max => "MAX",
-            Self::Avg => "AVG",
+/// # Errors
+/// A constant that a function, called by `name`, does not take as its last argument.
+pub(crate) fn check_constant(entry: &AggregateEntry, name: &str, args: &[Expr]) -> Result<()> {
+    match (entry.constant, args) {
+        (Some(ConstantArgument::Place), [.., place]) => check_place(entry.name, place),
+        (Some(ConstantArgument::Share), [.., Expr::Literal(share, _)]) if !is_share(share) => {
+            let (name, share) = (name.to_uppercase(), number::to_f64(share));
+            Err(ValueError::BadArgument(format!("{name} takes a constant from 0 to 1, and {share} is none")).into())
         }
+        _ => Ok(()),
     }
+}
 
-    /// The type of the result over values of `ty`: sums of integers are BIGINT, those of decimals and
-    /// their averages bare DECIMAL, both of intervals INTERVAL, other averages DOUBLE.
-    pub(crate) fn result_type(self, argument: &Expr, ty: SqlType) -> Result<SqlType, ValueError> {
-        let is_number = ty.family() == TypeFamily::Number;
-        Ok(match (self, ty) {
-            (Self::Count, _) => SqlType::BigInt,
-            (Self::Min | Self::Max, _) => ty,
-            (_, SqlType::Decimal(_)) => SqlType::Decimal(None),
-            (_, SqlType::Interval) => SqlType::Interval,
-            (Self::Sum | Self::WrappingSum, _) if ty.is_integer() => SqlType::BigInt,
-            _ if is_number => SqlType::Double,
-            (function, _) => {
-                let text = format!("{} takes numbers or intervals, and {argument} is {ty}", function.name());
-                return Err(ValueError::TypeMismatch(text));
-            }
-        })
+/// # Errors
+/// A place below 1.
+pub(crate) fn check_place(name: &str, place: &Expr) -> Result<()> {
+    match place {
+        Expr::Literal(Value::Int(place @ ..=0), _) => {
+            let text = format!("{name} counts from 1, and {place} is no place there");
+            Err(BindError::from(ValueError::BadArgument(text)).help("of the last rows: ORDER BY .. DESC"))
+        }
+        _ => Ok(()),
     }
+}
+
+/// Whether a value is a number from 0 to 1; what is no number is left to the function.
+fn is_share(value: &Value) -> bool {
+    let is_number = matches!(value, Value::Int(_) | Value::Float(_) | Value::Double(_) | Value::Decimal(_));
+    !is_number || (0.0..=1.0).contains(&number::to_f64(value))
 }

@@ -1,34 +1,24 @@
 //! Calls of aggregate functions, as columns.
 
 use saltwing_sql::{expr_span, name_span};
-use saltwing_types::{CompareOp, EngineOperation, Expr, Function, SqlType, Value, ValueError, number, typing};
+use saltwing_types::function::aggregate::{
+    ARRAY_AGG, AggregateEntry, AggregateFunction, AggregateInput, AggregateMeaning,
+};
+use saltwing_types::{CompareOp, EngineOperation, Expr, SqlType, Value, typing};
 use sqlparser::ast::{
     self, DuplicateTreatment, FunctionArg, FunctionArgExpr, FunctionArgumentClause, FunctionArgumentList,
     FunctionArguments, NullTreatment,
 };
 
-use crate::aggregate::{AggregateCall, AggregateFunction};
+use crate::aggregate::{AggregateCall, check_constant, is_of_engine, result_type};
 use crate::call::star_of;
 use crate::collector::Collector;
-use crate::engine::{EngineAggregate, EngineFunctionKind};
+use crate::engine::EngineAggregate;
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::lower::{Lower, LowerError, Lowerer, Queries, foreign};
 use crate::sort_direction::direction;
 use crate::tree::GroupCall;
 use crate::window_call::SortKey;
-
-/// The function that tells which keys a group is not grouped by.
-const GROUPING: &str = "grouping";
-
-/// Phoenix's aggregates of the first values in an order, and of the last ones.
-const FIRST_VALUES: &str = "first_values";
-const LAST_VALUES: &str = "last_values";
-
-/// Aggregates of one value, whose share of the values below it Phoenix asks for.
-const PERCENT_RANK: &str = "percent_rank";
-
-/// Aggregates whose result depends on the order of their values, beside those of ordered sets.
-const ORDERED: [&str; 5] = ["array_agg", "first_value", "last_value", "nth_value", "string_agg"];
 
 /// What stands in a call of an aggregate function.
 struct Written<'a> {
@@ -81,30 +71,34 @@ impl Lowerer<'_> {
         call: &ast::Function,
     ) -> std::result::Result<Option<Expr>, LowerError> {
         let Some(written) = Written::of(e, call) else { return Ok(None) };
-        let name = written.name.as_str();
-        let own = AggregateFunction::by_name(name);
-        let kind = self.queries.and_then(|queries| queries.columns().engine.kind(name));
-        let is_of_engine = matches!(kind, Some(EngineFunctionKind::Aggregate | EngineFunctionKind::OrderedSet))
-            && Function::by_name(name).is_none();
-        let is_of_order =
-            matches!(name, FIRST_VALUES | LAST_VALUES) || name == PERCENT_RANK && !call.within_group.is_empty();
-        if own.is_none() && !is_of_engine && !is_of_order && name != GROUPING {
+        let Some(entry) = AggregateEntry::by_name(&written.name) else { return Ok(None) };
+        let is_aggregate = match entry.meaning {
+            AggregateMeaning::Engine => {
+                self.queries.is_some_and(|queries| is_of_engine(entry, queries.columns().engine))
+            }
+            // Without it the name is that of the window function.
+            AggregateMeaning::PercentRank => !call.within_group.is_empty(),
+            _ => true,
+        };
+        if !is_aggregate {
             return Ok(None);
         }
         let Some(collector) = self.collector else {
             return if self.clause.is_some() { self.misplaced("aggregate functions", e).map(Some) } else { Ok(None) };
         };
         let queries = || self.queries.ok_or_else(|| unsupported(&written));
-        match (name, own) {
-            (GROUPING, _) => self.grouping(collector, &written).map(Some),
-            (FIRST_VALUES | LAST_VALUES, _) => self.values_of_group(queries()?, collector, &written).map(Some),
-            (PERCENT_RANK, _) if is_of_order => self.percent_rank(collector, &written).map(Some),
-            (_, Some(function)) => match self.own(collector, function, &written)? {
-                Some(column) => Ok(Some(column)),
-                None => self.engine_aggregate(queries()?, collector, &written, written.order_by()).map(Some),
+        let column = match entry.meaning {
+            AggregateMeaning::Grouping => self.grouping(collector, &written)?,
+            AggregateMeaning::FirstValues => self.values_of_group(queries()?, collector, &written, false)?,
+            AggregateMeaning::LastValues => self.values_of_group(queries()?, collector, &written, true)?,
+            AggregateMeaning::PercentRank => self.percent_rank(collector, &written)?,
+            AggregateMeaning::Own(function) => match self.own(collector, function, &written)? {
+                Some(column) => column,
+                None => self.engine_aggregate(queries()?, collector, &written, entry)?,
             },
-            _ => self.engine_aggregate(queries()?, collector, &written, written.order_by()).map(Some),
-        }
+            AggregateMeaning::Engine => self.engine_aggregate(queries()?, collector, &written, entry)?,
+        };
+        Ok(Some(column))
     }
 
     /// The column of a call of GROUPING.
@@ -135,17 +129,16 @@ impl Lowerer<'_> {
         if argument.as_ref().is_some_and(|argument| collector.is_of_outer_rows(argument)) {
             return Err(unsupported(written));
         }
-        let sums = !matches!(function, AggregateFunction::Count | AggregateFunction::Min | AggregateFunction::Max);
         // A sum of what has no type is one of BIGINTs.
         let argument = match argument {
-            Some(argument) if sums && matches!(argument.sql_type(), None | Some(SqlType::Null)) => {
+            Some(argument) if function.sums() && matches!(argument.sql_type(), None | Some(SqlType::Null)) => {
                 Some(typing::cast(argument, SqlType::BigInt)?)
             }
             other => other,
         };
         let ty = match &argument {
             None => SqlType::BigInt,
-            Some(argument) => function.result_type(argument, argument.sql_type().unwrap_or(SqlType::Null))?,
+            Some(argument) => result_type(function, argument, argument.sql_type().unwrap_or(SqlType::Null))?,
         };
         let has_extreme = matches!(function, AggregateFunction::Min | AggregateFunction::Max);
         let distinct = written.is_distinct() && !has_extreme;
@@ -175,15 +168,15 @@ impl Lowerer<'_> {
         queries: &dyn Queries,
         collector: &Collector<'_>,
         written: &Written<'_>,
-        order_by: &[ast::OrderByExpr],
+        entry: &AggregateEntry,
     ) -> Lower {
         let args = match written.exprs() {
             Some(args) => args,
-            None => return self.with_star(queries, collector, written),
+            None => return self.with_star(queries, collector, written, entry),
         };
         let inner = self.of_arguments();
         let args = args.into_iter().map(|arg| inner.lower(arg)).collect::<std::result::Result<Vec<_>, _>>()?;
-        self.engine_column(queries, collector, written, args, order_by)
+        self.engine_column(queries, collector, written, entry, args, written.order_by())
     }
 
     fn engine_column(
@@ -191,6 +184,7 @@ impl Lowerer<'_> {
         queries: &dyn Queries,
         collector: &Collector<'_>,
         written: &Written<'_>,
+        entry: &AggregateEntry,
         mut args: Vec<Expr>,
         order_by: &[ast::OrderByExpr],
     ) -> Lower {
@@ -201,10 +195,6 @@ impl Lowerer<'_> {
             return Err(unsupported(written));
         }
         let (columns, inner) = (queries.columns(), self.of_rows());
-        let name = match written.name.as_str() {
-            FIRST_VALUES | LAST_VALUES => "array_agg".to_owned(),
-            other => other.to_owned(),
-        };
         let mut keys: Vec<SortKey> = Vec::with_capacity(order_by.len());
         for item in order_by {
             let key = inner.sort_key(item)?;
@@ -213,26 +203,28 @@ impl Lowerer<'_> {
                 keys.push(key);
             }
         }
-        match columns.engine.kind(&name) {
-            Some(EngineFunctionKind::OrderedSet) => of_ordered_set(&mut args, &keys, written)?,
-            _ if !ORDERED.contains(&name.as_str()) => {
+        match entry.input() {
+            AggregateInput::OrderedSet(_) => of_ordered_set(&mut args, &keys, written)?,
+            AggregateInput::InOrder => {}
+            AggregateInput::Rows | AggregateInput::Values => {
                 if !written.call.within_group.is_empty() {
-                    let text = format!("{} with WITHIN GROUP", name.to_uppercase());
+                    let text = format!("{} with WITHIN GROUP", written.name.to_uppercase());
                     return Err(BindError::from(BindErrorKind::NotSupported(text))
                         .at(name_span(&written.call.name))
                         .into());
                 }
                 keys.clear();
             }
-            _ => {}
         }
-        check_constants(&name, &args, written)?;
+        let last = written.exprs().and_then(|exprs| exprs.last().copied());
+        check_constant(entry, &written.name, &args).map_err(|error| error.at(last.and_then(expr_span)))?;
         if args.iter().any(|argument| collector.is_of_outer_rows(argument)) {
             return Err(unsupported(written));
         }
         let distinct = written.is_distinct();
         let filter = self.filter(written)?;
         let ignore_nulls = written.ignores_nulls();
+        let name = entry.engine_name();
         let mut call =
             EngineAggregate { name, args, distinct, order_by: keys, filter, ignore_nulls, ty: SqlType::Opaque };
         let span = name_span(&written.call.name);
@@ -246,10 +238,16 @@ impl Lowerer<'_> {
     }
 
     /// `COUNT(t.*)` counts rows if `t` is the only table, as all of its rows are there.
-    fn with_star(&self, queries: &dyn Queries, collector: &Collector<'_>, written: &Written<'_>) -> Lower {
+    fn with_star(
+        &self,
+        queries: &dyn Queries,
+        collector: &Collector<'_>,
+        written: &Written<'_>,
+        entry: &AggregateEntry,
+    ) -> Lower {
         let Some(star) = written.list.args.iter().find_map(star_of) else { return Err(unsupported(written)) };
         let at = name_span(&written.call.name);
-        if written.name != "count" || written.list.args.len() != 1 {
+        if entry.own() != Some(AggregateFunction::Count) || written.list.args.len() != 1 {
             let text = format!("{star} is no argument of {}", written.name.to_uppercase());
             let error = BindError::from(BindErrorKind::Syntax(text)).at(at);
             return Err(error.help("COUNT(*) counts rows").into());
@@ -261,7 +259,7 @@ impl Lowerer<'_> {
             return Err(error.help(help).into());
         }
         if !written.list.clauses.is_empty() {
-            return self.engine_column(queries, collector, written, Vec::new(), &[]);
+            return self.engine_column(queries, collector, written, entry, Vec::new(), &[]);
         }
         let filter = self.filter(written)?;
         let (function, ty) = (AggregateFunction::Count, SqlType::BigInt);
@@ -271,7 +269,13 @@ impl Lowerer<'_> {
 
     /// `FIRST_VALUES(v, n) WITHIN GROUP (ORDER BY k)` is `array_slice(array_agg(v ORDER BY k), 1, n)`. LAST_VALUES has the last value
     /// first, as in Phoenix.
-    fn values_of_group(&self, queries: &dyn Queries, collector: &Collector<'_>, written: &Written<'_>) -> Lower {
+    fn values_of_group(
+        &self,
+        queries: &dyn Queries,
+        collector: &Collector<'_>,
+        written: &Written<'_>,
+        is_reverse: bool,
+    ) -> Lower {
         let refused = || {
             let text = "FIRST_VALUES or LAST_VALUES of this form".to_owned();
             let help =
@@ -287,12 +291,12 @@ impl Lowerer<'_> {
             return Err(refused().into());
         }
         let mut order = written.call.within_group.clone();
-        for key in order.iter_mut().filter(|_| written.name == LAST_VALUES) {
+        for key in order.iter_mut().filter(|_| is_reverse) {
             let ascends = key.options.asc.unwrap_or(true);
             key.options.nulls_first = Some(!key.options.nulls_first.unwrap_or(ascends));
             key.options.asc = Some(!ascends);
         }
-        let values = self.engine_column(queries, collector, written, vec![value], &order)?;
+        let values = self.engine_column(queries, collector, written, &ARRAY_AGG, vec![value], &order)?;
         let first = Expr::Literal(Value::Int(1), SqlType::BigInt);
         let slice = EngineOperation::Function("array_slice".into());
         self.typed(queries, slice, vec![values, first, count], expr_span(written.e))
@@ -341,39 +345,6 @@ fn of_ordered_set(args: &mut Vec<Expr>, keys: &[SortKey], written: &Written<'_>)
     }
     args.insert(0, expr.clone());
     Ok(())
-}
-
-/// # Errors
-/// A constant that a function does not take: NTH_VALUE counts from 1, percentiles take a share.
-fn check_constants(name: &str, args: &[Expr], written: &Written<'_>) -> Result<()> {
-    let span = |place: usize| written.exprs().and_then(|exprs| exprs.get(place).copied()).and_then(expr_span);
-    match (name, args) {
-        ("nth_value", [_, place]) => check_nth_value(place).map_err(|error| error.at(span(1))),
-        ("percentile_cont" | "percentile_disc", [.., Expr::Literal(share, _)]) if !is_share(share) => {
-            let text =
-                format!("{} takes a constant from 0 to 1, and {} is none", name.to_uppercase(), number::to_f64(share));
-            Err(BindError::from(ValueError::BadArgument(text)).at(span(0)))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// # Errors
-/// A place of NTH_VALUE below 1.
-pub(crate) fn check_nth_value(place: &Expr) -> Result<()> {
-    match place {
-        Expr::Literal(Value::Int(place @ ..=0), _) => {
-            let text = format!("NTH_VALUE counts from 1, and {place} is no place there");
-            Err(BindError::from(ValueError::BadArgument(text)).help("of the last rows: ORDER BY .. DESC"))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Whether a value is a number from 0 to 1; what is no number is left to the function.
-fn is_share(value: &Value) -> bool {
-    let is_number = matches!(value, Value::Int(_) | Value::Float(_) | Value::Double(_) | Value::Decimal(_));
-    !is_number || (0.0..=1.0).contains(&number::to_f64(value))
 }
 
 fn unsupported(written: &Written<'_>) -> LowerError {

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use saltwing_sql::{expr_span, function_of, name_span, sequence_call};
+use saltwing_types::function::aggregate::AggregateEntry;
 use saltwing_types::{BitOperator, EngineOperation, Expr, Function, Span, SqlType, ValueError, typing};
 use sqlparser::ast::{self, BinaryOperator, FunctionArg, FunctionArgExpr, FunctionArguments};
 
@@ -118,10 +119,10 @@ impl Lowerer<'_> {
             _ if name == UNNEST => return self.before_values("the function UNNEST", e, || self.unnest(e, call)),
             Some(EngineFunctionKind::Scalar) => {}
             _ if is_of_ours || name == "datepart" || name == DATE_PART => {}
-            Some(EngineFunctionKind::Aggregate | EngineFunctionKind::OrderedSet) => {
+            _ if AggregateEntry::by_name(&name).is_some() => {
                 return foreign(&format!("{} here", name.to_uppercase()), e);
             }
-            Some(EngineFunctionKind::Window) | None => return Err(no_such_function(engine, &name, span).into()),
+            _ => return Err(no_such_function(engine, &name, span).into()),
         }
         // The engine's function of the same name may make results of any size.
         let has_size = Function::by_name(&name).is_some_and(|own| own.size.is_some());

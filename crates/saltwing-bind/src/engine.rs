@@ -12,7 +12,7 @@ use crate::window_call::SortKey;
 
 /// The functions of a relational engine that the language does not have itself. Names are in lower case.
 pub trait EngineFunctions {
-    /// What a name stands for but a table function; `None` if the engine has no function of that name.
+    /// What a name stands for; `None` if the engine has no scalar function and no aggregate function of that name.
     fn kind(&self, name: &str) -> Option<EngineFunctionKind>;
 
     /// The type of a scalar call.
@@ -48,12 +48,8 @@ pub trait EngineFunctions {
 pub enum EngineFunctionKind {
     /// One value for each row.
     Scalar,
-    /// One value for many rows, also over a window.
+    /// One value for many rows.
     Aggregate,
-    /// One value for many rows in an order: WITHIN GROUP.
-    OrderedSet,
-    /// One value for each row of a window.
-    Window,
 }
 
 /// The names and types of columns, with whether they can be NULL.

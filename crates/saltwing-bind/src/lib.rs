@@ -83,7 +83,7 @@ mod window_collector;
 mod written_columns;
 
 pub use added_key::unfit_last_column;
-pub use aggregate::{AggregateCall, AggregateFunction};
+pub use aggregate::AggregateCall;
 pub use alter_table::{AlteredTable, alter_table, with_dynamic_columns};
 pub use arbiters::Arbiters;
 pub use call::AT_TIME_ZONE;
@@ -119,6 +119,8 @@ pub use returning::returning;
 pub use row_count::RowCount;
 pub use row_rules::RowRules;
 pub use saltwing_sql::statement::OnConflict;
+pub use saltwing_types::function::aggregate::AggregateFunction;
+pub use saltwing_types::function::window::WindowFunction;
 pub use scope::Scope;
 pub use sequence::{alter_sequence, create_sequence, create_sequence_text};
 pub use sequence_values::SequenceAction;
@@ -136,5 +138,5 @@ pub use view::{
     is_updatable, plain_view, view_places,
 };
 pub use view_relation::VIEWS_MAX;
-pub use window_call::{Frame, FrameBound, FrameUnits, SortKey, WindowCall, WindowFunction};
+pub use window_call::{Frame, FrameBound, FrameUnits, SortKey, WindowCall};
 pub use written_columns::{WrittenColumns, listed_columns};

@@ -6,10 +6,10 @@ use saltwing_access::Table;
 use saltwing_catalog::CatalogReader;
 use saltwing_sql::statement::{Assignment, QueryStatement, TargetOutput, Update};
 use saltwing_sql::{expr_span, is_default};
+use saltwing_types::function::aggregate::AggregateEntry;
 use saltwing_types::{ColumnDef, Expr, SqlType, TableDef, Value, number};
 use sqlparser::ast::{self, SelectItem};
 
-use crate::aggregate::AggregateFunction;
 use crate::computed::expr_of;
 use crate::conflict::assigned_time;
 use crate::error::{BindError, BindErrorKind, Result};
@@ -122,7 +122,7 @@ fn check_value(def: &TableDef, target: &ColumnDef, value: &ast::Expr) -> Result<
     }
     if let ast::Expr::Function(call) = value
         && call.over.is_none()
-        && AggregateFunction::by_name(&call.name.to_string()).is_some()
+        && AggregateEntry::by_name(&call.name.to_string()).is_some()
     {
         let error = BindError::from(BindErrorKind::Syntax("aggregate functions are not allowed in UPDATE".into()));
         return Err(place(error).help("a subquery gives one value: SET c = (SELECT SUM(x) FROM ..)"));

@@ -1,6 +1,9 @@
 //! Window functions, and the windows that they are called over.
 
 use saltwing_sql::{expr_span, name_span};
+use saltwing_types::function::ResultType;
+use saltwing_types::function::aggregate::{AggregateEntry, AggregateFunction, AggregateInput};
+use saltwing_types::function::window::WindowFunction;
 use saltwing_types::table::is_same_name;
 use saltwing_types::{Expr, Function, SqlType, Value, ValueError, suggest, typing};
 use sqlparser::ast::{
@@ -8,14 +11,13 @@ use sqlparser::ast::{
     NamedWindowExpr, NullTreatment, WindowFrame, WindowFrameBound, WindowFrameUnits, WindowSpec, WindowType,
 };
 
-use crate::aggregate::AggregateFunction;
-use crate::aggregate_call::check_nth_value;
+use crate::aggregate::{self, check_place, is_of_engine};
 use crate::call::check_stars;
-use crate::engine::{EngineAggregate, EngineFunctionKind, EngineType, no_such_function};
+use crate::engine::{EngineAggregate, EngineType, no_such_function};
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::lower::{Lower, LowerError, Lowerer};
 use crate::query_binder::{Bound, foreign};
-use crate::window_call::{Frame, FrameBound, FrameUnits, SortKey, WindowCall, WindowFunction};
+use crate::window_call::{Frame, FrameBound, FrameUnits, SortKey, WindowCall};
 use crate::window_collector::WindowCollector;
 
 impl Lowerer<'_> {
@@ -31,9 +33,7 @@ impl Lowerer<'_> {
         // No window stands inside of another one.
         let inner = Self { windows: None, clause: Some("a window"), ..*self };
         let written = Written::of(call)?;
-        let (fewest, most) = function.arguments();
-        let is_count = function == WindowFunction::Aggregate(AggregateFunction::Count) && written.arguments.is_empty();
-        if !is_count && !(fewest..=most).contains(&written.arguments.len()) {
+        if !function.takes_count(written.arguments.len()) {
             let text = format!("{} with {} arguments", function.name(), written.arguments.len());
             return foreign(&text);
         }
@@ -51,8 +51,7 @@ impl Lowerer<'_> {
             None => None,
             Some(filter) => Some(typing::condition(inner.lower(filter)?)?),
         };
-        let is_aggregate = matches!(function, WindowFunction::Aggregate(_) | WindowFunction::Engine(_));
-        if filter.is_some() && !is_aggregate {
+        if filter.is_some() && !function.is_aggregate() {
             return foreign("FILTER of no aggregate function");
         }
         let spec = match over {
@@ -96,10 +95,15 @@ impl Lowerer<'_> {
             return Ok(function);
         }
         let Some(queries) = self.queries else { return foreign("a window function") };
-        let (engine, name) = (queries.columns().engine, name.to_lowercase());
-        match engine.kind(&name) {
-            Some(EngineFunctionKind::Aggregate) => Ok(WindowFunction::Engine(name)),
-            None if Function::by_name(&name).is_none() => Err(no_such_function(engine, &name, expr_span(e)).into()),
+        let engine = queries.columns().engine;
+        let name = name.to_lowercase();
+        match AggregateEntry::by_name(&name) {
+            Some(entry) if is_of_engine(entry, engine) && !matches!(entry.input(), AggregateInput::OrderedSet(_)) => {
+                Ok(WindowFunction::Engine(entry.engine_name()))
+            }
+            None if Function::by_name(&name).is_none() && engine.kind(&name).is_none() => {
+                Err(no_such_function(engine, &name, expr_span(e)).into())
+            }
             _ => foreign(&format!("{} over a window", name.to_uppercase())),
         }
     }
@@ -189,7 +193,8 @@ impl<'a> Written<'a> {
             match argument {
                 FunctionArg::Unnamed(FunctionArgExpr::Expr(e)) => arguments.push(e),
                 FunctionArg::Unnamed(FunctionArgExpr::Wildcard)
-                    if list.args.len() == 1 && call.name.to_string().eq_ignore_ascii_case("count") => {}
+                    if list.args.len() == 1
+                        && AggregateFunction::by_name(&call.name.to_string()) == Some(AggregateFunction::Count) => {}
                 _ => {
                     let name = call.name.to_string();
                     check_stars(&name, call).map_err(|error| error.at(name_span(&call.name)))?;
@@ -207,7 +212,7 @@ fn check_offset(function: &WindowFunction, offset: Option<&Expr>) -> Result<()> 
     let (Some(offset), false) = (offset, matches!(function, WindowFunction::Engine(_))) else { return Ok(()) };
     let name = function.name();
     if *function == WindowFunction::NthValue {
-        check_nth_value(offset)?;
+        check_place(name, offset)?;
     }
     match offset {
         Expr::Literal(Value::Int(_), _) => Ok(()),
@@ -226,19 +231,19 @@ fn check_offset(function: &WindowFunction, offset: Option<&Expr>) -> Result<()> 
 fn result_type(function: &WindowFunction, argument: Option<&Expr>) -> Bound<SqlType> {
     let type_of = |argument: &Expr| argument.sql_type().unwrap_or(SqlType::Null);
     match (function, argument) {
-        (WindowFunction::Aggregate(function), Some(argument)) => Ok(function.result_type(argument, type_of(argument))?),
+        (WindowFunction::Aggregate(function), Some(argument)) => {
+            Ok(aggregate::result_type(*function, argument, type_of(argument))?)
+        }
         (WindowFunction::Aggregate(_), None) => Ok(SqlType::BigInt),
         (WindowFunction::Engine(_), _) => foreign("a type of the engine"),
-        (WindowFunction::PercentRank | WindowFunction::CumeDist, _) => Ok(SqlType::Double),
-        (
-            WindowFunction::RowNumber | WindowFunction::Rank | WindowFunction::DenseRank | WindowFunction::Ntile,
-            argument,
-        ) => match argument {
-            Some(Expr::Literal(Value::Int(1..), _)) | None => Ok(SqlType::BigInt),
-            Some(_) => foreign("NTILE of no positive number"),
+        (WindowFunction::Ntile, Some(argument)) if !matches!(argument, Expr::Literal(Value::Int(1..), _)) => {
+            foreign("NTILE of no positive number")
+        }
+        (own, argument) => match (own.entry().map(|entry| entry.form.result), argument) {
+            (Some(ResultType::Is(ty)), _) => Ok(ty),
+            (_, Some(argument)) => Ok(type_of(argument)),
+            (_, None) => foreign("a window function without arguments"),
         },
-        (_, Some(argument)) => Ok(type_of(argument)),
-        (_, None) => foreign("a window function without arguments"),
     }
 }
 

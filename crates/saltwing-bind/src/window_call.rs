@@ -1,8 +1,7 @@
 //! Calls of window functions.
 
+use saltwing_types::function::window::WindowFunction;
 use saltwing_types::{Expr, SortOrder, SqlType, Value};
-
-use crate::aggregate::AggregateFunction;
 
 /// A call of a window function.
 #[derive(Clone, Debug, PartialEq)]
@@ -102,94 +101,5 @@ impl FrameBound {
     /// Whether it has a distance.
     pub(crate) fn has_offset(&self) -> bool {
         matches!(self, Self::Preceding(_) | Self::Following(_))
-    }
-}
-
-/// The functions that are called over a window.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum WindowFunction {
-    /// An aggregate function, of the rows of the frame.
-    Aggregate(AggregateFunction),
-    /// An aggregate function of the relational engine, by its name in lower case.
-    Engine(String),
-    /// `ROW_NUMBER`.
-    RowNumber,
-    /// `RANK`.
-    Rank,
-    /// `DENSE_RANK`.
-    DenseRank,
-    /// `PERCENT_RANK`.
-    PercentRank,
-    /// `CUME_DIST`.
-    CumeDist,
-    /// `NTILE(n)`.
-    Ntile,
-    /// `LAG(value, n)`.
-    Lag,
-    /// `LEAD(value, n)`.
-    Lead,
-    /// `FIRST_VALUE(value)`.
-    FirstValue,
-    /// `LAST_VALUE(value)`.
-    LastValue,
-    /// `NTH_VALUE(value, n)`.
-    NthValue,
-}
-
-impl WindowFunction {
-    /// Those that are no aggregate functions.
-    const OWN: [Self; 11] = [
-        Self::RowNumber,
-        Self::Rank,
-        Self::DenseRank,
-        Self::PercentRank,
-        Self::CumeDist,
-        Self::Ntile,
-        Self::Lag,
-        Self::Lead,
-        Self::FirstValue,
-        Self::LastValue,
-        Self::NthValue,
-    ];
-
-    pub(crate) fn by_name(name: &str) -> Option<Self> {
-        let own = Self::OWN.into_iter().find(|function| function.name().eq_ignore_ascii_case(name));
-        own.or_else(|| AggregateFunction::by_name(name).map(Self::Aggregate))
-    }
-
-    /// The name in SQL.
-    pub fn name(&self) -> &str {
-        match self {
-            Self::Aggregate(function) => function.name(),
-            Self::Engine(name) => name,
-            Self::RowNumber => "ROW_NUMBER",
-            Self::Rank => "RANK",
-            Self::DenseRank => "DENSE_RANK",
-            Self::PercentRank => "PERCENT_RANK",
-            Self::CumeDist => "CUME_DIST",
-            Self::Ntile => "NTILE",
-            Self::Lag => "LAG",
-            Self::Lead => "LEAD",
-            Self::FirstValue => "FIRST_VALUE",
-            Self::LastValue => "LAST_VALUE",
-            Self::NthValue => "NTH_VALUE",
-        }
-    }
-
-    /// Whether it adds values up.
-    pub(crate) fn sums(&self) -> bool {
-        use AggregateFunction::{Avg, Sum, WrappingSum};
-        matches!(self, Self::Aggregate(Avg | Sum | WrappingSum))
-    }
-
-    /// How many arguments it takes: at least, and at most.
-    pub(crate) fn arguments(&self) -> (usize, usize) {
-        match self {
-            Self::Engine(_) => (0, usize::MAX),
-            Self::RowNumber | Self::Rank | Self::DenseRank | Self::PercentRank | Self::CumeDist => (0, 0),
-            Self::Aggregate(_) | Self::Ntile | Self::FirstValue | Self::LastValue => (1, 1),
-            Self::NthValue => (2, 2),
-            Self::Lag | Self::Lead => (1, 3),
-        }
     }
 }

@@ -6,7 +6,7 @@ use saltwing_types::{ColumnRef, Expr};
 use sqlparser::ast::NamedWindowDefinition;
 
 use crate::tree::{ColumnIds, WindowColumn};
-use crate::window_call::{WindowCall, WindowFunction};
+use crate::window_call::WindowCall;
 
 /// Collects the calls of window functions in the expressions of a SELECT, each as a column.
 pub struct WindowCollector<'a> {
@@ -27,21 +27,7 @@ impl<'a> WindowCollector<'a> {
         if let Some(known) = calls.iter().find(|known| known.call == call) {
             return Expr::Column(ColumnRef { name, ..known.column.clone() });
         }
-        let nullable = match call.function {
-            WindowFunction::Aggregate(_)
-            | WindowFunction::Engine(_)
-            | WindowFunction::Lag
-            | WindowFunction::Lead
-            | WindowFunction::FirstValue
-            | WindowFunction::LastValue
-            | WindowFunction::NthValue => true,
-            WindowFunction::RowNumber
-            | WindowFunction::Rank
-            | WindowFunction::DenseRank
-            | WindowFunction::PercentRank
-            | WindowFunction::CumeDist
-            | WindowFunction::Ntile => false,
-        };
+        let nullable = call.function.entry().is_none_or(|entry| entry.nullable);
         let column = ColumnRef { index: self.ids.take(1), name, ty: call.ty, nullable, span: None };
         calls.push(WindowColumn { column: column.clone(), call });
         Expr::Column(column)

@@ -25,6 +25,7 @@ use std::ops::ControlFlow;
 use saltwing_types::Function;
 use saltwing_types::SqlType;
 use saltwing_types::function::ResultType;
+use saltwing_types::function::aggregate::AggregateFunction;
 use sqlparser::ast::{
     self, BinaryOperator, CastKind, DataType, Expr, Ident, ObjectName, Select, SelectItem, Value, Visit, VisitMut,
     Visitor, VisitorMut,
@@ -102,7 +103,9 @@ impl VisitorMut for Translation {
             Expr::Like { escape_char: escape @ None, .. } | Expr::ILike { escape_char: escape @ None, .. } => {
                 *escape = Some(Value::SingleQuotedString("\\".into()).into());
             }
-            Expr::Function(call) if is_sum(call) => call.name = ObjectName::from(vec![Ident::new("WRAPPING_SUM")]),
+            Expr::Function(call) if is_sum(call) => {
+                call.name = ObjectName::from(vec![Ident::new(AggregateFunction::WrappingSum.name())]);
+            }
             call if is_md5(call) => take(call, |digest| {
                 let bytes = self::call("DECODE", vec![digest, Expr::value(Value::SingleQuotedString("HEX".into()))]);
                 Expr::Cast {
@@ -160,7 +163,7 @@ fn wrapping(op: &BinaryOperator) -> Option<&'static str> {
 }
 
 fn is_sum(call: &ast::Function) -> bool {
-    matches!(call.name.0.as_slice(), [part] if part.as_ident().is_some_and(|name| name.value == "SUM"))
+    matches!(call.name.0.as_slice(), [part] if part.as_ident().is_some_and(|name| name.value == AggregateFunction::Sum.name()))
 }
 
 fn is_md5(expr: &Expr) -> bool {

@@ -17,6 +17,7 @@
 //! outer rows relies on it; a missing row is a lost outer row.
 
 use saltwing_plan::Condition;
+use saltwing_types::function::window::WindowFunction;
 use saltwing_types::{ColumnRef, CompareOp, Expr, SortOrder, Span, SqlType, Value, typing};
 
 use super::ids::FreshIds;
@@ -24,7 +25,7 @@ use super::refusal::not_supported;
 use crate::error::Result;
 use crate::row_count::RowCount;
 use crate::tree::{ComputedColumn, JoinKind, Relation, SetInput, SetOperator, SortItem, WindowColumn};
-use crate::window_call::{Frame, SortKey, WindowCall, WindowFunction};
+use crate::window_call::{Frame, SortKey, WindowCall};
 
 /// The keys of one subquery.
 pub(super) struct Keys<'a> {

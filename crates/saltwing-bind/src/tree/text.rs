@@ -5,6 +5,8 @@ use std::fmt::{self, Display, Formatter};
 
 use saltwing_plan::Condition;
 use saltwing_sql::{SequenceCall, SequenceVerb};
+use saltwing_types::function::aggregate::AggregateFunction;
+use saltwing_types::function::window::WindowFunction;
 use saltwing_types::{ColumnRef, Expr, SortOrder, Value, text, typing};
 
 use super::{
@@ -12,10 +14,10 @@ use super::{
     Relation, Scan, SequenceDraw, SequenceUse, SetOperator, SortItem, SubqueryColumn, SubqueryKind, UnnestColumn,
     WindowColumn,
 };
-use crate::aggregate::{AggregateCall, AggregateFunction};
+use crate::aggregate::AggregateCall;
 use crate::engine::EngineAggregate;
 use crate::row_count::RowCount;
-use crate::window_call::{Frame, FrameBound, FrameUnits, SortKey, WindowCall, WindowFunction};
+use crate::window_call::{Frame, FrameBound, FrameUnits, SortKey, WindowCall};
 
 impl Display for BoundQuery {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {

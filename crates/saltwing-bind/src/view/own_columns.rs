@@ -8,12 +8,12 @@ use std::ops::ControlFlow;
 use saltwing_catalog::CatalogReader;
 use saltwing_sql::statement::QueryStatement;
 use saltwing_sql::{ColumnName, DynamicColumn, dynamic_columns, name_span, parse_query_at, without_dynamic_columns};
+use saltwing_types::function::aggregate::AggregateEntry;
 use saltwing_types::table::is_same_name;
 use saltwing_types::{Span, TableDef, TableName, ViewColumn, ViewDef};
 use sqlparser::ast::{self, Expr, Ident, ObjectName, ObjectNamePart, SelectItem, SetExpr, TableFactor};
 
 use super::dynamic::stored_name;
-use crate::aggregate::AggregateFunction;
 use crate::error::{BindError, BindErrorKind, Result, invalid};
 use crate::names::Names;
 use crate::object_name::quoted;
@@ -148,7 +148,7 @@ fn gives_rows(query: &ast::Query) -> bool {
     let is_ungrouped = |select: &ast::Select| {
         let keys = matches!(&select.group_by, ast::GroupByExpr::Expressions(keys, _) if keys.is_empty());
         let calls = ast::visit_expressions(&select.projection, |expr| match expr {
-            Expr::Function(call) if is_aggregate(&call.name) => ControlFlow::Break(()),
+            Expr::Function(call) if call.over.is_none() && is_aggregate(&call.name) => ControlFlow::Break(()),
             _ => ControlFlow::Continue(()),
         });
         keys && select.distinct.is_none() && select.having.is_none() && calls.is_continue()
@@ -158,7 +158,7 @@ fn gives_rows(query: &ast::Query) -> bool {
 
 fn is_aggregate(function: &ObjectName) -> bool {
     let name = function.0.last().and_then(|part| part.as_ident());
-    name.is_some_and(|name| AggregateFunction::by_name(&name.value).is_some())
+    name.is_some_and(|name| AggregateEntry::by_name(&name.value).is_some())
 }
 
 /// Adds dynamic columns to the list behind a table.

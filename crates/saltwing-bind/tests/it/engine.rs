@@ -35,11 +35,9 @@ impl EngineFunctions for TestEngine {
             "random" | "now" | "make_array" | "array_element" | "array_slice" | "date_part" => {
                 EngineFunctionKind::Scalar
             }
-            "array_agg" | "string_agg" | "stddev" | "count" | "sum" | "avg" | "first_value" => {
+            "array_agg" | "string_agg" | "stddev" | "count" | "sum" | "avg" | "first_value" | "percentile_disc" => {
                 EngineFunctionKind::Aggregate
             }
-            "percentile_disc" => EngineFunctionKind::OrderedSet,
-            "row_number" => EngineFunctionKind::Window,
             _ => return None,
         })
     }

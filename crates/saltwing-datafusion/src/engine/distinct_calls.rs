@@ -23,6 +23,7 @@ use datafusion::logical_expr::{
 };
 use datafusion::optimizer::optimizer::ApplyOrder;
 use datafusion::optimizer::{OptimizerConfig, OptimizerRule};
+use saltwing_types::function::aggregate::AggregateFunction as OwnFunction;
 use saltwing_types::{SqlType, typing};
 
 use crate::RelationalError;
@@ -123,11 +124,11 @@ impl Parts {
             return Ok(None);
         }
         let [value] = args.as_slice() else { return Ok(None) };
-        if !distinct || matches!(call.func.name(), "min" | "max") {
-            return plain_call(call, schema);
-        }
-        if !matches!(call.func.name(), "count" | "sum" | "avg") {
-            return Ok(None);
+        match OwnFunction::by_name(call.func.name()) {
+            _ if !distinct => return plain_call(call, schema),
+            Some(OwnFunction::Min | OwnFunction::Max) => return plain_call(call, schema),
+            Some(OwnFunction::Count | OwnFunction::Sum | OwnFunction::Avg) => {}
+            Some(OwnFunction::WrappingSum) | None => return Ok(None),
         }
         if !is_grouped_as_compared(&value.get_type(schema)?) {
             return Ok(None);
@@ -220,16 +221,17 @@ impl Parts {
 
 /// A call of all values, if its results can be put together.
 fn plain_call(mut call: AggregateFunction, schema: &DFSchema) -> Result<Option<Call>> {
-    let (together, result) = match call.func.name() {
-        "count" => (sum_udaf(), PlainResult::Count),
-        "min" | "max" | "wrapping_sum" => (call.func.clone(), PlainResult::Same),
-        "sum" if PlanExpr::AggregateFunction(call.clone()).get_type(schema)?.is_integer() => {
+    let (together, result) = match OwnFunction::by_name(call.func.name()) {
+        Some(OwnFunction::Count) => (sum_udaf(), PlainResult::Count),
+        Some(OwnFunction::Sum) if PlanExpr::AggregateFunction(call.clone()).get_type(schema)?.is_integer() => {
             call.func = sum_udaf();
             call.params.args = call.params.args.into_iter().map(|arg| cast(arg, WIDE_SUM.0)).collect();
             (sum_udaf(), PlainResult::Integer)
         }
-        "sum" => (call.func.clone(), PlainResult::Same),
-        _ => return Ok(None),
+        Some(OwnFunction::Sum | OwnFunction::Min | OwnFunction::Max | OwnFunction::WrappingSum) => {
+            (call.func.clone(), PlainResult::Same)
+        }
+        Some(OwnFunction::Avg) | None => return Ok(None),
     };
     Ok(Some(Call::Plain { partial: call, together, result }))
 }

@@ -12,6 +12,8 @@ use saltwing_bind::{
     TableColumns,
 };
 use saltwing_types::function::Volatility;
+use saltwing_types::function::aggregate::AggregateEntry;
+use saltwing_types::function::window::WINDOW_FUNCTIONS;
 use saltwing_types::{ColumnRef, EngineOperation, Expr, Function, SqlType, ValueError};
 
 use super::Engine;
@@ -19,10 +21,6 @@ use crate::bound_plan::translator::Translator;
 use crate::expression::internal_name::is_internal;
 use crate::expression::sql_field::{field_type, typed_field};
 use crate::{RelationalError, RelationalErrorKind};
-
-/// Aggregates of an order that do not say themselves that they are such.
-const ORDERED_SETS: [&str; 4] =
-    ["percentile_cont", "quantile_cont", "approx_percentile_cont", "approx_percentile_cont_with_weight"];
 
 /// Functions of other databases whose names are near those of ours that do something else, and what to write.
 const FOREIGN: [(&str, &str); 1] =
@@ -37,11 +35,7 @@ impl EngineFunctions for Engine {
         if session.scalar_functions().contains_key(name) {
             return Some(EngineFunctionKind::Scalar);
         }
-        if let Some(function) = session.aggregate_functions().get(name) {
-            let is_of_order = function.supports_within_group_clause() || ORDERED_SETS.contains(&name);
-            return Some(if is_of_order { EngineFunctionKind::OrderedSet } else { EngineFunctionKind::Aggregate });
-        }
-        session.window_functions().contains_key(name).then_some(EngineFunctionKind::Window)
+        session.aggregate_functions().contains_key(name).then_some(EngineFunctionKind::Aggregate)
     }
 
     fn scalar(
@@ -102,10 +96,12 @@ impl Engine {
     /// The function that a name is a slip of.
     fn near(&self, name: &str) -> Option<String> {
         let session = self.session();
-        let scalar = session.scalar_functions().keys();
-        let all = scalar.chain(session.aggregate_functions().keys()).chain(session.window_functions().keys());
+        let scalar = session.scalar_functions().keys().map(String::as_str).filter(|name| !is_internal(name));
+        let aggregates = AggregateEntry::all().flat_map(AggregateEntry::names);
+        let windows = WINDOW_FUNCTIONS.iter().map(|entry| entry.name);
         let own = Function::all().map(|function| function.name);
-        let mut names: Vec<&str> = all.map(String::as_str).filter(|name| !is_internal(name)).chain(own).collect();
+        let mut names: Vec<&str> = aggregates.chain(windows).chain(own).collect();
+        names.extend(scalar);
         // The maps have another order each time, and of names that are equally near the first is suggested.
         names.sort_unstable();
         saltwing_types::suggest(name, names).map(str::to_owned)

@@ -30,6 +30,8 @@ use datafusion::prelude::SessionConfig;
 use parking_lot::RwLock;
 use saltwing_access::Memory;
 use saltwing_types::Function;
+use saltwing_types::function::aggregate::AggregateEntry;
+use saltwing_types::function::window::WindowEntry;
 
 use self::optimizer::optimizer;
 use self::planned::judged;
@@ -179,11 +181,10 @@ impl Engine {
     pub fn register_function(&self, function: RegisteredFunction) -> Result<(), RelationalError> {
         let function = function.into_udf();
         let mut session = self.session.write();
-        let is_own = Function::by_name(function.name()).is_some();
-        let is_native = session.scalar_functions().contains_key(function.name())
-            || session.aggregate_functions().contains_key(function.name())
-            || session.window_functions().contains_key(function.name());
-        if is_own || is_native {
+        let is_own = Function::by_name(function.name()).is_some()
+            || AggregateEntry::by_name(function.name()).is_some()
+            || WindowEntry::by_name(function.name()).is_some();
+        if is_own || session.scalar_functions().contains_key(function.name()) {
             return Err(RelationalErrorKind::DuplicateFunction(function.name().to_owned()).into());
         }
         let mut with_function = SessionState::clone(&session);

@@ -4,6 +4,7 @@
 
 mod database;
 mod errors;
+mod functions;
 mod guard;
 mod labels;
 mod lookups;

@@ -9,6 +9,7 @@ use saltwing_access::Memory;
 use saltwing_bind::{AggregateCall, AggregateFunction};
 use saltwing_expr::sum::{FloatTotal, IntervalTotal, SumKind};
 use saltwing_expr::{Columns, Filter, arrow_type};
+use saltwing_types::function::aggregate::AggregateState;
 use saltwing_types::{SqlType, ValueError};
 
 use super::accumulator::{Accumulator, unexpected};
@@ -140,18 +141,20 @@ pub(crate) fn accumulator(call: &AggregateCall) -> Result<Box<dyn Accumulator>, 
     let Some(ty) = call.argument.as_ref().and_then(|argument| argument.sql_type()) else {
         return Ok(Box::new(Counts::new(Counted::Rows)));
     };
-    let output = if call.function == AggregateFunction::Avg { SumOutput::Average } else { SumOutput::Sum };
-    Ok(match (call.function, arrow_type(ty)) {
-        (AggregateFunction::Count, _) => Box::new(Counts::new(Counted::Values)),
-        (AggregateFunction::Min, data_type) => extreme::accumulator(End::Min, ty, &data_type)?,
-        (AggregateFunction::Max, data_type) => extreme::accumulator(End::Max, ty, &data_type)?,
-        (function, data_type) => match SumKind::of(&data_type).map(|kind| kind_of(function, kind)) {
-            Some(kind @ (SumKind::Integers | SumKind::WrappingIntegers)) => Box::new(Sums::<i128>::new(kind, output)),
-            Some(kind @ SumKind::Decimals(_)) => Box::new(Sums::<i256>::new(kind, output)),
-            Some(kind @ SumKind::Floats) => Box::new(Sums::<FloatTotal>::new(kind, output)),
-            Some(kind @ SumKind::Intervals) => Box::new(Sums::<IntervalTotal>::new(kind, output)),
-            None => return Err(unexpected(ty)),
-        },
+    let data_type = arrow_type(ty);
+    let output = match call.function.state() {
+        AggregateState::Count => return Ok(Box::new(Counts::new(Counted::Values))),
+        AggregateState::Least => return extreme::accumulator(End::Min, ty, &data_type),
+        AggregateState::Greatest => return extreme::accumulator(End::Max, ty, &data_type),
+        AggregateState::Sum => SumOutput::Sum,
+        AggregateState::SumAndCount => SumOutput::Average,
+    };
+    Ok(match SumKind::of(&data_type).map(|kind| kind_of(call.function, kind)) {
+        Some(kind @ (SumKind::Integers | SumKind::WrappingIntegers)) => Box::new(Sums::<i128>::new(kind, output)),
+        Some(kind @ SumKind::Decimals(_)) => Box::new(Sums::<i256>::new(kind, output)),
+        Some(kind @ SumKind::Floats) => Box::new(Sums::<FloatTotal>::new(kind, output)),
+        Some(kind @ SumKind::Intervals) => Box::new(Sums::<IntervalTotal>::new(kind, output)),
+        None => return Err(unexpected(ty)),
     })
 }
 

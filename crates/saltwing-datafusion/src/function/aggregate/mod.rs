@@ -6,7 +6,7 @@
 //! * MIN and MAX have the SQL type of their argument: the minimum of a CHAR(5) is a CHAR(5). Intervals and arrays are
 //!   compared as SQL does, and so are the floats of many groups (`extreme.rs`).
 //! * Over frames whose both ends move, floats are added anew, and each aggregate is there (`moving.rs`).
-//! * PERCENTILE_DISC is ours (`percentile.rs`); APPROX_COUNT_DISTINCT and VARIANCE are other names of DataFusion's.
+//! * PERCENTILE_DISC is ours (`percentile.rs`).
 //! * [`SingleValue`] stands for a subquery of one row.
 
 mod extreme;
@@ -20,11 +20,9 @@ use std::sync::Arc;
 
 use arrow::datatypes::{DataType, Field, FieldRef};
 use datafusion::common::Result;
-use datafusion::functions_aggregate::approx_distinct::approx_distinct_udaf;
 use datafusion::functions_aggregate::average::avg_udaf;
 use datafusion::functions_aggregate::min_max::{max_udaf, min_udaf};
 use datafusion::functions_aggregate::sum::sum_udaf;
-use datafusion::functions_aggregate::variance::var_samp_udaf;
 use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
 use datafusion::logical_expr::utils::{AggregateOrderSensitivity, format_state_name};
 use datafusion::logical_expr::{
@@ -34,6 +32,7 @@ use datafusion::logical_expr::{
 use saltwing_expr::arrow_type;
 use saltwing_expr::sum::SumKind;
 use saltwing_types::SqlType;
+use saltwing_types::function::aggregate::AggregateFunction;
 
 use self::extreme::{Extreme, FloatExtremes};
 use self::moving::moving_floats;
@@ -47,20 +46,9 @@ pub(crate) use self::moving::over_moving_frame;
 
 /// The aggregates that take the place of DataFusion's of the same name.
 pub(crate) fn functions() -> Vec<Arc<AggregateUDF>> {
-    let sums = [("sum", Kind::Sum), ("wrapping_sum", Kind::WrappingSum)].map(|(name, kind)| (name, sum_udaf(), kind));
-    let others = [
-        ("avg", avg_udaf(), Kind::Average),
-        ("min", min_udaf(), Kind::Extreme(Ordering::Less)),
-        ("max", max_udaf(), Kind::Extreme(Ordering::Greater)),
-    ];
-    let of_ours = sums.into_iter().chain(others).map(|(name, native, kind)| {
-        let signature = with_intervals(native.signature(), kind);
-        AggregateUDF::new_from_impl(TypedAggregate { name, native, kind, signature })
-    });
-    let renamed = [(approx_distinct_udaf(), "approx_count_distinct"), (var_samp_udaf(), "variance")];
-    let renamed = renamed.map(|(native, alias)| native.as_ref().clone().with_aliases([alias]));
+    let of_ours = AggregateFunction::all().filter_map(TypedAggregate::of).map(AggregateUDF::new_from_impl);
     let new = [AggregateUDF::from(PercentileDisc::default()), AggregateUDF::from(SingleValue::default())];
-    of_ours.chain(renamed).chain(new).map(Arc::new).collect()
+    of_ours.chain(new).map(Arc::new).collect()
 }
 
 /// The arguments that DataFusion's function takes; of AVG intervals, too.
@@ -75,7 +63,7 @@ fn with_intervals(native: &Signature, kind: Kind) -> Signature {
 /// An aggregate of DataFusion's, but for the types that it has a way of its own for.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct TypedAggregate {
-    name: &'static str,
+    name: String,
     native: Arc<AggregateUDF>,
     kind: Kind,
     signature: Signature,
@@ -92,6 +80,20 @@ enum Kind {
 }
 
 impl TypedAggregate {
+    /// `None` if DataFusion's is as ours.
+    fn of(function: AggregateFunction) -> Option<Self> {
+        let (native, kind) = match function {
+            AggregateFunction::Count => return None,
+            AggregateFunction::Sum => (sum_udaf(), Kind::Sum),
+            AggregateFunction::WrappingSum => (sum_udaf(), Kind::WrappingSum),
+            AggregateFunction::Avg => (avg_udaf(), Kind::Average),
+            AggregateFunction::Min => (min_udaf(), Kind::Extreme(Ordering::Less)),
+            AggregateFunction::Max => (max_udaf(), Kind::Extreme(Ordering::Greater)),
+        };
+        let signature = with_intervals(native.signature(), kind);
+        Some(Self { name: function.entry().engine_name(), native, kind, signature })
+    }
+
     /// How values of a type are summed; `None` if that is DataFusion's task.
     fn summed(&self, ty: Option<&DataType>, is_distinct: bool) -> Option<SumKind> {
         let summed = SumKind::of(ty?)?;
@@ -125,7 +127,7 @@ impl TypedAggregate {
 
 impl AggregateUDFImpl for TypedAggregate {
     fn name(&self) -> &str {
-        self.name
+        &self.name
     }
 
     fn signature(&self) -> &Signature {

@@ -24,14 +24,14 @@ use datafusion::logical_expr::{
 };
 use datafusion::physical_expr::{PhysicalExpr, PhysicalSortExpr};
 use saltwing_expr::sum::{FloatTotal, SumKind, SumTotal};
+use saltwing_types::function::aggregate::AggregateFunction;
 
 use crate::RelationalError;
 
 use super::sum::{argument, of_values, only, sum_overflow};
 
-/// Aggregates that take values off again exactly, or are ours, and decide by the type of their values.
-const EXACT: [&str; 9] =
-    ["array_agg", "avg", "count", "max", "median", "min", "percentile_cont", "sum", "wrapping_sum"];
+/// Aggregates of DataFusion's that take values off again exactly. Those that both executors compute decide by the type of their values.
+const EXACT: [&str; 3] = ["array_agg", "median", "percentile_cont"];
 
 /// A window function whose aggregate is put together anew for each row, if its frame moves and the aggregate cannot do so itself.
 pub(crate) fn over_moving_frame(mut expr: PlanExpr) -> PlanExpr {
@@ -39,6 +39,7 @@ pub(crate) fn over_moving_frame(mut expr: PlanExpr) -> PlanExpr {
         && !window.params.window_frame.is_ever_expanding()
         && let WindowFunctionDefinition::AggregateUDF(native) = &window.fun
         && !EXACT.contains(&native.name())
+        && AggregateFunction::by_name(native.name()).is_none()
         && !native.inner().is::<OverMovingFrame>()
     {
         let moving = OverMovingFrame { native: native.clone() };
