@@ -1,4 +1,5 @@
-//! The functions that statements may call because DataFusion has them.
+//! The scalar functions and table functions that statements may call because DataFusion has them. Aggregate and window functions are in
+//! the registries of `saltwing-types`.
 
 use std::sync::Arc;
 
@@ -11,7 +12,7 @@ use super::Engine;
 pub struct EngineFunction {
     /// The name, in upper case.
     pub name: String,
-    /// `scalar`, `aggregate`, `window` or `table`.
+    /// `scalar` or `table`.
     pub kind: &'static str,
     /// A call of it, if DataFusion documents one.
     pub syntax: Option<String>,
@@ -44,7 +45,7 @@ impl EngineFunction {
 }
 
 impl Engine {
-    /// All functions in no particular order, among them those that the expression language also has.
+    /// All of them in no particular order, among them those that the expression language also has.
     pub fn functions(&self) -> Vec<EngineFunction> {
         let of_scalar = |(called, function): (&String, &Arc<ScalarUDF>)| {
             let signature = (function.name(), function.signature().volatility);
@@ -52,14 +53,6 @@ impl Engine {
         };
         let session = self.session();
         let mut all: Vec<EngineFunction> = session.scalar_functions().iter().filter_map(of_scalar).collect();
-        all.extend(session.aggregate_functions().iter().filter_map(|(called, function)| {
-            let signature = (function.name(), function.signature().volatility);
-            EngineFunction::new(called, "aggregate", signature, function.documentation())
-        }));
-        all.extend(session.window_functions().iter().filter_map(|(called, function)| {
-            let signature = (function.name(), function.signature().volatility);
-            EngineFunction::new(called, "window", signature, function.documentation())
-        }));
         let tables = self.table_functions.names();
         all.extend(tables.filter_map(|name| EngineFunction::new(name, "table", (name, Volatility::Stable), None)));
         all

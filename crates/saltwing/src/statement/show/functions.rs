@@ -1,12 +1,17 @@
-//! SHOW FUNCTIONS: the registry, forms with their own syntax, aggregates, and the functions of the relational engine.
+//! SHOW FUNCTIONS: the registries, forms with their own syntax, and the scalar and table functions of the relational engine.
 
 use saltwing_types::Function;
+use saltwing_types::function::aggregate::{AggregateEntry, Executors};
 use saltwing_types::function::syntax::FORMS;
+use saltwing_types::function::window::{WINDOW_FUNCTIONS, WindowEntry};
 
 use super::Listing;
 use crate::Error;
 use crate::session::Session;
 use crate::text_rows::{TextRow, pattern};
+
+/// Whether this build has the relational engine.
+const HAS_ENGINE: bool = cfg!(feature = "datafusion");
 
 /// A row of the answer.
 struct Listed {
@@ -17,7 +22,7 @@ struct Listed {
     description: Option<String>,
 }
 
-/// The functions that only the relational engine has.
+/// The scalar and table functions that only the relational engine has.
 #[cfg(feature = "datafusion")]
 fn engine_functions(session: &Session) -> Vec<Listed> {
     let is_form = |name: &str| FORMS.iter().any(|form| form.name == name);
@@ -36,10 +41,34 @@ fn engine_functions(session: &Session) -> Vec<Listed> {
 
 #[cfg(not(feature = "datafusion"))]
 fn engine_functions(_: &Session) -> Vec<Listed> {
-    let names = saltwing_bind::AggregateFunction::ALL.iter().map(|function| function.name().to_owned());
-    names
-        .map(|name| Listed { name, kind: "aggregate", signature: None, volatility: "immutable", description: None })
-        .collect()
+    Vec::new()
+}
+
+/// One row for each name and each way to call it.
+fn aggregate_functions() -> impl Iterator<Item = Listed> {
+    let here = AggregateEntry::all().filter(|entry| HAS_ENGINE || entry.executors() == Executors::Both);
+    let named = here.flat_map(|entry| entry.names().map(move |name| (name, entry)));
+    named.flat_map(|(name, entry)| {
+        entry.forms.iter().map(move |form| Listed {
+            name: name.to_owned(),
+            kind: "aggregate",
+            signature: Some(format!("{name}{form}")),
+            volatility: AggregateEntry::VOLATILITY.as_str(),
+            description: Some(entry.description.to_owned()),
+        })
+    })
+}
+
+/// One row for each.
+fn window_functions() -> impl Iterator<Item = Listed> {
+    let here = WINDOW_FUNCTIONS.iter().filter(|_| HAS_ENGINE);
+    here.map(|entry| Listed {
+        name: entry.name.to_owned(),
+        kind: "window",
+        signature: Some(entry.to_string()),
+        volatility: WindowEntry::VOLATILITY.as_str(),
+        description: Some(entry.description.to_owned()),
+    })
 }
 
 /// One row for each name and each way to call it.
@@ -81,6 +110,8 @@ impl Listing for Functions<'_> {
     fn rows(&self, session: &Session) -> Result<Vec<TextRow>, Error> {
         let pattern = pattern(self.0)?;
         let mut listed = own_functions();
+        listed.extend(aggregate_functions());
+        listed.extend(window_functions());
         listed.extend(engine_functions(session));
         listed.retain(|function| pattern.as_ref().is_none_or(|pattern| pattern.matches(&function.name)));
         listed.sort_by(|a, b| (&a.name, a.kind, &a.signature).cmp(&(&b.name, b.kind, &b.signature)));
