@@ -1,5 +1,5 @@
-//! The registry of functions that are called over a window and are no aggregate functions. Aggregate functions that are of values in
-//! no order of their own are called over windows, too ([`super::aggregate`]).
+//! The registry of functions that are called over a window and are no aggregate functions. Aggregate functions without WITHIN GROUP are
+//! called over windows, too ([`super::aggregate`]).
 //!
 //! The relational engine alone computes windows. The binder, `SHOW FUNCTIONS`, `docs/functions.md` and completion read the entries.
 

@@ -186,8 +186,8 @@ fn aggregates() -> String {
 /// The section of window functions.
 fn windows() -> String {
     let mut section = String::from(
-        "\n## Window functions\n\nThey are relational. Aggregate functions may be called with OVER, too, but for those with WITHIN GROUP or an \
-         ORDER BY in their brackets. The examples are\nover the table above; the results are those of its rows in the order of \
+        "\n## Window functions\n\nThey are relational. Aggregate functions may be called with OVER, too, but not those with WITHIN GROUP, and without an \
+         ORDER BY in the brackets.\nThe examples are over the table above; the results are those of its rows in the order of \
          `k`.\n\n| function | gives | example | results |\n|---|---|---|---|\n",
     );
     for entry in WINDOW_FUNCTIONS {
