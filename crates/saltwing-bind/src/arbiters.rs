@@ -7,8 +7,8 @@ use saltwing_types::{Expr, IndexDef, TableDef, typing};
 use sqlparser::ast;
 
 use crate::check::expr_of_row;
-use crate::create_index::parts_text;
 use crate::error::{BindError, BindErrorKind, Result};
+use crate::index_text::parts_text;
 use crate::scope::Scope;
 use crate::table_path::column_path;
 use crate::target::Target;

@@ -10,8 +10,9 @@ use saltwing_types::{SqlType, TableDef, Value, ViewDef, text};
 
 use crate::create_table::check_not_hidden;
 use crate::error::{BindError, BindErrorKind, Result};
+use crate::resolve::resolve;
 use crate::scope::Scope;
-use crate::table_path::{column_path, resolve, table_path};
+use crate::table_path::{column_path, table_path};
 use crate::view::create_view_text;
 
 /// The table or view of a comment.

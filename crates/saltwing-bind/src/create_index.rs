@@ -1,23 +1,21 @@
-//! CREATE INDEX into an index's definition, and back.
+//! CREATE INDEX into an index's definition.
 
 use std::sync::Arc;
 
 use saltwing_access::Table;
 use saltwing_rowkey::RowKeyCodec;
-use saltwing_sql::quote_name;
 use saltwing_sql::statement::{CreateIndex, KeyPart, OptionSpec};
 use saltwing_types::key_expression::key_type;
 use saltwing_types::key_form::can_be_indexed;
 use saltwing_types::table::{BUCKETS_MAX, HIDDEN_COLUMNS, INDEXES_MAX, is_same_name};
 use saltwing_types::{
-    Expr, IndexDef, IndexPart, IndexPredicate, IndexState, Salt, SortOrder, SqlType, TableDef, TableId, ValueError,
+    Expr, IndexDef, IndexPart, IndexPredicate, IndexState, Salt, SqlType, TableDef, TableId, ValueError,
 };
 
 use crate::check::row_expr;
 use crate::error::{BindError, BindErrorKind, Result, invalid};
 use crate::scope::Scope;
 use crate::table_option::{salt, whole};
-use crate::table_path::{column_path, table_path};
 
 /// The definition of a new index of a table; the catalog gives it its id. It is [building](IndexState::Building).
 ///
@@ -72,91 +70,6 @@ pub fn create_index(statement: &CreateIndex, table: &Arc<Table>) -> Result<Index
     };
     RowKeyCodec::new(&index.key(def)).map_err(|error| invalid(error.to_string()).at(Some(statement.span)))?;
     Ok(index)
-}
-
-/// The statement that creates an index.
-pub fn index_text(def: &TableDef, index: &IndexDef) -> String {
-    let kind = match (index.unique, index.local) {
-        (true, _) => "UNIQUE ",
-        (_, true) => "LOCAL ",
-        _ => "",
-    };
-    let (name, table) = (quote_name(&index.name), table_path(&def.name));
-    let mut text = format!("CREATE {kind}INDEX {name} ON {table} ({})", parts_text(def, index));
-    if !index.include.is_empty() {
-        text.push_str(&format!(" INCLUDE ({})", included_text(def, index)));
-    }
-    if let Some(predicate) = &index.predicate {
-        text.push_str(&format!(" WHERE {}", predicate.text));
-    }
-    let buckets = |salt: Option<Salt>| salt.map_or(0, |salt| salt.buckets);
-    if !index.local && buckets(index.salt) != buckets(def.key.salt) {
-        text.push_str(&format!(" SALT_BUCKETS = {}", buckets(index.salt)));
-    }
-    if let Some(by) = index.salt.and_then(|salt| salt.by) {
-        let part = |part: &IndexPart| match part.expr {
-            Expr::Column(_) => quote_name(&part.text),
-            _ => part.text.clone(),
-        };
-        let parts: Vec<String> = index.parts.iter().take(by).map(part).collect();
-        text.push_str(&format!(" SALT_BY = ({})", parts.join(", ")));
-    }
-    text
-}
-
-/// The parts of an index as CREATE INDEX has them.
-pub fn parts_text(def: &TableDef, index: &IndexDef) -> String {
-    let part = |part: &IndexPart| {
-        let column = IndexDef::part_column(part).and_then(|column| def.columns.get(column));
-        let text = column.map_or_else(|| part.text.clone(), |column| column_path(def, column));
-        text + if part.order == SortOrder::Desc { " DESC" } else { "" }
-    };
-    index.parts.iter().map(part).collect::<Vec<_>>().join(", ")
-}
-
-/// The facts of an index that SHOW INDEXES and `information_schema.indexes` have, as texts of SQL.
-pub struct IndexFacts {
-    /// Its name, as it is.
-    pub name: String,
-    /// `local` or `global`.
-    pub kind: &'static str,
-    /// `YES` or `NO`.
-    pub is_unique: &'static str,
-    /// The parts.
-    pub key: String,
-    /// The included columns, if there are any.
-    pub include: Option<String>,
-    /// The condition of a partial index.
-    pub predicate: Option<String>,
-    /// The buckets of its entries, if they have any.
-    pub salt_buckets: Option<u16>,
-    /// The state; `rebuilding` for an index that is read while its new entries are written.
-    pub state: String,
-}
-
-impl IndexFacts {
-    /// Those of an index of a table.
-    pub fn of(def: &TableDef, index: &IndexDef) -> Self {
-        Self {
-            name: index.name.clone(),
-            kind: if index.local { "local" } else { "global" },
-            is_unique: if index.unique { "YES" } else { "NO" },
-            key: parts_text(def, index),
-            include: Some(included_text(def, index)).filter(|columns| !columns.is_empty()),
-            predicate: index.predicate.as_ref().map(|predicate| predicate.text.clone()),
-            salt_buckets: index.key(def).salt.map(|salt| salt.buckets),
-            state: match (index.state, index.rebuild) {
-                (IndexState::Ready, Some(_)) => "rebuilding".to_owned(),
-                (state, _) => state.to_string(),
-            },
-        }
-    }
-}
-
-/// The columns that an index includes, as CREATE INDEX has them.
-fn included_text(def: &TableDef, index: &IndexDef) -> String {
-    let columns = index.include.iter().filter_map(|column| def.columns.get(*column));
-    columns.map(|column| column_path(def, column)).collect::<Vec<_>>().join(", ")
 }
 
 /// One part of the key of an index.

@@ -1,6 +1,6 @@
 //! FROM: tables, queries in brackets, and joins of them.
 
-use saltwing_catalog::{INFORMATION_SCHEMA, catalog_view};
+use saltwing_catalog::INFORMATION_SCHEMA;
 use saltwing_sql::{expr_span, name_span, without_dynamic_columns};
 use saltwing_types::table::is_same_name;
 use saltwing_types::{ColumnRef, CompareOp, Expr, Span, SqlType, typing};
@@ -14,8 +14,10 @@ use crate::error::{BindError, BindErrorKind, Result};
 use crate::lower::Lowerer;
 use crate::plain_query::table_parts;
 use crate::query_binder::{Bound, CteName, OuterScope, QueryBinder, foreign};
+use crate::resolve::table_of;
 use crate::scope::Scope;
 use crate::subquery_column::SubqueryBinder;
+use crate::system_table::system_table;
 use crate::table_call::{TableCall, is_unnest};
 use crate::tree::{ExternalSource, JoinKind, Output, Relation, Scan, SubqueryColumn};
 
@@ -138,13 +140,13 @@ impl QueryBinder<'_> {
                 None => self.view(&view, written, alias),
             };
         }
-        if let Some(view) = catalog_view(schema, &name.value).filter(|_| version.is_none() && list.is_none()) {
+        if let Some(table) = system_table(schema, &name.value).filter(|_| version.is_none() && list.is_none()) {
             self.names.check_of_tables().map_err(|error| BindError::from(error).at(span))?;
-            let columns = view.columns.iter().map(|(name, ty)| ((*name).to_owned(), *ty, true)).collect();
-            let columns = self.external_columns(columns);
-            return Ok(external(ExternalSource::Catalog(view), columns, alias, span));
+            let columns = table.columns().into_iter().map(|column| (column.name.to_owned(), column.ty, true));
+            let columns = self.external_columns(columns.collect());
+            return Ok(external(ExternalSource::System(table), columns, alias, span));
         }
-        let table = match self.catalog.resolve(here.as_deref(), &name.value) {
+        let table = match table_of(self.catalog, here.as_deref(), &name.value) {
             Ok(table) => table,
             Err(error) => {
                 self.names.check_of_tables().map_err(|error| BindError::from(error).at(span))?;
@@ -436,8 +438,8 @@ fn external(source: ExternalSource, columns: Vec<ColumnRef>, alias: Option<&Tabl
     let scope = match (alias, &source) {
         (Some(alias), _) => Scope::of_query(output, alias_name.clone(), alias_span(alias)),
         (None, ExternalSource::Arrow(table)) => Scope::of_named(output, None, table.name.clone(), span),
-        (None, ExternalSource::Catalog(view)) => {
-            Scope::of_named(output, Some(INFORMATION_SCHEMA.to_owned()), view.name.to_owned(), span)
+        (None, ExternalSource::System(table)) => {
+            Scope::of_named(output, Some(INFORMATION_SCHEMA.to_owned()), table.name().to_owned(), span)
         }
         (None, ExternalSource::Function { name, .. }) => Scope::of_query(output, Some(name.clone()), span),
     };

@@ -36,6 +36,7 @@ mod generated;
 mod group_by;
 mod hint;
 mod identity;
+mod index_text;
 mod key_expression;
 mod lookups;
 mod lower;
@@ -52,6 +53,7 @@ mod plan_budget;
 mod query;
 mod query_binder;
 mod rename;
+mod resolve;
 mod returning;
 mod row_count;
 mod row_rules;
@@ -66,6 +68,8 @@ mod similar;
 mod sort_direction;
 mod split_on;
 mod subquery_column;
+mod system_facts;
+mod system_table;
 mod table_call;
 mod table_option;
 mod table_path;
@@ -76,6 +80,7 @@ mod uncorrelated;
 mod unnest_collector;
 mod update;
 mod view;
+mod view_order;
 mod view_relation;
 mod window;
 mod window_call;
@@ -92,7 +97,7 @@ pub use comment::{Commented, commented, table_comments, view_statements};
 pub use computed::{computed_query, expr_of};
 pub use condition::conditions;
 pub use conflict::ConflictUpdate;
-pub use create_index::{IndexFacts, create_index, index_text, parts_text};
+pub use create_index::create_index;
 pub use create_table::{BoundTable, create_table};
 pub use create_table_as::create_table_as;
 pub use dml::{
@@ -107,6 +112,7 @@ pub use exact::check_exact;
 pub use file_name::{FileName, file_names};
 pub use hint::{FULL_SCAN, INDEX, NO_INDEX, PHOENIX_HINTS, check_hints};
 pub use identity::{OwnSequence, identity_definition, identity_text};
+pub use index_text::{index_text, parts_text};
 pub use lower::{GivenTypes, LowerError, Lowerer, ParamValues, Params, comparison_operator, constant};
 pub use merge::{BoundMerge, MergeStep, merge};
 pub use notice::query_notice;
@@ -115,6 +121,7 @@ pub use page::page_identity;
 pub use parameters::ParameterTypes;
 pub use plan_budget::check_plan_budget;
 pub use query::query;
+pub use resolve::resolve;
 pub use returning::returning;
 pub use row_count::RowCount;
 pub use row_rules::RowRules;
@@ -124,8 +131,12 @@ pub use saltwing_types::function::window::WindowFunction;
 pub use scope::Scope;
 pub use sequence::{alter_sequence, create_sequence, create_sequence_text};
 pub use sequence_values::SequenceAction;
+pub use system_table::{
+    COLUMNS, INDEXES, Objects, SCHEMATA, SEQUENCES, SYSTEM_TABLES, SystemColumn, SystemFacts, SystemTable, TABLES,
+    VIEWS, system_table,
+};
 pub use table_option::is_phoenix_option;
-pub use table_path::{column_path, resolve, table_path};
+pub use table_path::{column_path, table_path};
 pub use tree::{
     AsOf, BoundQuery, CallColumn, ComputedColumn, ExternalSource, GroupCall, GroupingColumn, GroupingSets, JoinKind,
     Output, Relation, Rows, Scan, SequenceDraw, SequenceUse, SequenceUses, SetInput, SetOperator, SortItem,
@@ -137,6 +148,7 @@ pub use view::{
     AlteredView, BoundView, PlainView, VIEW_DEPTH_MAX, ViewPlace, altered_view, check_new_names, create_view,
     is_updatable, plain_view, view_places,
 };
+pub use view_order::in_order_of_use;
 pub use view_relation::VIEWS_MAX;
 pub use window_call::{Frame, FrameBound, FrameUnits, SortKey, WindowCall};
 pub use written_columns::{WrittenColumns, listed_columns};

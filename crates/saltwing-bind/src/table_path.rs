@@ -1,22 +1,7 @@
-//! Tables and columns by their names, and the names as statements write them.
+//! The names of tables and columns as statements write them.
 
-use std::sync::Arc;
-
-use saltwing_access::Table;
-use saltwing_catalog::CatalogReader;
-use saltwing_sql::{TableRef, quote_name};
+use saltwing_sql::quote_name;
 use saltwing_types::{ColumnDef, TableDef, TableName};
-
-use crate::error::{BindError, Result};
-
-/// The table that a statement names.
-///
-/// # Errors
-/// That of the catalog, with the place.
-pub fn resolve(catalog: &dyn CatalogReader, name: &TableRef) -> Result<Arc<Table>> {
-    let schema = name.schema.as_ref().map(|s| s.text.as_str());
-    catalog.resolve(schema, &name.name.text).map_err(|error| BindError::from(error).at(Some(name.span())))
-}
 
 /// A table, a view or a sequence as a statement names it: with its schema, and in quotes if these are needed.
 pub fn table_path(name: &TableName) -> String {

@@ -13,6 +13,7 @@ use sqlparser::ast::{self, SetExpr, TableFactor};
 use crate::computed::query_of;
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::lower::Params;
+use crate::resolve::table_of;
 use crate::scope::Scope;
 use crate::view::WrittenView;
 
@@ -32,7 +33,7 @@ impl Target {
     pub(crate) fn resolve(catalog: &dyn CatalogReader, name: &TableRef) -> Result<Self> {
         let (schema, bare) = name.parts();
         let placed = |error| BindError::from(error).at(Some(name.span()));
-        let absent = match catalog.resolve(schema, bare) {
+        let absent = match table_of(catalog, schema, bare) {
             Ok(table) => return Ok(Self::of_table(table)),
             Err(error) if error.is_absence() => error,
             Err(error) => return Err(placed(error)),

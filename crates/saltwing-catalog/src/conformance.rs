@@ -163,7 +163,9 @@ fn what_is_missing_is_told_from_what_is_there(catalog: &dyn CatalogStore) {
         other => panic!("{other}"),
     }
     assert_eq!(code(snapshot.resolve(Some("nowhere"), "t")), "no_such_schema");
-    assert_eq!(code(snapshot.resolve(Some("information_schema"), "tables")), "read_only");
+    for name in ["tables", "nothing"] {
+        assert_eq!(code(snapshot.resolve(Some("INFORMATION_SCHEMA"), name)), "read_only");
+    }
     assert_eq!(code(snapshot.sequence(None, "s")), "no_such_sequence");
     assert!(optional(snapshot.resolve(Some("nowhere"), "t")).unwrap().is_none());
     assert!(snapshot.view(None, "v").unwrap().is_none() && !snapshot.has_schema("nowhere").unwrap());

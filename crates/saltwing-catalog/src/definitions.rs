@@ -9,7 +9,9 @@ use saltwing_types::{SequenceDef, TableDef, TableName, ViewDef};
 
 use crate::CatalogError;
 use crate::arrow_table::ArrowTable;
-use crate::information_schema::{INFORMATION_SCHEMA, catalog_view};
+
+/// The schema of the system tables, which show what a catalog has. It is in every catalog, and none can have a thing of its own there.
+pub const INFORMATION_SCHEMA: &str = "information_schema";
 
 /// A catalog at one moment: later changes leave it alone. Statements are bound by it.
 ///
@@ -23,7 +25,7 @@ pub trait CatalogReader: Send + Sync {
     ///
     /// # Errors
     /// [`CatalogError::NoSuchTable`], with the nearest name; [`CatalogError::NoSuchSchema`];
-    /// [`CatalogError::IsView`]; [`CatalogError::View`] for a view of the catalog itself; the store's.
+    /// [`CatalogError::IsView`]; [`CatalogError::SystemTable`] for each name in [`INFORMATION_SCHEMA`]; the store's.
     fn resolve(&self, schema: Option<&str>, name: &str) -> Result<Arc<Table>, CatalogError>;
 
     /// The batches of the program that have this name, in any case, where no stored table has it.
@@ -131,8 +133,8 @@ impl CatalogReader for Definitions {
         if let Some(table) = self.tables.get(&key(schema, name)) {
             return Ok(table.clone());
         }
-        if let Some(view) = catalog_view(schema, name) {
-            return Err(CatalogError::View(format!("{INFORMATION_SCHEMA}.{}", view.name)));
+        if schema.is_some_and(|schema| schema.eq_ignore_ascii_case(INFORMATION_SCHEMA)) {
+            return Err(CatalogError::SystemTable(format!("{INFORMATION_SCHEMA}.{}", name.to_lowercase())));
         }
         if let Some(view) = self.views.get(&key(schema, name)) {
             return Err(CatalogError::IsView(view.name.to_string()));

@@ -17,9 +17,9 @@ pub enum CatalogError {
         /// The nearest name there is.
         nearest: Option<String>,
     },
-    /// A view of the catalog, where a table is needed.
-    #[error("{0} is a view of the catalog: it can be read, not changed")]
-    View(String),
+    /// A name in the schema of the system tables, where a table is needed.
+    #[error("{0} is of the catalog's own schema, whose views can be read, not changed")]
+    SystemTable(String),
     /// A view, where a table is needed.
     #[error("{0} is a view, not a table")]
     IsView(String),
@@ -202,7 +202,7 @@ impl CatalogError {
             Self::NoSuchTable { .. } | Self::NoSuchView { .. } => ErrorCode::NoSuchTable,
             Self::IsView(_) | Self::IsTable(_) => ErrorCode::WrongObject,
             Self::Used { .. } => ErrorCode::Dependents,
-            Self::View(_) | Self::Attached(_) => ErrorCode::ReadOnly,
+            Self::SystemTable(_) | Self::Attached(_) => ErrorCode::ReadOnly,
             Self::AttachedView(_) => ErrorCode::NotSupported,
             Self::NoSuchSchema(_) | Self::NotAttached(_) => ErrorCode::NoSuchSchema,
             Self::DuplicateTable { .. } | Self::DuplicateView { .. } | Self::DuplicateIndex { .. } => {
@@ -234,7 +234,8 @@ impl CatalogError {
 
     /// Whether it says that a name is not that of such an object; the others say that this is not known.
     pub fn is_absence(&self) -> bool {
-        let is_other_kind = matches!(self, Self::IsView(_) | Self::IsTable(_) | Self::View(_) | Self::AttachedView(_));
+        let is_other_kind =
+            matches!(self, Self::IsView(_) | Self::IsTable(_) | Self::SystemTable(_) | Self::AttachedView(_));
         self.is_missing() || is_other_kind
     }
 

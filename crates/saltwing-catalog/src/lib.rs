@@ -30,7 +30,6 @@ pub mod conformance;
 mod definitions;
 mod error;
 mod index_builds;
-mod information_schema;
 mod overlaid;
 mod readable;
 mod record;
@@ -47,9 +46,8 @@ pub use arrow_table::{ArrowBatches, ArrowRows, ArrowSource, ArrowSourceError, Ar
 pub use attached::{AttachedTables, attached_schema};
 pub use boot::{CATALOG_FORMAT, Catalog};
 pub use change::{Applied, CatalogChange, ChangeError, Dependents, DropList, GivenName};
-pub use definitions::{CatalogReader, optional};
+pub use definitions::{CatalogReader, INFORMATION_SCHEMA, optional};
 pub use error::CatalogError;
-pub use information_schema::{CatalogViewDef, INFORMATION_SCHEMA, VIEWS, catalog_view};
 pub use readable::ReadableCatalog;
 pub use saltwing_types::table::TEMPORARY_SCHEMA;
 pub use session_catalog::SessionCatalog;

@@ -1,7 +1,7 @@
 //! The direct path: statements over one table, without a relational engine and without an async runtime.
 //!
 //! [`select`] reads, as batches or as values of rows, [`mod@write`] writes, in a [`transaction`](mod@transaction) where it reads too; `aggregate` makes groups of what is
-//! read, and `totals` adds whole columns up. Rows that only a relational engine can make come in as batches, whoever
+//! read, and `totals` adds whole columns up. `system_rows` runs queries over system tables. Rows that only a relational engine can make come in as batches, whoever
 //! made them.
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
@@ -25,6 +25,7 @@ mod rows;
 mod running;
 pub mod select;
 mod source;
+mod system_rows;
 mod target_rows;
 mod totals;
 pub mod transaction;
@@ -42,6 +43,7 @@ pub use returning::Returning;
 pub use rows::DirectRows;
 pub use running::{RunningSelect, TotalRow};
 pub use select::SelectPlan;
+pub use system_rows::system_rows;
 pub use target_rows::{Repeats, TargetRows};
 pub use transaction::{Attempt, Unfinished};
 pub use write::RowFailure;

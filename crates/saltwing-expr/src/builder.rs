@@ -216,6 +216,21 @@ impl ColumnBuilder {
     }
 }
 
+/// The columns of some rows, which have a value for each of these types.
+///
+/// # Errors
+/// As [`ColumnBuilder::append_value`]; [`ValueError::BadArgument`] for a row of another length.
+pub fn columns_of_rows(types: &[SqlType], rows: &[Vec<Value>]) -> Result<Vec<ArrayRef>, ValueError> {
+    let mut builders: Vec<ColumnBuilder> = types.iter().map(|ty| ColumnBuilder::new(*ty, rows.len())).collect();
+    for row in rows {
+        if row.len() != types.len() {
+            return Err(ValueError::BadArgument(format!("a row has {} values for {} columns", row.len(), types.len())));
+        }
+        builders.iter_mut().zip(row).try_for_each(|(builder, value)| builder.append_value(value))?;
+    }
+    Ok(builders.iter_mut().map(ColumnBuilder::finish).collect())
+}
+
 /// Builds a column of lists. The elements of all rows stand one behind the other.
 #[derive(Debug)]
 struct ListBuilder {

@@ -68,7 +68,7 @@ pub mod value_at;
 
 pub use arrow_type::{arrow_type, sql_type};
 pub use batch::Columns;
-pub use builder::ColumnBuilder;
+pub use builder::{ColumnBuilder, columns_of_rows};
 pub use evaluate::{Evaluator, Filter};
 pub use json::JsonObjects;
 pub use row_values::{ColumnCells, RowValues};

@@ -4,6 +4,7 @@
 //! plan          the access of one table: ranges, residual conditions, order, verdict
 //! DirectQuery   the pattern of bound queries that the direct path runs
 //! plan_select   such a query: its access, and a [`DirectPlan`] for what becomes of the rows read
+//! SystemQuery   a query over a system table, whose rows are in memory
 //! Guard         what may override the verdict; a refusal is an error that names every table and the way out
 //! ```
 //!
@@ -30,6 +31,7 @@ mod prefix;
 mod refused;
 mod request;
 mod select;
+mod system_query;
 mod template;
 
 pub use access::{AccessRequest, TableAccess, UsableKeys};
@@ -44,4 +46,5 @@ pub use key_access::{KeyAccess, keys_of_rows};
 pub use plan::plan;
 pub use refused::{HintVerb, RefusedScans, RefusedTable};
 pub use select::plan_select;
+pub use system_query::{SystemQuery, SystemStep};
 pub use template::{SelectTemplate, has_parameter, is_bindable, with_values};

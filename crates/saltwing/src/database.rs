@@ -184,6 +184,7 @@ mod tests {
     mod faults;
     mod index_expiry_faults;
     mod index_faults;
+    mod system_tables;
 
     use saltwing_store::MemoryStore;
     use saltwing_store::conformance::fault::{Call, Fault, FaultStore};

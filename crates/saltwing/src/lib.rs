@@ -111,7 +111,6 @@ mod transaction_closure;
 mod transaction_guard;
 mod transaction_statements;
 mod typed_rows;
-mod view_order;
 
 #[cfg(feature = "serde")]
 pub use self::serde::{Serde, to_params};

@@ -1,13 +1,12 @@
 //! Views in an EXPORT .. AS PHOENIX.
 
-use saltwing_bind::{BindError, PlainView, plain_view};
+use saltwing_bind::{BindError, PlainView, in_order_of_use, plain_view};
 use saltwing_catalog::CatalogReader;
 use saltwing_sql::ColumnName;
 use saltwing_types::{TableDef, TableName, ViewDef};
 
 use crate::phoenix_literal::{phoenix_literal, phoenix_type};
 use crate::phoenix_name::{path, phoenix_name, phoenix_path};
-use crate::view_order::in_order_of_use;
 
 /// CREATE VIEW for the views that Phoenix can have, each behind those that it uses, and a comment for each of the others.
 /// `is_exported` tells the tables that Phoenix can have.

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use saltwing_access::{ScanContext, Snapshot};
-use saltwing_bind::{BoundQuery, Params, RootQuery, query};
+use saltwing_bind::{BoundQuery, Params, RootQuery, SystemFacts, query};
 use saltwing_catalog::CatalogReader;
-use saltwing_exec::{RunningSelect, SelectPlan};
-use saltwing_planner::{DirectQuery, Guard, KeyAccess, PlannedSelect, plan_select};
+use saltwing_exec::{RunningSelect, SelectPlan, system_rows};
+use saltwing_planner::{DirectQuery, Guard, KeyAccess, PlannedSelect, SystemQuery, plan_select};
 use saltwing_sql::statement::QueryStatement;
 use saltwing_types::{ErrorCode, Span};
 
@@ -160,5 +160,21 @@ impl QueryRun<'_> {
             }
             (planned, _) => Ok(planned),
         }
+    }
+
+    /// The query as steps over the rows of a system table; `None` if it is none, or the relational engine is requested.
+    pub(crate) fn plan_system(&self, bound: &BoundQuery) -> Option<SystemQuery> {
+        SystemQuery::of(bound).filter(|_| self.executor != ExecutorChoice::DataFusion)
+    }
+
+    /// Runs a query over a system table. Its rows are ready.
+    pub(crate) fn start_system(&self, query: &SystemQuery, context: ScanContext) -> Result<RowsOutcome, Error> {
+        let _statement = context.enter();
+        let rows = query.table.rows(&SystemFacts::of(&*self.catalog), &query.read)?;
+        let batch = system_rows(query, &rows, context.memory())?;
+        let warnings = Some(self.session.warnings());
+        let running = Running { warnings, ..Running::new(context.clone(), Vec::new(), Vec::new()) };
+        let rows = RowsOutcome::ready(query.columns.clone(), batch);
+        Ok(RowsOutcome { running: Some(Box::new(running)), ..rows })
     }
 }

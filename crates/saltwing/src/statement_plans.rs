@@ -13,7 +13,7 @@ use saltwing_catalog::CatalogReader;
 #[cfg(feature = "datafusion")]
 use saltwing_datafusion::Template;
 use saltwing_exec::{Returning, SelectPlan};
-use saltwing_planner::{DirectQuery, KeyAccess, PlannedSelect, SelectTemplate, plan_select};
+use saltwing_planner::{DirectQuery, KeyAccess, PlannedSelect, SelectTemplate, SystemQuery, plan_select};
 use saltwing_sql::statement::QueryStatement;
 use saltwing_types::interrupt;
 
@@ -166,7 +166,10 @@ impl GenericPlan {
         if !root.has_one_plan() {
             return Self::Custom;
         }
-        let Some(query) = DirectQuery::of(root.query.clone()) else { return Self::Relational };
+        let Some(query) = DirectQuery::of(root.query.clone()) else {
+            // To plan one over a system table is nothing beside its rows.
+            return if SystemQuery::of(&root.query).is_some() { Self::Custom } else { Self::Relational };
+        };
         let ready = |planned: PlannedSelect| SelectPlan::new(planned).ok().map(Arc::new);
         if has_parameters {
             let Some((template, of_parts)) = SelectTemplate::new(query) else { return Self::Custom };

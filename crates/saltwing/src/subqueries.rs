@@ -6,9 +6,10 @@ use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::datatypes::Schema;
 use saltwing_access::{Counters, ScanContext, TableError};
 use saltwing_bind::{BoundQuery, ParameterTypes, RootQuery, UncorrelatedSubquery};
+use saltwing_catalog::INFORMATION_SCHEMA;
 use saltwing_exec::SelectPlan;
 use saltwing_expr::value_at;
-use saltwing_planner::AccessReport;
+use saltwing_planner::{AccessReport, SystemQuery};
 use saltwing_types::{ErrorCode, SqlType, Value};
 
 use crate::Error;
@@ -34,6 +35,8 @@ pub(crate) struct SubqueryReads {
 pub(crate) enum QueryPlan {
     Direct(Arc<SelectPlan>),
     Relational(RelationalPlan),
+    /// Over a system table.
+    System(Box<SystemQuery>),
     /// One row [without columns](BoundQuery::is_one_row).
     OneRow,
 }
@@ -65,6 +68,10 @@ impl QueryPlan {
                 Explained { direct: Some(plan), ..Explained::direct(reports) }
             }
             Self::Relational(plan) => plan.explained(ran),
+            Self::System(query) => {
+                let plan = format!("rows of the system table {INFORMATION_SCHEMA}.{}\n", query.table.name());
+                Explained { plan: Some(plan), ..Explained::direct(Vec::new()) }
+            }
             Self::OneRow => Explained::direct(Vec::new()),
         }
     }
@@ -133,6 +140,9 @@ impl QueryRun<'_> {
         if query.is_one_row() {
             return Ok(QueryPlan::OneRow);
         }
+        if let Some(system) = self.plan_system(query) {
+            return Ok(QueryPlan::System(Box::new(system)));
+        }
         let Some(direct) = self.plan_direct(query)? else {
             return self.plan_relational(query.clone(), context.clone(), purpose).map(QueryPlan::Relational);
         };
@@ -165,6 +175,7 @@ impl QueryRun<'_> {
                 Ok(if may_begin_again { rows.or_again(self.again(query, context)) } else { rows })
             }
             QueryPlan::Relational(plan) => start_relational(self.session, plan, context),
+            QueryPlan::System(query) => self.start_system(query, context),
             QueryPlan::OneRow => one_row(context),
         }
     }

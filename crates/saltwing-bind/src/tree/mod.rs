@@ -30,7 +30,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use saltwing_access::Table;
-use saltwing_catalog::{ArrowTable, CatalogViewDef};
+use saltwing_catalog::ArrowTable;
 use saltwing_plan::Condition;
 use saltwing_sql::statement::Hint;
 use saltwing_types::{ColumnRef, CompareOp, Expr, SortOrder, Span, SqlType};
@@ -39,6 +39,7 @@ use crate::aggregate::AggregateCall;
 use crate::engine::{EngineAggregate, EngineFunctions, OpaqueTypes};
 use crate::output::ResultColumn;
 use crate::row_count::RowCount;
+use crate::system_table::SystemTable;
 use crate::window_call::WindowCall;
 
 pub use self::as_of::AsOf;
@@ -280,8 +281,8 @@ impl JoinKind {
 pub enum ExternalSource {
     /// Arrow batches of the program, or a file.
     Arrow(Arc<ArrowTable>),
-    /// A view of `information_schema`.
-    Catalog(&'static CatalogViewDef),
+    /// A system table.
+    System(&'static dyn SystemTable),
     /// A table function of the relational engine, by its name in lower case, and its arguments, which name no columns.
     Function {
         /// The name.

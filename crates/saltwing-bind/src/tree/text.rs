@@ -76,7 +76,7 @@ impl Relation {
             Self::External { source, alias, columns } => {
                 match source {
                     ExternalSource::Arrow(table) => write!(f, "arrow {}", table.name)?,
-                    ExternalSource::Catalog(view) => write!(f, "catalog {}", view.name)?,
+                    ExternalSource::System(table) => write!(f, "system {}", table.name())?,
                     ExternalSource::Function { name, args } => write!(f, "function {name}({})", List(args))?,
                 }
                 if let Some(alias) = alias {

@@ -14,8 +14,9 @@ use super::own_columns::{add_columns, declared_by, with_columns, without_columns
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::names::Names;
 use crate::output::ResultColumn;
+use crate::resolve::resolve;
 use crate::sequence_collector::takes_values;
-use crate::table_path::{resolve, table_path};
+use crate::table_path::table_path;
 
 /// How many views may stand on one another.
 pub const VIEW_DEPTH_MAX: usize = 16;

@@ -1,6 +1,6 @@
 //! The tables of FROM clauses, and the names of their columns.
 
-use saltwing_catalog::{CatalogReader, catalog_view};
+use saltwing_catalog::CatalogReader;
 use saltwing_sql::{dynamic_columns, name_span, without_dynamic_columns};
 use saltwing_types::Span;
 use saltwing_types::table::is_same_name;
@@ -12,6 +12,8 @@ use sqlparser::ast::{
 use crate::error::BindError;
 use crate::lookups::Lookups;
 use crate::object_name::{quoted, table_name};
+use crate::resolve::table_of;
+use crate::system_table::system_table;
 
 /// The columns of a table or query in order; `None` if they are known only when it is planned.
 pub(super) type Columns = Option<Vec<String>>;
@@ -106,8 +108,8 @@ impl Relations<'_> {
         if let Some(view) = self.lookups.view(schema, name) {
             return Some(view.columns.iter().map(|column| column.name.clone()).collect());
         }
-        if let Some(view) = catalog_view(schema, name) {
-            return Some(view.columns.iter().map(|(name, _)| (*name).to_owned()).collect());
+        if let Some(table) = system_table(schema, name) {
+            return Some(table.columns().iter().map(|column| column.name.to_owned()).collect());
         }
         let table = self.lookups.table(schema, name)?;
         Some(table.def().columns.iter().filter(|column| !column.hidden).map(|column| column.name.clone()).collect())
@@ -179,8 +181,8 @@ impl Relations<'_> {
             let is_known = self.is_cte(schema, bare)
                 || self.lookups.view(schema, bare).is_some()
                 || self.catalog.arrow_table(bare).is_some()
-                || catalog_view(schema, bare).is_some();
-            let missing = if is_known { None } else { self.catalog.resolve(schema, bare).err() };
+                || system_table(schema, bare).is_some();
+            let missing = if is_known { None } else { table_of(self.catalog, schema, bare).err() };
             missing.map(|error| BindError::from(error).at(name_span(name)))
         })
     }

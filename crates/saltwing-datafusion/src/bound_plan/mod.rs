@@ -41,9 +41,9 @@ use crate::expression::internal_name::field_name;
 use crate::expression::order_form::order_form;
 use crate::function::table_functions::TableFunctions;
 use crate::scan::arrow_table::batches_as_table;
-use crate::scan::information_schema;
 use crate::scan::scan_request::{QueryContext, TableUse};
 use crate::scan::shared_rows::SharedRows;
+use crate::scan::system_table::system_rows;
 use crate::scan::table_source::TableSource;
 
 /// What the qualifier of a computed column begins with; no statement can write it.
@@ -224,7 +224,7 @@ impl Planner<'_> {
     fn external(&mut self, source: &ExternalSource, alias: Option<&str>, columns: &[ColumnRef]) -> Result<LogicalPlan> {
         let (name, table) = match source {
             ExternalSource::Arrow(table) => (table.name.as_str(), batches_as_table(table)?),
-            ExternalSource::Catalog(view) => (view.name, information_schema::table(view.name, self.catalog)?),
+            ExternalSource::System(table) => (table.name(), system_rows(*table, self.catalog)?),
             ExternalSource::Function { name, args } => {
                 let args = self.translated(|translator| translator.constants(args))?;
                 (name.as_str(), self.table_functions.table(name, args, self.functions)?)

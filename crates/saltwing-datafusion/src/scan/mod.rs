@@ -2,11 +2,11 @@
 
 pub(crate) mod arrow_table;
 mod batches;
-pub(crate) mod information_schema;
 mod scan_part;
 pub(crate) mod scan_path;
 pub(crate) mod scan_request;
 pub(crate) mod scan_statistics;
 pub(crate) mod shared_rows;
+pub(crate) mod system_table;
 pub(crate) mod table_scan;
 pub(crate) mod table_source;

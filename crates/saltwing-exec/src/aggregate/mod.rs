@@ -27,4 +27,5 @@ mod sum;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use group_order::GroupOrder;
 pub(crate) use grouped::{AggregatePlan, GroupedRows};

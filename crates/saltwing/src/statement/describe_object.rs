@@ -1,10 +1,12 @@
 //! DESCRIBE of a table, a view or a sequence.
 
-use saltwing_bind::{ResultColumn, identity_text, parts_text, resolve, table_path};
-use saltwing_catalog::{CatalogStore, CatalogViewDef, catalog_view, optional};
+use saltwing_bind::{
+    ResultColumn, SystemColumn, SystemTable, identity_text, parts_text, resolve, system_table, table_path,
+};
+use saltwing_catalog::{CatalogStore, optional};
 use saltwing_sql::TableRef;
 use saltwing_types::table::SPLIT_KEYS;
-use saltwing_types::{ColumnDef, KeyColumn, SequenceDef, SortOrder, SqlType, TableDef, ViewColumn};
+use saltwing_types::{ColumnDef, KeyColumn, SequenceDef, SortOrder, TableDef, ViewColumn};
 
 use super::{Effects, Privilege, Run, StatementKind, Target};
 use crate::Error;
@@ -41,10 +43,9 @@ impl StatementKind for DescribeObject<'_> {
 }
 
 fn described(session: &Session, name: &TableRef) -> Result<Vec<TextRow>, Error> {
-    if let Some(view) = catalog_view_of(name) {
-        let column =
-            |(name, ty): &(&str, SqlType)| ViewColumn { name: (*name).into(), ty: *ty, nullable: true, comment: None };
-        return Ok(view.columns.iter().map(|it| view_column_row(&column(it))).collect());
+    if let Some(table) = system_table_of(name) {
+        let column = |SystemColumn { name, ty }| ViewColumn { name: name.into(), ty, nullable: true, comment: None };
+        return Ok(table.columns().into_iter().map(|it| view_column_row(&column(it))).collect());
     }
     let catalog = session.catalog()?;
     let (schema, bare) = name.parts();
@@ -168,7 +169,8 @@ fn shown_default(column: &ColumnDef) -> Option<String> {
     }
 }
 
-/// The view of the catalog that has this name, if one has.
-pub(super) fn catalog_view_of(name: &TableRef) -> Option<&'static CatalogViewDef> {
-    catalog_view(name.schema.as_ref().map(|s| s.text.as_str()), &name.name.text)
+/// The system table that has this name, if one has.
+pub(super) fn system_table_of(name: &TableRef) -> Option<&'static dyn SystemTable> {
+    let (schema, bare) = name.parts();
+    system_table(schema, bare)
 }

@@ -105,6 +105,7 @@ impl<'s> Describer<'s> {
                 self.types.note_all(plan.parameters());
                 (Some(plan.columns()), Some("relational"))
             }
+            Some(QueryPlan::System(query)) => (Some(query.columns.clone()), Some("system_table")),
             Some(QueryPlan::OneRow) => (Some(Arc::default()), None),
             None => (None, Some("relational")),
         };
@@ -134,6 +135,9 @@ impl<'s> Describer<'s> {
     fn judged(&self, run: &QueryRun<'_>, query: BoundQuery, context: ScanContext) -> Result<Option<QueryPlan>, Error> {
         if query.is_one_row() {
             return Ok(Some(QueryPlan::OneRow));
+        }
+        if let Some(system) = run.plan_system(&query) {
+            return Ok(Some(QueryPlan::System(Box::new(system))));
         }
         match run.plan_direct(&query)? {
             Some(direct) => {

@@ -20,7 +20,8 @@ pub struct Description {
     pub columns: Option<Arc<[ResultColumn]>>,
     /// The column of a table that each of the columns is; `None` of one that is computed. Empty if the rows are not those of a query.
     pub origins: Vec<Option<ColumnOrigin>>,
-    /// How a query runs: a plan of the direct path by its word in `EXPLAIN (FORMAT JSON)`, or `relational`.
+    /// How a query runs: a plan of the direct path by its word in `EXPLAIN (FORMAT JSON)`, `system_table` over a table of
+    /// `information_schema`, or `relational`.
     pub plan: Option<&'static str>,
     /// What it touches, and the privilege that it takes for each: each pair once, in the order of the text. What a view reads is among it,
     /// with the view through which the statement comes to it: the view's owner answers for that.

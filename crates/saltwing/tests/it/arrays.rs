@@ -76,7 +76,6 @@ fn csv_goes_out_and_comes_in() {
 }
 
 #[test]
-#[cfg_attr(not(feature = "datafusion"), ignore = "information_schema is relational")]
 fn arrays_are_altered_and_merged_like_other_values() {
     let connection = table();
     connection.execute("UPSERT INTO t (k, i) VALUES (1, ARRAY[1])", ()).unwrap();

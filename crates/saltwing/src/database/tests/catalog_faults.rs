@@ -232,15 +232,17 @@ const STATEMENTS: &[&str] = &[
     "EXPLAIN SELECT * FROM v WHERE k = 1",
     "EXPLAIN UPDATE t SET a = 5 WHERE k = 1",
     "EXPORT ALL AS PHOENIX",
+    "SELECT table_name FROM information_schema.tables",
+    "SELECT column_name FROM information_schema.columns",
+    "SELECT table_name, is_updatable FROM information_schema.views",
+    "SELECT index_name FROM information_schema.indexes",
 ];
 
 /// Those that take the relational engine.
 const RELATIONAL: &[&str] = &[
     "MERGE INTO t USING u ON t.k = u.k WHEN MATCHED THEN UPDATE SET a = 9",
     "SELECT v.k FROM v JOIN u ON v.k = u.k WHERE v.k = 1",
-    "SELECT table_name FROM information_schema.tables",
-    "SELECT column_name FROM information_schema.columns",
-    "SELECT table_name, is_updatable FROM information_schema.views",
+    "SELECT v.table_name, is_updatable FROM information_schema.views AS v JOIN information_schema.tables AS t ON v.table_name = t.table_name",
 ];
 
 /// A database of which any call of the catalog can fail.

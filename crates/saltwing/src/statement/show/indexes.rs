@@ -1,13 +1,9 @@
 //! SHOW INDEXES.
 
-use std::sync::Arc;
-
-use saltwing_access::Table;
-use saltwing_bind::{IndexFacts, resolve};
+use saltwing_bind::{INDEXES, Objects, resolve};
 use saltwing_sql::TableRef;
-use saltwing_types::{IndexDef, TableDef};
 
-use super::Listing;
+use super::{Listing, system_rows};
 use crate::Error;
 use crate::session::Session;
 use crate::statement::{Privilege, Target};
@@ -41,30 +37,10 @@ impl Listing for Indexes<'_> {
     }
 
     fn rows(&self, session: &Session) -> Result<Vec<TextRow>, Error> {
-        let catalog = session.catalog()?;
-        let tables = match self.0 {
-            Some(name) => vec![resolve(&*catalog, name)?],
-            None => catalog.tables()?,
+        let objects = match self.0 {
+            Some(name) => Objects::Table(resolve(&*session.catalog()?, name)?),
+            None => Objects::Own,
         };
-        let row = |def: &TableDef, index: &IndexDef| -> TextRow {
-            let facts = IndexFacts::of(def, index);
-            vec![
-                def.name.schema.clone(),
-                Some(def.name.name.clone()),
-                Some(facts.name),
-                Some(facts.kind.into()),
-                Some(facts.is_unique.into()),
-                Some(facts.key),
-                facts.include,
-                facts.predicate,
-                facts.salt_buckets.map(|buckets| buckets.to_string()),
-                Some(facts.state),
-            ]
-        };
-        let rows = |table: &Arc<Table>| {
-            let def = table.def();
-            def.indexes.iter().map(|index| row(def, index)).collect::<Vec<_>>()
-        };
-        Ok(tables.iter().flat_map(rows).collect())
+        system_rows(session, INDEXES, self.labels(), objects)
     }
 }

@@ -1,10 +1,11 @@
-//! SHOW: lists of what the catalog, the session and the storage have.
+//! SHOW: lists of what the catalog, the session and the storage have. Those of the catalog show columns of system tables.
 
 mod functions;
 mod indexes;
 mod names;
 mod settings;
 mod storage;
+mod system_rows;
 mod transactions;
 
 use saltwing_bind::ResultColumn;
@@ -14,6 +15,7 @@ pub(super) use self::indexes::Indexes;
 pub(super) use self::names::{Attached, CreateSequence, CreateTable, Schemas, Sequences, Tables, Views};
 pub(super) use self::settings::Settings;
 pub(super) use self::storage::Storage;
+use self::system_rows::system_rows;
 pub(super) use self::transactions::Transactions;
 
 use super::{Effects, Run, StatementKind, Target};

@@ -1,20 +1,22 @@
 //! SHOW of tables, views, sequences, schemas, attached databases, and of definitions.
 
-use saltwing_bind::{create_sequence_text, index_text, resolve, table_comments, view_statements};
+use saltwing_bind::{
+    Objects, SCHEMATA, SEQUENCES, SystemTable, TABLES, VIEWS, create_sequence_text, index_text, resolve,
+    table_comments, view_statements,
+};
 use saltwing_catalog::INFORMATION_SCHEMA;
 use saltwing_sql::TableRef;
 use saltwing_sql::statement::ShowTables;
+use saltwing_types::ErrorCode;
 use saltwing_types::table::is_same_name;
-use saltwing_types::{ErrorCode, TableName};
 
-use super::Listing;
+use super::{Listing, system_rows};
 use crate::Error;
 use crate::session::Session;
-use crate::statement::describe_object::catalog_view_of;
+use crate::statement::describe_object::system_table_of;
 use crate::statement::{Privilege, Target};
 use crate::table_text::create_table_text;
 use crate::text_rows::{TextRow, pattern};
-use crate::view_order::in_order_of_use;
 
 /// SHOW TABLES.
 pub(crate) struct Tables<'a>(pub(crate) &'a ShowTables);
@@ -29,19 +31,16 @@ impl Listing for Tables<'_> {
     }
 
     fn rows(&self, session: &Session) -> Result<Vec<TextRow>, Error> {
-        let (mut tables, mut views) = (session.catalog()?.tables()?, session.catalog()?.views()?);
-        if self.0.schema.is_some() {
-            tables.extend(session.catalog()?.attached_tables());
-            views.extend(session.catalog()?.attached_views());
-        }
-        let tables = tables.iter().map(|table| &table.def().name);
-        let mut names: Vec<&TableName> = tables.chain(views.iter().map(|view| &view.name)).collect();
-        names.sort_by_key(|name| (name.schema.as_ref().map(|schema| schema.to_lowercase()), name.name.to_lowercase()));
-        names_shown(session, self.0, names.into_iter())
+        let mut rows = shown(session, TABLES, self.labels(), self.0)?;
+        rows.retain(|row| !matches!(row.as_slice(), [Some(schema), ..] if schema == INFORMATION_SCHEMA));
+        rows.sort_by_cached_key(|row| {
+            row.iter().map(|name| name.as_deref().map(str::to_lowercase)).collect::<Vec<_>>()
+        });
+        Ok(rows)
     }
 }
 
-/// SHOW VIEWS: the views, each after those that it uses.
+/// SHOW VIEWS.
 pub(crate) struct Views<'a>(pub(crate) &'a ShowTables);
 
 impl Listing for Views<'_> {
@@ -54,11 +53,7 @@ impl Listing for Views<'_> {
     }
 
     fn rows(&self, session: &Session) -> Result<Vec<TextRow>, Error> {
-        let mut views = session.catalog()?.views()?;
-        if self.0.schema.is_some() {
-            views.extend(session.catalog()?.attached_views());
-        }
-        names_shown(session, self.0, in_order_of_use(views).iter().map(|view| &view.name))
+        shown(session, VIEWS, self.labels(), self.0)
     }
 }
 
@@ -75,8 +70,7 @@ impl Listing for Sequences<'_> {
     }
 
     fn rows(&self, session: &Session) -> Result<Vec<TextRow>, Error> {
-        let sequences = session.catalog()?.sequences()?;
-        names_shown(session, self.0, sequences.iter().map(|sequence| &sequence.name))
+        shown(session, SEQUENCES, self.labels(), self.0)
     }
 }
 
@@ -93,10 +87,13 @@ impl Listing for Schemas<'_> {
     }
 
     fn rows(&self, session: &Session) -> Result<Vec<TextRow>, Error> {
-        let catalog = session.catalog()?;
         let pattern = pattern(self.0)?;
-        let names = catalog.schemas()?.into_iter().filter(|name| pattern.as_ref().is_none_or(|p| p.matches(name)));
-        Ok(names.map(|name| vec![Some(name)]).collect())
+        let mut rows = system_rows(session, SCHEMATA, self.labels(), Objects::Own)?;
+        rows.retain(|row| match row.as_slice() {
+            [Some(name)] => name != INFORMATION_SCHEMA && pattern.as_ref().is_none_or(|it| it.matches(name)),
+            _ => false,
+        });
+        Ok(rows)
     }
 }
 
@@ -136,8 +133,9 @@ impl Listing for CreateTable<'_> {
 
     fn rows(&self, session: &Session) -> Result<Vec<TextRow>, Error> {
         let name = self.0;
-        if let Some(view) = catalog_view_of(name) {
-            let text = format!("{INFORMATION_SCHEMA}.{} is a view of the catalog: it has no CREATE TABLE", view.name);
+        if let Some(table) = system_table_of(name) {
+            let text =
+                format!("{INFORMATION_SCHEMA}.{} is a view of the catalog: it has no CREATE TABLE", table.name());
             return Err(Error::new(ErrorCode::NotSupported, text)
                 .at(Some(name.span()))
                 .with_help(Some("DESCRIBE shows its columns")));
@@ -179,11 +177,12 @@ impl Listing for CreateSequence<'_> {
     }
 }
 
-/// The names that a SHOW asks for.
-fn names_shown<'n>(
+/// The rows of a system table that a SHOW asks for; the columns are those of a schema and a name.
+fn shown(
     session: &Session,
+    table: &dyn SystemTable,
+    columns: &[&str],
     show: &ShowTables,
-    names: impl Iterator<Item = &'n TableName>,
 ) -> Result<Vec<TextRow>, Error> {
     if let Some(schema) = &show.schema
         && !session.catalog()?.has_schema(&schema.text)?
@@ -191,9 +190,13 @@ fn names_shown<'n>(
         return Err(Error::new(ErrorCode::NoSuchSchema, format!("no schema {}", schema.text)).at(Some(schema.span)));
     }
     let pattern = pattern(show.like.as_deref())?;
-    let rows = names.filter(|name| {
-        let same = |s: &saltwing_sql::Name| name.schema.as_ref().is_some_and(|n| is_same_name(n, &s.text));
-        show.schema.as_ref().is_none_or(same) && pattern.as_ref().is_none_or(|p| p.matches(&name.name))
-    });
-    Ok(rows.map(|name| vec![name.schema.clone(), Some(name.name.clone())]).collect())
+    let is_asked_for = |row: &TextRow| {
+        let [schema, Some(name)] = row.as_slice() else { return false };
+        let is_it = |asked: &saltwing_sql::Name| schema.as_ref().is_some_and(|own| is_same_name(own, &asked.text));
+        show.schema.as_ref().is_none_or(is_it) && pattern.as_ref().is_none_or(|pattern| pattern.matches(name))
+    };
+    let objects = if show.schema.is_some() { Objects::WithAttached } else { Objects::Own };
+    let mut rows = system_rows(session, table, columns, objects)?;
+    rows.retain(is_asked_for);
+    Ok(rows)
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use saltwing_types::ViewDef;
 
 /// Views, each behind those that it uses.
-pub(crate) fn in_order_of_use(mut waiting: Vec<Arc<ViewDef>>) -> Vec<Arc<ViewDef>> {
+pub fn in_order_of_use(mut waiting: Vec<Arc<ViewDef>>) -> Vec<Arc<ViewDef>> {
     let mut ready = Vec::with_capacity(waiting.len());
     while !waiting.is_empty() {
         let names: Vec<_> = waiting.iter().map(|view| view.name.clone()).collect();
