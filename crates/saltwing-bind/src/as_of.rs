@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use saltwing_access::Table;
-use saltwing_sql::expr_span;
+use saltwing_sql::{expr_span, tree_span};
 use saltwing_types::{Expr, eval};
 use sqlparser::ast::TableVersion;
 
@@ -22,7 +22,8 @@ impl QueryBinder<'_> {
     /// [`BindErrorKind::Syntax`] for a time that is no constant, or NULL; a value that is no TIMESTAMP.
     pub(crate) fn table_as_of(&self, table: Arc<Table>, version: &TableVersion) -> Result<(Arc<Table>, Option<AsOf>)> {
         let TableVersion::ForSystemTimeAsOf(time) = version else {
-            return Err(BindErrorKind::NotSupported(format!("{version} behind a table")).into());
+            let error = BindError::from(BindErrorKind::NotSupported(format!("{version} after a table")));
+            return Err(error.at(tree_span(version)));
         };
         let span = expr_span(time);
         let scope = Scope::empty();

@@ -1,49 +1,48 @@
-//! Queries for values of rows to be written that the relational engine computes.
+//! Values of rows to be written that the relational engine computes.
 
 use saltwing_sql::Statement;
-use saltwing_sql::statement::QueryStatement;
-use saltwing_types::Span;
-use sqlparser::ast::{Expr, SelectItem, SetExpr};
+use saltwing_types::{ColumnRef, Expr, SqlType, Value};
+use sqlparser::ast::{self, SelectItem, SetExpr};
 
 use crate::error::{BindErrorKind, Result};
+use crate::query_binder::{Bound, QueryBinder, foreign};
+use crate::scope::Scope;
+use crate::select::QueryClauses;
+use crate::select_tree::{Clauses, Item};
+use crate::statement_query::ComputedQuery;
+use crate::tree::{BoundQuery, ExternalSource, Relation};
 
-/// The query that computes expressions once for each of `rows` rows: a column for each of them, in their order. One that
-/// gives another number of rows has an aggregate in it, or something else that is no value of one row.
-///
-/// # Errors
-/// [`BindErrorKind::Sql`].
-pub fn computed_query<'e>(
-    exprs: impl IntoIterator<Item = &'e Expr>,
-    rows: usize,
-    span: Option<Span>,
-) -> Result<QueryStatement> {
-    // The names are nobody's: an expression of VALUES or of a DEFAULT names no column.
-    let mut query =
-        query_of(&format!("SELECT 1 FROM generate_series(1, {rows}) AS \"__saltwing_rows\" (\"__saltwing_row\")"))?;
-    if let SetExpr::Select(select) = query.query.body.as_mut() {
-        select.projection = exprs.into_iter().map(|expr| SelectItem::UnnamedExpr(expr.clone())).collect();
+/// The function of the engine that gives as many rows as are wanted.
+const ROWS: &str = "generate_series";
+
+impl QueryBinder<'_> {
+    pub(crate) fn computed(&self, query: &ComputedQuery<'_>) -> Bound<BoundQuery> {
+        let first_input = self.ids.next();
+        let number = |rows: i64| Expr::Literal(Value::Int(rows), SqlType::BigInt);
+        let Ok(rows) = i64::try_from(query.rows) else { return foreign("VALUES of so many rows") };
+        let args = vec![number(1), number(rows)];
+        let Some(columns) = self.ids.engine.table(ROWS, &args)? else { return foreign("an expression of this form") };
+        let columns: Vec<ColumnRef> = self.external_columns(columns);
+        let source = ExternalSource::Function { name: ROWS.to_owned(), args };
+        let from = (Relation::External { source, alias: None, columns }, Scope::empty());
+        self.over(from, first_input, &[], QueryClauses::default(), |binder| {
+            let item = |e: &&ast::Expr| binder.item(e.to_string(), binder.item_lowerer.lower(e)?);
+            let items = query.exprs.iter().map(item).collect::<Bound<Vec<Item>>>()?;
+            Ok(Clauses { items, ..Clauses::default() })
+        })
     }
-    query.span = span.unwrap_or(query.span);
-    Ok(query)
 }
 
 /// The expression that a text is.
 ///
 /// # Errors
 /// [`BindErrorKind::Sql`]; [`BindErrorKind::Syntax`] where it is none.
-pub fn expr_of(text: &str) -> Result<Expr> {
-    if let SetExpr::Select(select) = *query_of(&format!("SELECT {text}"))?.query.body
+pub fn expr_of(text: &str) -> Result<ast::Expr> {
+    if let Statement::Query(query) = saltwing_sql::parse_one(&format!("SELECT {text}"))?.statement
+        && let SetExpr::Select(select) = *query.query.body
         && let [SelectItem::UnnamedExpr(expr)] = select.projection.as_slice()
     {
         return Ok(expr.clone());
     }
     Err(BindErrorKind::Syntax(format!("{text} is no expression")).into())
-}
-
-/// The query that a text is.
-pub(crate) fn query_of(text: &str) -> Result<QueryStatement> {
-    match saltwing_sql::parse_one(text)?.statement {
-        Statement::Query(query) => Ok(query),
-        _ => Err(BindErrorKind::Syntax(format!("{text} is no query")).into()),
-    }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use saltwing_access::Table;
 use saltwing_catalog::CatalogReader;
 use saltwing_plan::Condition;
-use saltwing_sql::statement::{Delete, OnConflict, QueryStatement, RowSource, Upsert};
+use saltwing_sql::statement::{Delete, OnConflict, RowSource, Upsert};
 use saltwing_sql::{ColumnName, DynamicColumn, is_default};
 use saltwing_types::{ColumnDef, Expr, SqlType, TableDef, Value, eval, interrupt, number, typing};
 use sqlparser::ast::{LimitClause, Query};
@@ -20,7 +20,8 @@ use crate::identity::check_identity;
 use crate::lower::{LowerError, Lowerer, Params};
 use crate::row_rules::RowRules;
 use crate::scope::Scope;
-use crate::target::{NamedTarget, Target, select_of};
+use crate::target::{NamedTarget, Target};
+use crate::target_rows::{RowCondition, TargetOutput, TargetRows, TargetSource};
 use crate::tree::SequenceUses;
 
 /// Rows into a table.
@@ -389,22 +390,20 @@ pub fn delete(statement: &Delete, catalog: &dyn CatalogReader, params: Params<'_
     Ok(BoundDelete { table: target.table, alias, rows })
 }
 
-/// The query for the rows that a DELETE deletes: their physical keys, `_row_key`, and behind them all columns if it returns
-/// rows.
-///
-/// # Errors
-/// [`BindErrorKind::Sql`].
-pub fn deleted_rows(statement: &Delete) -> Result<QueryStatement> {
-    let Delete { table: name, dynamic, alias, using, selection, order_by, limit, returning, hints, span } = statement;
-    let named = NamedTarget { table: name, dynamic: dynamic.as_ref(), alias: alias.as_ref(), hints, span: *span };
-    let mut query = named.deleted(returning.is_some())?;
-    query.query.order_by.clone_from(order_by);
-    query.query.limit_clause =
+/// The rows that a DELETE deletes.
+pub(crate) fn deleted_rows(statement: &Delete) -> TargetRows<'_> {
+    let Delete { table, dynamic, alias, using, selection, order_by, limit, returning, .. } = statement;
+    let limit =
         limit.clone().map(|limit| LimitClause::LimitOffset { limit: Some(limit), offset: None, limit_by: Vec::new() });
-    let select = select_of(&mut query)?;
-    select.from.extend(using.iter().cloned());
-    select.selection.clone_from(selection);
-    Ok(query)
+    TargetRows {
+        named: NamedTarget { table, dynamic: dynamic.as_ref(), alias: alias.as_ref() },
+        output: TargetOutput::of_deleted(returning.is_some()),
+        values: Vec::new(),
+        source: TargetSource::Beside(using),
+        conditions: selection.iter().map(RowCondition::Holds).collect(),
+        order_by: order_by.as_ref(),
+        limit,
+    }
 }
 
 /// A NOT NULL column without a DEFAULT must be among those written; the hidden row id is made.

@@ -1,10 +1,10 @@
 //! The files that a query reads: `FROM 'f.parquet'`.
 
-use std::ops::ControlFlow;
-
 use saltwing_sql::expr_span;
 use saltwing_types::Span;
-use sqlparser::ast::{Expr, ObjectName, Query, visit_relations};
+use sqlparser::ast::{Expr, ObjectName};
+
+use crate::statement_query::StatementQuery;
 
 /// A file that a query names in place of a table.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,13 +16,12 @@ pub struct FileName {
 }
 
 /// The files that a query names, each once.
-pub fn file_names(query: &Query) -> Vec<FileName> {
+pub fn file_names(query: StatementQuery<'_>) -> Vec<FileName> {
     let mut files: Vec<FileName> = Vec::new();
-    let _ = visit_relations(query, |name| {
+    query.for_each_relation(&mut |name| {
         if let Some(file) = file_name(name).filter(|file| files.iter().all(|known| known.name != file.name)) {
             files.push(file);
         }
-        ControlFlow::<()>::Continue(())
     });
     files
 }

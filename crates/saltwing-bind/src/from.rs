@@ -1,7 +1,7 @@
 //! FROM: tables, queries in brackets, and joins of them.
 
 use saltwing_catalog::INFORMATION_SCHEMA;
-use saltwing_sql::{expr_span, name_span, without_dynamic_columns};
+use saltwing_sql::{expr_span, name_span, tree_span, without_dynamic_columns};
 use saltwing_types::table::is_same_name;
 use saltwing_types::{ColumnRef, CompareOp, Expr, Span, SqlType, typing};
 use sqlparser::ast::{
@@ -30,7 +30,11 @@ impl QueryBinder<'_> {
         let Some((first, others)) = from.split_first() else {
             return Ok((Relation::one_row(), Scope::of_no_from()));
         };
-        let first = self.joined(first, None)?;
+        self.beside(self.joined(first, None)?, others)
+    }
+
+    /// A relation and the items of FROM after it.
+    pub(crate) fn beside(&self, first: Named, others: &[TableWithJoins]) -> Bound<Named> {
         let (relation, scope) = others.iter().try_fold(first, |left: Named, right| -> Bound<Named> {
             if is_unnest(&right.relation) {
                 return self.unnest_and_joins(left, right);
@@ -59,13 +63,19 @@ impl QueryBinder<'_> {
             return foreign("a RIGHT or FULL JOIN with UNNEST");
         }
         let first = match TableCall::of(&item.relation) {
-            Some(call) => self.unnest(&call?, Some(left), false)?,
-            None => return foreign("an item of FROM"),
+            Some(call) => call.and_then(|call| self.unnest(&call, Some(left), false)),
+            None => foreign("an item of FROM"),
         };
+        let first = first.map_err(|error| error.at(factor_span(&item.relation)))?;
         item.joins.iter().try_fold(first, |left, join| self.join(left, join))
     }
 
     fn factor(&self, factor: &TableFactor, left: Option<&Scope>) -> Bound<Named> {
+        self.note_relation();
+        self.item(factor, left).map_err(|error| error.at(factor_span(factor)))
+    }
+
+    fn item(&self, factor: &TableFactor, left: Option<&Scope>) -> Bound<Named> {
         if let Some(call) = TableCall::of(factor) {
             let call = call?;
             return if call.is_unnest() { self.unnest(&call, None, false) } else { self.table_function(&call) };
@@ -135,10 +145,7 @@ impl QueryBinder<'_> {
                 let what = format!("AS OF TIMESTAMP of the view {plain}");
                 return Err(BindError::from(BindErrorKind::NotSupported(what)).at(name_span(plain)).into());
             }
-            return match self.state.target_at(span) {
-                Some(target) => self.target_view(&view, target, (alias, list)),
-                None => self.view(&view, written, alias),
-            };
+            return self.view(&view, written, alias);
         }
         if let Some(table) = system_table(schema, &name.value).filter(|_| version.is_none() && list.is_none()) {
             self.names.check_of_tables().map_err(|error| BindError::from(error).at(span))?;
@@ -173,6 +180,10 @@ impl QueryBinder<'_> {
         let named_at = alias.map_or(span, alias_span);
         let alias = alias.map(|alias| alias.name.value.clone());
         let first_column = self.ids.take(table.width());
+        self.note_source(&table.def().name, || {
+            let columns = table.def().columns.iter().enumerate();
+            columns.map(|(place, column)| (first_column + place, column.name.clone())).collect()
+        });
         let scan = Scan { table, as_of, alias, span, first_column, hints: self.hints.to_vec() };
         let scope = match self.names.attached() {
             // Its query calls the table as its database does.
@@ -196,6 +207,10 @@ impl QueryBinder<'_> {
     }
 
     fn join(&self, left: Named, join: &Join) -> Bound<Named> {
+        self.joined_by(left, join).map_err(|error| error.at(factor_span(&join.relation)))
+    }
+
+    fn joined_by(&self, left: Named, join: &Join) -> Bound<Named> {
         let Some((kind, constraint)) = kind_of(&join.join_operator) else { return foreign("this kind of join") };
         if let Some(call) = TableCall::of(&join.relation)
             && let call = call?
@@ -263,29 +278,14 @@ impl QueryBinder<'_> {
                 Ok((joined(kind, lateral, left.0, right.0, Vec::new()), left.1.and(right.1)))
             }
             JoinConstraint::None => foreign("an outer join without a condition"),
-            JoinConstraint::On(condition) => {
-                let size = left.1.size();
-                let both = left.1.and(right.1);
-                let queries = SubqueryBinder::new(self, &both);
-                let condition = self.on(&queries, condition)?;
-                let (of_subqueries, plain): (Vec<_>, Vec<_>) =
-                    conditions(condition).into_iter().partition(|condition| queries.are_named_in(&condition.expr));
-                let subqueries = queries.into_subqueries();
-                let relation = match kind {
-                    // As in WHERE.
-                    JoinKind::Inner => {
-                        joined(kind, lateral, left.0, right.0, plain).applied(subqueries).filtered(of_subqueries)
-                    }
-                    _ => {
-                        let (left, right) = applied_to_sides(left.0, right.0, subqueries)?;
-                        joined(kind, lateral, left, right, plain.into_iter().chain(of_subqueries).collect())
-                    }
-                };
-                let both = both.nullable(size, kind.fills());
-                Ok((relation, if kind.gives_right() { both } else { both.before(size) }))
-            }
+            JoinConstraint::On(condition) => self.joined_on(left, right, kind, condition, lateral),
             _ if lateral => foreign("LATERAL with USING"),
             JoinConstraint::Using(names) => self.merge(kind, left, right, names),
+            // A column that a table gets later would join it.
+            JoinConstraint::Natural if self.notes_names() => {
+                let error = BindError::from(BindErrorKind::NotSupported("NATURAL JOIN in a view".into()));
+                Err(error.help("name the columns: JOIN .. USING (a, b)").into())
+            }
             JoinConstraint::Natural => {
                 let shown = right.1.shown();
                 let is_shared = |output: &Output| shown.iter().any(|other| is_same_name(&other.label, &output.label));
@@ -297,6 +297,36 @@ impl QueryBinder<'_> {
         }
     }
 
+    /// A join of pairs of rows for which a condition holds.
+    pub(crate) fn joined_on(
+        &self,
+        left: Named,
+        right: Named,
+        kind: JoinKind,
+        condition: &ast::Expr,
+        lateral: bool,
+    ) -> Bound<Named> {
+        let size = left.1.size();
+        let both = left.1.and(right.1);
+        let queries = SubqueryBinder::new(self, &both);
+        let condition = self.on(&queries, condition)?;
+        let (of_subqueries, plain): (Vec<_>, Vec<_>) =
+            conditions(condition).into_iter().partition(|condition| queries.are_named_in(&condition.expr));
+        let subqueries = queries.into_subqueries();
+        let relation = match kind {
+            // As in WHERE.
+            JoinKind::Inner => {
+                joined(kind, lateral, left.0, right.0, plain).applied(subqueries).filtered(of_subqueries)
+            }
+            _ => {
+                let (left, right) = applied_to_sides(left.0, right.0, subqueries)?;
+                joined(kind, lateral, left, right, plain.into_iter().chain(of_subqueries).collect())
+            }
+        };
+        let both = both.nullable(size, kind.fills());
+        Ok((relation, if kind.gives_right() { both } else { both.before(size) }))
+    }
+
     /// A join by equal columns of these names, each of which becomes one column of the result: that of the side whose rows all come;
     /// of a full join, the first of both that is not NULL.
     fn merge(&self, kind: JoinKind, left: Named, right: Named, names: &[ObjectName]) -> Bound<Named> {
@@ -305,7 +335,11 @@ impl QueryBinder<'_> {
             let [part] = name.0.as_slice() else { return foreign("a qualified name in USING") };
             let Some(name) = part.as_ident() else { return foreign("a name in USING") };
             let span = expr_span(&ast::Expr::Identifier(name.clone()));
-            let of = |scope: &Scope| scope.resolve(&[&name.value], span);
+            let of = |scope: &Scope| -> Result<ColumnRef> {
+                let column = scope.resolve(&[&name.value], span)?;
+                self.note_merged(&column);
+                Ok(column)
+            };
             let (a, b): (ColumnRef, ColumnRef) = (of(&left.1)?, of(&right.1)?);
             let sides = [a.index, b.index];
             let label = left.1.label(&a).unwrap_or_else(|| name.value.clone());
@@ -391,6 +425,19 @@ pub(crate) fn relabelled(mut columns: Vec<Output>, alias: &TableAlias) -> Bound<
 
 pub(crate) fn alias_span(alias: &TableAlias) -> Option<Span> {
     expr_span(&ast::Expr::Identifier(alias.name.clone()))
+}
+
+/// Where an item of FROM has its name; of one without a name, its names and literals.
+fn factor_span(factor: &TableFactor) -> Option<Span> {
+    match factor {
+        TableFactor::Table { alias: Some(alias), .. }
+        | TableFactor::Derived { alias: Some(alias), .. }
+        | TableFactor::NestedJoin { alias: Some(alias), .. }
+        | TableFactor::Function { alias: Some(alias), .. }
+        | TableFactor::UNNEST { alias: Some(alias), .. } => alias_span(alias),
+        TableFactor::Table { name, .. } | TableFactor::Function { name, .. } => name_span(name),
+        other => tree_span(other),
+    }
 }
 
 fn is_lateral(factor: &TableFactor) -> bool {

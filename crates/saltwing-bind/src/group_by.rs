@@ -28,13 +28,13 @@ impl SelectBinder<'_> {
         let mut keys = Vec::new();
         let mut sets: Vec<Vec<usize>> = vec![Vec::new()];
         for e in list {
-            let own: Vec<Vec<&ast::Expr>> = sets_of(e)?;
+            let own: Vec<Vec<&ast::Expr>> = sets_of(e).map_err(|error| error.at(expr_span(e)))?;
             let own = own.into_iter().map(|set| self.places(set, items, &mut keys)).collect::<Bound<Vec<_>>>()?;
             let joined = |set: &Vec<usize>| own.iter().map(|more| with(set, more)).collect::<Vec<_>>();
             sets = sets.iter().flat_map(joined).collect();
             if sets.len() > SETS_MAX {
                 let text = format!("GROUP BY has {} sets, above the limit of {SETS_MAX}", sets.len());
-                return Err(BindError::from(BindErrorKind::TooLarge(text)).into());
+                return Err(BindError::from(BindErrorKind::TooLarge(text)).at(expr_span(e)).into());
             }
         }
         Ok((keys, list.iter().any(is_set).then_some(sets)))

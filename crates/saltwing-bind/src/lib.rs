@@ -21,6 +21,7 @@ mod conflict;
 mod create_index;
 mod create_table;
 mod create_table_as;
+mod create_view;
 mod cte;
 mod date_field;
 mod decorrelation;
@@ -41,6 +42,7 @@ mod key_expression;
 mod lookups;
 mod lower;
 mod merge;
+mod name_notes;
 mod names;
 mod notice;
 mod object_name;
@@ -50,11 +52,14 @@ mod page;
 mod parameters;
 mod plain_query;
 mod plan_budget;
+mod qualified_query;
 mod query;
 mod query_binder;
 mod rename;
 mod resolve;
+mod resolved_names;
 mod returning;
+mod root_query;
 mod row_count;
 mod row_rules;
 mod scope;
@@ -67,6 +72,7 @@ mod sequence_values;
 mod similar;
 mod sort_direction;
 mod split_on;
+mod statement_query;
 mod subquery_column;
 mod system_facts;
 mod system_table;
@@ -74,6 +80,7 @@ mod table_call;
 mod table_option;
 mod table_path;
 mod target;
+mod target_rows;
 mod time_column;
 mod tree;
 mod uncorrelated;
@@ -94,15 +101,15 @@ pub use arbiters::Arbiters;
 pub use call::AT_TIME_ZONE;
 pub use check::{RowCheck, RowChecks, key_constraint};
 pub use comment::{Commented, commented, table_comments, view_statements};
-pub use computed::{computed_query, expr_of};
+pub use computed::expr_of;
 pub use condition::conditions;
 pub use conflict::ConflictUpdate;
 pub use create_index::create_index;
 pub use create_table::{BoundTable, create_table};
 pub use create_table_as::create_table_as;
+pub use create_view::{BoundView, VIEW_DEPTH_MAX, create_view};
 pub use dml::{
-    BoundDelete, BoundSource, BoundUpsert, ComputedValue, DeletedRows, SequencedRow, UpsertTarget, delete,
-    deleted_rows, upsert,
+    BoundDelete, BoundSource, BoundUpsert, ComputedValue, DeletedRows, SequencedRow, UpsertTarget, delete, upsert,
 };
 pub use engine::{
     EngineAggregate, EngineFunctionKind, EngineFunctions, EngineType, NoEngine, OpaqueTypes, SINGLE_VALUE, TableColumns,
@@ -114,15 +121,15 @@ pub use hint::{FULL_SCAN, INDEX, NO_INDEX, PHOENIX_HINTS, check_hints};
 pub use identity::{OwnSequence, identity_definition, identity_text};
 pub use index_text::{index_text, parts_text};
 pub use lower::{GivenTypes, LowerError, Lowerer, ParamValues, Params, comparison_operator, constant};
-pub use merge::{BoundMerge, MergeStep, merge};
+pub use merge::{BoundMerge, MergeEffect, MergeStep, merge};
 pub use notice::query_notice;
 pub use output::{OutputColumn, ResultColumn};
 pub use page::page_identity;
 pub use parameters::ParameterTypes;
 pub use plan_budget::check_plan_budget;
-pub use query::query;
 pub use resolve::resolve;
 pub use returning::returning;
+pub use root_query::query;
 pub use row_count::RowCount;
 pub use row_rules::RowRules;
 pub use saltwing_sql::statement::OnConflict;
@@ -131,6 +138,7 @@ pub use saltwing_types::function::window::WindowFunction;
 pub use scope::Scope;
 pub use sequence::{alter_sequence, create_sequence, create_sequence_text};
 pub use sequence_values::SequenceAction;
+pub use statement_query::{ComputedQuery, StatementQuery, TargetQuery};
 pub use system_table::{
     COLUMNS, INDEXES, Objects, SCHEMATA, SEQUENCES, SYSTEM_TABLES, SystemColumn, SystemFacts, SystemTable, TABLES,
     VIEWS, system_table,
@@ -145,8 +153,7 @@ pub use tree::{
 pub use uncorrelated::{ColumnOrigin, QueryRead, RootQuery, UncorrelatedSubquery};
 pub use update::{BoundUpdate, ChangedColumns, update};
 pub use view::{
-    AlteredView, BoundView, PlainView, VIEW_DEPTH_MAX, ViewPlace, altered_view, check_new_names, create_view,
-    is_updatable, plain_view, view_places,
+    AlteredView, PlainView, ViewPlace, altered_view, check_new_names, is_updatable, plain_view, view_places,
 };
 pub use view_order::in_order_of_use;
 pub use view_relation::VIEWS_MAX;

@@ -118,6 +118,15 @@ impl From<ValueError> for LowerError {
 }
 
 impl LowerError {
+    /// With a place, unless it has one.
+    #[must_use]
+    pub(crate) fn at(self, span: Option<Span>) -> Self {
+        match self {
+            Self::Invalid(error) => Self::Invalid(error.at(span)),
+            Self::Unsupported(what, known) => Self::Unsupported(what, known.or(span)),
+        }
+    }
+
     /// An error in both cases: an expression outside the language is not supported here.
     pub fn into_error(self) -> BindError {
         match self {
@@ -133,6 +142,9 @@ pub(crate) type Lower = std::result::Result<Expr, LowerError>;
 pub(crate) trait Queries {
     /// The column of a query around this one that `parts` name; `None` if no such query has it.
     fn outer_column(&self, parts: &[&str], span: Option<Span>) -> Option<Result<ColumnRef>>;
+
+    /// Takes note of the column of these names that `parts` mean.
+    fn note_column(&self, scope: &Scope, parts: &[&str], column: &ColumnRef);
 
     /// The columns of the statement.
     fn columns(&self) -> &ColumnIds<'_>;
@@ -235,10 +247,7 @@ impl<'a> Lowerer<'a> {
     /// [`LowerError`].
     pub fn lower(&self, e: &ast::Expr) -> Lower {
         interrupt::spend(1)?;
-        self.lowered(e).map_err(|error| match error {
-            LowerError::Invalid(error) => LowerError::Invalid(error.at(expr_span(e))),
-            foreign @ LowerError::Unsupported(..) => foreign,
-        })
+        self.lowered(e).map_err(|error| error.at(expr_span(e)))
     }
 
     // Each kind has a function of its own: a build without optimisation keeps the temporaries of all arms in one frame, and a
@@ -309,8 +318,8 @@ impl<'a> Lowerer<'a> {
     }
 
     fn column(&self, name: &str, span: Option<Span>) -> Lower {
-        let error = match self.scope.resolve(&[name], span) {
-            Ok(column) => return Ok(Expr::Column(column)),
+        let error = match self.own_column(&[name], span) {
+            Ok(column) => return Ok(column),
             Err(error) => error,
         };
         match self.collector.and_then(|collector| collector.alias(name)) {
@@ -325,9 +334,18 @@ impl<'a> Lowerer<'a> {
         let resolved = match parts.split_last().map(|(_, qualifier)| qualifier).filter(is_unknown) {
             Some(qualifier) => Err(BindErrorKind::NoSuchQualifier(qualifier.join(".")).into()),
             // `t` may be a table `s.t` here, and a table `t` of a query around this one.
-            None => self.scope.resolve(&parts, span),
+            None => self.own_column(&parts, span),
         };
-        resolved.map(Expr::Column).or_else(|error| self.outer_column(&parts, span, error))
+        resolved.or_else(|error| self.outer_column(&parts, span, error))
+    }
+
+    /// The column of this query that `parts` name.
+    fn own_column(&self, parts: &[&str], span: Option<Span>) -> Result<Expr> {
+        let column = self.scope.resolve(parts, span)?;
+        if let Some(queries) = self.queries {
+            queries.note_column(self.scope, parts, &column);
+        }
+        Ok(Expr::Column(column))
     }
 
     /// The column of a query around this one, which has none of that name: it gave `error`.

@@ -4,9 +4,10 @@ use std::ops::ControlFlow;
 
 use saltwing_sql::parameter_place;
 use saltwing_types::{Expr, SqlType};
-use sqlparser::ast::{self, LimitClause, Query, SelectItem, SetExpr, Visit, Visitor};
+use sqlparser::ast::{self, LimitClause, Query, SelectItem, SetExpr, Visitor};
 
 use crate::dml::UpsertTarget;
+use crate::statement_query::StatementQuery;
 use crate::tree::BoundQuery;
 
 /// Types of parameters, by number from 0; the first place that tells a parameter's type counts.
@@ -74,7 +75,10 @@ impl ParameterTypes {
     }
 
     /// Notes the parameters that LIMIT and OFFSET of a query and its subqueries are: they take BIGINT.
-    pub fn note_row_counts(&mut self, query: &Query) {
+    pub fn note_row_counts(&mut self, query: StatementQuery<'_>) {
+        for index in query.limit().into_iter().filter_map(parameter) {
+            self.note(index, SqlType::BigInt);
+        }
         let _ = query.visit(&mut RowCounts(self));
     }
 }

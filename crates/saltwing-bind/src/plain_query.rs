@@ -80,13 +80,3 @@ pub(crate) fn unbound_select_clause(select: &ast::Select) -> Option<&'static str
     ];
     clauses.into_iter().find(|(is_there, _)| *is_there).map(|(_, clause)| clause)
 }
-
-/// Whether a wildcard has no options.
-pub(crate) fn is_plain(options: &ast::WildcardAdditionalOptions) -> bool {
-    options.opt_ilike.is_none()
-        && options.opt_exclude.is_none()
-        && options.opt_except.is_none()
-        && options.opt_replace.is_none()
-        && options.opt_rename.is_none()
-        && options.opt_alias.is_none()
-}

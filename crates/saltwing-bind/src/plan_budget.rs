@@ -8,6 +8,7 @@ use std::ops::ControlFlow;
 use sqlparser::ast::{Expr, ObjectName, Query, Visit, Visitor};
 
 use crate::error::{BindError, BindErrorKind, Result};
+use crate::statement_query::StatementQuery;
 use crate::uncorrelated::RootQuery;
 
 /// Most tables, CTEs and subqueries of a plan, copies included.
@@ -17,26 +18,21 @@ const COPIED_EXPRESSIONS_MAX: u64 = 100_000;
 /// Most keys of one ORDER BY: planning takes time in their square.
 const SORT_KEYS_MAX: usize = 1000;
 
-/// Checks the plan that a query would have.
+/// Checks the plan that a query of a statement would have.
 ///
 /// # Errors
 /// 54000 with the limit that it goes beyond.
-pub fn check_plan_budget(query: &Query) -> Result<()> {
-    let mut count = Count { frames: vec![Frame::default()], expressions: 0 };
-    if let ControlFlow::Break(error) = query.visit(&mut count) {
-        return Err(error);
-    }
-    let whole = count.frames.pop().map(|frame| frame.size).unwrap_or_default();
-    if whole.relations > RELATIONS_MAX {
-        let (what, relations) = ("tables, CTEs and subqueries", whole.relations);
-        return Err(too_large(what, relations, RELATIONS_MAX, "each name of a CTE counts as all that the CTE reads"));
-    }
-    let copied = whole.expressions.saturating_sub(count.expressions);
-    if copied > COPIED_EXPRESSIONS_MAX {
-        let what = "expressions in copies of its CTEs";
-        return Err(too_large(what, copied, COPIED_EXPRESSIONS_MAX, "name a CTE with many expressions less often"));
-    }
-    Ok(())
+pub fn check_plan_budget(query: StatementQuery<'_>) -> Result<()> {
+    let mut count = Count::default();
+    let visited = query.visit(&mut count);
+    count.checked(visited)
+}
+
+/// The same of a query.
+pub(crate) fn check_query_budget(query: &Query) -> Result<()> {
+    let mut count = Count::default();
+    let visited = query.visit(&mut count);
+    count.checked(visited)
 }
 
 /// Checks the plan of a bound query, which has copies of the queries of views.
@@ -85,12 +81,43 @@ struct Frame {
 }
 
 struct Count {
+    /// The queries that are being visited, the innermost last, in a frame of the whole.
     frames: Vec<Frame>,
     /// Expressions in the text.
     expressions: u64,
 }
 
+impl Default for Count {
+    fn default() -> Self {
+        Self { frames: vec![Frame::default()], expressions: 0 }
+    }
+}
+
 impl Count {
+    /// # Errors
+    /// That of the visit; a count beyond its limit.
+    fn checked(mut self, visited: ControlFlow<BindError>) -> Result<()> {
+        if let ControlFlow::Break(error) = visited {
+            return Err(error);
+        }
+        let whole = self.frames.pop().map(|frame| frame.size).unwrap_or_default();
+        if whole.relations > RELATIONS_MAX {
+            let (what, relations) = ("tables, CTEs and subqueries", whole.relations);
+            return Err(too_large(
+                what,
+                relations,
+                RELATIONS_MAX,
+                "each name of a CTE counts as all that the CTE reads",
+            ));
+        }
+        let copied = whole.expressions.saturating_sub(self.expressions);
+        if copied > COPIED_EXPRESSIONS_MAX {
+            let what = "expressions in copies of its CTEs";
+            return Err(too_large(what, copied, COPIED_EXPRESSIONS_MAX, "name a CTE with many expressions less often"));
+        }
+        Ok(())
+    }
+
     fn add(&mut self, size: Size) {
         if let Some(frame) = self.frames.last_mut() {
             frame.size.add(size);
@@ -154,7 +181,7 @@ mod tests {
     fn checked(sql: &str) -> Result<()> {
         let dialect = sqlparser::dialect::GenericDialect {};
         match sqlparser::parser::Parser::parse_sql(&dialect, sql).unwrap().remove(0) {
-            sqlparser::ast::Statement::Query(query) => check_plan_budget(&query),
+            sqlparser::ast::Statement::Query(query) => check_query_budget(&query),
             other => panic!("{other}"),
         }
     }

@@ -14,11 +14,13 @@ use crate::error::{BindError, BindErrorKind, Result};
 use crate::lower::{LowerError, Params};
 use crate::names::Names;
 use crate::plain_query::unbound_clause;
-use crate::plan_budget::{check_plan_budget, check_size};
+use crate::plan_budget::{check_query_budget, check_size};
 use crate::query_binder::{BinderState, Bound, CteScope, NamedCte, QueryBinder, SharedQuery, foreign};
+use crate::resolved_names::ResolvedNames;
 use crate::scope::Scope;
 use crate::select::QueryClauses;
 use crate::sequence_collector::SequenceCollector;
+use crate::statement_query::Root;
 use crate::subquery_column::SubqueryBinder;
 use crate::tree::{
     BoundQuery, ColumnIds, ComputedColumn, Output, Relation, SequenceUses, SetInput, SetOperator, SubqueryColumn,
@@ -26,20 +28,10 @@ use crate::tree::{
 };
 use crate::uncorrelated::RootQuery;
 
-/// Binds the query of a statement.
+/// Binds a query with these names.
 ///
 /// # Errors
-/// If a name is unknown or ambiguous, a type does not fit, a clause stands where it may not, or Saltwing does not support a clause.
-pub fn query(
-    statement: &QueryStatement,
-    catalog: &dyn CatalogReader,
-    engine: &dyn EngineFunctions,
-    params: Params<'_>,
-) -> Result<RootQuery> {
-    query_with_names(statement, Names::Statement, catalog, engine, params)
-}
-
-/// The same of a query with these names.
+/// As [`query`](crate::query).
 pub(crate) fn query_with_names(
     statement: &QueryStatement,
     names: Names<'_>,
@@ -47,47 +39,97 @@ pub(crate) fn query_with_names(
     engine: &dyn EngineFunctions,
     params: Params<'_>,
 ) -> Result<RootQuery> {
+    bound_query(statement, BoundWith { catalog, engine, params, names })
+}
+
+/// What the names of a query mean.
+///
+/// # Errors
+/// As [`query`](crate::query).
+pub(crate) fn resolved_names(
+    statement: &QueryStatement,
+    catalog: &dyn CatalogReader,
+    engine: &dyn EngineFunctions,
+) -> Result<ResolvedNames> {
+    let with = BoundWith { catalog, engine, params: Params::OPEN, names: Names::Statement };
+    let state = BinderState::noting_names(Root::Query(statement.into()));
+    let (_, names) = with.bound(state, |binder, sequences| binder.statement(statement, sequences))?;
+    names.ok_or_else(|| BindError::bug("the names of a query were not noted"))
+}
+
+pub(crate) fn bound_query(statement: &QueryStatement, with: BoundWith<'_>) -> Result<RootQuery> {
     if statement.query.with.is_some() {
-        check_plan_budget(&statement.query)?;
+        check_query_budget(&statement.query)?;
     }
-    let (ids, state) = (ColumnIds::new(engine), BinderState::new(statement));
-    let binder = QueryBinder {
-        catalog,
-        params,
-        state: &state,
-        around: None,
-        view: None,
-        names,
-        ids: &ids,
-        hints: &statement.hints,
-        ctes: None,
-        outer: None,
-    };
-    let sequences = SequenceCollector::new(&ids, SequenceUses::default());
-    let clauses = QueryClauses {
-        items: &statement.items,
-        is_page: statement.after.is_some(),
-        output: statement.target.as_ref().map(|target| &target.output),
-        sequences: Some(&sequences),
-        ..QueryClauses::default()
-    };
-    let query = binder.query_with(&statement.query, clauses).map_err(LowerError::into_error)?;
-    let draw = sequences.into_draw();
-    let subqueries = state.uncorrelated.into_inner().into_iter().map(|known| known.subquery).collect();
-    let root = RootQuery { subqueries, query, draw, views: state.views.into_inner(), reads: state.reads.into_inner() };
-    if !root.views.is_empty() {
-        check_size(&root)?;
+    let state = BinderState::new(Root::Query(statement.into()));
+    with.bound(state, |binder, sequences| binder.statement(statement, sequences)).map(|(root, _)| root)
+}
+
+/// What a query is bound with.
+#[derive(Clone, Copy)]
+pub(crate) struct BoundWith<'a> {
+    pub(crate) catalog: &'a dyn CatalogReader,
+    pub(crate) engine: &'a dyn EngineFunctions,
+    pub(crate) params: Params<'a>,
+    pub(crate) names: Names<'a>,
+}
+
+impl BoundWith<'_> {
+    /// The query that `bind` gives, with all that stands beside it, and what its names mean if `state` notes that.
+    pub(crate) fn bound(
+        self,
+        state: BinderState<'_>,
+        bind: impl FnOnce(&QueryBinder<'_>, &SequenceCollector<'_>) -> Bound<BoundQuery>,
+    ) -> Result<(RootQuery, Option<ResolvedNames>)> {
+        let Self { catalog, engine, params, names } = self;
+        let ids = ColumnIds::new(engine);
+        let binder = QueryBinder {
+            catalog,
+            params,
+            state: &state,
+            around: None,
+            view: None,
+            names,
+            ids: &ids,
+            hints: state.root.hints(),
+            ctes: None,
+            outer: None,
+        };
+        let sequences = SequenceCollector::new(&ids, SequenceUses::default());
+        let query = bind(&binder, &sequences).map_err(LowerError::into_error)?;
+        let draw = sequences.into_draw();
+        let subqueries = state.uncorrelated.into_inner().into_iter().map(|known| known.subquery).collect();
+        let (views, reads) = (state.views.into_inner(), state.reads.into_inner());
+        let root = RootQuery { subqueries, query, draw, views, reads };
+        if !root.views.is_empty() {
+            check_size(&root)?;
+        }
+        Ok((root, state.names.map(RefCell::into_inner)))
     }
-    Ok(root)
 }
 
 impl QueryBinder<'_> {
+    /// The tree of the query that is a statement.
+    fn statement(&self, statement: &QueryStatement, sequences: &SequenceCollector<'_>) -> Bound<BoundQuery> {
+        let clauses = QueryClauses {
+            items: &statement.items,
+            is_page: statement.after.is_some(),
+            sequences: Some(sequences),
+            ..QueryClauses::default()
+        };
+        self.query_with(&statement.query, clauses)
+    }
+
     /// The tree of a query, the items of whose SELECT are written as `items`.
     pub(crate) fn query(&self, query: &Query, items: &[SourceText]) -> Bound<BoundQuery> {
         self.query_with(query, QueryClauses { items, ..QueryClauses::default() })
     }
 
     fn query_with(&self, query: &Query, clauses: QueryClauses<'_>) -> Bound<BoundQuery> {
+        self.with_clauses(query, clauses).map_err(|error| error.at(tree_span(query)))
+    }
+
+    fn with_clauses(&self, query: &Query, clauses: QueryClauses<'_>) -> Bound<BoundQuery> {
         if let Some(clause) = unbound_clause(query) {
             return foreign(clause);
         }

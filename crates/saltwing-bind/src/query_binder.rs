@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use saltwing_catalog::CatalogReader;
 use saltwing_sql::guard::TreeSize;
-use saltwing_sql::statement::{Hint, QueryStatement, QueryTarget};
+use saltwing_sql::statement::Hint;
 use saltwing_types::table::is_same_name;
 use saltwing_types::{ColumnRef, Span, TableName, ViewDef};
 use sqlparser::ast::{self, Cte};
@@ -13,14 +13,16 @@ use sqlparser::ast::{self, Cte};
 use crate::error::{BindErrorKind, Result};
 use crate::lower::{LowerError, Params};
 use crate::names::Names;
+use crate::resolved_names::ResolvedNames;
 use crate::scope::Scope;
+use crate::statement_query::Root;
 use crate::tree::{ColumnIds, SetInput};
 use crate::uncorrelated::{QueryRead, UncorrelatedSubquery};
 
 /// What binding gives, or why the query is not bound.
 pub(crate) type Bound<T> = std::result::Result<T, LowerError>;
 
-/// The query is left to the relational engine.
+/// The binder does not support it. The error gets its place from the expression, the item or the query around it.
 pub(crate) fn foreign<T>(what: &str) -> Bound<T> {
     Err(LowerError::Unsupported(what.to_owned(), None))
 }
@@ -56,12 +58,14 @@ impl QueryBinder<'_> {
 
 /// What the binders of one statement share: what they have found so far.
 pub(crate) struct BinderState<'a> {
-    /// The statement.
-    pub(crate) root: &'a QueryStatement,
+    /// The query, or RETURNING, of the statement.
+    pub(crate) root: Root<'a>,
     /// The views that it reads, those that views read among them, each as often as it is named.
     pub(crate) views: RefCell<Vec<Arc<ViewDef>>>,
     /// The tables and views that it reads, each as often as it is named.
     pub(crate) reads: RefCell<Vec<QueryRead>>,
+    /// What the names of the statement mean, if that is noted.
+    pub(crate) names: Option<RefCell<ResolvedNames>>,
     /// The size of the statement with these views, once there is one.
     pub(crate) size: Cell<Option<TreeSize>>,
     /// The subqueries that run before the statement.
@@ -71,14 +75,14 @@ pub(crate) struct BinderState<'a> {
 }
 
 impl<'a> BinderState<'a> {
-    pub(crate) fn new(root: &'a QueryStatement) -> Self {
-        let (views, reads, size, uncorrelated, with_clauses) = Default::default();
-        Self { root, views, reads, size, uncorrelated, with_clauses }
+    pub(crate) fn new(root: Root<'a>) -> Self {
+        let (views, reads, names, size, uncorrelated, with_clauses) = Default::default();
+        Self { root, views, reads, names, size, uncorrelated, with_clauses }
     }
 
-    /// The target of the statement, if FROM names it here.
-    pub(crate) fn target_at(&self, span: Option<Span>) -> Option<&'a QueryTarget> {
-        self.root.target.as_ref().filter(|target| span == Some(target.span))
+    /// The same, which notes what the names of the statement mean.
+    pub(crate) fn noting_names(root: Root<'a>) -> Self {
+        Self { names: Some(RefCell::default()), ..Self::new(root) }
     }
 }
 
@@ -102,8 +106,8 @@ pub(crate) struct OuterScope<'a> {
 }
 
 impl OuterScope<'_> {
-    /// The column of the innermost query that has one of this name.
-    pub(crate) fn column(&self, parts: &[&str], span: Option<Span>) -> Option<Result<ColumnRef>> {
+    /// The column of the innermost query that has one of this name, and the names of that query.
+    pub(crate) fn column(&self, parts: &[&str], span: Option<Span>) -> Option<Result<(ColumnRef, &Scope)>> {
         let is_other = match parts.split_last() {
             Some((_, [])) | None => self.scope.is_empty(),
             Some((_, qualifier)) => !self.scope.is_qualifier(qualifier),
@@ -117,7 +121,7 @@ impl OuterScope<'_> {
                 // A qualifier tells that the column was meant to be here.
                 around().or_else(|| (parts.len() > 1).then_some(Err(error)))
             }
-            found => Some(found),
+            found => Some(found.map(|column| (column, self.scope))),
         }
     }
 }

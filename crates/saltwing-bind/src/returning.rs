@@ -3,15 +3,18 @@
 use std::borrow::Cow;
 
 use saltwing_catalog::CatalogReader;
-use saltwing_sql::statement::{Delete, Merge, Returning, TargetOutput, Update, Upsert};
+use saltwing_sql::statement::{Delete, Merge, Returning, Update, Upsert};
 use saltwing_sql::{Name, Statement, TableRef};
 
 use crate::dml::declared_by;
 use crate::engine::NoEngine;
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::lower::Params;
-use crate::query::query;
-use crate::target::{NamedTarget, select_of};
+use crate::names::Names;
+use crate::query::BoundWith;
+use crate::query_binder::BinderState;
+use crate::statement_query::Root;
+use crate::target::NamedTarget;
 use crate::tree::{BoundQuery, Relation};
 
 /// Binds the RETURNING of a statement as a query of all rows of its table, which are those that it writes or deletes; `None`
@@ -19,15 +22,14 @@ use crate::tree::{BoundQuery, Relation};
 ///
 /// # Errors
 /// [`BindErrorKind::NotSupported`] for aggregates, subqueries, and functions that only the relational engine has; as
-/// [`query`].
+/// [`query`](crate::query).
 pub fn returning(statement: &Statement, catalog: &dyn CatalogReader, params: Params<'_>) -> Result<Option<BoundQuery>> {
     let Some((clause, table, alias)) = clause_of(statement) else { return Ok(None) };
     let dynamic = dynamic_of(statement);
-    let named = NamedTarget { table, dynamic: dynamic.as_deref(), alias, hints: &[], span: clause.span };
-    let mut rows = named.query(TargetOutput::OfWritten)?;
-    rows.items.clone_from(&clause.texts);
-    select_of(&mut rows)?.projection.clone_from(&clause.items);
-    let root = query(&rows, catalog, &NoEngine, params)?;
+    let named = NamedTarget { table, dynamic: dynamic.as_deref(), alias };
+    let with = BoundWith { catalog, engine: &NoEngine, params, names: Names::Statement };
+    let state = BinderState::new(Root::Returning(clause));
+    let (root, _) = with.bound(state, |binder, _| binder.returned_rows(&named, clause))?;
     match root.subqueries.is_empty() && is_of_each_row(&root.query) {
         true => Ok(Some(root.query)),
         false => Err(BindError::from(BindErrorKind::NotSupported("RETURNING of this".into()))

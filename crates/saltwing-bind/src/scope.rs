@@ -12,6 +12,7 @@ use saltwing_types::table::{ColumnMatch, ROW_KEY_COLUMN, ROW_TIME_COLUMN, is_sam
 use saltwing_types::{ColumnDef, ColumnRef, Span, SqlType, TableDef, TableName, ViewDef};
 
 use crate::error::{BindError, BindErrorKind, Result, invalid};
+use crate::resolved_names::ColumnPath;
 use crate::tree::{Output, Scan};
 
 /// The place of expressions in VALUES.
@@ -403,6 +404,39 @@ impl Scope {
         label.or_else(|| self.relations.iter().find_map(|relation| relation.label(column)))
     }
 
+    /// The name of a column that `*` shows.
+    pub(crate) fn path(&self, output: &Output) -> ColumnPath {
+        let is_merged = self.merged.iter().any(|merged| merged.output.column.index == output.column.index);
+        let of = self.relations.iter().filter(|_| !is_merged);
+        let found = of.into_iter().find_map(|relation| Some((relation, relation.family_needed(output)?)));
+        let label = output.label.clone();
+        match found {
+            None => ColumnPath { relation: Vec::new(), column: vec![label] },
+            Some((relation, family)) => {
+                let name = relation.exposed_name().unwrap_or_default();
+                let relation = name.into_iter().map(str::to_owned).collect();
+                ColumnPath { relation, column: family.into_iter().chain([label]).collect() }
+            }
+        }
+    }
+
+    /// The name of the column that `parts` mean; `None` if they have the name of its relation already, or there is none: the
+    /// relation is a query without a name, or a join has merged the column.
+    pub(crate) fn unqualified_path(&self, parts: &[&str]) -> Option<ColumnPath> {
+        if let [name] = parts
+            && self.merged.iter().any(|merged| is_same_name(&merged.output.label, name))
+        {
+            return None;
+        }
+        let has_it = |relation: &&ScopeRelation| relation.find(parts, None).is_ok_and(|column| column.is_some());
+        let relation = self.qualified_by(parts).find(has_it)?;
+        let is_qualified = (1..parts.len()).filter_map(|end| parts.get(..end)).any(|it| relation.is_named(it));
+        let name = relation.exposed_name().filter(|_| !is_qualified)?;
+        let [relation, column] =
+            [name.as_slice(), parts].map(|names| names.iter().map(|it| (*it).to_owned()).collect());
+        Some(ColumnPath { relation, column })
+    }
+
     /// The error of `parts.*`, which [`Scope::shown_of`] does not know.
     pub(crate) fn no_such_wildcard(&self, parts: &[&str]) -> BindError {
         let written = parts.join(".");
@@ -565,6 +599,22 @@ impl ScopeRelation {
             false => self.dynamic_of_family(qualifier).find(is_it),
         };
         found.map(|dynamic| &dynamic.output)
+    }
+
+    /// The family without which the name of a column that it shows would be that of another one, too; `None` if it does not show it.
+    fn family_needed(&self, output: &Output) -> Option<Option<String>> {
+        let is_it = |own: &Output| own.column.index == output.column.index && own.label == output.label;
+        if let Some(dynamic) = self.dynamic.iter().find(|dynamic| is_it(&dynamic.output)) {
+            return Some(dynamic.family.clone());
+        }
+        match &self.columns {
+            Columns::Table(table, first) => {
+                let def = table.def();
+                let column = def.columns.get(output.column.index.checked_sub(*first)?)?;
+                Some(def.needed_family(column).map(str::to_owned))
+            }
+            Columns::Query(columns) => columns.iter().any(is_it).then_some(None),
+        }
     }
 
     fn label(&self, column: &ColumnRef) -> Option<String> {

@@ -1,7 +1,7 @@
 //! The clauses of a SELECT, and those around a query.
 
 use saltwing_sql::expr_span;
-use saltwing_sql::statement::{SourceText, TargetOutput};
+use saltwing_sql::statement::SourceText;
 use saltwing_types::table::is_same_name;
 use saltwing_types::{Expr, eval, typing};
 use sqlparser::ast::{self, LimitClause, OrderByKind};
@@ -9,6 +9,7 @@ use sqlparser::ast::{self, LimitClause, OrderByKind};
 use crate::collector::Collector;
 use crate::condition::conditions;
 use crate::error::{BindError, BindErrorKind};
+use crate::from::Named;
 use crate::lower::Lowerer;
 use crate::plain_query::unbound_select_clause;
 use crate::query_binder::{Bound, QueryBinder, foreign};
@@ -33,8 +34,6 @@ pub(crate) struct QueryClauses<'a> {
     pub(crate) limit: Option<&'a LimitClause>,
     /// Whether its rows are a page: LIMIT .. AFTER.
     pub(crate) is_page: bool,
-    /// What it gives of the rows of the statement's target before its items.
-    pub(crate) output: Option<&'a TargetOutput>,
     /// Where values of sequences go, which only the items of the outermost SELECT may have.
     pub(crate) sequences: Option<&'a SequenceCollector<'a>>,
 }
@@ -46,11 +45,23 @@ impl QueryBinder<'_> {
             return foreign(clause);
         }
         let first_input = self.ids.next();
-        let (relation, scope) = self.from(&select.from)?;
+        let from = self.from(&select.from)?;
+        self.over(from, first_input, &select.named_window, clauses, |binder| binder.clauses(select))
+    }
+
+    /// The tree of the clauses that `bind` gives over the relation of FROM, whose columns have ids from `first_input` on.
+    pub(crate) fn over(
+        &self,
+        (relation, scope): Named,
+        first_input: usize,
+        named_windows: &[ast::NamedWindowDefinition],
+        clauses: QueryClauses<'_>,
+        bind: impl FnOnce(&SelectBinder<'_>) -> Bound<Clauses<'static>>,
+    ) -> Bound<BoundQuery> {
         let collector = Collector::new(self.ids, first_input);
         let (of_where, others) = (SubqueryBinder::new(self, &scope), SubqueryBinder::new(self, &scope));
-        check_named_windows(&select.named_window)?;
-        let windows = WindowCollector::new(self.ids, &select.named_window);
+        check_named_windows(named_windows)?;
+        let windows = WindowCollector::new(self.ids, named_windows);
         let lowerer = Lowerer { windows: Some(&windows), ..others.lowerer(Some(&collector)) };
         let row_lowerer = Lowerer { clause: Some("WHERE"), ..of_where.lowerer(None) };
         let unnests = UnnestCollector::new(self, &others);
@@ -58,7 +69,7 @@ impl QueryBinder<'_> {
         let (collected, queries, sequences) = (&collector, &others, clauses.sequences);
         let binder =
             SelectBinder { lowerer, row_lowerer, item_lowerer, collector: collected, queries, scope: &scope, clauses };
-        let clauses = binder.clauses(select)?;
+        let clauses = bind(&binder)?;
         let (windows, unnests) = (windows.into_calls(), unnests.into_columns());
         let clauses = Clauses { windows, unnests, sequences, ..clauses };
         let subqueries = Subqueries { of_where: of_where.into_subqueries(), others: others.into_subqueries() };
@@ -102,10 +113,6 @@ pub(crate) struct SelectBinder<'a> {
 impl SelectBinder<'_> {
     fn clauses(&self, select: &ast::Select) -> Bound<Clauses<'static>> {
         let items = self.items(&select.projection)?;
-        let items = match self.clauses.output {
-            None => items,
-            Some(output) => self.with_row(items, output)?,
-        };
         let of_where = match &select.selection {
             None => Vec::new(),
             Some(selection) => conditions(self.condition(&self.row_lowerer, selection)?),
@@ -147,13 +154,13 @@ impl SelectBinder<'_> {
         })
     }
 
-    fn condition(&self, lowerer: &Lowerer<'_>, e: &ast::Expr) -> Bound<Expr> {
+    pub(crate) fn condition(&self, lowerer: &Lowerer<'_>, e: &ast::Expr) -> Bound<Expr> {
         let lowered = lowerer.lower(e)?;
         typing::condition(lowered).map_err(|error| BindError::from(error).at(expr_span(e)).into())
     }
 
     /// ORDER BY: items by position or label, and expressions.
-    fn order(&self, items: &[Item]) -> Bound<Vec<OrderItem>> {
+    pub(crate) fn order(&self, items: &[Item]) -> Bound<Vec<OrderItem>> {
         let Some(order_by) = self.clauses.order_by else { return Ok(Vec::new()) };
         let OrderByKind::Expressions(list) = &order_by.kind else { return foreign("ORDER BY ALL") };
         list.iter()
@@ -194,7 +201,7 @@ impl SelectBinder<'_> {
     }
 
     /// LIMIT and OFFSET.
-    fn limit(&self) -> Bound<(RowCount, RowCount)> {
+    pub(crate) fn limit(&self) -> Bound<(RowCount, RowCount)> {
         let (limit, offset) = match self.clauses.limit {
             None => return Ok((RowCount::None, RowCount::None)),
             Some(LimitClause::LimitOffset { limit, offset, limit_by }) if limit_by.is_empty() => {

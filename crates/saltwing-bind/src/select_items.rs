@@ -1,9 +1,8 @@
 //! The items of a SELECT.
 
-use saltwing_sql::expr_span;
-use saltwing_sql::statement::TargetOutput;
+use saltwing_sql::{expr_span, name_span};
 use saltwing_types::table::is_same_name;
-use saltwing_types::{Expr, SqlType, typing};
+use saltwing_types::{Expr, Span, SqlType, typing};
 use sqlparser::ast::{self, ObjectName, ObjectNamePart, SelectItem};
 
 use crate::error::{BindError, BindErrorKind, Result};
@@ -11,6 +10,7 @@ use crate::lower::Params;
 use crate::query_binder::{Bound, foreign};
 use crate::select::SelectBinder;
 use crate::select_tree::Item;
+use crate::target_rows::TargetOutput;
 use crate::tree::Output;
 
 impl SelectBinder<'_> {
@@ -18,16 +18,16 @@ impl SelectBinder<'_> {
         let (mut found, mut aliases) = (Vec::new(), Vec::new());
         for (i, item) in items.iter().enumerate() {
             match item {
-                SelectItem::Wildcard(options) => found.extend(self.wildcard(self.scope.shown(), options)?),
+                SelectItem::Wildcard(options) => {
+                    found.extend(self.wildcard(&[], self.scope.shown(), options, wildcard_span(item))?);
+                }
                 SelectItem::QualifiedWildcard(ast::SelectItemQualifiedWildcardKind::ObjectName(name), options) => {
                     let parts: Vec<&str> =
                         name.0.iter().filter_map(|p| p.as_ident()).map(|p| p.value.as_str()).collect();
                     let Some(columns) = self.scope.shown_of(&parts) else {
-                        let idents = name.0.iter().filter_map(|part| part.as_ident()).cloned().collect();
-                        let span = expr_span(&ast::Expr::CompoundIdentifier(idents));
-                        return Err(self.scope.no_such_wildcard(&parts).at(span).into());
+                        return Err(self.scope.no_such_wildcard(&parts).at(name_span(name)).into());
                     };
-                    found.extend(self.wildcard(columns, options)?);
+                    found.extend(self.wildcard(&parts, columns, options, wildcard_span(item))?);
                 }
                 SelectItem::UnnamedExpr(e) => {
                     let expr = self.item_lowerer.lower(e)?;
@@ -89,16 +89,23 @@ impl SelectBinder<'_> {
         self.clauses.sequences.is_some_and(|sequences| sequences.is_in(&item.expr))
     }
 
-    /// The items that a wildcard stands for: columns, without those that EXCLUDE, or EXCEPT, names.
-    fn wildcard(&self, mut columns: Vec<Output>, options: &ast::WildcardAdditionalOptions) -> Bound<Vec<Item>> {
+    /// The items that a wildcard after `parts` stands for: columns, without those that EXCLUDE, or EXCEPT, names.
+    fn wildcard(
+        &self,
+        parts: &[&str],
+        mut columns: Vec<Output>,
+        options: &ast::WildcardAdditionalOptions,
+        span: Option<Span>,
+    ) -> Bound<Vec<Item>> {
         let others = [options.opt_ilike.is_some(), options.opt_replace.is_some(), options.opt_rename.is_some()];
         if others.contains(&true) || options.opt_alias.is_some() {
-            return foreign("ILIKE, REPLACE, RENAME or an alias after *");
+            return foreign("ILIKE, REPLACE, RENAME or an alias after *").map_err(|error| error.at(span));
         }
-        for name in left_out(options)? {
+        for name in left_out(options).map_err(|error| error.at(span))? {
             Self::check_label(&columns, name)?;
             columns.retain(|column| !is_same_name(&column.label, &name.value));
         }
+        self.queries.note_wildcard(parts, &columns, span);
         Ok(columns.into_iter().map(Item::of_column).collect())
     }
 
@@ -112,12 +119,24 @@ impl SelectBinder<'_> {
         Err(BindError::from(error).at(expr_span(&ast::Expr::Identifier(name.clone()))))
     }
 
-    fn item(&self, label: String, expr: Expr) -> Bound<Item> {
+    pub(crate) fn item(&self, label: String, expr: Expr) -> Bound<Item> {
         match (expr.sql_type(), self.lowerer.params) {
             (Some(_), _) | (None, Params::Later(_)) => Ok(Item { label, expr, has_alias: false }),
             // Nothing tells its type before it has a value.
             (None, _) => Ok(Item { label, expr: typing::as_type(expr, SqlType::Null)?, has_alias: false }),
         }
+    }
+}
+
+/// The place of a wildcard; `None` of an item that is none.
+pub(crate) fn wildcard_span(item: &SelectItem) -> Option<Span> {
+    match item {
+        SelectItem::Wildcard(options) => {
+            let star = ast::Ident { span: options.wildcard_token.0.span, ..ast::Ident::new("*") };
+            expr_span(&ast::Expr::Identifier(star))
+        }
+        SelectItem::QualifiedWildcard(ast::SelectItemQualifiedWildcardKind::ObjectName(name), _) => name_span(name),
+        _ => None,
     }
 }
 

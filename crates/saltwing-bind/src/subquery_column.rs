@@ -49,6 +49,11 @@ impl<'a> SubqueryBinder<'a> {
         Lowerer { collector, queries: Some(self), ..Lowerer::new(self.scope, self.binder.params) }
     }
 
+    /// Takes note of the columns that a wildcard shows; `parts` stand before it.
+    pub(crate) fn note_wildcard(&self, parts: &[&str], columns: &[Output], span: Option<Span>) {
+        self.binder.note_wildcard(self.scope, parts, columns, span);
+    }
+
     /// Whether a column is that of a subquery.
     pub(crate) fn is_subquery(&self, column: &ColumnRef) -> bool {
         self.found.borrow().iter().any(|found| found.id() == Some(column.index))
@@ -185,7 +190,15 @@ impl Queries for SubqueryBinder<'_> {
     }
 
     fn outer_column(&self, parts: &[&str], span: Option<Span>) -> Option<Result<ColumnRef>> {
-        self.binder.outer?.column(parts, span)
+        let found = self.binder.outer?.column(parts, span)?;
+        Some(found.map(|(column, scope)| {
+            self.binder.note_column(scope, parts, &column);
+            column
+        }))
+    }
+
+    fn note_column(&self, scope: &Scope, parts: &[&str], column: &ColumnRef) {
+        self.binder.note_column(scope, parts, column);
     }
 
     fn subquery(&self, e: &ast::Expr, lowerer: &Lowerer<'_>) -> Lower {
@@ -193,7 +206,17 @@ impl Queries for SubqueryBinder<'_> {
         let known = |found: &Found| (found.syntax == *e).then(|| found.value.clone());
         // Nothing may borrow the list while the subquery is bound.
         let known = self.found.borrow().iter().find_map(known);
-        known.map_or_else(|| self.bound(e, parts, lowerer), Ok)
+        match known {
+            None => self.bound(e, parts, lowerer),
+            Some(known) => {
+                if self.binder.notes_names() {
+                    // The names stand at each place, and the column is the same.
+                    self.bound(e, parts, lowerer)?;
+                    self.found.borrow_mut().pop();
+                }
+                Ok(known)
+            }
+        }
     }
 }
 

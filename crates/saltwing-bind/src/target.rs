@@ -4,13 +4,11 @@ use std::sync::Arc;
 
 use saltwing_access::Table;
 use saltwing_catalog::CatalogReader;
-use saltwing_sql::statement::{Assignment, Hint, QueryStatement, QueryTarget, TargetOutput};
+use saltwing_sql::statement::Assignment;
 use saltwing_sql::{ColumnName, DynamicColumn, Name, TableRef, dynamic_columns};
 use saltwing_types::table::{ROW_KEY_COLUMN, ROW_TIME_COLUMN};
-use saltwing_types::{ColumnDef, Span, Value};
-use sqlparser::ast::{self, SetExpr, TableFactor};
+use saltwing_types::{ColumnDef, Value};
 
-use crate::computed::query_of;
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::lower::Params;
 use crate::resolve::table_of;
@@ -107,43 +105,9 @@ pub(crate) struct NamedTarget<'a> {
     /// The dynamic columns that the statement declares, as a list in brackets.
     pub(crate) dynamic: Option<&'a Name>,
     pub(crate) alias: Option<&'a Name>,
-    pub(crate) hints: &'a [Hint],
-    pub(crate) span: Span,
 }
 
-impl NamedTarget<'_> {
-    /// The query for rows to be deleted: as [`deleted_rows`](crate::deleted_rows).
-    pub(crate) fn deleted(&self, is_returned: bool) -> Result<QueryStatement> {
-        self.query(if is_returned { TargetOutput::Rows { assigned: Vec::new() } } else { TargetOutput::Keys })
-    }
-
-    /// `SELECT FROM target`, to which its caller adds clauses.
-    pub(crate) fn query(&self, output: TargetOutput) -> Result<QueryStatement> {
-        let renamed = self.alias.map(|alias| format!(" AS {alias}")).unwrap_or_default();
-        let dynamic = self.dynamic.map(|list| list.text.as_str()).unwrap_or_default();
-        let mut query = query_of(&format!("SELECT 1 FROM {}{dynamic}{renamed}", self.table))?;
-        let select = select_of(&mut query)?;
-        select.projection.clear();
-        if let Some(TableFactor::Table { name, .. }) = select.from.first_mut().map(|it| &mut it.relation) {
-            self.table.place(name);
-        }
-        query.items.clear();
-        query.hints = self.hints.to_vec();
-        query.target = Some(QueryTarget { span: self.table.span(), output });
-        query.span = self.span;
-        Ok(query)
-    }
-}
-
-/// The SELECT of such a query.
-pub(crate) fn select_of(query: &mut QueryStatement) -> Result<&mut ast::Select> {
-    match query.query.body.as_mut() {
-        SetExpr::Select(select) => Ok(select),
-        _ => Err(BindErrorKind::Syntax("the rows to be written are no SELECT".into()).into()),
-    }
-}
-
-/// The dynamic columns of a list behind a table.
+/// The dynamic columns of a list after a table.
 pub(crate) fn declared(list: Option<&Name>) -> Result<Vec<DynamicColumn>> {
     list.map_or(Ok(Vec::new()), |list| Ok(dynamic_columns(&list.text, list.span)?))
 }

@@ -4,20 +4,21 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use saltwing_sql::guard::TreeSize;
-use saltwing_sql::statement::{QueryStatement, QueryTarget, TargetOutput};
+use saltwing_sql::statement::QueryStatement;
 use saltwing_sql::{name_span, parse_query_at};
 use saltwing_types::{Span, ViewDef};
-use sqlparser::ast::{Ident, ObjectName, TableAlias, TableAliasColumnDef};
+use sqlparser::ast::{ObjectName, TableAlias, TableAliasColumnDef};
 
 use crate::error::{BindError, BindErrorKind, Result};
-use crate::from::{Named, alias_span, relabelled, renamed};
+use crate::from::{Named, relabelled, renamed};
 use crate::names::Names;
 use crate::object_name::{quoted, table_name};
-use crate::plan_budget::check_plan_budget;
+use crate::plan_budget::check_query_budget;
 use crate::query_binder::{Bound, QueryBinder};
 use crate::scope::Scope;
+use crate::target::{NamedTarget, declared};
 use crate::tree::{BoundQuery, Scan};
-use crate::view::{WrittenView, listed, listed_behind, with_columns};
+use crate::view::{WrittenView, listed_behind, with_columns};
 
 /// How many views a statement may read, those that views read among them.
 pub const VIEWS_MAX: usize = 256;
@@ -26,7 +27,7 @@ impl QueryBinder<'_> {
     /// The rows of a view, under its name or an alias. `name` may have a list of dynamic columns after it. All parts of the view stand where
     /// the statement names it, and none of its names is one of the statement's.
     pub(crate) fn view(&self, view: &Arc<ViewDef>, name: &ObjectName, alias: Option<&TableAlias>) -> Bound<Named> {
-        let span = name_span(name).unwrap_or(self.state.root.span);
+        let span = name_span(name).unwrap_or_else(|| self.state.root.span());
         let mut inner = parse_query_at(&view.query, span).map_err(BindError::from)?;
         self.note_read(&view.name);
         let around = self.enter(view, &inner, span)?;
@@ -36,7 +37,8 @@ impl QueryBinder<'_> {
         };
         let (names, outermost) = (Names::of(view, self.catalog), self.view.or(Some(view)));
         let binder = QueryBinder { ctes: None, outer: None, around: Some(around), view: outermost, names, ..*self };
-        let BoundQuery { mut relation, output } = binder.query(&inner.query, &[])?;
+        let bound = binder.query(&inner.query, &[]).map_err(|error| error.at(Some(span)));
+        let BoundQuery { mut relation, output } = bound?;
         if let Some(scan) = relation.only_scan_mut() {
             scan.alias = Some(alias.map_or(&view.name.name, |alias| &alias.name.value).clone());
         }
@@ -44,6 +46,10 @@ impl QueryBinder<'_> {
         let columns = shown.columns.iter().map(|it| column(&it.name)).collect();
         let own = TableAlias { explicit: true, name: quoted(&view.name.name), columns, at: None };
         let output = relabelled(output, &own)?;
+        self.note_source(&view.name, || {
+            let own = output.iter().filter(|output| view.column_index(&output.label).is_some());
+            own.map(|output| (output.column.index, output.label.clone())).collect()
+        });
         let scope = match alias {
             Some(alias) => renamed(output, Some(alias))?,
             None => {
@@ -58,23 +64,19 @@ impl QueryBinder<'_> {
         Ok((relation, scope))
     }
 
-    /// The rows of the table that the statement writes through a view: those that the view shows. Its columns have names, and what the
-    /// statement needs beside them has none.
-    pub(crate) fn target_view(
-        &self,
-        view: &Arc<ViewDef>,
-        target: &QueryTarget,
-        (alias, list): (Option<&TableAlias>, Option<&Ident>),
-    ) -> Bound<Named> {
-        let written = WrittenView::of(view.clone(), target.span, self.catalog)?;
+    /// The rows of the table that the statement writes through a view: those that the view shows, or that it has written. The view's columns
+    /// have names, and what the statement needs beside them has none.
+    pub(crate) fn target_view(&self, view: &Arc<ViewDef>, named: &NamedTarget<'_>, is_written: bool) -> Bound<Named> {
+        let span = named.table.span();
+        let written = WrittenView::of(view.clone(), span, self.catalog)?;
         self.note_read(&view.name);
         let binder = QueryBinder { view: self.view.or(Some(view)), ..*self };
         written.reads.iter().for_each(|name| binder.note_read(name));
         self.state.views.borrow_mut().push(view.clone());
-        let declared = list.map(listed).transpose()?.unwrap_or_default();
+        let declared = declared(named.dynamic)?;
         let known = written.known_columns(&declared)?.into_iter().chain(declared).collect::<Vec<_>>();
-        let name = alias.map(|alias| alias.name.value.clone());
-        let (first_column, span) = (self.ids.take(written.table.width()), Some(target.span));
+        let name = named.alias.map(|alias| alias.text.clone());
+        let (first_column, span) = (self.ids.take(written.table.width()), Some(span));
         let scan = Scan {
             table: written.table.clone(),
             as_of: None,
@@ -83,12 +85,9 @@ impl QueryBinder<'_> {
             first_column,
             hints: self.hints.to_vec(),
         };
-        let scope = Scope::of_scan(&scan, alias.map_or(span, alias_span));
+        let scope = Scope::of_scan(&scan, named.alias.map_or(span, |alias| Some(alias.span)));
         let (relation, scope) = self.with_declared_columns(scan, scope, &known)?;
-        let conditions = match target.output {
-            TargetOutput::OfWritten => Vec::new(),
-            _ => written.conditions_from(first_column),
-        };
+        let conditions = if is_written { Vec::new() } else { written.conditions_from(first_column) };
         Ok((relation.filtered(conditions), scope.under_view(view, name).shown_by(view)))
     }
 
@@ -102,10 +101,10 @@ impl QueryBinder<'_> {
             return Err(BindError::from(BindErrorKind::TooManyViews(VIEWS_MAX)).at(Some(span)));
         }
         views.push(view.clone());
-        check_plan_budget(&inner.query)?;
+        check_query_budget(&inner.query)?;
         let root = self.state.root;
-        let all = self.state.size.get().map_or_else(|| TreeSize::of(&root.query, root.span), Ok)?;
-        let own = TreeSize::of(&inner.query, span)?;
+        let all = self.state.size.get().map_or_else(|| root.size(), Ok)?;
+        let own = TreeSize::of(&*inner.query, span)?;
         self.state.size.set(Some(all.beside(own, span)?));
         Ok(self.around.unwrap_or(all).around(own, span)?)
     }

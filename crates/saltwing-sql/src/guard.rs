@@ -22,8 +22,10 @@
 //! The first law leans on the dialect: a reserved word is never a name, unless a
 //! dot stands before it; so what separates here also separates there.
 
+use std::fmt::Display;
+
 use saltwing_types::Span;
-use sqlparser::ast::Query;
+use sqlparser::ast::{Visit, VisitMut};
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Location, Token, TokenWithSpan};
 
@@ -156,13 +158,13 @@ pub struct TreeSize {
 }
 
 impl TreeSize {
-    /// The size of a query that passed the guard as a text.
+    /// The size of a tree that passed the guard as a text.
     ///
     /// # Errors
     /// As for that text; `span` is its place.
-    pub fn of(query: &Query, span: Span) -> Result<Self, SqlError> {
+    pub fn of<T: Visit + VisitMut + Clone + Display>(tree: &T, span: Span) -> Result<Self, SqlError> {
         // A tree may name the default schema, which has no name in texts: `"".t`.
-        let text = tree_text(query).replace("\"\".", "");
+        let text = tree_text(tree).replace("\"\".", "");
         let mut tokens = lexer::lex(&text, 0, Location::new(1, 1), Dialect::Saltwing)?.tokens;
         tokens.iter_mut().for_each(|token| token.span = place::token_span(span));
         Ok(check(&tokens)?.size)

@@ -30,7 +30,7 @@ pub(crate) fn in_brackets(cursor: &mut Cursor<'_>, hints: Vec<Hint>) -> Result<Q
     let span = cursor.span_from(start);
     cursor.expect_symbol(&Token::RParen)?;
     sequence::check_query(cursor, &query)?;
-    Ok(QueryStatement { query, hints, items, after: None, target: None, span })
+    Ok(QueryStatement { query, hints, items, after: None, span })
 }
 
 /// Reads a query to the end of the statement.
@@ -41,7 +41,7 @@ pub(crate) fn statement(cursor: &mut Cursor<'_>, hints: Vec<Hint>) -> Result<Que
     let query = parse(cursor)?;
     sequence::check_query(cursor, &query)?;
     let span = cursor.span_from(start);
-    Ok(QueryStatement { query, hints, items, after: None, target: None, span })
+    Ok(QueryStatement { query, hints, items, after: None, span })
 }
 
 /// Reads a query that is a statement by itself: its result may be one page.

@@ -670,7 +670,7 @@ impl Upsert {
     /// `query`, whose rows it writes, as a statement of its own, with its hints.
     pub fn source_query(&self, query: &Query) -> QueryStatement {
         let (query, hints, items) = (Box::new(query.clone()), self.hints.clone(), Vec::new());
-        QueryStatement { query, hints, items, after: None, target: None, span: self.span }
+        QueryStatement { query, hints, items, after: None, span: self.span }
     }
 }
 
@@ -888,35 +888,8 @@ pub struct QueryStatement {
     pub items: Vec<SourceText>,
     /// `AFTER token`: the result is one page. Only a query that is a statement by itself has it.
     pub after: Option<After>,
-    /// What it is for in a statement that writes rows. The parser gives none.
-    pub target: Option<QueryTarget>,
     /// The whole statement.
     pub span: Span,
-}
-
-/// A query of a statement that writes the rows of a table, or of a view over one: its target.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct QueryTarget {
-    /// Where FROM names the target.
-    pub span: Span,
-    /// What the query gives.
-    pub output: TargetOutput,
-}
-
-/// What a query gives of the rows of its target.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum TargetOutput {
-    /// Its items alone, of rows that the statement has written: RETURNING.
-    OfWritten,
-    /// Its items alone: it compares other rows with those of the target.
-    Items,
-    /// The physical key of each row, then its items.
-    Keys,
-    /// The physical key of each row, then all columns of its table, hidden ones too.
-    Rows {
-        /// For each item, the index of the column whose new value it is. Items of dynamic columns come last.
-        assigned: Vec<usize>,
-    },
 }
 
 /// `AFTER token` behind the LIMIT of a query.

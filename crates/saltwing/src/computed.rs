@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use saltwing_access::{ScanContext, Snapshot};
 use saltwing_bind::{
-    ComputedValue, ParamValues, Params, SequenceUses, SequencedRow, UpsertTarget, computed_query, expr_of,
+    ComputedQuery, ComputedValue, ParamValues, Params, SequenceUses, SequencedRow, UpsertTarget, expr_of,
 };
 use saltwing_expr::value_at;
-use saltwing_sql::statement::{Hint, QueryStatement};
+use saltwing_sql::statement::Hint;
 use saltwing_types::table::DefaultKind;
 use saltwing_types::{ColumnDef, ErrorCode, Expr, Span, TableDef, Value, eval, number};
 
@@ -70,9 +70,8 @@ impl Computing<'_> {
         let def = target.table.def();
         for chunk in computed.chunks(EXPRS_AT_ONCE) {
             // Of two rows: an aggregate gives one.
-            let mut query = computed_query(chunk.iter().map(|value| &*value.expr), 2, Some(span))?;
-            query.hints = self.hints.to_vec();
-            let found = self.run(snapshot, &query)?;
+            let exprs: Vec<_> = chunk.iter().map(|value| &*value.expr).collect();
+            let found = self.run(snapshot, ComputedQuery { exprs: &exprs, rows: 2, hints: self.hints, span })?;
             let [values, _] = found.as_slice() else {
                 let text = "VALUES takes values of one row, and no aggregates";
                 return Err(Error::new(ErrorCode::Syntax, text).at(Some(span)));
@@ -138,8 +137,9 @@ impl Computing<'_> {
         let found = match others.is_empty() {
             true => vec![Vec::new(); rows],
             false => {
-                let query = computed_query(others, rows, None).map_err(|error| failed(error.into()))?;
-                self.run(snapshot, &query).map_err(failed)?
+                // An error gets another place.
+                let span = Span::on_line(1, 1, 1);
+                self.run(snapshot, ComputedQuery { exprs: &others, rows, hints: &[], span }).map_err(failed)?
             }
         };
         if found.len() != rows {
@@ -163,7 +163,7 @@ impl Computing<'_> {
     }
 
     /// The rows of a query.
-    fn run(&self, snapshot: &Arc<dyn Snapshot>, query: &QueryStatement) -> Result<Vec<Vec<Value>>, Error> {
+    fn run(&self, snapshot: &Arc<dyn Snapshot>, query: ComputedQuery<'_>) -> Result<Vec<Vec<Value>>, Error> {
         let mut run = query_run_on(self.session, snapshot.clone(), query, Params::Given(self.params), self.context)?;
         // The requested executor applies only to queries.
         if run.executor == ExecutorChoice::Direct {

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use saltwing_bind::{Params, page_identity};
+use saltwing_bind::{Params, StatementQuery, page_identity};
 use saltwing_exec::{PageRows, SelectPlan};
 use saltwing_planner::DirectPlan;
-use saltwing_sql::statement::{After, AfterToken, QueryStatement};
+use saltwing_sql::statement::{After, AfterToken};
 use saltwing_types::{ErrorCode, Value, ViewDef};
 
 use crate::outcome::{BatchSource, RowsOutcome, Running};
@@ -51,9 +51,9 @@ pub(crate) fn page_plan<'a>(plan: &'a QueryPlan, after: &After) -> Result<&'a Ar
 }
 
 /// Refuses pages of rows that take values of sequences: a page that is asked for again would take others.
-pub(crate) fn check_no_page(statement: &QueryStatement) -> Result<(), Error> {
+pub(crate) fn check_no_page(query: StatementQuery<'_>) -> Result<(), Error> {
     let refused = |after| Err(no_page("its rows take values of sequences", after));
-    statement.after.as_ref().map_or(Ok(()), refused)
+    query.after().map_or(Ok(()), refused)
 }
 
 /// The error of a query that gives no pages.
@@ -85,12 +85,15 @@ fn given_token(after: &After, params: Params<'_>) -> Result<Option<String>, Erro
 }
 
 /// What a token is valid for.
-fn identity((run, views): (&QueryRun<'_>, &[Arc<ViewDef>]), select: &SelectPlan) -> Identity {
+fn identity((run, views): (&QueryRun<'_>, &[Arc<ViewDef>]), select: &SelectPlan) -> Result<Identity, Error> {
+    let StatementQuery::Query(statement) = run.query else {
+        return Err(Error::new(ErrorCode::Bug, "a page of rows that a statement writes"));
+    };
     let (access, params) = (select.access(), run.params.values().unwrap_or_default());
-    let (table, query) = (access.table(), page_identity(&run.statement, views, &params));
+    let (table, query) = (access.table(), page_identity(statement, views, &params));
     let order = access.access().order.as_str();
     let key = access.index().map_or(table.def().id, |index| index.def().id);
-    identity_of(&format!("{} {} {order}\n{query}", key.0, table.version()))
+    Ok(identity_of(&format!("{} {} {order}\n{query}", key.0, table.version())))
 }
 
 impl QueryRun<'_> {
@@ -103,7 +106,7 @@ impl QueryRun<'_> {
         context: saltwing_access::ScanContext,
     ) -> Result<RowsOutcome, Error> {
         let select = page_plan(plan, after)?;
-        let identity = identity((self, views), select);
+        let identity = identity((self, views), select)?;
         let position = match given_token(after, self.params)? {
             None => None,
             Some(text) => Some(position(identity, &text).map_err(|why| bad_token(why, Some(after)))?),

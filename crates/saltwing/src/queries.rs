@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use saltwing_access::{FEW_ROWS, ScanContext, Snapshot};
-use saltwing_bind::{ParamValues, Params};
+use saltwing_bind::{ParamValues, Params, StatementQuery};
 use saltwing_catalog::CatalogReader;
 use saltwing_planner::{Guard, HintVerb};
 use saltwing_sql::Statement;
@@ -58,7 +58,7 @@ fn run_as_known(
         None => {
             let context = session.begin();
             let _statement = context.enter();
-            (plans.direct(statement, (&*catalog, session.shared().engine_functions()), params)?, Some(context))
+            (plans.direct(statement.into(), (&*catalog, session.shared().engine_functions()), params)?, Some(context))
         }
     };
     let begin = || planning.clone().unwrap_or_else(|| session.begin());
@@ -93,7 +93,7 @@ fn run_as_known(
     let notices = match plan.access().access().verdict.allowed {
         // An allowed access needs no override.
         Some(true) => None,
-        _ => plan.access().judge_with(&session.guard_of(statement, &*catalog)?)?,
+        _ => plan.access().judge_with(&session.guard_of(statement.into(), &*catalog)?)?,
     };
     if executor != ExecutorChoice::Auto || !plan.keeps_groups() {
         return start_planned(session, &plan, part, snapshot, context, notices);
@@ -127,7 +127,7 @@ fn run_query_in(
 /// Starts the query of a write by the plan that is kept for it; `None` if it must be planned from its text.
 pub(crate) fn start_kept(
     session: &Session,
-    (statement, plans): (&QueryStatement, &StatementPlans),
+    (query, plans): (StatementQuery<'_>, &StatementPlans),
     catalog: &dyn CatalogReader,
     values: ParamValues<'_>,
     (snapshot, context): (Arc<dyn Snapshot>, ScanContext),
@@ -137,14 +137,14 @@ pub(crate) fn start_kept(
     if executor(session) == ExecutorChoice::DataFusion {
         return Ok(None);
     }
-    let generic = plans.direct(statement, (catalog, session.shared().engine_functions()), values)?;
+    let generic = plans.direct(query, (catalog, session.shared().engine_functions()), values)?;
     let Some(ReadyPlan { plan, part }) = generic.with_values(values) else { return Ok(None) };
     if plan.keeps_groups() {
         return Ok(None);
     }
     let notices = match plan.access().access().verdict.allowed {
         Some(true) => None,
-        _ => plan.access().judge_with(&Guard { verb, ..session.guard_of(statement, catalog)? })?,
+        _ => plan.access().judge_with(&Guard { verb, ..session.guard_of(query, catalog)? })?,
     };
     start_planned(session, &plan, part, snapshot, context, notices).map(Some)
 }

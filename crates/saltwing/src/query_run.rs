@@ -1,14 +1,12 @@
 //! A query with everything that decides how it runs, and how it is planned and started.
 
-use std::borrow::Cow;
 use std::sync::Arc;
 
 use saltwing_access::{ScanContext, Snapshot};
-use saltwing_bind::{BoundQuery, Params, RootQuery, SystemFacts, query};
+use saltwing_bind::{BoundQuery, Params, RootQuery, StatementQuery, SystemFacts, query};
 use saltwing_catalog::CatalogReader;
 use saltwing_exec::{RunningSelect, SelectPlan, system_rows};
 use saltwing_planner::{DirectQuery, Guard, KeyAccess, PlannedSelect, SystemQuery, plan_select};
-use saltwing_sql::statement::QueryStatement;
 use saltwing_types::{ErrorCode, Span};
 
 use crate::Error;
@@ -20,7 +18,7 @@ use crate::settings::ExecutorChoice;
 /// A query, and everything that decides how it runs.
 pub(crate) struct QueryRun<'a> {
     pub(crate) session: &'a Session,
-    pub(crate) statement: Cow<'a, QueryStatement>,
+    pub(crate) query: StatementQuery<'a>,
     pub(crate) params: Params<'a>,
     /// Of the moment of the catalog, or earlier: its rows are known by their definitions or later ones.
     pub(crate) snapshot: Arc<dyn Snapshot>,
@@ -52,43 +50,43 @@ pub(crate) fn executor(session: &Session) -> ExecutorChoice {
 /// A query with the rows, the catalog and the overrides as they are now.
 pub(crate) fn query_run<'a>(
     session: &'a Session,
-    statement: &'a QueryStatement,
+    query: impl Into<StatementQuery<'a>>,
     params: Params<'a>,
     context: &ScanContext,
 ) -> Result<QueryRun<'a>, Error> {
     let moment = session.moment()?;
-    query_run_at(session, moment, statement, params, context)
+    query_run_at(session, moment, query, params, context)
 }
 
 /// The same over rows that were taken before.
 pub(crate) fn query_run_on<'a>(
     session: &'a Session,
     snapshot: Arc<dyn Snapshot>,
-    statement: &'a QueryStatement,
+    query: impl Into<StatementQuery<'a>>,
     params: Params<'a>,
     context: &ScanContext,
 ) -> Result<QueryRun<'a>, Error> {
-    query_run_at(session, (snapshot, session.catalog()?), statement, params, context)
+    query_run_at(session, (snapshot, session.catalog()?), query, params, context)
 }
 
 /// The same over rows and definitions that were taken before.
 pub(crate) fn query_run_at<'a>(
     session: &'a Session,
     (snapshot, mut catalog): (Arc<dyn Snapshot>, Arc<dyn CatalogReader>),
-    statement: &'a QueryStatement,
+    query: impl Into<StatementQuery<'a>>,
     params: Params<'a>,
     context: &ScanContext,
 ) -> Result<QueryRun<'a>, Error> {
-    let files = with_files(session, statement, &catalog, context)?.map(|(with_files, notices)| {
+    let query = query.into();
+    let files = with_files(session, query, &catalog, context)?.map(|(with_files, notices)| {
         catalog = with_files;
         notices.into()
     });
-    let guard = session.guard_of(statement, &*catalog)?;
-    let statement = Cow::Borrowed(statement);
+    let guard = session.guard_of(query, &*catalog)?;
     // Only the direct path reads pages.
-    let executor = if statement.after.is_some() { ExecutorChoice::Auto } else { executor(session) };
+    let executor = if query.after().is_some() { ExecutorChoice::Auto } else { executor(session) };
     let now_ms = session.is_within_transaction().then(|| session.now_ms());
-    Ok(QueryRun { session, statement, params, snapshot, catalog, files, guard, executor, now_ms })
+    Ok(QueryRun { session, query, params, snapshot, catalog, files, guard, executor, now_ms })
 }
 
 pub(crate) fn start_planned(
@@ -136,7 +134,7 @@ impl QueryRun<'_> {
     /// Errors of the query.
     pub(crate) fn bound(&self) -> Result<RootQuery, Error> {
         let engine = self.session.shared().engine_functions();
-        Ok(query(&self.statement, &*self.catalog, engine, self.params)?)
+        Ok(query(self.query, &*self.catalog, engine, self.params)?)
     }
 
     /// The query as the direct path runs it; `None` when it is not for it.
@@ -156,7 +154,7 @@ impl QueryRun<'_> {
         let planned = planned.map(ready).transpose()?;
         match (planned, choice) {
             (None, ExecutorChoice::Direct) => {
-                Err(not_supported("this query on the direct path", self.statement.span, "SET executor = 'auto'"))
+                Err(not_supported("this query on the direct path", self.query.span(), "SET executor = 'auto'"))
             }
             (planned, _) => Ok(planned),
         }

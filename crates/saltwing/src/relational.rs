@@ -38,10 +38,6 @@ impl From<RelationalError> for Error {
                 subject = Subject::of_table(error);
                 help = help.or_else(|| table_help(error));
             }
-            RelationalErrorKind::NoSuchColumn(name) | RelationalErrorKind::AmbiguousColumn(name) => {
-                subject = Subject::qualified(Some(name));
-            }
-            RelationalErrorKind::NoSuchTable(table) => subject = Subject { table: Some(table.clone()), ..subject },
             _ => {}
         }
         let wrapped = Self::wrap(error.code(), error).at(span).with_help(help).with_phoenix(phoenix);
@@ -72,7 +68,7 @@ pub(crate) fn run_kept(
             let run = query_run_at(session, moment, statement, Params::Later(values.types), &context)?;
             let root = {
                 let _statement = context.enter();
-                plans.bound(statement, (&*catalog, session.shared().engine_functions()), values)
+                plans.bound(statement.into(), (&*catalog, session.shared().engine_functions()), values)
             };
             let template = root?.and_then(|root| run.template(&root, &values, context.clone()));
             let Some(template) = template.map(Arc::new) else {
@@ -85,7 +81,7 @@ pub(crate) fn run_kept(
             template
         }
     };
-    let guard = session.guard_of(statement, &*catalog)?;
+    let guard = session.guard_of(statement.into(), &*catalog)?;
     let binding = Binding { values, snapshot, context: context.clone(), guard: &guard };
     match template.bind(binding)? {
         Some(planned) => start_relational(session, &RelationalPlan(Arc::new(planned)), context).map(Some),
@@ -243,7 +239,7 @@ impl QueryRun<'_> {
     }
 
     fn request(&self, query: BoundQuery, context: ScanContext, mode: PlanMode<'_>) -> Result<QueryRequest, Error> {
-        check_plan_budget(&self.statement.query)?;
+        check_plan_budget(self.query)?;
         let PlanMode { mode, samples } = mode;
         let recursion = self.session.read_settings(|settings| RecursionLimits {
             rounds_max: settings.recursion_rounds_max,

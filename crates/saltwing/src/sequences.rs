@@ -236,7 +236,7 @@ impl QueryRun<'_> {
     /// # Errors
     /// A sequence does not exist, or the session may not take its values. The query is a page: if it is read again, it would take other values.
     pub(crate) fn sequencing(&self, draw: &SequenceDraw, query: &BoundQuery) -> Result<Sequencing, Error> {
-        check_no_page(&self.statement)?;
+        check_no_page(self.query)?;
         Ok(Sequencing {
             values: sequence_values(self.session, &draw.uses, self.params)?,
             outputs: draw.outputs(query)?,

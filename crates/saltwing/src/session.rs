@@ -6,12 +6,12 @@ use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
 use saltwing_access::{Budget, ScanContext, Snapshot};
-use saltwing_bind::view_places;
+use saltwing_bind::{StatementQuery, view_places};
 use saltwing_catalog::{CatalogReader, CatalogStore};
 use saltwing_exec::{CommitLimits, Writer};
 use saltwing_planner::{Guard, HintVerb};
 use saltwing_sql::Dialect;
-use saltwing_sql::statement::{Hint, QueryStatement, Set};
+use saltwing_sql::statement::{Hint, Set};
 use saltwing_types::{ErrorCode, TableId};
 
 use crate::Error;
@@ -336,8 +336,8 @@ impl Session {
     }
 
     /// The overrides for a query.
-    pub(crate) fn guard_of(&self, query: &QueryStatement, catalog: &dyn CatalogReader) -> Result<Guard, Error> {
-        Ok(Guard { views: view_places(&query.query, catalog)?, ..self.guard(&query.hints) })
+    pub(crate) fn guard_of(&self, query: StatementQuery<'_>, catalog: &dyn CatalogReader) -> Result<Guard, Error> {
+        Ok(Guard { views: view_places(query, catalog)?, ..self.guard(query.hints()) })
     }
 
     /// The language of its statements.

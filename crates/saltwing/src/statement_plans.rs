@@ -8,13 +8,12 @@ use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
 use saltwing_access::TableError;
-use saltwing_bind::{BoundUpdate, EngineFunctions, ParamValues, Params, RootQuery, query};
+use saltwing_bind::{BoundUpdate, EngineFunctions, ParamValues, Params, RootQuery, StatementQuery, query};
 use saltwing_catalog::CatalogReader;
 #[cfg(feature = "datafusion")]
 use saltwing_datafusion::Template;
 use saltwing_exec::{Returning, SelectPlan};
 use saltwing_planner::{DirectQuery, KeyAccess, PlannedSelect, SelectTemplate, SystemQuery, plan_select};
-use saltwing_sql::statement::QueryStatement;
 use saltwing_types::interrupt;
 
 use crate::Error;
@@ -104,7 +103,7 @@ impl StatementPlans {
     /// The statement must stop.
     pub(crate) fn bound(
         &self,
-        statement: &QueryStatement,
+        statement: StatementQuery<'_>,
         (catalog, engine): (&dyn CatalogReader, &dyn EngineFunctions),
         values: ParamValues<'_>,
     ) -> Result<Option<Arc<RootQuery>>, Error> {
@@ -129,7 +128,7 @@ impl StatementPlans {
     /// The statement must stop. Errors of the query are reported when it runs.
     pub(crate) fn direct(
         &self,
-        statement: &QueryStatement,
+        statement: StatementQuery<'_>,
         names: (&dyn CatalogReader, &dyn EngineFunctions),
         values: ParamValues<'_>,
     ) -> Result<&GenericPlan, Error> {

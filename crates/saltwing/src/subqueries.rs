@@ -159,7 +159,7 @@ impl QueryRun<'_> {
         root: RootQuery,
         context: ScanContext,
     ) -> Result<RowsOutcome, Error> {
-        match &self.statement.after {
+        match self.query.after() {
             Some(after) => self.start_page(plan, &root.views, after, context),
             None => self.start_query(plan, root.query, context),
         }

@@ -66,7 +66,7 @@ impl QueryRun<'_> {
 
     fn refused(&self) -> Error {
         Error::new(ErrorCode::NotSupported, "a query that is more than one table's rows is not supported")
-            .at(Some(self.statement.span))
+            .at(Some(self.query.span()))
             .with_help(Some("build with the feature `datafusion`"))
     }
 }

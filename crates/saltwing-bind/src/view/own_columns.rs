@@ -117,7 +117,7 @@ fn is_it(expr: &Expr, column: &ColumnName) -> bool {
 ///
 /// # Errors
 /// [`BindErrorKind::NotSupported`], which says `what`, if the query is more than rows of one table as they come.
-pub(super) fn add_columns(query: &mut QueryStatement, columns: &[DynamicColumn], what: &str) -> Result<()> {
+pub(crate) fn add_columns(query: &mut QueryStatement, columns: &[DynamicColumn], what: &str) -> Result<()> {
     let refused = || {
         let first = columns.first().map(|it| it.column.span());
         BindError::from(BindErrorKind::NotSupported(what.to_owned()))
@@ -181,7 +181,7 @@ fn put_list(name: &mut ObjectName, list: &[DynamicColumn]) {
 }
 
 /// The dynamic columns of a list.
-pub(crate) fn listed(list: &Ident) -> Result<Vec<DynamicColumn>> {
+fn listed(list: &Ident) -> Result<Vec<DynamicColumn>> {
     let span = saltwing_sql::expr_span(&Expr::Identifier(list.clone())).unwrap_or_else(|| Span::on_line(1, 1, 1));
     Ok(dynamic_columns(&list.value, span)?)
 }
@@ -196,7 +196,7 @@ pub(crate) fn listed_behind(name: &ObjectName) -> Result<Option<Vec<DynamicColum
 ///
 /// # Errors
 /// A query that is none.
-pub(super) fn declared_by(
+pub(crate) fn declared_by(
     query: &QueryStatement,
     names: Names<'_>,
     catalog: &dyn CatalogReader,

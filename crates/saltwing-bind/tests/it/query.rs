@@ -3,7 +3,8 @@
 //! The trees of `decorrelated.txt` are those after decorrelation.
 //!
 //! A case is a statement: a CREATE TABLE or CREATE VIEW, whose table or view later statements of the file name, a query, or a write. The
-//! outcome of a query is its tree, or the error with its place; that of a CREATE VIEW is the query that is stored; that of a write is what it
+//! outcome of a query is its tree, or the error with its place; that of a CREATE VIEW is the query that is stored, with
+//! what it uses; that of a write is what it
 //! writes, and the trees of its queries.
 
 use std::cell::RefCell;
@@ -79,7 +80,7 @@ impl CatalogReader for Definitions {
 
 /// The definition of a new view.
 fn view(create: &CreateView, catalog: &Definitions) -> Result<ViewDef, BindError> {
-    let view = create_view(create, catalog)?;
+    let view = create_view(create, catalog, &TestEngine)?;
     let columns = query(&view.query, catalog, &TestEngine, Params::OPEN)?.query.columns();
     view.into_def(create, &columns)
 }
@@ -100,7 +101,7 @@ fn outcome(sql: &str, catalog: &RefCell<Definitions>, is_decorrelated: bool) -> 
             let made = view(&create, &catalog.borrow());
             match made {
                 Ok(view) => {
-                    let text = view.query.clone();
+                    let text = definition_text(&view);
                     catalog.borrow_mut().views.push(Arc::new(view));
                     text
                 }
@@ -125,11 +126,19 @@ fn outcome(sql: &str, catalog: &RefCell<Definitions>, is_decorrelated: bool) -> 
     }
 }
 
+/// The query of a view, and what it uses.
+fn definition_text(view: &ViewDef) -> String {
+    let mut text = format!("{}\n", view.query);
+    for used in &view.uses {
+        writeln!(text, "uses {} ({})", used.name, used.columns.join(", ")).unwrap();
+    }
+    text
+}
+
 fn error_text(sql: &str, error: &BindError) -> String {
     let mut text = format!("{} {error}\n", error.code().sqlstate());
-    if let Some(span) = error.span {
-        writeln!(text, "{}", saltwing_sql::render_caret(sql, span)).unwrap();
-    }
+    let span = error.span.unwrap_or_else(|| panic!("an error without a place: {sql}: {error}"));
+    writeln!(text, "{}", saltwing_sql::render_caret(sql, span)).unwrap();
     if let Some(help) = &error.help {
         writeln!(text, "help: {help}").unwrap();
     }

@@ -3,12 +3,12 @@
 use std::fmt::Write;
 
 use saltwing_bind::{
-    BindError, BoundSource, BoundUpsert, ConflictUpdate, DeletedRows, MergeStep, OnConflict, Params, UpsertTarget,
-    delete, deleted_rows, merge, query, returning, update, upsert,
+    BindError, BoundSource, BoundUpsert, ConflictUpdate, DeletedRows, MergeEffect, OnConflict, Params, StatementQuery,
+    TargetQuery, UpsertTarget, delete, merge, query, returning, update, upsert,
 };
 use saltwing_catalog::CatalogReader;
 use saltwing_sql::Statement;
-use saltwing_sql::statement::{Delete, Merge, QueryStatement, Update, Upsert};
+use saltwing_sql::statement::{Delete, Merge, Update, Upsert};
 use saltwing_types::text;
 
 use crate::engine::TestEngine;
@@ -36,8 +36,8 @@ struct Binding<'a> {
 }
 
 impl Binding<'_> {
-    fn tree(&self, statement: &QueryStatement) -> Result<String, BindError> {
-        Ok(indented(&query(statement, self.catalog, &TestEngine, self.params)?.to_string()))
+    fn tree<'q>(&self, source: impl Into<StatementQuery<'q>>) -> Result<String, BindError> {
+        Ok(indented(&query(source, self.catalog, &TestEngine, self.params)?.to_string()))
     }
 
     fn upsert(&self, statement: &Upsert, insert: bool) -> Result<String, BindError> {
@@ -60,7 +60,7 @@ impl Binding<'_> {
 
     fn update(&self, statement: &Update) -> Result<String, BindError> {
         let bound = update(statement, self.catalog, self.params)?;
-        Ok(format!("update {}\n{}", bound.table.def().name, self.tree(&bound.query)?))
+        Ok(format!("update {}\n{}", bound.table.def().name, self.tree(TargetQuery::Update(statement))?))
     }
 
     fn delete(&self, statement: &Delete) -> Result<String, BindError> {
@@ -70,19 +70,19 @@ impl Binding<'_> {
             let conditions: Vec<&str> = conditions.iter().map(|condition| condition.text.as_str()).collect();
             writeln!(text, "  where {}", conditions.join(", ")).unwrap();
         }
-        Ok(text + &self.tree(&deleted_rows(statement)?)?)
+        Ok(text + &self.tree(TargetQuery::Delete(statement))?)
     }
 
     fn merge(&self, statement: &Merge) -> Result<String, BindError> {
         let bound = merge(statement, self.catalog, self.params)?;
         let mut text = String::new();
         for step in &bound.steps {
-            match step {
-                MergeStep::Update(..) => writeln!(text, "update {}", bound.table.def().name).unwrap(),
-                MergeStep::Delete(_) => writeln!(text, "delete {}", bound.table.def().name).unwrap(),
-                MergeStep::Insert(target, _) => text += &target_text(target),
+            match &step.effect {
+                MergeEffect::Update(_) => writeln!(text, "update {}", bound.table.def().name).unwrap(),
+                MergeEffect::Delete => writeln!(text, "delete {}", bound.table.def().name).unwrap(),
+                MergeEffect::Insert(target) => text += &target_text(target),
             }
-            text += &self.tree(step.query())?;
+            text += &self.tree(TargetQuery::Merge(statement, step.clause))?;
         }
         Ok(text)
     }

@@ -1,9 +1,11 @@
 //! The engine: plans a query with DataFusion's parts and our rules, and runs the plan.
 
+mod corrections;
 mod distinct_calls;
 mod function_list;
 mod functions;
 mod group_keys;
+mod node_rewrites;
 mod optimizer;
 mod output;
 mod planned;
@@ -23,7 +25,6 @@ use datafusion::execution::{SessionState, SessionStateBuilder, SessionStateDefau
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::logical_expr::registry::FunctionRegistry;
 use datafusion::optimizer::{Analyzer, Optimizer, OptimizerConfig, OptimizerContext};
-use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_planner::{DefaultPhysicalPlanner, PhysicalPlanner};
 use datafusion::prelude::SessionConfig;
@@ -33,6 +34,7 @@ use saltwing_types::Function;
 use saltwing_types::function::aggregate::AggregateEntry;
 use saltwing_types::function::window::WindowEntry;
 
+use self::corrections::{SETTINGS, physical_rules};
 use self::optimizer::optimizer;
 use self::planned::judged;
 use self::spill_directory::SpillDirectory;
@@ -43,7 +45,6 @@ use crate::function::bounded_function::bounded;
 use crate::function::native::functions as native_functions;
 use crate::function::registered::RegisteredFunction;
 use crate::function::table_functions::TableFunctions;
-use crate::physical::constants::HideConstants;
 use crate::physical::join_order::for_lookups;
 use crate::physical::large_limits::SpillLargeLimits;
 use crate::physical::order_columns::DropOrderColumns;
@@ -106,16 +107,14 @@ impl Engine {
             .with_round_robin_repartition(false);
         let optimizer_options = &mut options.options_mut().optimizer;
         optimizer_options.skip_failed_rules = false;
-        // A limit above a window would cut the rows that the window ranks and counts.
-        optimizer_options.enable_window_limits = false;
         // Our scans take no filters that appear only while the plan runs.
         optimizer_options.enable_dynamic_filter_pushdown = false;
         optimizer_options.enable_topk_dynamic_filter_pushdown = false;
         optimizer_options.enable_join_dynamic_filter_pushdown = false;
         optimizer_options.enable_aggregate_dynamic_filter_pushdown = false;
-        // The keys of a correlated UNION may be nullable in the physical plan alone, which this check takes for a broken plan.
-        // Nothing is computed from it. `subquery/aggregates.slt` has the query.
-        options.options_mut().execution.skip_physical_aggregate_schema_check = true;
+        for setting in &SETTINGS {
+            options.options_mut().set(setting.name, setting.value)?;
+        }
         // Each sort holds this much back for merging: by default 10 MB, which may be all there is.
         let held_back = config.memory.limit() / SORTS_SHARE;
         let execution = &mut options.options_mut().execution;
@@ -129,17 +128,7 @@ impl Engine {
             let files = DiskManagerBuilder::default().with_mode(SpillDirectory::mode(directory.clone()));
             runtime = runtime.with_disk_manager_builder(files);
         }
-        let mut rules = PhysicalOptimizer::new().rules;
-        // Conditions are where they belong before. This rule moves one below an outer join by the other side's key, and loses
-        // rows' NULLs on the way.
-        rules.retain(|rule| !rule.name().starts_with("FilterPushdown"));
-        // The first run makes filters put out some of their input's columns. The second one would take the places of these
-        // for places in the input, and put out other columns.
-        let mut pushed = false;
-        rules.retain(|rule| rule.name() != "ProjectionPushdown" || !std::mem::replace(&mut pushed, true));
-        let placed = rules.iter().position(|rule| rule.name() == "EnsureRequirements");
-        let placed = placed.ok_or_else(|| RelationalError::bug("no rule of the engine places sorts"))?;
-        rules.insert(placed, Arc::new(HideConstants));
+        let mut rules = physical_rules();
         // Sorts that the scans make needless are gone before the last rules put operators between.
         let placed = rules.iter().position(|rule| rule.name() == "EnsureCooperative");
         let placed = placed.ok_or_else(|| RelationalError::bug("no rule of the engine makes scans cooperate"))?;
@@ -287,19 +276,5 @@ impl OptimizerConfig for Optimizing<'_> {
 
     fn function_registry(&self) -> Option<&dyn FunctionRegistry> {
         Some(self.functions)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// [`Engine::new`] finds rules by their names: a rule of another name would stay, or be left out, in silence.
-    #[test]
-    fn datafusion_names_its_rules_as_the_engine_expects() {
-        let rules = PhysicalOptimizer::new().rules;
-        let count = |name: &str| rules.iter().filter(|rule| rule.name() == name).count();
-        assert_eq!(count("FilterPushdown") + count("FilterPushdown(Post)"), 2);
-        assert_eq!((count("ProjectionPushdown"), count("EnsureRequirements"), count("EnsureCooperative")), (2, 1, 1));
     }
 }

@@ -1,15 +1,12 @@
 //! The translation of DataFusion's errors.
 
 use arrow::error::ArrowError;
-use datafusion::common::{Column, DataFusionError, SchemaError};
-use saltwing_types::{Position, Span, ValueError};
+use datafusion::common::DataFusionError;
+use saltwing_types::ValueError;
 
 use super::datafusion_texts::{Variant, cause_in, missing};
 use super::message::first_line;
 use super::{MEMORY_HELP, RelationalError, RelationalErrorKind};
-
-/// Stands before the name of an outer query's table, as a schema would: no column of an inner table has this name.
-pub(crate) const OUTER_MARKER: &str = "__saltwing_outer";
 
 impl From<DataFusionError> for RelationalError {
     fn from(error: DataFusionError) -> Self {
@@ -28,20 +25,16 @@ fn translate(error: &DataFusionError) -> RelationalError {
     match error {
         DataFusionError::Context(_, inner) => translate(inner),
         DataFusionError::Shared(inner) => translate(inner),
-        DataFusionError::Diagnostic(diagnostic, inner) => {
-            translate(inner).at(diagnostic.span.map(|span| source_span(&span)))
-        }
+        DataFusionError::Diagnostic(_, inner) => translate(inner),
         DataFusionError::Collection(list) => {
             list.first().map_or_else(|| RelationalError::bug("an empty list of errors"), translate)
         }
         DataFusionError::External(inner) => translate_any(inner.as_ref()),
         DataFusionError::ArrowError(inner, _) => translate_arrow(inner),
-        DataFusionError::SchemaError(inner, _) => translate_schema(inner),
         DataFusionError::NotImplemented(text) => RelationalError::not_supported(missing(text)),
         DataFusionError::Plan(text) => {
             cause_in(Variant::Plan, text).unwrap_or_else(|| RelationalErrorKind::Syntax(first_line(text)).into())
         }
-        DataFusionError::SQL(inner, _) => RelationalErrorKind::Syntax(inner.to_string()).into(),
         DataFusionError::Execution(text) => translate_execution(text),
         DataFusionError::ResourcesExhausted(text) => {
             let error = RelationalError::from(RelationalErrorKind::OutOfMemory(memory_text(text)));
@@ -73,10 +66,7 @@ fn translate_any(error: &(dyn std::error::Error + Send + Sync + 'static)) -> Rel
     }
     match error.downcast_ref::<ArrowError>() {
         Some(inner) => translate_arrow(inner),
-        None => {
-            let text = error.to_string();
-            cause_in(Variant::Other, &text).unwrap_or_else(|| RelationalError::bug(text))
-        }
+        None => RelationalError::bug(error.to_string()),
     }
 }
 
@@ -86,42 +76,10 @@ fn translate_arrow(error: &ArrowError) -> RelationalError {
         ArrowError::DivideByZero => ValueError::DivisionByZero.into(),
         ArrowError::ArithmeticOverflow(text) => RelationalErrorKind::OutOfRange(text.clone()).into(),
         ArrowError::CastError(text) | ArrowError::ParseError(text) => {
-            let target = "value of its type".to_owned();
-            let bad_text = || ValueError::BadText { text: text.clone(), target }.into();
-            cause_in(Variant::Parse, text).unwrap_or_else(bad_text)
+            ValueError::BadText { text: text.clone(), target: "value of its type".to_owned() }.into()
         }
         ArrowError::InvalidArgumentError(text) | ArrowError::ComputeError(text) => translate_execution(text),
         other => RelationalError::bug(other.to_string()),
-    }
-}
-
-fn translate_schema(error: &SchemaError) -> RelationalError {
-    match error {
-        SchemaError::FieldNotFound { field, valid_fields } => no_such_column(field, valid_fields),
-        SchemaError::AmbiguousReference { field } => {
-            let error = RelationalError::from(RelationalErrorKind::AmbiguousColumn(field.name.clone()));
-            error.at(span_of(field)).help("put the table's name or alias in front of it")
-        }
-        SchemaError::DuplicateQualifiedField { name, .. } | SchemaError::DuplicateUnqualifiedField { name } => {
-            RelationalErrorKind::DuplicateColumn(name.clone()).into()
-        }
-    }
-}
-
-fn no_such_column(field: &Column, valid: &[Column]) -> RelationalError {
-    let named = field.relation.as_ref().map(ToString::to_string);
-    // A table of an outer query is there, though its columns are not listed.
-    let outer = named.as_deref().and_then(|named| named.strip_prefix(OUTER_MARKER)?.strip_prefix('.'));
-    let known = outer.is_some() || valid.iter().any(|c| field.relation.is_none() || c.relation == field.relation);
-    let kind = match outer.or(named.as_deref()) {
-        Some(relation) if known => RelationalErrorKind::NoSuchColumn(format!("{relation}.{}", field.name)),
-        Some(relation) => RelationalErrorKind::NoSuchTable(relation.to_owned()),
-        None => RelationalErrorKind::NoSuchColumn(field.name.clone()),
-    };
-    let error = RelationalError::from(kind).at(span_of(field));
-    match saltwing_types::suggest(&field.name, valid.iter().map(|c| c.name.as_str())) {
-        Some(near) if known => error.help(format!("there is {near}")),
-        _ => error,
     }
 }
 
@@ -129,25 +87,12 @@ fn translate_execution(text: &str) -> RelationalError {
     cause_in(Variant::Execution, text).unwrap_or_else(|| ValueError::BadArgument(first_line(text)).into())
 }
 
-/// Where a column of a plan stands in the statement.
-pub(crate) fn span_of(column: &Column) -> Option<Span> {
-    column.spans.first().map(|span| source_span(&span))
-}
-
-fn source_span(span: &datafusion::common::Span) -> Span {
-    let position = |at: datafusion::common::Location| Position { line: at.line as u32, column: at.column as u32 };
-    let (start, end) = (position(span.start), position(span.end));
-    // sqlparser's end is the first character behind.
-    let end = Position { column: end.column.saturating_sub(1).max(1), ..end };
-    Span { start, end: end.max(start) }
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;
 
     use saltwing_access::TableError;
-    use saltwing_types::ErrorCode;
+    use saltwing_types::{ErrorCode, Span};
 
     use super::*;
 

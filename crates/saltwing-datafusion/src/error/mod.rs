@@ -13,8 +13,6 @@ use saltwing_catalog::{ArrowSourceError, CatalogError};
 use saltwing_planner::PlannerError;
 use saltwing_types::{ErrorCode, Span, ValueError};
 
-pub(crate) use self::from_datafusion::span_of;
-
 /// What to do about a statement that needs more memory than it may use.
 const MEMORY_HELP: &str = "ask for less at a time, or open the database with a larger memory_limit";
 
@@ -53,18 +51,6 @@ pub enum RelationalErrorKind {
     /// Reading a file failed.
     #[error(transparent)]
     Source(ArrowSourceError),
-    /// No column of this name among those in sight.
-    #[error("no column {0}")]
-    NoSuchColumn(String),
-    /// A name that several columns have.
-    #[error("column {0} is ambiguous")]
-    AmbiguousColumn(String),
-    /// A column that stands twice where it must be unique.
-    #[error("column {0} stands twice")]
-    DuplicateColumn(String),
-    /// A qualifier that no table of the FROM clause has.
-    #[error("no table {0} in the FROM clause")]
-    NoSuchTable(String),
     /// No function of this name.
     #[error("no function {0}")]
     NoSuchFunction(String),
@@ -118,10 +104,6 @@ impl RelationalError {
             RelationalErrorKind::Planner(error) => error.code(),
             RelationalErrorKind::Catalog(error) => error.code(),
             RelationalErrorKind::Source(error) => error.code,
-            RelationalErrorKind::NoSuchColumn(_) => ErrorCode::NoSuchColumn,
-            RelationalErrorKind::AmbiguousColumn(_) => ErrorCode::AmbiguousColumn,
-            RelationalErrorKind::DuplicateColumn(_) => ErrorCode::DuplicateColumn,
-            RelationalErrorKind::NoSuchTable(_) => ErrorCode::NoSuchTable,
             RelationalErrorKind::NoSuchFunction(_) => ErrorCode::NoSuchFunction,
             RelationalErrorKind::DuplicateFunction(_) => ErrorCode::DuplicateFunction,
             RelationalErrorKind::TypeMismatch(_) | RelationalErrorKind::WrongArguments { .. } => {

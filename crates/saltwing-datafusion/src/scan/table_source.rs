@@ -11,10 +11,9 @@ use datafusion::physical_plan::ExecutionPlan;
 use saltwing_bind::ParamValues;
 use saltwing_plan::Condition;
 use saltwing_planner::{AccessRequest, TableAccess, plan};
-use saltwing_types::{ColumnRef, CompareOp, Expr, Span, typing};
+use saltwing_types::{ColumnRef, CompareOp, Expr, typing};
 
 use crate::RelationalError;
-use crate::error::span_of;
 use crate::expression::translation::{Leaves, translate};
 use crate::scan::scan_request::{ScanRequest, TableUse, bound_conditions};
 use crate::scan::scan_statistics::rows_of;
@@ -44,7 +43,7 @@ impl TableSource {
     pub(crate) fn reads_all(&self, filters: &[PlanExpr], known: &[&str]) -> Result<bool> {
         let mut conditions = self.conditions(filters);
         for name in known {
-            let column = self.schema.index_of(name).ok().and_then(|field| self.column(field, None));
+            let column = self.schema.index_of(name).ok().and_then(|field| self.column(field));
             if let Some(column) = column
                 && let Ok(equal) = typing::compare(CompareOp::Eq, Expr::Column(column), Expr::Param(0, None))
             {
@@ -82,11 +81,11 @@ impl TableSource {
     }
 
     /// The table's column behind a field.
-    fn column(&self, field: usize, span: Option<Span>) -> Option<ColumnRef> {
+    fn column(&self, field: usize) -> Option<ColumnRef> {
         let index = self.columns.get(field).copied()?;
         let field = self.of.table.schema().field(index);
         let (name, nullable) = (field.name().clone(), field.is_nullable());
-        Some(ColumnRef { index, name, ty: self.of.table.column_type(index), nullable, span })
+        Some(ColumnRef { index, name, ty: self.of.table.column_type(index), nullable, span: None })
     }
 
     /// The condition over the table's columns that a filter is, if it is one.
@@ -155,6 +154,6 @@ impl Leaves for TableColumns<'_> {
     fn leaf(&mut self, expr: &PlanExpr) -> std::result::Result<Option<Expr>, RelationalError> {
         let PlanExpr::Column(column) = expr else { return Ok(None) };
         let field = self.0.schema.index_of(&column.name).ok();
-        Ok(field.and_then(|field| self.0.column(field, span_of(column))).map(Expr::Column))
+        Ok(field.and_then(|field| self.0.column(field)).map(Expr::Column))
     }
 }

@@ -11,11 +11,11 @@ use std::sync::Arc;
 use arrow::array::RecordBatch;
 use arrow::datatypes::{Field, Schema, SchemaRef};
 use saltwing_access::ScanContext;
-use saltwing_bind::{FileName, file_names};
+use saltwing_bind::{FileName, StatementQuery, file_names};
 use saltwing_catalog::{ArrowBatches, ArrowRows, ArrowSource, ArrowSourceError, ArrowTable, CatalogReader, optional};
 use saltwing_expr::arrow_type;
 use saltwing_sql::file_parts;
-use saltwing_sql::statement::{CopyCompression, CopyOptions, FileRef, QueryStatement};
+use saltwing_sql::statement::{CopyCompression, CopyOptions, FileRef};
 use saltwing_types::table::COLUMNS_MAX;
 use saltwing_types::{ErrorCode, SqlType};
 
@@ -44,12 +44,12 @@ pub(crate) type CatalogWithFiles = (Arc<dyn CatalogReader>, Vec<String>);
 /// Files that cannot be read, or have no columns that are known; that the statement was stopped.
 pub(crate) fn with_files(
     session: &Session,
-    statement: &QueryStatement,
+    query: StatementQuery<'_>,
     catalog: &Arc<dyn CatalogReader>,
     context: &ScanContext,
 ) -> Result<Option<CatalogWithFiles>, Error> {
     let (mut files, mut notices) = (HashMap::new(), Vec::new());
-    for FileName { name, span } in file_names(&statement.query) {
+    for FileName { name, span } in file_names(query) {
         // A table of this name comes first.
         let is_table = optional(catalog.resolve(None, &name))?.is_some() || catalog.arrow_table(&name).is_some();
         let is_file = name.contains(['.', '/', '*']);

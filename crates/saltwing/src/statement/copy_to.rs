@@ -41,7 +41,7 @@ impl StatementKind for CopyTo {
 
     fn explain(&self, explaining: &Explaining<'_>) -> Result<Option<Explained>, Error> {
         let query = copied_query(explaining.session, self)?;
-        Ok(Some(Explained { effects: self.effects().lines, ..explaining.query(&query)? }))
+        Ok(Some(Explained { effects: self.effects().lines, ..explaining.query(&*query)? }))
     }
 
     fn is_analyzed(&self) -> bool {

@@ -107,7 +107,7 @@ impl StatementKind for CreateTableAs {
 
 /// The columns that would serve as the key of a table of a file's rows. `None` if a key is given, or no file is read.
 fn key_advice(session: &Session, create: &CreateTableAs, params: ParamValues<'_>) -> Result<Option<String>, Error> {
-    if create.table.primary_key.is_some() || file_names(&create.query.query).is_empty() {
+    if create.table.primary_key.is_some() || file_names((&create.query).into()).is_empty() {
         return Ok(None);
     }
     let rows = run_query(session, &create.query, params)?;

@@ -27,7 +27,7 @@ impl StatementKind for CreateView {
     }
 
     fn describe(&self, describer: &mut Describer<'_>) -> Result<Description, Error> {
-        let view = create_view(self, &*describer.catalog()?)?;
+        let view = create_view(self, &*describer.catalog()?, describer.session().shared().engine_functions())?;
         // A view is only defined: nothing is refused.
         describer.purpose = Purpose::Explain;
         let columns = describer.columns_of(&view.query)?;
@@ -42,19 +42,20 @@ impl StatementKind for CreateView {
     fn run(&self, run: &Run<'_>) -> Result<Outcome, Error> {
         let session = run.session;
         session.writable()?;
+        let engine = session.shared().engine_functions();
         let (schema, name) = self.name.parts();
         if self.if_not_exists && session.shared().catalog.snapshot()?.view(schema, name)?.is_some() {
             return Ok(ExecResult::noticed(vec![format!("view {} exists already", self.name)]).into());
         }
         if !self.own.is_empty()
-            && let Some(table) = create_view(self, &*session.catalog()?)?.table
+            && let Some(table) = create_view(self, &*session.catalog()?, engine)?.table
         {
             // So the first row written through the view may be one of a transaction.
             adds_dynamic_columns(session, &table)?;
         }
         // The catalog of this session tells whether the view would read a temporary table.
         let created = change(&session.own.catalog, |catalog| -> Result<_, Error> {
-            let (view, version) = (create_view(self, catalog)?, catalog.version());
+            let (view, version) = (create_view(self, catalog, engine)?, catalog.version());
             // If the catalog is a newer one by now, the change is refused and made again.
             let columns = columns_of(session, &view.query, ParamValues::NONE, Purpose::Explain)?;
             let (def, replaces) = (view.into_def(self, &columns)?, self.replaces);

@@ -1,6 +1,6 @@
 //! DELETE.
 
-use saltwing_bind::{BoundDelete, DeletedRows, Params, delete, deleted_rows, table_path};
+use saltwing_bind::{BoundDelete, DeletedRows, Params, TargetQuery, delete, table_path};
 use saltwing_exec::{Repeats, TargetRows};
 use saltwing_planner::{AccessReport, AccessRequest, Guard, HintVerb, TableAccess, plan};
 use saltwing_sql::statement::{Delete, Returning};
@@ -31,16 +31,16 @@ impl RowWrite for Delete {
     }
 
     fn check(&self, describer: &mut Describer<'_>) -> Result<(), Error> {
-        let query = deleted_rows(self)?;
+        let query = TargetQuery::Delete(self);
         let bound = delete(self, &*describer.catalog()?, describer.open())?;
         match access(self, describer.session(), bound)? {
             Some(access) => {
-                describer.note_types(&query)?;
+                describer.note_types(query)?;
                 if describer.purpose == Purpose::Judge {
                     access.judge()?;
                 }
             }
-            None => drop(describer.described_query(&query, HintVerb::Delete)?),
+            None => drop(describer.described_query(query, HintVerb::Delete)?),
         }
         Ok(())
     }
@@ -55,7 +55,7 @@ impl RowWrite for Delete {
         let effects = self.effects(&bound.table.def().name).lines;
         let read = match access(self, session, bound)? {
             Some(access) => Explained::direct(vec![AccessReport { access, counters: None }]),
-            None => explaining.query(&deleted_rows(self)?)?,
+            None => explaining.query(TargetQuery::Delete(self))?,
         };
         Ok(Explained { effects, ..read })
     }
@@ -66,10 +66,10 @@ impl RowWrite for Delete {
         let bound = delete(self, &*dml.catalog, Params::Given(dml.params))?;
         let table = bound.table.clone();
         let Some(access) = access(self, session, bound)? else {
-            let query = deleted_rows(self)?;
+            let query = TargetQuery::Delete(self).into();
             let repeats = if self.using.is_empty() { Repeats::None } else { Repeats::Alike };
             return dml.write(limits, |attempt| {
-                let rows = dml.start_query(attempt, &query, HintVerb::Delete, now_ms)?;
+                let rows = dml.start_query(attempt, query, HintVerb::Delete, now_ms)?;
                 let mut targets = TargetRows::new(attempt, &table, repeats);
                 let result = each_batch(rows, |types, batch| targets.delete(types, batch))?;
                 Ok((Some(targets.end()?), result))

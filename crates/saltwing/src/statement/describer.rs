@@ -5,7 +5,7 @@ use std::sync::Arc;
 use saltwing_access::ScanContext;
 use saltwing_bind::{
     BoundQuery, GivenTypes, ParamValues, ParameterTypes, Params, QueryRead, ResultColumn, RootQuery, SequenceDraw,
-    SequenceUses, if_bound, query,
+    SequenceUses, StatementQuery, if_bound, query,
 };
 use saltwing_catalog::CatalogReader;
 use saltwing_planner::HintVerb;
@@ -83,13 +83,18 @@ impl<'s> Describer<'s> {
         })
     }
 
-    pub(crate) fn described_query(&mut self, statement: &QueryStatement, verb: HintVerb) -> Result<Description, Error> {
-        self.types.note_row_counts(&statement.query);
-        if let Some(After { token: AfterToken::Parameter(place), .. }) = statement.after {
-            self.types.note(place, SqlType::Varchar(None));
+    pub(crate) fn described_query<'q>(
+        &mut self,
+        query: impl Into<StatementQuery<'q>>,
+        verb: HintVerb,
+    ) -> Result<Description, Error> {
+        let query = query.into();
+        self.types.note_row_counts(query);
+        if let Some(After { token: AfterToken::Parameter(place), .. }) = query.after() {
+            self.types.note(*place, SqlType::Varchar(None));
         }
         let context = self.session.begin();
-        let mut run = query_run(self.session, statement, self.open(), &context)?;
+        let mut run = query_run(self.session, query, self.open(), &context)?;
         run.guard.verb = verb;
         let (root, reads) = run.with_subqueries(&context, self.purpose)?;
         let (origins, RootQuery { query: bound, draw, reads: read, .. }) = (root.origins(), root);
@@ -109,7 +114,7 @@ impl<'s> Describer<'s> {
             Some(QueryPlan::OneRow) => (Some(Arc::default()), None),
             None => (None, Some("relational")),
         };
-        if let (Some(after), Some(plan)) = (&run.statement.after, &plan) {
+        if let (Some(after), Some(plan)) = (run.query.after(), &plan) {
             page_plan(plan, after)?;
         }
         let (columns, origins) = match (columns, &sequencing) {
@@ -157,9 +162,9 @@ impl<'s> Describer<'s> {
     ///
     /// # Errors
     /// The catalog's.
-    pub(crate) fn note_types(&mut self, statement: &QueryStatement) -> Result<(), Error> {
+    pub(crate) fn note_types<'q>(&mut self, source: impl Into<StatementQuery<'q>>) -> Result<(), Error> {
         let engine = self.session.shared().engine_functions();
-        if let Some(root) = if_bound(query(statement, &*self.session.catalog()?, engine, self.open()))? {
+        if let Some(root) = if_bound(query(source, &*self.session.catalog()?, engine, self.open()))? {
             self.types.note_query(&root.query);
         }
         Ok(())

@@ -4,11 +4,10 @@ use std::sync::Arc;
 
 use arrow::array::RecordBatch;
 use saltwing_access::{ScanContext, Table};
-use saltwing_bind::{BoundQuery, ParamValues, Params, returning};
+use saltwing_bind::{BoundQuery, ParamValues, Params, StatementQuery, returning};
 use saltwing_catalog::{CatalogReader, optional};
 use saltwing_exec::{Attempt, CommitLimits, ExecError, Returning};
 use saltwing_planner::{DirectQuery, HintVerb, has_parameter, plan_select};
-use saltwing_sql::statement::QueryStatement;
 use saltwing_sql::{Statement, TableRef};
 use saltwing_types::{ErrorCode, SqlType};
 
@@ -124,7 +123,7 @@ impl Dml<'_> {
     pub(crate) fn start_query(
         &self,
         attempt: &Attempt<'_>,
-        query: &QueryStatement,
+        query: StatementQuery<'_>,
         verb: HintVerb,
         now_ms: i64,
     ) -> Result<RowsOutcome, Error> {
@@ -143,7 +142,7 @@ impl Dml<'_> {
     pub(crate) fn start_kept(
         &self,
         attempt: &Attempt<'_>,
-        query: &QueryStatement,
+        query: StatementQuery<'_>,
         verb: HintVerb,
         now_ms: i64,
     ) -> Result<RowsOutcome, Error> {

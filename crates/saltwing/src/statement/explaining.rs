@@ -1,7 +1,6 @@
 //! How EXPLAIN looks at a statement.
 
-use saltwing_bind::{ParamValues, Params};
-use saltwing_sql::statement::QueryStatement;
+use saltwing_bind::{ParamValues, Params, StatementQuery};
 
 use crate::Error;
 use crate::explained::Explained;
@@ -22,8 +21,8 @@ impl<'a> Explaining<'a> {
     }
 
     /// How a query of the statement reads its tables.
-    pub(crate) fn query(&self, query: &QueryStatement) -> Result<Explained, Error> {
-        let context = self.session.begin();
+    pub(crate) fn query<'q>(&self, query: impl Into<StatementQuery<'q>>) -> Result<Explained, Error> {
+        let (query, context): (StatementQuery<'_>, _) = (query.into(), self.session.begin());
         let run = query_run(self.session, query, self.given(), &context)?;
         let (root, reads) = run.with_subqueries(&context, Purpose::Explain)?;
         let plan = run.plan_query(&root.query, &context, Purpose::Explain)?;

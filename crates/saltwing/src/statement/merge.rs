@@ -1,6 +1,6 @@
 //! MERGE.
 
-use saltwing_bind::{BoundMerge, MergeStep, Params, RowRules, merge, table_path};
+use saltwing_bind::{BoundMerge, MergeEffect, MergeStep, Params, RowRules, TargetQuery, merge, table_path};
 use saltwing_exec::{Attempt, Repeats, TargetRows};
 use saltwing_planner::HintVerb;
 use saltwing_sql::statement::{Merge, MergeAction, Returning};
@@ -33,9 +33,8 @@ impl RowWrite for Merge {
 
     fn check(&self, describer: &mut Describer<'_>) -> Result<(), Error> {
         let bound = merge(self, &*describer.catalog()?, describer.open())?;
-        bound.open.iter().for_each(|e| describer.types.note_expr(e));
         for step in &bound.steps {
-            describer.described_query(step.query(), HintVerb::Merge)?;
+            describer.described_query(TargetQuery::Merge(self, step.clause), HintVerb::Merge)?;
         }
         Ok(())
     }
@@ -45,38 +44,38 @@ impl RowWrite for Merge {
     }
 
     fn explain(&self, explaining: &Explaining<'_>) -> Result<Explained, Error> {
-        let BoundMerge { table, steps, .. } = merge(self, &*explaining.session.catalog()?, explaining.given())?;
-        let read = steps.iter().map(|step| explaining.query(step.query())).collect::<Result<Vec<_>, _>>()?;
+        let BoundMerge { table, steps } = merge(self, &*explaining.session.catalog()?, explaining.given())?;
+        let read = steps.iter().map(|step| explaining.query(TargetQuery::Merge(self, step.clause)));
+        let read = read.collect::<Result<Vec<_>, _>>()?;
         let read = read.into_iter().reduce(Explained::together).unwrap_or_else(|| Explained::direct(Vec::new()));
         Ok(Explained { effects: self.effects(&table.def().name).lines, ..read })
     }
 
     /// Each clause has a query of its own, over the rows as they are before the statement.
     fn run(&self, dml: &Dml<'_>) -> Result<Outcome, Error> {
-        let BoundMerge { table, steps, .. } = merge(self, &*dml.catalog, Params::Given(dml.params))?;
+        let BoundMerge { table, steps } = merge(self, &*dml.catalog, Params::Given(dml.params))?;
         if steps.iter().any(MergeStep::writes_dynamic_columns) {
             dml.keep_dynamic_columns(&self.table, &table)?;
         }
         let computing = computing(dml.session, &self.hints, dml.params, &dml.context);
-        let start = |attempt: &Attempt<'_>, query| dml.start_query(attempt, query, HintVerb::Merge, computing.now_ms);
+        let start = |attempt: &Attempt<'_>, step: &MergeStep| {
+            let query = TargetQuery::Merge(self, step.clause).into();
+            dml.start_query(attempt, query, HintVerb::Merge, computing.now_ms)
+        };
         dml.write(dml.session.writer().limits.in_one(), |attempt| {
             let mut all = ExecResult::default();
             let mut targets = TargetRows::new(attempt, &table, Repeats::Refused).obeying(RowRules::of(&table)?);
             for step in &steps {
                 let attempt = targets.attempt();
-                let result = match step {
-                    MergeStep::Update(query, changed) => {
-                        let rows = start(attempt, query)?;
+                let rows = start(attempt, step)?;
+                let result = match &step.effect {
+                    MergeEffect::Update(changed) => {
                         each_batch(rows, |types, batch| targets.update(changed, types, batch))?
                     }
-                    MergeStep::Delete(query) => {
-                        let rows = start(attempt, query)?;
-                        each_batch(rows, |types, batch| targets.delete(types, batch))?
-                    }
-                    MergeStep::Insert(target, query) => {
+                    MergeEffect::Delete => each_batch(rows, |types, batch| targets.delete(types, batch))?,
+                    MergeEffect::Insert(target) => {
                         let before = attempt.changes();
-                        let rows = start(attempt, query)?;
-                        let result = dml.upsert_from(attempt, target, (rows, query.span), &computing)?;
+                        let result = dml.upsert_from(attempt, target, (rows, self.span), &computing)?;
                         all.rows_affected += attempt.changes() - before;
                         result
                     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use saltwing_bind::{BoundUpdate, Params, RowRules, table_path, update};
+use saltwing_bind::{BoundUpdate, Params, RowRules, TargetQuery, table_path, update};
 use saltwing_exec::{Repeats, TargetRows};
 use saltwing_planner::HintVerb;
 use saltwing_sql::statement::{Returning, Update};
@@ -31,9 +31,8 @@ impl RowWrite for Update {
     }
 
     fn check(&self, describer: &mut Describer<'_>) -> Result<(), Error> {
-        let bound = update(self, &*describer.catalog()?, describer.open())?;
-        bound.open.iter().for_each(|e| describer.types.note_expr(e));
-        describer.described_query(&bound.query, HintVerb::Update)?;
+        update(self, &*describer.catalog()?, describer.open())?;
+        describer.described_query(TargetQuery::Update(self), HintVerb::Update)?;
         Ok(())
     }
 
@@ -43,13 +42,15 @@ impl RowWrite for Update {
 
     fn explain(&self, explaining: &Explaining<'_>) -> Result<Explained, Error> {
         let bound = update(self, &*explaining.session.catalog()?, explaining.given())?;
-        Ok(Explained { effects: self.effects(&bound.table.def().name).lines, ..explaining.query(&bound.query)? })
+        let effects = self.effects(&bound.table.def().name).lines;
+        Ok(Explained { effects, ..explaining.query(TargetQuery::Update(self))? })
     }
 
     /// A query gives the rows as they will be.
     fn run(&self, dml: &Dml<'_>) -> Result<Outcome, Error> {
         let known = dml.known_update(self)?;
-        let BoundUpdate { table, query, changed, moves_rows, is_joined, is_checked, .. } = &*known;
+        let BoundUpdate { table, changed, moves_rows, is_joined, is_checked } = &*known;
+        let query = TargetQuery::Update(self).into();
         if !changed.dynamic.is_empty() {
             dml.keep_dynamic_columns(&self.table, table)?;
         }

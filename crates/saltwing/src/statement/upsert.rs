@@ -1,6 +1,6 @@
 //! UPSERT and INSERT.
 
-use saltwing_bind::{BoundSource, BoundUpsert, Params, UpsertTarget, computed_query, table_path, upsert};
+use saltwing_bind::{BoundSource, BoundUpsert, ComputedQuery, Params, UpsertTarget, table_path, upsert};
 use saltwing_exec::{Attempt, ExecError, RowFailure};
 use saltwing_planner::HintVerb;
 use saltwing_sql::statement::{Returning, RowSource, Upsert};
@@ -51,9 +51,10 @@ impl RowWrite for UpsertRows<'_> {
         match bound.source {
             BoundSource::Rows(_) => {
                 for chunk in bound.computed.chunks(EXPRS_AT_ONCE) {
-                    let exprs = chunk.iter().map(|value| &*value.expr);
-                    let query = computed_query(exprs, 2, Some(self.statement.span))?;
-                    describer.described_query(&query, self.verb)?;
+                    let exprs: Vec<_> = chunk.iter().map(|value| &*value.expr).collect();
+                    let Upsert { hints, span, .. } = self.statement;
+                    let query = ComputedQuery { exprs: &exprs, rows: 2, hints, span: *span };
+                    describer.described_query(query, self.verb)?;
                 }
             }
             BoundSource::Query(query) => {
@@ -102,7 +103,7 @@ impl RowWrite for UpsertRows<'_> {
             BoundSource::Query(query) => {
                 let (query, computing) = (statement.source_query(&query), computing());
                 return dml.write(session.writer().limits, |attempt| {
-                    let rows = dml.start_kept(attempt, &query, verb, computing.now_ms)?;
+                    let rows = dml.start_kept(attempt, (&query).into(), verb, computing.now_ms)?;
                     Ok((None, dml.upsert_from(attempt, &target, (rows, query.span), &computing)?))
                 });
             }

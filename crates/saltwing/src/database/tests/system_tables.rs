@@ -24,6 +24,7 @@ const SETUP: &[&str] = &[
     "CREATE VIEW b_writes AS SELECT * FROM s.t WHERE k = 1",
     "CREATE VIEW a_reads AS SELECT k + 1 AS n FROM b_writes WHERE k > 0",
     "COMMENT ON VIEW a_reads IS 'a view'",
+    "CREATE VIEW s.third AS SELECT n FROM a_reads",
     "CREATE SEQUENCE s.q START WITH 5 INCREMENT BY 2 MAXVALUE 9 CYCLE CACHE 3",
     "CREATE TEMPORARY TABLE own (k INTEGER PRIMARY KEY)",
 ];
@@ -193,5 +194,5 @@ fn a_show_has_the_rows_of_its_system_table() {
         assert_eq!(texts(&connection, show), texts(&connection, &of_table), "{show}");
     }
     let views = texts(&connection, "SHOW VIEWS").into_iter().map(|row| row[1].clone().unwrap());
-    assert_eq!(views.collect::<Vec<_>>(), ["b_writes", "a_reads"]);
+    assert_eq!(views.collect::<Vec<_>>(), ["b_writes", "a_reads", "third"]);
 }

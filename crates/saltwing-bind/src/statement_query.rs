@@ -1,0 +1,236 @@
+//! The queries of a statement: those that stand in it, and those for the rows of the target that it writes.
+
+use std::ops::ControlFlow;
+
+use saltwing_sql::guard::TreeSize;
+use saltwing_sql::statement::{After, Delete, Hint, Merge, MergeAction, QueryStatement, Returning, Update};
+use saltwing_sql::{SqlError, TableRef};
+use saltwing_types::Span;
+use sqlparser::ast::{Expr, ObjectName, OrderByKind, TableWithJoins, Visit, Visitor};
+
+/// A query of a statement.
+#[derive(Clone, Copy, Debug)]
+pub enum StatementQuery<'a> {
+    /// One that stands in it.
+    Query(&'a QueryStatement),
+    /// One for the rows of the target that it writes.
+    Target(TargetQuery<'a>),
+    /// One for values that it writes.
+    Computed(ComputedQuery<'a>),
+}
+
+struct RelationNames<'v>(&'v mut dyn FnMut(&ObjectName));
+
+impl Visitor for RelationNames<'_> {
+    type Break = ();
+
+    fn pre_visit_relation(&mut self, name: &ObjectName) -> ControlFlow<()> {
+        (self.0)(name);
+        ControlFlow::Continue(())
+    }
+}
+
+/// What is bound: a query of a statement, or its RETURNING.
+#[derive(Clone, Copy)]
+pub(crate) enum Root<'a> {
+    Query(StatementQuery<'a>),
+    Returning(&'a Returning),
+}
+
+impl<'a> Root<'a> {
+    pub(crate) fn hints(self) -> &'a [Hint] {
+        match self {
+            Self::Query(query) => query.hints(),
+            Self::Returning(_) => &[],
+        }
+    }
+
+    pub(crate) fn span(self) -> Span {
+        match self {
+            Self::Query(query) => query.span(),
+            Self::Returning(clause) => clause.span,
+        }
+    }
+
+    /// The size of its syntax.
+    ///
+    /// # Errors
+    /// As [`TreeSize::of`].
+    pub(crate) fn size(self) -> std::result::Result<TreeSize, SqlError> {
+        let span = self.span();
+        match self {
+            Self::Query(StatementQuery::Query(query)) => TreeSize::of(&*query.query, span),
+            Self::Query(StatementQuery::Target(target)) => {
+                let exprs = target.exprs().into_iter().map(|e| TreeSize::of(e, span));
+                let items = target.items().iter().map(|item| TreeSize::of(item, span));
+                all_beside(exprs.chain(items), span)
+            }
+            Self::Query(StatementQuery::Computed(query)) => {
+                all_beside(query.exprs.iter().map(|e| TreeSize::of(*e, span)), span)
+            }
+            Self::Returning(clause) => all_beside(clause.items.iter().map(|item| TreeSize::of(item, span)), span),
+        }
+    }
+}
+
+/// The size of trees beside one another.
+fn all_beside(
+    mut parts: impl Iterator<Item = std::result::Result<TreeSize, SqlError>>,
+    span: Span,
+) -> std::result::Result<TreeSize, SqlError> {
+    parts.try_fold(TreeSize::default(), |all, part| all.beside(part?, span))
+}
+
+/// A query for the rows of the target that a statement writes.
+///
+/// Its columns are the physical key of each row, and what becomes of the row:
+///
+/// | statement | the other columns |
+/// |---|---|
+/// | UPDATE, WHEN MATCHED THEN UPDATE | all columns of the table, hidden ones too, then dynamic ones, with their new values. Only a value that is not assigned has the column's type |
+/// | DELETE, WHEN MATCHED THEN DELETE | none; with RETURNING all columns of the table |
+/// | WHEN NOT MATCHED THEN INSERT | no key, and a value for each column of the [`UpsertTarget`](crate::UpsertTarget) |
+#[derive(Clone, Copy, Debug)]
+pub enum TargetQuery<'a> {
+    /// The rows that an UPDATE changes.
+    Update(&'a Update),
+    /// The rows that a DELETE deletes.
+    Delete(&'a Delete),
+    /// The rows that a clause of a MERGE, by its position, changes, deletes or inserts. No row is in the queries of two clauses.
+    Merge(&'a Merge, usize),
+}
+
+/// Expressions that are computed once for each of `rows` rows: a column for each of them, in their order. If the query gives another
+/// number of rows, an expression has an aggregate in it, or something else that is no value of one row.
+#[derive(Clone, Copy, Debug)]
+pub struct ComputedQuery<'a> {
+    /// The expressions. They name no columns.
+    pub exprs: &'a [&'a Expr],
+    /// The number of rows.
+    pub rows: usize,
+    /// The hints for tables in subqueries.
+    pub hints: &'a [Hint],
+    /// Where they stand.
+    pub span: Span,
+}
+
+impl<'a> From<&'a QueryStatement> for StatementQuery<'a> {
+    fn from(query: &'a QueryStatement) -> Self {
+        Self::Query(query)
+    }
+}
+
+impl<'a> From<TargetQuery<'a>> for StatementQuery<'a> {
+    fn from(query: TargetQuery<'a>) -> Self {
+        Self::Target(query)
+    }
+}
+
+impl<'a> From<ComputedQuery<'a>> for StatementQuery<'a> {
+    fn from(query: ComputedQuery<'a>) -> Self {
+        Self::Computed(query)
+    }
+}
+
+impl<'a> StatementQuery<'a> {
+    /// The hints for its tables.
+    pub fn hints(self) -> &'a [Hint] {
+        match self {
+            Self::Query(query) => &query.hints,
+            Self::Computed(query) => query.hints,
+            Self::Target(TargetQuery::Update(Update { hints, .. }))
+            | Self::Target(TargetQuery::Delete(Delete { hints, .. }))
+            | Self::Target(TargetQuery::Merge(Merge { hints, .. }, _)) => hints,
+        }
+    }
+
+    /// The whole statement.
+    pub fn span(self) -> Span {
+        match self {
+            Self::Query(QueryStatement { span, .. })
+            | Self::Target(TargetQuery::Update(Update { span, .. }))
+            | Self::Target(TargetQuery::Delete(Delete { span, .. }))
+            | Self::Target(TargetQuery::Merge(Merge { span, .. }, _)) => *span,
+            Self::Computed(query) => query.span,
+        }
+    }
+
+    /// The page that it gives, if its rows are one.
+    pub fn after(self) -> Option<&'a After> {
+        match self {
+            Self::Query(query) => query.after.as_ref(),
+            Self::Target(_) | Self::Computed(_) => None,
+        }
+    }
+
+    /// The target whose rows it gives.
+    pub(crate) fn target(self) -> Option<&'a TableRef> {
+        match self {
+            Self::Query(_) | Self::Computed(_) => None,
+            Self::Target(TargetQuery::Update(Update { table, .. }))
+            | Self::Target(TargetQuery::Delete(Delete { table, .. }))
+            | Self::Target(TargetQuery::Merge(Merge { table, .. }, _)) => Some(table),
+        }
+    }
+
+    /// The LIMIT of a statement that writes.
+    pub(crate) fn limit(self) -> Option<&'a Expr> {
+        match self {
+            Self::Target(TargetQuery::Delete(delete)) => delete.limit.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// Calls `visit` with each name of a table in it, but for that of the target.
+    pub(crate) fn for_each_relation(self, visit: &mut dyn FnMut(&ObjectName)) {
+        let _ = self.visit(&mut RelationNames(visit));
+    }
+
+    /// Walks the syntax of the query, but for the name of the target.
+    pub(crate) fn visit<V: Visitor>(self, visitor: &mut V) -> ControlFlow<V::Break> {
+        match self {
+            Self::Query(query) => query.query.visit(visitor),
+            Self::Target(target) => {
+                target.exprs().into_iter().try_for_each(|e| e.visit(visitor))?;
+                target.items().iter().try_for_each(|item| item.visit(visitor))
+            }
+            Self::Computed(query) => query.exprs.iter().try_for_each(|e| e.visit(visitor)),
+        }
+    }
+}
+
+impl<'a> TargetQuery<'a> {
+    /// The expressions that stand in it.
+    fn exprs(self) -> Vec<&'a Expr> {
+        match self {
+            Self::Update(Update { assignments, selection, .. }) => {
+                assignments.iter().map(|assignment| &assignment.value).chain(selection).collect()
+            }
+            Self::Delete(Delete { selection, limit, order_by, .. }) => {
+                let order = order_by.iter().flat_map(|order_by| match &order_by.kind {
+                    OrderByKind::Expressions(items) => items.as_slice(),
+                    OrderByKind::All(_) => &[],
+                });
+                selection.iter().chain(limit).chain(order.map(|item| &item.expr)).collect()
+            }
+            Self::Merge(Merge { on, clauses, .. }, place) => {
+                let conditions = clauses.iter().take(place + 1).flat_map(|clause| &clause.condition);
+                let values: Vec<&Expr> = match clauses.get(place).map(|clause| &clause.action) {
+                    Some(MergeAction::Update(assignments)) => assignments.iter().map(|it| &it.value).collect(),
+                    Some(MergeAction::Insert { values, .. }) => values.iter().collect(),
+                    Some(MergeAction::Delete | MergeAction::Nothing) | None => Vec::new(),
+                };
+                std::iter::once(on).chain(conditions).chain(values).collect()
+            }
+        }
+    }
+
+    /// The items of FROM beside the target.
+    fn items(self) -> &'a [TableWithJoins] {
+        match self {
+            Self::Update(update) => &update.from,
+            Self::Delete(delete) => &delete.using,
+            Self::Merge(merge, _) => std::slice::from_ref(&merge.source),
+        }
+    }
+}
