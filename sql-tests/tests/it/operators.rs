@@ -1,5 +1,5 @@
-//! Runs each operator that compares, sorts or groups, on each type. The evaluator compares single rows; the relational engine must give
-//! the rows that follow from those comparisons.
+//! Runs each operator that compares, sorts or groups, on each type. The evaluator compares single rows; both executors must give the
+//! rows that follow from those comparisons.
 
 use std::collections::BTreeSet;
 
@@ -22,8 +22,10 @@ const fn values(ty: &'static str, literals: &'static [&'static str]) -> Values {
 const FAMILIES: &[&[Values]] = &[
     &[
         values("TINYINT", &["-128", "0", "1", "127"]),
+        values("SMALLINT", &["-32768", "0", "1", "32767"]),
         values("INTEGER", &["-2147483648", "0", "1", "16777217"]),
         values("BIGINT", &["-9223372036854775808", "0", "1", "9007199254740993", "9223372036854775807"]),
+        values("UNSIGNED_INT", &["0", "1", "16777217"]),
         values("UNSIGNED_LONG", &["0", "1", "9223372036854775807"]),
         values("FLOAT", &["-0.0", "0.0", "0.1", "1", "16777216", "CAST('NaN' AS FLOAT)"]),
         values(
@@ -67,7 +69,12 @@ const FAMILIES: &[&[Values]] = &[
         ],
     )],
     &[values("INTEGER ARRAY", &["ARRAY[1]", "ARRAY[1, NULL]", "ARRAY[1, 2]", "ARRAY[NULL, 1]", "ARRAY[2]"])],
-    &[values("CHAR(3) ARRAY", &["ARRAY['a']", r"ARRAY[E'a\t']", "ARRAY['a!']", "ARRAY['a', 'b']"])],
+    &[values("CHAR(3) ARRAY", &["ARRAY['a']", r"ARRAY[E'a\t']", "ARRAY['a!']", "ARRAY['a', 'b']", "ARRAY['a', NULL]"])],
+    &[values("VARCHAR ARRAY", &["ARRAY['a']", "ARRAY['']", "ARRAY['a', NULL]", "ARRAY[NULL, 'a']", "ARRAY['a', 'b']"])],
+    &[values(
+        "DOUBLE ARRAY",
+        &["ARRAY[0.0E0]", "ARRAY[-0.0E0]", "ARRAY[1.5E0, NULL]", "ARRAY[1.5E0]", "ARRAY[CAST('NaN' AS DOUBLE)]"],
+    )],
 ];
 
 /// How two values compare, and NULL if either is.
@@ -93,8 +100,34 @@ fn numbers(c: &Connection, sql: &str) -> Result<Vec<i64>, String> {
     .collect()
 }
 
+/// The number of rows.
+fn count(c: &Connection, sql: &str) -> Result<i64, String> {
+    let rows = c.query(sql, ()).map_err(|error| format!("{sql}: {error}"))?;
+    let rows = rows.collect::<Result<Vec<_>, _>>().map_err(|error| format!("{sql}: {error}"))?;
+    Ok(rows.len() as i64)
+}
+
+/// What a query gives on the direct path, if that runs it, and in the relational engine, which is the executor afterwards.
+fn on_both<T>(c: &Connection, run: impl Fn(&Connection) -> Result<T, String>) -> Vec<T> {
+    let on = |executor: &str| {
+        c.execute(&format!("SET executor = '{executor}'"), ()).unwrap();
+        run(c)
+    };
+    let direct = match on("direct") {
+        Err(error) if error.contains("on the direct path is not supported") => None,
+        found => Some(found.unwrap()),
+    };
+    direct.into_iter().chain([on("datafusion").unwrap()]).collect()
+}
+
 /// Tables `a` and `b` of values, and `p` of all pairs of them, each with the numbers of its values.
-fn tables(a: &Values, b: &Values) -> Connection {
+struct Tables {
+    connection: Connection,
+    /// Tables with the rows of `b` and an index of the values, if the type can be indexed.
+    indexed: Vec<&'static str>,
+}
+
+fn tables(a: &Values, b: &Values) -> Tables {
     let builder = Database::memory_builder().store(Memory).full_scan("allow").unwrap();
     let c = builder.buffered().open().unwrap().connect().blocking();
     let run = |sql: &str| c.execute(sql, ()).unwrap_or_else(|error| panic!("{sql}: {error}"));
@@ -102,6 +135,14 @@ fn tables(a: &Values, b: &Values) -> Connection {
         run(&format!("CREATE TABLE {name} (k BIGINT NOT NULL PRIMARY KEY, v {ty})"));
         for (k, literal) in literals.iter().chain(&["NULL"]).enumerate() {
             run(&format!("UPSERT INTO {name} VALUES ({k}, {literal})"));
+        }
+    }
+    let mut indexed = Vec::new();
+    for (name, order) in [("ascending", "ASC"), ("descending", "DESC")] {
+        run(&format!("CREATE TABLE {name} (k BIGINT NOT NULL PRIMARY KEY, v {})", b.ty));
+        if c.execute(&format!("CREATE INDEX of_{name} ON {name} (v {order})"), ()).is_ok() {
+            run(&format!("UPSERT INTO {name} SELECT k, v FROM b"));
+            indexed.push(name);
         }
     }
     run(&format!(
@@ -113,7 +154,7 @@ fn tables(a: &Values, b: &Values) -> Connection {
             run(&format!("UPSERT INTO p VALUES ({i}, {j}, {left}, {right})"));
         }
     }
-    c
+    Tables { connection: c, indexed }
 }
 
 /// The pairs of numbers for whose values an operator holds, row by row.
@@ -126,7 +167,7 @@ fn evaluated(c: &Connection, op: &str) -> BTreeSet<(i64, i64)> {
 
 /// What differs from the comparisons of single rows.
 fn differences(a: &Values, b: &Values) -> Vec<String> {
-    let c = tables(a, b);
+    let Tables { connection: c, indexed } = tables(a, b);
     let mut wrong = Vec::new();
     let mut held = |sql: String, wanted: &BTreeSet<(i64, i64)>| match pairs(&c, &sql) {
         Ok(found) if found == *wanted => {}
@@ -146,6 +187,13 @@ fn differences(a: &Values, b: &Values) -> Vec<String> {
         held(format!("SELECT a.k, b.k FROM a JOIN b ON a.v {op} b.v"), &wanted);
         held(format!("SELECT a.k, b.k FROM a CROSS JOIN b WHERE a.v {op} b.v"), &wanted);
         held(
+            format!("SELECT a.k, b.k FROM a FULL JOIN b ON a.v {op} b.v WHERE a.k IS NOT NULL AND b.k IS NOT NULL"),
+            &wanted,
+        );
+        for table in &indexed {
+            held(format!("SELECT a.k, x.k FROM a JOIN {table} x ON a.v {op} x.v"), &wanted);
+        }
+        held(
             format!("SELECT a.k, 0 FROM a WHERE EXISTS (SELECT 1 FROM b WHERE a.v {op} b.v)"),
             &of_left(&|i| wanted.iter().any(|(left, _)| *left == i)),
         );
@@ -160,10 +208,18 @@ fn differences(a: &Values, b: &Values) -> Vec<String> {
         );
     }
     let equal = evaluated(&c, "=");
-    held(
-        "SELECT k, 0 FROM a WHERE v IN (SELECT v FROM b)".into(),
-        &of_left(&|i| equal.iter().any(|(left, _)| *left == i)),
-    );
+    for sql in ["SELECT a.k, b.k FROM a JOIN b USING (v)", "SELECT a.k, b.k FROM a JOIN b ON a.v BETWEEN b.v AND b.v"] {
+        held(sql.into(), &equal);
+    }
+    for sql in
+        ["SELECT k, 0 FROM a WHERE v IN (SELECT v FROM b)", "SELECT k, 0 FROM a WHERE (v, 0) IN (SELECT v, 0 FROM b)"]
+    {
+        held(sql.into(), &of_left(&|i| equal.iter().any(|(left, _)| *left == i)));
+    }
+    for (j, literal) in b.literals.iter().enumerate() {
+        let wanted = equal.iter().filter(|(_, right)| *right == j as i64).map(|(left, _)| (*left, 0)).collect();
+        held(format!("SELECT k, 0 FROM a WHERE v IN (CAST({literal} AS {}), NULL)", b.ty), &wanted);
+    }
     let differs = evaluated(&c, "<>");
     held(
         "SELECT k, 0 FROM a WHERE v NOT IN (SELECT v FROM b WHERE v IS NOT NULL)".into(),
@@ -177,7 +233,7 @@ fn differences(a: &Values, b: &Values) -> Vec<String> {
 
 /// What differs in orders and groups of one type.
 fn differences_within(of: &Values) -> Vec<String> {
-    let c = tables(of, of);
+    let c = tables(of, of).connection;
     let (less, same) = (evaluated(&c, "<"), evaluated(&c, "IS NOT DISTINCT FROM"));
     let (mut wrong, null) = (Vec::new(), of.literals.len() as i64);
     let known: Vec<i64> = (0..null).collect();
@@ -189,11 +245,15 @@ fn differences_within(of: &Values) -> Vec<String> {
     };
     for (direction, nulls) in [("ASC", "FIRST"), ("ASC", "LAST"), ("DESC", "FIRST"), ("DESC", "LAST")] {
         let sql = format!("SELECT k FROM a ORDER BY v {direction} NULLS {nulls}, k");
-        let found = numbers(&c, &sql).unwrap();
         let mut wanted = known.clone();
         wanted.sort_by_key(|k| if direction == "ASC" { rank(*k) } else { -rank(*k) });
         wanted.insert(if nulls == "FIRST" { 0 } else { known.len() }, null);
-        note(&sql, found == wanted, &found);
+        for limit in ["", " LIMIT 2"] {
+            let (sql, rows) = (format!("{sql}{limit}"), if limit.is_empty() { wanted.len() } else { 2 });
+            for found in on_both(&c, |c| numbers(c, &sql)) {
+                note(&sql, found == wanted[..rows], &found);
+            }
+        }
         let sql = format!("SELECT k, rank() OVER (ORDER BY v {direction}) FROM a WHERE v IS NOT NULL");
         let found = pairs(&c, &sql).unwrap();
         let place = |k: i64| match direction {
@@ -216,7 +276,12 @@ fn differences_within(of: &Values) -> Vec<String> {
         let found: BTreeSet<i64> = numbers(&c, &sql).unwrap().into_iter().collect();
         let ranks = known.iter().map(|k| rank(*k));
         let best = if call == "min" { ranks.min() } else { ranks.max() };
-        note(&sql, found == known.iter().copied().filter(|k| Some(rank(*k)) == best).collect(), &found);
+        let best: BTreeSet<i64> = known.iter().copied().filter(|k| Some(rank(*k)) == best).collect();
+        note(&sql, found == best, &found);
+        let sql = format!("SELECT k FROM a WHERE v = (SELECT {call}(v) FROM a)");
+        for found in on_both(&c, |c| numbers(c, &sql)) {
+            note(&sql, found.iter().copied().collect::<BTreeSet<i64>>() == best, &found);
+        }
         let sql = format!(
             "SELECT x.k, y.k FROM a x JOIN a y ON x.k = y.k WHERE (SELECT {call}(z.v) FROM a z WHERE z.k = x.k) IS DISTINCT FROM y.v"
         );
@@ -234,7 +299,26 @@ fn differences_within(of: &Values) -> Vec<String> {
             let found = pairs(&c, sql).unwrap();
             note(sql, found == groups, &found);
         }
+        let size = |first: i64| groups.iter().filter(|(other, _)| *other == first).count() as i64;
+        let sizes: BTreeSet<(i64, i64)> = groups.iter().map(|(first, _)| (*first, size(*first))).collect();
+        for sql in ["SELECT min(k), count(*) FROM a GROUP BY v", "SELECT min(k), count(*) FROM a GROUP BY v, v IS NULL"]
+        {
+            for found in on_both(&c, |c| pairs(c, sql)) {
+                note(sql, found == sizes, &found);
+            }
+        }
         let distinct = groups.iter().map(|(first, _)| *first).collect::<BTreeSet<i64>>().len() as i64;
+        let sql = "SELECT count(DISTINCT v) FROM a";
+        for found in on_both(&c, |c| numbers(c, sql)) {
+            note(sql, found == [distinct - 1], &found);
+        }
+        let sql = "SELECT DISTINCT v FROM a";
+        for found in on_both(&c, |c| count(c, sql)) {
+            note(sql, found == distinct, &found);
+        }
+        let sql = "SELECT count(*) FROM (SELECT DISTINCT ON (v) v, k FROM a ORDER BY v, k) q";
+        let found = numbers(&c, sql).unwrap();
+        note(sql, found == [distinct], &found);
         for sql in [
             "SELECT count(*) FROM (SELECT DISTINCT v FROM a) q",
             "SELECT count(*) FROM (SELECT v FROM a UNION SELECT v FROM b) q",
