@@ -14,7 +14,7 @@ use crate::error::{BindError, BindErrorKind, Result};
 use crate::lower::{LowerError, Params};
 use crate::names::Names;
 use crate::plain_query::unbound_clause;
-use crate::plan_budget::{check_query_budget, check_size};
+use crate::plan_budget::{check_plan_budget, check_size};
 use crate::query_binder::{BinderState, Bound, CteScope, NamedCte, QueryBinder, SharedQuery, foreign};
 use crate::resolved_names::ResolvedNames;
 use crate::scope::Scope;
@@ -28,20 +28,6 @@ use crate::tree::{
 };
 use crate::uncorrelated::RootQuery;
 
-/// Binds a query with these names.
-///
-/// # Errors
-/// As [`query`](crate::query).
-pub(crate) fn query_with_names(
-    statement: &QueryStatement,
-    names: Names<'_>,
-    catalog: &dyn CatalogReader,
-    engine: &dyn EngineFunctions,
-    params: Params<'_>,
-) -> Result<RootQuery> {
-    bound_query(statement, BoundWith { catalog, engine, params, names })
-}
-
 /// What the names of a query mean.
 ///
 /// # Errors
@@ -53,16 +39,21 @@ pub(crate) fn resolved_names(
 ) -> Result<ResolvedNames> {
     let with = BoundWith { catalog, engine, params: Params::OPEN, names: Names::Statement };
     let state = BinderState::noting_names(Root::Query(statement.into()));
-    let (_, names) = with.bound(state, |binder, sequences| binder.statement(statement, sequences))?;
+    with.bound(&state, |binder, sequences| binder.statement(statement, sequences))?;
+    let names = state.names.map(RefCell::into_inner);
     names.ok_or_else(|| BindError::bug("the names of a query were not noted"))
 }
 
+/// Binds a query that stands in a statement or a view.
+///
+/// # Errors
+/// As [`query`](crate::query).
 pub(crate) fn bound_query(statement: &QueryStatement, with: BoundWith<'_>) -> Result<RootQuery> {
     if statement.query.with.is_some() {
-        check_query_budget(&statement.query)?;
+        check_plan_budget(statement.into())?;
     }
     let state = BinderState::new(Root::Query(statement.into()));
-    with.bound(state, |binder, sequences| binder.statement(statement, sequences)).map(|(root, _)| root)
+    with.bound(&state, |binder, sequences| binder.statement(statement, sequences))
 }
 
 /// What a query is bound with.
@@ -75,18 +66,18 @@ pub(crate) struct BoundWith<'a> {
 }
 
 impl BoundWith<'_> {
-    /// The query that `bind` gives, with all that stands beside it, and what its names mean if `state` notes that.
+    /// The query that `bind` gives, with all that stands beside it.
     pub(crate) fn bound(
         self,
-        state: BinderState<'_>,
+        state: &BinderState<'_>,
         bind: impl FnOnce(&QueryBinder<'_>, &SequenceCollector<'_>) -> Bound<BoundQuery>,
-    ) -> Result<(RootQuery, Option<ResolvedNames>)> {
+    ) -> Result<RootQuery> {
         let Self { catalog, engine, params, names } = self;
         let ids = ColumnIds::new(engine);
         let binder = QueryBinder {
             catalog,
             params,
-            state: &state,
+            state,
             around: None,
             view: None,
             names,
@@ -98,13 +89,12 @@ impl BoundWith<'_> {
         let sequences = SequenceCollector::new(&ids, SequenceUses::default());
         let query = bind(&binder, &sequences).map_err(LowerError::into_error)?;
         let draw = sequences.into_draw();
-        let subqueries = state.uncorrelated.into_inner().into_iter().map(|known| known.subquery).collect();
-        let (views, reads) = (state.views.into_inner(), state.reads.into_inner());
-        let root = RootQuery { subqueries, query, draw, views, reads };
+        let subqueries = state.uncorrelated.take().into_iter().map(|known| known.subquery).collect();
+        let root = RootQuery { subqueries, query, draw, views: state.views.take(), reads: state.reads.take() };
         if !root.views.is_empty() {
             check_size(&root)?;
         }
-        Ok((root, state.names.map(RefCell::into_inner)))
+        Ok(root)
     }
 }
 

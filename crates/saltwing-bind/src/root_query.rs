@@ -26,20 +26,16 @@ pub fn query<'q>(
 ) -> Result<RootQuery> {
     let query = query.into();
     let with = BoundWith { catalog, engine, params, names: Names::Statement };
-    match query {
-        StatementQuery::Query(statement) => bound_query(statement, with),
-        StatementQuery::Target(target) => {
-            let rows = match target {
-                TargetQuery::Update(update) => updated_rows(update, catalog, params)?,
-                TargetQuery::Delete(delete) => deleted_rows(delete),
-                TargetQuery::Merge(merge, clause) => merged_rows(merge, clause, catalog, params)?,
-            };
-            let state = BinderState::new(Root::Query(query));
-            with.bound(state, |binder, sequences| binder.target_rows(&rows, sequences)).map(|(root, _)| root)
-        }
-        StatementQuery::Computed(computed) => {
-            let state = BinderState::new(Root::Query(query));
-            with.bound(state, |binder, _| binder.computed(&computed)).map(|(root, _)| root)
-        }
-    }
+    let state = BinderState::new(Root::Query(query));
+    let target = match query {
+        StatementQuery::Query(statement) => return bound_query(statement, with),
+        StatementQuery::Computed(computed) => return with.bound(&state, |binder, _| binder.computed(&computed)),
+        StatementQuery::Target(target) => target,
+    };
+    let rows = match target {
+        TargetQuery::Update(update) => updated_rows(update, catalog, params)?,
+        TargetQuery::Delete(delete) => deleted_rows(delete),
+        TargetQuery::Merge(merge, clause) => merged_rows(merge, clause, catalog, params)?,
+    };
+    with.bound(&state, |binder, sequences| binder.target_rows(&rows, sequences))
 }

@@ -13,7 +13,7 @@ use crate::error::{Result, if_bound};
 use crate::lower::Params;
 use crate::names::Names;
 use crate::plain_query::simple;
-use crate::query::query_with_names;
+use crate::query::{BoundWith, bound_query};
 use crate::tree::{Relation, Rows, Scan, value_of};
 use crate::uncorrelated::RootQuery;
 
@@ -40,8 +40,8 @@ pub(super) fn rows_of(
         // A query in its FROM has conditions of its own.
         None => Ok(None),
         Some(_) => {
-            let bound = query_with_names(inner, names, catalog, &NoEngine, Params::NONE);
-            Ok(if_bound(bound)?.and_then(rows_of_table))
+            let with = BoundWith { catalog, engine: &NoEngine, params: Params::NONE, names };
+            Ok(if_bound(bound_query(inner, with))?.and_then(rows_of_table))
         }
     }
 }
