@@ -15,7 +15,7 @@ use crate::call::star_of;
 use crate::collector::Collector;
 use crate::engine::EngineAggregate;
 use crate::error::{BindError, BindErrorKind, Result};
-use crate::lower::{Lower, LowerError, Lowerer, Queries, foreign};
+use crate::lower::{Lower, LowerError, Lowerer, Queries, unsupported};
 use crate::sort_direction::direction;
 use crate::tree::GroupCall;
 use crate::window_call::SortKey;
@@ -103,7 +103,7 @@ impl Lowerer<'_> {
 
     /// The column of a call of GROUPING.
     fn grouping(&self, collector: &Collector<'_>, written: &Written<'_>) -> Lower {
-        let Some(keys) = written.exprs() else { return foreign("this form of GROUPING", written.e) };
+        let Some(keys) = written.exprs() else { return unsupported("this form of GROUPING", written.e) };
         let inner = self.of_arguments();
         let keys = keys.into_iter().map(|key| inner.lower(key)).collect::<std::result::Result<Vec<_>, _>>()?;
         Ok(collector.grouping(keys, written.e.to_string(), expr_span(written.e)))

@@ -10,7 +10,7 @@ use sqlparser::ast::{self, BinaryOperator, FunctionArg, FunctionArgExpr, Functio
 use crate::date_field::check_date_field;
 use crate::engine::{EngineFunctionKind, no_such_function, operation_name};
 use crate::error::{BindError, BindErrorKind};
-use crate::lower::{ARGUMENTS, Lower, Lowerer, Queries, cast_type, foreign};
+use crate::lower::{ARGUMENTS, Lower, Lowerer, Queries, cast_type, unsupported};
 use crate::sequence_collector::around_value;
 use crate::similar::similar_to;
 use crate::table_call::UNNEST;
@@ -58,7 +58,7 @@ impl Lowerer<'_> {
                 ast::Expr::Extract { field, .. } => format!("EXTRACT({field} ..)"),
                 other => format!("`{other}`"),
             };
-            return foreign(&what, e);
+            return unsupported(&what, e);
         };
         let span = expr_span(e);
         match e {
@@ -87,14 +87,14 @@ impl Lowerer<'_> {
                 ..
             } => match cast_type(data_type) {
                 Some(ty) => self.typed(queries, EngineOperation::TryCast(ty), vec![self.lower(expr)?], span),
-                None => foreign(&format!("the type {data_type}"), e),
+                None => unsupported(&format!("the type {data_type}"), e),
             },
             ast::Expr::BinaryOp { left, op, right } => match bit_operator(op) {
                 Some(op) => {
                     let args = vec![self.lower(left)?, self.lower(right)?];
                     self.typed(queries, EngineOperation::Bits(op), args, span)
                 }
-                None => foreign(&format!("the operator {op}"), e),
+                None => unsupported(&format!("the operator {op}"), e),
             },
             ast::Expr::Overlay { expr, overlay_what, overlay_from, overlay_for } => {
                 let args = [expr, overlay_what, overlay_from].into_iter().chain(overlay_for);
@@ -105,7 +105,7 @@ impl Lowerer<'_> {
                 let args = values.iter().map(|value| self.lower(value)).collect::<std::result::Result<Vec<_>, _>>()?;
                 self.typed(queries, EngineOperation::Function("struct".into()), args, span)
             }
-            other => foreign(&format!("`{other}`"), e),
+            other => unsupported(&format!("`{other}`"), e),
         }
     }
 
@@ -120,7 +120,7 @@ impl Lowerer<'_> {
             Some(EngineFunctionKind::Scalar) => {}
             _ if is_of_ours || name == "datepart" || name == DATE_PART => {}
             _ if AggregateEntry::by_name(&name).is_some() => {
-                return foreign(&format!("{} here", name.to_uppercase()), e);
+                return unsupported(&format!("{} here", name.to_uppercase()), e);
             }
             _ => return Err(no_such_function(engine, &name, span).into()),
         }
@@ -146,7 +146,7 @@ impl Lowerer<'_> {
             (Some(unnests), Some([array])) => {
                 unnests.column(Lowerer { unnests: None, ..*self }.lower(array)?, expr_span(array))
             }
-            _ => foreign("UNNEST but as a table in FROM, or in an item of SELECT", e),
+            _ => unsupported("UNNEST but as a table in FROM, or in an item of SELECT", e),
         }
     }
 
@@ -156,7 +156,7 @@ impl Lowerer<'_> {
         let (root, chain) = column_of_access(root, chain);
         let mut value = self.lower(&root)?;
         for access in chain {
-            let ast::AccessExpr::Subscript(subscript) = access else { return foreign(&format!("`{e}`"), e) };
+            let ast::AccessExpr::Subscript(subscript) = access else { return unsupported(&format!("`{e}`"), e) };
             value = match subscript {
                 ast::Subscript::Index { index } => {
                     let index = self.lower(index)?;
@@ -168,7 +168,7 @@ impl Lowerer<'_> {
                         _ => typing::call(Function::ARRAY_ELEM, vec![value, index])?,
                     }
                 }
-                ast::Subscript::Slice { .. } => return foreign(&format!("`{e}`"), e),
+                ast::Subscript::Slice { .. } => return unsupported(&format!("`{e}`"), e),
             };
         }
         Ok(value)
@@ -177,13 +177,13 @@ impl Lowerer<'_> {
     fn of_engine_function(&self, name: &str, args: Vec<Expr>, span: Option<Span>, e: &ast::Expr) -> Lower {
         match self.queries {
             Some(queries) => self.typed(queries, EngineOperation::Function(name.into()), args, span),
-            None => foreign(&format!("`{e}`"), e),
+            None => unsupported(&format!("`{e}`"), e),
         }
     }
 
     /// A function of the language over values that SQL has no type for: the engine's function that does the same.
     fn of_opaque(&self, function: Function, args: Vec<Expr>, e: &ast::Expr) -> Lower {
-        let Some(queries) = self.queries else { return foreign("an array of arrays", e) };
+        let Some(queries) = self.queries else { return unsupported("an array of arrays", e) };
         let name = match function.name {
             "COALESCE" | "NULLIF" => function.name.to_lowercase(),
             "CONCAT" => "array_concat".into(),
@@ -221,7 +221,7 @@ impl Lowerer<'_> {
 
     /// The error of a call that may not stand in the clause.
     pub(crate) fn misplaced(&self, what: &str, e: &ast::Expr) -> Lower {
-        let Some(clause) = self.clause else { return foreign(what, e) };
+        let Some(clause) = self.clause else { return unsupported(what, e) };
         let help = match (what, clause) {
             (_, ARGUMENTS) => "a query in FROM computes them first",
             ("window functions", _) => "QUALIFY takes conditions on them, or a query around this one",

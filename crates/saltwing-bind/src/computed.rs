@@ -5,7 +5,7 @@ use saltwing_types::{ColumnRef, Expr, SqlType, Value};
 use sqlparser::ast::{self, SelectItem, SetExpr};
 
 use crate::error::{BindErrorKind, Result};
-use crate::query_binder::{Bound, QueryBinder, foreign};
+use crate::query_binder::{Bound, QueryBinder, unsupported};
 use crate::scope::Scope;
 use crate::select::QueryClauses;
 use crate::select_tree::{Clauses, Item};
@@ -19,9 +19,11 @@ impl QueryBinder<'_> {
     pub(crate) fn computed(&self, query: &ComputedQuery<'_>) -> Bound<BoundQuery> {
         let first_input = self.ids.next();
         let number = |rows: i64| Expr::Literal(Value::Int(rows), SqlType::BigInt);
-        let Ok(rows) = i64::try_from(query.rows) else { return foreign("VALUES of so many rows") };
+        let Ok(rows) = i64::try_from(query.rows) else { return unsupported("VALUES of so many rows") };
         let args = vec![number(1), number(rows)];
-        let Some(columns) = self.ids.engine.table(ROWS, &args)? else { return foreign("an expression of this form") };
+        let Some(columns) = self.ids.engine.table(ROWS, &args)? else {
+            return unsupported("an expression of this form");
+        };
         let columns: Vec<ColumnRef> = self.external_columns(columns);
         let source = ExternalSource::Function { name: ROWS.to_owned(), args };
         let from = (Relation::External { source, alias: None, columns }, Scope::empty());

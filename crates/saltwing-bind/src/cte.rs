@@ -9,7 +9,7 @@ use sqlparser::ast::{self, Cte, CteAsMaterialized, Query, SetExpr, SetQuantifier
 
 use crate::from::{Named, check_aliases, relabelled, renamed};
 use crate::query::check_width;
-use crate::query_binder::{Bound, CteScope, NamedCte, QueryBinder, SharedQuery, WorkTable, foreign};
+use crate::query_binder::{Bound, CteScope, NamedCte, QueryBinder, SharedQuery, WorkTable, unsupported};
 use crate::scope::Scope;
 use crate::tree::{BoundQuery, Output, Relation, SetInput, SetOperator};
 
@@ -125,15 +125,15 @@ fn recursive_terms(cte: &Cte, is_recursive: bool) -> Option<Bound<Terms<'_>>> {
         return None;
     }
     let SetExpr::SetOperation { op: ast::SetOperator::Union, set_quantifier, left, right } = &**body else {
-        return Some(foreign("a recursive query that is no UNION"));
+        return Some(unsupported("a recursive query that is no UNION"));
     };
     if with.is_some() || order_by.is_some() || limit_clause.is_some() {
-        return Some(foreign("a clause around a recursive UNION"));
+        return Some(unsupported("a clause around a recursive UNION"));
     }
     match set_quantifier {
         SetQuantifier::All => Some(Ok((left, right, false))),
         SetQuantifier::Distinct | SetQuantifier::None => Some(Ok((left, right, true))),
-        _ => Some(foreign("BY NAME")),
+        _ => Some(unsupported("BY NAME")),
     }
 }
 

@@ -280,7 +280,7 @@ pub fn upsert(
     };
     check_not_null(&table, &columns).map_err(|error| error.at(Some(statement.table.span())))?;
     let on_conflict = if insert { OnConflict::Error } else { OnConflict::Replace };
-    let bind_conflict = |clause| conflict(clause, &target, target.known_columns(declared_by(statement))?, params);
+    let bind_conflict = |clause| conflict(clause, &target, target.known_columns(&declared_by(statement))?, params);
     let target = match statement.conflict.as_ref().map(bind_conflict).transpose()? {
         None => UpsertTarget::new(table, columns, on_conflict)?,
         Some((BoundConflict::Plain(on_conflict), arbiters)) => {
@@ -372,7 +372,7 @@ pub fn delete(statement: &Delete, catalog: &dyn CatalogReader, params: Params<'_
     let scope = target.scope(alias.clone());
     let Delete { dynamic, using, order_by, limit, selection, .. } = statement;
     let view = target.view.as_deref();
-    let is_queried = dynamic.is_some() || view.is_some_and(|view| !view.own.is_empty());
+    let is_queried = !dynamic.is_empty() || view.is_some_and(|view| !view.own.is_empty());
     let of_view = || view.map(|view| view.conditions.clone()).unwrap_or_default();
     let rows = match selection {
         _ if is_queried || !using.is_empty() || order_by.is_some() || limit.is_some() => DeletedRows::Query,

@@ -1,11 +1,8 @@
 //! Tables with dynamic columns in FROM: `FROM t (extra VARCHAR)`. Each is a column that is computed from the table's hidden column of
 //! them.
 
-use saltwing_sql::{DynamicColumn, dynamic_columns, expr_span};
-use saltwing_types::Span;
-use sqlparser::ast::{Expr, Ident};
+use saltwing_sql::DynamicColumn;
 
-use crate::error::BindError;
 use crate::from::Named;
 use crate::lower::Lowerer;
 use crate::query_binder::{Bound, QueryBinder};
@@ -14,18 +11,14 @@ use crate::tree::{Relation, Scan};
 use crate::view::{check_dynamic, dynamic_value};
 
 impl QueryBinder<'_> {
-    /// The rows of a table with the columns of a list. `scope` has the table's own columns.
+    /// The rows of a table with these dynamic columns, which may be none. `scope` has the table's own columns.
     ///
     /// # Errors
     /// A name that a column of the table has, or that comes twice.
-    pub(crate) fn with_dynamic_columns(&self, scan: Scan, scope: Scope, list: &Ident) -> Bound<Named> {
-        let span = expr_span(&Expr::Identifier(list.clone())).unwrap_or_else(|| Span::on_line(1, 1, 1));
-        let columns = dynamic_columns(&list.value, span).map_err(BindError::from)?;
-        self.with_declared_columns(scan, scope, &columns)
-    }
-
-    /// The same with these columns.
-    pub(crate) fn with_declared_columns(&self, scan: Scan, scope: Scope, columns: &[DynamicColumn]) -> Bound<Named> {
+    pub(crate) fn with_dynamic_columns(&self, scan: Scan, scope: Scope, columns: &[DynamicColumn]) -> Bound<Named> {
+        if columns.is_empty() {
+            return Ok((Relation::Scan(scan), scope));
+        }
         let def = scan.table.def();
         check_dynamic(def, columns.iter().map(|it| &it.column))?;
         let (mut computed, mut shown) = (Vec::with_capacity(columns.len()), Vec::with_capacity(columns.len()));

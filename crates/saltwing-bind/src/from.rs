@@ -1,7 +1,7 @@
 //! FROM: tables, queries in brackets, and joins of them.
 
 use saltwing_catalog::INFORMATION_SCHEMA;
-use saltwing_sql::{expr_span, name_span, tree_span, without_dynamic_columns};
+use saltwing_sql::{dynamic_columns, expr_span, name_span, table_name_parts, tree_span};
 use saltwing_types::table::is_same_name;
 use saltwing_types::{ColumnRef, CompareOp, Expr, Span, SqlType, typing};
 use sqlparser::ast::{
@@ -13,7 +13,7 @@ use crate::condition::conditions;
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::lower::Lowerer;
 use crate::plain_query::table_parts;
-use crate::query_binder::{Bound, CteName, OuterScope, QueryBinder, foreign};
+use crate::query_binder::{Bound, CteName, OuterScope, QueryBinder, unsupported};
 use crate::resolve::table_of;
 use crate::scope::Scope;
 use crate::subquery_column::SubqueryBinder;
@@ -50,7 +50,7 @@ impl QueryBinder<'_> {
     /// An item of FROM: a table, and the joins with it. `left` has the names of the items before it.
     fn joined(&self, item: &TableWithJoins, left: Option<&Scope>) -> Bound<Named> {
         if left.is_some() && item.joins.iter().any(|join| is_lateral(&join.relation)) {
-            return foreign("LATERAL in a join after a comma");
+            return unsupported("LATERAL in a join after a comma");
         }
         let first = self.factor(&item.relation, left)?;
         item.joins.iter().try_fold(first, |left, join| self.join(left, join))
@@ -60,11 +60,11 @@ impl QueryBinder<'_> {
     fn unnest_and_joins(&self, left: Named, item: &TableWithJoins) -> Bound<Named> {
         let outer = |join: &&Join| !matches!(kind_of(&join.join_operator), Some((JoinKind::Inner | JoinKind::Left, _)));
         if item.joins.iter().any(|join| outer(&join)) {
-            return foreign("a RIGHT or FULL JOIN with UNNEST");
+            return unsupported("a RIGHT or FULL JOIN with UNNEST");
         }
         let first = match TableCall::of(&item.relation) {
             Some(call) => call.and_then(|call| self.unnest(&call, Some(left), false)),
-            None => foreign("an item of FROM"),
+            None => unsupported("an item of FROM"),
         };
         let first = first.map_err(|error| error.at(factor_span(&item.relation)))?;
         item.joins.iter().try_fold(first, |left, join| self.join(left, join))
@@ -99,7 +99,7 @@ impl QueryBinder<'_> {
                 let has_lateral = is_lateral(&table_with_joins.relation)
                     || table_with_joins.joins.iter().any(|join| is_lateral(&join.relation));
                 if has_lateral && left.is_some() {
-                    return foreign("LATERAL in brackets");
+                    return unsupported("LATERAL in brackets");
                 }
                 let (relation, scope) = self.joined(table_with_joins, None)?;
                 match alias {
@@ -108,21 +108,20 @@ impl QueryBinder<'_> {
                     None => Ok((relation, scope)),
                 }
             }
-            _ => foreign("an item of FROM"),
+            _ => unsupported("an item of FROM"),
         }
     }
 
     fn table(&self, written: &ObjectName, alias: Option<&TableAlias>, version: Option<&TableVersion>) -> Bound<Named> {
-        let listed = without_dynamic_columns(written);
-        let (plain, list) = listed.as_ref().map_or((written, None), |(plain, list)| (plain, Some(*list)));
-        let (schema, name) = match plain.0.as_slice() {
+        let (plain, declared) = (table_name_parts(written), dynamic_columns(written).map_err(BindError::from)?);
+        let shown = || ObjectName(plain.to_vec()).to_string();
+        let (schema, name) = match plain {
             [name] => (None, name.as_ident()),
             [schema, name] => (schema.as_ident().map(|schema| schema.value.as_str()), name.as_ident()),
             _ => (None, None),
         };
         let Some(name) = name else {
-            let shown = plain.to_string();
-            let error = BindErrorKind::Syntax(format!("{shown} is no name of a table"));
+            let error = BindErrorKind::Syntax(format!("{} is no name of a table", shown()));
             return Err(BindError::from(error).at(name_span(written)).into());
         };
         let span = expr_span(&ast::Expr::Identifier(name.clone()));
@@ -130,7 +129,7 @@ impl QueryBinder<'_> {
             && let Some(cte) = self.ctes.map_or(Ok(None), |ctes| ctes.find(&name.value))?
         {
             return match (version, cte) {
-                _ if list.is_some() => Err(no_dynamic(&format!("the query {}", name.value), span).into()),
+                _ if !declared.is_empty() => Err(no_dynamic(&format!("the query {}", name.value), span).into()),
                 (Some(_), _) => Err(not_past(span).into()),
                 (None, CteName::Query(cte)) => self.named_cte(&cte, alias, span),
                 (None, CteName::WorkTable(table)) => self.work_table(table, &name.value, alias, span),
@@ -142,12 +141,12 @@ impl QueryBinder<'_> {
                 self.catalog.view(here.as_deref(), &name.value).map_err(|error| BindError::from(error).at(span))?
         {
             if version.is_some() {
-                let what = format!("AS OF TIMESTAMP of the view {plain}");
-                return Err(BindError::from(BindErrorKind::NotSupported(what)).at(name_span(plain)).into());
+                let what = format!("AS OF TIMESTAMP of the view {}", shown());
+                return Err(BindError::from(BindErrorKind::NotSupported(what)).at(name_span(written)).into());
             }
-            return self.view(&view, written, alias);
+            return self.view(&view, (written, &declared), alias);
         }
-        if let Some(table) = system_table(schema, &name.value).filter(|_| version.is_none() && list.is_none()) {
+        if let Some(table) = system_table(schema, &name.value).filter(|_| version.is_none() && declared.is_empty()) {
             self.names.check_of_tables().map_err(|error| BindError::from(error).at(span))?;
             let columns = table.columns().into_iter().map(|column| (column.name.to_owned(), column.ty, true));
             let columns = self.external_columns(columns.collect());
@@ -157,7 +156,7 @@ impl QueryBinder<'_> {
             Ok(table) => table,
             Err(error) => {
                 self.names.check_of_tables().map_err(|error| BindError::from(error).at(span))?;
-                let may_be_arrow = schema.is_none() && list.is_none() && error.is_absence();
+                let may_be_arrow = schema.is_none() && declared.is_empty() && error.is_absence();
                 let arrow = may_be_arrow.then(|| self.catalog.arrow_table(&name.value)).flatten();
                 let Some(table) = arrow else { return Err(BindError::from(error).at(span).into()) };
                 if version.is_some() {
@@ -193,10 +192,7 @@ impl QueryBinder<'_> {
             }
             _ => Scope::of_scan(&scan, named_at),
         };
-        match list {
-            Some(list) => self.with_dynamic_columns(scan, scope, list),
-            None => Ok((Relation::Scan(scan), scope)),
-        }
+        self.with_dynamic_columns(scan, scope, &declared)
     }
 
     /// New columns of these names and types, with whether they can be NULL.
@@ -211,7 +207,7 @@ impl QueryBinder<'_> {
     }
 
     fn joined_by(&self, left: Named, join: &Join) -> Bound<Named> {
-        let Some((kind, constraint)) = kind_of(&join.join_operator) else { return foreign("this kind of join") };
+        let Some((kind, constraint)) = kind_of(&join.join_operator) else { return unsupported("this kind of join") };
         if let Some(call) = TableCall::of(&join.relation)
             && let call = call?
             && call.is_unnest()
@@ -224,7 +220,7 @@ impl QueryBinder<'_> {
         }
         let lateral = is_lateral(&join.relation);
         if lateral && !matches!(kind, JoinKind::Inner | JoinKind::Left) {
-            return foreign("LATERAL on the right of a RIGHT or FULL JOIN");
+            return unsupported("LATERAL on the right of a RIGHT or FULL JOIN");
         }
         let right = self.factor(&join.relation, Some(&left.1))?;
         self.join_with(left, right, kind, constraint, lateral)
@@ -241,7 +237,7 @@ impl QueryBinder<'_> {
         let condition = match constraint {
             JoinConstraint::None => None,
             JoinConstraint::On(condition) => Some(condition),
-            _ => return foreign("USING or NATURAL with UNNEST"),
+            _ => return unsupported("USING or NATURAL with UNNEST"),
         };
         let unnested = |keeps_rows| self.unnest(call, Some(left), keeps_rows);
         match kind {
@@ -254,8 +250,8 @@ impl QueryBinder<'_> {
                 Ok((relation, scope))
             }
             JoinKind::Left if condition.is_some_and(is_true) => unnested(true),
-            JoinKind::Left => foreign("LEFT JOIN UNNEST with another condition than TRUE"),
-            _ => foreign("UNNEST on the right of such a join"),
+            JoinKind::Left => unsupported("LEFT JOIN UNNEST with another condition than TRUE"),
+            _ => unsupported("UNNEST on the right of such a join"),
         }
     }
 
@@ -277,9 +273,9 @@ impl QueryBinder<'_> {
             JoinConstraint::None if kind == JoinKind::Inner => {
                 Ok((joined(kind, lateral, left.0, right.0, Vec::new()), left.1.and(right.1)))
             }
-            JoinConstraint::None => foreign("an outer join without a condition"),
+            JoinConstraint::None => unsupported("an outer join without a condition"),
             JoinConstraint::On(condition) => self.joined_on(left, right, kind, condition, lateral),
-            _ if lateral => foreign("LATERAL with USING"),
+            _ if lateral => unsupported("LATERAL with USING"),
             JoinConstraint::Using(names) => self.merge(kind, left, right, names),
             // A column that a table gets later would join it.
             JoinConstraint::Natural if self.notes_names() => {
@@ -332,8 +328,8 @@ impl QueryBinder<'_> {
     fn merge(&self, kind: JoinKind, left: Named, right: Named, names: &[ObjectName]) -> Bound<Named> {
         let (mut equalities, mut merged, mut computed) = (Vec::new(), Vec::new(), Vec::new());
         for name in names {
-            let [part] = name.0.as_slice() else { return foreign("a qualified name in USING") };
-            let Some(name) = part.as_ident() else { return foreign("a name in USING") };
+            let [part] = name.0.as_slice() else { return unsupported("a qualified name in USING") };
+            let Some(name) = part.as_ident() else { return unsupported("a name in USING") };
             let span = expr_span(&ast::Expr::Identifier(name.clone()));
             let of = |scope: &Scope| -> Result<ColumnRef> {
                 let column = scope.resolve(&[&name.value], span)?;
@@ -409,7 +405,7 @@ fn named_twice(name: &ast::Ident) -> BindError {
 pub(crate) fn relabelled(mut columns: Vec<Output>, alias: &TableAlias) -> Bound<Vec<Output>> {
     let names = &alias.columns;
     if names.len() > columns.len() || names.iter().any(|name| name.data_type.is_some()) {
-        return foreign("a list of columns after an alias");
+        return unsupported("a list of columns after an alias");
     }
     for (place, column) in names.iter().enumerate() {
         let before = names.iter().take(place);

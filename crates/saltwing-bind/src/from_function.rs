@@ -7,7 +7,7 @@ use crate::engine::no_such_function;
 use crate::error::BindError;
 use crate::from::{Named, renamed};
 use crate::lower::Queries;
-use crate::query_binder::{Bound, QueryBinder, foreign};
+use crate::query_binder::{Bound, QueryBinder, unsupported};
 use crate::scope::Scope;
 use crate::subquery_column::SubqueryBinder;
 use crate::table_call::{TableCall, UNNEST};
@@ -23,7 +23,7 @@ impl QueryBinder<'_> {
         let lowerer = queries.lowerer(None);
         let args = args.iter().map(|arg| lowerer.lower(arg)).collect::<Bound<Vec<Expr>>>()?;
         if args.iter().any(|arg| !arg.columns().is_empty()) {
-            return foreign(&format!("{} of the columns of another table", name.to_uppercase()));
+            return unsupported(&format!("{} of the columns of another table", name.to_uppercase()));
         }
         let Some(columns) = engine.table(name, &args).map_err(|error| error.at(*span))? else {
             return Err(no_such_function(engine, name, *span).into());

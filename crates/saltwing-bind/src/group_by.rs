@@ -6,7 +6,7 @@ use sqlparser::ast::{self, GroupByExpr};
 
 use crate::error::{BindError, BindErrorKind};
 use crate::lower::Lowerer;
-use crate::query_binder::{Bound, foreign};
+use crate::query_binder::{Bound, unsupported};
 use crate::select::{SelectBinder, no_such_item, ordinal};
 use crate::select_tree::Item;
 
@@ -125,7 +125,7 @@ fn sets_of(e: &ast::Expr) -> Bound<Vec<Vec<&ast::Expr>>> {
             };
             (0..1 << elements.len()).rev().map(chosen).collect()
         }
-        ast::Expr::Cube(_) => return foreign("a CUBE of so many elements"),
+        ast::Expr::Cube(_) => return unsupported("a CUBE of so many elements"),
         other => vec![vec![other]],
     })
 }

@@ -193,8 +193,8 @@ pub fn comparison_operator(op: &BinaryOperator) -> Option<CompareOp> {
     })
 }
 
-/// The expression is not ours to compute.
-pub(crate) fn foreign(what: &str, e: &ast::Expr) -> Lower {
+/// An expression that the binder does not support.
+pub(crate) fn unsupported(what: &str, e: &ast::Expr) -> Lower {
     Err(LowerError::Unsupported(what.to_owned(), expr_span(e)))
 }
 
@@ -203,7 +203,7 @@ fn typed_string(string: &ast::TypedString, e: &ast::Expr) -> Lower {
         (Some(ty), ast::Value::SingleQuotedString(text)) => {
             Ok(Expr::Literal(saltwing_types::text::parse(text, ty)?, ty))
         }
-        _ => foreign(&string.data_type.to_string(), e),
+        _ => unsupported(&string.data_type.to_string(), e),
     }
 }
 
@@ -261,7 +261,7 @@ impl<'a> Lowerer<'a> {
             ast::Expr::TypedString(string) => typed_string(string, e),
             ast::Expr::Interval(interval) => match interval_of(interval) {
                 Some(length) => Ok(Expr::Literal(Value::Interval(length?), SqlType::Interval)),
-                None => foreign("this form of INTERVAL", e),
+                None => unsupported("this form of INTERVAL", e),
             },
             ast::Expr::BinaryOp { left, op, right } => self.binary(e, left, op, right),
             ast::Expr::UnaryOp { op, expr } => self.unary(e, *op, expr),
@@ -313,7 +313,7 @@ impl<'a> Lowerer<'a> {
             | ast::Expr::Overlay { .. }
             | ast::Expr::Struct { .. }
             | ast::Expr::Extract { .. } => self.call(e),
-            other => foreign(&format!("`{other}`"), e),
+            other => unsupported(&format!("`{other}`"), e),
         }
     }
 
@@ -365,7 +365,7 @@ impl<'a> Lowerer<'a> {
     fn subquery(&self, e: &ast::Expr) -> Lower {
         match self.queries {
             Some(queries) => self.before_values("a subquery", e, || queries.subquery(e, self)),
-            None => foreign("a subquery", e),
+            None => unsupported("a subquery", e),
         }
     }
 
@@ -390,7 +390,7 @@ impl<'a> Lowerer<'a> {
             UnaryOperator::Not => typing::not,
             UnaryOperator::Minus => typing::negate,
             UnaryOperator::Plus => Ok,
-            _ => return foreign(&format!("`{e}`"), e),
+            _ => return unsupported(&format!("`{e}`"), e),
         };
         Ok(build(self.lower(operand)?)?)
     }
@@ -412,7 +412,7 @@ impl<'a> Lowerer<'a> {
                 self.typed(queries, EngineOperation::Cast(ty), vec![operand], expr_span(e))
             }
             (Some(ty), _) => Ok(typing::cast(operand, ty)?),
-            (None, _) => foreign(&format!("the type {data_type}"), e),
+            (None, _) => unsupported(&format!("the type {data_type}"), e),
         }
     }
 
@@ -441,7 +441,7 @@ impl<'a> Lowerer<'a> {
             ast::Value::Boolean(b) => Ok(Expr::boolean(*b)),
             ast::Value::Null => Ok(Expr::NULL),
             ast::Value::Placeholder(name) => Ok(self.parameter(name)?),
-            other => foreign(&format!("`{other}`"), e),
+            other => unsupported(&format!("`{other}`"), e),
         }
     }
 

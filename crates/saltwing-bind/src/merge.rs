@@ -14,7 +14,7 @@ use crate::error::{BindError, BindErrorKind, Result};
 use crate::generated::is_generated;
 use crate::identity::check_identity;
 use crate::lower::Params;
-use crate::target::{NamedTarget, Target, declared};
+use crate::target::{NamedTarget, Target};
 use crate::target_rows::{AssignedValue, RowCondition, TargetOutput, TargetRows, TargetSource};
 use crate::update::{AssignedRows, ChangedColumns, assigned_value};
 use crate::written_columns::known_columns;
@@ -67,7 +67,7 @@ pub fn merge(statement: &Merge, catalog: &dyn CatalogReader, params: Params<'_>)
         let effect = match &clause.action {
             MergeAction::Nothing => continue,
             MergeAction::Update(assignments) => {
-                let rows = AssignedRows::new(statement.dynamic.as_ref(), &target, assignments, params)?;
+                let rows = AssignedRows::new(&statement.dynamic, &target, assignments, params)?;
                 MergeEffect::Update(rows.changed)
             }
             MergeAction::Delete => MergeEffect::Delete,
@@ -92,12 +92,12 @@ pub(crate) fn merged_rows<'a>(
 ) -> Result<TargetRows<'a>> {
     let target = Target::resolve(catalog, &statement.table)?;
     let Merge { table, dynamic, alias, source, on, clauses, returning, .. } = statement;
-    let named = NamedTarget { table, dynamic: dynamic.as_ref(), alias: alias.as_ref() };
+    let named = NamedTarget { table, dynamic, alias: alias.as_ref() };
     let clause = clauses.get(place).ok_or_else(|| BindError::bug("a MERGE has no such clause"))?;
     let (output, values) = match &clause.action {
         MergeAction::Nothing => return Err(BindError::bug("a clause that does nothing has no rows")),
         MergeAction::Update(assignments) => {
-            let rows = AssignedRows::new(dynamic.as_ref(), &target, assignments, params)?;
+            let rows = AssignedRows::new(dynamic, &target, assignments, params)?;
             (TargetOutput::Rows { assigned: rows.assigned }, rows.values)
         }
         MergeAction::Delete => (TargetOutput::of_deleted(returning.is_some()), Vec::new()),
@@ -136,7 +136,7 @@ impl<'a> NewRow<'a> {
         let MergeAction::Insert { columns, overriding, values } = &clause.action else {
             return Err(BindError::bug("a clause that inserts nothing has no new row"));
         };
-        let known = target.known_columns(declared(statement.dynamic.as_ref())?)?;
+        let known = target.known_columns(&statement.dynamic)?;
         Ok(Self { columns: columns.as_deref(), known, values, overriding: *overriding, span: clause.span })
     }
 

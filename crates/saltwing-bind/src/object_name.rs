@@ -1,14 +1,13 @@
 //! Names of tables in syntax trees.
 
-use saltwing_sql::{quote_name, without_dynamic_columns};
+use saltwing_sql::{quote_name, table_name_parts};
 use sqlparser::ast::{Ident, ObjectName};
 
-/// The schema and the name of a table; dynamic columns behind it are no part of it.
+/// The schema and the name of a table; dynamic columns after it are no part of it.
 pub(crate) fn table_name(name: &ObjectName) -> Option<(Option<&str>, &str)> {
-    let part = |place: usize| name.0.get(place)?.as_ident().map(|ident| ident.value.as_str());
-    match name.0.len() - usize::from(without_dynamic_columns(name).is_some()) {
-        1 => Some((None, part(0)?)),
-        2 => Some((Some(part(0)?), part(1)?)),
+    match table_name_parts(name) {
+        [name] => Some((None, name.as_ident()?.value.as_str())),
+        [schema, name] => Some((Some(schema.as_ident()?.value.as_str()), name.as_ident()?.value.as_str())),
         _ => None,
     }
 }

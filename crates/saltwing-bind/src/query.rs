@@ -15,7 +15,7 @@ use crate::lower::{LowerError, Params};
 use crate::names::Names;
 use crate::plain_query::unbound_clause;
 use crate::plan_budget::{check_plan_budget, check_size};
-use crate::query_binder::{BinderState, Bound, CteScope, NamedCte, QueryBinder, SharedQuery, foreign};
+use crate::query_binder::{BinderState, Bound, CteScope, NamedCte, QueryBinder, SharedQuery, unsupported};
 use crate::resolved_names::ResolvedNames;
 use crate::scope::Scope;
 use crate::select::QueryClauses;
@@ -121,7 +121,7 @@ impl QueryBinder<'_> {
 
     fn with_clauses(&self, query: &Query, clauses: QueryClauses<'_>) -> Bound<BoundQuery> {
         if let Some(clause) = unbound_clause(query) {
-            return foreign(clause);
+            return unsupported(clause);
         }
         let (order_by, limit) = (query.order_by.as_ref(), query.limit_clause.as_ref());
         let clauses = QueryClauses { order_by, limit, ..clauses };
@@ -143,7 +143,7 @@ impl QueryBinder<'_> {
     /// What `bind` gives where these queries may be named.
     fn with<T>(&self, list: &[Cte], is_recursive: bool, bind: impl FnOnce(&QueryBinder<'_>) -> Bound<T>) -> Bound<T> {
         if list.iter().any(|cte| cte.from.is_some()) {
-            return foreign("FROM behind a query of a WITH clause");
+            return unsupported("FROM behind a query of a WITH clause");
         }
         for (place, Cte { alias, .. }) in list.iter().enumerate() {
             let is_it = |other: &Cte| is_same_name(&other.alias.name.value, &alias.name.value);
@@ -184,7 +184,7 @@ impl QueryBinder<'_> {
                     SetQuantifier::All => true,
                     SetQuantifier::Distinct | SetQuantifier::None => false,
                     SetQuantifier::ByName | SetQuantifier::AllByName | SetQuantifier::DistinctByName => {
-                        return foreign("BY NAME");
+                        return unsupported("BY NAME");
                     }
                 };
                 let (operator, parts) = match op {
@@ -197,7 +197,7 @@ impl QueryBinder<'_> {
                 let bound = self.set_operation(operator, &parts, items)?;
                 Ok(if is_all || operator != SetOperator::Union { bound } else { distinct(bound) })
             }
-            _ => foreign("this kind of query"),
+            _ => unsupported("this kind of query"),
         }
     }
 

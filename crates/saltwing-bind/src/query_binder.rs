@@ -22,8 +22,8 @@ use crate::uncorrelated::{QueryRead, UncorrelatedSubquery};
 /// What binding gives, or why the query is not bound.
 pub(crate) type Bound<T> = std::result::Result<T, LowerError>;
 
-/// The binder does not support it. The error gets its place from the expression, the item or the query around it.
-pub(crate) fn foreign<T>(what: &str) -> Bound<T> {
+/// What the binder does not support. The error gets its place from the expression, the item or the query around it.
+pub(crate) fn unsupported<T>(what: &str) -> Bound<T> {
     Err(LowerError::Unsupported(what.to_owned(), None))
 }
 
@@ -189,7 +189,7 @@ impl<'a> CteScope<'a> {
             return Ok(Some(CteName::WorkTable(table)));
         }
         if self.is_recursive && hidden.iter().any(is_it) {
-            return foreign("a query that names one after it");
+            return unsupported("a query that names one after it");
         }
         let visible = self.list.get(..self.visible).unwrap_or_default();
         match visible.iter().position(is_it).and_then(|place| Some((place, visible.get(place)?))) {

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use saltwing_catalog::CatalogReader;
 use saltwing_sql::statement::{Delete, Merge, Returning, Update, Upsert};
-use saltwing_sql::{Name, Statement, TableRef};
+use saltwing_sql::{DynamicColumn, Name, Statement, TableRef};
 
 use crate::dml::declared_by;
 use crate::engine::NoEngine;
@@ -26,7 +26,7 @@ use crate::tree::{BoundQuery, Relation};
 pub fn returning(statement: &Statement, catalog: &dyn CatalogReader, params: Params<'_>) -> Result<Option<BoundQuery>> {
     let Some((clause, table, alias)) = clause_of(statement) else { return Ok(None) };
     let dynamic = dynamic_of(statement);
-    let named = NamedTarget { table, dynamic: dynamic.as_deref(), alias };
+    let named = NamedTarget { table, dynamic: &dynamic, alias };
     let with = BoundWith { catalog, engine: &NoEngine, params, names: Names::Statement };
     let state = BinderState::new(Root::Returning(clause));
     let root = with.bound(&state, |binder, _| binder.returned_rows(&named, clause))?;
@@ -51,18 +51,14 @@ fn is_of_each_row(bound: &BoundQuery) -> bool {
         && computed.iter().all(|column| !column.expr.columns().contains(&time))
 }
 
-/// The dynamic columns that a statement declares for the table it writes, as a list in brackets.
-fn dynamic_of(statement: &Statement) -> Option<Cow<'_, Name>> {
+/// The dynamic columns that a statement declares for the table it writes.
+fn dynamic_of(statement: &Statement) -> Cow<'_, [DynamicColumn]> {
     match statement {
-        Statement::Upsert(it) | Statement::Insert(it) => {
-            let listed: Vec<String> = declared_by(it).iter().map(ToString::to_string).collect();
-            let text = format!("({})", listed.join(", "));
-            (!listed.is_empty()).then(|| Cow::Owned(Name { text, quoted: true, span: it.table.span() }))
-        }
+        Statement::Upsert(it) | Statement::Insert(it) => Cow::Owned(declared_by(it)),
         Statement::Delete(Delete { dynamic, .. })
         | Statement::Update(Update { dynamic, .. })
-        | Statement::Merge(Merge { dynamic, .. }) => dynamic.as_ref().map(Cow::Borrowed),
-        _ => None,
+        | Statement::Merge(Merge { dynamic, .. }) => Cow::Borrowed(dynamic),
+        _ => Cow::Borrowed(&[]),
     }
 }
 

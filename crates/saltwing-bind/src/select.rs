@@ -12,7 +12,7 @@ use crate::error::{BindError, BindErrorKind};
 use crate::from::Named;
 use crate::lower::Lowerer;
 use crate::plain_query::unbound_select_clause;
-use crate::query_binder::{Bound, QueryBinder, foreign};
+use crate::query_binder::{Bound, QueryBinder, unsupported};
 use crate::row_count::RowCount;
 use crate::scope::Scope;
 use crate::select_tree::{Clauses, Distinct, Item, OrderBy, OrderItem, Subqueries};
@@ -42,7 +42,7 @@ impl QueryBinder<'_> {
     /// The tree of a SELECT and the clauses around it.
     pub(crate) fn select(&self, select: &ast::Select, clauses: QueryClauses<'_>) -> Bound<BoundQuery> {
         if let Some(clause) = unbound_select_clause(select) {
-            return foreign(clause);
+            return unsupported(clause);
         }
         let first_input = self.ids.next();
         let from = self.from(&select.from)?;
@@ -162,7 +162,7 @@ impl SelectBinder<'_> {
     /// ORDER BY: items by position or label, and expressions.
     pub(crate) fn order(&self, items: &[Item]) -> Bound<Vec<OrderItem>> {
         let Some(order_by) = self.clauses.order_by else { return Ok(Vec::new()) };
-        let OrderByKind::Expressions(list) = &order_by.kind else { return foreign("ORDER BY ALL") };
+        let OrderByKind::Expressions(list) = &order_by.kind else { return unsupported("ORDER BY ALL") };
         list.iter()
             .map(|item| {
                 let by = self.item_or_expr(&item.expr, items)?;
@@ -208,7 +208,7 @@ impl SelectBinder<'_> {
                 (limit.as_ref(), offset.as_ref().map(|o| &o.value))
             }
             Some(LimitClause::OffsetCommaLimit { offset, limit }) => (Some(limit), Some(offset)),
-            Some(_) => return foreign("LIMIT BY"),
+            Some(_) => return unsupported("LIMIT BY"),
         };
         let count = |e: Option<&ast::Expr>, clause| e.map_or(Ok(RowCount::None), |e| self.row_count(e, clause));
         let offset = match count(offset, "OFFSET")? {

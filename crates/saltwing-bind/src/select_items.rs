@@ -7,7 +7,7 @@ use sqlparser::ast::{self, ObjectName, ObjectNamePart, SelectItem};
 
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::lower::Params;
-use crate::query_binder::{Bound, foreign};
+use crate::query_binder::{Bound, unsupported};
 use crate::select::SelectBinder;
 use crate::select_tree::Item;
 use crate::target_rows::TargetOutput;
@@ -48,7 +48,7 @@ impl SelectBinder<'_> {
                     }
                     found.push(item);
                 }
-                _ => return foreign("a select item"),
+                _ => return unsupported("a select item"),
             }
         }
         // An item does not name another one.
@@ -99,7 +99,7 @@ impl SelectBinder<'_> {
     ) -> Bound<Vec<Item>> {
         let others = [options.opt_ilike.is_some(), options.opt_replace.is_some(), options.opt_rename.is_some()];
         if others.contains(&true) || options.opt_alias.is_some() {
-            return foreign("ILIKE, REPLACE, RENAME or an alias after *").map_err(|error| error.at(span));
+            return unsupported("ILIKE, REPLACE, RENAME or an alias after *").map_err(|error| error.at(span));
         }
         for name in left_out(options).map_err(|error| error.at(span))? {
             Self::check_label(&columns, name)?;
@@ -150,7 +150,7 @@ fn left_out(options: &ast::WildcardAdditionalOptions) -> Bound<Vec<&ast::Ident>>
     let mut names = Vec::new();
     for name in excluded {
         let [ObjectNamePart::Identifier(name)] = name.0.as_slice() else {
-            return foreign("a qualified name in EXCLUDE");
+            return unsupported("a qualified name in EXCLUDE");
         };
         names.push(name);
     }

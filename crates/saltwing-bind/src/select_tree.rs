@@ -9,7 +9,7 @@ use crate::collector::Collector;
 use crate::error::{BindError, BindErrorKind};
 use crate::lower::LowerError;
 use crate::outer_join::without_extra_rows;
-use crate::query_binder::{Bound, foreign};
+use crate::query_binder::{Bound, unsupported};
 use crate::row_count::RowCount;
 use crate::sequence_collector::{SequenceCollector, around_value};
 use crate::tree::{
@@ -107,7 +107,7 @@ impl Clauses<'_> {
         let window_ids = self.window_ids();
         let values = others.iter().flat_map(|subquery| subquery.values());
         if values.flat_map(Expr::columns).any(|id| window_ids.contains(&id)) {
-            return foreign("a window function before IN over a subquery");
+            return unsupported("a window function before IN over a subquery");
         }
         let mut relation = without_extra_rows(from, &conditions).applied(of_where).filtered(conditions);
         let is_grouped = !self.keys.is_empty() || !self.having.is_empty() || self.sets.is_some();
@@ -348,7 +348,7 @@ impl Columns<'_> {
         match by {
             OrderBy::Item(place) => match self.items.get(place) {
                 Some(item) => Ok(item.column.clone()),
-                None => foreign("an ORDER BY position"),
+                None => unsupported("an ORDER BY position"),
             },
             OrderBy::Expr(mut expr) => match replace(&mut expr, &self.items, &|_| false) {
                 true => Ok(self.computed(expr)),

@@ -10,7 +10,7 @@ use sqlparser::ast::{self, Query};
 use crate::collector::Collector;
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::lower::{Lower, LowerError, Lowerer, Queries, comparison_operator};
-use crate::query_binder::{Bound, CteScope, OuterScope, QueryBinder, Uncorrelated, foreign};
+use crate::query_binder::{Bound, CteScope, OuterScope, QueryBinder, Uncorrelated, unsupported};
 use crate::scope::Scope;
 use crate::tree::{BoundQuery, ColumnIds, Output, Relation, SubqueryColumn, SubqueryKind};
 use crate::uncorrelated::UncorrelatedSubquery;
@@ -73,7 +73,7 @@ impl<'a> SubqueryBinder<'a> {
     fn bound(&self, e: &ast::Expr, parts: Parts<'_>, lowerer: &Lowerer<'_>) -> Lower {
         let values =
             parts.values.iter().map(|value| lowerer.lower(value)).collect::<std::result::Result<Vec<_>, _>>()?;
-        let (first_own, mut negated) = (self.binder.ids.next(), parts.negated);
+        let first_own = self.binder.ids.next();
         let outer = OuterScope { scope: self.scope, around: self.binder.outer };
         let mut query = QueryBinder { outer: Some(&outer), ..*self.binder }.query(parts.query, &[])?;
         if let Some(value) = self.before_statement(e, &parts, &query, first_own)? {
@@ -87,33 +87,28 @@ impl<'a> SubqueryBinder<'a> {
                 let ty = query.output.first().map_or(SqlType::Null, |output| output.column.ty);
                 (SubqueryKind::Scalar, ty, true)
             }
-            Test::In
-                if let ([value], [member]) = (values.as_slice(), query.output.as_slice())
-                    && !is_exact(value, &member.column) =>
-            {
-                let (op, all) = if negated { (CompareOp::NotEq, true) } else { (CompareOp::Eq, false) };
-                negated = false;
-                let (value, _) = compared(op, value.clone(), member)?;
-                (SubqueryKind::Quantified { value, op, all }, SqlType::Boolean, true)
-            }
             Test::In => {
-                let values = self.in_one_form(values, &mut query)?;
-                (SubqueryKind::In { values }, SqlType::Boolean, true)
+                check_width(&query, values.len())?;
+                let mut pairs = values.iter().zip(&query.output);
+                let kind = match pairs.all(|(value, member)| is_exact(value, &member.column)) {
+                    true => SubqueryKind::In { values: self.in_one_form(values, &mut query)? },
+                    false => quantified(values, CompareOp::Eq, false, &query)?,
+                };
+                (kind, SqlType::Boolean, true)
             }
             Test::Quantified(op, all) => {
                 check_width(&query, values.len())?;
-                let (Ok([value]), [member]) = (<[Expr; 1]>::try_from(values), query.output.as_slice()) else {
-                    return foreign("a row value before ANY or ALL");
-                };
-                let (value, _) = compared(op, value, member)?;
-                (SubqueryKind::Quantified { value, op, all }, SqlType::Boolean, true)
+                if values.len() > 1 {
+                    return unsupported("a row value before ANY or ALL");
+                }
+                (quantified(values, op, all, &query)?, SqlType::Boolean, true)
             }
         };
         let (index, name) = (self.binder.ids.take(1), kind.name().to_owned());
         let column = ColumnRef { index, name, ty, nullable, span: expr_span(e) };
         let found = SubqueryColumn { column: column.clone(), kind, query, first_own };
         let value = Expr::Column(column);
-        let value = if negated { typing::not(value)? } else { value };
+        let value = if parts.negated { typing::not(value)? } else { value };
         self.found.borrow_mut().push(Found { syntax: e.clone(), value: value.clone(), column: Some(found) });
         Ok(value)
     }
@@ -159,7 +154,6 @@ impl<'a> SubqueryBinder<'a> {
 
     /// The values before IN, which the columns of the query become comparable with in Arrow: see [`SubqueryKind::In`].
     fn in_one_form(&self, values: Vec<Expr>, query: &mut BoundQuery) -> std::result::Result<Vec<Expr>, LowerError> {
-        check_width(query, values.len())?;
         let (mut forms, mut computed) = (Vec::with_capacity(values.len()), Vec::new());
         for (value, output) in values.into_iter().zip(&mut query.output) {
             let (value, member) = compared(CompareOp::Eq, value, output)?;
@@ -173,6 +167,13 @@ impl<'a> SubqueryBinder<'a> {
         query.relation = relation.projected(computed);
         Ok(forms)
     }
+}
+
+/// The comparison of values with the rows of a subquery, of as many columns.
+fn quantified(values: Vec<Expr>, op: CompareOp, all: bool, query: &BoundQuery) -> Result<SubqueryKind> {
+    let pairs = values.into_iter().zip(&query.output);
+    let values = pairs.map(|(value, member)| compared(op, value, member).map(|(value, _)| value));
+    Ok(SubqueryKind::Quantified { values: values.collect::<Result<_>>()?, op, all })
 }
 
 /// A value and a column of a subquery, as sides of a comparison.
@@ -202,7 +203,7 @@ impl Queries for SubqueryBinder<'_> {
     }
 
     fn subquery(&self, e: &ast::Expr, lowerer: &Lowerer<'_>) -> Lower {
-        let Some(parts) = Parts::of(e) else { return foreign("this form of a subquery") };
+        let Some(parts) = Parts::of(e) else { return unsupported("this form of a subquery") };
         let known = |found: &Found| (found.syntax == *e).then(|| found.value.clone());
         // Nothing may borrow the list while the subquery is bound.
         let known = self.found.borrow().iter().find_map(known);

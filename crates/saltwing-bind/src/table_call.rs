@@ -4,7 +4,7 @@ use saltwing_sql::name_span;
 use saltwing_types::Span;
 use sqlparser::ast::{self, FunctionArg, FunctionArgExpr, ObjectName, TableAlias, TableFactor};
 
-use crate::query_binder::{Bound, foreign};
+use crate::query_binder::{Bound, unsupported};
 
 /// The function that gives the elements of arrays, and the name of its column if the statement gives it none.
 pub(crate) const UNNEST: &str = "unnest";
@@ -28,8 +28,8 @@ impl<'a> TableCall<'a> {
             };
             let name = name.to_string().replace('"', "").to_lowercase();
             match args.iter().map(arg).collect::<Option<Vec<_>>>() {
-                _ if ordinality => foreign("WITH ORDINALITY"),
-                None => foreign(&format!("{name} with named arguments")),
+                _ if ordinality => unsupported("WITH ORDINALITY"),
+                None => unsupported(&format!("{name} with named arguments")),
                 Some(args) => Ok(Self { name, span, args, alias: alias.as_ref() }),
             }
         };
@@ -43,7 +43,7 @@ impl<'a> TableCall<'a> {
             TableFactor::UNNEST { alias, array_exprs, with_offset: false, with_ordinality, .. } => {
                 let (name, args) = (UNNEST.to_owned(), array_exprs.iter().collect());
                 Some(match with_ordinality {
-                    true => foreign("WITH ORDINALITY"),
+                    true => unsupported("WITH ORDINALITY"),
                     false => Ok(Self { name, span: None, args, alias: alias.as_ref() }),
                 })
             }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use saltwing_access::Table;
 use saltwing_catalog::CatalogReader;
 use saltwing_sql::statement::Assignment;
-use saltwing_sql::{ColumnName, DynamicColumn, Name, TableRef, dynamic_columns};
+use saltwing_sql::{ColumnName, DynamicColumn, Name, TableRef};
 use saltwing_types::table::{ROW_KEY_COLUMN, ROW_TIME_COLUMN};
 use saltwing_types::{ColumnDef, Value};
 
@@ -66,9 +66,9 @@ impl Target {
     ///
     /// # Errors
     /// One under the name of a column of the view.
-    pub(crate) fn known_columns(&self, declared: Vec<DynamicColumn>) -> Result<Vec<DynamicColumn>> {
-        let Some(view) = &self.view else { return Ok(declared) };
-        Ok(view.known_columns(&declared)?.into_iter().chain(declared).collect())
+    pub(crate) fn known_columns(&self, declared: &[DynamicColumn]) -> Result<Vec<DynamicColumn>> {
+        let Some(view) = &self.view else { return Ok(declared.to_vec()) };
+        Ok(view.known_columns(declared)?.into_iter().chain(declared.iter().cloned()).collect())
     }
 
     /// Checks the values of columns that conditions of the view name; whether there are such columns.
@@ -102,14 +102,9 @@ impl Target {
 #[derive(Clone, Copy)]
 pub(crate) struct NamedTarget<'a> {
     pub(crate) table: &'a TableRef,
-    /// The dynamic columns that the statement declares, as a list in brackets.
-    pub(crate) dynamic: Option<&'a Name>,
+    /// The dynamic columns that the statement declares.
+    pub(crate) dynamic: &'a [DynamicColumn],
     pub(crate) alias: Option<&'a Name>,
-}
-
-/// The dynamic columns of a list after a table.
-pub(crate) fn declared(list: Option<&Name>) -> Result<Vec<DynamicColumn>> {
-    list.map_or(Ok(Vec::new()), |list| Ok(dynamic_columns(&list.text, list.span)?))
 }
 
 /// The columns that an INSERT's list names; without one, all that are neither hidden nor generated.

@@ -19,8 +19,8 @@ use crate::scope::Scope;
 use crate::select::{QueryClauses, SelectBinder};
 use crate::select_tree::{Clauses, Item};
 use crate::sequence_collector::SequenceCollector;
-use crate::target::{NamedTarget, declared};
-use crate::tree::{BoundQuery, JoinKind, Relation, Scan};
+use crate::target::NamedTarget;
+use crate::tree::{BoundQuery, JoinKind, Scan};
 
 /// What a query gives of the rows of its target.
 pub(crate) enum TargetOutput {
@@ -151,10 +151,7 @@ impl QueryBinder<'_> {
         let (alias, first_column) = (named.alias.map(|alias| alias.text.clone()), self.ids.take(table.width()));
         let scan = Scan { table, as_of: None, alias, span, first_column, hints: self.hints.to_vec() };
         let scope = Scope::of_scan(&scan, named.alias.map_or(span, |alias| Some(alias.span)));
-        match declared(named.dynamic)? {
-            list if list.is_empty() => Ok((Relation::Scan(scan), scope)),
-            list => self.with_declared_columns(scan, scope, &list),
-        }
+        self.with_dynamic_columns(scan, scope, named.dynamic)
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use saltwing_access::Table;
 use saltwing_catalog::CatalogReader;
 use saltwing_sql::statement::{Assignment, Update};
-use saltwing_sql::{Name, expr_span, is_default};
+use saltwing_sql::{DynamicColumn, expr_span, is_default};
 use saltwing_types::function::aggregate::AggregateEntry;
 use saltwing_types::{ColumnDef, TableDef, Value, number};
 use sqlparser::ast;
@@ -17,7 +17,7 @@ use crate::generated::is_generated;
 use crate::identity::check_identity;
 use crate::lower::Params;
 use crate::parameters::parameter;
-use crate::target::{NamedTarget, Target, declared};
+use crate::target::{NamedTarget, Target};
 use crate::target_rows::{AssignedValue, RowCondition, TargetOutput, TargetRows, TargetSource};
 use crate::written_columns::assigned_columns;
 
@@ -52,7 +52,7 @@ pub struct ChangedColumns {
 pub fn update(statement: &Update, catalog: &dyn CatalogReader, params: Params<'_>) -> Result<BoundUpdate> {
     let target = Target::resolve(catalog, &statement.table)?;
     let AssignedRows { changed, moves_rows, is_checked, .. } =
-        AssignedRows::new(statement.dynamic.as_ref(), &target, &statement.assignments, params)?;
+        AssignedRows::new(&statement.dynamic, &target, &statement.assignments, params)?;
     Ok(BoundUpdate { table: target.table, changed, moves_rows, is_joined: !statement.from.is_empty(), is_checked })
 }
 
@@ -67,9 +67,9 @@ pub(crate) fn updated_rows<'a>(
 ) -> Result<TargetRows<'a>> {
     let target = Target::resolve(catalog, &statement.table)?;
     let Update { table, dynamic, alias, assignments, from, selection, .. } = statement;
-    let AssignedRows { values, assigned, .. } = AssignedRows::new(dynamic.as_ref(), &target, assignments, params)?;
+    let AssignedRows { values, assigned, .. } = AssignedRows::new(dynamic, &target, assignments, params)?;
     Ok(TargetRows {
-        named: NamedTarget { table, dynamic: dynamic.as_ref(), alias: alias.as_ref() },
+        named: NamedTarget { table, dynamic, alias: alias.as_ref() },
         output: TargetOutput::Rows { assigned },
         values,
         source: TargetSource::Beside(from),
@@ -91,12 +91,12 @@ pub(crate) struct AssignedRows<'a> {
 
 impl<'a> AssignedRows<'a> {
     pub(crate) fn new(
-        dynamic: Option<&Name>,
+        dynamic: &[DynamicColumn],
         target: &Target,
         assignments: &'a [Assignment],
         params: Params<'_>,
     ) -> Result<Self> {
-        let known = target.known_columns(declared(dynamic)?)?;
+        let known = target.known_columns(dynamic)?;
         let (columns, dynamic) = assigned_columns(target, assignments, &known)?;
         let is_checked = target.check_assigned(assignments, (&columns, &dynamic), params)?;
         let def = target.table.def();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use saltwing_sql::guard::TreeSize;
 use saltwing_sql::statement::QueryStatement;
-use saltwing_sql::{name_span, parse_query_at};
+use saltwing_sql::{DynamicColumn, name_span, parse_query_at};
 use saltwing_types::{Span, ViewDef};
 use sqlparser::ast::{ObjectName, TableAlias, TableAliasColumnDef};
 
@@ -16,24 +16,29 @@ use crate::object_name::{quoted, table_name};
 use crate::plan_budget::check_plan_budget;
 use crate::query_binder::{Bound, QueryBinder};
 use crate::scope::Scope;
-use crate::target::{NamedTarget, declared};
+use crate::target::NamedTarget;
 use crate::tree::{BoundQuery, Scan};
-use crate::view::{WrittenView, listed_behind, with_columns};
+use crate::view::{WrittenView, with_columns};
 
 /// How many views a statement may read, those that views read among them.
 pub const VIEWS_MAX: usize = 256;
 
 impl QueryBinder<'_> {
-    /// The rows of a view, under its name or an alias. `name` may have a list of dynamic columns after it. All parts of the view stand where
-    /// the statement names it, and none of its names is one of the statement's.
-    pub(crate) fn view(&self, view: &Arc<ViewDef>, name: &ObjectName, alias: Option<&TableAlias>) -> Bound<Named> {
+    /// The rows of a view with the dynamic columns that the statement declares after its name, under that name or an alias. All parts of
+    /// the view stand where the statement names it, and none of its names is one of the statement's.
+    pub(crate) fn view(
+        &self,
+        view: &Arc<ViewDef>,
+        (name, declared): (&ObjectName, &[DynamicColumn]),
+        alias: Option<&TableAlias>,
+    ) -> Bound<Named> {
         let span = name_span(name).unwrap_or_else(|| self.state.root.span());
         let mut inner = parse_query_at(&view.query, span).map_err(BindError::from)?;
         self.note_read(&view.name);
         let around = self.enter(view, &inner, span)?;
-        let shown = match listed_behind(name)? {
-            Some(columns) => Cow::Owned(with_columns(view, &mut inner, &columns)?),
-            None => Cow::Borrowed(&**view),
+        let shown = match declared {
+            [] => Cow::Borrowed(&**view),
+            declared => Cow::Owned(with_columns(view, &mut inner, declared)?),
         };
         let (names, outermost) = (Names::of(view, self.catalog), self.view.or(Some(view)));
         let binder = QueryBinder { ctes: None, outer: None, around: Some(around), view: outermost, names, ..*self };
@@ -73,8 +78,8 @@ impl QueryBinder<'_> {
         let binder = QueryBinder { view: self.view.or(Some(view)), ..*self };
         written.reads.iter().for_each(|name| binder.note_read(name));
         self.state.views.borrow_mut().push(view.clone());
-        let declared = declared(named.dynamic)?;
-        let known = written.known_columns(&declared)?.into_iter().chain(declared).collect::<Vec<_>>();
+        let declared = named.dynamic;
+        let known: Vec<_> = written.known_columns(declared)?.into_iter().chain(declared.iter().cloned()).collect();
         let name = named.alias.map(|alias| alias.text.clone());
         let (first_column, span) = (self.ids.take(written.table.width()), Some(span));
         let scan = Scan {
@@ -86,7 +91,7 @@ impl QueryBinder<'_> {
             hints: self.hints.to_vec(),
         };
         let scope = Scope::of_scan(&scan, named.alias.map_or(span, |alias| Some(alias.span)));
-        let (relation, scope) = self.with_declared_columns(scan, scope, &known)?;
+        let (relation, scope) = self.with_dynamic_columns(scan, scope, &known)?;
         let conditions = if is_written { Vec::new() } else { written.conditions_from(first_column) };
         Ok((relation.filtered(conditions), scope.under_view(view, name).shown_by(view)))
     }

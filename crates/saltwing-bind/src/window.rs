@@ -16,7 +16,7 @@ use crate::call::check_stars;
 use crate::engine::{EngineAggregate, EngineType, no_such_function};
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::lower::{Lower, LowerError, Lowerer};
-use crate::query_binder::{Bound, foreign};
+use crate::query_binder::{Bound, unsupported};
 use crate::window_call::{Frame, FrameBound, FrameUnits, SortKey, WindowCall};
 use crate::window_collector::WindowCollector;
 
@@ -35,7 +35,7 @@ impl Lowerer<'_> {
         let written = Written::of(call)?;
         if !function.takes_count(written.arguments.len()) {
             let text = format!("{} with {} arguments", function.name(), written.arguments.len());
-            return foreign(&text);
+            return unsupported(&text);
         }
         let mut arguments = inner.all(written.arguments.iter().copied())?;
         let default =
@@ -52,7 +52,7 @@ impl Lowerer<'_> {
             Some(filter) => Some(typing::condition(inner.lower(filter)?)?),
         };
         if filter.is_some() && !function.is_aggregate() {
-            return foreign("FILTER of no aggregate function");
+            return unsupported("FILTER of no aggregate function");
         }
         let spec = match over {
             WindowType::NamedWindow(name) => named_window(name, windows.named)?,
@@ -94,7 +94,7 @@ impl Lowerer<'_> {
         if let Some(function) = WindowFunction::by_name(&name) {
             return Ok(function);
         }
-        let Some(queries) = self.queries else { return foreign("a window function") };
+        let Some(queries) = self.queries else { return unsupported("a window function") };
         let engine = queries.columns().engine;
         let name = name.to_lowercase();
         match AggregateEntry::by_name(&name) {
@@ -104,12 +104,12 @@ impl Lowerer<'_> {
             None if Function::by_name(&name).is_none() && engine.kind(&name).is_none() => {
                 Err(no_such_function(engine, &name, expr_span(e)).into())
             }
-            _ => foreign(&format!("{} over a window", name.to_uppercase())),
+            _ => unsupported(&format!("{} over a window", name.to_uppercase())),
         }
     }
 
     fn engine_type(&self, name: &str, args: &[Expr], e: &ast::Expr) -> Bound<EngineType> {
-        let Some(queries) = self.queries else { return foreign("a window function") };
+        let Some(queries) = self.queries else { return unsupported("a window function") };
         let columns = queries.columns();
         let call = EngineAggregate {
             name: name.to_owned(),
@@ -136,13 +136,13 @@ impl Lowerer<'_> {
         let start = self.frame_bound(start_bound, units)?;
         let end = end_bound.as_ref().map_or(Ok(FrameBound::CurrentRow), |bound| self.frame_bound(bound, units))?;
         if start == FrameBound::UnboundedFollowing || end == FrameBound::UnboundedPreceding {
-            return foreign("a frame that starts at its end");
+            return unsupported("a frame that starts at its end");
         }
         match units {
             FrameUnits::Range if (start.has_offset() || end.has_offset()) && order_by.len() != 1 => {
-                foreign("RANGE with an offset without one ORDER BY")
+                unsupported("RANGE with an offset without one ORDER BY")
             }
-            FrameUnits::Groups if order_by.is_empty() => foreign("GROUPS without ORDER BY"),
+            FrameUnits::Groups if order_by.is_empty() => unsupported("GROUPS without ORDER BY"),
             // Without an order all rows are peers.
             FrameUnits::Range if order_by.is_empty() => Ok(Frame::WHOLE),
             _ => Ok(Frame { units, start, end }),
@@ -153,7 +153,7 @@ impl Lowerer<'_> {
         let offset = |e: &ast::Expr| match (self.lower(e)?, units) {
             (Expr::Literal(value @ Value::Int(0..), _), _) => Ok(value),
             (Expr::Literal(value @ (Value::Decimal(_) | Value::Interval(_)), _), FrameUnits::Range) => Ok(value),
-            _ => foreign("an offset of a frame that is no literal"),
+            _ => unsupported("an offset of a frame that is no literal"),
         };
         Ok(match bound {
             WindowFrameBound::CurrentRow => FrameBound::CurrentRow,
@@ -174,9 +174,9 @@ struct Written<'a> {
 
 impl<'a> Written<'a> {
     fn of(call: &'a ast::Function) -> std::result::Result<Self, LowerError> {
-        let FunctionArguments::List(list) = &call.args else { return foreign("this form of a call") };
+        let FunctionArguments::List(list) = &call.args else { return unsupported("this form of a call") };
         if !call.within_group.is_empty() {
-            return foreign("WITHIN GROUP over a window");
+            return unsupported("WITHIN GROUP over a window");
         }
         let is_distinct = list.duplicate_treatment == Some(ast::DuplicateTreatment::Distinct);
         let mut ignore_nulls = call.null_treatment == Some(NullTreatment::IgnoreNulls);
@@ -185,7 +185,7 @@ impl<'a> Written<'a> {
                 FunctionArgumentClause::IgnoreOrRespectNulls(treatment) => {
                     ignore_nulls |= *treatment == NullTreatment::IgnoreNulls;
                 }
-                _ => return foreign("a clause in the brackets of a call"),
+                _ => return unsupported("a clause in the brackets of a call"),
             }
         }
         let mut arguments = Vec::with_capacity(list.args.len());
@@ -198,7 +198,7 @@ impl<'a> Written<'a> {
                 _ => {
                     let name = call.name.to_string();
                     check_stars(&name, call).map_err(|error| error.at(name_span(&call.name)))?;
-                    return foreign("this argument of a window function");
+                    return unsupported("this argument of a window function");
                 }
             }
         }
@@ -235,14 +235,14 @@ fn result_type(function: &WindowFunction, argument: Option<&Expr>) -> Bound<SqlT
             Ok(aggregate::result_type(*function, argument, type_of(argument))?)
         }
         (WindowFunction::Aggregate(_), None) => Ok(SqlType::BigInt),
-        (WindowFunction::Engine(_), _) => foreign("a type of the engine"),
+        (WindowFunction::Engine(_), _) => unsupported("a type of the engine"),
         (WindowFunction::Ntile, Some(argument)) if !matches!(argument, Expr::Literal(Value::Int(1..), _)) => {
-            foreign("NTILE of no positive number")
+            unsupported("NTILE of no positive number")
         }
         (own, argument) => match (own.entry().map(|entry| entry.form.result), argument) {
             (Some(ResultType::Is(ty)), _) => Ok(ty),
             (_, Some(argument)) => Ok(type_of(argument)),
-            (_, None) => foreign("a window function without arguments"),
+            (_, None) => unsupported("a window function without arguments"),
         },
     }
 }

@@ -15,8 +15,9 @@ use sqlparser::parser::Parser;
 use sqlparser::tokenizer::{Token, TokenWithSpan, Word};
 
 use crate::dialect::SaltwingDialect;
+use crate::dynamic::{self, DynamicColumn};
 use crate::error::SqlError;
-use crate::name::{ColumnName, Name, TableRef, is_list, join_database, schema_of};
+use crate::name::{ColumnName, Name, TableRef, join_database, schema_of};
 use crate::phoenix::{self, Dialect};
 use crate::place;
 use crate::print::tree_text;
@@ -255,13 +256,14 @@ impl<'a> Cursor<'a> {
         Ok(TableRef { schema, name })
     }
 
-    /// Takes a table, and the list of dynamic columns behind it, which is a part of its name.
-    pub(crate) fn table_with_list(&mut self) -> Result<(TableRef, Option<Name>), SqlError> {
+    /// Takes a table, and the dynamic columns that are declared after it.
+    pub(crate) fn table_with_list(&mut self) -> Result<(TableRef, Vec<DynamicColumn>), SqlError> {
         let mut parts = vec![self.name("a table name")?];
-        while self.eat_symbol(&Token::Period) {
+        let mut list = dynamic::parse(self)?;
+        while list.is_empty() && self.eat_symbol(&Token::Period) {
             parts.push(self.name_part("a table name")?);
+            list = dynamic::parse(self)?;
         }
-        let list = if parts.len() > 1 { parts.pop_if(|last| is_list(&last.text)) } else { None };
         Ok((self.table_of(parts)?, list))
     }
 

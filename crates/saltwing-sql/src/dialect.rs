@@ -17,14 +17,15 @@
 use std::cell::Cell;
 
 use sqlparser::ast::{
-    ArrayElemTypeDef, BinaryOperator, CastKind, DataType, Expr, Ident, ObjectName, TimezoneInfo, TypedString,
-    UnaryOperator, Value,
+    ArrayElemTypeDef, BinaryOperator, CastKind, DataType, Expr, Ident, ObjectName, ObjectNamePart, TimezoneInfo,
+    TypedString, UnaryOperator, Value,
 };
 use sqlparser::dialect::{Dialect, Precedence};
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Span, Token, Word};
 
+use crate::dynamic::LIST_QUOTE;
 use crate::{sequence_value, words};
 
 /// Operands that may be read for each token before a statement counts as too deep.
@@ -75,6 +76,11 @@ impl Dialect for SaltwingDialect {
     /// [`as_of`](crate::as_of) makes the words of the clause.
     fn supports_table_versioning(&self) -> bool {
         true
+    }
+
+    /// The [list of dynamic columns](crate::dynamic) after a table.
+    fn is_identifier_generating_function_name(&self, ident: &Ident, _parts: &[ObjectNamePart]) -> bool {
+        ident.quote_style == Some(LIST_QUOTE)
     }
 
     fn is_identifier_start(&self, c: char) -> bool {

@@ -6,6 +6,7 @@ use sqlparser::tokenizer::Token;
 
 use crate::column_type;
 use crate::cursor::Cursor;
+use crate::dynamic::DynamicColumn;
 use crate::error::SqlError;
 use crate::name::{ColumnName, Name, TableRef};
 use crate::parameter::parameter_place;
@@ -312,7 +313,7 @@ pub(crate) fn returning(cursor: &mut Cursor<'_>) -> Result<Option<Returning>, Sq
 }
 
 /// A table, its dynamic columns, and its alias.
-type Target = (TableRef, Option<Name>, Option<Name>);
+type Target = (TableRef, Vec<DynamicColumn>, Option<Name>);
 
 /// `table [(dynamic columns)] [[AS] alias]`.
 pub(crate) fn target(cursor: &mut Cursor<'_>) -> Result<Target, SqlError> {

@@ -1,23 +1,32 @@
-//! Dynamic columns behind a table: `FROM t (extra VARCHAR, f.n INTEGER)`.
+//! Dynamic columns after a table: `FROM t (extra VARCHAR, f.n INTEGER)`.
 //!
-//! The tree has no place for the list. So it is the last part of the table's name there, in quotes, brackets included:
-//! `t."(extra VARCHAR, f.n INTEGER)"`, which may also be written so.
+//! sqlparser's tree has no place for the list, so it is the last part of the table's name there: a [part with arguments](ObjectNamePartFunction),
+//! each of them a name that is cast to its type. No text reads as such a part: its own name has the quotes `[` and `]`, which no name
+//! of ours has.
+//!
+//! # Law
+//! A list that [`set_dynamic_columns`] puts after a table, or that [`rewrite`] reads there, is what [`dynamic_columns`] gives, places aside.
 
 use std::fmt;
 use std::ops::Range;
 
-use saltwing_types::{Span, SqlType};
+use saltwing_types::SqlType;
+use sqlparser::ast::{
+    CastKind, DataType, Expr, FunctionArg, FunctionArgExpr, Ident, ObjectName, ObjectNamePart, ObjectNamePartFunction,
+};
 use sqlparser::keywords::Keyword;
-use sqlparser::tokenizer::{Location, Token, TokenWithSpan, Word};
+use sqlparser::tokenizer::{Span as TokenSpan, Token, TokenWithSpan, Word};
 
-use crate::column_type::{self, is_type_name};
+use crate::column_type::{self, cast_type, is_type_name};
 use crate::cursor::Cursor;
 use crate::dialect::SaltwingDialect;
 use crate::error::SqlError;
-use crate::lexer::{self, Lexed};
-use crate::name::ColumnName;
+use crate::name::{ColumnName, Name};
 use crate::phoenix::Dialect;
 use crate::{place, words};
+
+/// The quote of the name of a part that is a list.
+pub(crate) const LIST_QUOTE: char = '[';
 
 /// A column that a statement declares for rows of a table.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,17 +43,96 @@ impl fmt::Display for DynamicColumn {
     }
 }
 
-/// Reads a list with its brackets, all of which stands at `span`.
-///
-/// # Errors
-/// A type that is none; a text that is no list.
-pub fn dynamic_columns(list: &str, span: Span) -> Result<Vec<DynamicColumn>, SqlError> {
-    let Lexed { mut tokens, ranges, .. } = lexer::lex(list, 0, Location::new(1, 1), Dialect::default())?;
-    tokens.iter_mut().for_each(|token| token.span = place::token_span(span));
-    columns(list, tokens, &ranges)
+/// The parts of a table's name, without the list after it.
+pub fn table_name_parts(name: &ObjectName) -> &[ObjectNamePart] {
+    match name.0.split_last() {
+        Some((ObjectNamePart::Function(_), table)) => table,
+        _ => &name.0,
+    }
 }
 
-fn columns(sql: &str, tokens: Vec<TokenWithSpan>, ranges: &[Range<usize>]) -> Result<Vec<DynamicColumn>, SqlError> {
+/// The dynamic columns that are declared after the name of a table, in their order; none without a list.
+///
+/// # Errors
+/// A list that [`set_dynamic_columns`] and the parser do not make.
+pub fn dynamic_columns(name: &ObjectName) -> Result<Vec<DynamicColumn>, SqlError> {
+    let Some(ObjectNamePart::Function(list)) = name.0.last() else { return Ok(Vec::new()) };
+    let columns: Option<Vec<DynamicColumn>> = list.args.iter().map(declared).collect();
+    debug_assert!(columns.is_some(), "{list} is a list of dynamic columns");
+    columns.ok_or_else(|| {
+        let span = place::span_of(list.name.span).unwrap_or_else(place::origin);
+        SqlError::syntax("expected a list of dynamic columns", span)
+    })
+}
+
+fn declared(arg: &FunctionArg) -> Option<DynamicColumn> {
+    let FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Cast { expr, data_type, .. })) = arg else { return None };
+    let name = |ident: &Ident| Name {
+        text: ident.value.clone(),
+        quoted: ident.quote_style.is_some(),
+        span: place::span_of(ident.span).unwrap_or_else(place::origin),
+    };
+    let column = match expr.as_ref() {
+        Expr::Identifier(column) => ColumnName { family: None, name: name(column) },
+        Expr::CompoundIdentifier(parts) => match parts.as_slice() {
+            [family, column] => ColumnName { family: Some(name(family)), name: name(column) },
+            _ => return None,
+        },
+        _ => return None,
+    };
+    Some(DynamicColumn { column, ty: cast_type(data_type)? })
+}
+
+/// Declares these dynamic columns after the name of a table, in the place of those that stand there.
+pub fn set_dynamic_columns(name: &mut ObjectName, columns: &[DynamicColumn]) {
+    let mut parts = table_name_parts(name).to_vec();
+    if !columns.is_empty() {
+        let span = parts.last().and_then(|part| part.as_ident()).map_or_else(TokenSpan::empty, |last| last.span);
+        let args = columns.iter().map(argument).collect();
+        parts.push(ObjectNamePart::Function(ObjectNamePartFunction { name: list_name(span), args }));
+    }
+    *name = ObjectName(parts);
+}
+
+/// The name of the part that is a list.
+fn list_name(span: TokenSpan) -> Ident {
+    Ident { value: "dynamic columns".to_owned(), quote_style: Some(LIST_QUOTE), span }
+}
+
+fn argument(DynamicColumn { column, ty }: &DynamicColumn) -> FunctionArg {
+    let ident = |name: &Name| Ident {
+        value: name.text.clone(),
+        quote_style: name.quoted.then_some('"'),
+        span: place::token_span(name.span),
+    };
+    let expr = Box::new(match &column.family {
+        Some(family) => Expr::CompoundIdentifier(vec![ident(family), ident(&column.name)]),
+        None => Expr::Identifier(ident(&column.name)),
+    });
+    let data_type = DataType::Custom(ObjectName::from(Ident::new(ty.to_string())), Vec::new());
+    let cast = Expr::Cast { kind: CastKind::DoubleColon, expr, data_type, array: false, format: None };
+    FunctionArg::Unnamed(FunctionArgExpr::Expr(cast))
+}
+
+/// Takes the list after a table's name, as [`rewrite`] has left it; none if there is no list.
+pub(crate) fn parse(cursor: &mut Cursor<'_>) -> Result<Vec<DynamicColumn>, SqlError> {
+    let is_list = matches!(cursor.peek(1), Token::Word(word) if word.quote_style == Some(LIST_QUOTE));
+    if *cursor.peek(0) != Token::Period || !is_list {
+        return Ok(Vec::new());
+    }
+    cursor.skip();
+    cursor.skip();
+    cursor.in_brackets(|cursor| {
+        let column = cursor.column()?;
+        cursor.expect_symbol(&Token::DoubleColon)?;
+        let ty = cursor.word(0).and_then(|ty| ty.parse().ok()).ok_or_else(|| cursor.expected("a type"))?;
+        cursor.skip();
+        Ok(DynamicColumn { column, ty })
+    })
+}
+
+/// The columns of a list in the source.
+fn read(sql: &str, tokens: Vec<TokenWithSpan>, ranges: &[Range<usize>]) -> Result<Vec<DynamicColumn>, SqlError> {
     let dialect = SaltwingDialect::new(tokens.len());
     let mut cursor = Cursor::new(sql, tokens, ranges, (&dialect, Dialect::default()));
     let columns = cursor.in_brackets(|cursor| {
@@ -55,10 +143,29 @@ fn columns(sql: &str, tokens: Vec<TokenWithSpan>, ranges: &[Range<usize>]) -> Re
     if cursor.is_at_end() { Ok(columns) } else { Err(cursor.expected("the end of the list")) }
 }
 
-/// Makes each list behind a table a part of the table's name.
+/// A list as the tokens of a part of the table's name.
+fn tokens_of(columns: &[DynamicColumn], span: TokenSpan) -> Vec<TokenWithSpan> {
+    let symbol = |token| TokenWithSpan { token, span };
+    let word = |value: String, quote_style, span| {
+        let token = Token::Word(Word { value, quote_style, keyword: Keyword::NoKeyword });
+        TokenWithSpan { token, span }
+    };
+    let name = |name: &Name| word(name.text.clone(), name.quoted.then_some('"'), place::token_span(name.span));
+    let Ident { value, quote_style, .. } = list_name(span);
+    let mut tokens = vec![symbol(Token::Period), word(value, quote_style, span), symbol(Token::LParen)];
+    for (place, DynamicColumn { column, ty }) in columns.iter().enumerate() {
+        tokens.extend((place > 0).then(|| symbol(Token::Comma)));
+        tokens.extend(column.family.iter().flat_map(|family| [name(family), symbol(Token::Period)]));
+        tokens.extend([name(&column.name), symbol(Token::DoubleColon), word(ty.to_string(), None, span)]);
+    }
+    tokens.push(symbol(Token::RParen));
+    tokens
+}
+
+/// Makes each list after a table a part of the table's name.
 ///
 /// # Errors
-/// As [`dynamic_columns`].
+/// A type that is none; a text that is no list.
 pub(crate) fn rewrite(
     sql: &str,
     tokens: &mut Vec<TokenWithSpan>,
@@ -78,29 +185,28 @@ pub(crate) fn rewrite(
             Some(Token::Comma) => names_table = lists_tables.last() == Some(&true),
             Some(Token::Word(word)) => {
                 merges |= is_keyword(word, Keyword::MERGE);
-                // Behind the INTO of other statements stands a list of the columns that they write.
+                // A list of the columns to write follows the INTO of other statements.
                 names_table = precedes_table(word) || merges && is_keyword(word, Keyword::INTO);
                 if let Some(lists_tables) = lists_tables.last_mut()
                     && word.quote_style.is_none()
                 {
-                    *lists_tables = lists_tables_behind(word.keyword, *lists_tables);
+                    *lists_tables = lists_tables_after(word.keyword, *lists_tables);
                 }
             }
             _ => {}
         }
         if names_table
-            && let Some(list) = list_behind(tokens, index + 1)
+            && let Some(list) = list_after(tokens, index + 1)
             && let (Some(listed), Some(places)) = (tokens.get(list.clone()), ranges.get(list.clone()))
             && let (Some(first), Some(last)) = (listed.first(), listed.last())
             && let (Some(start), Some(end)) = (places.first(), places.last())
         {
-            columns(sql, listed.to_vec(), places)?;
-            let (span, range) = (first.span.union(&last.span), start.start..end.end);
-            let value = sql.get(range.clone()).unwrap_or_default().to_owned();
-            let name = Word { value, quote_style: Some('"'), keyword: Keyword::NoKeyword };
-            let words = [Token::Period, Token::Word(name)].map(|token| TokenWithSpan { token, span });
-            tokens.splice(list.clone(), words);
-            ranges.splice(list, [range.start..range.start, range]);
+            let columns = read(sql, listed.to_vec(), places)?;
+            let range = start.start..end.end;
+            let part = tokens_of(&columns, first.span.union(&last.span));
+            let places = std::iter::repeat_n(range.start..range.start, part.len() - 1).chain([range]);
+            ranges.splice(list.clone(), places);
+            tokens.splice(list, part);
         }
         index += 1;
     }
@@ -117,8 +223,8 @@ fn precedes_table(word: &Word) -> bool {
     matches!(keyword, Keyword::FROM | Keyword::JOIN | Keyword::UPDATE | Keyword::USING)
 }
 
-/// Whether a comma behind a word stands between tables, if before it one did or not.
-fn lists_tables_behind(keyword: Keyword, before: bool) -> bool {
+/// Whether a comma after a word stands between tables, if one before the word did or not.
+fn lists_tables_after(keyword: Keyword, before: bool) -> bool {
     use Keyword::{
         EXCEPT, FETCH, FROM, GROUP, HAVING, INTERSECT, LIMIT, OFFSET, ORDER, RETURNING, SELECT, UNION, USING, WHERE,
         WINDOW,
@@ -132,7 +238,7 @@ fn lists_tables_behind(keyword: Keyword, before: bool) -> bool {
 }
 
 /// Where the list of a table stands whose name begins at `at`: `name [. name] (column type`.
-fn list_behind(tokens: &[TokenWithSpan], mut at: usize) -> Option<Range<usize>> {
+fn list_after(tokens: &[TokenWithSpan], mut at: usize) -> Option<Range<usize>> {
     let token = |at: usize| tokens.get(at).map(|token| &token.token);
     let word = |at: usize| match token(at) {
         Some(Token::Word(word)) => Some(word),

@@ -88,13 +88,13 @@ mod words;
 pub use call::{function_call, function_of, interval_of, with_text_strides};
 pub use column_type::{TYPE_LENGTH_MAX, cast_type};
 pub use dml::is_default;
-pub use dynamic::{DynamicColumn, dynamic_columns};
+pub use dynamic::{DynamicColumn, dynamic_columns, set_dynamic_columns, table_name_parts};
 pub use error::SqlError;
 pub use exact::ExactNames;
 pub use expr::{expr_span, name_span, tree_span};
 pub use file_options::file_parts;
 pub use large_stack::on_large_stack;
-pub use name::{ColumnName, Name, TableRef, is_reserved_word, quote_name, without_dynamic_columns};
+pub use name::{ColumnName, Name, TableRef, is_reserved_word, quote_name};
 pub use parameter::{PARAMETERS_MAX, Parameter, parameter_count, parameter_place};
 pub use parse::{
     Parsed, STATEMENT_BYTES_MAX, STATEMENT_TOKENS_MAX, StatementReader, parse, parse_one, parse_one_in, parse_query_at,

@@ -5,6 +5,7 @@ use std::fmt;
 use saltwing_types::{Span, TableName};
 use sqlparser::ast::{Ident, ObjectName, ObjectNamePart};
 
+use crate::dynamic::table_name_parts;
 use crate::place::token_span;
 use crate::words;
 
@@ -143,18 +144,6 @@ impl fmt::Display for ColumnName {
     }
 }
 
-/// Whether the last part of a table's name is the list of its dynamic columns.
-pub(crate) fn is_list(part: &str) -> bool {
-    part.starts_with('(')
-}
-
-/// The name of a table without the list behind it, and the list; `None` if it has none.
-pub fn without_dynamic_columns(name: &ObjectName) -> Option<(ObjectName, &Ident)> {
-    let (last, table) = name.0.split_last()?;
-    let list = last.as_ident().filter(|list| is_list(&list.value) && !table.is_empty())?;
-    Some((ObjectName(table.to_vec()), list))
-}
-
 /// The schema of an attached database as one name: `other.s`.
 pub(crate) fn schema_of(database: &Name, schema: &Name) -> Name {
     let text = format!("{}.{}", database.text, schema.text);
@@ -163,8 +152,7 @@ pub(crate) fn schema_of(database: &Name, schema: &Name) -> Name {
 
 /// Makes one name of the first two parts of `database.schema.t`, as [`schema_of`] does.
 pub(crate) fn join_database(name: &mut ObjectName) {
-    let has_list = name.0.last().and_then(|last| last.as_ident()).is_some_and(|last| is_list(&last.value));
-    if name.0.len() - usize::from(has_list) != 3 {
+    if table_name_parts(name).len() != 3 {
         return;
     }
     let parts = (name.0.first().and_then(|part| part.as_ident()), name.0.get(1).and_then(|part| part.as_ident()));

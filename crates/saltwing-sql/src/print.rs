@@ -6,15 +6,17 @@
 use std::fmt::Display;
 use std::ops::ControlFlow;
 
-use sqlparser::ast::{Ident, ObjectNamePart, TableFactor, Value, ValueWithSpan, Visit, VisitMut, Visitor, VisitorMut};
+use sqlparser::ast::{
+    Ident, ObjectName, ObjectNamePart, TableFactor, Value, ValueWithSpan, Visit, VisitMut, Visitor, VisitorMut,
+};
 
-use crate::name::without_dynamic_columns;
+use crate::dynamic::{DynamicColumn, dynamic_columns, set_dynamic_columns};
 
 /// An expression, or a query, as text that is read back as the same.
 ///
 /// sqlparser's own printing takes two quotes in a row inside a string for one
-/// that is already escaped; such strings are printed as `E'..'`. The moment at
-/// which a table is read it prints behind the table's alias. Dynamic columns are
+/// that is already escaped; such strings are printed as `E'..'`. The time of AS OF
+/// it prints after the table's alias. Dynamic columns are
 /// a [part of the table's name](crate::dynamic_columns).
 pub fn tree_text<T: Visit + VisitMut + Clone + Display>(tree: &T) -> String {
     match tree.visit(&mut Awkward) {
@@ -25,6 +27,12 @@ pub fn tree_text<T: Visit + VisitMut + Clone + Display>(tree: &T) -> String {
             tree.to_string()
         }
     }
+}
+
+/// The list of dynamic columns after a table.
+fn list_text(name: &ObjectName) -> Option<String> {
+    let columns = dynamic_columns(name).ok().filter(|columns| !columns.is_empty())?;
+    Some(columns.iter().map(DynamicColumn::to_string).collect::<Vec<_>>().join(", "))
 }
 
 /// Finds, or dresses, the parts that sqlparser does not print as they are.
@@ -47,7 +55,9 @@ impl Visitor for Awkward {
     fn pre_visit_table_factor(&mut self, factor: &TableFactor) -> ControlFlow<()> {
         match factor {
             TableFactor::Table { alias: Some(_), version: Some(_), .. } => ControlFlow::Break(()),
-            TableFactor::Table { name, .. } if without_dynamic_columns(name).is_some() => ControlFlow::Break(()),
+            TableFactor::Table { name, .. } if matches!(name.0.last(), Some(ObjectNamePart::Function(_))) => {
+                ControlFlow::Break(())
+            }
             _ => ControlFlow::Continue(()),
         }
     }
@@ -68,17 +78,18 @@ impl VisitorMut for Awkward {
     fn post_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<()> {
         // A name without quotes is printed as it is.
         if let TableFactor::Table { name, .. } = factor
-            && let Some((mut table, list)) = without_dynamic_columns(name)
-            && let Some(ObjectNamePart::Identifier(last)) = table.0.last_mut()
+            && let Some(list) = list_text(name)
         {
-            *last = Ident::new(format!("{last} {}", list.value));
-            *name = table;
+            set_dynamic_columns(name, &[]);
+            if let Some(ObjectNamePart::Identifier(last)) = name.0.last_mut() {
+                *last = Ident::new(format!("{last} ({list})"));
+            }
         }
         if let TableFactor::Table { name, version, .. } = factor
             && let Some(ObjectNamePart::Identifier(last)) = name.0.last_mut()
-            && let Some(moment) = version.take()
+            && let Some(as_of) = version.take()
         {
-            *last = Ident::new(format!("{last} {moment}"));
+            *last = Ident::new(format!("{last} {as_of}"));
         }
         ControlFlow::Continue(())
     }

@@ -746,8 +746,8 @@ pub struct ValuesRow {
 pub struct Delete {
     /// The table.
     pub table: TableRef,
-    /// Its [dynamic columns](crate::dynamic_columns), as a list in brackets.
-    pub dynamic: Option<Name>,
+    /// The dynamic columns that it declares after the table.
+    pub dynamic: Vec<DynamicColumn>,
     /// Another name for it in the condition.
     pub alias: Option<Name>,
     /// `USING`: further tables of the condition.
@@ -771,8 +771,8 @@ pub struct Delete {
 pub struct Update {
     /// The table.
     pub table: TableRef,
-    /// Its [dynamic columns](crate::dynamic_columns), as a list in brackets.
-    pub dynamic: Option<Name>,
+    /// The dynamic columns that it declares after the table.
+    pub dynamic: Vec<DynamicColumn>,
     /// Another name for it in the expressions.
     pub alias: Option<Name>,
     /// `SET column = expression, ..`, at least one.
@@ -794,8 +794,8 @@ pub struct Update {
 pub struct Merge {
     /// The table that is written.
     pub table: TableRef,
-    /// Its [dynamic columns](crate::dynamic_columns), as a list in brackets.
-    pub dynamic: Option<Name>,
+    /// The dynamic columns that it declares after the table.
+    pub dynamic: Vec<DynamicColumn>,
     /// Another name for it in the expressions.
     pub alias: Option<Name>,
     /// The rows that it is compared with.

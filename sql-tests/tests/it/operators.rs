@@ -213,9 +213,12 @@ fn differences(a: &Values, b: &Values) -> Vec<String> {
     for sql in ["SELECT a.k, b.k FROM a JOIN b USING (v)", "SELECT a.k, b.k FROM a JOIN b ON a.v BETWEEN b.v AND b.v"] {
         held(sql.into(), &equal);
     }
-    // Row values of several types compare in one type, which may not hold all digits of both.
-    let of_rows = (a.ty == b.ty).then_some("SELECT k, 0 FROM a WHERE (v, 0) IN (SELECT v, 0 FROM b)");
-    for sql in ["SELECT k, 0 FROM a WHERE v IN (SELECT v FROM b)"].into_iter().chain(of_rows) {
+    for sql in [
+        "SELECT k, 0 FROM a WHERE v IN (SELECT v FROM b)",
+        "SELECT k, 0 FROM a WHERE (v, 0) IN (SELECT v, 0 FROM b)",
+        "SELECT k, 0 FROM a WHERE (v, 0) IN (SELECT b.v, a.k - a.k FROM b) OR k < 0",
+        "SELECT k, 0 FROM (SELECT k, (v, 0) IN (SELECT v, 0 FROM b) AS is_in FROM a) WHERE is_in",
+    ] {
         held(sql.into(), &of_left(&|i| equal.iter().any(|(left, _)| *left == i)));
     }
     for (j, literal) in b.literals.iter().enumerate() {
@@ -223,13 +226,16 @@ fn differences(a: &Values, b: &Values) -> Vec<String> {
         held(format!("SELECT k, 0 FROM a WHERE v IN (CAST({literal} AS {}), NULL)", b.ty), &wanted);
     }
     let differs = evaluated(&c, "<>");
-    held(
-        "SELECT k, 0 FROM a WHERE v NOT IN (SELECT v FROM b WHERE v IS NOT NULL)".into(),
-        &of_left(&|i| {
-            let others = all.iter().filter(|(left, right)| *left == i && *right < b.literals.len() as i64);
-            others.into_iter().all(|pair| differs.contains(pair))
-        }),
-    );
+    let differs_from_all = of_left(&|i| {
+        let others = all.iter().filter(|(left, right)| *left == i && *right < b.literals.len() as i64);
+        others.into_iter().all(|pair| differs.contains(pair))
+    });
+    for sql in [
+        "SELECT k, 0 FROM a WHERE v NOT IN (SELECT v FROM b WHERE v IS NOT NULL)",
+        "SELECT k, 0 FROM a WHERE (0, v) NOT IN (SELECT 0, v FROM b WHERE v IS NOT NULL)",
+    ] {
+        held(sql.into(), &differs_from_all);
+    }
     wrong
 }
 

@@ -30,14 +30,16 @@ struct Comparison {
     op: CompareOp,
     /// ALL, else ANY.
     all: bool,
+    /// Whether values are equal if and only if their forms in Arrow are.
+    has_equal_forms: bool,
 }
 
 impl Comparison {
     /// The comparison of a subquery; `None` of one that compares nothing.
     fn of(kind: SubqueryKind) -> Option<Self> {
         match kind {
-            SubqueryKind::In { values } => Some(Self { values, op: CompareOp::Eq, all: false }),
-            SubqueryKind::Quantified { value, op, all } => Some(Self { values: vec![value], op, all }),
+            SubqueryKind::In { values } => Some(Self { values, op: CompareOp::Eq, all: false, has_equal_forms: true }),
+            SubqueryKind::Quantified { values, op, all } => Some(Self { values, op, all, has_equal_forms: false }),
             SubqueryKind::Scalar | SubqueryKind::Exists => None,
         }
     }
@@ -187,7 +189,7 @@ fn of_row(output: Output, values: &[ComputedColumn]) -> Expr {
 
 /// Whether there is a join for `NOT IN` with this value on the left: it takes equal forms in Arrow, and a column in the value.
 fn is_known_apart(comparison: &Comparison, value: &Expr) -> bool {
-    (comparison.op, comparison.all) == (CompareOp::Eq, false) && !value.columns().is_empty()
+    comparison.has_equal_forms && !value.columns().is_empty()
 }
 
 /// Whether a value is sure not to be NULL; a number of another type is so if it is not.

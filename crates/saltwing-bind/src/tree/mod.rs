@@ -458,8 +458,8 @@ pub enum SubqueryKind {
     },
     /// Whether a comparison holds for some row, or for all of them: `ANY` and `ALL`.
     Quantified {
-        /// The left side.
-        value: Expr,
+        /// The left side: as many values as the subquery has columns. Several are compared by `=` alone, where all pairs must be equal.
+        values: Vec<Expr>,
         /// The comparison.
         op: CompareOp,
         /// Whether it must hold for all rows.
@@ -485,16 +485,14 @@ impl SubqueryColumn {
     pub fn values(&self) -> &[Expr] {
         match &self.kind {
             SubqueryKind::Scalar | SubqueryKind::Exists => &[],
-            SubqueryKind::In { values } => values,
-            SubqueryKind::Quantified { value, .. } => std::slice::from_ref(value),
+            SubqueryKind::In { values } | SubqueryKind::Quantified { values, .. } => values,
         }
     }
 
     pub(crate) fn values_mut(&mut self) -> &mut [Expr] {
         match &mut self.kind {
             SubqueryKind::Scalar | SubqueryKind::Exists => &mut [],
-            SubqueryKind::In { values } => values,
-            SubqueryKind::Quantified { value, .. } => std::slice::from_mut(value),
+            SubqueryKind::In { values } | SubqueryKind::Quantified { values, .. } => values,
         }
     }
 

@@ -26,7 +26,7 @@ pub(crate) use self::definition::create_view_text;
 pub use self::definition::{AlteredView, altered_view};
 pub(crate) use self::dynamic::{check_dynamic, dynamic_value, stored_name};
 pub use self::own_columns::check_new_names;
-pub(crate) use self::own_columns::{add_columns, declared_by, listed_behind, with_columns};
+pub(crate) use self::own_columns::{add_columns, declared_by, with_columns};
 pub use self::place::{ViewPlace, view_places};
 pub use self::plain::{PlainView, plain_view};
 pub use self::updatable::is_updatable;

@@ -7,11 +7,11 @@ use std::ops::ControlFlow;
 
 use saltwing_catalog::CatalogReader;
 use saltwing_sql::statement::QueryStatement;
-use saltwing_sql::{ColumnName, DynamicColumn, dynamic_columns, name_span, parse_query_at, without_dynamic_columns};
+use saltwing_sql::{ColumnName, DynamicColumn, dynamic_columns, name_span, parse_query_at, set_dynamic_columns};
 use saltwing_types::function::aggregate::AggregateEntry;
 use saltwing_types::table::is_same_name;
 use saltwing_types::{Span, TableDef, TableName, ViewColumn, ViewDef};
-use sqlparser::ast::{self, Expr, Ident, ObjectName, ObjectNamePart, SelectItem, SetExpr, TableFactor};
+use sqlparser::ast::{self, Expr, Ident, ObjectName, SelectItem, SetExpr, TableFactor};
 
 use super::dynamic::stored_name;
 use crate::error::{BindError, BindErrorKind, Result, invalid};
@@ -82,14 +82,14 @@ fn drop_item(view: &TableName, query: &mut QueryStatement, (place, column): (usi
     let SetExpr::Select(select) = query.query.body.as_mut() else { return Err(inherited()) };
     let [from] = select.from.as_mut_slice() else { return Err(inherited()) };
     let TableFactor::Table { name, .. } = &mut from.relation else { return Err(inherited()) };
-    let mut list = listed_behind(name)?.unwrap_or_default();
+    let mut list = dynamic_columns(name)?;
     let item = match select.projection.get(place) {
         Some(SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. }) => expr,
         _ => return Err(inherited()),
     };
     let Some(declared) = list.iter().position(|own| is_it(item, &own.column)) else { return Err(inherited()) };
     let own = list.remove(declared);
-    put_list(name, &list);
+    set_dynamic_columns(name, &list);
     select.projection.remove(place);
     let is_named = ast::visit_expressions(&query.query, |expr| match is_it(expr, &own.column) {
         true => ControlFlow::Break(()),
@@ -130,7 +130,8 @@ pub(crate) fn add_columns(query: &mut QueryStatement, columns: &[DynamicColumn],
     let SetExpr::Select(select) = query.query.body.as_mut() else { return Err(refused()) };
     let [from] = select.from.as_mut_slice() else { return Err(refused()) };
     let TableFactor::Table { name, .. } = &mut from.relation else { return Err(refused()) };
-    declare(name, columns)?;
+    let declared: Vec<DynamicColumn> = dynamic_columns(name)?.into_iter().chain(columns.iter().cloned()).collect();
+    set_dynamic_columns(name, &declared);
     select.projection.extend(columns.iter().map(|it| {
         let idents = it.column.family.iter().chain([&it.column.name]).map(|part| quoted(&part.text));
         SelectItem::UnnamedExpr(match idents.collect::<Vec<Ident>>() {
@@ -161,36 +162,6 @@ fn is_aggregate(function: &ObjectName) -> bool {
     name.is_some_and(|name| AggregateEntry::by_name(&name.value).is_some())
 }
 
-/// Adds dynamic columns to the list behind a table.
-fn declare(name: &mut ObjectName, columns: &[DynamicColumn]) -> Result<()> {
-    let mut list = listed_behind(name)?.unwrap_or_default();
-    list.extend(columns.iter().cloned());
-    put_list(name, &list);
-    Ok(())
-}
-
-/// Puts these dynamic columns behind a table, in the place of those that stand there.
-fn put_list(name: &mut ObjectName, list: &[DynamicColumn]) {
-    let place =
-        name.0.last().and_then(|part| part.as_ident()).map_or_else(sqlparser::tokenizer::Span::empty, |it| it.span);
-    let table = without_dynamic_columns(name).map_or_else(|| name.clone(), |(table, _)| table);
-    let list: Vec<String> = list.iter().map(ToString::to_string).collect();
-    let list = Ident { value: format!("({})", list.join(", ")), quote_style: Some('"'), span: place };
-    let list = (list.value != "()").then_some(ObjectNamePart::Identifier(list));
-    *name = ObjectName(table.0.into_iter().chain(list).collect());
-}
-
-/// The dynamic columns of a list.
-fn listed(list: &Ident) -> Result<Vec<DynamicColumn>> {
-    let span = saltwing_sql::expr_span(&Expr::Identifier(list.clone())).unwrap_or_else(|| Span::on_line(1, 1, 1));
-    Ok(dynamic_columns(&list.value, span)?)
-}
-
-/// The dynamic columns behind the name of a table or a view.
-pub(crate) fn listed_behind(name: &ObjectName) -> Result<Option<Vec<DynamicColumn>>> {
-    without_dynamic_columns(name).map(|(_, list)| listed(list)).transpose()
-}
-
 /// The dynamic columns that a query of one table declares, those of the views below it among them, and its table; `None` for
 /// a query of several, or of what is no table.
 ///
@@ -202,7 +173,7 @@ pub(crate) fn declared_by(
     catalog: &dyn CatalogReader,
 ) -> Result<Option<(TableName, Vec<DynamicColumn>)>> {
     let Some(name) = simple(&query.query).map(|query| query.name) else { return Ok(None) };
-    let mut columns = listed_behind(name)?.unwrap_or_default();
+    let mut columns = dynamic_columns(name)?;
     let Some(view) = names.view(name, catalog)? else {
         return Ok(names.table(name, catalog)?.map(|table| (table.def().name.clone(), columns)));
     };
@@ -251,12 +222,16 @@ fn declared_in(
     names: Names<'_>,
     (def, catalog): (&TableDef, &dyn CatalogReader),
 ) -> Result<Vec<DynamicColumn>> {
-    let (mut found, mut listed) = (Vec::new(), Vec::new());
+    let (mut found, mut names_read) = (Vec::new(), Vec::new());
     let _ = ast::visit_relations(&*query.query, |name| {
-        listed.extend(without_dynamic_columns(name).map(|_| name.clone()));
+        names_read.push(name.clone());
         ControlFlow::<()>::Continue(())
     });
-    for name in listed {
+    for name in names_read {
+        let declared = dynamic_columns(&name)?;
+        if declared.is_empty() {
+            continue;
+        }
         let table = match names.view(&name, catalog)? {
             Some(view) => {
                 let below = parse_query_at(&view.query, query.span)?;
@@ -265,7 +240,7 @@ fn declared_in(
             None => names.table(&name, catalog)?.map(|table| table.def().name.clone()),
         };
         if table.as_ref() == Some(&def.name) {
-            found.extend(listed_behind(&name)?.unwrap_or_default());
+            found.extend(declared);
         }
     }
     Ok(found)

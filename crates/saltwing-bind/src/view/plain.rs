@@ -4,11 +4,10 @@ use std::sync::Arc;
 
 use saltwing_access::Table;
 use saltwing_catalog::CatalogReader;
-use saltwing_sql::{ColumnName, DynamicColumn, parse_query_at};
+use saltwing_sql::{ColumnName, DynamicColumn, dynamic_columns, parse_query_at};
 use saltwing_types::{Span, SqlType, TableName, Value, ViewDef};
 
 use super::dynamic::stored_name;
-use super::own_columns::listed_behind;
 use super::updatable::{Constant, WrittenView};
 use crate::error::{BindError, Result, if_bound};
 use crate::names::Names;
@@ -39,8 +38,7 @@ pub fn plain_view(view: &Arc<ViewDef>, catalog: &dyn CatalogReader) -> Result<Op
         return Ok(None);
     };
     let Some(name) = simple(&query.query).map(|query| query.name) else { return Ok(None) };
-    let Some(own) = if_bound(listed_behind(name))? else { return Ok(None) };
-    let own = own.unwrap_or_default();
+    let Some(own) = if_bound(dynamic_columns(name).map_err(BindError::from))? else { return Ok(None) };
     let below = Names::of(view, catalog).view(name, catalog)?;
     let (over, mut shown, known): (_, Vec<String>, Vec<String>) = match &below {
         Some(below) => {

@@ -6,8 +6,7 @@
 //! * **UNNEST** repeats the rows of its input. DataFusion keeps their keys.
 //!
 //! By such keys DataFusion's rules leave out columns of GROUP BY and of ORDER BY, and whole joins. DataFusion computes them again
-//! whenever a rule changes a node, so [`GroupKeys`] runs before each rule that relies on them. The planner of SQL relies on them,
-//! too ([`super::relation_keys`]).
+//! whenever a rule changes a node, so [`GroupKeys`] runs before each rule that relies on them.
 
 use std::cell::Cell;
 use std::sync::Arc;

@@ -1,8 +1,7 @@
 //! Names that this crate gives to functions, columns and tables of a plan.
 //!
-//! They start with [`PREFIX`], as DataFusion's own start with two underscores, and EXPLAIN shows them. A statement that
-//! calls a function by such a name is refused before it is planned ([`crate::rewrite`]), so that it never reaches an
-//! operation of another part of the statement.
+//! They start with [`PREFIX`], as DataFusion's own start with two underscores. A statement cannot call a function by such a name:
+//! the engine finds none ([`crate::engine::functions`]).
 
 use saltwing_types::{ColumnDef, TableDef};
 

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
 mod depth;
+mod dynamic;
 mod golden;
 mod phoenix_statements;
 mod properties;

@@ -103,6 +103,20 @@ fn expression() -> BoxedStrategy<String> {
     .boxed()
 }
 
+/// A table, perhaps with dynamic columns.
+fn table() -> BoxedStrategy<String> {
+    let ty = select(vec!["VARCHAR", "decimal(5, 2)", "CHAR(3)", "BIGINT ARRAY[2]", "double precision", "int[]"]);
+    let column = (proptest::option::of(name()), name(), ty).prop_map(|(family, name, ty)| {
+        let family = family.map(|family| format!("{family}.")).unwrap_or_default();
+        format!("{family}{name} {ty}")
+    });
+    prop_oneof![
+        3 => name(),
+        1 => (name(), vec(column, 1..3)).prop_map(|(table, columns)| format!("{table} ({})", columns.join(", "))),
+    ]
+    .boxed()
+}
+
 fn query() -> BoxedStrategy<String> {
     let item = prop_oneof![
         4 => (expression(), proptest::option::of(name())).prop_map(|(e, alias)| match alias {
@@ -112,8 +126,8 @@ fn query() -> BoxedStrategy<String> {
         1 => Just("*".to_owned()),
     ];
     let from = prop_oneof![
-        name(),
-        (name(), name(), expression()).prop_map(|(a, b, on)| format!("{a} LEFT JOIN {b} ON {on}")),
+        table(),
+        (table(), table(), expression()).prop_map(|(a, b, on)| format!("{a} LEFT JOIN {b} ON {on}")),
         (expression(), name()).prop_map(|(e, x)| format!("(SELECT {e}) AS {x}")),
     ];
     (
@@ -225,15 +239,15 @@ fn statement() -> BoxedStrategy<String> {
             format!("UPSERT INTO {table} (a, f.b) VALUES {}", rows.join(", "))
         }),
         1 => (name(), query()).prop_map(|(table, query)| format!("INSERT INTO {table} {query}")),
-        1 => (name(), expression()).prop_map(|(table, condition)| format!("DELETE /*+ FULL_SCAN */ FROM {table} AS x WHERE {condition}")),
+        1 => (table(), expression()).prop_map(|(table, condition)| format!("DELETE /*+ FULL_SCAN */ FROM {table} AS x WHERE {condition}")),
         1 => (name(), expression()).prop_map(|(column, value)| format!("UPDATE t SET {column} = {value}, b = DEFAULT")),
-        1 => (name(), expression(), expression()).prop_map(|(table, value, condition)| {
-            format!("UPDATE t SET a = {value} FROM {table} AS x JOIN y USING (k) WHERE {condition} RETURNING *, {value} AS b")
+        1 => (table(), expression(), expression()).prop_map(|(table, value, condition)| {
+            format!("UPDATE t (extra VARCHAR) SET a = {value} FROM {table} AS x JOIN y USING (k) WHERE {condition} RETURNING *, {value} AS b")
         }),
         1 => (name(), expression()).prop_map(|(table, condition)| {
             format!("DELETE FROM {table} USING s, r WHERE {condition} ORDER BY a DESC LIMIT 5 RETURNING {condition}")
         }),
-        1 => (name(), expression(), query()).prop_map(|(table, value, query)| {
+        1 => (table(), expression(), query()).prop_map(|(table, value, query)| {
             format!(
                 "MERGE INTO {table} AS x USING ({query}) AS s ON x.k = s.k WHEN MATCHED AND {value} THEN UPDATE SET a = {value} \
                  WHEN MATCHED THEN DELETE WHEN NOT MATCHED BY SOURCE THEN DO NOTHING \
@@ -298,7 +312,7 @@ fn check_any_text(sql: &str) {
     }
 }
 
-fn config() -> ProptestConfig {
+pub fn config() -> ProptestConfig {
     // The same cases each time; PROPTEST_RNG_SEED asks for others.
     let rng_seed = match ProptestConfig::default().rng_seed {
         RngSeed::Random => RngSeed::Fixed(7),

@@ -143,7 +143,7 @@ pub fn placeless(mut statement: Statement) -> Statement {
         }
         Statement::Merge(it) => {
             table(&mut it.table);
-            it.dynamic.iter_mut().for_each(name);
+            it.dynamic.iter_mut().for_each(|dynamic| column_name(&mut dynamic.column));
             it.alias.iter_mut().for_each(name);
             for clause in &mut it.clauses {
                 clause.span = NOWHERE;
@@ -161,7 +161,7 @@ pub fn placeless(mut statement: Statement) -> Statement {
         }
         Statement::Delete(it) => {
             table(&mut it.table);
-            it.dynamic.iter_mut().for_each(name);
+            it.dynamic.iter_mut().for_each(|dynamic| column_name(&mut dynamic.column));
             it.alias.iter_mut().for_each(name);
             it.returning.iter_mut().for_each(returning);
             it.hints.iter_mut().for_each(hint);
@@ -169,7 +169,7 @@ pub fn placeless(mut statement: Statement) -> Statement {
         }
         Statement::Update(it) => {
             table(&mut it.table);
-            it.dynamic.iter_mut().for_each(name);
+            it.dynamic.iter_mut().for_each(|dynamic| column_name(&mut dynamic.column));
             it.alias.iter_mut().for_each(name);
             it.assignments.iter_mut().for_each(|assignment| column_name(&mut assignment.column));
             it.hints.iter_mut().for_each(hint);

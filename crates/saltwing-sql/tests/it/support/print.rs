@@ -14,7 +14,7 @@ use saltwing_sql::statement::{
     QueryStatement, Restart, Returning, RowSource, SequenceNumber, SequenceOptions, Set, ShowTables, Statement,
     TableChange, Unsupported, Update, Upsert, ValuesRow, ViewChange,
 };
-use saltwing_sql::{ColumnName, Lexeme, Name, TableRef, lexemes, tree_text};
+use saltwing_sql::{ColumnName, DynamicColumn, Lexeme, Name, TableRef, lexemes, tree_text};
 use saltwing_types::table::SortOrder;
 use sqlparser::ast::Expr;
 
@@ -51,7 +51,7 @@ macro_rules! displayed {
     )*};
 }
 
-displayed!(String, Name, ColumnName, TableRef);
+displayed!(String, Name, ColumnName, DynamicColumn, TableRef);
 
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
@@ -525,6 +525,16 @@ impl Print for ConflictClause {
 }
 
 /// Columns, of which those at some places have types.
+/// The dynamic columns that a statement declares after its table.
+fn declared(f: &mut Formatter<'_>, columns: &[DynamicColumn]) -> fmt::Result {
+    if columns.is_empty() {
+        return Ok(());
+    }
+    f.write_str(" (")?;
+    list(f, columns)?;
+    f.write_str(")")
+}
+
 fn typed_columns(
     f: &mut Formatter<'_>,
     columns: Option<&[ColumnName]>,
@@ -579,7 +589,7 @@ impl Print for Delete {
         f.write_str("DELETE")?;
         hints(f, &self.hints)?;
         write!(f, " FROM {}", self.table)?;
-        self.dynamic.iter().try_for_each(|list| write!(f, " {}", list.text))?;
+        declared(f, &self.dynamic)?;
         alias(f, self.alias.as_ref())?;
         if !self.using.is_empty() {
             f.write_str(" USING ")?;
@@ -597,7 +607,7 @@ impl Print for Merge {
         f.write_str("MERGE")?;
         hints(f, &self.hints)?;
         write!(f, " INTO {}", self.table)?;
-        self.dynamic.iter().try_for_each(|list| write!(f, " {}", list.text))?;
+        declared(f, &self.dynamic)?;
         alias(f, self.alias.as_ref())?;
         write!(f, " USING {} ON {}", tree_text(&self.source), tree_text(&self.on))?;
         for clause in &self.clauses {
@@ -634,7 +644,7 @@ impl Print for Update {
         f.write_str("UPDATE")?;
         hints(f, &self.hints)?;
         write!(f, " {}", self.table)?;
-        self.dynamic.iter().try_for_each(|list| write!(f, " {}", list.text))?;
+        declared(f, &self.dynamic)?;
         alias(f, self.alias.as_ref())?;
         f.write_str(" SET ")?;
         list(f, &self.assignments)?;
