@@ -86,7 +86,7 @@ impl Lowerer<'_> {
         let Some(collector) = self.collector else {
             return if self.clause.is_some() { self.misplaced("aggregate functions", e).map(Some) } else { Ok(None) };
         };
-        let queries = || self.queries.ok_or_else(|| unsupported(&written));
+        let queries = || self.queries.ok_or_else(|| unsupported_form(&written));
         let column = match entry.meaning {
             AggregateMeaning::Grouping => self.grouping(collector, &written)?,
             AggregateMeaning::FirstValues => self.values_of_group(queries()?, collector, &written, false)?,
@@ -127,7 +127,7 @@ impl Lowerer<'_> {
         };
         // It may belong to a query around this one.
         if argument.as_ref().is_some_and(|argument| collector.is_of_outer_rows(argument)) {
-            return Err(unsupported(written));
+            return Err(unsupported_form(written));
         }
         // A sum of what has no type is one of BIGINTs.
         let argument = match argument {
@@ -192,7 +192,7 @@ impl Lowerer<'_> {
             !matches!(clause, FunctionArgumentClause::OrderBy(_) | FunctionArgumentClause::IgnoreOrRespectNulls(_))
         };
         if written.list.clauses.iter().any(other) {
-            return Err(unsupported(written));
+            return Err(unsupported_form(written));
         }
         let (columns, inner) = (queries.columns(), self.of_rows());
         let mut keys: Vec<SortKey> = Vec::with_capacity(order_by.len());
@@ -219,7 +219,7 @@ impl Lowerer<'_> {
         let last = written.exprs().and_then(|exprs| exprs.last().copied());
         check_constant(entry, &written.name, &args).map_err(|error| error.at(last.and_then(expr_span)))?;
         if args.iter().any(|argument| collector.is_of_outer_rows(argument)) {
-            return Err(unsupported(written));
+            return Err(unsupported_form(written));
         }
         let distinct = written.is_distinct();
         let filter = self.filter(written)?;
@@ -245,7 +245,7 @@ impl Lowerer<'_> {
         written: &Written<'_>,
         entry: &AggregateEntry,
     ) -> Lower {
-        let Some(star) = written.list.args.iter().find_map(star_of) else { return Err(unsupported(written)) };
+        let Some(star) = written.list.args.iter().find_map(star_of) else { return Err(unsupported_form(written)) };
         let at = name_span(&written.call.name);
         if entry.own() != Some(AggregateFunction::Count) || written.list.args.len() != 1 {
             let text = format!("{star} is no argument of {}", written.name.to_uppercase());
@@ -347,7 +347,7 @@ fn of_ordered_set(args: &mut Vec<Expr>, keys: &[SortKey], written: &Written<'_>)
     Ok(())
 }
 
-fn unsupported(written: &Written<'_>) -> LowerError {
+fn unsupported_form(written: &Written<'_>) -> LowerError {
     LowerError::Unsupported(format!("this form of {}", written.name.to_uppercase()), expr_span(written.e))
 }
 
