@@ -30,13 +30,13 @@ impl PhysicalOptimizerRule for DropOrderColumns {
     }
 
     fn optimize(&self, plan: Arc<dyn ExecutionPlan>, _: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
-        let told = plan.transform_up(|node| {
+        let rewritten = plan.transform_up(|node| {
             Ok(match narrower_scan(&node) {
                 Some(scan) => Transformed::yes(Arc::new(scan) as _),
                 None => Transformed::no(node),
             })
         })?;
-        Ok(told.data)
+        Ok(rewritten.data)
     }
 }
 
@@ -50,5 +50,7 @@ fn narrower_scan(node: &Arc<dyn ExecutionPlan>) -> Option<TableScanExec> {
     });
     let kept: Vec<usize> = kept.collect::<Option<_>>()?;
     let ascends = kept.is_sorted_by(|a, b| a < b);
-    (ascends && !kept.is_empty() && kept.len() < scan.asked().columns.len()).then(|| scan.with_columns(&kept)).flatten()
+    (ascends && !kept.is_empty() && kept.len() < scan.request().columns.len())
+        .then(|| scan.with_columns(&kept))
+        .flatten()
 }
