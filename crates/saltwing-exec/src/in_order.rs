@@ -149,7 +149,7 @@ impl<P, T> Work<P, T> {
         part
     }
 
-    /// The first of what another thread gives; as long as there is nothing, the caller does parts behind.
+    /// The first item from another thread; while there is none, the caller does later parts.
     fn wait_for(
         &self,
         items: &Receiver<Result<T, TableError>>,
