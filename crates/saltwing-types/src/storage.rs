@@ -41,7 +41,7 @@ pub enum DurabilityScope {
     None,
     /// A killed process; not a power cut, nor a crash of the operating system.
     Process,
-    /// A power cut, as far as the device keeps what it was asked to sync.
+    /// A power cut, as far as the device keeps synced data.
     Power,
 }
 

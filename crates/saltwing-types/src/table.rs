@@ -80,7 +80,7 @@ pub struct Salt {
 pub enum KeySource {
     /// A column of the table: its index in [`TableDef::columns`].
     Column(usize),
-    /// Computed for each row from key columns behind it: see [`crate::key_expression`].
+    /// Computed for each row from key columns after it: see [`crate::key_expression`].
     Computed(Expr),
     /// Of an index: computed for each entry, and kept [in the type of an index](crate::key_form).
     Indexed(Expr),
@@ -501,7 +501,7 @@ impl TableDef {
         self.columns.get(index).or_else(|| self.dynamic_column(dynamic, index))
     }
 
-    /// The dynamic column of this index: those of a statement come behind the columns of the table.
+    /// The dynamic column of this index: those of a statement come after the columns of the table.
     pub fn dynamic_column<'c>(&self, dynamic: &'c [ColumnDef], index: usize) -> Option<&'c ColumnDef> {
         dynamic.get(index.checked_sub(self.columns.len())?)
     }
