@@ -161,7 +161,7 @@ fn member<'a>(json: &'a str, name: &str) -> Result<Option<&'a str>, ValueError> 
     Ok(found)
 }
 
-/// Calls `each` with the name of each member, without its opening quote, and its value. `false` if the value is no object.
+/// Calls `each` with the name of each member, as it stands after its opening quote, and its value. `false` if the value is no object.
 fn each_member<'a>(reader: &mut Reader<'a>, mut each: impl FnMut(&'a str, &'a str)) -> Result<bool, ValueError> {
     if !reader.takes(b'{') {
         return Ok(false);
