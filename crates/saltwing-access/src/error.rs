@@ -124,7 +124,7 @@ pub enum TableError {
     /// The store was written by a release that kept rows in another way.
     #[error("the database was written by another release, which kept rows in another way: load it anew")]
     OtherLayout,
-    /// An earlier merge ended in a way that nobody knows.
+    /// The outcome of an earlier merge is unknown.
     #[error(
         "rows cannot be merged into blocks before the database is closed and opened again, since a merge failed: {cause}"
     )]

@@ -40,7 +40,7 @@ fn translate(error: &DataFusionError) -> RelationalError {
             let error = RelationalError::from(RelationalErrorKind::OutOfMemory(memory_text(text)));
             error.help(MEMORY_HELP)
         }
-        // All of it: who reports a bug has nothing else to show.
+        // All of it: a bug report has nothing else to show.
         DataFusionError::Internal(text) => RelationalError::bug(text.split_whitespace().collect::<Vec<_>>().join(" ")),
         other => RelationalError::bug(other.to_string()),
     }

@@ -114,7 +114,7 @@ pub(super) fn is_permitted(scan: &TableScanExec) -> Result<bool> {
     Ok(access.access().verdict.allowed == Some(true))
 }
 
-/// Whether rows are looked up for the outer ones sooner than the scan reads its own; `None` where nobody knows, or there
+/// Whether rows are looked up for the outer ones sooner than the scan reads its own; `None` if that is not known, or there
 /// are few of either.
 fn is_quicker(outer: &Arc<dyn ExecutionPlan>, inner: &TableScanExec) -> Result<Option<bool>> {
     let outer = StatisticsContext::new().compute(outer.as_ref(), &StatisticsArgs::new())?;

@@ -1,7 +1,7 @@
 //! Columns that a scan puts out for an order alone, which it keeps by itself.
 //!
 //! ORDER BY a column that is not selected makes DataFusion read the column, sort by it, and drop it. If the scan gives its rows
-//! in this order, the sort goes, and the column is decoded for nobody. A column may also hold values that Arrow has no
+//! in this order, the sort goes, and the column is decoded for nothing. A column may also hold values that Arrow has no
 //! form for (TIMESTAMPs outside 1677..2262): rows are ordered by them, and must not fail because of them.
 
 use std::sync::Arc;
