@@ -20,7 +20,7 @@ impl Clock for SystemClock {
     }
 }
 
-/// A clock that stands still while the one below it is behind an earlier time: what was expired once stays expired.
+/// A clock that stands still while the one below it shows an earlier time: what was expired once stays expired.
 pub struct SteadyClock {
     clock: Arc<dyn Clock>,
     last_ms: AtomicI64,

@@ -196,7 +196,7 @@ fn in_parts(store: &dyn TableStore, table: &Arc<Table>, columns: &[usize]) -> Ve
     let of_part = |route: ScanRoute| read(store, table, columns, route, &context());
     let parts = parts.iter().filter_map(|part| whole.within(&table.def().key, part));
     let rows: Vec<Vec<Value>> = parts.flat_map(of_part).collect();
-    assert_eq!(rows, of_part(whole), "the parts, one behind the other, are the whole");
+    assert_eq!(rows, of_part(whole), "the parts, one after the other, are the whole");
     rows
 }
 

@@ -45,7 +45,7 @@ pub enum Loss {
         /// First and last key, as text.
         keys: Option<(String, String)>,
     },
-    /// Nobody knows how many.
+    /// An unknown number.
     Unknown,
 }
 

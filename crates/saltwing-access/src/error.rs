@@ -124,7 +124,7 @@ pub enum TableError {
     /// The store was written by a release that kept rows in another way.
     #[error("the database was written by another release, which kept rows in another way: load it anew")]
     OtherLayout,
-    /// An earlier merge ended in a way that nobody knows.
+    /// The outcome of an earlier merge is unknown.
     #[error(
         "rows cannot be merged into blocks before the database is closed and opened again, since a merge failed: {cause}"
     )]
@@ -144,23 +144,23 @@ pub enum TableError {
         /// Table.
         table: String,
     },
-    /// A moment of which the table's versions are gone.
+    /// An instant for which the table's versions are gone.
     #[error("the versions of {table} do not reach back to {}{}", instant(*.at_ms),
         .first_ms.map_or_else(|| " for every row".to_owned(), |ms| format!(", but to {}", instant(ms))))]
     BeyondVersions {
         /// Table.
         table: String,
-        /// The moment, in milliseconds since 1970.
+        /// The instant, in milliseconds since 1970.
         at_ms: i64,
-        /// The first moment that is known; `None` if some rows have changed too often since.
+        /// The first known instant; `None` if some rows have changed too often since.
         first_ms: Option<i64>,
     },
-    /// A moment that has not come.
+    /// An instant in the future.
     #[error("{} is in the future: it is {}", instant(*.at_ms), instant(*.now_ms))]
     FutureMoment {
         /// Table.
         table: String,
-        /// The moment, in milliseconds since 1970.
+        /// The instant, in milliseconds since 1970.
         at_ms: i64,
         /// Now, likewise.
         now_ms: i64,

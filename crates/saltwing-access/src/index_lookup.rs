@@ -325,7 +325,7 @@ impl IndexLookup {
         Ok(Some(std::mem::replace(&mut self.waiting, more)))
     }
 
-    /// Every entry has its row, and both expire at one moment: rows without a filter are as many as the keys.
+    /// Every entry has its row, and both expire at the same time: rows without a filter are as many as the keys.
     fn check_found(&self, keys: &[Vec<u8>], rows: usize) -> Result<(), TableError> {
         if rows == keys.len() {
             return Ok(());

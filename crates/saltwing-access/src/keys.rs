@@ -122,9 +122,9 @@ impl KeySet {
         }
     }
 
-    /// The keys that are read bucket after bucket behind some key of `bucket`, if `rest` has the keys behind it there: those of its
-    /// own bucket, and those of later buckets.
-    pub(crate) fn rest_by_bucket(&self, key: &KeySchema, bucket: u8, rest: &KeyRange) -> [Option<Self>; 2] {
+    /// The keys that a scan reads bucket by bucket after a key of `bucket`, if `rest` has the later keys of that bucket: those of
+    /// its own bucket, and those of later buckets.
+    pub(crate) fn remaining_after(&self, key: &KeySchema, bucket: u8, rest: &KeyRange) -> [Option<Self>; 2] {
         let buckets = self.buckets(key);
         let mut from_own = buckets.iter().copied().skip_while(|other| *other != Some(bucket));
         let own: Vec<Option<u8>> = from_own.by_ref().take(1).collect();

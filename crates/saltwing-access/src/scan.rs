@@ -42,8 +42,8 @@ impl ScanRoute {
         Some(Self { keys: self.keys.within(key, part)?, ..self.clone() })
     }
 
-    /// The routes, one behind the other, of the rows that this route has behind the row of a physical key.
-    pub fn behind(&self, table: &Table, row_key: &[u8]) -> impl Iterator<Item = Self> {
+    /// The routes, one after the other, of the rows that this route reads after the row of a physical key.
+    pub fn after(&self, table: &Table, row_key: &[u8]) -> impl Iterator<Item = Self> {
         let (bucket, logical) = row_key.split_at(table.codec().bucket_bytes().min(row_key.len()));
         let rest = match self.direction {
             Direction::Forward => KeyRange::new([logical, &[0]].concat(), None),
@@ -52,7 +52,7 @@ impl ScanRoute {
         let keys = match (rest, self.order, bucket.first()) {
             (None, ..) => [None, None],
             (Some(rest), ScanOrder::ByBucket, Some(bucket)) => {
-                self.keys.rest_by_bucket(&table.def().key, *bucket, &rest)
+                self.keys.remaining_after(&table.def().key, *bucket, &rest)
             }
             (Some(rest), ..) => [self.keys.rest(&rest), None],
         };

@@ -15,7 +15,7 @@ use crate::{
     TableError, Totals,
 };
 
-/// All rows at one moment: it never changes, and nobody waits for it.
+/// All rows at one instant: it never changes, and it blocks no one.
 ///
 /// A snapshot keeps its data from being reclaimed: hold it for a statement or a transaction, not for hours. Take it
 /// before the definitions of the tables: rows can be read by their own definition or a later one, never by an earlier
@@ -136,8 +136,8 @@ pub trait Snapshot: Send + Sync {
     /// [`TableError::DefinitionChanged`].
     fn knows_totals(&self, spec: &ScanSpec) -> Result<bool, TableError>;
 
-    /// The rows of a table as they were at a moment, in milliseconds since 1970: all commits until then, whichever
-    /// commits this snapshot has. Other tables are not to be read from it. Rows expire by that moment.
+    /// The rows of a table as they were at an instant, in milliseconds since 1970: all commits until then, whichever
+    /// commits this snapshot has. Other tables are not to be read from it. Rows expire by that instant.
     ///
     /// # Errors
     /// [`TableError::NoVersions`], also of a store that keeps none; [`TableError::BeyondVersions`];

@@ -90,7 +90,7 @@ impl Table {
         })
     }
 
-    /// The table as a statement reads it at a moment, in milliseconds since 1970.
+    /// The table as a statement reads it at an instant, in milliseconds since 1970.
     #[must_use]
     pub fn as_of(&self, at_ms: i64) -> Self {
         Self { as_of_ms: Some(at_ms), ..self.clone() }
@@ -119,7 +119,7 @@ impl Table {
         Self { indexes, ..self }
     }
 
-    /// The moment at which a statement reads it, in milliseconds since 1970; `None` is now.
+    /// The instant at which a statement reads it, in milliseconds since 1970; `None` is now.
     pub fn as_of_ms(&self) -> Option<i64> {
         self.as_of_ms
     }

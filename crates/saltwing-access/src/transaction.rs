@@ -89,7 +89,7 @@ pub trait WriteBatch: Send {
     /// # Errors
     /// [`TableError::Conflict`] and [`TableError::SnapshotTooOld`] of a transaction: nothing is written;
     /// [`TableError::DefinitionChanged`] if a table has another definition by now;
-    /// [`StorageCause::CommitUnknown`](crate::StorageCause) if nobody knows whether it was written; the store's.
+    /// [`StorageCause::CommitUnknown`](crate::StorageCause) if it is unknown whether it was written; the store's.
     fn commit(self: Box<Self>, durability: Durability) -> Result<CommitNo, TableError>;
 }
 

@@ -1,4 +1,4 @@
-//! What the engine is asked for.
+//! The request of a query to the engine.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ pub struct QueryRequest {
     pub recursion: RecursionLimits,
     /// What becomes of it.
     pub mode: Mode,
-    /// The moment that `now()` is, in milliseconds since 1970; `None` is the moment of planning.
+    /// The time that `now()` gives, in milliseconds since 1970; `None` is the time of planning.
     pub now_ms: Option<i64>,
 }
 

@@ -2,10 +2,10 @@
 //!
 //! ```text
 //! parts     0  1  2  3  4  5
-//! caller    0     2     4        the part that comes next, or while another thread is at it, the first that nobody has begun
-//! a thread     1     3     5     the first part that nobody has begun
+//! caller    0     2     4        the next part, or while another thread is at it, the first that has not begun
+//! a thread     1     3     5     the first part that has not begun
 //! ```
-//! The caller works, too: where threads come late, as they do on a machine with other work, nobody waits for them.
+//! The caller works, too: if threads start late, as they do on a busy machine, it does not wait for them.
 //!
 //! # Laws
 //! 1. The caller gets the results of the parts in the order of the parts, regardless of the number of threads.
@@ -95,14 +95,14 @@ struct Work<P, T> {
 
 struct State<P, T> {
     parts: Vec<Part<P, T>>,
-    /// The first part that nobody has begun.
+    /// The first part that has not begun.
     next: usize,
     /// No part from here on may be begun yet.
     until: usize,
 }
 
 enum Part<P, T> {
-    /// Nobody has begun it.
+    /// It has not begun.
     New(P),
     /// A thread does it; its results come through this channel.
     Begun(Receiver<Result<T, TableError>>),
@@ -149,7 +149,7 @@ impl<P, T> Work<P, T> {
         part
     }
 
-    /// The first of what another thread gives; as long as there is nothing, the caller does parts behind.
+    /// The first item from another thread; while there is none, the caller does later parts.
     fn wait_for(
         &self,
         items: &Receiver<Result<T, TableError>>,
@@ -174,7 +174,7 @@ impl<P, T> Work<P, T> {
         }
     }
 
-    /// The next part that nobody has begun, if one may be begun now.
+    /// The next part that has not begun, if one may be begun now.
     fn begin_before_its_turn(&self) -> Option<(usize, P)> {
         let mut state = self.state.lock();
         let State { parts, next, until } = &mut *state;
@@ -194,7 +194,7 @@ impl<P, T> Work<P, T> {
                 Err(_) => ControlFlow::Break(()),
             };
             if let Err(error) = read(part, &mut give) {
-                // Nobody asks any more where an earlier part has failed.
+                // The receiver is gone if an earlier part has failed.
                 let _ = sender.send(Err(error));
             }
         }

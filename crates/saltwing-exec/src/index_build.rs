@@ -52,19 +52,19 @@ pub struct IndexBuild<'a> {
 pub type BuildNote<'a> = dyn Fn(&[u8]) -> Option<(Arc<Table>, Vec<Value>)> + 'a;
 
 impl IndexBuild<'_> {
-    /// Writes the entries of all rows behind the key of one, of all rows if there is none; how many rows there were.
+    /// Writes the entries of all rows after the key of one, of all rows if there is none; how many rows there were.
     ///
     /// # Errors
     /// [`ExecError::Entry`] for the first row that the index has no key for; [`ExecError::NotUnique`];
     /// [`ExecError::Contended`]; as [`ScanContext::check`]; the store's.
-    pub fn run(&self, behind: Option<Vec<u8>>) -> Result<u64, ExecError> {
+    pub fn run(&self, after: Option<Vec<u8>>) -> Result<u64, ExecError> {
         let columns: Vec<usize> = (0..self.table.width()).collect();
         let ttl_s = self.index.entries().def().ttl_s;
         // The rows that are alive by the TTL of the entries.
         let kept = self.table.with_kept_rows().filter(|kept| kept.def().ttl_s == ttl_s);
         let rows = kept.unwrap_or(self.table);
         let chunk = Chunk { build: self, rows, spec: &ScanSpec::new(rows, columns, Vec::new())? };
-        let (mut rows, mut last, mut most) = (0, behind, self.commit_rows);
+        let (mut rows, mut last, mut most) = (0, after, self.commit_rows);
         loop {
             let (found, end) = chunk.build(last.as_deref(), &mut most)?;
             most = (most * 2).min(self.commit_rows);
@@ -86,11 +86,11 @@ struct Chunk<'a> {
 }
 
 impl Chunk<'_> {
-    /// Writes the entries of at most `most` rows behind a key. If a writer commits first, it halves `most` and tries again.
+    /// Writes the entries of at most `most` rows after a key. If a writer commits first, it halves `most` and tries again.
     /// Returns the number of rows, and the key of the last one if there may be more.
-    fn build(&self, behind: Option<&[u8]>, most: &mut u64) -> Result<(u64, Option<Vec<u8>>), ExecError> {
+    fn build(&self, after: Option<&[u8]>, most: &mut u64) -> Result<(u64, Option<Vec<u8>>), ExecError> {
         for _ in 0..TRIES_MAX {
-            match self.try_once(behind, *most) {
+            match self.try_once(after, *most) {
                 Err(ExecError::Table(error)) if is_lost(&error) => *most = (*most / 2).max(1),
                 done => return done,
             }
@@ -98,15 +98,15 @@ impl Chunk<'_> {
         Err(ExecError::Contended(TRIES_MAX))
     }
 
-    fn try_once(&self, behind: Option<&[u8]>, most: u64) -> Result<(u64, Option<Vec<u8>>), ExecError> {
+    fn try_once(&self, after: Option<&[u8]>, most: u64) -> Result<(u64, Option<Vec<u8>>), ExecError> {
         let IndexBuild { store, context, durability, note, .. } = self.build;
         let table = self.rows;
         let mut transaction = store.begin()?;
         let snapshot = transaction.snapshot().clone();
         let all = ScanRoute::of(KeySet::all());
-        let routes: Vec<ScanRoute> = match behind {
+        let routes: Vec<ScanRoute> = match after {
             None => vec![all],
-            Some(key) => all.behind(table, key).collect(),
+            Some(key) => all.after(table, key).collect(),
         };
         let (mut rows, mut last, mut unique) = (0, None, UniqueValues::default());
         for route in routes {

@@ -113,7 +113,7 @@ impl IndexedRows {
         Ok(Replaced { key, row })
     }
 
-    /// Writes the entries for a change of a row, behind the change itself: the row tells first what is wrong with it.
+    /// Writes the entries for a change of a row, after the change itself: errors of the row come first.
     ///
     /// # Errors
     /// [`ExecError::Entry`] for a row that an index has no key for; the store's.

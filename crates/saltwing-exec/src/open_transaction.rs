@@ -204,7 +204,7 @@ impl OpenTransaction {
         Ok(pending.commit(durability)?)
     }
 
-    /// Discards all writes, and ends the transaction if it has not ended. Waits for a statement that writes at the moment.
+    /// Discards all writes, and ends the transaction if it has not ended. Waits for a statement that is writing.
     pub fn rollback(&self) {
         self.pending.lock().take();
     }
@@ -214,7 +214,7 @@ impl OpenTransaction {
         self.began_after
     }
 
-    /// As [`Transaction::pinned_bytes`] at this moment. May be called while a statement uses the transaction.
+    /// As [`Transaction::pinned_bytes`] now. May be called while a statement uses the transaction.
     pub fn pinned_bytes(&self) -> Option<u64> {
         (self.pinned_bytes)()
     }

@@ -1,6 +1,6 @@
 //! One page of a SELECT's rows.
 //!
-//! A page begins behind a row that is known by its key: the key bounds the ranges of the plan, so that a page reads its own rows
+//! A page begins after a row that is known by its key: the key bounds the ranges of the plan, so that a page reads its own rows
 //! only, wherever it begins.
 
 use std::sync::{Arc, OnceLock};
@@ -16,7 +16,7 @@ use crate::ExecError;
 use crate::select::SelectPlan;
 use crate::source::scan_routes;
 
-/// A row of a SELECT, behind which a page begins.
+/// A row of a SELECT after which a page begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PagePosition {
     /// The scan that the row is read by, of those that the plan reads in turn, from 0.
@@ -25,7 +25,7 @@ pub struct PagePosition {
     pub row_key: Vec<u8>,
 }
 
-/// The end of a page behind which there may be more rows.
+/// The end of a page after which there may be more rows.
 #[derive(Debug)]
 pub struct PageEnd {
     /// Its last row.
@@ -114,7 +114,7 @@ pub struct PageRows {
 }
 
 impl PageRows {
-    /// Starts reading a page of a plan of rows, whose access was judged, behind the row `from`.
+    /// Starts reading a page of a plan of rows, whose access was judged, after the row `from`.
     ///
     /// # Errors
     /// The store's.
@@ -142,7 +142,7 @@ impl PageRows {
                 }
                 let routes: Vec<ScanRoute> = match from {
                     Some(from) if number < from.scan => Vec::new(),
-                    Some(from) if number == from.scan => route.behind(access.key_table(), &from.row_key).collect(),
+                    Some(from) if number == from.scan => route.after(access.key_table(), &from.row_key).collect(),
                     _ => vec![route],
                 };
                 scans.extend(routes.into_iter().map(|route| NextScan { number, read, route }));
@@ -153,7 +153,7 @@ impl PageRows {
         Ok(Self { plan, snapshot, context, reads, scans, scan: None, left, is_cut, last: None, end })
     }
 
-    /// Where the end of the page is found once its last rows are read, if there may be more behind it.
+    /// Where the end of the page is found once its last rows are read, if there may be more after it.
     pub fn end(&self) -> Arc<OnceLock<PageEnd>> {
         self.end.clone()
     }
@@ -161,7 +161,7 @@ impl PageRows {
     /// The next batch, never an empty one; `None` at the end of the page.
     ///
     /// # Errors
-    /// The scan's; what computing an output fails with. A budget or a timeout that is used up behind a row ends the page.
+    /// The scan's; what computing an output fails with. A budget or a timeout that is used up after a row ends the page.
     pub fn next_batch(&mut self) -> Result<Option<RecordBatch>, ExecError> {
         while self.left != Some(0) {
             let Some(PageScan { number, read, rows: scan }) = self.running_scan()? else { break };
@@ -218,7 +218,7 @@ impl PageRows {
 
     fn put_end(&mut self, is_cut: bool) {
         if let Some(position) = self.last.take() {
-            // It is set once: nothing is read behind it.
+            // It is set once: nothing is read after it.
             let _ = self.end.set(PageEnd { position, is_cut });
         }
     }

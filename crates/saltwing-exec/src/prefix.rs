@@ -101,7 +101,7 @@ impl Prefixes {
         }
     }
 
-    /// The first row of each prefix, without the row key; the next scan begins behind the last one.
+    /// The first row of each prefix, without the row key; the next scan begins after the last one.
     fn first_rows(&mut self, read: &RecordBatch) -> Result<(Vec<ArrayRef>, usize), TableError> {
         let Some((keys, columns)) = read.columns().split_last() else { return Ok((Vec::new(), read.num_rows())) };
         let keys = keys.as_binary::<i32>();
@@ -133,7 +133,7 @@ impl Prefixes {
         self.rest = Some(KeyRange::all());
     }
 
-    /// The scan's last row had this physical key: goes on behind all rows that share its prefix.
+    /// The scan's last row had this physical key: goes on after all rows that share its prefix.
     fn leave(&mut self, physical: &[u8]) -> Result<(), TableError> {
         let Some(range) = self.prefix_range(physical)? else { return Ok(()) };
         self.rest = match self.access.direction() {

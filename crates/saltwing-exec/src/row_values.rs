@@ -14,7 +14,7 @@ pub(crate) fn key_text(table: &Table, row: &[Value]) -> String {
 }
 
 /// The values of a row of a batch, whose columns from `first` on are for these columns of the table; dynamic ones come
-/// behind its own.
+/// after its own.
 pub(crate) fn row_of_batch(
     table: &Table,
     (columns, dynamic): (&[usize], &[ColumnDef]),

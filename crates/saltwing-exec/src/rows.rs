@@ -49,7 +49,7 @@ impl DirectRows {
             let groups_wanted = wanted.and_then(|n| usize::try_from(n).ok());
             let rows = GroupedRows::new(aggregate, groups_wanted, context.memory())?;
             groups = Some(Box::new(Groups { rows, at_end: false }));
-            // The first groups that are asked for may be small ones.
+            // The first requested groups may be small ones.
             limits = (None, wanted.filter(|_| aggregate.streams()).map(|groups| groups.saturating_add(1)));
             let reads_all = matches!(planned.plan, DirectPlan::Aggregate(_) | DirectPlan::Totals { .. });
             if part.is_none() && reads_all && !aggregate.streams() {

@@ -26,7 +26,7 @@ pub struct SelectPlan {
     stored: Option<Projection>,
 }
 
-/// How the result comes from what is read.
+/// How the result comes from the rows read.
 pub(crate) enum Operator {
     /// Every output is a scanned column: by place.
     Columns(Box<[usize]>),

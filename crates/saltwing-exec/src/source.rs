@@ -11,7 +11,7 @@ use crate::prefix::Prefixes;
 
 /// Batches of the columns that a SELECT needs.
 pub(crate) enum Source {
-    /// Scans one behind the other, the next one last.
+    /// Scans one after the other, the next one last.
     Scans(Vec<Box<dyn RowSource>>),
     /// One row for each prefix of the key.
     Prefixes(Box<Prefixes>),

@@ -31,7 +31,7 @@ pub enum Repeats {
 /// The rows of a table that a statement changes.
 ///
 /// In the batches that it takes, the first column is the physical key of a row; the others are all columns of the table, and
-/// behind them dynamic ones.
+/// after them dynamic ones.
 pub struct TargetRows<'s, 'a> {
     attempt: &'s mut Attempt<'a>,
     table: &'s Arc<Table>,
@@ -80,7 +80,7 @@ impl<'s, 'a> TargetRows<'s, 'a> {
         Ok(())
     }
 
-    /// Deletes the rows of a batch. If it has columns behind the key, they are the rows as they are, of these types.
+    /// Deletes the rows of a batch. If it has columns after the key, they are the rows as they are, of these types.
     ///
     /// # Errors
     /// [`ExecError::TooLarge`], [`ExecError::ChangedTwice`].
@@ -103,7 +103,7 @@ impl<'s, 'a> TargetRows<'s, 'a> {
         Ok(())
     }
 
-    /// Replaces the rows of a batch by those that it has behind the keys, with the values of dynamic columns behind them; the
+    /// Replaces the rows of a batch by those that it has after the keys, with the values of dynamic columns after them; the
     /// values are of these types.
     ///
     /// Keys that change are judged by [`TargetRows::end`], when all rows are known: `SET k = k + 1` moves every row.

@@ -325,7 +325,7 @@ impl<'a> Candidate<'a> {
         salted > 0 && products.iter().all(|product| product.lists.len() >= salted)
     }
 
-    /// Whether nothing is said of the leading column, though later ones may leave out some of the first rows.
+    /// Whether the leading column has no condition, though later ones may leave out some of the first rows.
     fn is_open(&self) -> bool {
         let mut pairs = self.all.boxes.iter().zip(&self.extents);
         pairs.any(|(key_box, extent)| key_box.get(0).is_none() && extent.lists == 0)
@@ -406,7 +406,7 @@ impl<'a> Candidate<'a> {
         self.covers.iter().enumerate().map(of).collect()
     }
 
-    /// Whether boxes imply the condition of a cover. `false` is said, too, where the statement is too long for an answer.
+    /// Whether boxes imply the condition of a cover. Also `false` if the statement is too long for an answer.
     fn implies(&self, boxes: &[Cow<'_, KeyBox>], cover: &Cover) -> bool {
         if cover.fit == Fit::Loose {
             return false;
@@ -418,7 +418,7 @@ impl<'a> Candidate<'a> {
             && inclusion.holds_all(boxes)
     }
 
-    /// Whether a condition has an effect on computed parts before `reach`. `true` is said, too, where the statement is too long
+    /// Whether a condition has an effect on computed parts before `reach`. Also `true` if the statement is too long
     /// for an answer.
     fn affects_parts(&self, cover: &Cover, reach: usize) -> bool {
         let is_short = self.space.parts().is_empty() || self.space.may_look_at(self.all.boxes.len(), cover.boxes.len());

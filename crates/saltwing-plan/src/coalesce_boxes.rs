@@ -41,7 +41,7 @@ pub(crate) fn merge_nearest(boxes: &[KeyBox], count: usize, space: &KeySpace) ->
     boxes
 }
 
-/// Which boxes are merged with the one behind them: at most `wanted` of those at the `wanted` narrowest gaps, none of them twice.
+/// Which boxes are merged with the next one: at most `wanted` of those at the `wanted` narrowest gaps, none of them twice.
 fn nearest_pairs(boxes: &[KeyBox], wanted: usize, space: &KeySpace) -> Vec<bool> {
     let gaps = boxes.windows(2).map(|pair| if let [a, b] = pair { Gap::between(a, b, space) } else { Gap::NONE });
     let mut by_gap: Vec<(Gap, usize)> = gaps.zip(0..).collect();

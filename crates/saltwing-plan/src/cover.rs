@@ -2,7 +2,7 @@
 //!
 //! # Laws
 //! A [`Cover`] of a condition holds every row for which the condition has the
-//! outcome that was asked for; when it is exact, it holds no other row.
+//! requested outcome; when it is exact, it holds no other row.
 //! `intersect` and `union` of covers are covers of AND and OR.
 
 use std::borrow::Cow;
@@ -20,7 +20,7 @@ pub(crate) const BOXES_MAX: usize = 1000;
 /// Boxes that an AND holds before it merges them.
 const BOXES_HELD_MAX: usize = 100_000;
 
-/// Whether boxes hold other rows than those that are asked for.
+/// Whether boxes hold other rows than the requested ones.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Fit {
     /// None.
@@ -95,7 +95,7 @@ impl Cover {
         self.fit == Fit::Exact
     }
 
-    /// Whether all rows of these boxes, which lie inside the cover, are among those that are asked for.
+    /// Whether all rows of these boxes, which lie inside the cover, are among the requested ones.
     pub(crate) fn is_exact_in(&self, boxes: &[Cow<'_, KeyBox>], space: &KeySpace) -> bool {
         match &self.fit {
             Fit::Exact => true,

@@ -21,11 +21,11 @@ pub(crate) struct TypedRange {
 impl TypedRange {
     /// Whether no row is between this range and a later one. Their bytes may leave room for keys that no row has: `a <
     /// 'x'` ends at 78, `a = 'x' AND b < 5` starts at 7800.
-    pub(crate) fn touches(&self, behind: &TypedRange) -> bool {
-        if self.range.end().is_none_or(|end| behind.range.start() <= end) {
+    pub(crate) fn touches(&self, later: &TypedRange) -> bool {
+        if self.range.end().is_none_or(|end| later.range.start() <= end) {
             return true;
         }
-        let (Some((_, last)), Some((first, _))) = (&self.ends, &behind.ends) else { return false };
+        let (Some((_, last)), Some((first, _))) = (&self.ends, &later.ends) else { return false };
         let (last_values, first_values) = (last.before_nulls(!last.included), first.before_nulls(first.included));
         last.included != first.included && last_values == first_values
     }

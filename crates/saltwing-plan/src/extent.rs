@@ -58,12 +58,12 @@ fn goes_on(beyond: &KeyBox, from: &KeyBox, space: &KeySpace) -> bool {
         return false;
     }
     let goes_up = ray.shape().spread.ends().0 != Bound::Unbounded;
-    let is_behind = goes_up == space.domain(at).is_ascending();
+    let is_after = goes_up == space.domain(at).is_ascending();
     // The keys with the value must go up to the end that the others begin at.
     let next = at + 1;
     from.get(next).is_none_or(|set| {
-        let is_open = set.end_in_key(!is_behind, space.domain(next)) == Bound::Unbounded;
+        let is_open = set.end_in_key(!is_after, space.domain(next)) == Bound::Unbounded;
         // NULL is the first in the key.
-        is_open && (is_behind || !space.domain(next).nullable() || set.has_null())
+        is_open && (is_after || !space.domain(next).nullable() || set.has_null())
     })
 }

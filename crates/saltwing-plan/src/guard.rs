@@ -7,7 +7,7 @@
 //! in the middle (`<>`, NOT IN, NOT BETWEEN), is not.
 //!
 //! A leading BOOLEAN splits a table into two halves only, so it may be stepped
-//! over: it counts as bounded when the column behind it is.
+//! over: it counts as bounded if the next column is.
 
 use saltwing_types::{SqlType, Value};
 

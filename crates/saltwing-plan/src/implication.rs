@@ -12,8 +12,8 @@ use crate::key_box::KeyBox;
 use crate::key_space::KeySpace;
 use crate::predicates::CoverBuilder;
 
-/// Whether `wanted` is TRUE for every row for which all of `given` are. `true` is right; `false` is said, too, where the
-/// values of columns do not show it, or only those of parameters do.
+/// Whether `wanted` is TRUE for every row for which all of `given` are. `true` is right; it is also `false` if
+/// the values of columns do not show it, or only those of parameters do.
 pub fn implies(given: &[&Expr], wanted: &Expr) -> bool {
     wanted.clone().into_conjuncts().iter().all(|part| given.contains(&part) || by_values(given, part))
 }

@@ -51,7 +51,7 @@ impl<'c> Inclusion<'c> {
 
     /// Whether each of `boxes` is inside one box of the cover.
     ///
-    /// `true` is right; `false` is said, too, of a box that only several boxes hold together.
+    /// `true` is right; it is also `false` for a box that only several boxes hold together.
     pub(crate) fn holds_all(&self, boxes: &[Cow<'_, KeyBox>]) -> bool {
         boxes.iter().all(|key_box| self.holds(key_box))
     }

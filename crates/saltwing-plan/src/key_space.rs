@@ -127,7 +127,7 @@ fn last(schema: &KeySchema) -> usize {
 pub(crate) struct Part<'a> {
     /// Its place in the key.
     pub(crate) position: usize,
-    /// The places of its inputs, ascending, all behind it.
+    /// The places of its inputs, ascending, all after it.
     pub(crate) inputs: Vec<usize>,
     /// The expression that computes it.
     pub(crate) expr: &'a Expr,

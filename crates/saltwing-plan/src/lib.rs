@@ -20,7 +20,7 @@
 //!                         buckets: the salt, last
 //!                           │
 //!                           ▼
-//!                         skip: what columns behind the tail let a scan pass over
+//!                         skip: what columns after the tail let a scan pass over
 //! ```
 //!
 //! # Laws

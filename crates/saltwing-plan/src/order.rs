@@ -7,14 +7,14 @@ use crate::key_space::KeySpace;
 use crate::predicates::CoverBuilder;
 use crate::{OrderBy, OrderItem};
 
-/// Whether a scan gives the order that was asked for.
+/// Whether a scan gives the requested order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OrderKind {
     /// In key order.
     Key,
     /// In reverse key order.
     Reverse,
-    /// It doesn't, or none was asked for.
+    /// It doesn't, or none was requested.
     None,
 }
 

@@ -53,7 +53,7 @@ impl Plan {
         let (first, last) = (bound(&first, tail.first.included), bound(&last, tail.last.included));
         let between = self.codec.bounds_range(first.as_bound(), last.as_bound()).ok()?;
         // By the span alone the codec knows closer ends, which a list of values cannot
-        // name: behind NULL, and before a value that separators would follow.
+        // name: after NULL, and before a value that separators would follow.
         let (Some(range), Some((lo, hi))) = (&between, &tail.values) else { return Some(between) };
         let position = prefix.len();
         let (lo, hi) = (self.bound_value(position, lo)?, self.bound_value(position, hi)?);

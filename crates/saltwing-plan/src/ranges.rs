@@ -7,7 +7,7 @@
 //! ```
 //!
 //! A product of three IN lists of 500 has 125 million ranges; here it takes 1,500
-//! values and one counter a list. A scan that finds a key behind the range it
+//! values and one counter a list. A scan that finds a key after the range it
 //! looked in skips all ranges before that key: [`RangeIter::skip_to`].
 
 use std::collections::BinaryHeap;
@@ -171,7 +171,7 @@ impl RangeIter {
         Self { plan, direction, merging, heap }
     }
 
-    /// Drops the ranges that end before `logical` (in reverse: that start behind it),
+    /// Drops the ranges that end before `logical` (in reverse: that start after it),
     /// without making each of them.
     ///
     /// Afterwards the next range, if there is one, holds `logical` or is after it. A merged range may be returned

@@ -21,7 +21,7 @@ pub struct Refusal {
     pub inputs: Vec<String>,
     /// Its key columns in order, with ` desc` where they descend.
     pub key: Vec<String>,
-    /// Key columns behind the leading one that are bounded, each with the condition that bounds it.
+    /// Bounded key columns after the leading one, each with the condition that bounds it.
     pub bound: Vec<(String, String)>,
     /// The conditions that do not count, each with its reason.
     pub others: Vec<(String, String)>,

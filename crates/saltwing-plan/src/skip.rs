@@ -4,18 +4,17 @@
 //! key (a, b, c)     a = 1 AND c = 3       range [(1) .. (1)], over b to c = 3
 //!
 //!   at (1, 5, 1)    unwanted up to (1, 5, 3)
-//!   at (1, 5, 3)    wanted up to what comes behind (1, 5, 3)
-//!   at (1, 5, 4)    unwanted up to (1, 6, 3); were b a text, up to what comes behind (1, 'x')
+//!   at (1, 5, 3)    wanted up to the place after (1, 5, 3)
+//!   at (1, 5, 4)    unwanted up to (1, 6, 3); if b were a text, up to the place after (1, 'x')
 //! ```
 //!
-//! Ranges hold the columns up to the first span; here all columns of the boxes have their say. Nobody has to
-//! ask: a scan that reads on where it could skip reads too much, and the residual filter has each condition that the ranges do not
-//! imply.
+//! Ranges are made of the columns up to the first span; skips use all columns of the boxes. Skips are optional: a scan that
+//! does not skip reads too much, and the residual filter has each condition that the ranges do not imply.
 //!
 //! # Laws
 //! For any key that rows can have, in both directions:
 //! 1. no row of an unwanted stretch meets the conditions;
-//! 2. the key that was asked for lies in the stretch, so that who goes on behind it moves;
+//! 2. the stretch contains the requested key, so a scan that continues after it advances;
 //! 3. each row of a wanted stretch lies in one of the boxes.
 
 mod boxes;
@@ -199,10 +198,10 @@ impl KeyRegions {
 
     /// The stretch from a logical key on, in the direction of travel.
     pub fn at(&mut self, logical: &[u8]) -> KeyRegion<'_> {
-        let told =
+        let found =
             self.read(logical).and_then(|()| self.find()).filter(|(_, until)| self.moves(logical, until.as_deref()));
         // An unreadable row is not skipped: it becomes an error when it is decoded.
-        let (wanted, until) = told.unwrap_or_else(|| (true, Some(self.behind(logical))));
+        let (wanted, until) = found.unwrap_or_else(|| (true, Some(self.after(logical))));
         self.until = until;
         if wanted { KeyRegion::Match(self.until.as_deref()) } else { KeyRegion::Gap(self.until.as_deref()) }
     }
@@ -250,7 +249,7 @@ impl KeyRegions {
     /// A typed place as bytes; the inner `None` if no key is after it in the direction of the scan, the outer one if a
     /// value has no place.
     fn bytes(&self, place: &Typed) -> Option<Option<Vec<u8>>> {
-        let start = if place.behind { Bound::Excluded(&place.values) } else { Bound::Included(&place.values) };
+        let start = if place.after { Bound::Excluded(&place.values) } else { Bound::Included(&place.values) };
         let rest = self.plan.codec.bounds_range(start, Bound::Unbounded).ok()?;
         let start = rest.map(|range| range.into_bounds().0);
         Some(match self.direction {
@@ -276,8 +275,8 @@ impl KeyRegions {
         })
     }
 
-    /// The place behind a single key.
-    fn behind(&self, logical: &[u8]) -> Vec<u8> {
+    /// The place after a single key.
+    fn after(&self, logical: &[u8]) -> Vec<u8> {
         match self.direction {
             Direction::Forward => [logical, &[0]].concat(),
             Direction::Reverse => logical.to_vec(),

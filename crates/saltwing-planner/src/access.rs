@@ -127,7 +127,7 @@ pub struct TableAccess {
     pub(crate) alias: Option<String>,
     pub(crate) span: Option<Span>,
     pub(crate) access: Access,
-    /// The verb behind which a hint that overrides a refusal stands.
+    /// The verb that a hint to override a refusal follows.
     pub(crate) verb: HintVerb,
     /// Conditions that the executor checks itself, as text.
     pub(crate) opaque: Vec<String>,
@@ -395,7 +395,7 @@ impl TableAccess {
         self.planned(self.access.in_turn.as_ref().map_or(&self.access.ranges, |[first, _]| first))
     }
 
-    /// The rows behind those of [`TableAccess::route`]; `None` if that reads all.
+    /// The rows after those of [`TableAccess::route`]; `None` if that reads all.
     pub fn second_route(&self, limit: Option<u64>) -> Option<ScanRoute> {
         let [_, second] = self.access.in_turn.as_ref()?;
         Some(self.route_over(KeySet::Ranges { ranges: self.planned(second), buckets: self.buckets() }, limit))

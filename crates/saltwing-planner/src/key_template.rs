@@ -42,7 +42,7 @@ impl Operand {
         }
     }
 
-    /// The value as one of the column's, where it is one as it stands, or the text of an instant.
+    /// The operand, if it already has the column's type or is a date literal.
     fn value<'v>(&'v self, values: &'v [Value], column: &ColumnRef) -> Option<Cow<'v, Value>> {
         let value = match self {
             Self::Parameter(index) => values.get(*index)?,
@@ -87,10 +87,10 @@ fn are_neighbours(low: &Value, high: &Value) -> bool {
     }
 }
 
-/// What conditions say of one key column.
+/// The conditions on one key column.
 #[derive(Clone, Debug, Default)]
 struct ColumnBounds {
-    /// The column, where they say something.
+    /// The column, if it has conditions.
     column: Option<ColumnRef>,
     equal: Option<Operand>,
     /// With whether the value itself lies inside.
@@ -104,11 +104,11 @@ struct ColumnBounds {
 pub(super) struct KeyTemplate {
     /// The place of the index whose key it is among those of the table; `None` for the table's own.
     index: Option<usize>,
-    /// By position in the key; nothing is said of a computed column.
-    said: Vec<ColumnBounds>,
+    /// By position in the key; a computed column has no conditions.
+    bounds: Vec<ColumnBounds>,
     /// How many leading columns equal a value, or are computed.
     equal: usize,
-    /// Whether the column behind them lies in a span.
+    /// Whether the next column lies in a span.
     has_span: bool,
     /// Whether the columns do not tell the bucket: all are read.
     in_any_bucket: bool,
@@ -121,43 +121,45 @@ impl KeyTemplate {
     /// index, by its place.
     pub(super) fn of(bound: &DirectQuery, index: Option<usize>) -> Option<Self> {
         let (key, codec) = key_of(&bound.table, index)?;
-        let mut said = vec![ColumnBounds::default(); key.columns.len()];
+        let mut bounds = vec![ColumnBounds::default(); key.columns.len()];
         let mut list = None;
         for condition in &bound.conditions {
             let all =
                 if let Expr::And(all) = &condition.expr { &all[..] } else { std::slice::from_ref(&condition.expr) };
             for expr in all {
                 match listed(expr) {
-                    Some((columns, rows)) => note_list(columns, rows, key, &mut said, &mut list)?,
-                    None => note(expr, key, &mut said)?,
+                    Some((columns, rows)) => add_list(columns, rows, key, &mut bounds, &mut list)?,
+                    None => add_comparison(expr, key, &mut bounds)?,
                 }
             }
         }
         let is_fixed = |column: usize| {
-            key.position(column).and_then(|position| said.get(position)).is_some_and(ColumnBounds::is_fixed)
+            key.position(column).and_then(|position| bounds.get(position)).is_some_and(ColumnBounds::is_fixed)
         };
-        let is_equal = |(said, part): &(&ColumnBounds, &KeyColumn)| {
+        let is_equal = |(bounds, part): &(&ColumnBounds, &KeyColumn)| {
             // The parts of an index that are expressions take a plan.
-            said.is_fixed() || index.is_none() && part.computed().is_some_and(|e| e.columns().into_iter().all(is_fixed))
+            bounds.is_fixed()
+                || index.is_none() && part.computed().is_some_and(|e| e.columns().into_iter().all(is_fixed))
         };
-        let equal = said.iter().zip(&key.columns).take_while(is_equal).count();
-        let (leading, rest) = said.split_at_checked(equal)?;
+        let equal = bounds.iter().zip(&key.columns).take_while(is_equal).count();
+        let (leading, rest) = bounds.split_at_checked(equal)?;
         let has_span = rest.first().is_some_and(ColumnBounds::is_span);
-        let fits = leading.iter().all(|said| !said.is_span() && (said.equal.is_none() || said.listed.is_none()))
-            && rest.iter().enumerate().all(|(i, said)| i == 0 && !said.is_fixed() || said.is_nothing())
-            && (equal > 0 || has_span)
-            && (index.is_none() || equal < key.columns.len());
+        let fits =
+            leading.iter().all(|bounds| !bounds.is_span() && (bounds.equal.is_none() || bounds.listed.is_none()))
+                && rest.iter().enumerate().all(|(i, bounds)| i == 0 && !bounds.is_fixed() || bounds.is_nothing())
+                && (equal > 0 || has_span)
+                && (index.is_none() || equal < key.columns.len());
         let salted = codec.salt_column_count();
         let in_any_bucket = salted > equal;
         // A span of one value may tell the bucket too, and so may the columns of a row for the entries of a local index: that
         // takes a plan.
         let is_local = index.and_then(|index| bound.table.indexes().get(index)).is_some_and(|index| index.def().local);
-        let is_of_row = |said: &ColumnBounds| {
-            said.column.as_ref().is_some_and(|column| bound.table.def().key.position(column.index).is_some())
+        let is_of_row = |bounds: &ColumnBounds| {
+            bounds.column.as_ref().is_some_and(|column| bound.table.def().key.position(column.index).is_some())
         };
         let tells_bucket =
-            in_any_bucket && (salted == equal + usize::from(has_span) || is_local && said.iter().any(is_of_row));
-        (fits && !tells_bucket).then_some(Self { index, said, equal, has_span, in_any_bucket, list })
+            in_any_bucket && (salted == equal + usize::from(has_span) || is_local && bounds.iter().any(is_of_row));
+        (fits && !tells_bucket).then_some(Self { index, bounds, equal, has_span, in_any_bucket, list })
     }
 
     /// The part that these values ask for; `None` where more than encoding is to be thought of.
@@ -192,21 +194,21 @@ impl KeyTemplate {
         if !self.has_span {
             return key.prefix_range();
         }
-        let said = self.said.get(self.equal)?;
-        let column = said.column.as_ref()?;
+        let bounds = self.bounds.get(self.equal)?;
+        let column = bounds.column.as_ref()?;
         // The key of an entry has the same bytes for '' and NULL.
-        if self.index.is_some() && said.low.is_none() && matches!(column.ty, SqlType::Varchar(_)) {
+        if self.index.is_some() && bounds.low.is_none() && matches!(column.ty, SqlType::Varchar(_)) {
             return None;
         }
         // Keys of an index have DECIMAL for whole numbers and dates that may be NULL, and so room between neighbours.
-        if let (Some((low, false)), Some((high, false))) = (&said.low, &said.high)
+        if let (Some((low, false)), Some((high, false))) = (&bounds.low, &bounds.high)
             && are_neighbours(low.value(values, column)?.as_ref(), high.value(values, column)?.as_ref())
         {
             return None;
         }
         let ty = key_of(table, self.index)?.0.columns.get(self.equal)?.ty;
         let in_key = |value| self.in_key(value, column.ty, ty);
-        let (low, high) = (bound(&said.low, values, column, in_key)?, bound(&said.high, values, column, in_key)?);
+        let (low, high) = (bound(&bounds.low, values, column, in_key)?, bound(&bounds.high, values, column, in_key)?);
         key.span_range(low.as_ref().map(|value| &**value), high.as_ref().map(|value| &**value))
     }
 
@@ -216,15 +218,15 @@ impl KeyTemplate {
         let mut row = Vec::new();
         if self.index.is_none() && key_schema.has_computed() {
             row.resize(table.def().columns.len(), Value::Null);
-            for said in self.said.iter().filter(|said| said.is_fixed()) {
-                *row.get_mut(said.column.as_ref()?.index)? = said.value(values, listed)?.into_owned();
+            for bounds in self.bounds.iter().filter(|bounds| bounds.is_fixed()) {
+                *row.get_mut(bounds.column.as_ref()?.index)? = bounds.value(values, listed)?.into_owned();
             }
         }
         let mut key = codec.plain_key();
-        for (said, part) in self.said.iter().zip(&key_schema.columns).take(self.equal) {
+        for (bounds, part) in self.bounds.iter().zip(&key_schema.columns).take(self.equal) {
             match part.computed() {
                 None => {
-                    let value = self.in_key(said.value(values, listed)?, said.column.as_ref()?.ty, part.ty)?;
+                    let value = self.in_key(bounds.value(values, listed)?, bounds.column.as_ref()?.ty, part.ty)?;
                     key.push(&value)?;
                 }
                 Some(_) => key.push(&part.value(&row).ok()?)?,
@@ -297,39 +299,39 @@ fn listed(expr: &Expr) -> Option<(Vec<ColumnRef>, Vec<Vec<&Expr>>)> {
 }
 
 /// Adds a list; `None` for a second list, and for one over columns that are not key columns or have other conditions.
-fn note_list(
+fn add_list(
     columns: Vec<ColumnRef>,
     rows: Vec<Vec<&Expr>>,
     key: &KeySchema,
-    said: &mut [ColumnBounds],
+    bounds: &mut [ColumnBounds],
     list: &mut Option<Vec<Vec<Operand>>>,
 ) -> Option<()> {
     for (place, column) in columns.into_iter().enumerate() {
-        let said = said.get_mut(key.position(column.index)?)?;
-        said.column.get_or_insert(column);
-        said.listed.replace(place).is_none().then_some(())?;
+        let bounds = bounds.get_mut(key.position(column.index)?)?;
+        bounds.column.get_or_insert(column);
+        bounds.listed.replace(place).is_none().then_some(())?;
     }
     let rows = rows.into_iter().map(|row| row.into_iter().map(Operand::of).collect()).collect::<Option<_>>()?;
     list.replace(rows).is_none().then_some(())
 }
 
 /// Adds a comparison of a key column; `None` if it is another expression, or the second of its kind.
-fn note(expr: &Expr, key: &KeySchema, said: &mut [ColumnBounds]) -> Option<()> {
+fn add_comparison(expr: &Expr, key: &KeySchema, bounds: &mut [ColumnBounds]) -> Option<()> {
     let Expr::Compare(op, a, b) = expr else { return None };
     let (op, column, value) = match (&**a, &**b) {
         (Expr::Column(column), value) => (*op, column, value),
         (value, Expr::Column(column)) => (op.swapped(), column, value),
         _ => return None,
     };
-    let said = said.get_mut(key.position(column.index)?)?;
+    let bounds = bounds.get_mut(key.position(column.index)?)?;
     let given = Operand::of(value)?;
-    said.column.get_or_insert_with(|| column.clone());
+    bounds.column.get_or_insert_with(|| column.clone());
     let is_new = match op {
-        CompareOp::Eq => said.equal.replace(given).is_none(),
-        CompareOp::Gt => said.low.replace((given, false)).is_none(),
-        CompareOp::GtEq => said.low.replace((given, true)).is_none(),
-        CompareOp::Lt => said.high.replace((given, false)).is_none(),
-        CompareOp::LtEq => said.high.replace((given, true)).is_none(),
+        CompareOp::Eq => bounds.equal.replace(given).is_none(),
+        CompareOp::Gt => bounds.low.replace((given, false)).is_none(),
+        CompareOp::GtEq => bounds.low.replace((given, true)).is_none(),
+        CompareOp::Lt => bounds.high.replace((given, false)).is_none(),
+        CompareOp::LtEq => bounds.high.replace((given, true)).is_none(),
         _ => false,
     };
     is_new.then_some(())

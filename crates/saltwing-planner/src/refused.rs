@@ -6,7 +6,7 @@
 use saltwing_plan::Refusal;
 use saltwing_types::Span;
 
-/// The verb behind which a statement's hints stand.
+/// The verb that a statement's hints follow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum HintVerb {
     /// `SELECT /*+ .. */`
@@ -138,10 +138,10 @@ impl RefusedScans {
         let names = distinct(&mut self.tables.iter().map(|table| &table.table));
         // A hint names what the statement names.
         let hinted = distinct(&mut self.tables.iter().map(|table| table.view.as_ref().unwrap_or(&table.table)));
-        let (before, behind) = self.verb.around();
+        let (before, after) = self.verb.around();
         let what = if names.len() > 1 { "them" } else { "it" };
         let hint = format!(
-            "to read {what} all the same: {before} /*+ FULL_SCAN({}) */ {behind}, or SET full_scan = 'allow'",
+            "to read {what} all the same: {before} /*+ FULL_SCAN({}) */ {after}, or SET full_scan = 'allow'",
             hinted.join(", ")
         );
         let options: Vec<String> =

@@ -1,9 +1,9 @@
 //! Arrays: Phoenix's form, for the last column of a key and for cells.
 //!
 //! ```text
-//! elements of fixed width      one behind the other, nothing else
+//! elements of fixed width      one after the other, nothing else
 //! VARCHAR, DECIMAL             data | offset of each element, 2 or 4 | offset of the offsets 4 | count 4 | version 1, 01
-//!   data                       elements, each with a separator behind it; NULLs before an element; two separators
+//!   data                       elements, each with a separator after it; NULLs before an element; two separators
 //!   NULLs before an element    00 | a 01 for each 255 of them | the rest, from FF for one downwards
 //! ```
 //! Numbers are big endian. Short offsets are less by 32,767, and long ones have a negative count. DESC inverts the elements;

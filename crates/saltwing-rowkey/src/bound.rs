@@ -127,7 +127,7 @@ impl ColumnCodec {
         }
     }
 
-    /// A text with a NUL byte where there can be none sorts right behind its
+    /// A text with a NUL byte where there can be none sorts right after its
     /// part before the NUL: any other text that begins so goes on with a larger byte.
     fn place_varchar(&self, text: &[u8], out: &mut Vec<u8>) -> Place {
         let nul = text.iter().position(|byte| *byte == 0);

@@ -8,7 +8,7 @@ use crate::{BadBytes, KeyValueError, RowKeyError, ValueCodec, escape};
 /// First value that a nullable DECIMAL DESC column refuses, 1E122, as a power of ten.
 ///
 /// From 1E124 on inverted bytes would begin with 00, as NULL's do; from 1E122
-/// on with 01, and Phoenix's scans for `> x` start behind them, at `01 FF`.
+/// on with 01, and Phoenix's scans for `> x` start after them, at `01 FF`.
 pub(crate) const NULLABLE_DESC_DECIMAL_DIGITS_MAX: i32 = 122;
 
 /// How a column's end is found.

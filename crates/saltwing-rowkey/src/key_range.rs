@@ -47,12 +47,12 @@ impl KeyRange {
         &self.start
     }
 
-    /// First key behind the range; `None` when it reaches to the last key.
+    /// First key after the range; `None` when it reaches to the last key.
     pub fn end(&self) -> Option<&[u8]> {
         self.end.as_deref()
     }
 
-    /// Both: the first key, and the first one behind the range.
+    /// Both: the first key, and the first one after the range.
     pub fn into_bounds(self) -> (Key, Option<Key>) {
         (self.start, self.end)
     }
@@ -111,7 +111,7 @@ impl KeyRange {
     }
 }
 
-/// The first key behind a bucket; behind the last one is none.
+/// The first key after a bucket; `None` for the last one.
 pub(crate) fn end_of_bucket(bucket: u8) -> Option<Key> {
     bucket.checked_add(1).map(|next| vec![next])
 }

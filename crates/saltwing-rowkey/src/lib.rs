@@ -25,7 +25,7 @@
 //! 2. `decode(encode(a))` is `a`, but for CHAR's trailing blanks (dropped), BINARY's
 //!    padding (filled up) and -0.0 (stored as 0.0);
 //! 3. a range from [`RowKeyCodec::prefix_range`], [`RowKeyCodec::span_ranges`] or
-//!    [`RowKeyCodec::bounds_range`] holds the keys of exactly the rows that were asked for;
+//!    [`RowKeyCodec::bounds_range`] holds the keys of exactly the requested rows;
 //! 4. any bytes given to a decoder give values or an error, never a panic.
 //!
 //! # Where Phoenix would corrupt

@@ -89,7 +89,7 @@ impl<'c> PlainKey<'c> {
         self.last()?.write_separator(&mut self.bytes);
         // If only NULLs may follow, keys omit them together with the separator before them.
         let start = whole.unwrap_or_else(|| self.bytes.clone());
-        bucket_range(bucket, start, behind(self.bytes, bucket))
+        bucket_range(bucket, start, after(self.bytes, bucket))
     }
 
     /// The keys among these whose next column lies between two values; one of the two may be missing.
@@ -99,7 +99,7 @@ impl<'c> PlainKey<'c> {
         if let Some(last) = self.last() {
             last.write_separator(&mut self.bytes);
         }
-        // Forward in the key, which goes against the values where they descend. A place is behind its value or before it.
+        // Forward in the key, which goes against the values where they descend. A place is after its value or before it.
         let (lo, hi) = (bound(lo, true), bound(hi, false));
         let (from, to) = if column.is_desc() { (hi, lo) } else { (lo, hi) };
         let place = |value: &Value, is_above: bool| {
@@ -114,7 +114,7 @@ impl<'c> PlainKey<'c> {
                 }
                 true => {
                     column.write_separator(&mut key);
-                    behind(key, bucket)
+                    after(key, bucket)
                 }
             })
         };
@@ -125,7 +125,7 @@ impl<'c> PlainKey<'c> {
         let end = match to {
             Some((value, is_above)) => place(value, is_above)?,
             None if from.is_none() => return None,
-            None => behind(self.bytes, bucket),
+            None => after(self.bytes, bucket),
         };
         // The general encoding handles a range that ends at the smallest value of all.
         let ends_at_first = |end: &Key| from.is_none() && end.iter().skip(start.len()).all(|byte| *byte == 0);
@@ -140,7 +140,7 @@ impl<'c> PlainKey<'c> {
         self.codec.columns.get(self.columns.checked_sub(1)?)
     }
 
-    /// Puts the bucket in front, where there is one; `None` where the columns do not tell it, and it is asked for.
+    /// Puts the bucket first, if keys have one; `None` if it is needed and the columns do not determine it.
     fn put_bucket(&mut self) -> Option<Option<u8>> {
         let Some(salt) = self.codec.salt else { return Some(None) };
         if self.in_any_bucket {
@@ -176,7 +176,7 @@ fn bound(bound: Bound<&Value>, is_low: bool) -> Option<(&Value, bool)> {
 }
 
 /// The end of all keys with this prefix, in the bucket, in the same form as the ends of other ranges.
-fn behind(key: Key, bucket: Option<u8>) -> Option<Key> {
+fn after(key: Key, bucket: Option<u8>) -> Option<Key> {
     increment(key, usize::from(bucket.is_some())).or_else(|| end_of_bucket(bucket?))
 }
 

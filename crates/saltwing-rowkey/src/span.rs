@@ -8,8 +8,8 @@
 //! ```
 //!
 //! Each place is one cut through the sorted keys of a table: a byte string that
-//! is above all keys before it and not above any key behind it. A range lies
-//! between two places. Cuts that go behind all keys with certain bytes add one to
+//! is above all keys before it and not above any key after it. A range lies
+//! between two places. Cuts that go after all keys with certain bytes add one to
 //! those bytes and keep their length, as Phoenix does; where they cannot
 //! (`ff`), the cut is the end of all keys, never a lost bound.
 
@@ -37,7 +37,7 @@ pub enum Bound<'a> {
 /// A span of one key column in **value order**: `lo` is the smaller value, in a
 /// DESC column too.
 ///
-/// Bounds are values, not NULL: whether NULL belongs to the span is said apart.
+/// Bounds are values, not NULL: whether NULL belongs to the span is a separate flag.
 #[derive(Clone, Copy, Debug)]
 pub struct ColumnSpan<'a> {
     /// Smallest value.
@@ -56,9 +56,9 @@ enum Cut<'a> {
     AfterNulls,
     /// Before all rows with these stored value bytes, or where they would be.
     Before(&'a [u8]),
-    /// Behind all rows with these stored value bytes, or where they would be.
+    /// After all rows with these stored value bytes, or where they would be.
     After(&'a [u8]),
-    /// Behind all of them.
+    /// After all of them.
     End,
 }
 
@@ -181,8 +181,8 @@ impl RowKeyCodec {
         Ok(range(start, end))
     }
 
-    /// Before, or behind, all rows that begin with these values.
-    fn position(&self, values: &[Value], behind: bool) -> Result<Position, RowKeyError> {
+    /// Before, or after, all rows that begin with these values.
+    fn position(&self, values: &[Value], after: bool) -> Result<Position, RowKeyError> {
         self.check_prefix(values)?;
         let mut prefix = Prefix::new();
         let mut stored = Vec::new();
@@ -203,11 +203,11 @@ impl RowKeyCodec {
             prefix.push(column, &stored);
         }
         if prefix.columns < self.columns.len() {
-            return Ok(self.cut(&prefix, if behind { Cut::End } else { Cut::First }));
+            return Ok(self.cut(&prefix, if after { Cut::End } else { Cut::First }));
         }
         let mut key = prefix.key();
-        // A key of no bytes that no row can have has all rows behind it.
-        if behind && (!key.is_empty() || self.allows_empty()) {
+        // A key of no bytes that no row can have has all rows after it.
+        if after && (!key.is_empty() || self.allows_empty()) {
             key.push(0);
         }
         Ok(Position::Key(key))
@@ -263,7 +263,7 @@ impl RowKeyCodec {
         match cut {
             Cut::First => Position::Key(self.first(prefix)),
             Cut::AfterNulls => Position::Key(with(&[column.first_value_bytes()])),
-            Cut::End => behind(prefix.bytes.clone()),
+            Cut::End => after(prefix.bytes.clone()),
             Cut::Before(stored) => {
                 let mut key = with(&[stored]);
                 column.write_terminator(&mut key);
@@ -275,7 +275,7 @@ impl RowKeyCodec {
                 let mut key = with(&[stored]);
                 column.write_terminator(&mut key);
                 column.write_separator(&mut key);
-                behind(key)
+                after(key)
             }
         }
     }
@@ -335,7 +335,7 @@ impl ColumnCodec {
         matches!(self.framing, Framing::Fixed(_)) && stored.iter().all(|byte| *byte == 0)
     }
 
-    /// Bytes that no value of this column sorts below, and that sort behind NULL.
+    /// Bytes that no value of this column sorts below, and that sort after NULL.
     pub(crate) fn first_value_bytes(&self) -> &'static [u8] {
         match (self.framing, self.value.sql_type()) {
             // The first byte of UTF-8 is at most F4, so inverted never 01; Phoenix starts here, too.
@@ -378,15 +378,15 @@ impl Prefix {
     }
 }
 
-/// A byte string behind all that begin with `key`, and not above any key behind those.
+/// A byte string after all that begin with `key`, and not above any key after those.
 ///
 /// The length is kept, zeros after the carry, as Phoenix does: `87ff` gives
 /// `8800`. No key lies between `88` and that, as every one has as many columns
 /// and `88` lacks its end. But where the carry makes an FF it has made the
-/// terminator of a shorter DESC value, so the zeros go: behind 'a' and 01, `9efeff`, comes
+/// terminator of a shorter DESC value, so the zeros go: after 'a' and 01, `9efeff`, comes
 /// 'a', `9eff`.
 ///
-/// `None` where none is behind; the first `fixed` bytes stay as they are.
+/// `None` if there is none; the first `fixed` bytes stay as they are.
 pub(crate) fn increment(mut key: Key, fixed: usize) -> Option<Key> {
     for index in (fixed..key.len()).rev() {
         let byte = key.get_mut(index)?;
@@ -404,7 +404,7 @@ pub(crate) fn increment(mut key: Key, fixed: usize) -> Option<Key> {
 }
 
 /// As [`increment`], as a place among all keys.
-fn behind(key: Key) -> Position {
+fn after(key: Key) -> Position {
     increment(key, 0).map_or(Position::End, Position::Key)
 }
 
@@ -417,7 +417,7 @@ fn range(start: Position, end: Position) -> Option<KeyRange> {
 }
 
 /// The same cut in fewer bytes: no key is longer than the limit, so the ones
-/// behind a longer byte string are those behind its head.
+/// after a longer byte string are those after its head.
 fn clamp(mut key: Key) -> Key {
     if key.len() > ROW_KEY_BYTES_MAX {
         key.truncate(ROW_KEY_BYTES_MAX);

@@ -46,7 +46,7 @@ impl RowKeyCodec {
     ) -> Result<(), (usize, BadBytes)> {
         // Set where no separator promises another column: NULLs only may follow.
         let mut ended = false;
-        // Set right behind a separator that is only written when more follows.
+        // Set right after a separator that is only written when more follows.
         let mut promised = false;
         for (index, column) in self.columns.iter().enumerate().take(count) {
             let rest = key.get(at..).unwrap_or_default();

@@ -57,26 +57,26 @@ pub(crate) fn parse(
     let mut elements = Vec::new();
     let parse = |text: &str, index| parse(text).map_err(|error| error.in_element(index));
     while !(rest.is_empty() && elements.is_empty()) {
-        let behind = match rest.strip_prefix('"') {
+        let after = match rest.strip_prefix('"') {
             Some(quoted) => {
-                let (unquoted, behind) = unquoted(quoted).ok_or_else(bad)?;
+                let (unquoted, after) = unquoted(quoted).ok_or_else(bad)?;
                 elements.push(parse(&unquoted, elements.len())?);
-                behind.trim_start()
+                after.trim_start()
             }
             None => {
-                let (bare, behind) = rest.split_at(rest.find(',').unwrap_or(rest.len()));
+                let (bare, after) = rest.split_at(rest.find(',').unwrap_or(rest.len()));
                 match bare.trim() {
                     bare if bare.is_empty() || bare.contains(['"', '[', ']', '{', '}']) => return Err(bad()),
                     bare if bare.eq_ignore_ascii_case("null") => elements.push(Value::Null),
                     bare => elements.push(parse(bare, elements.len())?),
                 }
-                behind
+                after
             }
         };
-        if behind.is_empty() {
+        if after.is_empty() {
             break;
         }
-        rest = behind.strip_prefix(',').ok_or_else(bad)?.trim_start();
+        rest = after.strip_prefix(',').ok_or_else(bad)?.trim_start();
         if rest.is_empty() {
             return Err(bad());
         }
@@ -84,7 +84,7 @@ pub(crate) fn parse(
     Ok(Value::Array(elements))
 }
 
-/// The text up to the closing quote, its escapes resolved, and the rest behind the quote.
+/// The text up to the closing quote, its escapes resolved, and the rest after the quote.
 pub(crate) fn unquoted(text: &str) -> Option<(String, &str)> {
     let mut out = String::new();
     let mut chars = text.chars();
@@ -105,7 +105,7 @@ pub(crate) fn unquoted(text: &str) -> Option<(String, &str)> {
     }
 }
 
-/// The character behind `\u`; one beyond 16 bits is written as two such escapes.
+/// The character after `\u`; one beyond 16 bits is written as two such escapes.
 fn escaped_character(chars: &mut std::str::Chars<'_>) -> Option<char> {
     let unit = |chars: &mut std::str::Chars<'_>| {
         let (digits, rest) = chars.as_str().split_at_checked(4)?;

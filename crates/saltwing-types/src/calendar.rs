@@ -162,7 +162,7 @@ impl Bins {
         }
     }
 
-    /// The start of the bin behind the one that holds an instant.
+    /// The start of the bin after the one that holds an instant.
     fn next(self, at: i128) -> i128 {
         match self.width {
             Width::Nanos { count, .. } => self.floor(at) + count,

@@ -272,7 +272,7 @@ impl Field {
     }
 }
 
-/// The rest of a text behind a word, in any case.
+/// The rest of a text after a word, in any case.
 fn after<'t>(text: &'t str, word: &str) -> Option<&'t str> {
     let (start, rest) = text.split_at_checked(word.len())?;
     start.eq_ignore_ascii_case(word).then_some(rest)

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
-/// The text of an error, and behind it the texts of its causes. A transparent error repeats its cause's text: no text comes
+/// The text of an error, and after it the texts of its causes. A transparent error repeats its cause's text: no text comes
 /// twice.
 pub fn with_causes(error: &dyn Error) -> String {
     let mut text = error.to_string();

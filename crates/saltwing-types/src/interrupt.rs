@@ -2,12 +2,12 @@
 //!
 //! A text alone can make binding, planning and evaluation long: a list of a million literals, an AND of thousands of ORs, a
 //! function that makes values of megabytes. Such work is counted in units where it is done ([`spend`]), and the statement is
-//! asked once in [`UNITS_BETWEEN_CHECKS`] of them. A unit is what one node of an expression, or one pair of sets of values,
+//! checked once in [`UNITS_BETWEEN_CHECKS`] of them. A unit is what one node of an expression, or one pair of sets of values,
 //! takes: well below 10 microseconds.
 //!
 //! # Invariants
 //! 1. A statement that must stop stays so: all later checks fail, too. A function without an error of its own may therefore give
-//!    up with any result once `spend` has failed, if who asked for the work ends it with a [`check`].
+//!    up with any result once `spend` has failed, if the caller of the work ends it with a [`check`].
 //! 2. No code relies on a statement for correctness: work that is done outside of one cannot be stopped, and nothing more.
 
 use std::cell::RefCell;
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn a_statement_is_asked_once_in_so_many_units() {
+    fn a_statement_is_checked_once_per_interval() {
         assert_eq!((spend(1 << 40), check()), (Ok(()), Ok(())), "nobody works for a statement");
         let entered = enter(Arc::new(After(AtomicU64::new(2))));
         let spends = (0..).take_while(|_| spend(1).is_ok()).count() as u64;

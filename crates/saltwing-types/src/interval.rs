@@ -234,21 +234,21 @@ fn of_one_sign((count, rest): (i128, i128), unit: i128) -> (i128, i128) {
 }
 
 impl fmt::Display for Interval {
-    /// As PostgreSQL writes it: `1 year 2 mons 3 days 04:05:06.7`. Behind a negative part a positive one has a plus.
+    /// As PostgreSQL writes it: `1 year 2 mons 3 days 04:05:06.7`. After a negative part a positive one has a plus.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (mut is_first, mut is_behind_minus) = (true, false);
+        let (mut is_first, mut is_after_minus) = (true, false);
         for (count, unit) in [(self.months / 12, "year"), (self.months % 12, "mon"), (self.days, "day")] {
             if count != 0 {
                 let (blank, plus) =
-                    (if is_first { "" } else { " " }, if is_behind_minus && count > 0 { "+" } else { "" });
+                    (if is_first { "" } else { " " }, if is_after_minus && count > 0 { "+" } else { "" });
                 write!(f, "{blank}{plus}{count} {unit}{}", if count == 1 { "" } else { "s" })?;
-                (is_first, is_behind_minus) = (false, count < 0);
+                (is_first, is_after_minus) = (false, count < 0);
             }
         }
         if self.nanos == 0 && !is_first {
             return Ok(());
         }
-        let sign = match (self.nanos < 0, is_behind_minus) {
+        let sign = match (self.nanos < 0, is_after_minus) {
             (true, _) => "-",
             (false, true) => "+",
             (false, false) => "",

@@ -46,7 +46,7 @@ pub fn members(text: &str) -> Result<Option<Vec<(String, &str)>>, ValueError> {
     }
 }
 
-/// The part of a JSON value behind the steps; `None` if there is none.
+/// The part of a JSON value that the steps lead to; `None` if there is none.
 ///
 /// # Errors
 /// [`ValueError::BadText`] at the first place that is no JSON.
@@ -125,25 +125,25 @@ pub(crate) fn path(text: &str) -> Result<Vec<Step>, ValueError> {
     let mut steps = Vec::new();
     while !rest.is_empty() {
         rest = if let Some(quoted) = rest.strip_prefix(".\"") {
-            let (name, behind) = unquoted(quoted).ok_or_else(|| refused("a quote is missing"))?;
+            let (name, after) = unquoted(quoted).ok_or_else(|| refused("a quote is missing"))?;
             steps.push(Step::Member(name));
-            behind
+            after
         } else if let Some(name) = rest.strip_prefix('.') {
             let end = name.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(name.len());
-            let (name, behind) = name.split_at(end);
+            let (name, after) = name.split_at(end);
             if name.is_empty() {
                 return Err(refused("a member is .name or .\"name\"; there are no wildcards"));
             }
             steps.push(Step::Member(name.to_owned()));
-            behind
+            after
         } else {
-            let (index, behind) = rest
+            let (index, after) = rest
                 .strip_prefix('[')
                 .and_then(|index| index.split_once(']'))
                 .ok_or_else(|| refused("behind a step there is .name, .\"name\" or [index]"))?;
             let index: u32 = index.trim().parse().map_err(|_| refused("an index is a number from 0 on"))?;
             steps.push(Step::Element(index.into()));
-            behind
+            after
         };
     }
     Ok(steps)
@@ -161,7 +161,7 @@ fn member<'a>(json: &'a str, name: &str) -> Result<Option<&'a str>, ValueError> 
     Ok(found)
 }
 
-/// Calls `each` with the name of each member, as it stands behind its opening quote, and its value. `false` if the value is no object.
+/// Calls `each` with the name of each member, as it stands after its opening quote, and its value. `false` if the value is no object.
 fn each_member<'a>(reader: &mut Reader<'a>, mut each: impl FnMut(&'a str, &'a str)) -> Result<bool, ValueError> {
     if !reader.takes(b'{') {
         return Ok(false);
@@ -237,7 +237,7 @@ impl<'a> Reader<'a> {
         if self.takes(close) { Ok(false) } else { Err(self.expected("',' or a closing bracket")) }
     }
 
-    /// The text of a member's name behind its opening quote; the reader is then at the member's value.
+    /// The text of a member's name after its opening quote; the reader is then at the member's value.
     fn key(&mut self) -> Result<&'a str, ValueError> {
         let start = self.at;
         if self.peek() != Some(b'"') {

@@ -1,4 +1,4 @@
-//! Key expressions: parts of a key that are computed from the key columns behind them.
+//! Key expressions: parts of a key that are computed from the key columns after them.
 //!
 //! ```text
 //! PRIMARY KEY (SUBSTR(MD5(phone), 1, 3), phone, start_time DESC, id)

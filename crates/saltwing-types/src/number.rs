@@ -172,7 +172,7 @@ fn parse_number(text: &str, ty: SqlType) -> Option<Value> {
     text.parse::<Decimal>().ok().map(Value::Decimal)
 }
 
-/// A UUID from its text; as in PostgreSQL in either case, in braces or not, with hyphens behind any group of four digits or none.
+/// A UUID from its text; as in PostgreSQL in either case, in braces or not, with hyphens after any group of four digits or none.
 fn parse_uuid(text: &str) -> Option<Vec<u8>> {
     let text = text.trim();
     let text = text.strip_prefix('{').map_or(Some(text), |inside| inside.strip_suffix('}'))?;

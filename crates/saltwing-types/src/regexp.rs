@@ -83,7 +83,7 @@ impl Regexp {
         self.regex.is_match(text)
     }
 
-    /// The first match that begins at this byte, the start of a character, or behind it.
+    /// The first match that begins at this byte, the start of a character, or after it.
     pub(crate) fn find<'t>(&self, text: &'t str, start: usize) -> Option<&'t str> {
         self.regex.find_at(text, start).map(|found| found.as_str())
     }
@@ -156,7 +156,7 @@ impl Replacement {
     }
 }
 
-/// The number of the group that a text begins with, with or without braces, and the text behind it.
+/// The number of the group that a text begins with, with or without braces, and the text after it.
 ///
 /// Without braces a group has one digit.
 fn group(text: &str, may_have_braces: bool) -> Option<(usize, &str)> {

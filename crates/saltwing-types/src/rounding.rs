@@ -27,7 +27,7 @@ impl Rounding {
     }
 }
 
-/// Most decimal places, before or behind the point, that rounding tells apart: no value has more digits.
+/// Most decimal places, before or after the point, that rounding distinguishes: no value has more digits.
 const PLACES_MAX: i64 = 200;
 
 /// FLOOR, CEIL, ROUND and TRUNC of a number to decimal places; below 0 they count before the point.

@@ -58,7 +58,7 @@ impl SequenceDef {
         if self.increment > 0 { self.max } else { self.min }
     }
 
-    /// Reserves up to `count` values, at least one, and gives the position behind them; `None` if the sequence has
+    /// Reserves up to `count` values, at least one, and gives the position after them; `None` if the sequence has
     /// reached its limit. A block never goes across the limit at which the sequence cycles.
     pub fn reserve(&self, position: SequencePosition, count: u64) -> Option<(SequenceBlock, SequencePosition)> {
         let first = match position.is_taken {
@@ -93,7 +93,7 @@ impl SequenceBlock {
     }
 }
 
-/// The value that comes `count` steps after `value`. Behind the last value of an `i64` it means nothing, and is not used.
+/// The value that comes `count` steps after `value`. Past the last value of an `i64` it means nothing, and is not used.
 pub fn stepped(value: i64, count: u64, increment: i64) -> i64 {
     value.wrapping_add(increment.wrapping_mul(count.cast_signed()))
 }

@@ -41,7 +41,7 @@ pub enum DurabilityScope {
     None,
     /// A killed process; not a power cut, nor a crash of the operating system.
     Process,
-    /// A power cut, as far as the device keeps what it was asked to sync.
+    /// A power cut, if the device honours syncs.
     Power,
 }
 
@@ -59,7 +59,7 @@ pub enum StorageCause {
     DeviceFull,
     /// The stored bytes are not those that were written.
     Corrupt,
-    /// Somebody else has the database open.
+    /// The database is already open elsewhere.
     Locked,
     /// The database was opened for reading only.
     ReadOnly,

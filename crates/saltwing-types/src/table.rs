@@ -80,7 +80,7 @@ pub struct Salt {
 pub enum KeySource {
     /// A column of the table: its index in [`TableDef::columns`].
     Column(usize),
-    /// Computed for each row from key columns behind it: see [`crate::key_expression`].
+    /// Computed for each row from key columns after it: see [`crate::key_expression`].
     Computed(Expr),
     /// Of an index: computed for each entry, and kept [in the type of an index](crate::key_form).
     Indexed(Expr),
@@ -89,7 +89,7 @@ pub enum KeySource {
 /// One column of a primary key.
 ///
 /// A computed one is no column of the table: it is in no row, has no name in
-/// statements, and nobody reads it back.
+/// statements, and is never read back.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KeyColumn {
     /// The table's column, or the expression.
@@ -436,7 +436,7 @@ impl KeptVersions {
 
 /// The option that keeps a table's SPLIT ON: the points in brackets, as written.
 pub const SPLIT_ON: &str = "SPLIT ON";
-/// The keys that the points of [`SPLIT_ON`] are: in hexadecimal digits, with commas between them. Nobody else sees it.
+/// The keys that the points of [`SPLIT_ON`] are: in hexadecimal digits, with commas between them. It is internal.
 pub const SPLIT_KEYS: &str = "SPLIT KEYS";
 /// The option that keeps which key column was declared as `ROW_TIMESTAMP`: a text, as [`TableDef::path`] has it.
 pub const ROW_TIMESTAMP: &str = "ROW_TIMESTAMP";
@@ -501,7 +501,7 @@ impl TableDef {
         self.columns.get(index).or_else(|| self.dynamic_column(dynamic, index))
     }
 
-    /// The dynamic column of this index: those of a statement come behind the columns of the table.
+    /// The dynamic column of this index: those of a statement come after the columns of the table.
     pub fn dynamic_column<'c>(&self, dynamic: &'c [ColumnDef], index: usize) -> Option<&'c ColumnDef> {
         dynamic.get(index.checked_sub(self.columns.len())?)
     }

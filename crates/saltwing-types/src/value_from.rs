@@ -128,7 +128,7 @@ impl From<SystemTime> for Timestamp {
     fn from(at: SystemTime) -> Self {
         let nanos = |duration: std::time::Duration| i128::try_from(duration.as_nanos()).unwrap_or(i128::MAX);
         Self::from_wide_nanos(match at.duration_since(SystemTime::UNIX_EPOCH) {
-            Ok(behind) => nanos(behind),
+            Ok(after) => nanos(after),
             Err(before) => -nanos(before.duration()),
         })
     }
@@ -159,7 +159,7 @@ impl From<uuid::Uuid> for Value {
 #[cfg(feature = "rust_decimal")]
 impl From<rust_decimal::Decimal> for Value {
     fn from(number: rust_decimal::Decimal) -> Self {
-        // At most 29 digits, and 28 of them behind the point: every such number is one of ours.
+        // At most 29 digits, and 28 of them after the point: every such number is one of ours.
         Decimal::new(number.mantissa(), number.scale() as i32).map_or(Value::Null, Value::Decimal)
     }
 }

@@ -205,7 +205,7 @@ fn commit(store: &dyn TableStore, table: &Arc<Table>, change: &Change, rows: &mu
 type IsWanted = Box<dyn Fn(&[u8], &[Value]) -> bool>;
 
 /// The keys to be read as the border has them, the filter of the rows, and the rows of the map that are wanted.
-fn asked(table: &Arc<Table>, keys: &Keys) -> (KeySet, Vec<Expr>, IsWanted) {
+fn request_of(table: &Arc<Table>, keys: &Keys) -> (KeySet, Vec<Expr>, IsWanted) {
     match keys {
         Keys::All => (KeySet::all(), Vec::new(), Box::new(|_, _| true)),
         Keys::Between(from, to) => {
@@ -241,7 +241,7 @@ fn asked(table: &Arc<Table>, keys: &Keys) -> (KeySet, Vec<Expr>, IsWanted) {
 
 /// Every read of a snapshot equals the map.
 fn looks_right(view: &dyn Snapshot, table: &Arc<Table>, model: &Model, read: &Read) -> Result<(), TestCaseError> {
-    let (keys, filter, is_wanted) = asked(table, &read.keys);
+    let (keys, filter, is_wanted) = request_of(table, &read.keys);
     let columns = [0, 1, 2, 3, 4];
     let mut wanted: Vec<Vec<Value>> =
         model.iter().filter(|(key, row)| is_wanted(key, row)).map(|(_, row)| row.clone()).collect();

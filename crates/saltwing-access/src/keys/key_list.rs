@@ -13,7 +13,7 @@ use crate::Table;
 #[derive(Debug, PartialEq, Eq)]
 pub struct KeyList {
     bucket_bytes: usize,
-    /// The keys, one behind the other.
+    /// The keys, one after the other.
     bytes: Vec<u8>,
     /// Where each stands, in key order.
     places: Vec<Range<usize>>,
@@ -187,16 +187,16 @@ mod tests {
                     }
                     let ranges: Vec<KeyRange> = of(bucket).collect();
                     prop_assert_eq!(&ranges, &wanted.iter().cloned().map(KeyRange::point).collect::<Vec<_>>());
-                    // By turns, and behind a place.
+                    // By turns, and after a place.
                     let (mut walk, mut found) = (of(bucket), Vec::new());
                     let mut skip = skip.clone();
                     let mut key = Vec::new();
                     loop {
                         if let Some((_, place)) = skip.take_if(|(after, _)| *after == found.len()) {
                             walk.skip_to(&place);
-                            let is_behind = |key: &Vec<u8>| if reverse { *key <= place } else { *key >= place };
+                            let is_after = |key: &Vec<u8>| if reverse { *key <= place } else { *key >= place };
                             let passed = found.len();
-                            wanted = wanted.into_iter().enumerate().filter(|(i, key)| *i < passed || is_behind(key)).map(|(_, key)| key).collect();
+                            wanted = wanted.into_iter().enumerate().filter(|(i, key)| *i < passed || is_after(key)).map(|(_, key)| key).collect();
                         }
                         key.clear();
                         let taken = match found.len() % 2 {

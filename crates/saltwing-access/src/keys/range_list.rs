@@ -37,7 +37,7 @@ impl RangeList {
         self.0.get(index).map(|own| &own.range)
     }
 
-    /// A list in which the ranges that are read in a bucket stand one behind the other, in key order, and where.
+    /// A list in which the ranges that are read in a bucket stand one after the other, in key order, and where.
     pub(super) fn in_bucket(list: &Arc<Self>, bucket: Option<u8>) -> (Arc<Self>, Range<usize>) {
         let shared = 0..list.0.partition_point(|range| range.bucket.is_none());
         if bucket.is_none() {

@@ -39,7 +39,7 @@ fn read(keys: &KeySet, bucket: Option<u8>, direction: Direction) -> (Vec<u8>, us
 proptest! {
     #[test]
     fn parts_have_the_keys_and_seeks_of_the_whole(
-        // Each begins behind the one before.
+        // Each begins after the one before.
         widths in prop::collection::vec((1u8..20, 1u8..20, prop::option::weighted(0.4, 0u8..3)), 0..6),
         cuts in prop::collection::btree_set((0u8..4, 0u8..120), 0..6),
         is_salted: bool,

@@ -158,7 +158,7 @@ impl Engine {
         Ok(Self { session, table_functions, analyzer, optimizer: optimizer(), task })
     }
 
-    /// The settings and functions of the moment.
+    /// The current settings and functions.
     pub(crate) fn session(&self) -> Arc<SessionState> {
         self.session.read().clone()
     }
@@ -185,7 +185,7 @@ impl Engine {
     /// Plans a query, and judges how it reads its tables.
     ///
     /// Nothing is read yet. It runs on a thread of its own, which has the stack that deep expressions take, and which
-    /// is left behind when the statement must stop.
+    /// is abandoned if the statement must stop.
     ///
     /// # Errors
     /// What is wrong with the statement; to execute, also a refused full scan.

@@ -9,7 +9,7 @@ use datafusion::execution::{SpillFile, TempFileFactory};
 use parking_lot::Mutex;
 
 /// Makes temporary files in a directory, which is created with the first of them: most databases never spill, and a full device can be
-/// opened. The files are removed when nobody uses them any more.
+/// opened. The files are removed once they are no longer used.
 pub(super) struct SpillDirectory {
     path: PathBuf,
     files: Mutex<Option<Arc<DiskManager>>>,

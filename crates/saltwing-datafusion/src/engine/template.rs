@@ -129,7 +129,7 @@ fn rebound(
     Ok(fits.then_some(rebound.data))
 }
 
-/// Whether a statement means the same whenever it is planned: no function's value is that of the moment.
+/// Whether a statement means the same whenever it is planned: no function depends on the current time.
 pub(crate) fn is_immutable(plan: &LogicalPlan) -> Result<bool> {
     let mut immutable = true;
     each_expr(plan, &mut |_, expr| {

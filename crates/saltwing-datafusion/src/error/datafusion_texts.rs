@@ -99,15 +99,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_missing_is_said_once() {
-        for (text, said) in [
+    fn the_suffix_is_not_repeated() {
+        for (text, expected) in [
             (
                 "Conflicting ordering requirements in aggregate functions is not supported",
                 "several orders of values for the aggregates of one SELECT",
             ),
             ("X is not supported", "X"),
         ] {
-            assert_eq!(missing(text), said);
+            assert_eq!(missing(text), expected);
         }
     }
 }

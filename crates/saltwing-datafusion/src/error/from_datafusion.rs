@@ -40,7 +40,7 @@ fn translate(error: &DataFusionError) -> RelationalError {
             let error = RelationalError::from(RelationalErrorKind::OutOfMemory(memory_text(text)));
             error.help(MEMORY_HELP)
         }
-        // All of it: who reports a bug has nothing else to show.
+        // All of it: a bug report has nothing else to show.
         DataFusionError::Internal(text) => RelationalError::bug(text.split_whitespace().collect::<Vec<_>>().join(" ")),
         other => RelationalError::bug(other.to_string()),
     }
@@ -110,8 +110,8 @@ mod tests {
     #[test]
     fn an_operator_s_words_about_memory_are_left_out() {
         let own = TableError::OutOfMemory { wanted: 5, used: 7, limit: 10 }.to_string();
-        let said = DataFusionError::ResourcesExhausted(format!("Sort failed: {own}. Consider datafusion.runtime"));
-        assert_eq!(RelationalError::from(said).to_string(), own);
+        let error = DataFusionError::ResourcesExhausted(format!("Sort failed: {own}. Consider datafusion.runtime"));
+        assert_eq!(RelationalError::from(error).to_string(), own);
         let other = RelationalError::from(DataFusionError::ResourcesExhausted("no".into()));
         assert_eq!(other.to_string(), "the statement needs more memory than memory_limit allows");
     }

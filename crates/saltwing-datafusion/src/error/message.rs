@@ -15,15 +15,15 @@ pub(crate) fn sql_types(text: &str) -> String {
         let (before, word) = rest.split_at(start);
         out.push_str(before);
         let end = word.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(word.len());
-        let (name, behind) = word.split_at(end);
+        let (name, after) = word.split_at(end);
         match sql_type(name) {
             Some(name) => {
                 out.push_str(name);
-                rest = behind_brackets(behind);
+                rest = after_brackets(after);
             }
             None => {
                 out.push_str(name);
-                rest = behind;
+                rest = after;
             }
         }
     }
@@ -61,7 +61,7 @@ fn sql_type(arrow: &str) -> Option<&'static str> {
 }
 
 /// The rest of a text after its leading brackets, if it has any.
-fn behind_brackets(text: &str) -> &str {
+fn after_brackets(text: &str) -> &str {
     if !text.starts_with('(') {
         return text;
     }

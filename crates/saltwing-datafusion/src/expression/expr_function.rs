@@ -55,7 +55,7 @@ impl ExprFunction {
     pub(crate) fn call(expr: Expr, args: Vec<PlanExpr>) -> PlanExpr {
         let whole = expr.to_string();
         let text: String = whole.chars().take(TEXT_CHARS_MAX).collect();
-        let name = match is_told_by_text(&expr) && text.len() == whole.len() {
+        let name = match has_unique_text(&expr) && text.len() == whole.len() {
             true => text.clone(),
             false => format!("{text} #{:08x}", digest(&expr)),
         };
@@ -117,17 +117,17 @@ impl ExprFunction {
 }
 
 /// Whether no other expression has the same text: 2.0 and 2e0 are both written as 2, for example.
-fn is_told_by_text(expr: &Expr) -> bool {
-    let mut told = true;
+fn has_unique_text(expr: &Expr) -> bool {
+    let mut unique = true;
     expr.walk(&mut |part| {
-        told &= match part {
+        unique &= match part {
             Expr::Literal(Value::Decimal(value), _) => !value.is_integer(),
             Expr::Literal(Value::Float(_) | Value::Double(_), _) => false,
             Expr::Literal(Value::Null, ty) => *ty == SqlType::Null,
             _ => true,
         };
     });
-    told
+    unique
 }
 
 /// A canonical form: equal expressions must not differ in it. An outer join that became an inner one leaves a condition

@@ -13,7 +13,7 @@ pub(crate) fn is_internal(name: &str) -> bool {
     name.to_lowercase().starts_with(PREFIX)
 }
 
-/// The name of a table's column in a plan, in any case: its own, and its family behind it if another column has that name.
+/// The name of a table's column in a plan, in any case: its own, followed by its family if another column has that name.
 pub(crate) fn field_name(def: &TableDef, column: &ColumnDef) -> String {
     match def.needed_family(column) {
         Some(family) => format!("{}{PREFIX}.{family}", column.name),

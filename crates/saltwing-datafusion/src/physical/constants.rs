@@ -41,7 +41,7 @@ impl PhysicalOptimizerRule for HideConstants {
 
     fn optimize(&self, plan: Arc<dyn ExecutionPlan>, _: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
         let is_ordered = plan.exists(|node| Ok(relies_on_order(node)))?;
-        let told = plan.transform_up(|node| {
+        let rewritten = plan.transform_up(|node| {
             let over_sets = with_sets_of_unordered(&node)?;
             let node = over_sets.as_ref().unwrap_or(&node);
             // Its inputs tell of none: it is the operator that they come from.
@@ -51,7 +51,7 @@ impl PhysicalOptimizerRule for HideConstants {
                 false => Transformed::new_transformed(node.clone(), over_sets.is_some()),
             })
         })?;
-        Ok(told.data)
+        Ok(rewritten.data)
     }
 }
 

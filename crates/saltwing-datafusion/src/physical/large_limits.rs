@@ -1,6 +1,6 @@
 //! Sorts and aggregates of which many rows are wanted: LIMIT and OFFSET together are large.
 //!
-//! DataFusion keeps the rows that a limited sort is asked for in memory, those that OFFSET passes over among them, and spills none.
+//! DataFusion keeps all rows of a limited sort in memory, with those that OFFSET passes over, and spills none.
 //! A sort of all rows spills. An aggregate makes room for all groups that its limit allows before it has one: a large limit ends
 //! in a panic. Its limit is a hint, and a limit stands above it, too.
 
@@ -33,7 +33,7 @@ impl PhysicalOptimizerRule for SpillLargeLimits {
     }
 
     fn optimize(&self, plan: Arc<dyn ExecutionPlan>, _: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
-        let told = plan.transform_up(|node| {
+        let rewritten = plan.transform_up(|node| {
             if let Some(aggregate) = node.downcast_ref::<AggregateExec>()
                 && aggregate.limit_options().is_some_and(|options| options.limit() > ROWS_KEPT_MAX)
             {
@@ -47,6 +47,6 @@ impl PhysicalOptimizerRule for SpillLargeLimits {
                 None => Transformed::no(node),
             })
         })?;
-        Ok(told.data)
+        Ok(rewritten.data)
     }
 }

@@ -178,10 +178,10 @@ impl LookupJoinExec {
             return Ok(encoded);
         }
         let condition = self.condition(rows)?;
-        let known = scan.asked().conditions.len().saturating_sub(self.keys.len());
-        Ok(scan.with_request(|asked| {
-            asked.conditions.truncate(known);
-            asked.conditions.push(condition);
+        let known = scan.request().conditions.len().saturating_sub(self.keys.len());
+        Ok(scan.with_request(|request| {
+            request.conditions.truncate(known);
+            request.conditions.push(condition);
         })?)
     }
 

@@ -57,14 +57,14 @@ fn from_side(join: &HashJoinExec, side: Outer, reading: OuterReading) -> Result<
     }
     let Some(inner) = Path::below_groups(inner) else { return Ok(None) };
     let Some(scan) = inner.scan() else { return Ok(None) };
-    let asked = scan.asked();
-    if asked.limit.is_some() || asked.ends.is_some() {
+    let request = scan.request();
+    if request.limit.is_some() || request.ends.is_some() {
         return Ok(None);
     }
     let is_needed = is_refused(scan)?;
     let is_worth_it = match reading {
         OuterReading::Bounded => is_quicker(outer, scan)?.unwrap_or(is_needed) || (is_needed && !is_permitted(scan)?),
-        // Who allowed one full scan asked for no other; and one that is refused is alone at fault.
+        // An override for the outer scan does not cover the inner one; a refusal names the outer scan alone.
         OuterReading::Permitted | OuterReading::Refused => is_needed && !is_permitted(scan)?,
     };
     if !is_worth_it {
@@ -87,7 +87,7 @@ fn from_side(join: &HashJoinExec, side: Outer, reading: OuterReading) -> Result<
 
 /// The scan with conditions that give values to these keys; `None` if there are no keys, or no such conditions.
 pub(super) fn planned_for(scan: &TableScanExec, keys: &[LookupKey]) -> Result<Option<TableScanExec>> {
-    let mut conditions = scan.asked().conditions.clone();
+    let mut conditions = scan.request().conditions.clone();
     for key in keys {
         let Ok(equal) = typing::compare(CompareOp::Eq, key.part.clone(), Expr::Param(0, None)) else {
             return Ok(None);
@@ -97,9 +97,9 @@ pub(super) fn planned_for(scan: &TableScanExec, keys: &[LookupKey]) -> Result<Op
     if keys.is_empty() {
         return Ok(None);
     }
-    let planned = scan.with_request(|asked| {
-        asked.conditions = conditions;
-        asked.partitions = 1;
+    let planned = scan.with_request(|request| {
+        request.conditions = conditions;
+        request.partitions = 1;
     })?;
     Ok(Some(planned))
 }
@@ -114,7 +114,7 @@ pub(super) fn is_permitted(scan: &TableScanExec) -> Result<bool> {
     Ok(access.access().verdict.allowed == Some(true))
 }
 
-/// Whether rows are looked up for the outer ones sooner than the scan reads its own; `None` where nobody knows, or there
+/// Whether rows are looked up for the outer ones sooner than the scan reads its own; `None` if that is not known, or there
 /// are few of either.
 fn is_quicker(outer: &Arc<dyn ExecutionPlan>, inner: &TableScanExec) -> Result<Option<bool>> {
     let outer = StatisticsContext::new().compute(outer.as_ref(), &StatisticsArgs::new())?;

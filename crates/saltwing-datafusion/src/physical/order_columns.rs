@@ -1,7 +1,7 @@
 //! Columns that a scan puts out for an order alone, which it keeps by itself.
 //!
 //! ORDER BY a column that is not selected makes DataFusion read the column, sort by it, and drop it. If the scan gives its rows
-//! in this order, the sort goes, and the column is decoded for nobody. A column may also hold values that Arrow has no
+//! in this order, the sort goes, and the column is decoded for nothing. A column may also hold values that Arrow has no
 //! form for (TIMESTAMPs outside 1677..2262): rows are ordered by them, and must not fail because of them.
 
 use std::sync::Arc;
@@ -30,13 +30,13 @@ impl PhysicalOptimizerRule for DropOrderColumns {
     }
 
     fn optimize(&self, plan: Arc<dyn ExecutionPlan>, _: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
-        let told = plan.transform_up(|node| {
+        let rewritten = plan.transform_up(|node| {
             Ok(match narrower_scan(&node) {
                 Some(scan) => Transformed::yes(Arc::new(scan) as _),
                 None => Transformed::no(node),
             })
         })?;
-        Ok(told.data)
+        Ok(rewritten.data)
     }
 }
 
@@ -50,5 +50,7 @@ fn narrower_scan(node: &Arc<dyn ExecutionPlan>) -> Option<TableScanExec> {
     });
     let kept: Vec<usize> = kept.collect::<Option<_>>()?;
     let ascends = kept.is_sorted_by(|a, b| a < b);
-    (ascends && !kept.is_empty() && kept.len() < scan.asked().columns.len()).then(|| scan.with_columns(&kept)).flatten()
+    (ascends && !kept.is_empty() && kept.len() < scan.request().columns.len())
+        .then(|| scan.with_columns(&kept))
+        .flatten()
 }

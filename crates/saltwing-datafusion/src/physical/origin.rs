@@ -16,7 +16,7 @@ use crate::scan::table_scan::TableScanExec;
 /// The name of a plan's column in the statement, `table.column`, or the text of a computed one; `None` where it is not known.
 pub(crate) fn origin(plan: &Arc<dyn ExecutionPlan>, index: usize) -> Option<String> {
     if let Some(scan) = plan.downcast_ref::<TableScanExec>() {
-        let (of, column) = (scan.table_use(), *scan.asked().columns.get(index)?);
+        let (of, column) = (scan.table_use(), *scan.request().columns.get(index)?);
         let table = of.alias.as_deref().unwrap_or(&of.table.def().name.name);
         return Some(format!("{table}.{}", of.table.schema().field(column).name()));
     }

@@ -22,7 +22,7 @@ pub(crate) trait Pass: Clone + Send + Sync + 'static {
         input.clone()
     }
 
-    /// Whether an order that is wanted of the rows may be asked of the input's.
+    /// Whether the input may provide the order required of the rows.
     fn keeps_order(&self) -> bool {
         true
     }

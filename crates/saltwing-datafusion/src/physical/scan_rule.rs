@@ -48,22 +48,22 @@ impl PhysicalOptimizerRule for ScanRule {
     fn optimize(&self, plan: Arc<dyn ExecutionPlan>, config: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
         let single_table = scans(&plan)?.len() == 1;
         let partitions = config.execution.target_partitions;
-        let told = plan.transform_up(|node| match node.downcast_ref::<TableScanExec>() {
+        let sized = plan.transform_up(|node| match node.downcast_ref::<TableScanExec>() {
             None => Ok(Transformed::no(node)),
             Some(scan) => {
-                let told = scan.with_request(|asked| {
-                    asked.single_table = single_table;
-                    asked.partitions = partitions;
+                let sized = scan.with_request(|request| {
+                    request.single_table = single_table;
+                    request.partitions = partitions;
                 })?;
-                Ok(Transformed::yes(Arc::new(told) as Arc<dyn ExecutionPlan>))
+                Ok(Transformed::yes(Arc::new(sized) as Arc<dyn ExecutionPlan>))
             }
         })?;
-        let filtered = told.data.transform_up(|node| {
-            let told = match node.downcast_ref::<FilterExec>() {
-                Some(filter) => filter_told(&node, filter)?,
+        let filtered = sized.data.transform_up(|node| {
+            let changed = match node.downcast_ref::<FilterExec>() {
+                Some(filter) => with_filter_text(&node, filter)?,
                 None => None,
             };
-            Ok(told.map_or_else(|| Transformed::no(node), Transformed::yes))
+            Ok(changed.map_or_else(|| Transformed::no(node), Transformed::yes))
         })?;
         let looked_up = filtered.data.transform_up(|node| {
             let Some(join) = node.downcast_ref::<HashJoinExec>() else { return Ok(Transformed::no(node)) };
@@ -77,33 +77,33 @@ impl PhysicalOptimizerRule for ScanRule {
             let changed = if let Some(sort) = node.downcast_ref::<SortExec>() {
                 without_sort(sort)?
             } else if let Some(aggregate) = node.downcast_ref::<AggregateExec>() {
-                ends_told(&node, aggregate)?
+                with_ends(&node, aggregate)?
             } else {
                 None
             };
             Ok(changed.map_or_else(|| Transformed::no(node), Transformed::yes))
         })?;
-        limit_told(served.data)
+        with_open_limit(served.data)
     }
 }
 
 /// Passes the filter above a scan to it, for EXPLAIN.
-fn filter_told(node: &Arc<dyn ExecutionPlan>, filter: &FilterExec) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+fn with_filter_text(node: &Arc<dyn ExecutionPlan>, filter: &FilterExec) -> Result<Option<Arc<dyn ExecutionPlan>>> {
     let Some(path) = Path::below(filter.input()) else { return Ok(None) };
     let Some(scan) = path.scan() else { return Ok(None) };
     let parts = split_conjunction(filter.predicate());
     let texts: Vec<String> = parts.into_iter().map(text_of).collect();
-    let told = scan.with_opaque(&texts);
-    let input = path.over(told)?;
+    let scan = scan.with_opaque(&texts);
+    let input = path.over(scan)?;
     rebuilt(node.clone(), input).map(Some)
 }
 
-/// Tells the only scan of a plain statement that its limit is yet to come.
-fn limit_told(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
+/// Marks the only scan of a plain statement if its limit is a parameter without a value.
+fn with_open_limit(plan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
     let Some(path) = Path::below(&plan).filter(|path| path.all_rows) else { return Ok(plan) };
     let Some(scan) = path.scan().filter(|scan| scan.table_use().reading.limit_open) else { return Ok(plan) };
-    let told = scan.with_request(|asked| asked.limit_open = true)?;
-    path.over(told)
+    let scan = scan.with_request(|request| request.limit_open = true)?;
+    path.over(scan)
 }
 
 /// The replacement of a sort whose order the scan below can give.
@@ -123,14 +123,14 @@ fn without_sort(sort: &SortExec) -> Result<Option<Arc<dyn ExecutionPlan>>> {
         .collect();
     let (Some(order), Some(scan)) = (order, path.scan()) else { return Ok(None) };
     // Which rows a limit below the sort leaves is not the sort's to change.
-    if scan.asked().limit.is_some() {
+    if scan.request().limit.is_some() {
         return Ok(None);
     }
     let fetch = sort.fetch();
     let limit = if path.all_rows { fetch.map(|rows| rows as u64) } else { None };
-    let ordered = scan.with_request(|asked| {
-        asked.order = order;
-        asked.limit = limit;
+    let ordered = scan.with_request(|request| {
+        request.order = order;
+        request.limit = limit;
     })?;
     if !ordered.is_ordered() {
         return Ok(None);
@@ -143,8 +143,8 @@ fn without_sort(sort: &SortExec) -> Result<Option<Arc<dyn ExecutionPlan>>> {
     }))
 }
 
-/// Tells a scan that nothing but MIN or MAX of one column is wanted of it.
-fn ends_told(node: &Arc<dyn ExecutionPlan>, aggregate: &AggregateExec) -> Result<Option<Arc<dyn ExecutionPlan>>> {
+/// Requests only the ends of a column from a scan, if the aggregate computes nothing but its MIN or MAX.
+fn with_ends(node: &Arc<dyn ExecutionPlan>, aggregate: &AggregateExec) -> Result<Option<Arc<dyn ExecutionPlan>>> {
     let Some(path) = Path::below(aggregate.input()).filter(|path| path.all_rows) else { return Ok(None) };
     let filtered = aggregate.filter_expr().iter().any(Option::is_some);
     if !aggregate.group_expr().is_empty() || filtered || aggregate.aggr_expr().is_empty() {
@@ -171,10 +171,10 @@ fn ends_told(node: &Arc<dyn ExecutionPlan>, aggregate: &AggregateExec) -> Result
         };
     }
     let Some(scan) = path.scan() else { return Ok(None) };
-    if scan.asked().ends.is_some() || scan.asked().limit.is_some() || !scan.asked().single_table {
+    if scan.request().ends.is_some() || scan.request().limit.is_some() || !scan.request().single_table {
         return Ok(None);
     }
-    let told = scan.with_request(|asked| asked.ends = ends)?;
-    let input = path.over(told)?;
+    let scan = scan.with_request(|request| request.ends = ends)?;
+    let input = path.over(scan)?;
     rebuilt(node.clone(), input).map(Some).map_err(|error: DataFusionError| error.context("MIN and MAX"))
 }

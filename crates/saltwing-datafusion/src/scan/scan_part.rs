@@ -7,7 +7,7 @@ use saltwing_rowkey::KeyRange;
 use saltwing_types::{ColumnRef, Expr, SortOrder, typing};
 
 use crate::RelationalError;
-use crate::scan::scan_request::{Ends, ScanRequest, TableUse, request, sampled};
+use crate::scan::scan_request::{Ends, ScanRequest, TableUse, access_request, sampled};
 use crate::scan::scan_statistics::rows_read;
 
 /// The part of a scan that one partition reads.
@@ -27,32 +27,32 @@ pub(crate) fn whole() -> Vec<Part> {
 }
 
 /// The parts of a scan, which the store chooses. A scan in order, with a limit, or of few rows has one part.
-pub(crate) fn parts(of: &TableUse, asked: &ScanRequest, access: &TableAccess) -> Result<Vec<Part>, RelationalError> {
+pub(crate) fn parts(of: &TableUse, request: &ScanRequest, access: &TableAccess) -> Result<Vec<Part>, RelationalError> {
     let leading = of.table.def().key.columns.first();
-    if let (Some(ends), Some(leading)) = (asked.ends, leading)
+    if let (Some(ends), Some(leading)) = (request.ends, leading)
         && leading.column() == Some(ends.column)
-        && asked.conditions.is_empty()
+        && request.conditions.is_empty()
     {
-        return ends_of(of, asked, ends);
+        return ends_of(of, request, ends);
     }
-    if asked.partitions < 2 || asked.limit.is_some() || access.is_ordered() || !access.is_by_table_key() {
+    if request.partitions < 2 || request.limit.is_some() || access.is_ordered() || !access.is_by_table_key() {
         return Ok(whole());
     }
-    let Some(access) = sampled(of, asked, access) else { return Ok(whole()) };
+    let Some(access) = sampled(of, request, access) else { return Ok(whole()) };
     let Some(rows) = rows_read(of, &access) else { return Ok(whole()) };
     if rows < of.reading.context.threads().rows_min {
         return Ok(whole());
     }
-    let target = SplitTarget { rows_each: rows.div_ceil(asked.partitions as u64), rows_min: 0 };
+    let target = SplitTarget { rows_each: rows.div_ceil(request.partitions as u64), rows_min: 0 };
     let mut parts = of.snapshot()?.split(access.key_table(), &access.route(None), target)?;
     // The store may count more rows than it estimates: the last partition takes the rest.
-    let rest = parts.split_off(parts.len().min(asked.partitions - 1));
+    let rest = parts.split_off(parts.len().min(request.partitions - 1));
     parts.extend(rest.first().and_then(|part| KeyRange::new(part.start().to_vec(), None)));
     Ok(parts.into_iter().map(Part::Within).collect())
 }
 
 /// MIN and MAX of the leading key column read one row at either end, NULLs left out.
-fn ends_of(of: &TableUse, asked: &ScanRequest, ends: Ends) -> Result<Vec<Part>, RelationalError> {
+fn ends_of(of: &TableUse, request: &ScanRequest, ends: Ends) -> Result<Vec<Part>, RelationalError> {
     let column = ColumnRef {
         index: ends.column,
         name: of.table.schema().field(ends.column).name().clone(),
@@ -65,9 +65,9 @@ fn ends_of(of: &TableUse, asked: &ScanRequest, ends: Ends) -> Result<Vec<Part>, 
     for (wanted, order) in [(ends.min, SortOrder::Asc), (ends.max, SortOrder::Desc)] {
         if wanted {
             let order = vec![OrderItem { by: OrderBy::Column(ends.column), order, nulls_first: true }];
-            let asked =
-                ScanRequest { conditions: vec![known.clone()], order, limit: Some(1), ends: None, ..asked.clone() };
-            let access = plan(request(of, &asked))?;
+            let request =
+                ScanRequest { conditions: vec![known.clone()], order, limit: Some(1), ends: None, ..request.clone() };
+            let access = plan(access_request(of, &request))?;
             if !access.is_ordered() {
                 return Ok(whole());
             }

@@ -107,7 +107,7 @@ impl Path {
                 index = grouping.expr().get(index)?.0.downcast_ref::<Column>()?.index();
             }
         }
-        self.scan()?.asked().columns.get(index).copied()
+        self.scan()?.request().columns.get(index).copied()
     }
 
     /// The part of the table's key that an expression over the path's output is, by its position: a computed one.

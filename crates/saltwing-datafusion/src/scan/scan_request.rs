@@ -114,31 +114,35 @@ pub(crate) fn bound_conditions(conditions: &[Condition], values: ParamValues<'_>
     Some(bound)
 }
 
-/// The access that a scan's plan is made of.
-pub(crate) fn request<'a>(of: &'a TableUse, asked: &'a ScanRequest) -> AccessRequest<'a> {
+/// The request to the planner for a scan.
+pub(crate) fn access_request<'a>(of: &'a TableUse, request: &'a ScanRequest) -> AccessRequest<'a> {
     AccessRequest {
         alias: of.alias.clone(),
         span: of.span,
-        order: &asked.order,
-        limit: match (asked.limit, asked.limit_open) {
+        order: &request.order,
+        limit: match (request.limit, request.limit_open) {
             (Some(limit), _) => RowLimit::Rows(limit),
             (None, true) => RowLimit::Unknown,
             (None, false) => RowLimit::None,
         },
-        min_max: asked.ends.map(|ends| ends.column),
-        single_table: asked.single_table,
-        columns: Some(&asked.columns),
+        min_max: request.ends.map(|ends| ends.column),
+        single_table: request.single_table,
+        columns: Some(&request.columns),
         hints: &of.reading.guard.hints,
-        ..AccessRequest::of(&of.table, asked.conditions.clone())
+        ..AccessRequest::of(&of.table, request.conditions.clone())
     }
 }
 
 /// The access as it is with values that stand for those that parameters do not have yet, if there are such.
-pub(crate) fn sampled<'a>(of: &TableUse, asked: &ScanRequest, access: &'a TableAccess) -> Option<Cow<'a, TableAccess>> {
+pub(crate) fn sampled<'a>(
+    of: &TableUse,
+    request: &ScanRequest,
+    access: &'a TableAccess,
+) -> Option<Cow<'a, TableAccess>> {
     let samples = ParamValues::untyped(&of.reading.samples);
     if samples.is_empty() || access.access().ranges.is_known() {
         return Some(Cow::Borrowed(access));
     }
-    let conditions = bound_conditions(&asked.conditions, samples)?;
-    plan(request(of, &ScanRequest { conditions, ..asked.clone() })).ok().map(Cow::Owned)
+    let conditions = bound_conditions(&request.conditions, samples)?;
+    plan(access_request(of, &ScanRequest { conditions, ..request.clone() })).ok().map(Cow::Owned)
 }

@@ -31,7 +31,7 @@ pub(crate) fn rows_of(of: &TableUse, access: &TableAccess) -> Option<u64> {
 
 /// About how many rows lie in its ranges.
 pub(crate) fn rows_read(of: &TableUse, access: &TableAccess) -> Option<u64> {
-    // A definition that is too old is told where the rows are read.
+    // An outdated definition is reported when the rows are read.
     Some(of.snapshot().ok()?.estimate(access.key_table(), &access.keys()?).ok()?.rows)
 }
 

@@ -25,7 +25,7 @@ use saltwing_types::{SortOrder, SqlType, Value};
 use crate::RelationalError;
 use crate::scan::batches::{ReadPlace, batches};
 use crate::scan::scan_part::{Part, parts, whole};
-use crate::scan::scan_request::{QueryContext, ScanRequest, TableUse, bound_conditions, request, sampled};
+use crate::scan::scan_request::{QueryContext, ScanRequest, TableUse, access_request, bound_conditions, sampled};
 use crate::scan::scan_statistics::{rows_of, statistics};
 
 /// Most rows of a scan that a worker reads: about a millisecond's worth.
@@ -34,7 +34,7 @@ const WORKER_ROWS: u64 = 16_384;
 /// Reads a table.
 pub(crate) struct TableScanExec {
     of: TableUse,
-    asked: ScanRequest,
+    request: ScanRequest,
     /// `None` until the plan above is known: [`crate::physical::scan_rule`] plans the access again then.
     access: Option<TableAccess>,
     /// By partition.
@@ -43,7 +43,7 @@ pub(crate) struct TableScanExec {
     properties: Arc<PlanProperties>,
     /// With counters of this scan alone.
     context: ScanContext,
-    /// About how many rows it puts out, once somebody has asked.
+    /// The estimated number of output rows, once it is computed.
     rows: OnceLock<Option<u64>>,
     /// Whether it reads few rows, once it has run.
     is_short: OnceLock<bool>,
@@ -51,36 +51,36 @@ pub(crate) struct TableScanExec {
 
 impl TableScanExec {
     /// A scan that is not planned yet.
-    pub(crate) fn new(of: TableUse, asked: ScanRequest) -> Self {
+    pub(crate) fn new(of: TableUse, request: ScanRequest) -> Self {
         let context = of.reading.context.for_another_scan();
-        Self::with_parts(of, asked, None, whole(), context)
+        Self::with_parts(of, request, None, whole(), context)
     }
 
     fn with_parts(
         of: TableUse,
-        asked: ScanRequest,
+        request: ScanRequest,
         access: Option<TableAccess>,
         parts: Vec<Part>,
         context: ScanContext,
     ) -> Self {
-        let schema = of.schema(&asked.columns);
+        let schema = of.schema(&request.columns);
         let is_ordered = access.as_ref().is_some_and(TableAccess::is_ordered);
-        let orderings = ordering(&of, &asked, is_ordered, &schema);
+        let orderings = ordering(&of, &request, is_ordered, &schema);
         let equivalences = EquivalenceProperties::new_with_orderings(schema.clone(), orderings);
         let partitioning = Partitioning::UnknownPartitioning(parts.len());
         let properties =
             PlanProperties::new(equivalences, partitioning, EmissionType::Incremental, Boundedness::Bounded);
         let (properties, rows, is_short) = (Arc::new(properties), OnceLock::new(), OnceLock::new());
-        Self { of, asked, access, parts, schema, properties, context, rows, is_short }
+        Self { of, request, access, parts, schema, properties, context, rows, is_short }
     }
 
     /// The same scan with another request, planned.
     pub(crate) fn with_request(&self, change: impl FnOnce(&mut ScanRequest)) -> Result<Self, RelationalError> {
-        let mut asked = self.asked.clone();
-        change(&mut asked);
-        let access = planned(&self.of, &asked)?;
-        let parts = parts(&self.of, &asked, &access)?;
-        Ok(Self::with_parts(self.of.clone(), asked, Some(access), parts, self.context.clone()))
+        let mut request = self.request.clone();
+        change(&mut request);
+        let access = planned(&self.of, &request)?;
+        let parts = parts(&self.of, &request, &access)?;
+        Ok(Self::with_parts(self.of.clone(), request, Some(access), parts, self.context.clone()))
     }
 
     /// The same scan, which reads the rows in which these columns equal one of these rows of values; the last of its
@@ -92,7 +92,7 @@ impl TableScanExec {
     ) -> Result<Option<Self>, RelationalError> {
         let access = self.access()?;
         let plan = access.access();
-        let others = self.asked.conditions.len().saturating_sub(columns.len());
+        let others = self.request.conditions.len().saturating_sub(columns.len());
         let is_residual = plan.predicates.iter().take(others).all(|predicate| predicate.use_ == Use::Residual);
         if !is_residual
             || !access.is_by_table_key()
@@ -102,36 +102,36 @@ impl TableScanExec {
         }
         let Some(keys) = keys_of_rows(&self.of.table, columns, rows) else { return Ok(None) };
         let parts = vec![Part::Along(access.route_over(keys, None))];
-        let (of, asked, context) = (self.of.clone(), self.asked.clone(), self.context.clone());
-        Ok(Some(Self::with_parts(of, asked, self.access.clone(), parts, context)))
+        let (of, request, context) = (self.of.clone(), self.request.clone(), self.context.clone());
+        Ok(Some(Self::with_parts(of, request, self.access.clone(), parts, context)))
     }
 
     /// The same scan, which knows of conditions that operators above check: they change nothing of its plan.
     pub(crate) fn with_opaque(&self, conditions: &[String]) -> Self {
-        let mut asked = self.asked.clone();
-        asked.opaque.extend_from_slice(conditions);
+        let mut request = self.request.clone();
+        request.opaque.extend_from_slice(conditions);
         let access = self.access.clone().map(|access| access.with_opaque(conditions));
-        Self::with_parts(self.of.clone(), asked, access, self.parts.clone(), self.context.clone())
+        Self::with_parts(self.of.clone(), request, access, self.parts.clone(), self.context.clone())
     }
 
     /// The same scan, whose refusal gives this advice: it changes nothing of its plan.
     pub(crate) fn with_join_advice(&self, advice: JoinAdvice) -> Self {
         let access = self.access.clone().map(|access| access.with_join_advice(&advice));
-        let mut asked = self.asked.clone();
-        asked.join_advice.push(advice);
-        Self::with_parts(self.of.clone(), asked, access, self.parts.clone(), self.context.clone())
+        let mut request = self.request.clone();
+        request.join_advice.push(advice);
+        Self::with_parts(self.of.clone(), request, access, self.parts.clone(), self.context.clone())
     }
 
     /// The same scan, which puts out some of its columns, by their places in its output; `None` if there is no such place.
     pub(crate) fn with_columns(&self, kept: &[usize]) -> Option<Self> {
-        let columns = kept.iter().map(|&place| self.asked.columns.get(place).copied()).collect::<Option<_>>()?;
-        let asked = ScanRequest { columns, ..self.asked.clone() };
-        Some(Self::with_parts(self.of.clone(), asked, self.access.clone(), self.parts.clone(), self.context.clone()))
+        let columns = kept.iter().map(|&place| self.request.columns.get(place).copied()).collect::<Option<_>>()?;
+        let request = ScanRequest { columns, ..self.request.clone() };
+        Some(Self::with_parts(self.of.clone(), request, self.access.clone(), self.parts.clone(), self.context.clone()))
     }
 
     /// Its request.
-    pub(crate) fn asked(&self) -> &ScanRequest {
-        &self.asked
+    pub(crate) fn request(&self) -> &ScanRequest {
+        &self.request
     }
 
     /// How the table is read.
@@ -147,8 +147,8 @@ impl TableScanExec {
     /// The estimated output rows; `None` if only execution knows the ranges.
     pub(crate) fn rows(&self) -> Option<u64> {
         *self.rows.get_or_init(|| {
-            let access = sampled(&self.of, &self.asked, self.access.as_ref()?)?;
-            Some(rows_of(&self.of, &access)?.min(self.asked.limit.unwrap_or(u64::MAX)))
+            let access = sampled(&self.of, &self.request, self.access.as_ref()?)?;
+            Some(rows_of(&self.of, &access)?.min(self.request.limit.unwrap_or(u64::MAX)))
         })
     }
 
@@ -162,17 +162,17 @@ impl TableScanExec {
     ) -> Result<Option<Self>, RelationalError> {
         let of = TableUse { reading: reading.clone(), ..self.of.clone() };
         let known = self.access()?;
-        let (own, later) = self.asked.conditions.split_at(self.asked.conditions.len().saturating_sub(open));
-        let (asked, access, is_short) = if let Some(values) = values
+        let (own, later) = self.request.conditions.split_at(self.request.conditions.len().saturating_sub(open));
+        let (request, access, is_short) = if let Some(values) = values
             && own.iter().any(|condition| has_parameter(&condition.expr))
         {
             let Some(mut conditions) = bound_conditions(own, values) else { return Ok(None) };
             conditions.extend_from_slice(later);
-            let asked = ScanRequest { conditions, ..self.asked.clone() };
-            let access = planned(&of, &asked)?;
-            (asked, access, OnceLock::new())
+            let request = ScanRequest { conditions, ..self.request.clone() };
+            let access = planned(&of, &request)?;
+            (request, access, OnceLock::new())
         } else {
-            (self.asked.clone(), known.clone(), self.is_short.clone())
+            (self.request.clone(), known.clone(), self.is_short.clone())
         };
         // The plan above relies on these properties, so they must still hold.
         let is_refused = |access: &TableAccess| access.access().verdict.is_refused();
@@ -181,7 +181,7 @@ impl TableScanExec {
         }
         let (schema, properties) = (self.schema.clone(), self.properties.clone());
         let (context, rows, parts) = (reading.context.for_another_scan(), OnceLock::new(), self.parts.clone());
-        Ok(Some(Self { of, asked, access: Some(access), parts, schema, properties, context, rows, is_short }))
+        Ok(Some(Self { of, request, access: Some(access), parts, schema, properties, context, rows, is_short }))
     }
 
     /// The use of the table that this is.
@@ -197,7 +197,7 @@ impl TableScanExec {
     /// The scan of a partition, not opened yet, and where it is read.
     fn unopened(&self, partition: usize) -> Result<(OpenRows, ReadPlace), RelationalError> {
         let part = self.parts.get(partition).ok_or_else(|| RelationalError::bug("no such partition"))?;
-        let limit = self.asked.limit;
+        let limit = self.request.limit;
         let (access, route) = match part {
             Part::Within(keys) => {
                 let access = self.access()?;
@@ -209,7 +209,7 @@ impl TableScanExec {
             Part::End(access) => (&**access, access.route(Some(1))),
             Part::Along(route) => (self.access()?, route.clone()),
         };
-        let spec = access.spec(self.asked.columns.clone())?;
+        let spec = access.spec(self.request.columns.clone())?;
         let (snapshot, context) = (self.of.snapshot()?, self.context.clone());
         let place = if self.is_short(part, access, &route, &*snapshot) { ReadPlace::Worker } else { ReadPlace::Pool };
         Ok((Box::new(move || spec.scan(&snapshot, route, context)), place))
@@ -228,23 +228,23 @@ impl TableScanExec {
     }
 }
 
-/// The access of a request, with what operators above have told of it.
-fn planned(of: &TableUse, asked: &ScanRequest) -> Result<TableAccess, RelationalError> {
-    let access = plan(request(of, asked))?.with_opaque(&asked.opaque);
-    Ok(asked.join_advice.iter().fold(access, TableAccess::with_join_advice))
+/// The access of a request, with the conditions and advice of the operators above.
+fn planned(of: &TableUse, request: &ScanRequest) -> Result<TableAccess, RelationalError> {
+    let access = plan(access_request(of, request))?.with_opaque(&request.opaque);
+    Ok(request.join_advice.iter().fold(access, TableAccess::with_join_advice))
 }
 
 /// The order in which rows come, as far as it is in the columns put out.
-fn ordering(of: &TableUse, asked: &ScanRequest, is_ordered: bool, schema: &SchemaRef) -> Vec<Vec<PhysicalSortExpr>> {
+fn ordering(of: &TableUse, request: &ScanRequest, is_ordered: bool, schema: &SchemaRef) -> Vec<Vec<PhysicalSortExpr>> {
     let item = |column: usize, order: SortOrder, nulls_first: bool| {
-        let index = asked.columns.iter().position(|&c| c == column)?;
+        let index = request.columns.iter().position(|&c| c == column)?;
         let options = SortOptions { descending: order == SortOrder::Desc, nulls_first };
         Some(PhysicalSortExpr::new(Arc::new(Column::new(schema.field(index).name(), index)), options))
     };
     let items: Vec<PhysicalSortExpr> = if is_ordered {
         let column = |by| if let OrderBy::Column(column) = by { Some(column) } else { None };
-        asked.order.iter().map_while(|o| item(column(o.by)?, o.order, o.nulls_first)).collect()
-    } else if of.table.def().key.salt.is_none() && asked.ends.is_none() && of.table.indexes().is_empty() {
+        request.order.iter().map_while(|o| item(column(o.by)?, o.order, o.nulls_first)).collect()
+    } else if of.table.def().key.salt.is_none() && request.ends.is_none() && of.table.indexes().is_empty() {
         // CHAR sorts as if padded, and Arrow does not pad.
         let keys = of.table.def().key.columns.iter().take_while(|k| !matches!(k.ty, SqlType::Char(_)));
         keys.map_while(|k| item(k.column()?, k.order, true)).collect()
@@ -256,7 +256,10 @@ fn ordering(of: &TableUse, asked: &ScanRequest, is_ordered: bool, schema: &Schem
 
 impl fmt::Debug for TableScanExec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TableScanExec").field("table", &self.of.table.def().name).field("asked", &self.asked).finish()
+        f.debug_struct("TableScanExec")
+            .field("table", &self.of.table.def().name)
+            .field("request", &self.request)
+            .finish()
     }
 }
 
@@ -271,7 +274,7 @@ impl DisplayAs for TableScanExec {
         if self.is_ordered() {
             write!(f, ", order={}", plan.order.as_str())?;
         }
-        if let Some(limit) = self.asked.limit {
+        if let Some(limit) = self.request.limit {
             write!(f, ", limit={limit}")?;
         }
         if self.parts.len() > 1 {
@@ -322,17 +325,17 @@ impl ExecutionPlan for TableScanExec {
     fn statistics_from_inputs(&self, _: &[Arc<Statistics>], args: &StatisticsArgs) -> Result<Arc<Statistics>> {
         let part = |rows: u64| if args.partition().is_some() { rows.div_ceil(self.parts.len() as u64) } else { rows };
         Ok(Arc::new(match self.rows() {
-            Some(rows) => statistics(&self.of, &self.asked.columns, part(rows)),
+            Some(rows) => statistics(&self.of, &self.request.columns, part(rows)),
             None => Statistics::new_unknown(&self.schema),
         }))
     }
 
     fn fetch(&self) -> Option<usize> {
-        self.asked.limit.map(|limit| usize::try_from(limit).unwrap_or(usize::MAX))
+        self.request.limit.map(|limit| usize::try_from(limit).unwrap_or(usize::MAX))
     }
 
     fn with_fetch(&self, limit: Option<usize>) -> Option<Arc<dyn ExecutionPlan>> {
-        let limited = self.with_request(|asked| asked.limit = limit.map(|limit| limit as u64)).ok()?;
+        let limited = self.with_request(|request| request.limit = limit.map(|limit| limit as u64)).ok()?;
         Some(Arc::new(limited))
     }
 }

@@ -80,7 +80,7 @@ impl TableSource {
         Ok(plan(request).map_err(RelationalError::from)?)
     }
 
-    /// The table's column behind a field.
+    /// The table's column of a field.
     fn column(&self, field: usize) -> Option<ColumnRef> {
         let index = self.columns.get(field).copied()?;
         let field = self.of.table.schema().field(index);
@@ -131,7 +131,7 @@ impl TableProvider for TableSource {
             // Conditions that were joined on the way come apart again.
             conditions.extend(condition.expr.into_conjuncts().into_iter().map(Condition::new));
         }
-        let asked = ScanRequest {
+        let request = ScanRequest {
             conditions,
             columns,
             order: Vec::new(),
@@ -143,7 +143,7 @@ impl TableProvider for TableSource {
             opaque: Vec::new(),
             join_advice: Vec::new(),
         };
-        Ok(Arc::new(TableScanExec::new(self.of.clone(), asked)))
+        Ok(Arc::new(TableScanExec::new(self.of.clone(), request)))
     }
 }
 

@@ -75,7 +75,7 @@ fn refusals_name_what_is_missing() {
 }
 
 #[test]
-fn conditions_of_other_functions_are_told() {
+fn refusals_name_conditions_of_other_functions() {
     let db = database();
     let sql = "SELECT up FROM log WHERE levenshtein(phone, '3') > 1 AND up > 5";
     let help = db.try_with(sql, &[]).unwrap_err().help.unwrap_or_default();

@@ -100,7 +100,7 @@ fn a_name_that_two_columns_of_a_subquery_have_finds_none() {
     db.refuses("SELECT x FROM (VALUES (1, 2)) v (x, \"X\")", "42701");
     db.refuses("SELECT b FROM (SELECT 1 AS b, 2 AS b) q", "42702");
     db.refuses("SELECT q.a FROM (SELECT a, b AS a FROM t) q", "42702");
-    // What is not asked for by its name may repeat.
+    // A column that no name refers to may repeat.
     assert_eq!(db.rows("SELECT * FROM (SELECT 1 AS b, 2 AS b) q"), ["1|2"]);
     assert_eq!(db.rows("SELECT count(*) FROM (SELECT a, a FROM t) q"), ["1"]);
     assert_eq!(db.rows("SELECT 1 AS b, 2 AS \"B\""), ["1|2"]);

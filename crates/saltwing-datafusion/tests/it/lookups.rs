@@ -160,7 +160,7 @@ fn many_outer_rows_are_looked_up_in_groups() {
 
 /// EXPLAIN shows what a computed key is equal to as it was written.
 #[test]
-fn computed_keys_are_told_in_sql() {
+fn computed_keys_are_shown_in_sql() {
     let db = database(0);
     let sql = "SELECT v.nr FROM visit v JOIN person k ON k.phone = v.phone || 'x' WHERE v.day = 1";
     let plan = db.plan_with(sql, Params::NONE, Mode::Execute).unwrap().plan_text();

@@ -13,7 +13,7 @@ fn numbers() -> Database {
 }
 
 #[test]
-fn nulls_come_first_unless_said_otherwise() {
+fn nulls_come_first_by_default() {
     let db = numbers();
     assert_eq!(db.rows("SELECT b FROM n ORDER BY b"), ["NULL", "5", "9223372036854775807"]);
     assert_eq!(db.rows("SELECT b FROM n ORDER BY b DESC"), ["NULL", "9223372036854775807", "5"]);

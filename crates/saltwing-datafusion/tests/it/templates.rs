@@ -159,7 +159,7 @@ fn plans_of_other_operators_are_not_kept() {
 }
 
 #[test]
-fn what_hangs_on_values_or_on_the_moment_is_not_kept() {
+fn plans_that_depend_on_values_or_the_time_are_not_kept() {
     let db = database(0);
     for sql in [
         "SELECT ts + ? FROM log a JOIN item b ON a.item = b.id WHERE phone = '01'",

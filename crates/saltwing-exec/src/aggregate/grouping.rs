@@ -30,7 +30,7 @@ enum Numbering {
 
 /// The rows of a batch by group.
 pub(crate) enum Assigned {
-    /// Runs of rows, one behind the other.
+    /// Runs of rows, one after the other.
     Runs(Vec<(usize, Range<usize>)>),
     /// The group of each row.
     Rows(Vec<u32>),

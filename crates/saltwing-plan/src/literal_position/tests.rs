@@ -83,7 +83,7 @@ fn constants() -> Vec<Value> {
 
 /// Whether a row can have the value: whether the codec of a one-column key accepts it.
 fn can_hold(key: &KeyColumn, is_last: bool, value: &Value) -> bool {
-    // A column in front keeps the key from being empty, one behind takes the last place.
+    // A column before it keeps the key from being empty, one after it takes the last place.
     let filler = |column| KeyColumn {
         source: KeySource::Column(column),
         name: "f".into(),

@@ -319,7 +319,7 @@ impl Curve {
         let side = |value: &Value| match self.value(value).and_then(|value| value.compare(constant)) {
             Some(ordering) if direction == Direction::Up => ordering,
             Some(ordering) => ordering.reverse(),
-            // Where the function fails it has left all that it reaches behind, on this side or on that.
+            // If the function fails, the value is outside its domain: below it if negative, else above it.
             None if value.compare(&zero) == Some(Ordering::Less) => Ordering::Less,
             None => Ordering::Greater,
         };

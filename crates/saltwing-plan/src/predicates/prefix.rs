@@ -72,14 +72,14 @@ pub(super) fn char_place(text: &str, domain: &Domain) -> LiteralPosition {
 /// The position of a text among values of a column that equal it without trailing blanks: each is the text and blanks,
 /// and therefore below the text with the character after the blank.
 pub(super) fn trimmed_place(text: &str, domain: &Domain) -> LiteralPosition {
-    let behind = format!("{text}!");
+    let above = format!("{text}!");
     let (lo, hi) = match domain.ty() {
         SqlType::Char(width) if text.is_ascii() && text.len() < width as usize => {
             let width = width as usize;
-            (Cut::Before(Value::Text(format!("{text:<width$}"))), before_filled(&behind, width))
+            (Cut::Before(Value::Text(format!("{text:<width$}"))), before_filled(&above, width))
         }
         SqlType::Varchar(_) if !text.is_empty() => {
-            (before_text(text, domain).unwrap_or(Cut::Low), before_text(&behind, domain).unwrap_or(Cut::High))
+            (before_text(text, domain).unwrap_or(Cut::Low), before_text(&above, domain).unwrap_or(Cut::High))
         }
         _ => (Cut::Low, Cut::High),
     };

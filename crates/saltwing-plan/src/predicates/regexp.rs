@@ -1,6 +1,6 @@
 //! `k ~ '^abc'`: a regular expression that is anchored at the start and begins with plain text.
 //!
-//! That text bounds the column; what matches anything behind it makes the span exact, `^abc$` is an equality.
+//! That text bounds the column. If the rest of the pattern matches anything, the span is exact; `^abc$` is an equality.
 
 use saltwing_types::regexp::{self, RegexpRest};
 use saltwing_types::{Expr, Value};
@@ -32,7 +32,7 @@ impl CoverBuilder<'_> {
                     RegexpRest::Some => (beginning_with(&prefix.text, domain).0, false),
                 }
             }
-            // Taken for one that begins with plain text behind the anchor.
+            // It is taken for a pattern with plain text after the anchor.
             Some(Constant::Open(_)) => return self.open_text_test(position, test.clone(), false, want),
             _ => return Cover::unknown(),
         };

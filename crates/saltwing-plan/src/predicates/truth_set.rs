@@ -1,6 +1,6 @@
 //! Sets of truth values.
 
-/// A set of truth values: the outcomes of a condition that are asked for.
+/// A set of truth values: the requested outcomes of a condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TruthSet {
     /// TRUE.

@@ -1,4 +1,4 @@
-//! The last part of a product: the spans of its first column that is no list, with ends closed by the columns behind.
+//! The last part of a product: the spans of its first column that is no list, with ends closed by later columns.
 
 use std::ops;
 
@@ -21,7 +21,7 @@ pub(crate) struct End {
     pub(crate) included: bool,
 }
 
-/// A range of the tail's column, and of those behind it at its closed ends.
+/// A range of the tail's column, and of later columns at its closed ends.
 #[derive(Clone, Debug)]
 pub(crate) struct TailSpan {
     /// First end in key order.
@@ -66,7 +66,7 @@ pub(super) fn tail(key_box: &KeyBox, position: usize, space: &KeySpace) -> Tail 
     }
 }
 
-/// The spans of a column whose values are known, with ends closed by the columns behind.
+/// The spans of a column whose values are known, with ends closed by later columns.
 fn known_tail(key_box: &KeyBox, position: usize, set: &ValueSet, space: &KeySpace) -> Tail {
     let domain = space.domain(position);
     let (mut reach, mut is_open) = (position + 1, false);
@@ -108,7 +108,7 @@ fn known_tail(key_box: &KeyBox, position: usize, set: &ValueSet, space: &KeySpac
     Tail { spans: tail.spans.filter(|_| !is_open), ..tail }
 }
 
-/// The tail of a column without a set that cannot be NULL, where the columns behind it leave out some of its first rows.
+/// The tail of a column without a set that cannot be NULL, where later columns leave out some of its first rows.
 fn open_tail(key_box: &KeyBox, position: usize, space: &KeySpace) -> Vec<TailSpan> {
     if position >= space.len() || space.domain(position).nullable() {
         return Vec::new();
@@ -119,8 +119,8 @@ fn open_tail(key_box: &KeyBox, position: usize, space: &KeySpace) -> Vec<TailSpa
     first.map(|first| TailSpan { first, last, values, nulls: false }).into_iter().collect()
 }
 
-/// Where a span without a first end starts as the columns behind it have it: at the column's smallest
-/// value, if there is one, and theirs.
+/// Where later columns let a span without a first end start: at the column's smallest value, if there
+/// is one, and theirs.
 fn smallest_start(key_box: &KeyBox, position: usize, space: &KeySpace) -> Option<End> {
     let smallest = space.domain(position).first_text()?;
     if (position + 1..space.len()).any(|next| key_box.get(next).is_some_and(ColumnSet::is_open)) {
@@ -131,7 +131,7 @@ fn smallest_start(key_box: &KeyBox, position: usize, space: &KeySpace) -> Option
     (first.values.len() > 1).then_some(first)
 }
 
-/// Where a span without a first end starts: at NULL, behind NULL, or where the prefix does.
+/// Where a span without a first end starts: at NULL, after NULL, or where the prefix does.
 fn open_start(nulls: bool, domain: &Domain) -> End {
     match (nulls, domain.nullable()) {
         (true, _) => End { values: vec![Value::Null], included: true },

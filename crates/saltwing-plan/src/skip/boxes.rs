@@ -1,4 +1,4 @@
-//! The boxes that have a say at a row, found among many.
+//! The boxes that matter at a row, found among many.
 //!
 //! ```text
 //! (a, c) IN ((1, 7), (1, 8), (3, 2), (9, 4))     key (a, b, c)
@@ -20,8 +20,8 @@ use crate::domain::Domain;
 use crate::row_list::compare_in_key;
 use crate::value_set::ValueSet;
 
-/// Most boxes that are asked one by one, and that one group has.
-const ASKED_MAX: usize = 16;
+/// Most boxes that are checked one by one, and most boxes of a group.
+const CHECKED_MAX: usize = 16;
 
 /// A set for each key column, and how many of them say anything.
 #[derive(Clone, Debug)]
@@ -39,7 +39,7 @@ pub(super) struct Boxes {
 }
 
 impl Boxes {
-    /// `None`, where at some row too many would have to be asked.
+    /// `None` if too many of them would have to be checked at some row.
     pub(super) fn new(mut all: Vec<SkipBox>, domains: &[Domain]) -> Option<Self> {
         if Self::are_few(all.len()) {
             return Some(Self { all, groups: None });
@@ -60,19 +60,19 @@ impl Boxes {
         for group in all.chunk_by(|a, b| compare(a, b).is_eq()) {
             let start = groups.last().map_or(0, |before: &Range<usize>| before.end);
             groups.push(start..start + group.len());
-            if group.len() > ASKED_MAX {
+            if group.len() > CHECKED_MAX {
                 return None;
             }
         }
         Some(Self { all, groups: Some((column, groups)) })
     }
 
-    /// Whether so few boxes are asked one by one.
+    /// Whether so few boxes are checked one by one.
     pub(super) fn are_few(count: usize) -> bool {
-        count <= ASKED_MAX
+        count <= CHECKED_MAX
     }
 
-    /// The boxes that have a say at a row.
+    /// The boxes that matter at a row.
     pub(super) fn around<'a>(
         &'a self,
         row: &[Value],
@@ -83,7 +83,7 @@ impl Boxes {
             None => [Some(0..self.all.len()), None, None],
             Some((column, groups)) => {
                 let value = row.get(*column).zip(domains.get(*column));
-                // Groups whose value comes before the row's, in key order, and those that do not come behind it.
+                // Groups whose value comes before the row's, in key order, and those that do not come after it.
                 let place = |is_before: fn(Ordering) -> bool| {
                     let is_before = |group: &Range<usize>| {
                         value.zip(self.all.get(group.start)).is_some_and(|((value, domain), b)| {
@@ -92,10 +92,10 @@ impl Boxes {
                     };
                     groups.partition_point(is_before)
                 };
-                let (before, behind) = (place(Ordering::is_lt), place(Ordering::is_le));
+                let (before, after) = (place(Ordering::is_lt), place(Ordering::is_le));
                 let (own, next, first) = match direction {
-                    Direction::Forward => (before..behind, Some(behind), Some(0)),
-                    Direction::Reverse => (before..behind, before.checked_sub(1), groups.len().checked_sub(1)),
+                    Direction::Forward => (before..after, Some(after), Some(0)),
+                    Direction::Reverse => (before..after, before.checked_sub(1), groups.len().checked_sub(1)),
                 };
                 let group = |at: usize| groups.get(at).cloned();
                 let own = own.into_iter().next().and_then(group);

@@ -9,11 +9,11 @@ use crate::product::{End, set_first, set_last, span_first, span_last};
 use crate::span::Span;
 use crate::value_set::ValueSet;
 
-/// A place among the rows in key order: before, or behind, those that begin with some values.
+/// A place among the rows in key order: before, or after, those that begin with some values.
 #[derive(Debug, PartialEq)]
 pub(super) struct Typed {
     pub(super) values: Vec<Value>,
-    pub(super) behind: bool,
+    pub(super) after: bool,
 }
 
 /// A row compared with the sets of a box.
@@ -42,7 +42,7 @@ impl Places<'_> {
             value => set.span_of(value, domain).and_then(|span| self.last(span, domain)),
         };
         let last = match last {
-            // NULLs come behind all values in reverse, and do not belong to these.
+            // NULLs come after all values in reverse, and do not belong to these.
             None if self.direction == Direction::Reverse && domain.nullable() && !set.has_null() => {
                 End { values: vec![Value::Null], included: false }
             }
@@ -50,7 +50,7 @@ impl Places<'_> {
             Some(last) => last,
         };
         let values = self.prefix(column).chain(last.values).collect();
-        Some(Typed { values, behind: last.included == (self.direction == Direction::Forward) })
+        Some(Typed { values, after: last.included == (self.direction == Direction::Forward) })
     }
 
     /// The nearest row of the box after this one, which is outside because of `column`; `None` if there is none.
@@ -61,7 +61,7 @@ impl Places<'_> {
             let mut end = self.following(set, value, domain)?;
             self.extend(&mut end, column + 1);
             let values = self.prefix(column).chain(end.values).collect();
-            Some(Typed { values, behind: end.included != (self.direction == Direction::Forward) })
+            Some(Typed { values, after: end.included != (self.direction == Direction::Forward) })
         })
     }
 
@@ -96,7 +96,7 @@ impl Places<'_> {
         }
     }
 
-    /// Adds to a closed end where the columns behind it begin.
+    /// Adds to a closed end where the columns after it begin.
     fn extend(&self, end: &mut End, from: usize) {
         for (set, domain) in self.sets.iter().zip(self.domains).skip(from) {
             let place = match self.direction {

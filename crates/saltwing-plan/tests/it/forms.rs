@@ -12,7 +12,7 @@
 //! ..
 //! ```
 //!
-//! A line is the plan without salt; what salt changes stands behind it: the buckets, where they are known.
+//! A line is the plan without salt; what salt changes comes after it: the buckets, where they are known.
 //! Every plan, with salt too, is held against rows by brute force: values around the constants, and the ends of the types.
 
 use std::fmt::Write;

@@ -1,7 +1,7 @@
 //! Plans, text in and text out: `testdata/*.txt`. `UPDATE_GOLDEN=1` writes them anew.
 //!
 //! A case is a key, conditions, optionally `order by ..` (`part0` is the computed part at that place of the key), `limit ..` and lines `at (..)`, a line `----`,
-//! and what comes of it. At the row key of a row, and back from there, the stretch is told that it lies in:
+//! and what comes of it. For the row key of a row it shows the stretch that the key lies in, in both directions:
 //!
 //! ```text
 //! ranges key=(host varchar, ts bigint desc, seq int) values=(v double) buckets=4

@@ -110,9 +110,9 @@ fn planning_stops_when_its_statement_must() {
             let _statement = interrupt::enter(cancelled.clone());
             let error = planned(&table, &conditions).map(drop).unwrap_err();
             assert_eq!(error, PlanError::Interrupted(Interrupted::Cancelled));
-            assert_eq!(cancelled.checks.load(SeqCst), at + 1, "it is asked once more at most");
+            assert_eq!(cancelled.checks.load(SeqCst), at + 1, "at most one more check");
         }
-        // A plan does not depend on whether somebody may stop it.
+        // A plan does not depend on whether it may be cancelled.
         let free = planned(&table, &conditions).unwrap();
         assert_eq!((free.verdict, free.residual.len()), (access.verdict, access.residual.len()));
     }

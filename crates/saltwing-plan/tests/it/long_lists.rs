@@ -48,7 +48,7 @@ fn ten_thousand_rows_of_two() {
     assert!(!access.ranges.contains(&table.codec.encode_logical(&[Value::text("k2000"), Value::Int(2_000)]).unwrap()));
 }
 
-/// Over columns that are not neighbours each row value skips for itself, and at a key few of them are asked.
+/// Over columns that are not neighbours each row value skips for itself, and at a key few of them are checked.
 #[test]
 fn ten_thousand_rows_with_a_gap() {
     let table = table("ranges key=(a int, b int, c int)");

@@ -188,10 +188,10 @@ proptest! {
         }
     }
 
-    /// A partial index is read only if the rows that are asked for are among its rows; conditions that its predicate repeats
+    /// A partial index is read only if all requested rows are among its rows; conditions that its predicate repeats
     /// are not checked again.
     #[test]
-    fn a_partial_index_has_all_rows_asked_for(mut wish in random::tape(120), mut values in random::tape(300)) {
+    fn a_partial_index_has_all_requested_rows(mut wish in random::tape(120), mut values in random::tape(300)) {
         let (table, index) = indexed(wish.below(6));
         let palette = random::palette(&table, &mut wish);
         let mut conditions = random::conditions(&table, &palette, &mut wish);

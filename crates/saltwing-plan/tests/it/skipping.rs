@@ -154,12 +154,12 @@ fn skipped<'r>(access: &Access, skip: &Skip, rows: &'r [Stored], reverse: bool) 
         let holds = |row: &&Stored| {
             place.is_none_or(|place| if reverse { place <= row.key.as_slice() } else { row.key.as_slice() < place })
         };
-        let (stretch, behind) = rest.split_at(rest.partition_point(holds));
-        assert!(!stretch.is_empty(), "a stretch without the key that it was asked for");
+        let (stretch, after) = rest.split_at(rest.partition_point(holds));
+        assert!(!stretch.is_empty(), "a stretch without the requested key");
         if is_wanted {
             wanted.extend_from_slice(stretch);
         }
-        rest = behind;
+        rest = after;
     }
     wanted
 }
@@ -190,7 +190,7 @@ proptest! {
         check(&table, &access, skip, &conditions, &rows(&table, &columns))?;
     }
 
-    /// Of many boxes few are asked, those around a row, and this makes no difference.
+    /// Of many boxes only the few around a row are checked, which makes no difference.
     #[test]
     fn many_boxes_want_what_their_conditions_want(
         values in prop::collection::btree_set(0i64..30, 17..30),

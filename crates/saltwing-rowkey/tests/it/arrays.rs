@@ -1,4 +1,4 @@
-//! Arrays in Phoenix's form: its bytes, what is read back, the order of keys, and what has no key.
+//! Arrays in Phoenix's form: its bytes, the values read back, the order of keys, and what has no key.
 
 use proptest::prelude::*;
 use saltwing_rowkey::{RowKeyCodec, ValueCodec};
@@ -74,7 +74,7 @@ fn long_arrays_come_back() {
             assert_eq!(codec.decode(&codec.stored(&value).unwrap()).unwrap(), value);
         }
     }
-    // 255 NULLs are the byte 01, one more is FF behind it.
+    // 255 NULLs are the byte 01, one more is FF after it.
     let codec = ValueCodec::new(array_of(TEXT), SortOrder::Asc);
     assert!(hex(&codec.stored(&V::Array(nulls(256))).unwrap()).starts_with("0001ff6100"));
 }

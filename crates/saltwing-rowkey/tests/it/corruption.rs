@@ -1,4 +1,4 @@
-//! Any bytes give values or an error, never a panic; and what is read is sound.
+//! Any bytes give values or an error, never a panic; and values that are read are sound.
 
 use crate::nasty::{self, Table, row_picks, table};
 use proptest::prelude::*;
@@ -79,7 +79,7 @@ proptest! {
 }
 
 #[test]
-fn broken_keys_are_told_apart() {
+fn each_broken_key_has_its_error() {
     use saltwing_rowkey::RowKeyCodec;
     use saltwing_types::text::unhex;
     use saltwing_types::{KeyColumn, KeySchema, KeySource, Salt};

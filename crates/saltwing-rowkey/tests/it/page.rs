@@ -113,7 +113,7 @@ fn refusals() {
         let [declared, written, code] = row.as_slice() else { panic!("{row:?}") };
         let schema = key(declared);
         let codec = RowKeyCodec::new(&schema).unwrap();
-        // What is too long, or not of the type, is refused before a key is made; here the codec is asked alone.
+        // What is too long, or not of the type, is refused before a key is made; here the codec is tested alone.
         let plain = |(column, written): (&KeyColumn, &String)| match column.ty {
             T::Char(_) => V::text(written.trim_matches('\'')),
             T::UnsignedInt => V::Int(written.parse().unwrap()),

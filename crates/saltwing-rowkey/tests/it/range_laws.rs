@@ -1,4 +1,4 @@
-//! Ranges hold the keys of exactly the rows that were asked for, by brute force.
+//! Ranges hold the keys of exactly the requested rows, by brute force.
 
 use std::cmp::Ordering;
 use std::ops::Bound as End;
@@ -78,8 +78,8 @@ proptest! {
     #[test]
     fn prefix_ranges_are_exact(table in table(), picks in row_picks(60), prefixes in row_picks(12)) {
         let rows = table.rows(&picks);
-        let asked = prefixes.iter().map(|picks| table.tuple(picks)).chain(rows.iter().take(12).map(|(row, _)| row.clone()));
-        for tuple in asked {
+        let tuples = prefixes.iter().map(|picks| table.tuple(picks)).chain(rows.iter().take(12).map(|(row, _)| row.clone()));
+        for tuple in tuples {
             for count in 0..=tuple.len() {
                 let prefix = &tuple[..count];
                 let range = table.codec.prefix_range(prefix).unwrap();

@@ -215,7 +215,7 @@ fn bounds_of_tuples() {
     assert_eq!(from(&[x()]), "[7800 .. )");
     assert_eq!(after(&[x(), V::Int(5)]), "[78007ffffffb .. )");
     assert_eq!(from(&[x(), V::Int(5)]), "[78007ffffffa .. )");
-    assert_eq!(after(&[x(), V::Int(5), V::Null]), "[78007ffffffa00 .. )", "behind the one row");
+    assert_eq!(after(&[x(), V::Int(5), V::Null]), "[78007ffffffa00 .. )", "after the one row");
     assert_eq!(after(&[x(), V::Int(5), x()]), "[78007ffffffa87ff00 .. )");
     assert_eq!(from(&[x(), V::Int(1 << 40), x()]), "[7800 .. )", "above all of b, so first");
     assert_eq!(from(&[V::Null, V::Int(5)]), "[007ffffffa .. )");

@@ -158,7 +158,7 @@ fn nothing_and_null() {
         "not_null",
         "key column b is NOT NULL",
     );
-    // Behind a bucket byte no bytes are a key, as in Phoenix (golden keys-0737).
+    // After a bucket byte no bytes are a key, as in Phoenix (golden keys-0737).
     let salted = KeySchema { salt: Some(Salt { buckets: 2, by: None }), ..schema(&nullable) };
     let codec = RowKeyCodec::new(&salted).unwrap();
     assert_eq!(codec.encode(&[V::Null, V::Null]).unwrap(), [1]);

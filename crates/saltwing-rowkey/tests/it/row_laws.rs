@@ -109,10 +109,10 @@ proptest! {
         }
     }
 
-    /// A nullable column behind the last one changes no key, and is NULL in it: bytes and bucket stay. Left out are the values
+    /// A nullable column after the last one changes no key, and is NULL in it: bytes and bucket stay. Left out are the values
     /// that only the end of a key can hold.
     #[test]
-    fn a_column_behind_the_last_one_is_null(
+    fn a_column_after_the_last_one_is_null(
         table in open_ended_table(),
         picks in row_picks(40),
         buckets in 1u16..=256,

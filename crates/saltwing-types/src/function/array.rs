@@ -188,7 +188,7 @@ pub(super) fn texts_bytes(text: &str, parts: usize) -> usize {
     text.len() + parts * size_of::<Value>()
 }
 
-/// The array of these elements and those behind them.
+/// One array: the first one's elements, then the second one's.
 fn joined(first: Option<&[Value]>, second: Option<&[Value]>) -> Result<Value, ValueError> {
     Ok(Value::Array([first.unwrap_or_default(), second.unwrap_or_default()].concat()))
 }

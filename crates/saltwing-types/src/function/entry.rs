@@ -120,7 +120,7 @@ pub enum Evaluation {
     Values(fn(&Args<'_>) -> Result<Value, ValueError>),
     /// This part of the one argument, an instant or an interval.
     Field(DateField),
-    /// The first argument that is not NULL; those behind it are not computed.
+    /// The first argument that is not NULL; those after it are not computed.
     FirstNotNull,
     /// Typing makes another expression of it, so that no tree holds a call of it.
     Rewritten(Rewrite),

@@ -35,13 +35,13 @@ pub(super) static JSON_GET: ScalarFunction =
         .example("JSON_GET('{\"a\": [1, 2.50]}', 'a')", "[1, 2.50]");
 
 pub(super) static JSON_GET_PATH: ScalarFunction =
-    ScalarFunction::new("JSON_GET_PATH", &[Signature::new(&[OF_JSON, KEYS], PART)], |args| as_json(part_behind(args)?))
+    ScalarFunction::new("JSON_GET_PATH", &[Signature::new(&[OF_JSON, KEYS], PART)], |args| as_json(nested_part(args)?))
         .gives("The part behind these keys, in which numbers count the elements of arrays, as json #> keys.")
         .example("JSON_GET_PATH('{\"a\": [1, 2.50]}', ARRAY['a', '1'])", "2.50");
 
 pub(super) static JSON_GET_PATH_TEXT: ScalarFunction =
     ScalarFunction::new("JSON_GET_PATH_TEXT", &[Signature::new(&[OF_JSON, KEYS], VARCHAR)], |args| {
-        as_text(part_behind(args)?)
+        as_text(nested_part(args)?)
     })
     .gives("The same as text, as json #>> keys: a string without its quotes, and NULL for null.")
     .example("JSON_GET_PATH_TEXT('{\"a\": [\"x\"]}', ARRAY['a', '0'])", "x");
@@ -85,8 +85,8 @@ fn part_below<'a>(args: &Args<'a>) -> Part<'a> {
     json::part(args.text(0)?, &[step])
 }
 
-/// The part behind the array of keys; a NULL among them leads nowhere.
-fn part_behind<'a>(args: &Args<'a>) -> Part<'a> {
+/// The part that the array of keys leads to; a NULL among them leads nowhere.
+fn nested_part<'a>(args: &Args<'a>) -> Part<'a> {
     let keys = args.array(1)?.unwrap_or_default();
     let steps: Option<Vec<Step>> = keys.iter().map(|key| Some(Step::Either(key.as_text()?.to_owned()))).collect();
     steps.map_or(Ok(None), |steps| json::part(args.text(0)?, &steps))

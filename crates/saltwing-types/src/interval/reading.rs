@@ -110,36 +110,36 @@ impl Parts {
             if is_ago {
                 return None;
             }
-            let (number, behind) = rest.split_at(number_end(rest));
-            let behind_blanks = behind.trim_start();
-            let word_end = behind_blanks.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(behind_blanks.len());
-            let (word, behind_word) = behind_blanks.split_at(word_end);
-            rest = behind_word.trim_start();
+            let (number, after) = rest.split_at(number_end(rest));
+            let after_blanks = after.trim_start();
+            let word_end = after_blanks.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(after_blanks.len());
+            let (word, after_word) = after_blanks.split_at(word_end);
+            rest = after_word.trim_start();
             if number.is_empty() {
                 is_ago = has_length && word.eq_ignore_ascii_case("ago");
                 is_ago.then_some(())?;
             } else if number.contains(':') {
                 parts.nanos = parts.nanos.checked_add(clock(number)?)?;
-                rest = behind_blanks;
+                rest = after_blanks;
             } else if let Some(months) = years_and_months(number) {
                 parts.months += months?;
-                rest = behind_blanks;
+                rest = after_blanks;
             } else if !word.is_empty() && !word.eq_ignore_ascii_case("ago") {
                 parts.add(quantity(number)?, unit(word)?)?;
             } else {
                 // A number before a time of day counts days, and the last one seconds.
                 let counts_days = rest.get(..number_end(rest)).is_some_and(|next| next.contains(':'));
-                let is_last = behind_blanks.is_empty() || !word.is_empty();
+                let is_last = after_blanks.is_empty() || !word.is_empty();
                 parts.add(quantity(number)?, if counts_days { Days(1) } else { Nanos(NANOS_PER_SECOND.into()) })?;
                 (counts_days || is_last).then_some(())?;
-                rest = behind_blanks;
+                rest = after_blanks;
             }
             has_length = true;
         }
         Some(if is_ago { parts.negated() } else { parts })
     }
 
-    /// What stands behind the P: `1Y2M3W4DT5H6M7.8S`.
+    /// The text after the P: `1Y2M3W4DT5H6M7.8S`.
     fn of_iso(text: &str) -> Option<Self> {
         let (date, time) = match text.split_once(['T', 't']) {
             Some((_, "")) => return None,
@@ -160,11 +160,11 @@ impl Parts {
             ),
         ] {
             while !rest.is_empty() {
-                let (number, behind) = rest.split_at(number_end(rest));
-                let designator = behind.chars().next()?;
+                let (number, after) = rest.split_at(number_end(rest));
+                let designator = after.chars().next()?;
                 let (_, unit) = units.into_iter().find(|(name, _)| name.eq_ignore_ascii_case(&designator))?;
                 parts.add(quantity(number)?, unit)?;
-                rest = behind.get(1..)?;
+                rest = after.get(1..)?;
             }
         }
         (!text.is_empty()).then_some(parts)

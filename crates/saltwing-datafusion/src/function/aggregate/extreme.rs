@@ -21,7 +21,7 @@ pub(super) struct Extreme {
     wanted: Ordering,
     ty: SqlType,
     is_moving: bool,
-    /// The extreme, and behind it those that follow as the window leaves the ones before; each with its row.
+    /// The extreme, then those that replace it as the window moves past the earlier ones; each with its row.
     candidates: VecDeque<(usize, Value)>,
     seen: usize,
     left: usize,

@@ -57,7 +57,7 @@ pub fn check_rows(access: &Access, conditions: &[Condition], stored: &[Stored]) 
     access.skip.as_ref().map_or(Ok(()), |skip| check_skip(access, skip, conditions, stored))
 }
 
-/// The laws of skipping: no stretch that is passed over has a wanted row, each moves on from the key that was asked for, and
+/// The laws of skipping: no stretch that is passed over has a wanted row, each advances from the requested key, and
 /// in a wanted one a condition holds that is exact and used for skipping alone.
 fn check_skip(access: &Access, skip: &Skip, conditions: &[Condition], stored: &[Stored]) -> Result<(), TestCaseError> {
     let is_exact = |why: &str| why.contains(", skipping over ") && !why.contains(", wider than the condition");

@@ -379,7 +379,7 @@ pub fn create_table(text: &str) -> Result<Table, String> {
 
 /// `ranges key=(a varchar not null, b int desc) values=(v double) buckets=4 by=1`.
 ///
-/// Behind it may stand computed parts, each with its place: `parts=(0 MD5(a), 2 b % 3 desc)`.
+/// Computed parts may follow, each with its place: `parts=(0 MD5(a), 2 b % 3 desc)`.
 pub fn ranges(text: &str) -> Result<Table, String> {
     let (text, parts) = text.split_once(" parts=").map_or((text, None), |(text, parts)| (text, Some(parts)));
     let table = plain_ranges(text)?;

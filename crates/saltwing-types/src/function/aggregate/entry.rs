@@ -23,7 +23,7 @@ pub struct AggregateEntry {
     pub constant: Option<ConstantArgument>,
     /// One sentence on what it gives.
     pub description: &'static str,
-    /// A call over [`EXAMPLE_ROWS`], ` .. ` and a clause behind FROM if it needs one, and the results as texts.
+    /// A call over [`EXAMPLE_ROWS`], ` .. ` and a clause after FROM if it needs one, and the results as texts.
     pub example: (&'static str, &'static str),
 }
 
