@@ -84,7 +84,7 @@ impl Committer {
         let (number, announced) = self.packed.write(&records, durability, prepare, record)?;
         // Outside the lock, so that commits at the same time share one sync.
         let synced = announced.map_or(Ok(()), Announced::wait);
-        synced.map_err(|error| StorageError::from(error.of_sync_behind_write()))?;
+        synced.map_err(|error| StorageError::from(error.of_sync_after_write()))?;
         Ok(number)
     }
 
