@@ -30,7 +30,7 @@ pub(crate) struct RemoteSnapshot {
 impl RemoteSnapshot {
     pub(crate) fn new(client: &Arc<Client>) -> Self {
         let (at, definitions) = client.cluster.newest();
-        // The time is read last: a row that has been dropped for its age is expired at this time, too.
+        // The clock is read after the commit number: a row that was dropped as expired is expired at this time, too.
         let now_ms = client.now_ms();
         Self { link: Link::new(client.clone(), at, now_ms), definitions }
     }
