@@ -1,4 +1,4 @@
-//! A run: the engines, what is wanted of them, and how questions are asked in turns.
+//! A run: the engines, the selected works, and the queries, which the engines run in turns.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -193,7 +193,7 @@ impl Bench {
         asks: usize,
         times: &mut [Option<Vec<Duration>>],
     ) -> Result<()> {
-        let asked: Vec<_> = (0..=asks).map(|_| read.arguments(self.log, &mut self.mix)).collect();
+        let argument_lists: Vec<_> = (0..=asks).map(|_| read.arguments(self.log, &mut self.mix)).collect();
         let mut expected: Option<Vec<i64>> = None;
         for turn in 0..self.peers.len() {
             let place = (turn + round) % self.peers.len();
@@ -201,7 +201,7 @@ impl Bench {
             if times.is_none() {
                 continue;
             }
-            let Some(answers) = peer.engine.ask(read, &asked)? else {
+            let Some(answers) = peer.engine.ask(read, &argument_lists)? else {
                 *times = None;
                 continue;
             };

@@ -35,7 +35,7 @@ const ARCH: &str = "x86_64";
 const ROWS: u64 = 5000;
 const RUNS: usize = 200;
 
-/// What is read, and how many per cent of the rows lie in the delta too.
+/// The paths that read: the name, the read, and the percentage of the rows that are in the delta, too.
 const READS: [(&str, Read, u64); 10] = [
     ("point", Read::Point, 0),
     ("latest10", Read::Latest10, 0),
@@ -174,9 +174,9 @@ fn run_path(name: &str) -> Result<()> {
             let recent: Vec<LogRow> = log.some(*percent, &mut mix).into_iter().map(|index| log.row(index)).collect();
             recent.chunks(1000).try_for_each(|rows| engine.load(rows))?;
         }
-        let asked: Vec<Arguments> = (0..RUNS).map(|_| read.arguments(log, &mut mix)).collect();
-        engine.ask(*read, &asked)?;
-        return counted_runs(&mut || engine.ask(*read, &asked).map(drop));
+        let argument_lists: Vec<Arguments> = (0..RUNS).map(|_| read.arguments(log, &mut mix)).collect();
+        engine.ask(*read, &argument_lists)?;
+        return counted_runs(&mut || engine.ask(*read, &argument_lists).map(drop));
     }
     if name != UPSERT {
         return Err(format!("no path is called {name}").into());

@@ -40,7 +40,7 @@ struct Args {
     /// Only these works: names, or how they begin.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     only: Vec<String>,
-    /// Which engines: all unless said otherwise. With very many rows leave saltwing-memory out.
+    /// The engines; all by default. With very many rows leave saltwing-memory out.
     #[arg(
         long, value_name = "NAME", value_delimiter = ',', value_parser = EngineKind::by_name,
         default_value = "saltwing,saltwing-sled,saltwing-memory,sqlite,redb"
@@ -52,10 +52,10 @@ struct Args {
     /// Run everything once or twice, to see that it runs.
     #[arg(long)]
     smoke: bool,
-    /// Where databases are made, and removed again; the system's folder for such unless said otherwise.
+    /// Where databases are made, and removed again; the system's temporary folder by default.
     #[arg(long, value_name = "DIR")]
     folder: Option<PathBuf>,
-    /// Memory for each engine's caches, in MB; 1,024 unless said otherwise.
+    /// Memory for each engine's caches, in MB; 1,024 by default.
     #[arg(long, value_name = "MB")]
     cache_mb: Option<u64>,
     /// Lists the works' names.

@@ -1,4 +1,4 @@
-//! What is asked: each read with its SQL and its random arguments.
+//! The measured reads, each with its SQL and its random arguments.
 
 use crate::rows::{ITEMS, Log, Mix, NUMBERS_BELOW, ROWS_A_PHONE};
 
@@ -17,7 +17,7 @@ pub enum Read {
     Agg401,
     /// The newest 10 rows of a phone.
     Latest10,
-    /// The 1,000 rows behind a key, in key order.
+    /// The 1,000 rows after a key, in key order.
     Page1000,
     /// 100 random keys.
     In100,
@@ -43,9 +43,9 @@ pub enum Read {
     IndexCovered,
     /// Some 500 rows that an index leads to.
     Index500,
-    /// Every value of all rows: not measured, but asked to warm memory.
+    /// Every value of all rows: not measured, but read to warm memory.
     Everything,
-    /// Every entry of the first index that reads use: not measured, but asked to warm memory.
+    /// Every entry of the first index that reads use: not measured, but read to warm memory.
     FirstEntries,
     /// The same of the second one.
     SecondEntries,
@@ -53,7 +53,7 @@ pub enum Read {
     AllRows,
 }
 
-/// A value that a question is asked with.
+/// An argument of a read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Argument {
     /// A text.
@@ -74,7 +74,7 @@ pub enum Dialect {
     Sqlite,
 }
 
-/// How much a question reads: how often it is asked hangs on it.
+/// How much a query reads, which decides how often it runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Weight {
     /// Microseconds.

@@ -56,7 +56,7 @@ impl Figures {
     }
 }
 
-/// Where figures go: printed at once, and to a file if asked.
+/// Where figures go: printed at once, and to a file if one is given.
 pub struct Report {
     json: Option<File>,
     headed: bool,

@@ -2,7 +2,7 @@
 //!
 //! A file is a list of records: statements that succeed or fail, and queries with
 //! the rows they give. Each file runs on a fresh database, so files know nothing
-//! of each other. Every record is run, also behind one that failed.
+//! of each other. Every record is run, also after one that failed.
 //!
 //! # The dialect
 //! What sqlite's corpus and the crate `sqllogictest` have in common, and:

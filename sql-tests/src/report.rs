@@ -10,7 +10,7 @@ pub struct Totals {
     pub passed: u64,
     /// Did not.
     pub failed: u64,
-    /// Not run: for another engine or store, behind a halt, or not for the forced executor.
+    /// Not run: for another engine or store, after a halt, or not for the forced executor.
     pub skipped: u64,
 }
 

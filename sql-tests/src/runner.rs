@@ -186,7 +186,7 @@ impl Run {
         Ended::Unnoticed
     }
 
-    /// How a record ended, if refusals for what is read are left out where indexes are read instead.
+    /// How a record ended. If indexes are read in place of tables, an expected refusal of a full scan or of the budget is skipped.
     fn without_access(&self, ended: Ended, expected: Option<&ExpectedError>) -> Ended {
         const LIMITS: [&str; 4] = ["54F01", "full_scan", "54F02", "budget_exceeded"];
         let is_refusal = |error: &&ExpectedError| LIMITS.iter().any(|limit| error.to_string().contains(limit));
@@ -222,9 +222,9 @@ impl Run {
             return Ended::Failed(format!("  SET executor: {error}"));
         }
         catch_unwind(AssertUnwindSafe(|| work(self, &connection))).unwrap_or_else(|panic| {
-            let said = panic.downcast_ref::<String>().map(String::as_str);
-            let said = said.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("");
-            Ended::Failed(format!("  panicked: {said}: {}", first_line(sql)))
+            let message = panic.downcast_ref::<String>().map(String::as_str);
+            let message = message.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("");
+            Ended::Failed(format!("  panicked: {message}: {}", first_line(sql)))
         })
     }
 

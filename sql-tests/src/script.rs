@@ -1,7 +1,7 @@
 //! A file's records.
 //!
 //! The crate `sqllogictest` reads them; this adds what the corpora need: comments
-//! behind `skipif` and `onlyif`, conditions that go for a `halt`, and includes.
+//! after `skipif` and `onlyif`, conditions that go for a `halt`, and includes.
 
 use std::path::Path;
 use std::time::Duration;
@@ -117,7 +117,7 @@ fn name(connection: Connection) -> String {
     }
 }
 
-/// The text with the comments cut off that stand behind conditions and the like.
+/// The text without the comments that follow conditions and the like.
 fn plain(text: &str) -> String {
     let words = ["skipif ", "onlyif ", "halt", "hash-threshold "];
     let lines = text.lines().map(|line| match line.split_once('#') {

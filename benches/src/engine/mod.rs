@@ -1,4 +1,4 @@
-//! The engines, behind one trait.
+//! The engines, and the trait that all of them implement.
 
 mod fingerprint;
 mod redb;
@@ -19,7 +19,7 @@ use crate::rows::LogRow;
 /// Every engine keeps the log, by phone and then the newest first; those with SQL also the side tables.
 pub trait Engine {
     /// Asks a question with each of the arguments, prepared once; `None` where the engine has nothing of the kind.
-    fn ask(&mut self, read: Read, asked: &[Arguments]) -> Result<Option<Vec<Answer>>>;
+    fn ask(&mut self, read: Read, argument_lists: &[Arguments]) -> Result<Option<Vec<Answer>>>;
 
     /// Asks a question once, unhurried, and takes every value of the answer; `None` where the engine has no rows of
     /// that kind to show.
@@ -108,7 +108,7 @@ pub enum EngineKind {
 /// How an engine is opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Opening {
-    /// Memory for its caches; 1 GB where it is not said.
+    /// Memory for its caches; 1 GB if not given.
     pub cache_bytes: Option<u64>,
     /// Recent rows stay apart from the others, however many there are.
     pub keep_recent: bool,

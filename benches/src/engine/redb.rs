@@ -90,7 +90,7 @@ fn visit_range(
 
 /// The rows of a phone from one time on, and up to another.
 fn of_phone(phone: &str, from: i64, to: i64) -> [Vec<u8>; 2] {
-    // The newest comes first: what is before `to` begins behind the key of `to`.
+    // The newest comes first: rows before `to` begin after the key of `to`.
     [key(phone, to - 1), key(phone, from)]
 }
 
@@ -117,8 +117,8 @@ fn visit(
             range(of_phone(phone, *from, *to), usize::MAX)
         }
         (Read::Page1000, [Argument::Text(phone), Argument::Int(ts)]) => {
-            let behind = key(phone, *ts);
-            visit_range(table, (Bound::Excluded(&behind), Bound::Unbounded), PAGE_ROWS, each)
+            let after = key(phone, *ts);
+            visit_range(table, (Bound::Excluded(&after), Bound::Unbounded), PAGE_ROWS, each)
         }
         (Read::In100, pairs) => {
             let mut keys = Vec::with_capacity(pairs.len() / 2);
@@ -191,13 +191,13 @@ fn write(database: &Database, rows: &[LogRow]) -> Result<()> {
 }
 
 impl Engine for Redb {
-    fn ask(&mut self, read: Read, asked: &[Arguments]) -> Result<Option<Vec<Answer>>> {
+    fn ask(&mut self, read: Read, argument_lists: &[Arguments]) -> Result<Option<Vec<Answer>>> {
         if read.is_relational() || matches!(read, Read::PointUnprepared | Read::GroupAll) {
             return Ok(None);
         }
         let ask =
             |arguments: &Arguments| timed(|| answer(&self.database.begin_read()?.open_table(LOG)?, read, arguments));
-        asked.iter().map(ask).collect::<Result<_>>().map(Some)
+        argument_lists.iter().map(ask).collect::<Result<_>>().map(Some)
     }
 
     fn look(&mut self, read: Read, arguments: &Arguments) -> Result<Option<Fingerprint>> {

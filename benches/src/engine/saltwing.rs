@@ -157,21 +157,21 @@ fn fingerprint_of_batches(mut batches: saltwing::ArrowRows, mut fingerprint: Fin
 }
 
 impl Engine for Saltwing {
-    fn ask(&mut self, read: Read, asked: &[Arguments]) -> Result<Option<Vec<Answer>>> {
+    fn ask(&mut self, read: Read, argument_lists: &[Arguments]) -> Result<Option<Vec<Answer>>> {
         if read.is_relational() && !cfg!(feature = "datafusion") {
             return Ok(None);
         }
         if read == Read::PointUnprepared {
             let (connection, sql) = (&self.connection, read.sql(Dialect::Saltwing));
             let ask = |arguments| timed(|| sum_of_rows(connection.query(&sql, params(arguments))?));
-            return asked.iter().map(ask).collect::<Result<_>>().map(Some);
+            return argument_lists.iter().map(ask).collect::<Result<_>>().map(Some);
         }
         let statement = self.statement(read)?;
         let ask = |arguments| match read {
             Read::Prefix500Arrow => timed(|| sum_of_batches(statement.query_arrow(params(arguments))?)),
             _ => timed(|| sum_of_rows(statement.query(params(arguments))?)),
         };
-        asked.iter().map(ask).collect::<Result<_>>().map(Some)
+        argument_lists.iter().map(ask).collect::<Result<_>>().map(Some)
     }
 
     fn look(&mut self, read: Read, arguments: &Arguments) -> Result<Option<Fingerprint>> {

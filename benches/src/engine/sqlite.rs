@@ -114,16 +114,16 @@ fn csv_row(line: &str) -> Option<LogRow> {
 }
 
 impl Engine for Sqlite {
-    fn ask(&mut self, read: Read, asked: &[Arguments]) -> Result<Option<Vec<Answer>>> {
+    fn ask(&mut self, read: Read, argument_lists: &[Arguments]) -> Result<Option<Vec<Answer>>> {
         let sql = read.sql(Dialect::Sqlite);
         if read == Read::PointUnprepared {
             let connection = &self.connection;
             let ask = |arguments| timed(|| sum_of_rows(&mut connection.prepare(&sql)?, arguments, true));
-            return asked.iter().map(ask).collect::<Result<_>>().map(Some);
+            return argument_lists.iter().map(ask).collect::<Result<_>>().map(Some);
         }
         let mut statement = self.connection.prepare(&sql)?;
         let owned = read != Read::Prefix500Arrow;
-        asked
+        argument_lists
             .iter()
             .map(|arguments| timed(|| sum_of_rows(&mut statement, arguments, owned)))
             .collect::<Result<_>>()

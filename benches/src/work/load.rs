@@ -1,6 +1,6 @@
 //! Loading the log, in durable batches of 1,000 rows.
 //!
-//! An engine loads all its rows in one turn, so that what it does behind the writer's back falls into its own time.
+//! An engine loads all its rows in one turn, so that its background work falls into its own time.
 
 use std::time::{Duration, Instant};
 

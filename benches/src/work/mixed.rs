@@ -49,7 +49,7 @@ fn turn(
 ) -> Result<()> {
     let rows = bench.log.rows(bench.next_row, bench.next_row + BATCH_ROWS);
     bench.next_row += BATCH_ROWS;
-    let asked = READS.map(|(read, _)| [read.arguments(bench.log, &mut bench.mix)]);
+    let argument_lists = READS.map(|(read, _)| [read.arguments(bench.log, &mut bench.mix)]);
     let mut expected = READS.map(|_| None);
     let peers = bench.peers.len();
     for place in (0..peers).map(|turn| (turn + round) % peers) {
@@ -59,7 +59,7 @@ fn turn(
         let mut spent = started.elapsed();
         for which in (0..READS.len()).map(|turn| (turn + round) % READS.len()) {
             let (read, work) = READS[which];
-            let Some(answers) = peer.engine.ask(read, &asked[which])? else { continue };
+            let Some(answers) = peer.engine.ask(read, &argument_lists[which])? else { continue };
             compare(work, peer.kind, &answers, &mut expected[which])?;
             for answer in answers {
                 times[which][place].push(answer.time);

@@ -23,12 +23,12 @@ const DAYS: u64 = 8;
 const SESSIONS_A_DAY: u64 = 50;
 /// Rows of one of SQLite's transactions, as many as COPY takes.
 const BATCH_ROWS: usize = 5000;
-/// Days that are asked for before memory is looked at.
+/// Days that are queried before memory is measured.
 const PROBED_DAYS: usize = 2000;
 const MB: f64 = 1e6;
 const DAY: &str = "SELECT id, phone_no, start_time, up_flow, down_flow, acce_url FROM mobile_log \
                    WHERE phone_no = ? AND start_time >= ? AND start_time < ?";
-/// The last of the columns asked for.
+/// The last of the selected columns.
 const URL: usize = 5;
 
 pub fn names() -> Vec<String> {
@@ -75,7 +75,7 @@ fn report(bench: &mut Bench, work: &str, ours: Figures, sqlite: Option<Figures>)
     bench.report.work(work, rows, std::iter::once((EngineKind::Saltwing, ours)).chain(sqlite).collect())
 }
 
-/// What a process has in memory that has nothing but the mobile log, and has asked for days: [`probe_memory`].
+/// The memory of a process that has only the mobile log open and has queried days of it: [`probe_memory`].
 fn memory_of(database: &Path, rows: u64) -> Result<Option<u64>> {
     let probe = Command::new(std::env::current_exe()?)
         .args(["--rows", &rows.to_string(), "--probe-mobile"])

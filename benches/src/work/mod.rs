@@ -41,7 +41,7 @@ const GROUPS: [Group; 10] = [
     Group { names: mobile::names, needs_log: false, run: mobile::run },
 ];
 
-/// What a run is asked for.
+/// The options of a run.
 pub struct Run {
     /// Rows of the log.
     pub rows: u64,

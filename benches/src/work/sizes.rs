@@ -60,7 +60,7 @@ pub fn folder_bytes(folder: &Path) -> Result<u64> {
     Ok(bytes)
 }
 
-/// Room that a store has asked for and not used yet may be a hole of the file.
+/// Space that a store has reserved and not used yet may be a hole of the file.
 #[cfg(unix)]
 fn bytes_on_disk(metadata: &std::fs::Metadata) -> u64 {
     use std::os::unix::fs::MetadataExt as _;
@@ -90,8 +90,8 @@ pub fn probe_memory(kind: EngineKind, folder: &Path, rows: u64) -> Result<()> {
     let mut engine = kind.open(folder, Opening::default())?;
     let mut mix = Mix(7);
     for (read, times) in [(Read::SumAll, 1), (Read::Prefix500Rows, 1000), (Read::Point, 10_000)] {
-        let asked: Vec<_> = (0..times).map(|_| read.arguments(log, &mut mix)).collect();
-        engine.ask(read, &asked)?;
+        let argument_lists: Vec<_> = (0..times).map(|_| read.arguments(log, &mut mix)).collect();
+        engine.ask(read, &argument_lists)?;
     }
     match process::resident_bytes() {
         Some(bytes) => println!("{bytes}"),

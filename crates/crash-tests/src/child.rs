@@ -31,7 +31,7 @@ pub fn role(role: &str, store: &str, seed: u64, threads: u64, database: &Path) -
     Ok(command)
 }
 
-/// Runs a role with limits; what it said on both of its outputs.
+/// Runs a role with limits; returns how it ended, and the text of stdout and stderr.
 ///
 /// # Errors
 /// Those of processes.

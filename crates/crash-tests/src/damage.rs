@@ -1,9 +1,9 @@
 //! Damage: one change to one file of a database; what opening and reading it say, and what a salvage saves of it.
 //!
 //! # Laws
-//! 1. Each damage is told or of no effect: no row is missing or another one without an error.
-//! 2. A salvage loses the rows of the damaged pages and no others: each loss that it tells names one of them, and it misses no
-//!    more rows than it tells. A page of the catalog costs the tables whose definitions are in it.
+//! 1. Each damage is reported or has no effect: no row is missing or changed without an error.
+//! 2. A salvage loses the rows of the damaged pages and no others: each loss that it reports names one of them, and it misses
+//!    no more rows than it reports. A page of the catalog costs the tables whose definitions are in it.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -51,7 +51,7 @@ pub struct Plan {
     pub statements: usize,
 }
 
-/// Damages one file after another, and prints what came of it; whether each damage was told or of no effect.
+/// Damages one file after another, and prints the outcomes; whether each damage was reported or had no effect.
 ///
 /// # Errors
 /// Those of files and processes.
@@ -88,15 +88,15 @@ pub fn run(plan: &Plan, home: &Path) -> io::Result<bool> {
         if kind != PAGES || matches!(change, Change::Cut) {
             continue;
         }
-        let said = salvage(plan, home, &work)?;
-        match Saved::of(&said).loss(&whole_saved, &said, &pages) {
+        let salvaged = salvage(plan, home, &work)?;
+        match Saved::of(&salvaged).loss(&whole_saved, &salvaged, &pages) {
             Ok(loss) => losses.add(loss),
             Err(why) => {
                 is_well = false;
                 println!(
                     "{}: {change:?} at {at}, page {pages:?}: salvage: {why}: {}",
                     file.display(),
-                    said.1.join(" | ")
+                    salvaged.1.join(" | ")
                 );
             }
         }
@@ -112,7 +112,7 @@ pub fn run(plan: &Plan, home: &Path) -> io::Result<bool> {
 fn make(plan: &Plan, home: &Path, base: &Path) -> io::Result<()> {
     let live = home.join("live");
     let mut writer = child::role("write", &plan.store, plan.seed, plan.threads, &live)?;
-    writer.arg(home.join("told")).arg("--statements").arg(plan.statements.to_string());
+    writer.arg(home.join("log")).arg("--statements").arg(plan.statements.to_string());
     if plan.left == Left::Killed {
         writer.arg("--killed");
     }
@@ -128,12 +128,13 @@ fn make(plan: &Plan, home: &Path, base: &Path) -> io::Result<()> {
     copy(&live, base)
 }
 
-type Said = (Ended, Vec<String>);
+/// How a child ended, and the lines that it printed.
+type Printed = (Ended, Vec<String>);
 
-fn read(plan: &Plan, home: &Path, database: &Path) -> io::Result<Said> {
+fn read(plan: &Plan, home: &Path, database: &Path) -> io::Result<Printed> {
     let reader = child::role("read", &plan.store, plan.seed, plan.threads, database)?;
-    let (ended, said) = child::watched(reader, home, Duration::from_secs(60))?;
-    Ok((ended, said.lines().map(str::to_owned).collect()))
+    let (ended, printed) = child::watched(reader, home, Duration::from_secs(60))?;
+    Ok((ended, printed.lines().map(str::to_owned).collect()))
 }
 
 /// The file of pages, as [`by_kind`] names it.
@@ -142,13 +143,13 @@ const PAGE: u64 = 4096;
 /// Pages of the file that have one page of checksums in front of them.
 const GROUP_PAGES: u64 = 1024;
 
-fn salvage(plan: &Plan, home: &Path, database: &Path) -> io::Result<Said> {
+fn salvage(plan: &Plan, home: &Path, database: &Path) -> io::Result<Printed> {
     let target = home.join("salvaged");
     let _ = fs::remove_dir_all(&target);
     let mut command = child::role("salvage", &plan.store, plan.seed, plan.threads, database)?;
     command.arg(&target);
-    let (ended, said) = child::watched(command, home, Duration::from_secs(60))?;
-    Ok((ended, said.lines().map(str::to_owned).collect()))
+    let (ended, printed) = child::watched(command, home, Duration::from_secs(60))?;
+    Ok((ended, printed.lines().map(str::to_owned).collect()))
 }
 
 /// What a salvage has saved: the rows of each table.
@@ -162,17 +163,17 @@ enum Lost {
 }
 
 impl Saved {
-    fn of((_, said): &Said) -> Self {
-        let saved = said.iter().filter_map(|line| line.strip_prefix("saved ")?.split_once(' '));
+    fn of((_, lines): &Printed) -> Self {
+        let saved = lines.iter().filter_map(|line| line.strip_prefix("saved ")?.split_once(' '));
         Self(saved.map(|(rows, table)| (table.to_owned(), rows.parse().unwrap_or(0))).collect())
     }
 
     /// The loss, if it is that of the damaged pages.
-    fn loss(&self, whole: &Self, (ended, said): &Said, pages: &Range<u64>) -> Result<Lost, &'static str> {
+    fn loss(&self, whole: &Self, (ended, lines): &Printed, pages: &Range<u64>) -> Result<Lost, &'static str> {
         if *ended != Ended::Code(0) {
             return Err("it failed");
         }
-        let lost: Vec<&str> = said.iter().filter_map(|line| line.strip_prefix("lost ")).collect();
+        let lost: Vec<&str> = lines.iter().filter_map(|line| line.strip_prefix("lost ")).collect();
         let is_of_pages = |line: &&str| pages.clone().any(|page| line.contains(&format!("page {page} of data/pages")));
         let is_definition = lost.iter().any(|line| line.contains("no definition of it can be read"));
         if is_definition && lost.iter().any(is_of_pages) {
@@ -183,9 +184,9 @@ impl Saved {
         }
         let missing = |(table, rows): (&String, &u64)| rows.saturating_sub(self.0.get(table).copied().unwrap_or(0));
         let missing: u64 = whole.0.iter().map(missing).sum();
-        let told = |line: &&str| line.split_once(' ').map(|(rows, _)| rows.parse().unwrap_or(u64::MAX));
-        let told = lost.iter().filter_map(told).fold(0, u64::saturating_add);
-        if missing <= told { Ok(Lost::Rows(missing)) } else { Err("rows are missing that it does not tell") }
+        let count = |line: &&str| line.split_once(' ').map(|(rows, _)| rows.parse().unwrap_or(u64::MAX));
+        let reported = lost.iter().filter_map(count).fold(0, u64::saturating_add);
+        if missing <= reported { Ok(Lost::Rows(missing)) } else { Err("rows are missing that it does not tell") }
     }
 }
 
@@ -223,16 +224,16 @@ impl fmt::Display for Losses {
     }
 }
 
-fn judge(whole: &[String], (ended, said): &Said) -> &'static str {
-    let has_panicked = said.iter().any(|line| line.contains("panicked"));
+fn judge(whole: &[String], (ended, lines): &Printed) -> &'static str {
+    let has_panicked = lines.iter().any(|line| line.contains("panicked"));
     match ended {
         Ended::Late => "hang",
         Ended::Signal => "abort",
         Ended::Code(NOT_OPENED) => "told at opening",
         Ended::Code(0) => {
-            let has_error = said.iter().any(|line| line.starts_with("error "));
+            let has_error = lines.iter().any(|line| line.starts_with("error "));
             let is_same = |line: &String| !line.starts_with("rows ") || whole.contains(line);
-            match (said.iter().all(is_same), has_error) {
+            match (lines.iter().all(is_same), has_error) {
                 (true, _) if has_panicked => "panic",
                 (true, true) => "told at reading",
                 (true, false) => "no effect",

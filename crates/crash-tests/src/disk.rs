@@ -253,7 +253,7 @@ impl Disk {
         self.changes_synced = self.changes_synced.max(made);
     }
 
-    /// Writes into the empty directory `to` what a power cut at this moment leaves by a rule.
+    /// Writes into the empty directory `to` what a power cut now leaves by a rule.
     ///
     /// # Errors
     /// Those of writing there.

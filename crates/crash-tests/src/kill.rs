@@ -1,8 +1,8 @@
 //! Kills: a process that runs transactions is killed at a random time, and its database is opened by the next one.
 //!
 //! Each round leaves a log: the rows at its opening, each transaction before its COMMIT is sent, and again once it has ended. The
-//! rows at the next opening are a transaction behind all of them, and so is what the indexes find. If snapshot isolation explains
-//! that, what was acknowledged is there, and what was in flight is there as a whole or not at all. Beside the transactions other
+//! rows at the next opening, and what the indexes find, count as a transaction after all of them. If snapshot isolation explains
+//! that, acknowledged transactions are there, and those in flight are there as a whole or not at all. Beside the transactions other
 //! indexes are created, rebuilt and dropped: the kill also meets their builds, and the next process ends these.
 
 use std::collections::BTreeMap;
@@ -64,9 +64,9 @@ pub fn run(plan: &Plan, home: &Path) -> io::Result<bool> {
     let (mut is_well, mut counts) = (true, BTreeMap::<String, usize>::new());
     for round in 0..=plan.rounds {
         let is_last = round == plan.rounds;
-        let told = home.join(format!("told-{round}"));
+        let log = home.join(format!("log-{round}"));
         let mut process = child::role("transact", &plan.store, plan.seed + round, plan.threads, &database)?;
-        process.arg(&told).args(["--transactions", &if is_last { 0 } else { TRANSACTIONS_MAX }.to_string()]);
+        process.arg(&log).args(["--transactions", &if is_last { 0 } else { TRANSACTIONS_MAX }.to_string()]);
         process.args(["--clock", &(round * ROUND_TICKS).to_string()]);
         let mut process = process.spawn()?;
         if !is_last {
@@ -78,7 +78,7 @@ pub fn run(plan: &Plan, home: &Path) -> io::Result<bool> {
             return Err(io::Error::other(format!("round {round}: the process ended with {ended}")));
         }
         // A process that is killed before it has opened leaves it to the next one.
-        let Some(opening) = read(&told, plan.threads)? else { continue };
+        let Some(opening) = read(&log, plan.threads)? else { continue };
         let span = Span { sent: u64::MAX - 1, answered: u64::MAX };
         let mut last = Transaction::reading(&opening.rows, span);
         last.statements.extend(opening.found.iter().cloned());
@@ -97,8 +97,8 @@ pub fn run(plan: &Plan, home: &Path) -> io::Result<bool> {
 }
 
 /// The rows at the opening, if there was one, and the transactions. A line that the kill cut off is none.
-fn read(told: &Path, threads: u64) -> io::Result<Option<Opening>> {
-    let text = fs::read_to_string(told).unwrap_or_default();
+fn read(log: &Path, threads: u64) -> io::Result<Option<Opening>> {
+    let text = fs::read_to_string(log).unwrap_or_default();
     let (mut opened, mut history) = (None, vec![BTreeMap::new(); threads as usize]);
     for line in text.split_inclusive('\n').filter(|line| line.ends_with('\n')) {
         match serde_json::from_str(line)? {
@@ -114,8 +114,8 @@ fn read(told: &Path, threads: u64) -> io::Result<Option<Opening>> {
 ///
 /// # Errors
 /// Those of files, and of a database that cannot be opened.
-pub fn transact(setup: &Setup, path: &Path, told: &Path, transactions: usize, clock: u64) -> io::Result<()> {
-    let log = OpenOptions::new().create(true).append(true).open(told)?;
+pub fn transact(setup: &Setup, path: &Path, log: &Path, transactions: usize, clock: u64) -> io::Result<()> {
+    let log = OpenOptions::new().create(true).append(true).open(log)?;
     let database = setup.builder(path).open().map_err(io::Error::other)?;
     let check = || {
         let report = database.check().map_err(io::Error::other)?;
@@ -130,13 +130,14 @@ pub fn transact(setup: &Setup, path: &Path, told: &Path, transactions: usize, cl
     check()?;
     create_tables(&database).and_then(|()| create_indexes(&database)).map_err(io::Error::other)?;
     let rows = contents(&database).map_err(io::Error::other)?;
-    tell(&log, &Line::Opened(rows, found_by_indexes(&database).map_err(io::Error::other)?));
-    let told = |thread: usize, transaction: &Transaction| tell(&log, &Line::Transaction(thread, transaction.clone()));
+    append(&log, &Line::Opened(rows, found_by_indexes(&database).map_err(io::Error::other)?));
+    let report =
+        |thread: usize, transaction: &Transaction| append(&log, &Line::Transaction(thread, transaction.clone()));
     let (seed, threads) = (setup.seed, setup.threads as usize);
     let (database, is_over) = (&database, AtomicBool::new(false));
     std::thread::scope(|scope| {
         let changes = scope.spawn(|| change_indexes(database, &INDEX_CHANGES, || is_over.load(SeqCst)));
-        Load { database, seed, threads, transactions, indexed: true, may_fail: false, told: &told }
+        Load { database, seed, threads, transactions, indexed: true, may_fail: false, report: &report }
             .run(&Clock::starting_at(clock));
         is_over.store(true, SeqCst);
         changes.join().unwrap_or(Ok(())).map_err(io::Error::other)
@@ -144,7 +145,7 @@ pub fn transact(setup: &Setup, path: &Path, told: &Path, transactions: usize, cl
 }
 
 /// Writes a line at once. A history with a line missing cannot be judged.
-fn tell(mut log: &File, line: &Line) {
+fn append(mut log: &File, line: &Line) {
     let written = serde_json::to_string(line)
         .map_err(io::Error::other)
         .and_then(|line| log.write_all(format!("{line}\n").as_bytes()));

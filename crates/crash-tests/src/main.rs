@@ -91,7 +91,7 @@ enum Task {
     #[command(hide = true)]
     Transact {
         database: PathBuf,
-        told: PathBuf,
+        log: PathBuf,
         #[arg(long)]
         transactions: usize,
         #[arg(long)]
@@ -101,7 +101,7 @@ enum Task {
     #[command(hide = true)]
     Write {
         database: PathBuf,
-        told: PathBuf,
+        log: PathBuf,
         #[arg(long)]
         statements: usize,
         #[arg(long)]
@@ -112,7 +112,7 @@ enum Task {
     Open { database: PathBuf },
     /// A child's role: holds a database to a log.
     #[command(hide = true)]
-    Check { database: PathBuf, told: PathBuf },
+    Check { database: PathBuf, log: PathBuf },
     /// A child's role: makes a database of what can be read of another one.
     #[command(hide = true)]
     Salvage { database: PathBuf, target: PathBuf },
@@ -156,19 +156,19 @@ fn run(arguments: &Arguments) -> io::Result<u8> {
             let plan = kill::Plan { store, seed, threads, rounds: *rounds, seconds: *seconds };
             kill::run(&plan, home()?.path())?
         }
-        Task::Transact { database, told, transactions, clock } => {
-            kill::transact(&setup, database, told, *transactions, *clock)?;
+        Task::Transact { database, log, transactions, clock } => {
+            kill::transact(&setup, database, log, *transactions, *clock)?;
             true
         }
-        Task::Write { database, told, statements, killed } => {
-            roles::write(&setup, database, told, *statements, *killed).map_err(io::Error::other)?;
+        Task::Write { database, log, statements, killed } => {
+            roles::write(&setup, database, log, *statements, *killed).map_err(io::Error::other)?;
             true
         }
         Task::Open { database } => {
             roles::open(&setup, database).map_err(io::Error::other)?;
             true
         }
-        Task::Check { database, told } => return Ok(roles::check(&setup, database, &roles::log(told)) as u8),
+        Task::Check { database, log } => return Ok(roles::check(&setup, database, &roles::log(log)) as u8),
         Task::Salvage { database, target } => return Ok(roles::salvage(&setup, database, target) as u8),
         Task::Read { database } => return Ok(roles::read(&setup, database) as u8),
     };

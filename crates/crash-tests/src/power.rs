@@ -37,13 +37,13 @@ pub fn run(plan: &Plan, home: &Path) -> io::Result<Option<bool>> {
         println!("skipped: no C compiler, or not Linux: nothing can be recorded");
         return Ok(None);
     };
-    let (database, told, traced) = (home.join("live"), home.join("told"), home.join("trace"));
+    let (database, log, traced) = (home.join("live"), home.join("log"), home.join("trace"));
     let mut writer = child::role("write", &plan.store, plan.seed, plan.threads, &database)?;
-    writer.arg(&told).arg("--statements").arg(plan.statements.to_string());
-    let output = trace::recorded(&mut writer, &library, &database, &told, &traced).output()?;
+    writer.arg(&log).arg("--statements").arg(plan.statements.to_string());
+    let output = trace::recorded(&mut writer, &library, &database, &log, &traced).output()?;
     if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        return Err(io::Error::other(format!("the writer ended with {}: {said}", output.status)));
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        return Err(io::Error::other(format!("the writer ended with {}: {errors}", output.status)));
     }
     let records = trace::read(&traced)?;
     let acknowledged = records.iter().filter(|record| record.kind == 'A').count();
@@ -58,9 +58,9 @@ const RIGHT: &str = "right";
 const PLACES_PRINTED: usize = 50;
 
 fn print(outcomes: &Outcomes) {
-    let told: Vec<String> =
+    let counts: Vec<String> =
         outcomes.iter().map(|((rule, outcome), count)| format!("{rule}: {count} {outcome}")).collect();
-    println!("{}", told.join(", "));
+    println!("{}", counts.join(", "));
 }
 
 type Outcomes = BTreeMap<(String, String), usize>;
@@ -87,7 +87,7 @@ fn cut_all(plan: &Plan, home: &Path, root: &Path, records: &[Record], library: &
                         std::env::temp_dir().join(format!("crash-{}-{}-{rule:?}-{index}", plan.store, plan.seed));
                     keep(&disk, *rule, &mut random_of(plan, index, *rule), &log, &kept)?;
                     let kept = kept.display();
-                    println!("cut at {index} of {}, {rule:?}: {}; kept in {kept}", records.len(), outcome.told);
+                    println!("cut at {index} of {}, {rule:?}: {}; kept in {kept}", records.len(), outcome.detail);
                 }
             }
             tried += 1;
@@ -128,13 +128,13 @@ fn cut_opening(plan: &Plan, home: &Path, rule: Rule, library: &Path, log: &[u8])
             rebuild(&disk, rule, &mut random, &again)?;
             let outcome = hold(plan, home, &again, log)?;
             if outcome.kind != RIGHT {
-                let told = format!("its opening cut at {index} of {}: {}", records.len(), outcome.told);
-                return Ok(Outcome { told, ..outcome });
+                let detail = format!("its opening cut at {index} of {}: {}", records.len(), outcome.detail);
+                return Ok(Outcome { detail, ..outcome });
             }
         }
         disk.apply(record);
     }
-    Ok(Outcome { kind: RIGHT.to_owned(), told: String::new() })
+    Ok(Outcome { kind: RIGHT.to_owned(), detail: String::new() })
 }
 
 /// Half of the places anywhere, half around what syncs or cuts a file, or changes a name: each file has as many, however
@@ -172,25 +172,26 @@ const AROUND: u64 = 12;
 /// How a rebuilt directory stood up.
 struct Outcome {
     kind: String,
-    told: String,
+    /// The first lines that the checker printed.
+    detail: String,
 }
 
 fn hold(plan: &Plan, home: &Path, rebuilt: &Path, log: &[u8]) -> io::Result<Outcome> {
-    let told = home.join("told-by-then");
-    fs::write(&told, log)?;
+    let log_path = home.join("log-until-cut");
+    fs::write(&log_path, log)?;
     let mut checker: Command = child::role("check", &plan.store, plan.seed, plan.threads, rebuilt)?;
-    checker.arg(&told);
-    let (ended, said) = child::watched(checker, home, Duration::from_secs(60))?;
+    checker.arg(&log_path);
+    let (ended, printed) = child::watched(checker, home, Duration::from_secs(60))?;
     let kind = match ended {
-        Ended::Code(0) if !said.contains("panicked") => RIGHT,
+        Ended::Code(0) if !printed.contains("panicked") => RIGHT,
         Ended::Code(crate::roles::NOT_OPENED) => "not opened",
         Ended::Code(crate::roles::WRONG) => "rows lost or changed",
         Ended::Code(_) => "panic",
         Ended::Signal => "abort",
         Ended::Late => "hang",
     };
-    let told = said.lines().take(4).collect::<Vec<_>>().join(" | ");
-    Ok(Outcome { kind: kind.to_owned(), told })
+    let detail = printed.lines().take(4).collect::<Vec<_>>().join(" | ");
+    Ok(Outcome { kind: kind.to_owned(), detail })
 }
 
 /// The random numbers of one rebuilding.
@@ -201,5 +202,5 @@ fn random_of(plan: &Plan, index: usize, rule: Rule) -> Random {
 /// Keeps what a cut left, as it was before it was opened.
 fn keep(disk: &Disk, rule: Rule, random: &mut Random, log: &[u8], kept: &Path) -> io::Result<()> {
     rebuild(disk, rule, random, &kept.join("db"))?;
-    fs::write(kept.join("told"), log)
+    fs::write(kept.join("log"), log)
 }

@@ -1,5 +1,5 @@
 /* Loaded into a process by LD_PRELOAD: writes down what the process does to the files below $CRASH_ROOT, in the order
- * in which it happened, to $CRASH_TRACE. Lines that it writes to $CRASH_TOLD are taken for acknowledgements.
+ * in which it happened, to $CRASH_TRACE. Lines that it writes to $CRASH_LOG are taken for acknowledgements.
  *
  * Record: kind 1 | inode 8 | number 8 | bytes of text 4 | text     (numbers little endian)
  *   'C' file created or opened to be written; number 1: it was created, 2: it was emptied; text: path
@@ -29,19 +29,19 @@
 #include <unistd.h>
 
 #define FILES_MAX 65536
-enum { NOTHING, DATA_FILE, DIRECTORY, TOLD_FILE };
+enum { NOTHING, DATA_FILE, DIRECTORY, LOG_FILE };
 
 static struct { char kind; uint64_t inode; char *path; } files[FILES_MAX];
 static pthread_mutex_t order = PTHREAD_MUTEX_INITIALIZER;
-static const char *root, *told;
+static const char *root, *log_path;
 static int trace = -1;
 static uint64_t serial;
 
 __attribute__((constructor)) static void begin(void) {
   const char *path = getenv("CRASH_TRACE");
   root = getenv("CRASH_ROOT");
-  told = getenv("CRASH_TOLD");
-  if (path && root && told)
+  log_path = getenv("CRASH_LOG");
+  if (path && root && log_path)
     trace = syscall(SYS_openat, AT_FDCWD, path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
 }
 
@@ -103,7 +103,7 @@ static void remember(int fd, int kind, const char *path) {
 }
 
 static int opened(int from, const char *path, int flags, mode_t mode) {
-  int kind = below_root(path) ? DATA_FILE : trace >= 0 && path && !strcmp(path, told) ? TOLD_FILE : NOTHING;
+  int kind = below_root(path) ? DATA_FILE : trace >= 0 && path && !strcmp(path, log_path) ? LOG_FILE : NOTHING;
   if (kind == NOTHING) {
     int fd = syscall(SYS_openat, from, path, flags, mode);
     if (fd >= 0) forget(fd);
@@ -170,7 +170,7 @@ static ssize_t written(int fd, const void *bytes, size_t count, off_t at) {
   ssize_t done = at < 0 ? syscall(SYS_write, fd, bytes, count) : syscall(SYS_pwrite64, fd, bytes, count, at);
   int error = errno;
   if (done > 0 && kind == DATA_FILE) record('W', files[fd].inode, place, bytes, done);
-  if (done > 0 && kind == TOLD_FILE) record('A', 0, 0, bytes, done);
+  if (done > 0 && kind == LOG_FILE) record('A', 0, 0, bytes, done);
   if (kind != NOTHING) pthread_mutex_unlock(&order);
   errno = error;
   return done;

@@ -43,22 +43,22 @@ fn fail(why: &str) -> ! {
     std::process::exit(2);
 }
 
-/// Writes `statements` statements by each of several threads, while indexes come and go; each acknowledged statement is a line `thread` in the
-/// file `told`. The database is closed at the end unless `is_killed`: then this waits to be killed.
-pub fn write(setup: &Setup, path: &Path, told: &Path, statements: usize, is_killed: bool) -> Result<(), Error> {
+/// Each of several threads writes `statements` statements, while indexes are created and dropped; each acknowledged statement is a
+/// line `thread` in the file `log`. The database is closed at the end unless `is_killed`: then this waits to be killed.
+pub fn write(setup: &Setup, path: &Path, log: &Path, statements: usize, is_killed: bool) -> Result<(), Error> {
     let database = setup.builder(path).open()?;
     let connection = database.connect().blocking();
     for definition in DEFINITIONS {
         connection.execute(definition, ())?;
     }
-    let files = told.parent().unwrap_or(Path::new("."));
+    let files = log.parent().unwrap_or(Path::new("."));
     let writing = AtomicU64::new(setup.threads);
     std::thread::scope(|scope| {
         for thread in 0..setup.threads {
             let connection = database.connect().blocking();
             let writing = &writing;
             scope.spawn(move || {
-                write_thread(setup, thread, &connection, told, files, statements);
+                write_thread(setup, thread, &connection, log, files, statements);
                 writing.fetch_sub(1, Ordering::Relaxed);
             });
         }
@@ -73,9 +73,9 @@ pub fn write(setup: &Setup, path: &Path, told: &Path, statements: usize, is_kill
     database.close()
 }
 
-fn write_thread(setup: &Setup, thread: u64, connection: &Connection, told: &Path, files: &Path, statements: usize) {
+fn write_thread(setup: &Setup, thread: u64, connection: &Connection, log: &Path, files: &Path, statements: usize) {
     let mut steps = Steps::new(setup.seed, thread);
-    let log = OpenOptions::new().create(true).append(true).open(told);
+    let log = OpenOptions::new().create(true).append(true).open(log);
     let mut log = log.unwrap_or_else(|error| fail(&error.to_string()));
     for _ in 0..statements {
         let step = steps.next();

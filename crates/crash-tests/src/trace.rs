@@ -25,15 +25,15 @@ pub fn compile(home: &Path) -> Option<PathBuf> {
     is_compiled.then_some(library)
 }
 
-/// Has a command recorded: what it does below `root`, and what it tells in the file `told`.
+/// Has a command recorded: its calls on files below `root`, and the lines that it appends to the file `log`.
 pub fn recorded<'c>(
     command: &'c mut Command,
     library: &Path,
     root: &Path,
-    told: &Path,
+    log: &Path,
     trace: &Path,
 ) -> &'c mut Command {
-    command.env("LD_PRELOAD", library).env("CRASH_ROOT", root).env("CRASH_TOLD", told).env("CRASH_TRACE", trace)
+    command.env("LD_PRELOAD", library).env("CRASH_ROOT", root).env("CRASH_LOG", log).env("CRASH_TRACE", trace)
 }
 
 /// All records of a trace.

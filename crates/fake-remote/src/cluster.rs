@@ -160,8 +160,8 @@ impl Cluster {
         self.state.lock().open.get(&id).cloned()
     }
 
-    /// The number of the newest commit, and the versions of the definitions that rows may be written by at that moment.
-    pub(crate) fn moment(&self) -> (u64, HashMap<TableId, u32>) {
+    /// The number of the newest commit, and the versions of the definitions that rows may be written by at that commit.
+    pub(crate) fn newest(&self) -> (u64, HashMap<TableId, u32>) {
         let state = self.state.lock();
         (state.last, state.open.iter().map(|(id, table)| (*id, table.version())).collect())
     }

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! A scan reads a page of rows a call. Before each call regions may change at random, and the call may fail: the client
-//! locates the region again and goes on behind the last row that it has. A commit carries a number of its own, so that it
+//! locates the region again and continues after the last row that it has. A commit carries a number of its own, so that it
 //! can be sent again when its answer was lost.
 //!
 //! # Profiles

@@ -20,7 +20,7 @@ pub(crate) fn stored(table: &Table, row: &[Value], written_ms: i64) -> Result<St
     Ok(StoredRow { written_ms, cells })
 }
 
-/// The value of a column of a row, by index; the physical key and the time of the row are behind the last one.
+/// The value of a column of a row, by index; the physical key and the time of the row follow the last one.
 pub(crate) fn value(table: &Table, index: usize, key: &[u8], row: &StoredRow) -> Result<Value, TableError> {
     let def = table.def();
     let Some(column) = def.columns.get(index) else {

@@ -258,7 +258,7 @@ impl BucketScan {
         let last = page.last().map(|(key, _)| key.clone());
         let (from, to) = keys.clone();
         let rest = match (self.direction, is_last) {
-            // Behind the last row of the page.
+            // After the last row of the page.
             (Direction::Forward, false) => last.map(|last| ([&last[..], &[0]].concat(), to)),
             (Direction::Reverse, false) => last.map(|last| (from, Some(last))),
             // In the next region.

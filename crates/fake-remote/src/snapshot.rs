@@ -29,8 +29,8 @@ pub(crate) struct RemoteSnapshot {
 
 impl RemoteSnapshot {
     pub(crate) fn new(client: &Arc<Client>) -> Self {
-        let (at, definitions) = client.cluster.moment();
-        // After the moment: no row that it has was dropped for a later time.
+        let (at, definitions) = client.cluster.newest();
+        // The clock is read after the commit number: a row that was dropped as expired is expired at this time, too.
         let now_ms = client.now_ms();
         Self { link: Link::new(client.clone(), at, now_ms), definitions }
     }

@@ -84,7 +84,7 @@ impl TableStore for RemoteStore {
     }
 
     fn newest_commit(&self) -> CommitNo {
-        CommitNo(self.client.cluster.moment().0)
+        CommitNo(self.client.cluster.newest().0)
     }
 
     fn open_table(&self, table: Table) -> Arc<Table> {

@@ -1,12 +1,12 @@
 //! Whether snapshot isolation explains a history.
 //!
-//! A transaction has two moments: its beginning, where it takes its snapshot, and its commit. The check searches an order of
-//! all moments by these rules:
+//! A transaction has two events: its beginning, when it takes its snapshot, and its commit. The check searches an order of all
+//! events by these rules:
 //!
 //! 1. A call that was answered before another was sent comes before it.
 //! 2. The rows at the beginning give the answers that the transaction got, with its own writes over them.
 //! 3. Between beginning and commit no other commit writes a row that the transaction writes.
-//! 4. The rows change by whole commits and by nothing else. A commit of unknown outcome has a moment, or none.
+//! 4. The rows change by whole commits and by nothing else. A commit of unknown outcome is one of these events, or it did not happen.
 //! 5. No commit leaves two rows with a value that must be unique.
 //!
 //! If there is no such order, something was not isolated. Only few calls run at once, so that few orders remain to be tried, and a
@@ -23,9 +23,9 @@ use crate::state::State;
 /// No order explains the history.
 #[derive(Debug)]
 pub struct Anomaly {
-    /// How many moments the longest order has that goes well.
+    /// How many events the longest order has that keeps the rules.
     pub explained: usize,
-    /// Why none of the next moments can follow it.
+    /// Why none of the next events can follow it.
     pub reasons: Vec<String>,
 }
 
@@ -43,26 +43,26 @@ impl fmt::Display for Anomaly {
 pub fn check(initial: &State, history: &[Vec<Transaction>]) -> Result<(), Anomaly> {
     let threads = history.len();
     let (done, open) = (vec![0; threads], vec![None; threads]);
-    let start = Moment { done, open, unknown: BTreeMap::new(), state: Arc::new(initial.clone()) };
+    let start = SearchState { done, open, unknown: BTreeMap::new(), state: Arc::new(initial.clone()) };
     let (mut reached, mut next) = (HashSet::new(), vec![start.clone()]);
     let mut furthest = start;
-    while let Some(moment) = next.pop() {
-        if moment.is_last(history) {
+    while let Some(current) = next.pop() {
+        if current.is_last(history) {
             return Ok(());
         }
-        if moment.explained() > furthest.explained() {
-            furthest = moment.clone();
+        if current.explained() > furthest.explained() {
+            furthest = current.clone();
         }
-        let (following, _) = moment.following(history);
+        let (following, _) = current.following(history);
         // The last one is tried first.
-        next.extend(following.into_iter().rev().filter(|moment| reached.insert(moment.clone())));
+        next.extend(following.into_iter().rev().filter(|state| reached.insert(state.clone())));
     }
     Err(Anomaly { explained: furthest.explained(), reasons: furthest.following(history).1 })
 }
 
-/// What an order has led to.
+/// The state after the events of an order so far.
 #[derive(Clone, PartialEq, Eq, Hash)]
-struct Moment {
+struct SearchState {
     /// How many transactions of each thread are over.
     done: Vec<usize>,
     /// The writes of each thread's next transaction, if it has begun.
@@ -72,7 +72,7 @@ struct Moment {
     state: Arc<State>,
 }
 
-impl Moment {
+impl SearchState {
     fn is_last(&self, history: &[Vec<Transaction>]) -> bool {
         self.done.iter().zip(history).all(|(done, transactions)| *done == transactions.len())
     }
@@ -81,7 +81,7 @@ impl Moment {
         self.done.iter().sum::<usize>() * 2 + self.open.iter().flatten().count()
     }
 
-    /// The moments that may come next, the likeliest first, and why others may not.
+    /// The states after each event that may come next, the likeliest first, and why other events may not.
     fn following(&self, history: &[Vec<Transaction>]) -> (Vec<Self>, Vec<String>) {
         let mut heads: Vec<(Span, usize)> = Vec::new();
         for (thread, transactions) in history.iter().enumerate() {
@@ -101,7 +101,7 @@ impl Moment {
                 Some(writes) => self.commit(*thread, writes),
             };
             match next {
-                Ok(moment) => following.push(moment),
+                Ok(state) => following.push(state),
                 Err(reason) => reasons.push(format!("thread {thread}, transaction {}: {reason}", self.done[*thread])),
             }
         }

@@ -48,7 +48,7 @@ impl Index {
         }
     }
 
-    /// The column that it is of, among those behind the key.
+    /// The indexed column, by its place among those after the key.
     pub(crate) fn column(self) -> usize {
         match self {
             Self::Global | Self::Partial => 0,

@@ -32,8 +32,8 @@ impl Table {
     }
 }
 
-/// The columns behind the key.
+/// The columns after the key.
 pub(crate) const COLUMNS: [&str; 2] = ["v", "w"];
 
-/// The values of the columns behind the key.
+/// The values of the columns after the key.
 pub type Row = [Option<i64>; 2];

@@ -156,7 +156,7 @@ pub struct Load<'a> {
     /// Whether calls fail: an error other than a conflict is part of the history then, and else a panic.
     pub may_fail: bool,
     /// Gets each transaction before its COMMIT is sent, as one of unknown outcome, and once it has ended: by its thread.
-    pub told: &'a (dyn Fn(usize, &Transaction) + Sync),
+    pub report: &'a (dyn Fn(usize, &Transaction) + Sync),
 }
 
 impl Load<'_> {
@@ -197,12 +197,12 @@ impl Client<'_> {
             let _ = self.checked(set);
         }
         let transaction = if self.random.one_in(5) { self.single() } else { self.several() };
-        self.told(&transaction);
+        self.report(&transaction);
         transaction
     }
 
-    fn told(&self, transaction: &Transaction) {
-        (self.load.told)(self.thread, transaction);
+    fn report(&self, transaction: &Transaction) {
+        (self.load.report)(self.thread, transaction);
     }
 
     /// One statement outside BEGIN .. COMMIT.
@@ -213,7 +213,7 @@ impl Client<'_> {
             let span = Span { sent, answered };
             Transaction { began: span, statements: vec![(statement, answer)], ended: span, end }
         };
-        self.told(&over(statement.clone(), Answer::None, u64::MAX, End::Unknown));
+        self.report(&over(statement.clone(), Answer::None, u64::MAX, End::Unknown));
         let answer = self.checked(statement.run(&self.connection));
         let (answer, end) = match answer {
             Ok(answer) => (answer, End::Committed),
@@ -256,7 +256,7 @@ impl Client<'_> {
         let ended = Span { sent, answered: u64::MAX };
         let mut transaction = Transaction { began, statements, ended, end: End::Unknown };
         if is_commit {
-            self.told(&transaction);
+            self.report(&transaction);
         }
         let end = self.connection.execute(if is_commit { "COMMIT" } else { "ROLLBACK" }, ());
         transaction.end = match self.checked(end) {

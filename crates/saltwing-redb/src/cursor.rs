@@ -12,7 +12,7 @@ use crate::stand_in;
 
 type Entries = OwnedRange<&'static [u8], &'static [u8]>;
 
-/// A walk over a space at the moment of a transaction.
+/// A walk over a space in the snapshot of a transaction.
 pub(crate) fn cursor(
     inner: &Arc<Inner>,
     transaction: &ReadTransaction,
@@ -29,7 +29,7 @@ pub(crate) fn cursor(
     })
 }
 
-/// A range of a table at one moment. Fields drop in order: the database goes last, as its directory's lock must.
+/// A range of a table in one snapshot. Fields drop in order: the database goes last, as its directory's lock must.
 pub(crate) struct TableRange {
     /// `None` if there is nothing to walk over; an error of the start is reported by the next call.
     iter: Option<Result<Entries, StoreError>>,
@@ -38,7 +38,7 @@ pub(crate) struct TableRange {
     /// The first key that there may be.
     start: Vec<u8>,
     /// The damages that were reported since the start.
-    told: Vec<u32>,
+    reported: Vec<u32>,
     inner: Arc<Inner>,
 }
 
@@ -54,7 +54,7 @@ enum Step {
 
 impl TableRange {
     pub(crate) fn new(inner: Arc<Inner>, tables: Option<SpaceTables>) -> Self {
-        Self { iter: None, tables, start: Vec::new(), told: Vec::new(), inner }
+        Self { iter: None, tables, start: Vec::new(), reported: Vec::new(), inner }
     }
 
     fn step(tables: &SpaceTables, iter: &mut Entries, direction: Direction) -> Result<Step, redb::Error> {
@@ -75,16 +75,16 @@ impl TableRange {
 
     /// The damage in whose page the range begins: if it ends there, too, the walk does not come to its marks.
     fn damage_at_start(&self, tables: &SpaceTables) -> Option<u32> {
-        let is_asked = self.inner.readonly && self.inner.damages.is_any() && !self.start.is_empty();
-        is_asked.then(|| self.inner.read_values(|| Ok(tables.damage_of_value(&self.start))).ok()?)?
+        let may_be_damaged = self.inner.readonly && self.inner.damages.is_any() && !self.start.is_empty();
+        may_be_damaged.then(|| self.inner.read_values(|| Ok(tables.damage_of_value(&self.start))).ok()?)?
     }
 
     /// The error of a damage, if it was not reported yet.
-    fn tell(&mut self, number: u32) -> Option<StoreError> {
-        if self.told.contains(&number) {
+    fn report(&mut self, number: u32) -> Option<StoreError> {
+        if self.reported.contains(&number) {
             return None;
         }
-        self.told.push(number);
+        self.reported.push(number);
         let why = self.inner.damages.text(number);
         Some(StoreError::Corrupt { path: self.inner.path().to_path_buf(), why })
     }
@@ -92,7 +92,7 @@ impl TableRange {
 
 impl Range for TableRange {
     fn start(&mut self, bounds: &KeyBounds, _: Direction) {
-        self.told.clear();
+        self.reported.clear();
         self.start.clear();
         self.start.extend_from_slice(bounds.start());
         self.iter = match &self.tables {
@@ -131,7 +131,7 @@ impl Range for TableRange {
                     return self.inner.read(|| Err(error));
                 }
             };
-            if let Some(error) = self.tell(damage) {
+            if let Some(error) = self.report(damage) {
                 return Err(error);
             }
         }

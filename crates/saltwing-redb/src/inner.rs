@@ -82,7 +82,7 @@ impl Inner {
         self.guarded(call, |error| storage_error("read", self.path(), error, &self.damages))
     }
 
-    /// Runs reads of values. A reader goes on behind damaged pages.
+    /// Runs reads of values. A reader continues after damaged pages.
     pub(crate) fn read_values<T>(&self, call: impl FnOnce() -> Result<T, redb::Error>) -> Result<T, StoreError> {
         if self.readonly { self.read(|| stand_in::with_marks(call)) } else { self.read(call) }
     }
@@ -107,7 +107,7 @@ impl Inner {
         foreign::quietly(call).map_or_else(panicked, |called| called.map_err(translate))
     }
 
-    /// The tables of a space at the moment of a transaction.
+    /// The tables of a space in the snapshot of a transaction.
     pub(crate) fn tables(
         &self,
         transaction: &ReadTransaction,
@@ -295,7 +295,7 @@ impl Inner {
         self.write(|| Ok(writer.journal.shrink()?))
     }
 
-    /// Has redb move its last pages to free places, and cut the file behind them.
+    /// Has redb move its last pages to free places, and truncate the file after the pages that stay.
     pub(crate) fn compact(&self, writer: &mut Writer) -> Result<(), StoreError> {
         let mut database = self.database.write();
         let is_compacted = self.write(|| match database.compact() {

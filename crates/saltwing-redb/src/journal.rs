@@ -12,13 +12,13 @@
 //!
 //! # Laws
 //! 1. [`Journal::replay`] hands out the batches from the base on, in order, each as a whole.
-//! 2. It ends at the first record that is not whole. If a record behind that place or the watermark says that the
-//!    batch there was synced, the file is damaged, and opening it is an error. Otherwise nobody was told that the
-//!    batch is there: it was being written when the process or the machine ended.
-//! 3. Behind the end lies no record of its base: a [torn end](Torn) is cut off before anything is written. A whole
-//!    record in it would follow a new one by its number.
-//! 4. [`Journal::salvage`] hands out the same batches, and all later ones that lie behind a damaged place as a whole; what
-//!    it leaves out it tells.
+//! 2. It ends at the first record that is not whole. If a later record or the watermark says that the batch there was
+//!    synced, the file is damaged, and opening it is an error. Otherwise the batch was never acknowledged: it was being
+//!    written when the process or the machine ended.
+//! 3. No record of this base follows the end: a [torn end](Torn) is cut off before anything is written. Otherwise a
+//!    whole record in it could continue the numbers of a new one.
+//! 4. [`Journal::salvage`] returns the same batches, and all later ones that are whole after a damaged place. It reports
+//!    what it leaves out.
 
 use std::fs::{File, OpenOptions};
 use std::io::{Error, ErrorKind, Result};
@@ -47,7 +47,7 @@ const MANY_BATCHES: u64 = 512;
 const RESERVED_BYTES: u64 = 4 << 20;
 
 const HEADER: usize = 32;
-/// Bytes that are looked through at once for records behind a bad one.
+/// The search for records after a bad one reads this many bytes at once.
 const SEARCHED: usize = 1 << 20;
 
 /// The file of a journal, and where the next record goes.
@@ -71,7 +71,7 @@ pub(crate) struct Torn {
 }
 
 /// The claims of records after the end.
-struct Behind {
+struct LaterRecords {
     /// The newest number that was synced; 0 if there are none.
     synced: u64,
     /// Where the last one ends.
@@ -147,7 +147,7 @@ impl Journal {
         self.at >= bytes_max || is_of_many && self.at >= ROUND_BYTES_OF_MANY
     }
 
-    /// Writes a batch behind the others, without a sync. All up to the number `synced` are on the disk.
+    /// Writes a batch after the others, without a sync. All up to the number `synced` are on the disk.
     ///
     /// # Errors
     /// [`ErrorKind::InvalidInput`] for lengths that a record has no room for, and then nothing is written; the file's.
@@ -232,8 +232,8 @@ impl Journal {
     ) -> std::result::Result<Option<Torn>, E> {
         let len = self.file.metadata()?.len();
         let synced = acknowledged.max(self.take_records(len, &mut take)?);
-        let behind = self.look_behind(len)?;
-        let synced = synced.max(behind.synced);
+        let later = self.later_records(len)?;
+        let synced = synced.max(later.synced);
         if synced >= self.next {
             let (missing, at) = (self.next, self.at);
             return Err(E::from(damaged(format!(
@@ -241,7 +241,7 @@ impl Journal {
                  synced. Nothing was changed; {SALVAGE}"
             ))));
         }
-        Ok((behind.end > self.at).then_some(Torn { at: self.at, end: behind.end }))
+        Ok((later.end > self.at).then_some(Torn { at: self.at, end: later.end }))
     }
 
     /// Returns the readable batches since the base, including those after a damaged place, and the omitted parts.
@@ -255,7 +255,7 @@ impl Journal {
         loop {
             synced = synced.max(self.take_records(len, &mut take)?);
             let mut later = None;
-            self.each_behind(len, |at, header| {
+            self.each_later(len, |at, header| {
                 later = Some((at, header.number));
                 ControlFlow::Break(())
             })?;
@@ -315,22 +315,22 @@ impl Journal {
         Ok(Some((header, batch)))
     }
 
-    /// Looks for records of this base behind the end.
-    fn look_behind(&self, len: u64) -> Result<Behind> {
-        let mut behind = Behind { synced: 0, end: self.at };
+    /// Searches for records of this base after the end.
+    fn later_records(&self, len: u64) -> Result<LaterRecords> {
+        let mut later = LaterRecords { synced: 0, end: self.at };
         if let Some((header, _)) = self.header_at(self.at, len)?.filter(|(header, _)| header.number == self.next) {
-            behind.end = len.min(self.at + header.record_bytes());
+            later.end = len.min(self.at + header.record_bytes());
         }
-        self.each_behind(len, |at, header| {
-            behind.synced = behind.synced.max(header.synced);
-            behind.end = behind.end.max(at + header.record_bytes());
+        self.each_later(len, |at, header| {
+            later.synced = later.synced.max(header.synced);
+            later.end = later.end.max(at + header.record_bytes());
             ControlFlow::Continue(())
         })?;
-        Ok(behind)
+        Ok(later)
     }
 
-    /// Hands out the whole records of this base behind the end that come later than the next one, with their places.
-    fn each_behind(&self, len: u64, mut see: impl FnMut(u64, Header) -> ControlFlow<()>) -> Result<()> {
+    /// Visits the whole records of this base after the end whose numbers are above the next one: the place and the header.
+    fn each_later(&self, len: u64, mut visit: impl FnMut(u64, Header) -> ControlFlow<()>) -> Result<()> {
         let (mut from, base) = (self.at, self.base.to_le_bytes());
         while from < len {
             let mut bytes = vec![0; (len - from).min((SEARCHED + HEADER) as u64) as usize];
@@ -340,7 +340,7 @@ impl Journal {
                 if bytes[place + 8..place + 16] == base
                     && let Some((header, _)) = self.record_at(at, len)?
                     && header.number > self.next
-                    && see(at, header).is_break()
+                    && visit(at, header).is_break()
                 {
                     return Ok(());
                 }

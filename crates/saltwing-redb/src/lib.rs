@@ -15,13 +15,15 @@
 //!   (module `writer`). A synced write waits for one sync of the journal, which the
 //!   writers of a [`GroupSync`](saltwing_store::group_sync::GroupSync) round share. After 64 MiB of batches, and at a
 //!   close, redb commits durably, and the journal begins anew. That commit has two phases: pages, then the header
-//!   that names them, each behind a sync of its own, so that no torn page can be reached. It records which pages are
+//!   that names them, each with a sync of its own, so that no torn page can be reached. It records which pages are
 //!   free, so that opening after a crash costs the replay of the journal and no walk over the trees.
 //! * **Damage.** redb checks its checksums when it repairs, not when it reads. Below it lies a checksum for each
 //!   page, held against every read: a damaged page is an error that names its place, never another value and never a
 //!   missing key. It costs the keys in it and below it: redb would refuse every call after a read that failed, and gets a
-//!   page that stands in for the damaged one (`stand_in`). A batch that needs a damaged page is refused as a whole, before it is in the
-//!   journal (`writer`). A reader's walks go on behind a damaged page. While damaged pages are known, the file is not compacted. A record of the journal that is not whole is an error if it was synced, and the end if it was not.
+//!   page that stands in for the damaged one (`stand_in`). A batch that needs a damaged page is refused as a whole,
+//!   before it is in the journal (`writer`). A reader's walks continue after a damaged page. While damaged pages are
+//!   known, the file is not compacted. A record of the journal that is not whole is an error if it was synced, and the
+//!   end if it was not.
 //! * **Reading alone.** A reader opens the files for reading; what redb writes stays in memory (`read_pages`), and so does
 //!   what was replayed of the journal.
 //! * **No panics.** redb asserts what a damaged file can break. Every call into it is guarded, and a panic becomes

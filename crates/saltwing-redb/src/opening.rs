@@ -64,7 +64,7 @@ impl Opening<'_> {
             Ok(opened) => opened.damages.is_any(),
             Err(error) => matches!(error, StoreError::Corrupt { .. }),
         };
-        // redb would keep the stand-ins that a replay got, behind which no walk goes on.
+        // redb would keep the stand-ins that a replay got, and no walk continues after those.
         if is_damaged && self.is_readonly() { self.with(names, Target::Memory) } else { opened }
     }
 

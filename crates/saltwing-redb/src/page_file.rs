@@ -50,7 +50,7 @@ const GROUP_PAGES: u64 = PAGE / 4;
 const GROUP_BYTES: u64 = (1 + GROUP_PAGES) * PAGE;
 /// Where the first page lies, which has redb's header.
 const HEADER_AT: u64 = PAGE;
-/// Bytes of the header's sector that redb may use, and behind them the checksum.
+/// Bytes of the header's sector that redb may use; the checksum follows them.
 pub(crate) const HEADER_BYTES: usize = 508;
 /// The version of the checksums, in the header's sector.
 const VERSION_AT: usize = 507;
@@ -237,7 +237,7 @@ impl PageFile {
             if *sum == copied {
                 continue;
             }
-            // Behind the end of the file there is nothing.
+            // A page after the end of the file is zeros.
             if positioned::read(&self.file, place.at(), &mut content).is_err() {
                 content.fill(0);
             }

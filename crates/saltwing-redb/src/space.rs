@@ -52,7 +52,7 @@ impl TableNames {
     }
 }
 
-/// A space's tables at the moment of a transaction.
+/// A space's tables in the snapshot of a transaction.
 pub(crate) struct SpaceTables {
     pub(crate) values: BytesTable,
     rest: Option<BytesTable>,
@@ -95,10 +95,10 @@ impl SpaceTables {
 
     /// The number of the damage in whose page a key's entry would be.
     fn damage_at(&self, table: &BytesTable, key: &[u8]) -> Option<u32> {
-        if stand_in::is_behind_marks(key) {
+        if stand_in::is_after_marks(key) {
             return Some(0);
         }
-        // An error is about a page behind it: the key's own has just been read.
+        // An error is about a later page: the key's own has just been read.
         let (next, value) = table.range(key..).ok()?.next()?.ok()?;
         stand_in::mark(next.value(), value.value()).filter(|mark| mark.is_last).map(|mark| mark.number)
     }

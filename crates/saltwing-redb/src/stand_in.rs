@@ -6,8 +6,8 @@
 //! ```text
 //!  Refusing   a branch with two children whose page numbers redb refuses: every way through the page is an error, which
 //!             has the number of the damage in it
-//!  Marking    a leaf with two entries that no batch has: the empty key and one behind all others. A walk comes to them
-//!             and goes on with the next page
+//!  Marking    a leaf with two entries that no batch has: the empty key and one after all others. A walk meets them
+//!             and continues with the next page
 //! ```
 //!
 //! # Laws
@@ -36,7 +36,7 @@ pub(crate) const NUMBER_MAX: u32 = (1 << REGION_BITS) - 1;
 /// itself. redb panics on a key of its table of free pages whose first byte it does not know; it knows 3.
 const KEY_END: u32 = 0x103;
 
-/// Bytes of the key behind all others.
+/// Bytes of the key after all others.
 const LAST_KEY: [u8; 1024] = [0xff; 1024];
 /// The value of a mark begins with it. Values of batches begin with a count of pieces, which is not 0.
 const MARK: [u8; 13] = *b"\0damaged page";
@@ -103,7 +103,7 @@ fn fill_marking(out: &mut [u8], number: u32) {
 pub(crate) struct Mark {
     /// The number of the damage.
     pub(crate) number: u32,
-    /// Whether it is the one behind all other keys of its page.
+    /// Whether it is the one after all other keys of its page.
     pub(crate) is_last: bool,
 }
 
@@ -118,8 +118,8 @@ pub(crate) fn mark(key: &[u8], value: &[u8]) -> Option<Mark> {
     Some(Mark { number: u32::from_le_bytes(*number), is_last })
 }
 
-/// Whether a key lies behind the marks of every page: a look for a mark behind it finds none.
-pub(crate) fn is_behind_marks(key: &[u8]) -> bool {
+/// Whether a key is after the marks of every page: a search for a mark from there on finds none.
+pub(crate) fn is_after_marks(key: &[u8]) -> bool {
     *key >= LAST_KEY[..]
 }
 
@@ -151,7 +151,7 @@ mod tests {
 
     use super::*;
 
-    /// A file of which the leaves with some bytes are damaged, once they are said to be.
+    /// A file in which the leaves that contain some bytes are damaged, once `is_bad` is set.
     #[derive(Debug, Default)]
     struct Damaged {
         file: InMemoryBackend,
@@ -194,7 +194,7 @@ mod tests {
         format!("{number:0100}").into_bytes()
     }
 
-    /// Keys 0 to 999 over many leaves; the leaf of 500 is bad, and some that have left its value behind in their free bytes.
+    /// Keys 0 to 999 over many leaves. The leaf of 500 is bad, and so are leaves that still have its value in free bytes.
     fn database() -> Database {
         let is_bad = std::sync::Arc::<std::sync::atomic::AtomicBool>::default();
         let content = value(500);
@@ -270,13 +270,13 @@ mod tests {
             let both = [false, true].map(|is_last| Mark { number: 77, is_last });
             assert!(marks.chunks(2).all(|page| *page == both) && !marks.is_empty(), "{marks:?}");
             assert_eq!(keys, whole);
-            let behind = table.range_owned(&key(500)[..]..).unwrap().next().unwrap().unwrap();
-            assert!(mark(behind.0.value(), behind.1.value()).is_some_and(|mark| mark.is_last));
+            let after = table.range_owned(&key(500)[..]..).unwrap().next().unwrap().unwrap();
+            assert!(mark(after.0.value(), after.1.value()).is_some_and(|mark| mark.is_last));
         });
     }
 
     #[test]
-    fn stand_ins_are_told_from_pages() {
+    fn stand_ins_differ_from_pages() {
         for len in [4096, 16384] {
             let mut page = vec![7; len];
             fill(&mut page, NUMBER_MAX);

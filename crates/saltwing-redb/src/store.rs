@@ -195,7 +195,7 @@ impl OrderedKv for RedbStore {
     }
 }
 
-/// One moment of all tables. The database goes last.
+/// A snapshot of all tables. The database is dropped last.
 struct RedbSnapshot {
     transaction: ReadTransaction,
     inner: Arc<Inner>,

@@ -15,7 +15,7 @@ use std::time::{Duration, SystemTime};
 use parking_lot::Mutex;
 use saltwing_store::directory::sync_names;
 
-/// A directory's time may lag this much behind a new name in it, because the system's clock for files is coarse.
+/// A directory's time may be this much earlier than a new name in it, because the system's clock for files is coarse.
 const TICK_MAX: Duration = Duration::from_millis(100);
 
 /// The files below sled's directory.

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   my-backup/
-//!     SALTWING-BACKUP   format, state, how much there is; a checksum behind it
+//!     SALTWING-BACKUP   format, state, counts; then a checksum
 //!     entries           frames: bytes 4 | checksum 4 | entries: space 1, bytes of key 2, of value 4, key, value
 //! ```
 //! The first file says `creating` until the second one is on the disk, and is then replaced as a whole: a backup that was
@@ -383,7 +383,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_of_either_file_is_told() {
+    fn damage_of_either_file_is_reported() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("b");
         let mut writer = BackupWriter::create(&path).unwrap();

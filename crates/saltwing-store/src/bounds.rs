@@ -150,11 +150,11 @@ mod tests {
         ) {
             let direction = if reverse { Direction::Reverse } else { Direction::Forward };
             let bounds = KeyBounds::new(start, end);
-            let (mut from, mut behind) = (bounds.clone(), bounds.clone());
+            let (mut from, mut after) = (bounds.clone(), bounds.clone());
             from.skip_to(&to, direction);
-            behind.skip_past(&to, direction);
+            after.skip_past(&to, direction);
             prop_assert_eq!(from.contains(&key), bounds.contains(&key) && !direction.is_before(&key, &to));
-            prop_assert_eq!(behind.contains(&key), bounds.contains(&key) && direction.is_before(&to, &key));
+            prop_assert_eq!(after.contains(&key), bounds.contains(&key) && direction.is_before(&to, &key));
         }
 
         #[test]

@@ -10,7 +10,7 @@ pub const KEY_BYTES_MAX: usize = 65_535;
 pub struct Capabilities {
     /// `redb`, `sled` or `memory`.
     pub name: &'static str,
-    /// Whether [`OrderedKv::snapshot`](crate::OrderedKv::snapshot) works, and a cursor sees one moment only.
+    /// Whether [`OrderedKv::snapshot`](crate::OrderedKv::snapshot) works, and a cursor sees one snapshot.
     pub snapshots: bool,
     /// Whether anything is there after the process ends.
     pub persistent: bool,

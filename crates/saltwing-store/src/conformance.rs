@@ -12,7 +12,7 @@
 //! | [`directories`] | opening what is missing, locked, foreign, newer, damaged, for reading only |
 //! | [`survives_kill`], [`clears_survive_kill`], [`reclaims_survive_kill`], [`second_process_is_refused`] | two processes, one of them killed |
 //! | [`readers_leave_a_killed_writers_files_alone`], [`readers_of_several_processes_go_together`] | reading without writing, beside other readers, never beside a writer |
-//! | [`failed_write_is_told`] | a write that the system refuses |
+//! | [`failed_write_is_reported`] | a write that the system refuses |
 //!
 //! All of them panic on the first deviation, as tests do.
 
@@ -64,7 +64,7 @@ pub use directories::directories;
 pub use faults::run_faults;
 pub use files::Files;
 pub use processes::{
-    clears_survive_kill, failed_write_is_told, reclaims_survive_kill, second_process_is_refused, survives_kill,
+    clears_survive_kill, failed_write_is_reported, reclaims_survive_kill, second_process_is_refused, survives_kill,
     sync_is_a_system_call,
 };
 pub use small_disk::SmallDisk;

@@ -23,7 +23,7 @@ const ASK_EVERY: Duration = Duration::from_millis(10);
 pub struct Device {
     /// Bytes that a store takes for a large batch, once it has begun.
     batch_bytes: u64,
-    asked: Mutex<Option<(Instant, Option<u64>)>>,
+    last_answer: Mutex<Option<(Instant, Option<u64>)>>,
 }
 
 impl Device {
@@ -35,13 +35,13 @@ impl Device {
 
     /// Bytes free in addition to the reserve; `None` if the system does not report them.
     pub fn room(&self, path: &Path) -> Option<u64> {
-        let mut asked = self.asked.lock();
-        match *asked {
+        let mut last_answer = self.last_answer.lock();
+        match *last_answer {
             Some((at, room)) if at.elapsed() < ASK_EVERY => room,
             _ => {
                 let room = free_and_all(path)
                     .map(|(free, all)| free.saturating_sub(reserve(all) + self.batch_bytes.min(all / BATCH_SHARE)));
-                *asked = Some((Instant::now(), room));
+                *last_answer = Some((Instant::now(), room));
                 room
             }
         }
@@ -49,7 +49,7 @@ impl Device {
 
     /// Discards the cached answer after much space was freed.
     pub fn ask_anew(&self) {
-        *self.asked.lock() = None;
+        *self.last_answer.lock() = None;
     }
 
     /// Bytes free, the reserve among them; `None` where the system does not say.
@@ -112,7 +112,7 @@ fn holes(file: &File, end: u64) -> Option<u64> {
     let (mut at, mut bytes) = (0, 0);
     while at < end {
         let hole = seek(file, SeekFrom::Hole(at)).ok()?.min(end);
-        // There is none behind the last hole.
+        // There is no data after the last hole.
         at = match seek(file, SeekFrom::Data(hole)) {
             Ok(data) => data.min(end),
             Err(Errno::NXIO) => end,

@@ -32,7 +32,7 @@ const DATA: &str = "data";
 
 /// How long an opening waits for the lock. A process that is being started by this
 /// one holds copies of its open files until it runs its own program, so that a
-/// lock can outlive its owner by a moment.
+/// lock can outlive its owner for a short time.
 const LOCK_WAIT_MAX: Duration = Duration::from_millis(300);
 
 /// How a database may be opened.
@@ -141,7 +141,7 @@ impl Directory {
     /// The same for a store that must write into its files to read them: the lock is exclusive for every access.
     ///
     /// # Errors
-    /// Those of [`Self::open`]; [`StoreError::NotSupported`] where only reading is asked for and the directory cannot be written to.
+    /// Those of [`Self::open`]; [`StoreError::NotSupported`] if the access is for reading only and the directory cannot be written to.
     pub fn open_alone(path: &Path, store: &'static str, access: Access) -> Result<Self, StoreError> {
         let opened = Self::open_locked(path, store, access, lock_alone);
         opened.map_err(|error| match &error {
@@ -257,7 +257,7 @@ fn check(path: &Path, found: Found, store: &'static str, access: Access) -> Resu
         Found::Database(marker) if marker.store != store => Err(StoreError::OtherStore {
             path: path.to_path_buf(),
             found: marker.store.clone(),
-            asked: store.to_owned(),
+            requested: store.to_owned(),
         }),
         Found::Missing if access != Access::Create => Err(StoreError::Missing { path: path.to_path_buf() }),
         Found::Empty if access != Access::Create => Err(not_ours(path, "the directory is empty".to_owned())),

@@ -44,14 +44,14 @@ pub enum StoreError {
     },
 
     /// The directory belongs to another store than the requested one.
-    #[error("{}: the database is kept by {found}, not by {asked}", path.display())]
+    #[error("{}: the database is kept by {found}, not by {requested}", path.display())]
     OtherStore {
         /// The database's directory.
         path: PathBuf,
         /// The store that keeps it.
         found: String,
         /// The requested store.
-        asked: String,
+        requested: String,
     },
 
     /// The path is something else: a file, or a directory with other content.
@@ -212,10 +212,10 @@ impl StoreError {
         }
     }
 
-    /// The same error of the sync behind a batch that was written in an earlier call: the batch may be there, also if the store refused to
+    /// The same error, of the sync of a batch that an earlier call wrote: the batch may be there, also if the store refused to
     /// sync because another write had failed.
     #[must_use]
-    pub fn of_sync_behind_write(self) -> Self {
+    pub fn of_sync_after_write(self) -> Self {
         match self {
             Self::Io { source, .. } | Self::CommitUnknown { source } => Self::CommitUnknown { source },
             Self::DiskFull { .. } => self,

@@ -220,7 +220,7 @@ impl<'s> Announced<'s> {
     }
 }
 
-/// The lead of a closed round. What came of it is told on drop, so that a panic
+/// The lead of a closed round. Its drop reports the outcome, so that a panic
 /// inside the sync does not leave the others waiting for ever.
 struct Lead<'a> {
     group: &'a GroupSync,
@@ -232,14 +232,14 @@ impl Lead<'_> {
     fn sync(mut self, sync: impl FnOnce() -> io::Result<()>) -> io::Result<()> {
         self.group.record(Event::SyncBegan);
         let result = sync();
-        let told = match &result {
+        let outcome = match &result {
             Ok(()) => {
                 self.group.record(Event::Synced);
                 Ok(())
             }
             Err(error) => Err(io::Error::new(error.kind(), error.to_string())),
         };
-        self.outcome = Some(told);
+        self.outcome = Some(outcome);
         result
     }
 }
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_told_of_a_sync_after_a_write_that_failed() {
+    fn no_sync_is_reported_after_a_write_that_failed() {
         let (group, path) = (GroupSync::default(), std::path::Path::new("db"));
         group.announce(path, || Ok(())).wait().unwrap();
         group.refuse_failed(path).unwrap();

@@ -6,8 +6,8 @@
 //! ```
 //!
 //! [`OrderedKv`] is the store, [`Cursor`] walks one space either way, [`WriteBatch`]
-//! is what is written at once. What a store cannot do is said in its
-//! [`Capabilities`], as data. Stores compare bytes and nothing else: they know no
+//! is what is written at once. [`Capabilities`] say what a store
+//! cannot do, as data. Stores compare bytes and nothing else: they know no
 //! tables, no values, no expiry.
 //!
 //! # Laws

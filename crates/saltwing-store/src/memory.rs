@@ -90,7 +90,7 @@ impl OrderedKv for MemoryStore {
     }
 }
 
-/// All spaces at one moment.
+/// A snapshot of all spaces.
 struct MemorySnapshot {
     spaces: Spaces,
 }

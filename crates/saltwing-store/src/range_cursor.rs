@@ -9,7 +9,7 @@ pub trait Range: Send {
 
     /// The next entry in `direction`, which is the one it was started with; not
     /// called again after `None`, unless it was started again. After an error it
-    /// goes on behind what cannot be read, or it ends.
+    /// continues after the unreadable entries, or it ends.
     fn next(&mut self, direction: Direction) -> Result<Option<(Bytes, Bytes)>, StoreError>;
 }
 

@@ -4,8 +4,8 @@ use std::fmt;
 
 /// One sorted map of a store, by number.
 ///
-/// Spaces are few and shared by all tables; who uses a number for what is said
-/// by the crate above. A space exists as soon as something was written to it;
+/// Spaces are few and shared by all tables; the crate above defines what each
+/// number is for. A space exists as soon as something was written to it;
 /// one that does not exist reads as empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Space(u8);

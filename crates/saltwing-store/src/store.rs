@@ -65,12 +65,12 @@ pub trait OrderedKv: Send + Sync + 'static {
 
     /// Walks the keys of `space` in `bounds`, in `direction`.
     ///
-    /// It sees every write acknowledged before this call. Where the store has
-    /// snapshots it sees one moment, seeks included; elsewhere it may see
+    /// It sees every write acknowledged before this call. If the store has
+    /// snapshots it sees one of them, seeks included; otherwise it may see
     /// some of the writes made while it lives, and a batch in part.
     fn cursor(&self, space: Space, bounds: KeyBounds, direction: Direction) -> Result<Box<dyn Cursor>, StoreError>;
 
-    /// All spaces as they are at this moment, with every acknowledged write.
+    /// All spaces as they are now, with every acknowledged write.
     ///
     /// # Errors
     /// [`StoreError::NotSupported`] unless [`Capabilities::snapshots`].
@@ -86,8 +86,8 @@ pub trait OrderedKv: Send + Sync + 'static {
     /// [`StoreError::BatchTooLarge`], [`StoreError::ReadOnly`], [`StoreError::Corrupt`]
     /// (the batch needs a damaged part): nothing was written, and other batches may be. [`StoreError::CommitUnknown`], [`StoreError::DiskFull`]: the batch
     /// may or may not be there after the store is opened again, and before that no
-    /// write is taken any more ([`StoreError::Poisoned`]): none can come behind one
-    /// of which nobody knows.
+    /// write is taken any more ([`StoreError::Poisoned`]): none can follow one of
+    /// unknown outcome.
     fn write(&self, batch: WriteBatch, durability: Durability) -> Result<(), StoreError>;
 
     /// Takes every key of `space` away; where the store can, at a cost that does not grow with their number.
@@ -145,13 +145,13 @@ pub trait OrderedKv: Send + Sync + 'static {
     }
 }
 
-/// One moment of a store, consistent across its spaces. Keep it for a statement or
-/// a transaction, not for hours: what it sees cannot be reclaimed.
+/// The state of a store at one time, consistent across its spaces. Keep it for a
+/// statement or a transaction, not for hours: what it sees cannot be reclaimed.
 pub trait Snapshot: Send + Sync {
-    /// The value of `key` at that moment.
+    /// The value of `key` in this state.
     fn get(&self, space: Space, key: &[u8]) -> Result<Option<Bytes>, StoreError>;
 
-    /// Walks the keys of `space` in `bounds` as they were at that moment.
+    /// Walks the keys of `space` in `bounds` as they are in this state.
     fn cursor(&self, space: Space, bounds: KeyBounds, direction: Direction) -> Result<Box<dyn Cursor>, StoreError>;
 }
 
@@ -160,16 +160,16 @@ pub trait Cursor: Send {
     /// The next key and value; `None` at the end, and from then on.
     ///
     /// # Errors
-    /// The entries so far are not all then. A further call goes on with the entries behind those that cannot be read,
-    /// where the store can find them, and is the end where it cannot.
+    /// The entries so far are not all then. A further call continues after the entries that cannot be read if the store
+    /// can find the next one, and otherwise is the end.
     fn next(&mut self) -> Result<Option<(Bytes, Bytes)>, StoreError>;
 
     /// Skips ahead, so that [`Self::next`] yields the first key that is not before
     /// `key` in the direction of travel: forward the next one `>= key`, in reverse
     /// the next one `<= key`.
     ///
-    /// Never leaves the bounds, and never goes back: a `key` at or behind the last
-    /// one yielded changes nothing. Any bytes will do, empty ones included. It
-    /// costs about as much as a new cursor.
+    /// Never leaves the bounds, and never goes back: a `key` that is not after the
+    /// last one yielded, in the direction of travel, changes nothing. Any bytes will
+    /// do, empty ones included. It costs about as much as a new cursor.
     fn seek(&mut self, key: &[u8]) -> Result<(), StoreError>;
 }

@@ -1,7 +1,7 @@
 //! How long opening takes with a large directory: `directory BLOCKS [ROUNDS] [apart]`.
 //!
-//! Blocks of four rows, as many as asked for, are made of a log with random keys; then the database is opened again and again. What
-//! it takes depends on the directory's entries alone, so that a million blocks of four rows stand for 50 GB in blocks of 256.
+//! `BLOCKS` blocks of four rows are made of a log with random keys; then the database is opened again and again. The time depends
+//! on the directory's entries alone, so that a million blocks of four rows stand for 50 GB in blocks of 256.
 //!
 //! With `apart` it is what 50 GB in blocks of 256 rows have in the trees of their store: parts of blocks are not there, as if they lay
 //! in files of values, and entries name two runs on average, which many neighbours share. Blocks have 16 rows then.

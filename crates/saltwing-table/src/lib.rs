@@ -1,6 +1,6 @@
 //! Tables on any ordered store: rows in, Arrow batches out.
 //!
-//! Everything that knows how rows are stored is in here, behind [`EmbeddedTables`]: above, rows are values and batches;
+//! Everything that knows how rows are stored is in here, below [`EmbeddedTables`]: above, rows are values and batches;
 //! below, [`saltwing_store::OrderedKv`] knows bytes alone.
 //!
 //! # Layers

@@ -179,7 +179,7 @@ impl TableStore for EmbeddedTables {
         if definition > table.version() {
             return Err(TableError::DefinitionChanged { table: table.def().name.to_string() });
         }
-        // After the moment, as for a snapshot.
+        // The clock is read after the rows, as for a snapshot.
         let expired_ms = table.def().ttl_s.and_then(|_| table.expired_ms(self.clock().now_ms()));
         let Some(found) = location.map_or(Ok(None), |location| location.read_alone(row_key, expired_ms))? else {
             return Ok(None);

@@ -34,7 +34,7 @@ impl Committer {
     /// A snapshot of everything committed so far, with the token against which a commit is checked: while the token
     /// lives, the keys of later commits are kept.
     pub(crate) fn begin(&self) -> EmbeddedTransaction {
-        let (rows, token) = self.packed.moment(|| self.log.begin());
+        let (rows, token) = self.packed.freeze_tables(|| self.log.begin());
         let latest = Arc::new(EmbeddedSnapshot::new(rows, &self.packed));
         EmbeddedTransaction {
             batch: self.batch(),
@@ -84,7 +84,7 @@ impl Committer {
         let (number, announced) = self.packed.write(&records, durability, prepare, record)?;
         // Outside the lock, so that commits at the same time share one sync.
         let synced = announced.map_or(Ok(()), Announced::wait);
-        synced.map_err(|error| StorageError::from(error.of_sync_behind_write()))?;
+        synced.map_err(|error| StorageError::from(error.of_sync_after_write()))?;
         Ok(number)
     }
 
@@ -100,7 +100,7 @@ impl Committer {
         let all = RowShape::new(table, 0..table.def().columns.len());
         let of_table = records.iter().filter(|record| record.table == id);
         for (key, row) in of_table.flat_map(|record| keyed_rows(&record.bytes)) {
-            // An expired row, too: it was there at an earlier moment.
+            // An expired row, too: it was there at an earlier time.
             let before = match find(&rows, key, None)? {
                 None if row.is_empty() => continue,
                 None => Vec::new(),
@@ -189,7 +189,7 @@ pub(crate) struct EmbeddedTransaction {
     snapshot: Arc<dyn Snapshot>,
     /// The same.
     first: Arc<EmbeddedSnapshot>,
-    /// The snapshot behind the last part that was committed; `None` before the first one.
+    /// The snapshot after the last part that was committed; `None` before the first one.
     latest: Option<Arc<EmbeddedSnapshot>>,
     /// The latest snapshot with the first records of the batch.
     view: Option<View>,
@@ -267,7 +267,7 @@ impl Transaction for EmbeddedTransaction {
     fn pinned_bytes(&self) -> PinnedBytes {
         let (snapshot, packed) =
             (Arc::downgrade(self.latest.as_ref().unwrap_or(&self.first)), self.batch.committer.packed.clone());
-        Box::new(move || Some(snapshot.upgrade().map_or(0, |snapshot| packed.pinned_bytes(snapshot.moment()))))
+        Box::new(move || Some(snapshot.upgrade().map_or(0, |snapshot| packed.pinned_bytes(snapshot.tables()))))
     }
 
     fn savepoint(&mut self) -> Savepoint {

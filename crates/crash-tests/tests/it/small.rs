@@ -4,9 +4,9 @@ use std::process::Command;
 
 fn holds(arguments: &[&str]) {
     let output = Command::new(env!("CARGO_BIN_EXE_crash-tests")).args(arguments).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
-    println!("{said}");
-    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
+    let printed = String::from_utf8_lossy(&output.stdout);
+    println!("{printed}");
+    assert!(output.status.success(), "{printed}{}", String::from_utf8_lossy(&output.stderr));
 }
 
 #[test]
@@ -16,7 +16,7 @@ fn what_was_acknowledged_survives_a_power_cut() {
 }
 
 #[test]
-fn damage_is_told_or_of_no_effect() {
+fn damage_is_reported_or_has_no_effect() {
     holds(&["damage", "--trials", "30", "--statements", "300", "--seed", "11"]);
 }
 

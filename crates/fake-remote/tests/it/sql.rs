@@ -72,7 +72,7 @@ fn increments_of_several_threads_are_all_there() {
 
 /// A commit without an answer is there as a whole or not at all, and stays so.
 #[test]
-fn an_unknown_outcome_is_told_and_is_one_of_two() {
+fn an_unknown_outcome_is_reported_and_is_one_of_two() {
     let faults = Faults { unknown: 2, latency: Duration::from_micros(10), ..Faults::often(11) };
     let database = open(AtomicScope::Store, faults);
     while execute(&database, TABLE).is_err_and(|error| error.code() == ErrorCode::CommitUnknown) {}

@@ -50,9 +50,9 @@ fn start() -> State {
     state
 }
 
-/// Judges two histories that differ in what one anomaly is about.
+/// Checks that only the first of two histories is explained. They differ in one anomaly.
 #[track_caller]
-fn told_apart(good: &[Vec<Transaction>], bad: &[Vec<Transaction>]) {
+fn explains_only_the_first(good: &[Vec<Transaction>], bad: &[Vec<Transaction>]) {
     if let Err(anomaly) = check(&start(), good) {
         panic!("{anomaly}");
     }
@@ -64,7 +64,7 @@ fn told_apart(good: &[Vec<Transaction>], bad: &[Vec<Transaction>]) {
 fn a_lost_update() {
     let first = transaction(0, 20, Committed, &[point(A, 1, Some(1)), put(A, 1, 2)]);
     let second = |end| transaction(5, 30, end, &[point(A, 1, Some(1)), put(A, 1, 3)]);
-    told_apart(&[first.clone(), second(Conflict)], &[first, second(Committed)]);
+    explains_only_the_first(&[first.clone(), second(Conflict)], &[first, second(Committed)]);
 }
 
 /// The first committer wins also if nothing was read, and if the other one deleted the row.
@@ -72,7 +72,7 @@ fn a_lost_update() {
 fn a_lost_blind_write() {
     let first = transaction(0, 20, Committed, &[delete(A, 1, 1)]);
     let second = |began| transaction(began, 30, Committed, &[put(A, 1, 3)]);
-    told_apart(&[first.clone(), second(25)], &[first, second(5)]);
+    explains_only_the_first(&[first.clone(), second(25)], &[first, second(5)]);
 }
 
 #[test]
@@ -80,25 +80,25 @@ fn a_lost_increment_of_one_statement() {
     let add = |began, value| transaction(began, began, Committed, &[add(A, 1, value)]);
     let last = |value| transaction(9, 9, Committed, &[(Statement::Range { table: A, from: 1, to: 1 }, value)]);
     let rows = |v, w| Answer::Rows(vec![vec![Some(1), Some(v), Some(w)]]);
-    told_apart(&[add(0, 10), add(0, 20), last(rows(31, 3))], &[add(0, 10), add(0, 20), last(rows(21, 2))]);
+    explains_only_the_first(&[add(0, 10), add(0, 20), last(rows(31, 3))], &[add(0, 10), add(0, 20), last(rows(21, 2))]);
 }
 
 #[test]
 fn a_dirty_read() {
     let writer = transaction(0, 20, RolledBack, &[put(A, 1, 2)]);
     let reader = |value| transaction(5, 9, Committed, &[point(A, 1, Some(value))]);
-    told_apart(&[writer.clone(), reader(1)], &[writer, reader(2)]);
+    explains_only_the_first(&[writer.clone(), reader(1)], &[writer, reader(2)]);
     // Neither is anything read of a transaction that commits later.
     let writer = transaction(0, 20, Committed, &[put(A, 1, 2)]);
-    told_apart(&[writer.clone(), reader(1)], &[writer, reader(2)]);
+    explains_only_the_first(&[writer.clone(), reader(1)], &[writer, reader(2)]);
 }
 
 #[test]
 fn a_torn_read_of_two_tables() {
     let writer = transaction(0, 20, Committed, &[put(A, 1, 2), put(B, 1, 2)]);
     let reader = |a, b| transaction(20, 25, Committed, &[point(A, 1, Some(a)), point(B, 1, Some(b))]);
-    told_apart(&[writer.clone(), reader(2, 2)], &[writer.clone(), reader(2, 1)]);
-    told_apart(&[writer.clone(), reader(1, 1)], &[writer, reader(1, 2)]);
+    explains_only_the_first(&[writer.clone(), reader(2, 2)], &[writer.clone(), reader(2, 1)]);
+    explains_only_the_first(&[writer.clone(), reader(1, 1)], &[writer, reader(1, 2)]);
 }
 
 #[test]
@@ -108,16 +108,16 @@ fn a_torn_read_of_two_families() {
         let row = (Statement::Point { table: A, key: 1 }, Answer::Rows(vec![vec![Some(1), Some(v), Some(w)]]));
         transaction(20, 20, Committed, &[row])
     };
-    told_apart(&[writer.clone(), read(2, 2)], &[writer, read(2, 1)]);
+    explains_only_the_first(&[writer.clone(), read(2, 2)], &[writer, read(2, 1)]);
 }
 
 #[test]
 fn a_phantom() {
     let writer = transaction(5, 6, Committed, &[put(A, 2, 2)]);
     let reader = |again: &[(i64, i64)]| transaction(0, 9, Committed, &[range(A, &[(1, 1)]), range(A, again)]);
-    told_apart(&[writer.clone(), reader(&[(1, 1)])], &[writer.clone(), reader(&[(1, 1), (2, 2)])]);
+    explains_only_the_first(&[writer.clone(), reader(&[(1, 1)])], &[writer.clone(), reader(&[(1, 1), (2, 2)])]);
     let totals = |sum| transaction(0, 9, Committed, &[range(A, &[(1, 1)]), total(A, 1, sum)]);
-    told_apart(&[writer.clone(), totals(1)], &[writer, totals(3)]);
+    explains_only_the_first(&[writer.clone(), totals(1)], &[writer, totals(3)]);
 }
 
 #[test]
@@ -126,12 +126,12 @@ fn an_own_write_that_is_not_read() {
         let statements = [put(A, 1, 2), range(A, &[(1, 2)]), delete(A, 1, count), range(A, &[])];
         vec![transaction(0, 9, Committed, &statements)]
     };
-    told_apart(&own(1), &own(0));
+    explains_only_the_first(&own(1), &own(0));
     let savepoint = |value| {
         let (set, back) = ((Statement::Savepoint, Answer::Done), (Statement::RollbackTo, Answer::Done));
         vec![transaction(0, 9, RolledBack, &[put(A, 1, 2), set, put(A, 1, 3), back, point(A, 1, Some(value))])]
     };
-    told_apart(&savepoint(2), &savepoint(3));
+    explains_only_the_first(&savepoint(2), &savepoint(3));
 }
 
 /// What was acknowledged is read from then on, and the first commit before the second.
@@ -139,7 +139,7 @@ fn an_own_write_that_is_not_read() {
 fn a_commit_that_appears_late_or_out_of_order() {
     let writer = transaction(0, 5, Committed, &[put(A, 1, 2)]);
     let reader = |value| transaction(7, 9, Committed, &[point(A, 1, Some(value))]);
-    told_apart(&[writer.clone(), reader(2)], &[writer, reader(1)]);
+    explains_only_the_first(&[writer.clone(), reader(2)], &[writer, reader(1)]);
     // Two readers do not agree about the order of two commits.
     let commits = [(A, 0), (B, 1)].map(|(table, at)| Transaction {
         ended: Span { sent: 5, answered: 30 },
@@ -150,18 +150,18 @@ fn a_commit_that_appears_late_or_out_of_order() {
         let [one, other] = commits.clone();
         [vec![one], vec![other], first, second]
     };
-    told_apart(&history(reader(1, 2), reader(2, 2)), &history(reader(1, 2), reader(2, 1)));
+    explains_only_the_first(&history(reader(1, 2), reader(2, 2)), &history(reader(1, 2), reader(2, 1)));
 }
 
 #[test]
 fn an_unknown_commit_is_there_as_a_whole_or_not_at_all() {
     let writer = transaction(0, 5, Unknown, &[put(A, 1, 2), put(B, 1, 2)]);
     let reader = |at, a, b| transaction(at, at + 1, Committed, &[point(A, 1, Some(a)), point(B, 1, Some(b))]);
-    told_apart(&[writer.clone(), reader(9, 1, 1)], &[writer.clone(), reader(9, 1, 2)]);
-    told_apart(&[writer.clone(), reader(9, 2, 2)], &[writer.clone(), reader(9, 2, 1)]);
+    explains_only_the_first(&[writer.clone(), reader(9, 1, 1)], &[writer.clone(), reader(9, 1, 2)]);
+    explains_only_the_first(&[writer.clone(), reader(9, 2, 2)], &[writer.clone(), reader(9, 2, 1)]);
     // It does not go away once it was read.
     let both = |first, last| [reader(9, first, first), reader(20, last, last)].concat();
-    told_apart(&[writer.clone(), both(1, 2)], &[writer, both(2, 1)]);
+    explains_only_the_first(&[writer.clone(), both(1, 2)], &[writer, both(2, 1)]);
 }
 
 /// Snapshot isolation allows it.
@@ -198,6 +198,6 @@ fn an_entry_that_is_missing_or_left() {
             &[(Statement::ByIndex { index: Index::Global, from, to: from }, Answer::Rows(rows))],
         )
     };
-    told_apart(&[writer.clone(), read(4, &[4])], &[writer.clone(), read(4, &[])]);
-    told_apart(&[writer.clone(), read(1, &[])], &[writer, read(1, &[1])]);
+    explains_only_the_first(&[writer.clone(), read(4, &[4])], &[writer.clone(), read(4, &[])]);
+    explains_only_the_first(&[writer.clone(), read(1, &[])], &[writer, read(1, &[1])]);
 }

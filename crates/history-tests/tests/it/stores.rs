@@ -17,7 +17,7 @@ use saltwing_table::{EmbeddedTables, LayoutOptions};
 
 const THREADS: usize = 8;
 
-/// A seed of these tests. The variable that fixes the cases of property tests asks for others here, too.
+/// A seed of these tests, shifted by the variable that fixes the cases of property tests.
 fn shifted(seed: u64) -> u64 {
     let shift = std::env::var("PROPTEST_RNG_SEED").ok().and_then(|text| text.parse().ok());
     seed.wrapping_add(shift.unwrap_or(0))
@@ -25,7 +25,7 @@ fn shifted(seed: u64) -> u64 {
 
 fn load(database: &Database, seed: u64, transactions: usize, may_fail: bool) -> Load<'_> {
     let seed = shifted(seed);
-    Load { database, seed, threads: THREADS, transactions, indexed: false, may_fail, told: &|_, _| {} }
+    Load { database, seed, threads: THREADS, transactions, indexed: false, may_fail, report: &|_, _| {} }
 }
 
 /// What the database has at last, as a transaction after all others.

@@ -78,7 +78,7 @@ fn a_damaged_record_is_an_error_if_it_was_synced_and_an_end_if_not() {
     write(&mut journal, 4..6, 3);
     let (path, bytes) = (home.path().join(FILE), journal.at as usize / 5);
     let good = records(&journal, &path);
-    for (acknowledged, by) in [(3, "the watermark"), (0, "a record behind")] {
+    for (acknowledged, by) in [(3, "the watermark"), (0, "a later record")] {
         for place in 0..good.len() {
             let mut bad = good.clone();
             bad[place] ^= 1 << (place % 8);
@@ -100,7 +100,7 @@ fn a_damaged_record_is_an_error_if_it_was_synced_and_an_end_if_not() {
 
 /// Every byte, by one bit: the other batches are read, and the lost one is named.
 #[test]
-fn a_salvage_reads_on_behind_a_damaged_record() {
+fn a_salvage_continues_after_a_damaged_record() {
     let home = tempfile::tempdir().unwrap();
     let mut journal = Journal::open(home.path(), true, 1).unwrap();
     write(&mut journal, 1..6, 0);
@@ -126,7 +126,7 @@ fn a_salvage_reads_on_behind_a_damaged_record() {
 }
 
 #[test]
-fn a_torn_last_record_is_an_end_and_told() {
+fn a_torn_last_record_is_an_end_and_reported() {
     let home = tempfile::tempdir().unwrap();
     let mut journal = Journal::open(home.path(), true, 1).unwrap();
     write(&mut journal, 1..4, 0);
@@ -137,9 +137,9 @@ fn a_torn_last_record_is_an_end_and_told() {
         fs::write(&path, &good[..cut]).unwrap();
         let (found, torn) = replayed(home.path(), 1, 2).unwrap();
         assert_eq!(found, [1, 2]);
-        // Less than a header says nothing of whose it is.
-        let told = (cut >= third + HEADER).then_some(Torn { at: third as u64, end: cut as u64 });
-        assert_eq!(torn, told, "{cut}");
+        // Less than a header does not show that it belongs to this base.
+        let expected = (cut >= third + HEADER).then_some(Torn { at: third as u64, end: cut as u64 });
+        assert_eq!(torn, expected, "{cut}");
     }
     fs::write(&path, &good[..HEADER]).unwrap();
     assert!(read(home.path(), 1, 2).is_err());
@@ -147,7 +147,7 @@ fn a_torn_last_record_is_an_end_and_told() {
 
 /// The bytes after it are torn too, up to the last whole record.
 #[test]
-fn whole_records_behind_a_lost_one_are_torn() {
+fn whole_records_after_a_lost_one_are_torn() {
     let home = tempfile::tempdir().unwrap();
     let mut journal = Journal::open(home.path(), true, 1).unwrap();
     write(&mut journal, 1..9, 0);

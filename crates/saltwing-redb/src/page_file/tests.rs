@@ -141,7 +141,7 @@ fn nothing_is_restored_where_the_file_was_cut_off() {
 }
 
 #[test]
-fn every_damaged_byte_is_told() {
+fn every_damaged_byte_is_reported() {
     let home = tempfile::tempdir().unwrap();
     let path = home.path().join("pages");
     let file = open(&path);

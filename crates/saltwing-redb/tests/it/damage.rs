@@ -132,7 +132,7 @@ fn no_damage_is_silent() {
     assert!(read(&image, Access::Existing).unwrap() == content);
     copy(&path, &image);
     let closed = holds(&image, &place, &content);
-    // Behind a close the journal is empty, and nothing else says what it should have.
+    // After a close the journal is empty, and no other file records what it should have.
     assert!(!closed.contains_key(JOURNAL), "{closed:?}");
     assert!(closed[PAGES].0 > 0);
     // As a killed process leaves it: what came since is in the journal.
@@ -147,7 +147,7 @@ fn no_damage_is_silent() {
     assert_eq!((closed["WATERMARK"].0, killed["WATERMARK"].0), (0, 0));
 }
 
-/// Two batches of one length that nobody was told of: a power cut takes the first one's header, and leaves the second.
+/// Two unacknowledged batches of one length: a power cut takes the first one's header, and leaves the second.
 fn torn(image: &Path) -> usize {
     let live = image.with_extension("live");
     let options = OpenOptions { access: Access::Create, cache_bytes: 1 << 20, trace: None };
@@ -175,7 +175,7 @@ fn keys(path: &Path) -> Vec<String> {
 }
 
 #[test]
-fn a_torn_end_is_told_and_kept() {
+fn a_torn_end_is_reported_and_kept() {
     let home = tempfile::tempdir().unwrap();
     let image = home.path().join("image");
     let bytes = torn(&image);
@@ -196,9 +196,9 @@ fn a_torn_end_is_told_and_kept() {
     assert!(keys(&image).is_empty());
 }
 
-/// A whole record behind a torn one would follow the record that is written over that.
+/// A whole record after a torn one would follow the record that overwrites the torn one.
 #[test]
-fn what_was_torn_off_does_not_come_back_behind_a_later_write() {
+fn what_was_torn_off_does_not_come_back_after_a_later_write() {
     let home = tempfile::tempdir().unwrap();
     let [image, again] = ["image", "again"].map(|name| home.path().join(name));
     torn(&image);
@@ -209,7 +209,7 @@ fn what_was_torn_off_does_not_come_back_behind_a_later_write() {
 }
 
 #[test]
-fn a_missing_watermark_is_made_anew_and_told() {
+fn a_missing_watermark_is_made_anew_and_reported() {
     let home = tempfile::tempdir().unwrap();
     let [live, image] = ["live", "image"].map(|name| home.path().join(name));
     let options = OpenOptions { access: Access::Create, cache_bytes: 1 << 20, trace: None };

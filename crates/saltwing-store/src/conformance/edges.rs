@@ -167,7 +167,7 @@ fn a_cleared_space_is_empty(open: &impl Fn() -> Arc<dyn OrderedKv>) {
         store.write(batch, Durability::Buffered).unwrap();
         if let Some((mut cursor, snapshot)) = before {
             let rest = std::iter::from_fn(|| cursor.next().unwrap()).count();
-            assert_eq!(rest + 1, count as usize, "a cursor sees one moment");
+            assert_eq!(rest + 1, count as usize, "a cursor sees one snapshot");
             let mut cursor = snapshot.cursor(A, KeyBounds::all(), Direction::Reverse).unwrap();
             assert_eq!(std::iter::from_fn(|| cursor.next().unwrap()).count(), count as usize);
             assert!(snapshot.get(A, &1_u32.to_be_bytes()).unwrap().is_some());

@@ -1,5 +1,5 @@
-//! Two processes. The second one is the test's own program again, told by an
-//! environment variable to run only this test, as the other side of it.
+//! Two processes. The second one is the test's own program again. An environment
+//! variable makes it run only this test, as the other side of it.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -194,14 +194,14 @@ pub fn second_process_is_refused(test: &str, home: &Path, open: impl Fn(&Path) -
     assert!(afterwards.contains("got opened"), "{afterwards}");
 }
 
-/// A write that the system refuses half-way: its writer is told that the outcome
-/// is unknown, all later ones to open again; nothing acknowledged is lost, and the
-/// batch is there whole or not at all. What can be read until then is the store's
-/// affair.
+/// A write that the system refuses half-way: its error says that the outcome is
+/// unknown, and the errors of later writes that the store must be opened again;
+/// nothing acknowledged is lost, and the batch is there whole or not at all. The
+/// store decides what can be read until then.
 ///
 /// The process is given a limit on the size of files, for want of a full disk; does
 /// nothing where there is no `sh` to set it. Parameters as for [`survives_kill`].
-pub fn failed_write_is_told(test: &str, home: &Path, open: impl Fn(&Path) -> Opened) {
+pub fn failed_write_is_reported(test: &str, home: &Path, open: impl Fn(&Path) -> Opened) {
     if let Some(path) = other_side() {
         return write_too_much(&*open(&path).unwrap());
     }
@@ -214,15 +214,15 @@ pub fn failed_write_is_told(test: &str, home: &Path, open: impl Fn(&Path) -> Ope
         .args([test, "--exact", "--nocapture", "--test-threads=1"])
         .env(OTHER_SIDE, &path)
         .output();
-    let said = match output {
+    let printed = match output {
         Ok(output) => String::from_utf8_lossy(&output.stdout).into_owned(),
         Err(_) => String::new(),
     };
-    if said.is_empty() {
+    if printed.is_empty() {
         eprintln!("skipped: no limit on the size of files can be set here");
         return;
     }
-    assert!(said.contains("got commit_unknown, io, io\n"), "{said}");
+    assert!(printed.contains("got commit_unknown, io, io\n"), "{printed}");
     let store = open(&path).unwrap();
     assert_eq!(store.get(COUNTER, b"last").unwrap().unwrap(), b"acknowledged");
     let mut pieces = store.cursor(PIECE, KeyBounds::all(), Direction::Forward).unwrap();
@@ -232,7 +232,7 @@ pub fn failed_write_is_told(test: &str, home: &Path, open: impl Fn(&Path) -> Ope
 }
 
 /// Watched from outside: between a write and its acknowledgement the process has
-/// asked the system to sync, and the system has answered.
+/// called the system's sync, and the call has returned.
 ///
 /// Does nothing where there is no `strace`. Parameters as for [`survives_kill`].
 pub fn sync_is_a_system_call(test: &str, home: &Path, open: impl Fn(&Path) -> Opened) {

@@ -68,7 +68,7 @@ pub fn readers_leave_a_killed_writers_files_alone(
 /// [`readers_leave_a_killed_writers_files_alone`].
 pub fn readers_of_several_processes_go_together(test: &str, home: &Path, open: impl Fn(&Path, OpenOptions) -> Opened) {
     if let Some(path) = other_side() {
-        return read_until_told(open(&path, options(Access::ReadOnly)));
+        return read_until_stopped(open(&path, options(Access::ReadOnly)));
     }
     let path = home.join("db");
     let writer = open(&path, options(Access::Create)).unwrap();
@@ -77,8 +77,8 @@ pub fn readers_of_several_processes_go_together(test: &str, home: &Path, open: i
     }
     writer.write(one_put(), Durability::Synced).unwrap();
     let refused_there = start_on_mount(test, &path).wait_with_output().unwrap();
-    let said = String::from_utf8_lossy(&refused_there.stdout).into_owned();
-    assert!(said.contains("got locked by Writer"), "{said}");
+    let printed = String::from_utf8_lossy(&refused_there.stdout).into_owned();
+    assert!(printed.contains("got locked by Writer"), "{printed}");
     drop(writer);
     let before = Files::of(&path);
     let mut other = start_on_mount(test, &path);
@@ -98,7 +98,7 @@ pub fn readers_of_several_processes_go_together(test: &str, home: &Path, open: i
 
 /// Whether the store says that it reads without writing.
 fn promises_it(open: &impl Fn(&Path, OpenOptions) -> Opened, home: &Path) -> bool {
-    let store = open(&home.join("asked"), options(Access::Create)).unwrap();
+    let store = open(&home.join("capabilities"), options(Access::Create)).unwrap();
     let Capabilities { name, reads_without_writing, .. } = store.capabilities();
     if !reads_without_writing {
         eprintln!("skipped: {name} does not read without writing");
@@ -114,7 +114,7 @@ fn refused(opened: Opened) -> Holder {
     }
 }
 
-fn read_until_told(opened: Opened) {
+fn read_until_stopped(opened: Opened) {
     match opened {
         Err(StoreError::Locked { holder, .. }) => say(&format!("got locked by {holder:?}")),
         Err(error) => say(&format!("got {error}")),

@@ -123,9 +123,9 @@ macro_rules! store_contract_tests {
         }
 
         #[test]
-        fn failed_write_is_told() {
+        fn failed_write_is_reported() {
             let home = tempfile::tempdir().unwrap();
-            conformance::failed_write_is_told(&full_name("failed_write_is_told"), home.path(), open_or_create);
+            conformance::failed_write_is_reported(&full_name("failed_write_is_reported"), home.path(), open_or_create);
         }
 
         #[test]

@@ -23,7 +23,9 @@ fn a_created_directory_says_whose_it_is() {
     let Found::Database(marker) = inspect(&path).unwrap() else { panic!("no database") };
     assert_eq!((marker.format, marker.store.as_str(), marker.ready), (FORMAT, "redb", true));
     let error = refusal(&path, "sled", Access::Existing);
-    assert!(matches!(&error, StoreError::OtherStore { found, asked, .. } if found == "redb" && asked == "sled"));
+    assert!(
+        matches!(&error, StoreError::OtherStore { found, requested, .. } if found == "redb" && requested == "sled")
+    );
 }
 
 /// The lock because of which an opening with `access` was refused.
@@ -122,7 +124,7 @@ fn other_things_are_left_alone() {
 }
 
 #[test]
-fn an_empty_directory_becomes_a_database_only_when_asked() {
+fn an_empty_directory_becomes_a_database_only_on_request() {
     let home = tempfile::tempdir().unwrap();
     let error = refusal(home.path(), "redb", Access::Existing);
     assert!(matches!(error, StoreError::NotADatabase { .. }));
@@ -131,7 +133,7 @@ fn an_empty_directory_becomes_a_database_only_when_asked() {
 }
 
 #[test]
-fn a_newer_format_is_told_whatever_else_it_says() {
+fn a_newer_format_is_reported_whatever_the_marker_contains() {
     let home = tempfile::tempdir().unwrap();
     fs::write(home.path().join(MARKER), "saltwing format 7\nnothing we know\n").unwrap();
     let error = inspect(home.path()).unwrap_err();

@@ -39,7 +39,7 @@ impl EmbeddedTables {
         self.packed().strangers()
     }
 
-    /// Calls `read` with the store below as of one moment, while commits continue. If the store has no snapshots,
+    /// Calls `read` with the store below as it is now, while commits continue. If the store has no snapshots,
     /// merges wait.
     ///
     /// # Errors

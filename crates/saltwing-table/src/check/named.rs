@@ -92,7 +92,8 @@ impl NamedByTable {
     }
 }
 
-/// Has `each` see the entries of a space that can be read; tells the gaps between them. A store whose cursors do not go on behind what they cannot read is walked from both ends.
+/// Calls `each` with the entries of a space that can be read; returns the gaps between them. If the cursors of a store do not
+/// continue after unreadable entries, the space is walked from both ends.
 pub(crate) fn walk(
     kv: &dyn OrderedKv,
     space: Space,
@@ -125,12 +126,12 @@ pub(crate) fn walk(
                 Ok(None) => break,
                 // A cursor that does not come further.
                 Err(failed) if last_error.as_ref() == Some(&failed.to_string()) => break,
-                // The walk from the front has told it.
+                // The forward walk has reported it.
                 Err(failed) if direction == Direction::Reverse => last_error = Some(failed.to_string()),
                 Err(failed) => {
                     last_error = Some(failed.to_string());
-                    let behind = last.as_ref().map_or_else(|| "the first key".to_owned(), |last| hex(last));
-                    gaps.push(Damage::new(label(space), None, format!("behind {behind}"), failed.to_string()));
+                    let key = last.as_ref().map_or_else(|| "the first key".to_owned(), |last| hex(last));
+                    gaps.push(Damage::new(label(space), None, format!("behind {key}"), failed.to_string()));
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! The store below as of one moment, for a full read while commits continue.
+//! The store below at one time, for a full read while commits continue.
 
 use std::sync::Arc;
 

@@ -75,7 +75,7 @@ impl BlockContext {
 
     /// The table's name, or its number where its definition is not open.
     pub(crate) fn table_name(&self) -> String {
-        // A thread that meets damage may hold the lock already, as a check does: it must not wait behind a writer.
+        // A thread that meets damage may hold the lock already, as a check does: it must not wait for a queued writer.
         let tables = self.store.tables.read_recursive();
         tables
             .get(&self.table)

@@ -8,8 +8,8 @@
 //! ```
 //! # Laws
 //! 1. Whoever looks finds the same entries, however many look first.
-//! 2. What is asked of a chunk as a whole makes no entry: its size, its oldest row, what its zones come to. Neither does
-//!    marking an entry.
+//! 2. Reading a property of a whole chunk makes no entry: its size, its oldest row, the sum of its zones. Neither does marking
+//!    an entry.
 //! 3. Making entries cannot fail: what the store has was checked when it was read.
 
 use std::sync::{Arc, OnceLock};

@@ -7,8 +7,8 @@ use std::sync::atomic::AtomicU64;
 use parking_lot::{Mutex, RwLock};
 use saltwing_types::TableId;
 
-/// Damaged blocks that are told; more are counted.
-const TOLD_MAX: usize = 3;
+/// Damaged blocks that are reported; more are counted.
+const REPORTED_MAX: usize = 3;
 
 /// The counters of one table.
 #[derive(Debug, Default)]
@@ -55,11 +55,11 @@ impl DamagedBlocks {
     /// `block 17: page 5 of data/pages does not have its checksum`, and so on; `None` if there are none.
     pub(crate) fn text(&self) -> Option<String> {
         let blocks = self.0.lock();
-        let told: Vec<String> =
-            blocks.iter().take(TOLD_MAX).map(|(block, why)| format!("block {block}: {why}")).collect();
-        let more = blocks.len().saturating_sub(TOLD_MAX);
+        let reported: Vec<String> =
+            blocks.iter().take(REPORTED_MAX).map(|(block, why)| format!("block {block}: {why}")).collect();
+        let more = blocks.len().saturating_sub(REPORTED_MAX);
         let more = (more > 0).then(|| format!("{more} more blocks"));
-        let all: Vec<String> = told.into_iter().chain(more).collect();
+        let all: Vec<String> = reported.into_iter().chain(more).collect();
         (!all.is_empty()).then(|| all.join("; "))
     }
 }
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn damaged_blocks_are_told_once_and_not_without_end() {
+    fn damaged_blocks_are_reported_once_and_not_without_end() {
         let blocks = DamagedBlocks::default();
         assert_eq!(blocks.text(), None);
         for block in [7, 8, 7] {

@@ -50,7 +50,7 @@ impl Directory {
         chunks.finish()
     }
 
-    /// A directory of parts, one behind the other.
+    /// A directory of consecutive parts.
     pub(crate) fn of_parts(parts: impl IntoIterator<Item = DirectoryPart>) -> Self {
         let mut chunks = Chunks::default();
         for chunk in parts.into_iter().flat_map(|part| part.0) {
@@ -263,7 +263,7 @@ impl Directory {
     }
 }
 
-/// Whether a range that ends at `end` ends in an entry, or right behind it. `entry_end` is the first key that the entry does
+/// Whether a range that ends at `end` ends in an entry, or right after it. `entry_end` is the first key that the entry does
 /// not own any more; `None` is the end of all keys.
 pub(crate) fn ends_in_entry(end: Option<&[u8]>, entry_end: Option<&[u8]>) -> bool {
     match (end, entry_end) {
@@ -276,7 +276,7 @@ pub(crate) fn ends_in_entry(end: Option<&[u8]>, entry_end: Option<&[u8]>) -> boo
 #[derive(Default)]
 struct Chunks {
     chunks: Vec<Arc<Chunk>>,
-    /// Entries behind them.
+    /// Entries after them.
     open: Vec<Arc<Entry>>,
     /// Entries in all.
     count: usize,
@@ -308,7 +308,7 @@ impl Chunks {
         self.chunks.push(chunk.clone());
     }
 
-    /// Makes chunks of the entries behind the last one.
+    /// Makes chunks of the entries after the last one.
     fn close(&mut self) {
         self.chunks.extend(DirectoryPart::new(std::mem::take(&mut self.open)).0);
     }
@@ -393,15 +393,15 @@ mod tests {
             for round in rounds {
                 let mut wanted = fences(&directory);
                 let mut edits = Vec::new();
-                let mut behind = 0;
+                let mut after = 0;
                 for (start, length, new) in round {
-                    let start = behind + start as usize;
+                    let start = after + start as usize;
                     let end = start + length as usize;
                     // Keys that do not stand between those around them would be no directory.
                     let (Some(first), Some(_)) = (wanted.get(start), wanted.get(end)) else { break };
                     let new: Vec<_> = (0..new).map(|i| entry(&[&first[..], &i.to_be_bytes()].concat())).collect();
                     edits.push((start..end, new));
-                    behind = end;
+                    after = end;
                 }
                 for (range, new) in edits.iter().rev() {
                     wanted.splice(range.clone(), new.iter().map(|entry| entry.fence.clone()));

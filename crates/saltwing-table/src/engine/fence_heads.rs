@@ -5,7 +5,7 @@
 //! shared      | 5 18600
 //! heads     0 |         0 1 ..|         0 2 ..|         3 7 ..
 //! ```
-//! A fence is seldom in a cache, and neighbouring fences often begin with the same bytes. So a search compares the bytes behind
+//! A fence is seldom in a cache, and neighbouring fences often begin with the same bytes. So a search compares the bytes after
 //! those that all fences share, which are kept here as numbers. It reads a fence only if these bytes are equal.
 
 use saltwing_store::Bytes;
@@ -21,12 +21,12 @@ const GROUP: usize = 16;
 /// have more bytes in common than all fences.
 #[derive(Default)]
 pub(crate) struct FenceHeads {
-    /// The shared bytes of the first fences of the groups, and the heads of these fences behind them.
+    /// The shared bytes of the first fences of the groups, and the heads of these fences after them.
     shared: Shared,
     first_heads: Vec<u128>,
     /// The shared bytes of each group.
     groups: Vec<Shared>,
-    /// The head of each fence behind the shared bytes of its group.
+    /// The head of each fence after the shared bytes of its group.
     heads: Vec<u128>,
 }
 
@@ -78,14 +78,14 @@ impl Shared {
         Self { bytes: Bytes::from(bytes), head: head(bytes), mask: u128::MAX.checked_shl(other_bits).unwrap_or(0) }
     }
 
-    /// The head of a fence behind the shared bytes; that of the empty one is zero.
+    /// The head of a fence after the shared bytes; that of the empty one is zero.
     fn head_of(&self, fence: &Bytes) -> u128 {
         head(fence.get(self.bytes.len()..).unwrap_or_default())
     }
 
-    /// The head of a key behind the shared bytes; `None` if it does not begin with them.
+    /// The head of a key after the shared bytes; `None` if it does not begin with them.
     #[inline]
-    fn head_behind(&self, key: FenceKey<'_>) -> Option<u128> {
+    fn head_after(&self, key: FenceKey<'_>) -> Option<u128> {
         if (key.head ^ self.head) & self.mask != 0 {
             return None;
         }
@@ -100,9 +100,9 @@ impl Shared {
     /// The number of fences with these heads for which `is_before` holds, as in [`FenceHeads::count_before`].
     #[inline]
     fn count_before(&self, heads: &[u128], key: FenceKey<'_>, is_before: impl Fn(usize) -> bool) -> usize {
-        // A key without the shared bytes is before or behind all fences that have them. Such keys are few, so fences are read.
+        // A key without the shared bytes is before or after all fences that have them. Such keys are few, so fences are read.
         let (mut low, mut high) = (0, heads.len());
-        if let Some(wanted) = self.head_behind(key) {
+        if let Some(wanted) = self.head_after(key) {
             low = heads.partition_point(|head| *head < wanted);
             let rest = heads.get(low..).unwrap_or_default();
             let is_same = |head: &u128| *head == wanted;
@@ -162,9 +162,9 @@ mod tests {
             let fences: Vec<Bytes> = has_empty.then(String::new).into_iter().chain(full).map(|fence| Bytes::from(fence.as_bytes())).collect();
             let heads = FenceHeads::new(fences.iter());
             let near = fences.iter().map(|fence| fence.to_vec());
-            let behind = fences.iter().map(|fence| [&**fence, b"a"].concat());
+            let after = fences.iter().map(|fence| [&**fence, b"a"].concat());
             let within = others.iter().map(|key| format!("{prefix}{key}").into_bytes());
-            for key in near.chain(behind).chain(within).chain(others.iter().map(|key| key.clone().into_bytes())) {
+            for key in near.chain(after).chain(within).chain(others.iter().map(|key| key.clone().into_bytes())) {
                 let up_to = heads.count_before(FenceKey::new(&key), |at| *fences[at] <= *key);
                 prop_assert_eq!(up_to, fences.iter().filter(|fence| ***fence <= *key).count(), "{:?}", key);
                 let below = heads.count_before(FenceKey::new(&key), |at| *fences[at] < *key);

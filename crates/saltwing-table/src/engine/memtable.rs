@@ -64,7 +64,7 @@ impl Comparable<DeltaKey> for LookupKey<'_> {
 }
 
 impl Delta {
-    /// The row of a key, or that it is deleted; `None` where nothing is said of it.
+    /// The row of a key, or its deletion; `None` if the memtable does not have the key.
     pub(crate) fn get(&self, key: &[u8]) -> Option<&Option<StoredRow>> {
         self.0.get(&LookupKey::new(key))
     }

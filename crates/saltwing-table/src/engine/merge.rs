@@ -157,8 +157,8 @@ impl StorageEngine {
 
     fn has_expired_delta(&self) -> bool {
         let now_ms = self.clock.now_ms();
-        let moment = self.rows.read().clone();
-        moment.iter().any(|(id, rows)| {
+        let tables = self.rows.read().clone();
+        tables.iter().any(|(id, rows)| {
             let limit_ms = self.table(TableId(*id)).and_then(|table| table.deletable_ms(now_ms));
             let expired =
                 |limit_ms| rows.active.iter().filter_map(|(_, row)| row.as_ref()).any(|row| row.time_ms() <= limit_ms);
@@ -204,10 +204,10 @@ impl StorageEngine {
 
     /// Changes the rows of all tables.
     fn change_rows(&self, change: impl Fn(&mut TableRows)) {
-        let mut moment = self.rows.write();
-        let tables: Vec<u32> = moment.keys().copied().collect();
-        for table in tables {
-            if let Some(rows) = moment.get_mut(&table) {
+        let mut tables = self.rows.write();
+        let ids: Vec<u32> = tables.keys().copied().collect();
+        for id in ids {
+            if let Some(rows) = tables.get_mut(&id) {
                 change(rows);
             }
         }

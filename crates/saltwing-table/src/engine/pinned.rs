@@ -7,15 +7,15 @@ use crate::engine::storage_engine::{StorageEngine, TableMap};
 use crate::engine::table_rows::TableRows;
 
 impl StorageEngine {
-    /// Bytes of the rows that could be given back if nobody read this moment: recent rows that were written again since, or merged
+    /// Bytes of the rows that could be given back if nobody read these tables: recent rows that were written again since, or merged
     /// into blocks, and the rows of blocks that merges replaced. Rows count as a delta has them: before they are packed, keys included.
     ///
-    /// Walks over the moment's recent rows and over the entries of its directories that are in memory: a merge decodes the entries whose
-    /// blocks it replaces.
-    pub(crate) fn pinned_bytes(&self, moment: &TableMap) -> u64 {
-        let (newest, ()) = self.moment(|| ());
+    /// Walks over the tables' recent rows and over the entries of their directories that are in memory: a merge decodes the entries
+    /// whose blocks it replaces.
+    pub(crate) fn pinned_bytes(&self, tables: &TableMap) -> u64 {
+        let (newest, ()) = self.freeze_tables(|| ());
         let gone = TableRows::default();
-        moment.iter().map(|(table, rows)| of_table(rows, newest.get(table).unwrap_or(&gone))).sum()
+        tables.iter().map(|(table, rows)| of_table(rows, newest.get(table).unwrap_or(&gone))).sum()
     }
 }
 

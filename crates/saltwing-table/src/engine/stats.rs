@@ -95,9 +95,9 @@ fn damage_text(LeftOut { file, place, what }: LeftOut) -> String {
 impl StorageEngine {
     /// Current sizes and counters. Walks over the recent rows to add up their bytes.
     pub(crate) fn storage_stats(&self) -> StorageStats {
-        let moment = self.rows.read().clone();
+        let tables = self.rows.read().clone();
         let ids: Vec<TableId> = self.tables.read().keys().copied().collect();
-        let table = |id: &TableId| self.table_storage(*id, &moment.get(&id.0).cloned().unwrap_or_default());
+        let table = |id: &TableId| self.table_storage(*id, &tables.get(&id.0).cloned().unwrap_or_default());
         StorageStats {
             merges: self.merges.load(Relaxed),
             merge_waits: self.merge_waits.stats(),

@@ -38,7 +38,7 @@ use crate::format::meta::Meta;
 use crate::format::spaces::{META, META_KEY, delta_space, id_key};
 use crate::format::versions::Stamp;
 
-/// All tables' rows at one moment.
+/// The rows of all tables as of one commit.
 pub(crate) type TableMap = OrdMap<u32, TableRows>;
 
 /// The storage of one key-value store.
@@ -97,8 +97,8 @@ impl CommitState {
 }
 
 impl StorageEngine {
-    /// All rows committed so far, and what `read` gives of the same moment.
-    pub(crate) fn moment<T>(&self, read: impl FnOnce() -> T) -> (TableMap, T) {
+    /// All rows committed so far, and the result of `read` before the next commit.
+    pub(crate) fn freeze_tables<T>(&self, read: impl FnOnce() -> T) -> (TableMap, T) {
         let rows = self.rows.read();
         (rows.clone(), read())
     }
@@ -112,7 +112,7 @@ impl StorageEngine {
     /// Writes rows atomically: `prepare` may refuse them or add to their batch, and `record` is called once they are
     /// visible. For a synced write the caller must wait for the returned sync.
     ///
-    /// Neither another commit nor a moment falls between `prepare` and `record`.
+    /// Neither another commit nor a snapshot falls between `prepare` and `record`.
     pub(crate) fn write<T>(
         &self,
         records: &[Record],
@@ -154,9 +154,9 @@ impl StorageEngine {
     }
 
     pub(super) fn insert<T>(&self, records: &[Record], record: impl FnOnce() -> T) -> T {
-        let mut moment = self.rows.write();
+        let mut tables = self.rows.write();
         for record in records {
-            let of_table = moment.entry(record.table.0).or_default();
+            let of_table = tables.entry(record.table.0).or_default();
             let counters = self.blocks.counters(record.table);
             counters.rows_written.fetch_add(record.rows, Relaxed);
             counters.bytes_written.fetch_add(record.bytes.len() as u64, Relaxed);

@@ -110,7 +110,7 @@ impl Stored {
         Self { context: BlockContext::new(table, blocks), chunks: Vec::new(), runs: Vec::new() }
     }
 
-    /// Adds a record by its key behind the table; `None` when it is none.
+    /// Adds a record by its key after the table's number; `None` if it is not one of a directory.
     fn take(&mut self, key: &[u8], value: &[u8]) -> Option<()> {
         match key.split_first()? {
             (&DIR_ENTRY, fence) => self.take_entry(fence, value),

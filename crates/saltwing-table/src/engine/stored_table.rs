@@ -64,12 +64,12 @@ impl StoredTable {
         self.versions
     }
 
-    /// The first moment, in milliseconds since 1970, from which on this process knows all commits of the table.
+    /// The time, in milliseconds since 1970, from which on this process knows all commits of the table.
     pub(crate) fn versions_from_ms(&self) -> i64 {
         self.versions_from_ms
     }
 
-    /// The first moment, in milliseconds since 1970, that can be read at `now_ms`, if time limits that.
+    /// The earliest time, in milliseconds since 1970, that can be read at `now_ms`, if time limits that.
     pub(crate) fn first_readable_ms(&self, now_ms: i64) -> Option<i64> {
         let KeptVersions { count, keep_s, .. } = self.versions?;
         let s = match self.def().ttl_s {
@@ -81,7 +81,7 @@ impl StoredTable {
         Some(now_ms.saturating_sub(i64::try_from(s).unwrap_or(i64::MAX).saturating_mul(1000)))
     }
 
-    /// The time at or before which a row written is deleted at `now_ms`: it is expired at each moment that can be read, and by each TTL
+    /// Rows written at or before this time are deleted at `now_ms`: they are expired at each time that can be read, and by each TTL
     /// that the table is to get.
     pub(crate) fn deletable_ms(&self, now_ms: i64) -> Option<i64> {
         self.table.with_kept_rows().unwrap_or(&self.table).expired_ms(self.first_readable_ms(now_ms).unwrap_or(now_ms))
@@ -114,13 +114,13 @@ impl StoredTable {
 
     /// The block size of the table: by its definition, else by the options. Sizes beyond the limits are clamped.
     pub(crate) fn block_limits(&self, options: &LayoutOptions) -> BlockLimits {
-        let said = |name, most: u64| match self.def().option(name) {
+        let declared = |name, most: u64| match self.def().option(name) {
             Some(Value::Int(number)) => Some(number.clamp(&1, &(most as i64)).unsigned_abs() as usize),
             _ => None,
         };
         BlockLimits {
-            rows: said(BLOCK_ROWS, BLOCK_ROWS_MAX).unwrap_or(options.block_rows),
-            bytes: said(BLOCK_BYTES, BLOCK_BYTES_MAX).unwrap_or(options.block_bytes),
+            rows: declared(BLOCK_ROWS, BLOCK_ROWS_MAX).unwrap_or(options.block_rows),
+            bytes: declared(BLOCK_BYTES, BLOCK_BYTES_MAX).unwrap_or(options.block_bytes),
         }
     }
 

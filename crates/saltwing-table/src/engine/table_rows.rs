@@ -1,4 +1,4 @@
-//! The rows of one table at one moment: recent ones in memtables, the others in blocks that a directory names.
+//! The rows of one table as of one commit: recent ones in memtables, the others in blocks that a directory names.
 
 use std::iter::Peekable;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::format::stored_row::{RecentRow, StoredRow};
 /// Rows whose places in memory are waited for together.
 const ROWS_AT_ONCE: usize = 32;
 
-/// The rows of one table at one moment. Newest wins: active, then frozen, then runs, then block.
+/// The rows of one table as of one commit. Newest wins: active, then frozen, then runs, then block.
 #[derive(Clone, Default)]
 pub(crate) struct TableRows {
     pub(crate) active: Delta,

@@ -1,7 +1,7 @@
 //! Older versions of the rows of tables with `VERSIONS` or `KEEP_VERSIONS`.
 //!
 //! A commit writes the state of each row before it into the space [`VERSIONS`], in its own batch. So the state of a table
-//! at an earlier moment is its state now, with the rows changed since put back: of each, the oldest version that a later
+//! at an earlier time is its state now, with the rows changed since put back: of each, the oldest version that a later
 //! commit replaced.
 
 use saltwing_access::{StorageError, TableError};
@@ -56,7 +56,7 @@ impl StorageEngine {
         Ok(ReplacedRows { table, history: History { last, ..history }, batch })
     }
 
-    /// How far back the versions of a table reach. Without a commit since it keeps them, to the moment of its opening.
+    /// How far back the versions of a table reach. Without a commit since it keeps them, to the time of its opening.
     fn history(&self, table: &StoredTable, kept: KeptVersions) -> Result<History, TableError> {
         let stored = self.kv.get(VERSIONS, &history_key(table.def().id)).map_err(StorageError::from)?;
         let read =
@@ -64,7 +64,7 @@ impl StorageEngine {
         let stored = stored.as_ref().map(|bytes| read(bytes)).transpose()?;
         Ok(match stored {
             Some(history) if history.since == kept.since => history,
-            // They are those of an earlier time with versions: none of them is after the first moment of this one.
+            // They are of an earlier period with versions: none of them is later than the beginning of this one.
             other => History {
                 since: kept.since,
                 first_ms: table.versions_from_ms(),
@@ -73,11 +73,11 @@ impl StorageEngine {
         })
     }
 
-    /// Checks that the state of a table at a moment is known, but for single rows whose versions are gone.
+    /// Checks that the state of a table at a time is known, except for single rows whose versions are gone.
     ///
     /// # Errors
     /// [`TableError::NoVersions`], [`TableError::BeyondVersions`], [`TableError::FutureMoment`].
-    pub(crate) fn check_moment(&self, table: &StoredTable, at_ms: i64) -> Result<(), TableError> {
+    pub(crate) fn check_time(&self, table: &StoredTable, at_ms: i64) -> Result<(), TableError> {
         let (def, now_ms) = (table.def(), self.clock.now_ms());
         let name = || def.name.to_string();
         let Some(kept) = table.versions() else { return Err(TableError::NoVersions { table: name() }) };
@@ -91,8 +91,8 @@ impl StorageEngine {
         }
     }
 
-    /// The rows with keys from `start` to `end` that were changed after a moment, as they were then: records whose rows,
-    /// put over those of any later moment, make the state of this one.
+    /// The rows with keys from `start` to `end` that were changed after a time, as they were then: records whose rows,
+    /// put over those of any later time, make the state at this one.
     ///
     /// # Errors
     /// [`TableError::BeyondVersions`] if a row has changed so often that its state then is gone;
@@ -131,7 +131,7 @@ impl StorageEngine {
             }
         }
         // Versions that were deleted meanwhile may be missing.
-        self.check_moment(table, at_ms)?;
+        self.check_time(table, at_ms)?;
         Ok(records.records())
     }
 

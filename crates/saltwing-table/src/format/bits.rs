@@ -111,7 +111,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Puts the checksum behind a part's content.
+/// Appends the checksum to a part's content.
 pub(crate) fn seal(mut content: Vec<u8>) -> Vec<u8> {
     let sum = crc32fast::hash(&content);
     content.extend_from_slice(&sum.to_le_bytes());

@@ -61,7 +61,7 @@ impl BlockColumns {
 
     /// The same of stored bytes that [`BlockColumns::pass`] passed over.
     pub(crate) fn zones_of(bytes: &[u8], rows: u32) -> impl Iterator<Item = (u8, Zone)> {
-        // Behind the families' count, the families, and the zones' count.
+        // After the families' count, the families, and the zones' count.
         let mut reader = Reader::new(bytes.get(1 + families_of(bytes).len() + 2..).unwrap_or_default());
         std::iter::from_fn(move || (!reader.is_at_end()).then(|| take_zone(&mut reader, rows)).flatten())
     }
@@ -163,13 +163,13 @@ mod tests {
         fn columns_read_as_they_were_written(
             families in prop::collection::vec(any::<u8>(), 0..4),
             zones in prop::collection::vec(zone(), 0..5),
-            behind in prop::collection::vec(any::<u8>(), 0..3),
+            after in prop::collection::vec(any::<u8>(), 0..3),
         ) {
             let columns = BlockColumns::new(&families, &zones);
-            let stored = [columns.bytes(), &behind].concat();
+            let stored = [columns.bytes(), &after].concat();
             let mut reader = Reader::new(&stored);
             let read = BlockColumns::of_passed(reader.taken(BlockColumns::pass).unwrap());
-            prop_assert_eq!(stored.get(reader.rest()).unwrap(), &behind);
+            prop_assert_eq!(stored.get(reader.rest()).unwrap(), &after);
             prop_assert_eq!(&read, &columns);
             prop_assert_eq!(read.families(), families);
             prop_assert_eq!(read.zones(ROWS).collect::<Vec<_>>(), zones);

@@ -70,11 +70,11 @@ pub(crate) fn rows(record: &Bytes) -> impl Iterator<Item = Option<RecentRow>> {
 pub(crate) fn keyed_rows(record: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
     let mut rest = record;
     std::iter::from_fn(move || {
-        let (key_bytes, behind) = rest.split_first_chunk::<2>()?;
-        let (row_bytes, behind) = behind.split_first_chunk::<4>()?;
-        let (key, behind) = behind.split_at_checked(u16::from_le_bytes(*key_bytes).into())?;
-        let (row, behind) = behind.split_at_checked(u32::from_le_bytes(*row_bytes) as usize)?;
-        rest = behind;
+        let (key_bytes, after) = rest.split_first_chunk::<2>()?;
+        let (row_bytes, after) = after.split_first_chunk::<4>()?;
+        let (key, after) = after.split_at_checked(u16::from_le_bytes(*key_bytes).into())?;
+        let (row, after) = after.split_at_checked(u32::from_le_bytes(*row_bytes) as usize)?;
+        rest = after;
         Some((key, row))
     })
 }
@@ -179,9 +179,9 @@ impl RecordBuilder {
                 bytes += other.bytes.len();
                 other.table == first.table && bytes <= RECORD_BYTES
             };
-            let (group, behind) = rest.split_at(1 + others.iter().take_while(is_joined).count());
+            let (group, after) = rest.split_at(1 + others.iter().take_while(is_joined).count());
             joined.push(Record::join(group, first));
-            rest = behind;
+            rest = after;
         }
         joined
     }

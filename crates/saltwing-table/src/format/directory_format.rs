@@ -142,7 +142,7 @@ impl<'a> StoredEntry<'a> {
 pub(crate) struct PartRecord {
     /// The entry's block.
     pub(crate) block: u64,
-    /// So many, behind those of the entries before.
+    /// The number of its rows; they follow those of the entries before.
     pub(crate) rows: u32,
     /// The oldest run whose rows are among them; the run itself where it took none in.
     pub(crate) oldest: u64,

@@ -117,7 +117,7 @@ fn head(suffix: &[u8]) -> u64 {
 #[inline]
 fn head_at(part: &[u8], suffix: &Range<usize>) -> u64 {
     match part.get(suffix.start..).and_then(<[u8]>::first_chunk) {
-        // The bytes behind a short suffix are masked out.
+        // The bytes after a short suffix are masked out.
         Some(first) => u64::from_be_bytes(*first) & !u64::MAX.checked_shr(8 * suffix.len() as u32).unwrap_or(0),
         None => head(part.get(suffix.clone()).unwrap_or_default()),
     }
@@ -348,7 +348,7 @@ impl FixPart {
         }
     }
 
-    /// The row with this key, or the first one behind it.
+    /// The row with this key, or the first one after it.
     pub(crate) fn search(&self, key: &[u8]) -> Result<usize, usize> {
         self.search_in(key, 0..self.rows())
     }
@@ -471,7 +471,7 @@ impl Keys {
         (0..4).map(move |place| part.get(suffix(place)).map_or(end, |byte| usize::from(*byte) ^ end))
     }
 
-    /// Rows among which the first is that is not below a suffix with a head; it may be the one behind them.
+    /// Rows among which, or directly after which, is the first that is not below a suffix with this head.
     #[inline]
     fn near(&self, wanted: u64) -> Range<usize> {
         let below = self.heads.partition_point(|head| *head < wanted);

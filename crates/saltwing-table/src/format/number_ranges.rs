@@ -86,7 +86,7 @@ pub(crate) fn keep(mask: &mut [u8], wanted: bool, tests: impl Iterator<Item = bo
     }
 }
 
-/// As [`keep`], of values that stand one behind the other.
+/// As [`keep`], of values in a slice.
 ///
 /// So many rows at once, without branches: the compiler makes vector code of it where the test is simple, which takes
 /// whole vectors of bytes at the end, too.
@@ -133,7 +133,7 @@ mod tests {
             match wide.share_of(min, max) {
                 Share::All => prop_assert_eq!(found, max - min + 1),
                 Share::None => prop_assert_eq!(found, 0),
-                // Neighbours that touch are two ranges: then nothing is said.
+                // Neighbours that touch are two ranges: then the answer is not exact.
                 Share::Perhaps => prop_assert!(found > 0),
             }
         }

@@ -10,7 +10,7 @@
 //! variable  the bytes
 //! ```
 //! All numbers are little endian. A slot beyond `slots` belongs to a column that
-//! was added later. What stands behind `variable` is kept for columns that are not declared.
+//! was added later. The space after `variable` is reserved for columns that are not declared.
 
 use saltwing_types::{SqlType, Value};
 

@@ -36,7 +36,7 @@ impl RowSelection<'_> {
         }
     }
 
-    /// From the first of them in the block to behind the last.
+    /// The range in the block from the first of them to the last.
     pub(crate) fn cover(&self) -> Range<usize> {
         match self {
             Self::Run(rows, _) => rows.clone(),

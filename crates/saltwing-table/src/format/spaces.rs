@@ -56,7 +56,7 @@ pub(crate) fn delta_space(generation: u64) -> Space {
     if generation.is_multiple_of(2) { even } else { odd }
 }
 
-/// First byte behind the table's number in [`DIR`]: of an entry, and of a run.
+/// First byte after the table's number in [`DIR`]: of an entry, and of a run.
 pub(crate) const DIR_ENTRY: u8 = 0;
 pub(crate) const DIR_RUN: u8 = 1;
 

@@ -172,8 +172,8 @@ impl VarColumn {
         for _ in 0..reader.u32()? {
             let cell = OverflowCell::read(reader)?;
             let row = cell.name.row as usize;
-            let is_behind = overflow.last().is_none_or(|before| before.name.row < cell.name.row);
-            if !is_behind || row >= rows || lengths.get(part, row) != 0 {
+            let is_ascending = overflow.last().is_none_or(|before| before.name.row < cell.name.row);
+            if !is_ascending || row >= rows || lengths.get(part, row) != 0 {
                 return None;
             }
             overflow.push(cell);

@@ -5,7 +5,7 @@
 //!          -> the row as a record has it; empty: there was no row; 00: this state and all before it are gone
 //! history  table 4 -> version 1 | since 4 | first ms 8 | last stamp 8 | checksum 4
 //! ```
-//! The stamp is that of the commit that replaced the row, so a version is the state of its key before that moment. Stamps
+//! The stamp is that of the commit that replaced the row, so a version is the state of its key before that commit. Stamps
 //! of a table ascend with its commits, even if the clock goes back.
 
 use saltwing_store::KeyBounds;
@@ -54,7 +54,7 @@ impl Stamp {
 pub(crate) struct History {
     /// The version of the table's definition since which it keeps versions without a gap.
     pub(crate) since: u32,
-    /// The first moment, in milliseconds since 1970, of which all is known.
+    /// The earliest time, in milliseconds since 1970, of which all is known.
     pub(crate) first_ms: i64,
     /// The stamp of the last commit.
     pub(crate) last: Stamp,

@@ -43,7 +43,7 @@ pub(crate) struct BucketScan {
     next_row: NextRow,
 }
 
-/// The row behind the ranges taken so far.
+/// The first row after the ranges taken so far.
 enum NextRow {
     /// It was not looked for.
     Unknown,
@@ -233,13 +233,13 @@ impl BucketScan {
         }
     }
 
-    /// Finds the first row in or behind a range, and leaves out the ranges before it.
+    /// Finds the first row in or after a range, and leaves out the ranges before it.
     fn find_next_row(&mut self, range: &KeyRange) -> Result<(), TableError> {
         let rest = match self.context.direction {
             Direction::Forward => KeyRange::new(range.start().to_vec(), None),
             Direction::Reverse => KeyRange::new(Vec::new(), range.end().map(<[u8]>::to_vec)),
         };
-        // A range has an end behind its start, so that the rest is never empty.
+        // The end of a range is after its start, so that the rest is never empty.
         let rest = rest.unwrap_or_else(KeyRange::all);
         self.context.scan.counters.count_seek();
         // Expired rows count: they too are where a range may end.

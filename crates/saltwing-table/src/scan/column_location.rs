@@ -53,7 +53,7 @@ fn tail_from(table: &StoredTable) -> usize {
     columns.len() - columns.iter().rev().take_while(|k| is_fixed(k)).count()
 }
 
-/// Bytes of such a column and those behind it.
+/// Bytes of such a column and those after it.
 fn bytes_from(table: &StoredTable, position: usize) -> usize {
     table.def().key.columns.iter().skip(position).filter_map(|part| part.ty.fixed_key_bytes()).sum()
 }

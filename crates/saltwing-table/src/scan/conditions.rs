@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! a < 5 AND t LIKE 'x%' AND 1/b > 0 AND c = 1
-//! decided   left                                 c = 1 stands behind what may fail
+//! decided   left                                 c = 1 comes after 1/b > 0, which may fail
 //! ```
 
 use std::sync::Arc;
@@ -31,7 +31,7 @@ pub(crate) struct Conditions {
     all: Vec<Condition>,
     /// Indexes of those that test rows; those that read texts last.
     of_rows: Vec<usize>,
-    /// NULL meets no comparison, but it is not false either: a conjunct behind it is computed, and may fail.
+    /// NULL meets no comparison, but it is not false either: a conjunct after it is computed, and may fail.
     unknown: Truth,
 }
 
@@ -39,9 +39,9 @@ impl Conditions {
     /// Divides a filter: its conditions, `None` where there are none, and the conjuncts that are left, in their order.
     pub(crate) fn divide(table: &StoredTable, filter: Vec<Expr>) -> (Option<Self>, Vec<Expr>) {
         let (mut all, mut of_rows, mut rest) = (Vec::new(), Vec::new(), Vec::new());
-        let mut is_behind_failure = false;
+        let mut may_have_failed = false;
         for conjunct in filter.into_iter().flat_map(Expr::into_conjuncts) {
-            let condition = if is_behind_failure { None } else { Condition::of(table, &conjunct) };
+            let condition = if may_have_failed { None } else { Condition::of(table, &conjunct) };
             let is_decided = condition.as_ref().is_some_and(Condition::is_of_rows);
             match condition {
                 Some(condition) => {
@@ -50,14 +50,14 @@ impl Conditions {
                     }
                     all.push(condition);
                 }
-                None => is_behind_failure |= may_fail(&conjunct),
+                None => may_have_failed |= may_fail(&conjunct),
             }
             if !is_decided {
                 rest.push(conjunct);
             }
         }
         of_rows.sort_by_key(|place| all.get(*place).is_some_and(Condition::reads_texts));
-        let unknown = if is_behind_failure { Truth::Unknown } else { Truth::False };
+        let unknown = if may_have_failed { Truth::Unknown } else { Truth::False };
         ((!all.is_empty()).then_some(Self { all, of_rows, unknown }), rest)
     }
 
@@ -123,7 +123,7 @@ impl Conditions {
     }
 }
 
-/// Whether computing an expression over some row could be an error; it may be said of one that never fails.
+/// Whether computing an expression over some row could be an error; may be true for one that never fails.
 fn may_fail(expr: &Expr) -> bool {
     match expr {
         Expr::Literal(..) | Expr::Column(_) => false,

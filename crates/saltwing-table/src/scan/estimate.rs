@@ -1,8 +1,8 @@
 //! Estimates of the rows in ranges of a table, from its directory and its recent rows; no block is read.
 //!
 //! # Laws
-//! 1. A count that is said to be exact is how many rows a scan of these ranges finds.
-//! 2. What is said of a column's values is so of all rows, but for recent ones that were not looked at.
+//! 1. A count that is marked exact is how many rows a scan of these ranges finds.
+//! 2. An estimate of a column's values is true for all rows, except for recent ones that were not looked at.
 //! 3. It costs two searches of the directory for each of at most [`PLACES_MAX`] places, each with a sum over the
 //!    directory's chunks between them, and a look at [`RECENT_ROWS_MAX`] recent rows at most, however many there are.
 //!

@@ -140,7 +140,7 @@ pub(crate) const KEYS_AT_ONCE: usize = 32;
 /// One for each key. Those of a few keys are on the stack; more room there would take longer to move than to allocate.
 type Several<T> = SmallVec<[T; 4]>;
 
-/// Physical keys, one behind the other.
+/// Physical keys, concatenated.
 #[derive(Default)]
 pub(crate) struct Keys {
     bytes: Vec<u8>,

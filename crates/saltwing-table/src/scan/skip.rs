@@ -2,13 +2,13 @@
 //!
 //! ```text
 //! rows        w w . . . . . . . w . . w w w w w ..
-//! asked       ^   ^             ^ ^   ^             in which stretch does this row's key lie?
+//! probes      ^   ^             ^ ^   ^             which stretch contains this row's key?
 //! seeks           └────────────>                    past 4 rows or more
 //! read over                       └──>              past fewer: they are looked at one by one
 //! ```
 //!
-//! A question costs about as much as reading a few rows. After several questions without a seek, rows are therefore
-//! returned without questions for a while, each time for longer; the filter rejects the unwanted ones.
+//! A probe costs about as much as reading a few rows. After several probes without a seek, rows are therefore
+//! returned without probes for a while, each time for longer; the filter rejects the unwanted ones.
 //!
 //! # Law
 //! Rows are skipped only in unwanted stretches. The returned rows and the counters do not depend on whether rows are in
@@ -22,13 +22,13 @@ use crate::scan::cursor::segment::RowSegment;
 
 /// Rows that are passed over by a seek. Fewer are read over.
 const SEEK_ROWS_MIN: usize = 4;
-/// Questions without a seek, after which rows are handed out unasked.
-const QUESTIONS_MAX: u32 = 16;
-/// Rows that are handed out unasked at first, and at most.
-const UNASKED_ROWS_MIN: usize = 256;
-const UNASKED_ROWS_MAX: usize = 4096;
-/// Questions between checks of cancel and time.
-const CHECK_QUESTIONS: u32 = 1024;
+/// Probes without a seek, after which rows are returned without probes.
+const PROBES_MAX: u32 = 16;
+/// Rows that are returned without probes at first, and at most.
+const UNPROBED_ROWS_MIN: usize = 256;
+const UNPROBED_ROWS_MAX: usize = 4096;
+/// Probes between checks of cancel and time.
+const CHECK_PROBES: u32 = 1024;
 
 /// Leaves out rows of a bucket's walks.
 pub(crate) struct Skipper {
@@ -43,16 +43,16 @@ pub(crate) struct Skipper {
     /// Where the stretch ends, unless it has no end.
     place: Vec<u8>,
     has_end: bool,
-    /// The buffer of the key in question.
+    /// The buffer of the probed key.
     key: Vec<u8>,
     /// Rows of the unwanted stretch that were met so far.
     passed: usize,
-    /// Questions since the last seek, and since the last check of cancel.
-    questions: u32,
+    /// Probes since the last seek, and since the last check of cancel.
+    probes: u32,
     unchecked: u32,
-    /// Rows still to be handed out unasked, and how many the next time.
-    unasked: usize,
-    unasked_next: usize,
+    /// Rows still to be returned without probes, and how many the next time.
+    unprobed: usize,
+    unprobed_next: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,10 +78,10 @@ impl Skipper {
             has_end: false,
             key: Vec::new(),
             passed: 0,
-            questions: 0,
+            probes: 0,
             unchecked: 0,
-            unasked: 0,
-            unasked_next: UNASKED_ROWS_MIN,
+            unprobed: 0,
+            unprobed_next: UNPROBED_ROWS_MIN,
         }
     }
 
@@ -98,14 +98,14 @@ impl Skipper {
             if matches!(segment, RowSegment::Pruned(_)) {
                 return Ok(Some(self.take(segment, most)));
             }
-            if self.unasked > 0 {
-                let segment = self.take(segment, most.min(self.unasked));
-                self.unasked -= segment.len();
+            if self.unprobed > 0 {
+                let segment = self.take(segment, most.min(self.unprobed));
+                self.unprobed -= segment.len();
                 return Ok(Some(segment));
             }
             match self.state {
                 State::Unknown => {
-                    self.ask(&segment)?;
+                    self.probe(&segment)?;
                     self.held = Some(segment);
                 }
                 State::Match => match self.rows_before_place(&segment)? {
@@ -121,17 +121,17 @@ impl Skipper {
         }
     }
 
-    /// Asks in which stretch the first row of a segment lies, unless that was in vain too often.
-    fn ask(&mut self, segment: &RowSegment) -> Result<(), TableError> {
-        if self.questions == QUESTIONS_MAX {
-            self.questions = 0;
-            self.unasked = self.unasked_next;
-            self.unasked_next = (2 * self.unasked_next).min(UNASKED_ROWS_MAX);
+    /// Finds the stretch that contains the first row of a segment, unless that was in vain too often.
+    fn probe(&mut self, segment: &RowSegment) -> Result<(), TableError> {
+        if self.probes == PROBES_MAX {
+            self.probes = 0;
+            self.unprobed = self.unprobed_next;
+            self.unprobed_next = (2 * self.unprobed_next).min(UNPROBED_ROWS_MAX);
             return Ok(());
         }
-        self.questions += 1;
+        self.probes += 1;
         self.unchecked += 1;
-        if self.unchecked == CHECK_QUESTIONS {
+        if self.unchecked == CHECK_PROBES {
             self.unchecked = 0;
             self.context.check()?;
         }
@@ -174,8 +174,8 @@ impl Skipper {
         if passed < SEEK_ROWS_MIN {
             return if passed > 0 { self.context.charge(passed as u64, 0) } else { Ok(()) };
         }
-        self.questions = 0;
-        self.unasked_next = UNASKED_ROWS_MIN;
+        self.probes = 0;
+        self.unprobed_next = UNPROBED_ROWS_MIN;
         self.context.counters.count_seek();
         Ok(())
     }

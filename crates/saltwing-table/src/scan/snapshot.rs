@@ -25,28 +25,28 @@ use crate::scan::table_scan::Scan;
 use crate::scan::totals::is_known;
 
 /// Blocks sampled to judge all of them.
-const BLOCKS_ASKED: usize = 16;
+const BLOCKS_SAMPLED: usize = 16;
 
 /// Ranges of a bucket that are looked through one by one for older rows; more are taken for one range.
 const RANGES_MAX: usize = 64;
 
-/// The rows of all tables at one moment.
+/// The rows of all tables as of one commit.
 pub(crate) struct EmbeddedSnapshot {
-    moment: TableMap,
+    tables: TableMap,
     now_ms: i64,
     engine: Arc<StorageEngine>,
 }
 
 impl EmbeddedSnapshot {
-    pub(crate) fn new(moment: TableMap, engine: &Arc<StorageEngine>) -> Self {
-        // After the moment: no row that it has was dropped for a later time.
-        Self { moment, now_ms: engine.clock().now_ms(), engine: engine.clone() }
+    pub(crate) fn new(tables: TableMap, engine: &Arc<StorageEngine>) -> Self {
+        // The clock is read after the rows: a row that was dropped as expired is expired at this time, too.
+        Self { tables, now_ms: engine.clock().now_ms(), engine: engine.clone() }
     }
 
     /// Everything committed so far.
     pub(crate) fn newest(engine: &Arc<StorageEngine>) -> Self {
-        let (moment, ()) = engine.moment(|| ());
-        Self::new(moment, engine)
+        let (tables, ()) = engine.freeze_tables(|| ());
+        Self::new(tables, engine)
     }
 
     /// The same rows, which expire by another time.
@@ -56,15 +56,15 @@ impl EmbeddedSnapshot {
 
     /// The same rows, and over them those of these records, as the newest rows of a memtable.
     pub(crate) fn with(&self, records: &[Record]) -> Self {
-        let mut moment = self.moment.clone();
+        let mut tables = self.tables.clone();
         for record in records {
-            moment.entry(record.table.0).or_default().add(record);
+            tables.entry(record.table.0).or_default().add(record);
         }
-        Self { moment, now_ms: self.now_ms, engine: self.engine.clone() }
+        Self { tables, now_ms: self.now_ms, engine: self.engine.clone() }
     }
 
-    pub(crate) fn moment(&self) -> &TableMap {
-        &self.moment
+    pub(crate) fn tables(&self) -> &TableMap {
+        &self.tables
     }
 
     /// The compiled form of a scan specification.
@@ -85,7 +85,7 @@ impl EmbeddedSnapshot {
 
     /// As [`EmbeddedSnapshot::rows_for`]; `None` if the table has never had rows.
     fn known_rows(&self, table: &Table) -> Result<Option<&TableRows>, TableError> {
-        let rows = self.moment.get(&table.def().id.0);
+        let rows = self.tables.get(&table.def().id.0);
         match rows.is_some_and(|rows| rows.definition > table.version()) {
             true => Err(TableError::DefinitionChanged { table: table.def().name.to_string() }),
             false => Ok(rows),
@@ -178,7 +178,7 @@ impl Snapshot for EmbeddedSnapshot {
     fn knows_totals(&self, spec: &ScanSpec) -> Result<bool, TableError> {
         let (shape, rows) = (self.shape(spec)?, self.rows_for(spec.table())?);
         // One block is representative of most.
-        let block = rows.directory.entries().take(BLOCKS_ASKED).find_map(|entry| entry.lone_block());
+        let block = rows.directory.entries().take(BLOCKS_SAMPLED).find_map(|entry| entry.lone_block());
         Ok(!shape.is_filtered() && block.is_some_and(|block| is_known(&block.summary, &shape.columns().all)))
     }
 
@@ -187,7 +187,7 @@ impl Snapshot for EmbeddedSnapshot {
     }
 }
 
-/// One table's rows at an earlier moment: the newest rows, and over them those that were changed since, as they were.
+/// One table's rows at an earlier time: the newest rows, and over them those that were changed since, as they were.
 struct PastSnapshot {
     newest: EmbeddedSnapshot,
     engine: Arc<StorageEngine>,
@@ -202,7 +202,7 @@ impl PastSnapshot {
         // The open one: it knows since when versions are kept.
         let table = engine.table(id).ok_or(TableError::NoSuchTable(id.0))?;
         let newest = EmbeddedSnapshot::newest(engine).expiring_at(at_ms);
-        engine.check_moment(&table, at_ms)?;
+        engine.check_time(&table, at_ms)?;
         Ok(Self { newest, engine: engine.clone(), table })
     }
 

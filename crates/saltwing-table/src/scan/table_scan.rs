@@ -58,7 +58,7 @@ pub(crate) enum Rows {
 }
 
 impl Scan {
-    /// A scan of a table's rows as they were at one moment; the clock said `now_ms` then.
+    /// A scan of a table's rows in a snapshot. Rows expire by the time `now_ms`.
     pub(crate) fn new(
         rows: TableRows,
         now_ms: i64,

@@ -11,7 +11,7 @@ use crate::format::var_part::VarColumn;
 /// Maximum of bytes reserved in advance.
 const TEXT_BYTES_AHEAD_MAX: usize = 1 << 20;
 
-/// Texts, or bytes, one behind the other.
+/// Texts, or bytes, concatenated.
 pub(crate) struct Texts {
     offsets: Vec<i32>,
     bytes: Vec<u8>,

@@ -50,7 +50,7 @@ fn rows_are_written_by_the_newest_definition_only() {
         let refused = write(batch, &old, &plain_row(3, 99));
         assert!(matches!(refused, Err(TableError::DefinitionChanged { .. })));
     }
-    // What was seen before the change is read by either definition, what comes behind it by the new one.
+    // Rows from before the change are read by either definition, later ones by the new one.
     let key = old.row_key(&plain_row(3, 0)).unwrap();
     assert_eq!(view.get(&Projection::all(&old), &key).unwrap().unwrap()[2], Value::Int(3));
     let mut row = plain_row(3, 99);
@@ -75,9 +75,9 @@ fn rows_are_written_by_the_newest_definition_only() {
     }
 }
 
-/// The slot of a dropped column keeps its room in a row: what stands behind it is found, in deltas and in blocks.
+/// The slot of a dropped column keeps its room in a row: later columns are found, in deltas and in blocks.
 #[test]
-fn columns_behind_a_dropped_one_keep_their_places() {
+fn columns_after_a_dropped_one_keep_their_places() {
     let mut world = World::open(Arc::new(MemoryStore::new()), thread_options(), table(100, 0, None)).unwrap();
     put_all(&mut world, (0..10).map(|k| (k, k)));
     let old = world.table.def().clone();

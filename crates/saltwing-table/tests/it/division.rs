@@ -25,7 +25,7 @@ struct Read {
     counts: (u64, u64, u64, u32),
 }
 
-/// What scans along these ways read, one behind the other.
+/// The rows that scans along these routes read, in sequence.
 fn read(world: &World, view: &dyn Snapshot, routes: &[ScanRoute], filter: &[Expr]) -> Read {
     let columns = [0usize, 1, 2];
     let spec = ScanSpec::new(&world.table, columns.to_vec(), filter.to_vec()).unwrap();

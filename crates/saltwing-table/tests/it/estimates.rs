@@ -33,8 +33,8 @@ fn keys(ranges: impl IntoIterator<Item = KeyRange>) -> KeySet {
 
 /// Rows that a scan of these ranges finds.
 fn count(world: &World, ranges: &[KeyRange]) -> u64 {
-    let asked = Request { ranges: ranges.iter().cloned().collect(), ..request(&world.table, vec![0]) };
-    read(world, world.store.snapshot().unwrap(), &asked).unwrap().len() as u64
+    let scan = Request { ranges: ranges.iter().cloned().collect(), ..request(&world.table, vec![0]) };
+    read(world, world.store.snapshot().unwrap(), &scan).unwrap().len() as u64
 }
 
 /// No claim is wrong.
@@ -80,7 +80,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases.div_ceil(4)))]
 
     #[test]
-    fn what_is_said_to_be_exact_is(
+    fn exact_estimates_are_exact(
         steps in prop::collection::vec(step(), 1..12),
         ends in prop::collection::vec((row(), row()), 4),
         salt in prop_oneof![Just(0u16), Just(3)],

@@ -170,7 +170,7 @@ fn world(past: Past, options: LayoutOptions, salt: u16) -> World {
     world
 }
 
-fn asked(world: &World, question: &Question) -> Result<(), TestCaseError> {
+fn check_question(world: &World, question: &Question) -> Result<(), TestCaseError> {
     let Question { filter, columns, reverse, merged, limit, from } = question.clone();
     let start = world.logical(&[Value::Int(from), Value::Null]);
     let all = typing::and(filter.clone()).unwrap();
@@ -244,7 +244,7 @@ proptest! {
     ) {
         let world = world(past, options, salt);
         for question in questions {
-            asked(&world, &question)?;
+            check_question(&world, &question)?;
         }
     }
 }

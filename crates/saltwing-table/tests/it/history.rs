@@ -297,7 +297,7 @@ fn all_rows() -> Vec<(Vec<Value>, bool)> {
     all_keys(-4..9).into_iter().map(row).collect()
 }
 
-/// What a history leaves behind: its rows, when they are merged and when they are opened anew, and nothing else.
+/// A history leaves its rows, when they are merged and when they are opened anew, and nothing else.
 pub(crate) fn assert_whole(mut world: World) {
     world.views.clear();
     world.store.merge().unwrap();
@@ -340,7 +340,7 @@ fn a_history_reads_as_that_of_a_map() {
     assert!(run_rows.into_inner() > 100 && folds.into_inner() > 30, "runs were made and folded");
 }
 
-/// The same beside the thread that merges: what is read does not hang on how far it is.
+/// The same beside the thread that merges: the progress of the merge does not change the rows that are read.
 #[test]
 fn a_history_reads_as_that_of_a_map_while_a_thread_merges() {
     proptest!(ProptestConfig::with_cases(ProptestConfig::default().cases.div_ceil(6)), |(

@@ -21,7 +21,7 @@ const OCCURRENCE: u32 = 3;
 
 const DELTAS: [u8; 2] = [2, 3];
 const DIR: u8 = 4;
-/// Behind the table's number in a key of `DIR`.
+/// After the table's number in a key of `DIR`.
 const DIR_RUN: u8 = 1;
 const REPLACED: u8 = 7;
 const OVERFLOW: u8 = 9;
@@ -105,7 +105,7 @@ struct Deadly {
 }
 
 impl Deadly {
-    /// Does what a phase does, and dies before or behind it when it is time.
+    /// Does what a phase does, and dies before or after it when it is time.
     fn pass(
         &self,
         phase: Option<Phase>,
@@ -245,8 +245,8 @@ fn killed_in(store: &str, phase: &str, place: &str) {
         .unwrap();
     let what = format!("{store}, {phase}, {place}");
     assert_eq!(output.status.code(), None, "{what}: it was not killed");
-    let said = String::from_utf8_lossy(&output.stdout);
-    let numbers = said.lines().filter_map(|line| line.split("acknowledged ").nth(1)?.parse::<i64>().ok());
+    let printed = String::from_utf8_lossy(&output.stdout);
+    let numbers = printed.lines().filter_map(|line| line.split("acknowledged ").nth(1)?.parse::<i64>().ok());
     let acknowledged = numbers.max().unwrap() + 1;
 
     let options = options(store, phase, place);
@@ -261,7 +261,7 @@ fn killed_in(store: &str, phase: &str, place: &str) {
     assert_eq!(found, seen, "{what}: a reader sees other rows");
     let rounds = [acknowledged, acknowledged + 1].into_iter().find(|rounds| found == rows_after(*rounds));
     let rounds = rounds.unwrap_or_else(|| panic!("{what}: rows of no round from {acknowledged} on"));
-    // It goes on, and nothing of what was under way is left behind.
+    // It continues, and nothing is left over of the interrupted work.
     world.rows = found;
     write_rounds(&mut world, rounds..rounds + 20);
     world.store.merge().unwrap();

@@ -1,5 +1,5 @@
 //! The packed layout against a map: random histories with merges and reopenings at any
-//! moment, old views, and a fault in every write and every read of the store.
+//! time, old views, and a fault in every write and every read of the store.
 
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 

@@ -89,7 +89,7 @@ fn blocks_are_passed_over_by_values_of_many_types() {
     let between = Value::Decimal("-0.485".parse().unwrap());
     assert_eq!(scan(6, CompareOp::LtEq, between), (2, 1));
     assert_eq!(scan(5, CompareOp::Gt, Value::Double(f64::INFINITY)), (0, 0));
-    // Text that differs only behind what is known of it is looked at.
+    // Text that differs only after its known prefix is looked at.
     let alike = |k: i64| {
         let mut row = plain_row(k, k);
         row[3] = Value::text(format!("sixteen letters {k:04}"));

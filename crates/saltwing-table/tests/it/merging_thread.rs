@@ -14,7 +14,7 @@ use crate::world::{World, plain_row, put_all, table, thread_options};
 /// The longest wait for the merging thread.
 const WAIT: Duration = Duration::from_secs(60);
 
-/// A store that notes how it is asked to give space back, and runs a hook when a merge ends.
+/// A store that notes the calls that give space back, and runs a hook when a merge ends.
 #[derive(Clone, Default)]
 struct Noting(Arc<Notes>);
 

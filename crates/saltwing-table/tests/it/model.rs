@@ -96,7 +96,7 @@ fn long_lists_of_absent_keys_cost_what_the_rows_cost() {
         let store = EmbeddedTables::open(Arc::new(MemoryStore::new()), Arc::new(ManualClock::default())).unwrap();
         let table = store.open_table(Table::new(Arc::new(table_def(salt, false, None))).unwrap());
         let mut writes = store.batch();
-        // Two next to each other, one behind all ranges, one beside a point.
+        // Two next to each other, one after all ranges, one beside a point.
         for (k, s) in [(5, None), (40_000, None), (40_001, None), (70_000, Some("a")), (99_999, None), (200_000, None)]
         {
             writes.put(&table, row(k, s, Some(0), None, None)).unwrap();

@@ -54,7 +54,7 @@ fn inside<'r>(rows: &'r Rows, range: &KeyRange) -> Vec<&'r Vec<Value>> {
 
 /// What reading gives is what a map has.
 fn looks_right(world: &World, view: &Arc<dyn Snapshot>, rows: &Rows, step: &Step) -> Result<(), TestCaseError> {
-    let asked =
+    let request_in =
         |range: KeyRange, columns| Request { ranges: KeyRanges::from_iter([range]), ..request(&world.table, columns) };
     match *step {
         Step::Get(k) => {
@@ -65,7 +65,8 @@ fn looks_right(world: &World, view: &Arc<dyn Snapshot>, rows: &Rows, step: &Step
         Step::Read { from, width, reverse } => {
             let range = range(world, from, width);
             let direction = if reverse { Direction::Reverse } else { Direction::Forward };
-            let found = read(world, view.clone(), &Request { direction, ..asked(range.clone(), vec![0, 2]) }).unwrap();
+            let found =
+                read(world, view.clone(), &Request { direction, ..request_in(range.clone(), vec![0, 2]) }).unwrap();
             let mut wanted: Vec<_> = inside(rows, &range).iter().map(|row| [0, 2].map(|c| row[c].clone())).collect();
             if reverse {
                 wanted.reverse();
@@ -74,7 +75,7 @@ fn looks_right(world: &World, view: &Arc<dyn Snapshot>, rows: &Rows, step: &Step
         }
         Step::Count { from, width } => {
             let range = range(world, from, width);
-            let found = totals(world, view.clone(), &asked(range.clone(), Vec::new())).unwrap();
+            let found = totals(world, view.clone(), &request_in(range.clone(), Vec::new())).unwrap();
             prop_assert_eq!(found.rows, inside(rows, &range).len() as u64);
         }
         Step::Estimate { from, width } => {

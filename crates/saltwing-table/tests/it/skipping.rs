@@ -155,7 +155,7 @@ fn a_scan_seeks_where_that_pays() {
             assert_eq!((overflow.keys_read, overflow.seeks), expected);
             let near = read(3);
             assert_eq!((near.keys_read, near.seeks), (3000, 1));
-            // Of each sixteen answers some leave rows out; what comes next is handed out unasked.
+            // Of each sixteen probes some leave rows out; the next rows are returned without probes.
             assert!(near.keys.len() > 2900, "{}", near.keys.len());
         }
     }

@@ -161,7 +161,7 @@ fn compacting_waits_for_a_merge_that_is_under_way() {
     assert!(matches!(world.store.compact(TableId(7), &unlimited()), Err(TableError::NoSuchTable(7))));
 }
 
-/// A compaction that is told to stop leaves all rows where a reader finds them, and the next one ends it.
+/// A compaction that is cancelled leaves all rows where a reader finds them, and the next one ends it.
 #[test]
 fn a_compaction_is_stopped_between_its_steps() {
     let mut world = World::open(Arc::new(MemoryStore::new()), thread_options(), table(100, 0, None)).unwrap();

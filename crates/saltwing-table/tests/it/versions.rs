@@ -1,4 +1,4 @@
-//! Older versions of rows, against the states of the table at some moments.
+//! Older versions of rows, against the states of the table at some times.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ fn versioned(def: TableDef, count: i64, keep_s: i64) -> TableDef {
     TableDef { options, history: TableHistory { versions_since: 1, ..def.history.clone() }, ..def }
 }
 
-/// A world whose clock stands behind the moment at which versions begin.
+/// A world whose clock is past the time at which versions begin.
 fn world(def: TableDef, options: LayoutOptions) -> World {
     let world = World::open(Arc::new(MemoryStore::new()), options, def).unwrap();
     advance(&world, 1);
@@ -60,9 +60,9 @@ fn beyond<T>(read: Result<T, TableError>) -> bool {
     }
 }
 
-/// Whatever is merged, compacted and reopened: each moment reads as the table was, by scans, points and totals.
+/// Whatever is merged, compacted and reopened: reads at each time find the table as it was, by scans, points and totals.
 #[test]
-fn every_moment_reads_as_it_was() {
+fn every_state_reads_as_it_was() {
     proptest!(ProptestConfig::with_cases(ProptestConfig::default().cases.div_ceil(4)), |(
         steps in prop::collection::vec((step(), 0i64..3), 1..60),
         salt in prop_oneof![Just(0u16), Just(3)],
@@ -71,19 +71,19 @@ fn every_moment_reads_as_it_was() {
         let mut world = world(versioned(table(100, salt, None), 1, 3600), options);
         // Until the first commit, each opening starts the versions again.
         put_all(&mut world, [(8, 0)].into_iter());
-        let mut moments: Vec<(i64, Rows)> = Vec::new();
+        let mut states: Vec<(i64, Rows)> = Vec::new();
         for (mut step, pause) in steps {
             advance(&world, pause);
             match &mut step {
                 Step::TakeView => {
-                    moments.push((now(&world), world.rows.clone()));
-                    // A commit of the same millisecond belongs to the moment.
+                    states.push((now(&world), world.rows.clone()));
+                    // A commit of the same millisecond belongs to the state.
                     advance(&world, 1);
                     continue;
                 }
                 Step::Read { view, .. } | Step::Get { view, .. } => {
-                    let moment = moments.get(*view * moments.len() / 4).cloned();
-                    world.views = match moment {
+                    let state = states.get(*view * states.len() / 4).cloned();
+                    world.views = match state {
                         Some((at_ms, rows)) => vec![(past(&world, at_ms).unwrap(), rows)],
                         None => Vec::new(),
                     };
@@ -94,14 +94,14 @@ fn every_moment_reads_as_it_was() {
             run(&mut world, step).unwrap();
         }
         world.views.clear();
-        for (at_ms, rows) in &moments {
+        for (at_ms, rows) in &states {
             prop_assert_eq!(&rows_at(&world, *at_ms).unwrap(), rows);
         }
         prop_assert_eq!(&rows_at(&world, now(&world)).unwrap(), &world.rows);
     });
 }
 
-/// Versions that are kept by number: a moment reads as it was as long as no row has changed too often since, and is refused
+/// Versions that are kept by number: a state reads as it was as long as no row has changed too often since, and is refused
 /// otherwise, never read wrong.
 #[test]
 fn versions_by_number_are_right_or_refused() {
@@ -110,7 +110,7 @@ fn versions_by_number_are_right_or_refused() {
         count in 2i64..5,
     )| {
         let mut world = world(versioned(table(100, 0, None), count, 0), LayoutOptions::tiny());
-        let mut moments = vec![(now(&world), world.rows.clone(), BTreeMap::new())];
+        let mut states = vec![(now(&world), world.rows.clone(), BTreeMap::new())];
         for (number, (changes, then)) in commits.into_iter().enumerate() {
             advance(&world, 1);
             let changes: BTreeMap<i64, bool> = changes.into_iter().collect();
@@ -120,17 +120,17 @@ fn versions_by_number_are_right_or_refused() {
             let is_change = |(row, alive): &&(Vec<Value>, bool)| *alive || world.rows.contains_key(&world.logical(row));
             let changed: Vec<Vec<u8>> = rows.iter().filter(is_change).map(|(row, _)| world.logical(row)).collect();
             world.commit(&rows).unwrap();
-            for (.., since) in &mut moments {
+            for (.., since) in &mut states {
                 changed.iter().for_each(|key| *since.entry(key.clone()).or_insert(0) += 1);
             }
-            moments.push((now(&world), world.rows.clone(), BTreeMap::new()));
+            states.push((now(&world), world.rows.clone(), BTreeMap::new()));
             match then {
                 0 => world.compact(),
                 1 => drop(world.store.sweep().unwrap()),
                 2 => world.reopen().unwrap(),
                 _ => {}
             }
-            for (at_ms, rows, since) in &moments {
+            for (at_ms, rows, since) in &states {
                 match rows_at(&world, *at_ms) {
                     Ok(found) => prop_assert_eq!(&found, rows),
                     refused => {
@@ -141,7 +141,7 @@ fn versions_by_number_are_right_or_refused() {
             }
         }
         world.compact();
-        let most = moments[0].2.values().map(|changes| (*changes).min(count) as usize).sum::<usize>() + 1;
+        let most = states[0].2.values().map(|changes| (*changes).min(count) as usize).sum::<usize>() + 1;
         prop_assert!(world.keys(SPACE).len() <= most);
     });
 }
@@ -166,9 +166,9 @@ fn versions_by_time_are_deleted_when_it_is_over() {
     assert!(world.keys(SPACE).is_empty(), "a table's versions go with it");
 }
 
-/// A row expires by the moment that is read, also if it has been swept since.
+/// A row expires by the time that is read, also if it has been swept since.
 #[test]
-fn rows_expire_by_the_moment_that_is_read() {
+fn rows_expire_by_the_time_that_is_read() {
     let mut world = world(versioned(table(100, 0, Some(5)), 1, 100), LayoutOptions::tiny());
     let written = now(&world);
     put_all(&mut world, [(1, 1), (2, 2)].into_iter());

@@ -70,7 +70,7 @@ impl BlockLimits {
             let is_small = !self.is_half(first.0, first.0 * first.1);
             return windows().find(|all| is_small && self.fit(all, all.len() - 1)).map(<[_]>::len);
         };
-        // Those behind a full one will be cut without it, if they are few by themselves.
+        // Blocks after a full one will be cut without it, if they are few by themselves.
         (!self.is_full(first) || !few.get(1..).is_some_and(|others| are_few(&others))).then_some(few.len())
     }
 }

@@ -132,7 +132,7 @@ impl Compaction<'_> {
         for (key, row) in above {
             let (until, next) = match lead.search_in(&key, at..lead.rows()) {
                 Ok(found) => (found, found + 1),
-                Err(behind) => (behind, behind),
+                Err(after) => (after, after),
             };
             self.add_block_rows((block, place), &lead, at..until, pending);
             at = next;

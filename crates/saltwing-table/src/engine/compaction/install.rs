@@ -44,8 +44,8 @@ impl Compaction<'_> {
         self.edits.sort_unstable_by_key(|(range, _)| range.start);
         let (directory, touched) = self.rows.directory.edited(self.edits);
         {
-            let mut moment = self.packed.rows.write();
-            if let Some(rows) = moment.get_mut(&id.0) {
+            let mut tables = self.packed.rows.write();
+            if let Some(rows) = tables.get_mut(&id.0) {
                 for index in std::iter::once(0).chain(touched.into_iter().flatten()) {
                     if let Some((entry, end)) = directory.owned(index)
                         && rows.is_active_between(&entry.fence, end.map(|end| &**end))

@@ -7,7 +7,7 @@
 //! ```
 //! # Laws
 //! 1. The rows after a step do not depend on the number of threads.
-//! 2. No entry is of two parts: a block that is too small takes none in from the next part.
+//! 2. An entry belongs to one part: a block that is too small takes none in from the next part.
 
 use std::ops::Range;
 use std::thread::Builder;
@@ -42,7 +42,7 @@ impl<'a> Compaction<'a> {
         parts
     }
 
-    /// Rewrites the entries of some parts, each by a thread; the next entry with work behind them.
+    /// Rewrites the entries of some parts, each by a thread; returns the next entry after them that has work.
     pub(super) fn rewrite_parts(
         &mut self,
         parts: &[Range<usize>],
@@ -77,7 +77,7 @@ impl<'a> Compaction<'a> {
         Self::new(self.packed, self.numbers, self.table.clone(), self.rows.clone(), self.limit_ms)
     }
 
-    /// Takes over what another thread made of entries behind those made so far.
+    /// Takes over the results of another thread, whose entries come after those made so far.
     fn take_over(&mut self, mut other: Self) {
         self.edits.append(&mut other.edits);
         other.batch.into_mutations().into_iter().for_each(|mutation| self.batch.push(mutation));

@@ -76,8 +76,8 @@ pub(super) enum Cause {
 /// Where an entry's rows go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Target {
-    /// New rows, which all lie behind the block, become blocks of their own. The block stays.
-    BlocksBehind,
+    /// New rows, which are all after the block, become blocks of their own. The block stays.
+    BlocksAfter,
     /// New rows become a run and absorb this many of the entry's newest runs. The block stays.
     Run { taken: usize },
     /// The block, its runs and the new rows are written as blocks, together with the entries in front of `until`, which
@@ -93,18 +93,18 @@ impl<N: Fn(&StoredRow) -> usize> Planner<'_, N> {
     pub(super) fn next_work(&self, from: usize) -> Option<usize> {
         let fence = &self.directory.entry(from)?.fence;
         let changed = self.frozen.range(fence, None).next().map(|(key, _)| self.directory.floor(key));
-        let behind = from..changed.map_or(self.directory.len(), |changed| changed.max(from));
+        let before = from..changed.map_or(self.directory.len(), |changed| changed.max(from));
         let meant = match self.reason {
             CompactionReason::None => None,
             CompactionReason::Expired => self.limit_ms.and_then(|limit_ms| {
                 let is_old = |oldest_ms: i64| oldest_ms <= limit_ms;
-                self.directory.find(behind, |facts| is_old(facts.oldest_ms), |_, entry| is_old(entry.oldest_ms()))
+                self.directory.find(before, |facts| is_old(facts.oldest_ms), |_, entry| is_old(entry.oldest_ms()))
             }),
             CompactionReason::Runs => {
-                self.directory.find(behind, |facts| facts.has_many_in_runs, |_, entry| entry.size().has_many_in_runs())
+                self.directory.find(before, |facts| facts.has_many_in_runs, |_, entry| entry.size().has_many_in_runs())
             }
             CompactionReason::Undersized(_) => {
-                self.directory.find(behind, |_| true, |index, entry| self.misfit(index, entry).is_some())
+                self.directory.find(before, |_| true, |index, entry| self.misfit(index, entry).is_some())
             }
         };
         meant.or(changed)
@@ -121,8 +121,8 @@ impl<N: Fn(&StoredRow) -> usize> Planner<'_, N> {
             CompactionReason::Runs => Cause::ManyRowsInRuns,
             CompactionReason::Undersized(_) => self.misfit(index, entry)?,
         };
-        let target = if self.is_behind(entry, &recent) {
-            Target::BlocksBehind
+        let target = if self.are_after_block(entry, &recent) {
+            Target::BlocksAfter
         } else if is_damaged(entry) {
             // Its block cannot be rewritten. Without new rows there is nothing to do.
             match self.run_on_damaged(entry, &recent) {
@@ -171,8 +171,8 @@ impl<N: Fn(&StoredRow) -> usize> Planner<'_, N> {
         self.sparse_end(index).map(|_| Cause::Sparse)
     }
 
-    /// Whether all new rows fall behind a block that is full enough, and are enough for one.
-    fn is_behind(&self, entry: &Entry, recent: &[RecentRow]) -> bool {
+    /// Whether all new rows are after a block that is full enough, and are enough for one.
+    fn are_after_block(&self, entry: &Entry, recent: &[RecentRow]) -> bool {
         let Some(block) = &entry.block else { return false };
         let is_expired = |time_ms: i64| self.limit_ms.is_some_and(|limit_ms| time_ms <= limit_ms);
         let is_alive = |row: &Option<StoredRow>| row.as_ref().is_some_and(|row| !is_expired(row.time_ms()));
@@ -255,7 +255,7 @@ impl fmt::Display for EntryPlan {
             write!(f, ", new {}", recent.len())?;
         }
         match target {
-            Target::BlocksBehind => write!(f, " -> blocks behind")?,
+            Target::BlocksAfter => write!(f, " -> blocks behind")?,
             Target::Run { taken } => write!(f, " -> run with {taken} runs")?,
             Target::Blocks { until } => write!(f, " -> blocks of {} entries", until - self.index)?,
         }

@@ -81,7 +81,7 @@ impl StorageEngine {
 }
 
 impl Compaction<'_> {
-    /// Rewrites entries from `first` on until it is enough, or those up to `end`; the next entry with work behind them.
+    /// Rewrites entries from `first` on until it is enough, or those up to `end`; returns the next entry after them that has work.
     pub(super) fn rewrite_range(
         &mut self,
         first: usize,
@@ -90,8 +90,8 @@ impl Compaction<'_> {
     ) -> Result<Option<usize>, TableError> {
         let mut index = first;
         loop {
-            let behind = self.rewrite_from(index, end, reason)?;
-            let next = self.planner(reason).next_work(behind);
+            let after = self.rewrite_from(index, end, reason)?;
+            let next = self.planner(reason).next_work(after);
             match next {
                 Some(next) if end.map_or(!self.is_enough(), |end| next < end) => index = next,
                 next => {
@@ -112,14 +112,14 @@ impl Compaction<'_> {
         let Some(plan) = self.planner(reason).plan(start) else { return Ok(start + 1) };
         tracing::trace!(target: "saltwing::compaction", %plan);
         match plan.target {
-            Target::BlocksBehind => self.append_behind(plan)?,
+            Target::BlocksAfter => self.append_after(plan)?,
             Target::Run { taken } => self.append_run(plan, taken)?,
             Target::Blocks { until } => return self.rewrite_blocks(plan, until, end, reason),
         }
         Ok(start + 1)
     }
 
-    /// Writes an entry as blocks, with the entries up to `until`, and with those that the planner takes in behind them.
+    /// Writes an entry as blocks, with the entries up to `until`, and with those that the planner takes in after them.
     fn rewrite_blocks(
         &mut self,
         plan: EntryPlan,
@@ -157,8 +157,8 @@ impl Compaction<'_> {
         Ok(index)
     }
 
-    /// Makes blocks of new rows behind an entry's block.
-    fn append_behind(&mut self, plan: EntryPlan) -> Result<(), TableError> {
+    /// Makes blocks of new rows after an entry's block.
+    fn append_after(&mut self, plan: EntryPlan) -> Result<(), TableError> {
         let EntryPlan { entry, index, recent, .. } = plan;
         let mut pending = Pending::default();
         recent.into_iter().for_each(|(key, row)| self.add_recent(key, row, &mut pending));

@@ -41,7 +41,7 @@ fn summary(rows: u32, number: u64) -> Summary {
     Summary { rows, bytes: 10 * rows, last_key: Bytes::default(), times_ms: (time_ms, time_ms), columns }
 }
 
-/// A store with directories: an entry's block has its key's number, a run numbers behind these, all from 10,000 on, and a row for each
+/// A store with directories: an entry's block has its key's number, a run numbers after these, all from 10,000 on, and a row for each
 /// of its entries.
 fn store(tables: &BTreeMap<u32, StoredTable>) -> (MemoryStore, Arc<BlockStore>) {
     let kv = MemoryStore::new();

@@ -19,7 +19,7 @@ type Several<T> = SmallVec<[T; BLOCKS_AHEAD]>;
 /// How far blocks were prefetched, and what of them.
 #[derive(Default)]
 pub(crate) struct ReadAhead {
-    /// The entry behind those that were prefetched.
+    /// The entry after those that were prefetched.
     until: usize,
     depth: Depth,
 }

@@ -181,7 +181,7 @@ k..p: block 5, new 1 -> blocks of 1 entries (new rows)
 }
 
 #[test]
-fn rows_behind_a_full_block_become_blocks_of_their_own() {
+fn rows_after_a_full_block_become_blocks_of_their_own() {
     let directory = "
           | 50 | 100 | b |     | c*25
         f | 50 | 100 | g |     | h*24
@@ -199,7 +199,7 @@ u..: block 50, new 25 -> blocks of 1 entries (new rows)
 }
 
 #[test]
-fn expired_rows_are_no_reason_for_blocks_behind() {
+fn expired_rows_are_no_reason_for_blocks_after() {
     let directory = "
           | 90 | 60    | b |   | c*25@50
         f | 90 | 50-60 | g |   | h*25
