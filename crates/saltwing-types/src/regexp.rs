@@ -50,6 +50,10 @@ impl Regexp {
         let regex = RegexBuilder::new(pattern).case_insensitive(ignore_case).size_limit(COMPILED_BYTES_MAX).build();
         match regex {
             Ok(regex) => Ok(Self { regex }),
+            Err(regex::Error::CompiledTooBig(limit)) => {
+                let text = format!("the regular expression is too large: it would take more than {} MB", limit >> 20);
+                Err(ValueError::BadArgument(text))
+            }
             Err(error) => {
                 let text = error.to_string();
                 // The crate prints the pattern over several lines, and the reason on the last.

@@ -84,20 +84,25 @@ pub fn is_truth(e: Expr, truth: Option<bool>) -> Typed {
     Ok(Expr::IsTruth(Box::new(list.swap_remove(0)), truth))
 }
 
-/// A condition: refused unless boolean.
+/// A condition of a clause.
+///
+/// # Errors
+/// [`ValueError::TypeMismatch`] if it is no BOOLEAN.
 pub fn condition(e: Expr) -> Typed {
-    let mut list = booleans(vec![e], "WHERE")?;
-    Ok(list.swap_remove(0))
+    boolean(e, |e, ty| format!("a condition is BOOLEAN, and {e} is {ty}"))
 }
 
-fn booleans(list: Vec<Expr>, place: &str) -> Result<Vec<Expr>, ValueError> {
-    list.into_iter()
-        .map(|e| match e.sql_type() {
-            Some(SqlType::Boolean) => Ok(e),
-            None | Some(SqlType::Null) => meet_type(e, SqlType::Boolean),
-            Some(ty) => Err(ValueError::TypeMismatch(format!("{place} takes conditions, and {e} is {ty}"))),
-        })
-        .collect()
+fn booleans(list: Vec<Expr>, operator: &str) -> Result<Vec<Expr>, ValueError> {
+    list.into_iter().map(|e| boolean(e, |e, ty| format!("{operator} takes conditions, and {e} is {ty}"))).collect()
+}
+
+/// A truth value; `refusal` is the text for another type.
+fn boolean(e: Expr, refusal: impl Fn(&Expr, SqlType) -> String) -> Typed {
+    match e.sql_type() {
+        Some(SqlType::Boolean) => Ok(e),
+        None | Some(SqlType::Null) => meet_type(e, SqlType::Boolean),
+        Some(ty) => Err(ValueError::TypeMismatch(refusal(&e, ty))),
+    }
 }
 
 /// A comparison.

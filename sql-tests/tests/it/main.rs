@@ -5,5 +5,6 @@ mod compatibility;
 mod golden_keys;
 mod golden_results;
 mod operators;
+mod plan_names;
 mod random;
 mod suite;

@@ -13,6 +13,7 @@ use super::volatile::tied_to_pairs;
 use super::{COMPUTED, Planner, Result};
 use crate::RelationalError;
 use crate::expression::comparison::null_safe;
+use crate::expression::internal_name::unique_name;
 
 /// The name that DataFusion gives to the column of a mark join.
 const MARK: &str = "mark";
@@ -76,7 +77,7 @@ impl Planner<'_> {
         let mut renamed = vec![lit(true).alias_qualified(Some(qualifier.clone()), COMPUTED)];
         let of_right = self.columns.iter_mut().filter(|(_, column)| right.schema().has_column(column));
         for (id, column) in of_right.collect::<BTreeMap<_, _>>() {
-            let name = format!("{}:{id}", column.name);
+            let name = unique_name(&column.name, id);
             let own = Column::new(Some(qualifier.clone()), &name);
             let given = std::mem::replace(column, own);
             renamed.push(PlanExpr::Column(given).alias_qualified(Some(qualifier.clone()), name));

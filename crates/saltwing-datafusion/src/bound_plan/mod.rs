@@ -37,7 +37,7 @@ use saltwing_types::{ColumnRef, SortOrder, SqlType};
 use self::distinct_on::with_nullable_columns;
 use self::volatile::kept_in_place;
 use crate::RelationalError;
-use crate::expression::internal_name::field_name;
+use crate::expression::internal_name::{field_name, unique_name};
 use crate::expression::order_form::order_form;
 use crate::function::table_functions::TableFunctions;
 use crate::scan::arrow_table::batches_as_table;
@@ -213,7 +213,7 @@ impl Planner<'_> {
                 Some(column) => field_name(def, column),
                 None => table.schema().field(index).name().clone(),
             };
-            let column = Column::new(Some(reference.clone()), name.to_lowercase());
+            let column = Column::new(Some(reference.clone()), name);
             self.columns.insert(first_column + index, column);
         }
         let of = TableUse { reading: self.reading.clone(), table: table.clone(), alias: alias.clone(), span: *span };
@@ -293,7 +293,7 @@ impl Planner<'_> {
         let column = |(place, output): (usize, &Output)| {
             let column = self.column(&output.column)?;
             let is_named = matches!(column, PlanExpr::Column(_)) && taken.insert(output.column.index);
-            Ok(if is_named { column } else { column.alias(format!("{}:{place}", output.label)) })
+            Ok(if is_named { column } else { column.alias(unique_name(&output.label, place)) })
         };
         let columns = output.iter().enumerate().map(column).collect::<Result<Vec<_>>>()?;
         Ok(LogicalPlanBuilder::from(plan).project(columns)?.build()?)
@@ -361,7 +361,7 @@ fn shared_queries(query: &BoundQuery) -> HashMap<usize, SharedQuery> {
 /// The name, or the name followed by the id if it is taken. It is taken then.
 fn unique(taken: &mut HashSet<String>, name: &str, id: usize) -> String {
     let name = match taken.contains(name) {
-        true => format!("{name}:{id}"),
+        true => unique_name(name, id),
         false => name.to_owned(),
     };
     taken.insert(name.clone());

@@ -10,6 +10,7 @@ use saltwing_planner::{AccessReport, Guard, PlannerError, RefusedScans, TableAcc
 
 use crate::RelationalError;
 use crate::engine::output::ResultStream;
+use crate::expression::internal_name::shown;
 use crate::physical::cancellation::watched;
 use crate::physical::lookup_join::scans;
 use crate::request::Mode;
@@ -100,7 +101,7 @@ impl Planned {
 
     /// DataFusion's plan as text: one operator a line.
     pub fn plan_text(&self) -> String {
-        displayable(self.physical.as_ref()).indent(false).to_string()
+        shown(&displayable(self.physical.as_ref()).indent(false).to_string())
     }
 
     /// Runs the query: within a tokio runtime. Rows are read as the stream is polled.

@@ -57,6 +57,9 @@ pub(crate) fn missing(text: &str) -> String {
     if line.contains("Conflicting ordering requirements in aggregate functions") {
         return "several orders of values for the aggregates of one SELECT".to_owned();
     }
+    if let Some(types) = line.strip_prefix("Unsupported CAST ") {
+        return format!("CAST {}", sql_types(types.trim_end_matches(" is not supported")));
+    }
     let ends =
         [" is not supported yet", " is not supported", " are not supported", " not supported", " is not yet supported"];
     let what = ends.iter().find_map(|end| line.strip_suffix(end)).unwrap_or(line);

@@ -1,5 +1,7 @@
 //! The names of types in DataFusion's texts, as SQL calls them.
 
+use crate::expression::internal_name::shown;
+
 /// The first line of a text, with types as SQL calls them.
 pub(crate) fn in_sql_types(text: &str) -> String {
     let line = first_line(text);
@@ -31,8 +33,9 @@ pub(crate) fn sql_types(text: &str) -> String {
     out
 }
 
+/// The first line of a text, with the names of columns as they are shown.
 pub(crate) fn first_line(text: &str) -> String {
-    text.lines().next().unwrap_or(text).to_owned()
+    shown(text.lines().next().unwrap_or(text))
 }
 
 fn sql_type(arrow: &str) -> Option<&'static str> {

@@ -20,6 +20,7 @@ use saltwing_expr::{Columns, Evaluator};
 use saltwing_types::{ColumnRef, Expr, SqlType, Value};
 
 use crate::RelationalError;
+use crate::expression::internal_name::{shown, unique_name};
 use crate::expression::sql_field::typed_field;
 use crate::statement::counted::counted;
 use crate::statement::current::current;
@@ -57,7 +58,7 @@ impl ExprFunction {
         let text: String = whole.chars().take(TEXT_CHARS_MAX).collect();
         let name = match has_unique_text(&expr) && text.len() == whole.len() {
             true => text.clone(),
-            false => format!("{text} #{:08x}", digest(&expr)),
+            false => unique_name(&text, digest(&expr, &[])),
         };
         let ty = expr.sql_type().unwrap_or(SqlType::Null);
         let function = Self { evaluator: Evaluator::new(expr), text, name, ty, signature: any_arguments() };
@@ -142,10 +143,11 @@ fn without_places(expr: &Expr) -> Expr {
     expr
 }
 
-fn digest(expr: &Expr) -> u32 {
+/// What tells an expression over the arguments of these names from others.
+fn digest(expr: &Expr, args: &[String]) -> u64 {
     let mut hasher = DefaultHasher::new();
-    format!("{:?}", without_places(expr)).hash(&mut hasher);
-    hasher.finish() as u32
+    (format!("{:?}", without_places(expr)), args).hash(&mut hasher);
+    hasher.finish()
 }
 
 /// An expression of a physical plan as a user would write it: ours by their text, columns without their place.
@@ -186,9 +188,9 @@ impl ScalarUDFImpl for ExprFunction {
     fn schema_name(&self, args: &[PlanExpr]) -> Result<String> {
         let args: Vec<String> = args.iter().map(|arg| arg.schema_name().to_string()).collect();
         let mut expr = without_places(self.evaluator.expr());
-        expr.map_columns(&mut |column| column.name = format!("${}", column.index + 1));
+        expr.map_columns(&mut |column| column.name = args.get(column.index).map(|arg| shown(arg)).unwrap_or_default());
         // Texts of different expressions may be the same (2.5 and 2.5e0): names must not.
-        Ok(format!("{expr} #{:08x}({})", digest(self.evaluator.expr()), args.join(", ")))
+        Ok(unique_name(&expr.to_string(), digest(self.evaluator.expr(), &args)))
     }
 
     fn signature(&self) -> &Signature {

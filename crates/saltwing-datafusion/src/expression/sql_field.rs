@@ -3,7 +3,7 @@
 //! DataFusion carries a field's metadata along with its column. So a column that is only passed on keeps its SQL type:
 //! a CHAR(5) stays a CHAR(5), a TIME stays a TIME. A computed column has the SQL type of its Arrow type. The metadata
 //! holds nothing but the type, because DataFusion treats columns of different metadata as columns of different types
-//! and refuses their UNION. For declared names see [`crate::engine::declared`].
+//! and refuses their UNION.
 
 use arrow::datatypes::Field;
 use saltwing_expr::{arrow_type, sql_type};
@@ -20,11 +20,6 @@ pub(crate) fn typed_field(name: &str, ty: SqlType, nullable: bool) -> Field {
 /// The type as metadata, where the Arrow type does not say it.
 fn type_metadata(ty: SqlType) -> Option<(String, String)> {
     (sql_type(&arrow_type(ty)) != Some(ty)).then(|| (TYPE_KEY.to_owned(), ty.to_string()))
-}
-
-/// A field of a table's column, known by its name in lower case.
-pub(crate) fn column_field(declared: &str, ty: SqlType, nullable: bool) -> Field {
-    typed_field(&declared.to_lowercase(), ty, nullable)
 }
 
 /// The SQL type of a field; `None` where SQL has no such type.
@@ -64,7 +59,7 @@ mod tests {
 
     #[test]
     fn columns_of_one_type_differ_in_their_names_alone() {
-        let (a, b) = (column_field("Phone", SqlType::Time, false), column_field("city", SqlType::Time, false));
-        assert_eq!((a.name().as_str(), a.metadata()), ("phone", b.metadata()));
+        let (a, b) = (typed_field("Phone", SqlType::Time, false), typed_field("city", SqlType::Time, false));
+        assert_eq!((a.name().as_str(), a.metadata()), ("Phone", b.metadata()));
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
-use arrow::datatypes::{Field, Schema, SchemaRef};
+use arrow::datatypes::{Schema, SchemaRef};
 use datafusion::catalog::streaming::StreamingTable;
 use datafusion::catalog::{MemTable, TableProvider};
 use datafusion::common::{DataFusionError, Result};
@@ -14,13 +14,13 @@ use saltwing_catalog::{ArrowRows, ArrowSource, ArrowSourceError, ArrowTable};
 use crate::scan::batches::{ReadPlace, batches};
 use crate::{RelationalError, RelationalErrorKind};
 
-/// The table, whose columns have their names in lower case. Its reads are not judged: they cost no storage.
+/// The table. Its reads are not judged: they cost no storage.
 pub(crate) fn batches_as_table(table: &ArrowTable) -> Result<Arc<dyn TableProvider>> {
-    let field = |field: &Arc<Field>| Field::clone(field).with_name(field.name().to_lowercase());
-    let schema = Arc::new(Schema::new(table.schema.fields().iter().map(field).collect::<Vec<_>>()));
+    // Without the metadata of the whole schema, which batches of one table may not share.
+    let schema = Arc::new(Schema::new(table.schema.fields().clone()));
     match &table.rows {
         ArrowRows::Batches(batches) => {
-            let batches = batches.iter().map(|batch| renamed(batch, &schema)).collect::<Result<Vec<_>>>()?;
+            let batches = batches.iter().map(|batch| with_schema(batch, &schema)).collect::<Result<Vec<_>>>()?;
             Ok(Arc::new(MemTable::try_new(schema, vec![batches])?))
         }
         ArrowRows::Source(source) => {
@@ -30,7 +30,7 @@ pub(crate) fn batches_as_table(table: &ArrowTable) -> Result<Arc<dyn TableProvid
     }
 }
 
-fn renamed(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch> {
+fn with_schema(batch: &RecordBatch, schema: &SchemaRef) -> Result<RecordBatch> {
     Ok(RecordBatch::try_new(schema.clone(), batch.columns().to_vec())?)
 }
 

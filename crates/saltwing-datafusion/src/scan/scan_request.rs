@@ -13,7 +13,7 @@ use saltwing_types::{Span, Value};
 
 use crate::RelationalError;
 use crate::expression::internal_name::field_name;
-use crate::expression::sql_field::column_field;
+use crate::expression::sql_field::typed_field;
 
 /// The state shared by all scans of one statement.
 pub(crate) struct QueryContext {
@@ -60,7 +60,7 @@ impl TableUse {
         let field = |&column: &usize| {
             let ours = schema.field(column);
             let name = def.columns.get(column).map_or_else(|| ours.name().clone(), |column| field_name(def, column));
-            column_field(&name, self.table.column_type(column), ours.is_nullable())
+            typed_field(&name, self.table.column_type(column), ours.is_nullable())
         };
         Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()))
     }
