@@ -157,7 +157,7 @@ pub enum TableError {
     },
     /// An instant in the future.
     #[error("{} is in the future: it is {}", instant(*.at_ms), instant(*.now_ms))]
-    FutureMoment {
+    FutureTime {
         /// Table.
         table: String,
         /// The instant, in milliseconds since 1970.
@@ -196,7 +196,7 @@ impl TableError {
             Self::Corrupt { .. } | Self::CorruptBlock { .. } | Self::CorruptLayout(_) => ErrorCode::Corrupt,
             Self::OtherLayout | Self::NotAtomic { .. } => ErrorCode::NotSupported,
             Self::MergeStalled { .. } => ErrorCode::Io,
-            Self::NoVersions { .. } | Self::BeyondVersions { .. } | Self::FutureMoment { .. } => ErrorCode::BadArgument,
+            Self::NoVersions { .. } | Self::BeyondVersions { .. } | Self::FutureTime { .. } => ErrorCode::BadArgument,
             Self::Batch(_) | Self::NoSuchTable(_) | Self::NoSavepoint(_) => ErrorCode::Bug,
         }
     }

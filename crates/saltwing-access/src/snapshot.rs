@@ -141,7 +141,7 @@ pub trait Snapshot: Send + Sync {
     ///
     /// # Errors
     /// [`TableError::NoVersions`], also of a store that keeps none; [`TableError::BeyondVersions`];
-    /// [`TableError::FutureMoment`].
+    /// [`TableError::FutureTime`].
     fn as_of(&self, table: &Table, at_ms: i64) -> Result<Arc<dyn Snapshot>, TableError> {
         let _ = at_ms;
         Err(TableError::NoVersions { table: table.def().name.to_string() })

@@ -76,13 +76,13 @@ impl StorageEngine {
     /// Checks that the state of a table at a time is known, except for single rows whose versions are gone.
     ///
     /// # Errors
-    /// [`TableError::NoVersions`], [`TableError::BeyondVersions`], [`TableError::FutureMoment`].
+    /// [`TableError::NoVersions`], [`TableError::BeyondVersions`], [`TableError::FutureTime`].
     pub(crate) fn check_time(&self, table: &StoredTable, at_ms: i64) -> Result<(), TableError> {
         let (def, now_ms) = (table.def(), self.clock.now_ms());
         let name = || def.name.to_string();
         let Some(kept) = table.versions() else { return Err(TableError::NoVersions { table: name() }) };
         if at_ms > now_ms {
-            return Err(TableError::FutureMoment { table: name(), at_ms, now_ms });
+            return Err(TableError::FutureTime { table: name(), at_ms, now_ms });
         }
         let first_ms = self.history(table, kept)?.first_ms.max(table.first_readable_ms(now_ms).unwrap_or(i64::MIN));
         match at_ms < first_ms {

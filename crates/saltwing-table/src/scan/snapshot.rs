@@ -196,7 +196,7 @@ struct PastSnapshot {
 
 impl PastSnapshot {
     /// # Errors
-    /// [`TableError::NoVersions`], [`TableError::BeyondVersions`], [`TableError::FutureMoment`].
+    /// [`TableError::NoVersions`], [`TableError::BeyondVersions`], [`TableError::FutureTime`].
     fn new(engine: &Arc<StorageEngine>, table: &Table, at_ms: i64) -> Result<Self, TableError> {
         let id = table.def().id;
         // The open one: it knows since when versions are kept.

@@ -233,7 +233,7 @@ fn versions_begin_with_the_option() {
         assert!(beyond(past(&world, third - 1)));
         assert_eq!(rows_at(&world, third).unwrap().into_values().next().unwrap()[2], Value::Int(3));
         let future = past(&world, now(&world) + 1);
-        assert!(matches!(future, Err(TableError::FutureMoment { .. })));
+        assert!(matches!(future, Err(TableError::FutureTime { .. })));
         world.reopen().unwrap();
     }
 }
