@@ -19,7 +19,7 @@ use crate::error::SqlError;
 use crate::name::TableRef;
 use crate::statement::{AlterTable, OptionSpec, TableChange};
 
-/// Reads on behind `ALTER TABLE`.
+/// Reads what follows `ALTER TABLE`.
 pub(crate) fn parse(cursor: &mut Cursor<'_>) -> Result<AlterTable, SqlError> {
     let table = cursor.table()?;
     let change = if cursor.eat(&["ADD"]) {

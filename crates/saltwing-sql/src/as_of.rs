@@ -1,4 +1,4 @@
-//! `t AS OF TIMESTAMP expression`: a table as it was at a moment.
+//! `t AS OF TIMESTAMP expression`: a table as it was at an instant.
 //!
 //! In the tree it is SQL's `t FOR SYSTEM_TIME AS OF expression`, which may also be written so.
 
@@ -41,22 +41,22 @@ fn is_there(tokens: &[TokenWithSpan], index: usize, words: &[&str]) -> bool {
     tokens.get(index..index + words.len()).is_some_and(|tokens| tokens.iter().zip(words).all(is_word))
 }
 
-/// Puts a moment that is no literal and no parameter into a subquery, which runs before the query that reads the table.
+/// Puts an instant that is neither a literal nor a parameter into a subquery, which runs before the query that reads the table.
 pub(crate) fn compute_first(query: &mut Query) {
-    let _ = VisitMut::visit(query, &mut Moments);
+    let _ = VisitMut::visit(query, &mut Instants);
 }
 
-struct Moments;
+struct Instants;
 
-impl VisitorMut for Moments {
+impl VisitorMut for Instants {
     type Break = ();
 
     fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<()> {
-        if let TableFactor::Table { version: Some(TableVersion::ForSystemTimeAsOf(moment)), .. } = factor
-            && !matches!(moment, Expr::Value(_) | Expr::TypedString(_) | Expr::Subquery(_))
-            && let Some(query) = select(moment)
+        if let TableFactor::Table { version: Some(TableVersion::ForSystemTimeAsOf(instant)), .. } = factor
+            && !matches!(instant, Expr::Value(_) | Expr::TypedString(_) | Expr::Subquery(_))
+            && let Some(query) = select(instant)
         {
-            *moment = Expr::Subquery(query);
+            *instant = Expr::Subquery(query);
         }
         ControlFlow::Continue(())
     }

@@ -157,7 +157,7 @@ pub fn interval_of(interval: &ast::Interval) -> Option<Result<Interval, ValueErr
 /// The function of the language that an expression calls, in whatever syntax, and its arguments.
 ///
 /// `POSITION(a IN b)` is `STRPOS(b, a)`, `SUBSTRING(text FOR 2)` is `SUBSTR(text, 1, 2)`, `a[1]` is `ARRAY_ELEM(a, 1)`, `json -> 'a'` is `JSON_GET(json, 'a')`, and
-/// `1 < ANY(a)` is `ARRAY_ANY(1, '<', a)`. `None` of slices, and of subqueries behind ANY and ALL.
+/// `1 < ANY(a)` is `ARRAY_ANY(1, '<', a)`. `None` of slices, and of subqueries after ANY and ALL.
 pub fn function_of(expr: &Expr) -> Option<(Function, Vec<Cow<'_, Expr>>)> {
     Some(match expr {
         Expr::Function(call) => return own_call(call),

@@ -97,7 +97,7 @@ fn named(cursor: &mut Cursor<'_>, word: &str, start: usize, column: &str) -> Res
     Ok(plain)
 }
 
-/// `ARRAY`, `ARRAY[n]`, `[]` or `[n]` behind the type of the elements.
+/// `ARRAY`, `ARRAY[n]`, `[]` or `[n]` after the type of the elements.
 fn array(cursor: &mut Cursor<'_>, element: SqlType, start: usize, column: &str) -> Result<SqlType, SqlError> {
     let has_word = cursor.eat(&["ARRAY"]);
     let mut length = None;

@@ -14,7 +14,7 @@ use crate::statement::{Comment, CommentObject};
 /// Most names of a column: schema, table, family and column.
 const NAMES_MAX: usize = 4;
 
-/// Reads on behind `COMMENT`.
+/// Reads what follows `COMMENT`.
 pub(crate) fn parse(cursor: &mut Cursor<'_>) -> Result<Comment, SqlError> {
     cursor.expect(&["ON"])?;
     let object = if cursor.eat(&["TABLE"]) {

@@ -35,7 +35,7 @@ const OPTIONS: [&str; 11] = [
     "SPECIAL",
 ];
 
-/// Reads on behind COPY, which is token number `start`.
+/// Reads what follows COPY, which is token number `start`.
 pub(crate) fn parse(cursor: &mut Cursor<'_>, start: usize, hints: Vec<Hint>) -> Result<Statement, SqlError> {
     let source = match *cursor.peek(0) == Token::LParen {
         true => CopySource::Query(query::in_brackets(cursor, hints)?),
@@ -91,7 +91,7 @@ fn target(cursor: &mut Cursor<'_>, from: bool) -> Result<CopyTarget, SqlError> {
 fn options(cursor: &mut Cursor<'_>) -> Result<CopyOptions, SqlError> {
     let start = cursor.index();
     let mut options = CopyOptions::default();
-    // Brackets may come first, and words of Phoenix's kind behind them.
+    // Brackets may come first, and words of Phoenix's kind after them.
     cursor.eat(&["WITH"]);
     if cursor.eat_symbol(&Token::LParen) {
         loop {

@@ -48,7 +48,7 @@ pub(crate) fn kind(cursor: &mut Cursor<'_>) -> Option<Kind> {
     BEGINNINGS.iter().find(|(words, _)| cursor.eat(words)).map(|(_, kind)| *kind)
 }
 
-/// Reads on behind `CREATE .. TABLE`, up to the name of the table.
+/// Reads what follows `CREATE .. TABLE`, up to the name of the table.
 pub(crate) fn named(cursor: &mut Cursor<'_>, kind: Kind) -> Result<CreateTable, SqlError> {
     let if_not_exists = cursor.eat(&["IF", "NOT", "EXISTS"]);
     let table = cursor.table()?;
@@ -69,7 +69,7 @@ pub(crate) fn named(cursor: &mut Cursor<'_>, kind: Kind) -> Result<CreateTable, 
     })
 }
 
-/// Reads on behind the name of the table.
+/// Reads what follows the name of the table.
 pub(crate) fn parse(cursor: &mut Cursor<'_>, table: CreateTable) -> Result<CreateTable, SqlError> {
     let mut elements = Elements { table: &table.table, columns: Vec::new(), primary_key: None, checks: Vec::new() };
     elements.parse(cursor)?;
@@ -136,7 +136,7 @@ pub(crate) fn key_constraint(cursor: &Cursor<'_>) -> Option<usize> {
         (true, false) => 2,
     };
     let found = cursor.word_is(from, "PRIMARY") && cursor.word_is(from + 1, "KEY");
-    // An inline PRIMARY KEY has no bracket behind it; a table's without one is an error of its own.
+    // An inline PRIMARY KEY has no bracket after it; a table's without one is an error of its own.
     (found && (*cursor.peek(from + 2) == Token::LParen || from > 0)).then_some(from)
 }
 
@@ -290,7 +290,7 @@ pub(crate) fn column(cursor: &mut Cursor<'_>, table: &TableRef) -> Result<Column
     Ok(column)
 }
 
-/// Takes one thing that may stand behind a column's type, in any order.
+/// Takes one thing that may follow a column's type, in any order.
 fn column_option(cursor: &mut Cursor<'_>, column: &mut ColumnSpec, table: &TableRef) -> Result<bool, SqlError> {
     let start = cursor.index();
     let again = |span: Span, what: &str| SqlError::syntax(format!("{what} is said twice"), span);
@@ -426,7 +426,7 @@ fn on_commit(cursor: &mut Cursor<'_>, temporary: bool) -> Result<(), SqlError> {
     cursor.expect(&["PRESERVE", "ROWS"])
 }
 
-/// Refuses an option that is said for the second time.
+/// Refuses an option that is given twice.
 pub(crate) fn refuse_repeated(options: &[OptionSpec]) -> Result<(), SqlError> {
     let repeated = options
         .iter()

@@ -30,7 +30,7 @@ pub(crate) fn has_query(cursor: &Cursor<'_>) -> bool {
     })
 }
 
-/// Reads on behind the name of the table.
+/// Reads what follows the name of the table.
 pub(crate) fn parse(
     cursor: &mut Cursor<'_>,
     mut table: CreateTable,

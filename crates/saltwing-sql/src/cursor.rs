@@ -34,7 +34,7 @@ pub(crate) struct Cursor<'a> {
     /// The language of the text.
     language: Dialect,
     pub(crate) parser: Parser<'a>,
-    /// Just behind the last token.
+    /// Just after the last token.
     end: Span,
     /// Whether there may be names of three parts.
     has_long_names: bool,
@@ -69,7 +69,7 @@ impl<'a> Cursor<'a> {
         self.index() >= self.ranges.len()
     }
 
-    /// The `n`th next token; `EOF` behind the last.
+    /// The `n`th next token; `EOF` after the last.
     pub(crate) fn peek(&self, n: usize) -> &Token {
         &self.token(self.index() + n).token
     }
@@ -286,7 +286,7 @@ impl<'a> Cursor<'a> {
         Ok((Some(first), name))
     }
 
-    /// Takes a word behind a dot, where reserved ones are names too.
+    /// Takes a word after a dot, where reserved ones are names too.
     pub(crate) fn name_part(&mut self, what: &str) -> Result<Name, SqlError> {
         let span = self.here();
         match self.peek(0) {
@@ -370,9 +370,9 @@ impl<'a> Cursor<'a> {
         result.map_err(|error| self.convert_deepest(error, start))
     }
 
-    /// The place of a [value of a sequence](crate::sequence_call) that was read since the last time that somebody asked.
+    /// The place of a [value of a sequence](crate::sequence_call) that was read since the last call.
     ///
-    /// Each part of the grammar in which one may stand asks. What nobody has asked for is refused at the end of the statement.
+    /// Each part of the grammar in which one may stand calls this. A value that none takes is refused at the end of the statement.
     pub(crate) fn take_sequence(&self) -> Option<Span> {
         self.dialect.take_sequence().map(|span| place::span_of(span).unwrap_or_else(place::origin))
     }

@@ -7,7 +7,7 @@
 //!   reserved word where an operand should stand is refused.
 //! * **infix**: chains of AND and of OR are gathered into balanced trees, so that
 //!   a hundred thousand terms are seventeen levels. `::` is read here for arrays of
-//!   a type, as CAST is. `IS DISTINCT FROM` and LIKE are read here because sqlparser lets the first swallow the ANDs behind it,
+//!   a type, as CAST is. `IS DISTINCT FROM` and LIKE are read here because sqlparser lets the first swallow the ANDs after it,
 //!   and does not take our strings after ESCAPE.
 //! * **precedence**: `NOT NULL` after a DEFAULT belongs to the column.
 //!
@@ -349,14 +349,14 @@ fn cast(parser: &mut Parser) -> Result<Expr, ParserError> {
     Ok(Expr::Cast { kind: CastKind::Cast, expr, data_type, array: false, format: None })
 }
 
-/// `e::type`, behind `e`.
+/// The cast `left::type`, read from the `::` on.
 fn double_colon_cast(parser: &mut Parser, left: &Expr) -> Result<Expr, ParserError> {
     parser.advance_token();
     let (expr, data_type) = (Box::new(left.clone()), type_of_cast(parser)?);
     Ok(Expr::Cast { kind: CastKind::DoubleColon, expr, data_type, array: false, format: None })
 }
 
-/// A type, and perhaps ARRAY or `ARRAY[n]` behind it, which sqlparser takes for no part of the type.
+/// A type, and perhaps ARRAY or `ARRAY[n]` after it, which sqlparser takes for no part of the type.
 fn type_of_cast(parser: &mut Parser) -> Result<DataType, ParserError> {
     let element = parser.parse_data_type()?;
     if !parser.parse_keyword(Keyword::ARRAY) {

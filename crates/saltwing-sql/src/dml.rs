@@ -23,7 +23,7 @@ pub fn is_default(expr: &Expr) -> bool {
     matches!(expr, Expr::Identifier(Ident { value, quote_style: None, .. }) if value == "DEFAULT")
 }
 
-/// Reads on behind UPSERT or INSERT, which is token number `start`.
+/// Reads what follows UPSERT or INSERT, which is token number `start`.
 pub(crate) fn upsert(cursor: &mut Cursor<'_>, start: usize, hints: Vec<Hint>) -> Result<Upsert, SqlError> {
     let or = insert_or(cursor)?;
     cursor.expect(&["INTO"])?;
@@ -68,7 +68,7 @@ pub(crate) fn upsert(cursor: &mut Cursor<'_>, start: usize, hints: Vec<Hint>) ->
     Ok(Upsert { table, columns, dynamic, overriding, source, conflict, returning, hints, span })
 }
 
-/// `OR IGNORE`, `OR REPLACE` behind INSERT.
+/// `OR IGNORE`, `OR REPLACE` after INSERT.
 fn insert_or(cursor: &mut Cursor<'_>) -> Result<Option<ConflictClause>, SqlError> {
     let start = cursor.index();
     if !cursor.eat(&["OR"]) {
@@ -84,7 +84,7 @@ fn insert_or(cursor: &mut Cursor<'_>) -> Result<Option<ConflictClause>, SqlError
     Ok(Some(ConflictClause { target, action, span: cursor.span_from(start) }))
 }
 
-/// The number of the token with which a clause for conflicts begins; behind the last token if there is none.
+/// The number of the token with which a clause for conflicts begins; after the last token if there is none.
 fn conflict_clause_start(cursor: &Cursor<'_>) -> usize {
     let is_word = |index: usize, text: &str| match &cursor.token(index).token {
         Token::Word(word) => word.quote_style.is_none() && word.value.eq_ignore_ascii_case(text),
@@ -145,14 +145,14 @@ fn conflict_clause(cursor: &mut Cursor<'_>) -> Result<Option<ConflictClause>, Sq
     Ok(Some(ConflictClause { target, action, span: cursor.span_from(start) }))
 }
 
-/// `(part, ..) [WHERE condition]` behind ON CONFLICT, or nothing.
+/// `(part, ..) [WHERE condition]` after ON CONFLICT, or nothing.
 fn conflict_target(cursor: &mut Cursor<'_>) -> Result<ConflictTarget, SqlError> {
     let start = cursor.index();
     if *cursor.peek(0) != Token::LParen {
         return Ok(ConflictTarget::Any);
     }
-    if let Some(behind) = query::conflict_action(cursor, start) {
-        query::check_words(cursor, behind - 1)?;
+    if let Some(action) = query::conflict_action(cursor, start) {
+        query::check_words(cursor, action - 1)?;
     }
     let parts = cursor.in_brackets(|cursor| {
         let first = cursor.index();
@@ -248,7 +248,7 @@ pub(crate) fn value(cursor: &mut Cursor<'_>) -> Result<Expr, SqlError> {
     }
 }
 
-/// Reads on behind DELETE, which is token number `start`.
+/// Reads what follows DELETE, which is token number `start`.
 pub(crate) fn delete(cursor: &mut Cursor<'_>, start: usize, hints: Vec<Hint>) -> Result<Delete, SqlError> {
     cursor.expect(&["FROM"])?;
     let (table, dynamic, alias) = target(cursor)?;
@@ -269,7 +269,7 @@ pub(crate) fn delete(cursor: &mut Cursor<'_>, start: usize, hints: Vec<Hint>) ->
     Ok(Delete { table, dynamic, alias, using, selection, order_by, limit, returning, hints, span })
 }
 
-/// Reads on behind UPDATE, which is token number `start`.
+/// Reads what follows UPDATE, which is token number `start`.
 pub(crate) fn update(cursor: &mut Cursor<'_>, start: usize, hints: Vec<Hint>) -> Result<Update, SqlError> {
     let (table, dynamic, alias) = target(cursor)?;
     cursor.expect(&["SET"])?;

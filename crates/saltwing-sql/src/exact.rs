@@ -1,6 +1,6 @@
 //! Quoted names in Phoenix's dialect: there they are exact.
 //!
-//! In our own language every name matches in any case, and no part behind the parser knows another rule. So the parser collects
+//! In our own language every name matches in any case, and nothing after the parser knows another rule. So the parser collects
 //! the quoted names that refer to objects, and those that the statement gives to new ones. The binder compares the former with
 //! the catalog before it binds the statement.
 
@@ -59,16 +59,16 @@ fn gives_name(tokens: &[TokenWithSpan], at: usize) -> bool {
     if is_keyword(tokens, at) {
         return false;
     }
-    let (before, behind) = (token_at(tokens, at.checked_sub(1)), token_at(tokens, Some(at + 1)));
+    let (before, after) = (token_at(tokens, at.checked_sub(1)), token_at(tokens, Some(at + 1)));
     let is_followed_by = |token| token_at(tokens, Some(at + 2)) == Some(&token);
-    match behind {
+    match after {
         Some(Token::Word(Word { keyword: Keyword::AS, .. })) if is_followed_by(Token::LParen) => return true,
         Some(Token::Word(Word { value, quote_style: None, .. })) if is_type_name(value) => return true,
         _ => {}
     }
     match before {
         Some(Token::Word(Word { keyword: Keyword::AS | Keyword::CONSTRAINT | Keyword::TO, .. })) => true,
-        // An alias stands behind a whole expression or a table.
+        // An alias follows a whole expression or a table.
         Some(Token::RParen | Token::RBracket | Token::Number(..) | Token::TripleSingleQuotedString(_)) => true,
         Some(Token::Word(_)) if at > 1 && !is_keyword(tokens, at - 1) => true,
         _ => is_created(tokens, at),
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn references_are_told_from_new_names() {
+    fn references_and_new_names_are_separated() {
         for (sql, references, given) in [
             ("SELECT k FROM t", "", ""),
             ("SELECT \"a\", x.\"b\" AS \"c\", k \"d\" FROM \"t\" AS \"x\" WHERE \"e\" = 1", "a b t e", "c d x"),

@@ -8,7 +8,7 @@ pub(crate) fn is_path(text: &str) -> bool {
     text.contains(['.', '/', '*'])
 }
 
-/// Makes the names of files names: texts with a point, a slash or a star behind the FROM or JOIN of a query. Other texts stay what they
+/// Makes the names of files names: texts with a point, a slash or a star after the FROM or JOIN of a query. Other texts stay what they
 /// are, so `FROM 't'` is an error, and so do those of `TRIM(.. FROM 'a.b')`, `IS DISTINCT FROM 'a.b'` and `COPY t FROM 'f.csv'`.
 pub(crate) fn mark_files(tokens: &mut [TokenWithSpan]) {
     let keyword = |tokens: &[TokenWithSpan], index: usize| match tokens.get(index).map(|it| &it.token) {

@@ -1,6 +1,6 @@
 //! The options of files in the place of tables: `FROM 'f.csv' WITH (HEADER, NULL 'NA')`.
 //!
-//! The options of a file travel in its name, behind a zero byte, which no path has: so the tree needs no place for them, and a query that
+//! The options of a file travel in its name, after a zero byte, which no path has: so the tree needs no place for them, and a query that
 //! names one file twice with different options names two tables.
 
 use std::ops::Range;
@@ -32,7 +32,7 @@ pub fn file_parts(name: &str) -> Result<(&str, CopyOptions), SqlError> {
     Ok((path, parsed(options, tokens, &ranges)?))
 }
 
-/// Puts the options behind the names of files into these names.
+/// Moves the options that follow the names of files into these names.
 pub(crate) fn rewrite(
     sql: &str,
     tokens: &mut Vec<TokenWithSpan>,
@@ -104,7 +104,7 @@ fn parsed(sql: &str, tokens: Vec<TokenWithSpan>, ranges: &[Range<usize>]) -> Res
     copy::file_options(&mut cursor)
 }
 
-/// Reads the file behind DESCRIBE, if there is one.
+/// Reads the file after DESCRIBE, if there is one.
 pub(crate) fn described(cursor: &mut Cursor<'_>) -> Result<Option<FileRef>, SqlError> {
     let start = cursor.index();
     let path = match cursor.peek(0) {

@@ -12,8 +12,8 @@
 //! a level of that kind was measured to take in a debug build.
 //!
 //! # Laws
-//! 1. A statement that passes can be parsed, cloned, printed, compared, dropped
-//!    and asked for its span on a stack of 2 MB in a debug build.
+//! 1. A statement that passes can be parsed, cloned, printed, compared and dropped,
+//!    and its span be found, on a stack of 2 MB in a debug build.
 //! 2. Lists (VALUES, IN, chains of AND or of OR) may be as long as they like.
 //!
 //! Parsing takes ten times the stack of all later work, so a statement nested deeper than a few levels is parsed on a

@@ -50,7 +50,7 @@ fn read(sql: &str, raw: &RawHint) -> Vec<Hint> {
             (Some(name), true, Some(hint)) => {
                 hint.span = hint.span.union(name.span);
                 match hint.args.last_mut().filter(|_| qualified) {
-                    Some(schema) => *schema = behind(schema, &name),
+                    Some(schema) => *schema = qualified_name(schema, &name),
                     None => hint.args.push(name),
                 }
                 qualified = false;
@@ -68,7 +68,7 @@ fn read(sql: &str, raw: &RawHint) -> Vec<Hint> {
 }
 
 /// `schema.table` as one name.
-fn behind(schema: &Name, name: &Name) -> Name {
+fn qualified_name(schema: &Name, name: &Name) -> Name {
     let text = format!("{}.{}", schema.text, name.text);
     Name { text, quoted: schema.quoted || name.quoted, span: schema.span.union(name.span) }
 }

@@ -87,14 +87,14 @@ pub(crate) fn alter(cursor: &mut Cursor<'_>) -> Result<Option<AlterIndex>, SqlEr
     Ok(Some(AlterIndex { if_exists, name, table, change, span: cursor.span_from(start) }))
 }
 
-/// Reads `ON [schema.]table` behind the name of an index.
+/// Reads `ON [schema.]table` after the name of an index.
 fn on_table(cursor: &mut Cursor<'_>) -> Result<TableRef, SqlError> {
     let named_with_table = "an index is named with its table, index ON table, and is in the table's schema";
     cursor.expect(&["ON"]).map_err(|error| error.with_help(named_with_table))?;
     cursor.existing_table()
 }
 
-/// Reads on behind `SHOW INDEXES`.
+/// Reads what follows `SHOW INDEXES`.
 pub(crate) fn shown(cursor: &mut Cursor<'_>) -> Result<Option<TableRef>, SqlError> {
     match ["FROM", "IN", "ON"].iter().any(|word| cursor.eat(&[word])) {
         true => cursor.existing_table().map(Some),

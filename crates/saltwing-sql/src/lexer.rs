@@ -101,7 +101,7 @@ fn refuse_prefix(piece: &str, quote_at: usize, span: Span) -> Result<(), SqlErro
     }
 }
 
-/// Where the text behind `text` starts, if `text` starts at `from`.
+/// Where `text` ends, if it starts at `from`.
 pub(crate) fn advance(from: Location, text: &str) -> Location {
     match text.rfind('\n') {
         None => Location::new(from.line, from.column + text.chars().count() as u64),

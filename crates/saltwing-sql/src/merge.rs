@@ -8,7 +8,7 @@ use crate::statement::{Hint, Merge, MergeAction, MergeClause, MergeRows};
 use crate::{column_type, query, sequence};
 use sqlparser::tokenizer::Token;
 
-/// Reads on behind MERGE, which is token number `start`.
+/// Reads what follows MERGE, which is token number `start`.
 pub(crate) fn parse(cursor: &mut Cursor<'_>, start: usize, hints: Vec<Hint>) -> Result<Merge, SqlError> {
     cursor.expect(&["INTO"])?;
     let (table, dynamic, alias) = target(cursor)?;

@@ -106,7 +106,7 @@ impl Cursor<'_> {
 
     /// Ours from sqlparser's error about what starts at token number `start`.
     ///
-    /// In FROM and behind IN, sqlparser tries a query in brackets as something
+    /// In FROM and after IN, sqlparser tries a query in brackets as something
     /// else when it cannot read it, and then complains about that. So the queries
     /// in brackets are read once more, the innermost first, for the mistake itself.
     pub(crate) fn convert_deepest(&self, error: ParserError, start: usize) -> SqlError {

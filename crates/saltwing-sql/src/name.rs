@@ -72,7 +72,7 @@ fn write_name(f: &mut fmt::Formatter<'_>, qualifier: Option<&Name>, name: &Name)
 /// A table: `t`, or `schema.t`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableRef {
-    /// The schema, if it was said.
+    /// The schema, if it was given.
     pub schema: Option<Name>,
     /// The table.
     pub name: Name,
@@ -120,14 +120,14 @@ impl fmt::Display for TableRef {
 /// A column that is written or declared: `c`, or `family.c`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ColumnName {
-    /// The column family, if it was said.
+    /// The column family, if it was given.
     pub family: Option<Name>,
     /// The column.
     pub name: Name,
 }
 
 impl ColumnName {
-    /// Its parts: the family, if it was said, and the column.
+    /// Its parts: the family, if it was given, and the column.
     pub fn parts(&self) -> Vec<&str> {
         self.family.iter().chain([&self.name]).map(|name| name.text.as_str()).collect()
     }

@@ -5,7 +5,7 @@
 //! | style | number |
 //! |---|---|
 //! | `?` | the first is 1, and so on in text order |
-//! | `?3`, `$3`, `:3` | as said |
+//! | `?3`, `$3`, `:3` | as written |
 //! | `:name` | the first name is 1, the next new one 2; equal names share a number |
 //!
 //! Names match exactly. A statement uses one style.

@@ -208,7 +208,7 @@ pub(crate) fn unescape(inside: &str) -> String {
     out
 }
 
-/// The control character that a letter behind a backslash stands for, in strings of Phoenix's as in `E'..'`.
+/// The control character that a backslash and this letter stand for, in strings of Phoenix's as in `E'..'`.
 pub(crate) fn control_character(letter: char) -> Option<char> {
     Some(match letter {
         'n' => '\n',

@@ -20,9 +20,9 @@ use crate::{as_of, sequence, sequence_value, words};
 /// Advice if ON CONFLICT or ON DUPLICATE KEY stands in a query.
 const CONFLICT_PLACE: &str = "it stands behind the rows of INSERT INTO or UPSERT INTO";
 
-/// Reads `(query)`, behind which other things may stand.
+/// Reads `(query)`, which other tokens may follow.
 pub(crate) fn in_brackets(cursor: &mut Cursor<'_>, hints: Vec<Hint>) -> Result<QueryStatement, SqlError> {
-    check_words(cursor, behind_brackets(cursor, cursor.index()))?;
+    check_words(cursor, after_brackets(cursor, cursor.index()))?;
     cursor.expect_symbol(&Token::LParen)?;
     let start = cursor.index();
     let items = select_items(cursor);
@@ -80,7 +80,7 @@ pub(crate) fn parse(cursor: &mut Cursor<'_>) -> Result<Box<Query>, SqlError> {
     Ok(query)
 }
 
-/// Whether a table is read as it was at a moment, in the tokens from `start` up to here.
+/// Whether a table is read as it was at an instant, in the tokens from `start` up to here.
 fn reads_past(cursor: &Cursor<'_>, start: usize) -> bool {
     (start..cursor.index()).any(|index| keyword(cursor, index) == Keyword::SYSTEM_TIME)
 }
@@ -145,17 +145,17 @@ pub(crate) fn rewrite_table(tokens: &mut Vec<TokenWithSpan>, ranges: &mut Vec<Ra
     while index < tokens.len() {
         let previous = index.checked_sub(1);
         // INSERT INTO t TABLE u.
-        let is_behind_target = writes
+        let follows_target = writes
             && matches!(
                 previous.and_then(|previous| tokens.get(previous)).map(|token| &token.token),
                 Some(Token::Word(_))
             )
             && keyword(tokens, previous) != Keyword::INTO;
         // CREATE VIEW v AS TABLE t.
-        let is_behind_as = keyword(tokens, previous) == Keyword::AS && keyword(tokens, Some(0)) == Keyword::CREATE;
+        let follows_as = keyword(tokens, previous) == Keyword::AS && keyword(tokens, Some(0)) == Keyword::CREATE;
         let starts_query = match previous.and_then(|previous| tokens.get(previous)).map(|token| &token.token) {
             None | Some(Token::LParen | Token::RParen) => true,
-            Some(_) if is_behind_as || is_behind_target => true,
+            Some(_) if follows_as || follows_target => true,
             Some(_) => matches!(
                 keyword(tokens, previous),
                 Keyword::UNION | Keyword::EXCEPT | Keyword::INTERSECT | Keyword::ALL | Keyword::DISTINCT
@@ -186,7 +186,7 @@ pub(crate) fn check_words(cursor: &Cursor<'_>, end: usize) -> Result<(), SqlErro
             continue;
         }
         let span = cursor.span_at(index);
-        // A query may begin behind any word: CREATE VIEW v AS SELECT.
+        // A query may begin after any word: CREATE VIEW v AS SELECT.
         if index > cursor.index() {
             misplaced(cursor, index, word.keyword, span)?;
         }
@@ -309,12 +309,12 @@ fn unknown_clause(cursor: &Cursor<'_>, index: usize, text: &str, keyword: Keywor
     }
 }
 
-/// Where what an ON CONFLICT does stands, if `index` is behind one: `[(..) [WHERE ..]] DO action`.
+/// The index of the action of an ON CONFLICT, if `index` follows one: `[(..) [WHERE ..]] DO action`.
 pub(crate) fn conflict_action(cursor: &Cursor<'_>, mut index: usize) -> Option<usize> {
     if cursor.token(index).token == Token::LParen {
-        index = behind_brackets(cursor, index);
+        index = after_brackets(cursor, index);
         if keyword(cursor, index) == Keyword::WHERE {
-            index = behind_condition(cursor, index + 1)?;
+            index = end_of_condition(cursor, index + 1)?;
         }
     }
     is_word(cursor, index, "DO").then_some(index + 1)
@@ -322,14 +322,14 @@ pub(crate) fn conflict_action(cursor: &Cursor<'_>, mut index: usize) -> Option<u
 
 /// The DO that ends the condition of an ON CONFLICT. A statement or a bracket that ends before, and another ON, show that there is
 /// none.
-fn behind_condition(cursor: &Cursor<'_>, from: usize) -> Option<usize> {
+fn end_of_condition(cursor: &Cursor<'_>, from: usize) -> Option<usize> {
     let mut depth = 0;
     for at in from..cursor.token_count() {
         let ends = cursor.token(at).token == Token::RParen || keyword(cursor, at) == Keyword::ON;
         if depth == 0 && ends {
             return None;
         }
-        depth = depth_behind(cursor, at, depth);
+        depth = depth_after(cursor, at, depth);
         let is_action = || ["NOTHING", "UPDATE"].iter().any(|word| is_word(cursor, at + 1, word));
         if depth == 0 && is_word(cursor, at, "DO") && is_action() {
             return Some(at);
@@ -344,7 +344,7 @@ fn select_items(cursor: &Cursor<'_>) -> Vec<SourceText> {
     at += 1;
     match keyword(cursor, at) {
         Keyword::ALL => at += 1,
-        Keyword::DISTINCT if keyword(cursor, at + 1) == Keyword::ON => at = behind_brackets(cursor, at + 2),
+        Keyword::DISTINCT if keyword(cursor, at + 1) == Keyword::ON => at = after_brackets(cursor, at + 2),
         Keyword::DISTINCT => at += 1,
         _ => {}
     }
@@ -361,7 +361,7 @@ fn select_items(cursor: &Cursor<'_>) -> Vec<SourceText> {
         if ends {
             return items;
         }
-        depth = depth_behind(cursor, at, depth);
+        depth = depth_after(cursor, at, depth);
         at += 1;
     }
 }
@@ -378,15 +378,15 @@ fn first_select(cursor: &Cursor<'_>) -> Option<usize> {
             (Token::LParen, _) if depth == 0 && (!in_with || before(cursor, at) == Some(&Token::RParen)) => {
                 in_with = false;
             }
-            _ => depth = depth_behind(cursor, at, depth),
+            _ => depth = depth_after(cursor, at, depth),
         }
         at += 1;
     }
     None
 }
 
-/// How many brackets and CASEs are open behind token `at`.
-fn depth_behind(cursor: &Cursor<'_>, at: usize, depth: usize) -> usize {
+/// How many brackets and CASEs are open after token `at`.
+fn depth_after(cursor: &Cursor<'_>, at: usize, depth: usize) -> usize {
     let part_of_name = before(cursor, at) == Some(&Token::Period);
     match (&cursor.token(at).token, keyword(cursor, at)) {
         (Token::LParen | Token::LBracket, _) => depth + 1,
@@ -397,10 +397,10 @@ fn depth_behind(cursor: &Cursor<'_>, at: usize, depth: usize) -> usize {
     }
 }
 
-fn behind_brackets(cursor: &Cursor<'_>, mut at: usize) -> usize {
+fn after_brackets(cursor: &Cursor<'_>, mut at: usize) -> usize {
     let mut depth = 0;
     while at < cursor.token_count() {
-        depth = depth_behind(cursor, at, depth);
+        depth = depth_after(cursor, at, depth);
         at += 1;
         if depth == 0 {
             break;

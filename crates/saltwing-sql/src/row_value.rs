@@ -1,4 +1,4 @@
-//! `ROW(a, b)` beside a comparison or in a list behind IN: the row value `(a, b)`.
+//! `ROW(a, b)` beside a comparison or in a list after IN: the row value `(a, b)`.
 
 use std::ops::Range;
 
@@ -35,7 +35,7 @@ fn idle_words(tokens: &[TokenWithSpan]) -> Vec<usize> {
     let token = |index: usize| tokens.get(index).map(|token| &token.token);
     let before = |index: usize| index.checked_sub(1).and_then(token);
     let mut idle = Vec::new();
-    // Of each open bracket, whether a list behind IN is in it.
+    // Of each open bracket, whether a list after IN is in it.
     let mut lists = Vec::new();
     for index in 0..tokens.len() {
         match token(index) {
@@ -44,9 +44,9 @@ fn idle_words(tokens: &[TokenWithSpan]) -> Vec<usize> {
             word if is_word(word, Keyword::ROW) && token(index + 1) == Some(&Token::LParen) => {
                 let is_member =
                     lists.last() == Some(&true) && matches!(before(index), Some(Token::LParen | Token::Comma));
-                let behind = || token(behind_brackets(tokens, index + 1));
+                let after = || token(after_brackets(tokens, index + 1));
                 let is_left =
-                    || is_comparison(behind()) || is_word(behind(), Keyword::IN) || is_word(behind(), Keyword::NOT);
+                    || is_comparison(after()) || is_word(after(), Keyword::IN) || is_word(after(), Keyword::NOT);
                 if is_member || is_comparison(before(index)) || is_left() {
                     idle.push(index);
                 }
@@ -65,8 +65,8 @@ fn is_comparison(token: Option<&Token>) -> bool {
     matches!(token, Some(Token::Eq | Token::Neq | Token::Lt | Token::LtEq | Token::Gt | Token::GtEq))
 }
 
-/// The place behind the brackets that open at `open`.
-fn behind_brackets(tokens: &[TokenWithSpan], open: usize) -> usize {
+/// The place after the brackets that open at `open`.
+fn after_brackets(tokens: &[TokenWithSpan], open: usize) -> usize {
     let mut depth = 0;
     for (index, token) in tokens.iter().enumerate().skip(open) {
         match token.token {

@@ -80,7 +80,7 @@ pub fn lexemes(sql: &str) -> impl Iterator<Item = (Lexeme, Range<usize>)> {
     lexemes_in(sql, Dialect::Saltwing)
 }
 
-/// The same of a text in a dialect: a backslash in a string of Phoenix's escapes the character behind it.
+/// The same of a text in a dialect: a backslash in a string of Phoenix's escapes the character after it.
 pub fn lexemes_in(sql: &str, dialect: Dialect) -> impl Iterator<Item = (Lexeme, Range<usize>)> {
     Scanner::new(sql, dialect)
 }
@@ -107,7 +107,7 @@ impl Iterator for Scanner<'_> {
 
     fn next(&mut self) -> Option<Self::Item> {
         let rest = self.rest();
-        // Behind an operand a colon is that of a slice: `a[1:2]`.
+        // After an operand, a colon belongs to a slice: `a[1:2]`.
         let before = || self.sql.get(..self.at).and_then(|before| before.chars().next_back());
         let is_slice = rest.starts_with(':')
             && rest.as_bytes().get(1).is_some_and(u8::is_ascii_digit)

@@ -21,7 +21,7 @@ use crate::place;
 use crate::sequence_value::call_span;
 use crate::statement::{AlterSequence, CreateSequence, DropSequence, Restart, SequenceNumber, SequenceOptions};
 
-/// Reads on behind `CREATE SEQUENCE`.
+/// Reads what follows `CREATE SEQUENCE`.
 pub(crate) fn create(cursor: &mut Cursor<'_>) -> Result<CreateSequence, SqlError> {
     let if_not_exists = cursor.eat(&["IF", "NOT", "EXISTS"]);
     let name = cursor.table()?;
@@ -30,7 +30,7 @@ pub(crate) fn create(cursor: &mut Cursor<'_>) -> Result<CreateSequence, SqlError
     Ok(CreateSequence { if_not_exists, name, options })
 }
 
-/// Reads on behind `ALTER SEQUENCE`.
+/// Reads what follows `ALTER SEQUENCE`.
 pub(crate) fn alter(cursor: &mut Cursor<'_>) -> Result<AlterSequence, SqlError> {
     let if_exists = cursor.eat(&["IF", "EXISTS"]);
     let name = cursor.table()?;
@@ -54,7 +54,7 @@ pub(crate) fn alter(cursor: &mut Cursor<'_>) -> Result<AlterSequence, SqlError> 
     Ok(AlterSequence { if_exists, name, restart, options })
 }
 
-/// Reads on behind `DROP SEQUENCE`.
+/// Reads what follows `DROP SEQUENCE`.
 pub(crate) fn drop(cursor: &mut Cursor<'_>) -> Result<DropSequence, SqlError> {
     let if_exists = cursor.eat(&["IF", "EXISTS"]);
     let names = cursor.list(Cursor::table)?;
@@ -64,7 +64,7 @@ pub(crate) fn drop(cursor: &mut Cursor<'_>) -> Result<DropSequence, SqlError> {
     Ok(DropSequence { if_exists, names })
 }
 
-/// Reads `[([SEQUENCE NAME s] [option ..])]`, as it stands behind IDENTITY.
+/// Reads `[([SEQUENCE NAME s] [option ..])]`, as it stands after IDENTITY.
 pub(crate) fn identity_options(cursor: &mut Cursor<'_>) -> Result<(Option<TableRef>, SequenceOptions), SqlError> {
     let (mut sequence, mut options) = (None, SequenceOptions::default());
     if !cursor.eat_symbol(&Token::LParen) {
@@ -198,7 +198,7 @@ fn clause_expressions(query: &Query) -> Vec<&Expr> {
     order.map(|order| &order.expr).chain(groups).collect()
 }
 
-/// Whether an expression is the alias or the position of an item with a value of a sequence. Behind a wildcard the position
+/// Whether an expression is the alias or the position of an item with a value of a sequence. After a wildcard the position
 /// of an item is unknown.
 fn refers_to_call(expr: &Expr, items: &[SelectItem]) -> bool {
     let has_call = |item: &SelectItem| Calls::in_tree(item, 0).is_some();

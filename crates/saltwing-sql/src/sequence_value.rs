@@ -26,7 +26,7 @@ pub(crate) fn follows(parser: &Parser<'_>) -> bool {
         || is(0, "NEXT") && is_counted() && is(2, "VALUES") && is(3, "FOR")
 }
 
-/// Whether the FOR behind this token belongs to a value of a sequence: it is no clause then.
+/// Whether the FOR after this token belongs to a value of a sequence: it is no clause then.
 pub(crate) fn precedes_for(token: &Token) -> bool {
     is_word(token, "VALUE") || is_word(token, "VALUES")
 }

@@ -11,7 +11,7 @@ use crate::statement::{
     Attach, Backup, CreateSchema, DropSchema, Export, ExportedObjects, Set, SettingName, ShowTables, Statement,
 };
 
-/// Reads on behind SHOW.
+/// Reads what follows SHOW.
 pub(crate) fn show(cursor: &mut Cursor<'_>) -> Result<Statement, SqlError> {
     if cursor.eat(&["CREATE", "TABLE"]) || cursor.eat(&["CREATE", "VIEW"]) {
         return cursor.existing_table().map(Statement::ShowCreateTable);
@@ -95,7 +95,7 @@ fn setting_name(cursor: &mut Cursor<'_>) -> Result<SettingName, SqlError> {
     Ok(SettingName { text, span: cursor.span_from(start) })
 }
 
-/// Reads on behind SET.
+/// Reads what follows SET.
 pub(crate) fn set(cursor: &mut Cursor<'_>) -> Result<Set, SqlError> {
     let name = setting_name(cursor)?;
     if !cursor.eat_symbol(&Token::Eq) && !cursor.eat(&["TO"]) {
@@ -109,7 +109,7 @@ pub(crate) fn set(cursor: &mut Cursor<'_>) -> Result<Set, SqlError> {
     Ok(Set { name, value, value_span: cursor.span_from(start) })
 }
 
-/// Reads on behind EXPORT. A table of the name `all` or `schema` is written in quotes.
+/// Reads what follows EXPORT. A table of the name `all` or `schema` is written in quotes.
 pub(crate) fn export(cursor: &mut Cursor<'_>) -> Result<Export, SqlError> {
     let objects = if cursor.eat(&["ALL"]) {
         ExportedObjects::All
@@ -123,13 +123,13 @@ pub(crate) fn export(cursor: &mut Cursor<'_>) -> Result<Export, SqlError> {
     Ok(Export { objects })
 }
 
-/// Reads on behind `CREATE SCHEMA`.
+/// Reads what follows `CREATE SCHEMA`.
 pub(crate) fn create_schema(cursor: &mut Cursor<'_>) -> Result<CreateSchema, SqlError> {
     let if_not_exists = cursor.eat(&["IF", "NOT", "EXISTS"]);
     Ok(CreateSchema { if_not_exists, name: cursor.name("a schema name")? })
 }
 
-/// Reads on behind `DROP SCHEMA`.
+/// Reads what follows `DROP SCHEMA`.
 pub(crate) fn drop_schema(cursor: &mut Cursor<'_>) -> Result<DropSchema, SqlError> {
     let if_exists = cursor.eat(&["IF", "EXISTS"]);
     let names: Vec<Name> = cursor.list(|cursor| cursor.name("a schema name"))?;
@@ -144,13 +144,13 @@ fn skip_cascade(cursor: &mut Cursor<'_>) {
     }
 }
 
-/// Reads on behind TRUNCATE and COMPACT.
+/// Reads what follows TRUNCATE and COMPACT.
 pub(crate) fn tables(cursor: &mut Cursor<'_>) -> Result<Vec<TableRef>, SqlError> {
     cursor.eat(&["TABLE"]);
     cursor.list(Cursor::table)
 }
 
-/// Reads on behind ATTACH: `[DATABASE] 'directory' AS alias [READ ONLY | (READ_ONLY)]`.
+/// Reads what follows ATTACH: `[DATABASE] 'directory' AS alias [READ ONLY | (READ_ONLY)]`.
 pub(crate) fn attach(cursor: &mut Cursor<'_>) -> Result<Attach, SqlError> {
     cursor.eat(&["DATABASE"]);
     let start = cursor.index();
@@ -167,13 +167,13 @@ pub(crate) fn attach(cursor: &mut Cursor<'_>) -> Result<Attach, SqlError> {
     Ok(Attach { path, path_span, alias })
 }
 
-/// Reads on behind DETACH.
+/// Reads what follows DETACH.
 pub(crate) fn detach(cursor: &mut Cursor<'_>) -> Result<Name, SqlError> {
     cursor.eat(&["DATABASE"]);
     cursor.name("the name of an attached database")
 }
 
-/// Reads on behind BACKUP.
+/// Reads what follows BACKUP.
 pub(crate) fn backup(cursor: &mut Cursor<'_>, start: usize) -> Result<Backup, SqlError> {
     cursor.expect(&["TO"])?;
     let path = cursor.string("a directory's name in ''")?;

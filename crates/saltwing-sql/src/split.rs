@@ -6,7 +6,7 @@ use crate::scanner::{Lexeme, Scanner};
 /// One statement's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StatementText<'a> {
-    /// From the first character behind the statement before it, to its `;`, which is included.
+    /// From the end of the statement before it to its `;`, which is included.
     pub text: &'a str,
     /// Where `text` starts in the source, in bytes.
     pub offset: usize,

@@ -219,7 +219,7 @@ pub enum TableChange {
 /// One column of a CREATE TABLE, or of an ALTER TABLE.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ColumnSpec {
-    /// Its name, and its family if one was said.
+    /// Its name, and its family if one was given.
     pub name: ColumnName,
     /// Its type.
     pub sql_type: SqlType,
@@ -296,10 +296,10 @@ pub struct CheckSpec {
     pub span: Span,
 }
 
-/// `PRIMARY KEY [ASC | DESC] [ROW_TIMESTAMP]` behind a column.
+/// `PRIMARY KEY [ASC | DESC] [ROW_TIMESTAMP]` after a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InlineKey {
-    /// ASC where nothing is said.
+    /// ASC if no order is given.
     pub order: SortOrder,
     /// `ROW_TIMESTAMP`: its values are the times of rows.
     pub is_row_timestamp: bool,
@@ -325,7 +325,7 @@ pub struct KeyPart {
     pub expr: Expr,
     /// The expression as it was written.
     pub text: String,
-    /// ASC where nothing is said.
+    /// ASC if no order is given.
     pub order: SortOrder,
     /// `ROW_TIMESTAMP`: its values are the times of rows.
     pub is_row_timestamp: bool,
@@ -400,10 +400,10 @@ pub struct DropIndex {
     pub table: TableRef,
 }
 
-/// `[family.]NAME = value` behind a CREATE TABLE.
+/// `[family.]NAME = value` after a CREATE TABLE.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OptionSpec {
-    /// The column family that it is for, if it was said.
+    /// The column family that it is for, if it was given.
     pub family: Option<Name>,
     /// Its name, as written.
     pub name: Name,
@@ -501,7 +501,7 @@ pub struct CreateView {
     pub name: TableRef,
     /// Names for the columns of the query, from the first on.
     pub columns: Option<Vec<Name>>,
-    /// Columns of its own, which come behind those of the query.
+    /// Columns of its own, which follow those of the query.
     pub own: Vec<DynamicColumn>,
     /// The query. It has no parameters and no hints.
     pub query: QueryStatement,
@@ -660,7 +660,7 @@ pub struct Upsert {
     pub conflict: Option<ConflictClause>,
     /// `RETURNING`.
     pub returning: Option<Returning>,
-    /// `/*+ .. */` behind the first word, and in the query.
+    /// `/*+ .. */` after the first word, and in the query.
     pub hints: Vec<Hint>,
     /// The whole statement.
     pub span: Span,
@@ -760,7 +760,7 @@ pub struct Delete {
     pub limit: Option<Expr>,
     /// `RETURNING`.
     pub returning: Option<Returning>,
-    /// `/*+ .. */` behind DELETE, and in subqueries.
+    /// `/*+ .. */` after DELETE, and in subqueries.
     pub hints: Vec<Hint>,
     /// The whole statement.
     pub span: Span,
@@ -783,7 +783,7 @@ pub struct Update {
     pub selection: Option<Expr>,
     /// `RETURNING`.
     pub returning: Option<Returning>,
-    /// `/*+ .. */` behind UPDATE, and in subqueries.
+    /// `/*+ .. */` after UPDATE, and in subqueries.
     pub hints: Vec<Hint>,
     /// The whole statement.
     pub span: Span,
@@ -806,7 +806,7 @@ pub struct Merge {
     pub clauses: Vec<MergeClause>,
     /// `RETURNING`.
     pub returning: Option<Returning>,
-    /// `/*+ .. */` behind MERGE, and in subqueries.
+    /// `/*+ .. */` after MERGE, and in subqueries.
     pub hints: Vec<Hint>,
     /// The whole statement.
     pub span: Span,
@@ -892,7 +892,7 @@ pub struct QueryStatement {
     pub span: Span,
 }
 
-/// `AFTER token` behind the LIMIT of a query.
+/// `AFTER token`, which follows the LIMIT of a query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct After {
     /// The token.
@@ -1041,7 +1041,7 @@ impl CopyTarget {
     }
 }
 
-/// How the file of a COPY is written; `None` where nothing was said.
+/// How the file of a COPY is written; `None` if not given.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CopyOptions {
     /// `FORMAT`.

@@ -10,7 +10,7 @@ use crate::statement::Statement;
 const SATISFIED_LEVELS: [&[&str]; 4] =
     [&["READ", "UNCOMMITTED"], &["READ", "COMMITTED"], &["REPEATABLE", "READ"], &["SNAPSHOT"]];
 
-/// Reads on behind BEGIN or `START TRANSACTION`.
+/// Reads what follows BEGIN or `START TRANSACTION`.
 pub(crate) fn begin(cursor: &mut Cursor<'_>) -> Result<Statement, SqlError> {
     noise_word(cursor);
     if let Some(lock) = ["DEFERRED", "IMMEDIATE", "EXCLUSIVE", "CONCURRENT"].iter().find(|word| cursor.at(&[word])) {
@@ -46,14 +46,14 @@ fn isolation_level(cursor: &mut Cursor<'_>) -> Result<(), SqlError> {
     Err(cursor.expected("READ UNCOMMITTED, READ COMMITTED, REPEATABLE READ or SNAPSHOT"))
 }
 
-/// Reads on behind COMMIT or END.
+/// Reads what follows COMMIT or END.
 pub(crate) fn commit(cursor: &mut Cursor<'_>) -> Result<Statement, SqlError> {
     noise_word(cursor);
     no_chain(cursor)?;
     Ok(Statement::Commit)
 }
 
-/// Reads on behind ROLLBACK or ABORT.
+/// Reads what follows ROLLBACK or ABORT.
 pub(crate) fn rollback(cursor: &mut Cursor<'_>) -> Result<Statement, SqlError> {
     noise_word(cursor);
     if cursor.eat(&["TO"]) {
@@ -64,7 +64,7 @@ pub(crate) fn rollback(cursor: &mut Cursor<'_>) -> Result<Statement, SqlError> {
     Ok(Statement::Rollback)
 }
 
-/// Reads on behind RELEASE.
+/// Reads what follows RELEASE.
 pub(crate) fn release(cursor: &mut Cursor<'_>) -> Result<Statement, SqlError> {
     cursor.eat(&["SAVEPOINT"]);
     cursor.name("a savepoint").map(Statement::ReleaseSavepoint)

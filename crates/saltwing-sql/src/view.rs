@@ -89,8 +89,8 @@ type Columns = (Option<Vec<Name>>, Vec<DynamicColumn>);
 fn columns(cursor: &mut Cursor<'_>) -> Result<Columns, SqlError> {
     let (mut names, mut own) = (Vec::new(), Vec::new());
     cursor.in_brackets(|cursor| {
-        let behind = if *cursor.peek(1) == Token::Period { 3 } else { 1 };
-        if cursor.word(behind).is_some_and(column_type::is_type_name) {
+        let after_name = if *cursor.peek(1) == Token::Period { 3 } else { 1 };
+        if cursor.word(after_name).is_some_and(column_type::is_type_name) {
             own.push(own_column(cursor)?);
             return Ok(());
         }
@@ -119,7 +119,7 @@ fn parameter(cursor: &Cursor<'_>, from: usize) -> Option<Span> {
     (from..cursor.token_count()).find(is_parameter).map(|index| cursor.span_at(index))
 }
 
-/// Reads on behind `DROP TABLE` and `DROP VIEW`.
+/// Reads what follows `DROP TABLE` and `DROP VIEW`.
 pub(crate) fn drop(cursor: &mut Cursor<'_>) -> Result<DropObjects, SqlError> {
     let if_exists = cursor.eat(&["IF", "EXISTS"]);
     let names = cursor.list(Cursor::table)?;

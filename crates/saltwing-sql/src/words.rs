@@ -101,7 +101,7 @@ pub(crate) fn is_clause_word(keyword: Keyword) -> bool {
     is_in(CLAUSE, keyword)
 }
 
-/// Whether the word is always wrong behind FROM, JOIN and a comma.
+/// Whether the word is always wrong after FROM, JOIN and a comma.
 pub(crate) fn starts_nothing(keyword: Keyword) -> bool {
     is_in(IDLE | CLAUSE, keyword)
 }

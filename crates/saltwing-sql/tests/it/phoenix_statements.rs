@@ -14,7 +14,7 @@ fn lines(file: &str) -> Vec<Value> {
     std::fs::read_to_string(path).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// Reads `sql`; what is read prints itself, and what is not supported is said to be so.
+/// Reads `sql`: a statement prints itself, and one that is not supported has that as its error.
 /// Gives the first words of what is not supported.
 fn check(sql: &str) -> Option<String> {
     match parse_one(sql) {

@@ -299,7 +299,7 @@ fn words_of(sql: &str) -> Vec<String> {
     words
 }
 
-/// Whatever the text is: no panic, places inside it, and what is read prints itself.
+/// For any text: no panic, places inside it, and a parsed statement prints itself.
 fn check_any_text(sql: &str) {
     match parse(sql) {
         Ok(statements) => statements.iter().for_each(|parsed| support::assert_prints_itself(&parsed.statement)),
@@ -316,7 +316,7 @@ pub fn config() -> ProptestConfig {
     // The same cases each time; PROPTEST_RNG_SEED asks for others.
     let rng_seed = match ProptestConfig::default().rng_seed {
         RngSeed::Random => RngSeed::Fixed(7),
-        asked => asked,
+        seed => seed,
     };
     ProptestConfig { rng_seed, ..ProptestConfig::default() }
 }
@@ -367,7 +367,7 @@ proptest! {
         support::assert_prints_itself(&parse_one(&format!("SELECT {quoted}")).unwrap().statement);
     }
 
-    /// Without NUL, and without a quote that stands behind another or behind a backslash.
+    /// Without NUL, and without a quote after another or after a backslash.
     #[test]
     fn a_name_is_read_as_it_was_quoted(
         name in "\"?([^\\x00\n\"\\\\]\"?|\\\\){1,8}|select|Order|a b|[a-z]{1,4}"

@@ -44,7 +44,7 @@ fn reads_as(sql: &str, printed: &str) {
 }
 
 #[test]
-fn nothing_is_dropped_behind_a_statement() {
+fn nothing_is_dropped_after_a_statement() {
     refused("SELECT 1 END rest of it", ErrorCode::Syntax, "END");
     refused("SELECT 1 SELECT 2", ErrorCode::Syntax, "SELECT");
     refused("DELETE FROM t WHERE a = 1 b", ErrorCode::Syntax, "b");

@@ -420,11 +420,11 @@ impl Print for CheckSpec {
     }
 }
 
-/// ASC is what is meant where nothing is said.
 fn row_timestamp_text(is_row_timestamp: bool) -> &'static str {
     if is_row_timestamp { " ROW_TIMESTAMP" } else { "" }
 }
 
+/// ASC is the default.
 fn order_text(order: SortOrder) -> &'static str {
     match order {
         SortOrder::Asc => "",
@@ -664,17 +664,17 @@ impl Print for Assignment {
 }
 
 impl Print for QueryStatement {
-    /// Hints are printed behind the first SELECT; VALUES and TABLE can have none.
+    /// Hints are printed after the first SELECT; VALUES and TABLE can have none.
     fn print(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let text = tree_text(&self.query);
         let select = lexemes(&text)
             .find(|(kind, range)| *kind == Lexeme::Word && text.get(range.clone()) == Some("SELECT"))
             .and_then(|(_, range)| text.split_at_checked(range.end));
         match select {
-            Some((before, behind)) if !self.hints.is_empty() => {
+            Some((before, after)) if !self.hints.is_empty() => {
                 f.write_str(before)?;
                 hints(f, &self.hints)?;
-                f.write_str(behind)?;
+                f.write_str(after)?;
             }
             _ => f.write_str(&text)?,
         }
@@ -734,7 +734,7 @@ fn target(f: &mut Formatter<'_>, target: &CopyTarget, standard: &str) -> fmt::Re
 impl Print for CopyOptions {
     fn print(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let character = |c: char| quoted(c.encode_utf8(&mut [0; 4]));
-        let said: Vec<String> = [
+        let options: Vec<String> = [
             self.format.map(|format| match format {
                 CopyFormat::Csv => "FORMAT csv".to_owned(),
                 CopyFormat::Json => "FORMAT json".to_owned(),
@@ -769,9 +769,9 @@ impl Print for CopyOptions {
         .into_iter()
         .flatten()
         .collect();
-        match said.is_empty() {
+        match options.is_empty() {
             true => Ok(()),
-            false => write!(f, " WITH ({})", said.join(", ")),
+            false => write!(f, " WITH ({})", options.join(", ")),
         }
     }
 }
