@@ -1,4 +1,4 @@
-//! A key column that ALTER TABLE adds behind the last one.
+//! A key column that ALTER TABLE adds after the last one.
 //!
 //! NULLs at the end of a row key have no bytes. So the row keys that are there stay as they are, buckets included, and have
 //! NULL in the new column.
@@ -66,7 +66,7 @@ fn unfit_values(last: &KeyColumn) -> String {
     }
 }
 
-/// Adds a key column behind the last one.
+/// Adds a key column after the last one.
 ///
 /// # Errors
 /// `invalid_definition` where row keys would change, or could not be read.

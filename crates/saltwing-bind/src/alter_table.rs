@@ -3,7 +3,7 @@
 //! # Laws
 //! 1. No row is rewritten: an added column gets a new slot, and rows without that slot read as its DEFAULT; the slot of
 //!    a dropped column is never used again.
-//! 2. Row keys do not change: none of their columns can be changed, but for its name. A column that is added behind the last
+//! 2. Row keys do not change: none of their columns can be changed, but for its name. A column that is added after the last
 //!    one is NULL in them, which has no bytes there.
 
 use std::sync::Arc;

@@ -21,10 +21,10 @@ use crate::written_columns::assigned_columns;
 pub struct ConflictUpdate {
     /// Columns, by index, with their new values.
     ///
-    /// Expressions read the columns of the row that is there by their index in the table, and those of the row that would be
-    /// written behind [`Table::width`].
+    /// In expressions, column `i` of the row that is there has index `i`; that of the row that would be written has `i` plus
+    /// [`Table::width`].
     pub assignments: Vec<(usize, Expr)>,
-    /// The dynamic columns among them, whose indexes come behind those of the table.
+    /// The dynamic columns among them, whose indexes follow those of the table.
     pub dynamic: Vec<ColumnDef>,
     /// Rows for which it is not TRUE stay as they are.
     pub condition: Option<Expr>,
@@ -95,7 +95,7 @@ fn check_covered(view: &WrittenView, arbiters: &Arbiters) -> Result<()> {
 
 /// The row that is there and the row that would be written, as expressions name them.
 struct BothRows {
-    /// The columns of both. Ids behind those are of dynamic columns.
+    /// The columns of both. Greater ids are those of dynamic columns.
     scope: Scope,
     /// The first of them.
     first: usize,

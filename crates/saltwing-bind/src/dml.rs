@@ -75,11 +75,11 @@ pub struct UpsertTarget {
     /// What the rows obey.
     pub rules: Option<RowRules>,
     /// Columns beside those written that new rows take a value for which is computed for each row, by index: their
-    /// values stand in each row behind those of `columns`.
+    /// values stand in each row after those of `columns`.
     pub computed_defaults: Vec<usize>,
     /// The key column that new rows without a value for it take the time of the write for, by index.
     pub row_timestamp: Option<usize>,
-    /// The dynamic columns that are written. In `columns` they come behind those of the table.
+    /// The dynamic columns that are written. In `columns` they follow those of the table.
     pub dynamic: Vec<ColumnDef>,
     /// The values of the last of `columns`, which the conditions of a view give to each row of a query: the query does not have them.
     pub constants: Vec<Value>,

@@ -79,7 +79,7 @@ pub(crate) fn own_sequences(def: &TableDef, specs: &[ColumnSpec]) -> Result<Vec<
     Ok(sequences)
 }
 
-/// Gives sequences that the statement does not name a free name, with a number behind it if need be, as Postgres does.
+/// Gives sequences that the statement does not name a free name, with a number appended if need be, as Postgres does.
 pub(crate) fn take_free_names(
     def: &mut TableDef,
     sequences: &mut [OwnSequence],

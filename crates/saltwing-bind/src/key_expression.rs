@@ -25,7 +25,7 @@ const NOT_DETERMINISTIC: &[&str] = &[
     "UUID",
 ];
 
-/// One part of a key: a column, or an expression over the columns behind it.
+/// One part of a key: a column, or an expression over the columns after it.
 pub(crate) enum KeyItem<'a> {
     /// A column.
     Column(KeyColumn),
@@ -44,16 +44,16 @@ pub(crate) fn key_columns(items: Vec<KeyItem<'_>>, def: TableDef, notices: &mut 
         return Err(refused(part, "a key part is computed from key columns behind it, and there are none"));
     }
     let scope = Scope::of(table_of(def)?, None);
-    let mut behind: Vec<KeyColumn> = Vec::with_capacity(items.len());
+    let mut later: Vec<KeyColumn> = Vec::with_capacity(items.len());
     // From the last one on, because a part may use later ones.
     for item in items.into_iter().rev() {
-        behind.push(match item {
+        later.push(match item {
             KeyItem::Column(key) => key,
-            KeyItem::Computed(part) => computed(part, &scope, &behind)?,
+            KeyItem::Computed(part) => computed(part, &scope, &later)?,
         });
     }
-    behind.reverse();
-    let mut key = behind;
+    later.reverse();
+    let mut key = later;
     let parts: Vec<(String, Expr, bool)> =
         key.iter().filter_map(|k| Some((k.name.clone(), k.computed()?.clone(), may_be_null(k.ty)))).collect();
     for (part, expr, _) in parts.iter().filter(|(_, _, may_be_null)| !may_be_null) {
@@ -73,7 +73,7 @@ pub(crate) fn key_columns(items: Vec<KeyItem<'_>>, def: TableDef, notices: &mut 
     Ok(key)
 }
 
-fn computed(part: &KeyPart, scope: &Scope, behind: &[KeyColumn]) -> Result<KeyColumn> {
+fn computed(part: &KeyPart, scope: &Scope, later: &[KeyColumn]) -> Result<KeyColumn> {
     let ast = unnested(&part.expr);
     let lowerer = Lowerer::new(scope, Params::NONE);
     let mut expr = lowerer.lower(ast).map_err(|lowered| not_lowered(lowered, part))?;
@@ -82,7 +82,7 @@ fn computed(part: &KeyPart, scope: &Scope, behind: &[KeyColumn]) -> Result<KeyCo
     let mut wrong = None;
     expr.walk(&mut |e| {
         if let Expr::Column(column) = e
-            && !behind.iter().any(|key| key.column() == Some(column.index))
+            && !later.iter().any(|key| key.column() == Some(column.index))
         {
             wrong.get_or_insert_with(|| (column.name.clone(), column.span));
         }
@@ -91,7 +91,7 @@ fn computed(part: &KeyPart, scope: &Scope, behind: &[KeyColumn]) -> Result<KeyCo
         let text = format!("{column} is no key column behind {name}: a key part is computed from such columns alone");
         return Err(invalid(text).at(span).at(Some(part.span)).help(format!("put {column} into the key, behind it")));
     }
-    if behind.iter().any(|key| key.computed() == Some(&expr)) {
+    if later.iter().any(|key| key.computed() == Some(&expr)) {
         return Err(BindError::from(BindErrorKind::DuplicateColumn(name)).at(Some(part.span)));
     }
     expr.map_columns(&mut |column| column.span = None);

@@ -65,7 +65,7 @@ impl ParameterTypes {
         for (item, &column) in select.projection.iter().zip(&target.columns) {
             let item = match item {
                 SelectItem::UnnamedExpr(e) | SelectItem::ExprWithAlias { expr: e, .. } => parameter(e),
-                // The items behind a wildcard have no known place.
+                // The items after a wildcard have no known place.
                 _ => return,
             };
             if let (Some(index), Some(column)) = (item, target.column(column)) {

@@ -1,6 +1,6 @@
 //! The names that an expression may use.
 //!
-//! A scope has the relations of one FROM clause. A column is found by its name, behind any of: the relation's alias, or its name if
+//! A scope has the relations of one FROM clause. A column is found by its name, qualified with any of: the relation's alias, or its name if
 //! it has none, that with its schema, and the column's family.
 
 use std::collections::HashSet;

@@ -31,7 +31,7 @@ pub(crate) fn similar_to(
 /// is itself.
 ///
 /// # Errors
-/// A pattern that ends behind its escape character, or in a bracket.
+/// A pattern that ends after its escape character, or in a bracket.
 fn as_regexp(pattern: &str, escape: Option<char>) -> std::result::Result<String, ValueError> {
     let bad = |what: &str| ValueError::BadArgument(format!("'{pattern}' is no pattern of SIMILAR TO: {what}"));
     let mut regexp = String::with_capacity(pattern.len() + 16);

@@ -1,4 +1,4 @@
-//! Options of tables: behind CREATE TABLE, and in ALTER TABLE .. SET.
+//! Options of tables, in CREATE TABLE and in ALTER TABLE .. SET.
 
 use saltwing_sql::statement::{OptionSpec, OptionValue};
 use saltwing_types::suggest;

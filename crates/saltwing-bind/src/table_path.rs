@@ -9,7 +9,7 @@ pub fn table_path(name: &TableName) -> String {
     format!("{}{}", schema.unwrap_or_default(), quote_name(&name.name))
 }
 
-/// The name if it is not taken, else the first one with a number behind it that is not, as Postgres names what has no name.
+/// The name; if it is taken, the first of `name1`, `name2`, .. that is free, as Postgres names what has no name.
 pub(crate) fn free_name(name: &str, is_taken: impl Fn(&str) -> bool) -> String {
     let numbered = (1..).map(|number| format!("{name}{number}"));
     let mut names = std::iter::once(name.to_owned()).chain(numbered);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use saltwing_types::ViewDef;
 
-/// Views, each behind those that it uses.
+/// Views, each after those that it uses.
 pub fn in_order_of_use(mut waiting: Vec<Arc<ViewDef>>) -> Vec<Arc<ViewDef>> {
     let mut ready = Vec::with_capacity(waiting.len());
     while !waiting.is_empty() {

@@ -12,7 +12,7 @@ use crate::error::{BindError, BindErrorKind, Result};
 use crate::target::{Target, target_columns};
 use crate::view::{check_dynamic, stored_name};
 
-/// Columns that a statement writes, by index, and the dynamic ones among them, which come behind those of the table.
+/// Columns that a statement writes, by index, and the dynamic ones among them, which follow those of the table.
 pub type WrittenColumns = (Vec<usize>, Vec<ColumnDef>);
 
 /// The columns to which an UPDATE or an ON CONFLICT assigns, of which some may be among these dynamic ones.

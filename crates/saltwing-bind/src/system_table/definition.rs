@@ -118,8 +118,8 @@ enum ValueOf<T> {
     Integer(fn(&T) -> Option<i32>),
     BigInt(fn(&T) -> Option<i64>),
     YesOrNo(fn(&T) -> bool),
-    /// What the binder has to tell of it.
-    Told(fn(&T, &SystemFacts<'_>) -> Result<bool>),
+    /// `YES` or `NO`, which the binder computes.
+    Computed(fn(&T, &SystemFacts<'_>) -> Result<bool>),
 }
 
 impl<T> Column<T> {
@@ -140,14 +140,14 @@ impl<T> Column<T> {
         Self { name, value: ValueOf::YesOrNo(value) }
     }
 
-    /// `YES` or `NO`, which takes more than the object to tell.
-    pub(super) const fn told(name: &'static str, value: fn(&T, &SystemFacts<'_>) -> Result<bool>) -> Self {
-        Self { name, value: ValueOf::Told(value) }
+    /// `YES` or `NO`, computed from the object and the other facts.
+    pub(super) const fn computed(name: &'static str, value: fn(&T, &SystemFacts<'_>) -> Result<bool>) -> Self {
+        Self { name, value: ValueOf::Computed(value) }
     }
 
     fn ty(&self) -> SqlType {
         match self.value {
-            ValueOf::Text(_) | ValueOf::YesOrNo(_) | ValueOf::Told(_) => SqlType::Varchar(None),
+            ValueOf::Text(_) | ValueOf::YesOrNo(_) | ValueOf::Computed(_) => SqlType::Varchar(None),
             ValueOf::Integer(_) => SqlType::Integer,
             ValueOf::BigInt(_) => SqlType::BigInt,
         }
@@ -160,7 +160,7 @@ impl<T> Column<T> {
             ValueOf::Integer(value) => value(object).into(),
             ValueOf::BigInt(value) => value(object).into(),
             ValueOf::YesOrNo(value) => yes_or_no(value(object)),
-            ValueOf::Told(value) => yes_or_no(value(object, facts)?),
+            ValueOf::Computed(value) => yes_or_no(value(object, facts)?),
         })
     }
 }

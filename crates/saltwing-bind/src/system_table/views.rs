@@ -15,7 +15,7 @@ pub(super) static VIEWS: Definition<Arc<ViewDef>> = Definition {
         Column::text("table_schema", |view: &Arc<ViewDef>| view.name.schema.clone()),
         Column::text("table_name", |view| Some(view.name.name.clone())),
         Column::text("view_definition", |view| Some(view.query.clone())),
-        Column::told("is_updatable", |view, facts| (facts.is_updatable)(view, facts.catalog)),
+        Column::computed("is_updatable", |view, facts| (facts.is_updatable)(view, facts.catalog)),
     ],
     objects: views,
 };

@@ -1,4 +1,4 @@
-//! What is read off a relation, and how one is built on another.
+//! Properties of a relation, and relations built on another.
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! Views with columns of their own: `CREATE VIEW v (extra VARCHAR) AS SELECT * FROM t WHERE kind = 'a'`.
 //!
 //! Such a column is a dynamic column of the table: the view is `SELECT k, kind, extra FROM t (extra VARCHAR) WHERE kind = 'a'`. A
-//! list behind the name of a view is one behind the name of its table, whose columns the view shows besides its own.
+//! list after the name of a view declares dynamic columns of its table, which the view shows besides its own.
 
 use std::ops::ControlFlow;
 
@@ -19,7 +19,7 @@ use crate::names::Names;
 use crate::object_name::quoted;
 use crate::plain_query::simple;
 
-/// The view with these columns behind its own.
+/// The view with these columns after its own.
 ///
 /// # Errors
 /// A name that a column of the view has; as [`add_columns`].
@@ -72,7 +72,7 @@ pub(super) fn without_columns(
     Ok((is_changed.then_some(changed), notices))
 }
 
-/// Takes the item at a place out of a view's query, and its declaration behind the table.
+/// Takes the item at a place out of a view's query, and its declaration after the table.
 fn drop_item(view: &TableName, query: &mut QueryStatement, (place, column): (usize, &ColumnName)) -> Result<()> {
     let inherited = || {
         let text =
@@ -101,7 +101,7 @@ fn drop_item(view: &TableName, query: &mut QueryStatement, (place, column): (usi
     }
 }
 
-/// Whether an expression is a dynamic column, perhaps behind the name of its table.
+/// Whether an expression is a dynamic column, perhaps qualified with the name of its table.
 fn is_it(expr: &Expr, column: &ColumnName) -> bool {
     let parts: &[Ident] = match expr {
         Expr::Identifier(name) => std::slice::from_ref(name),
@@ -113,7 +113,7 @@ fn is_it(expr: &Expr, column: &ColumnName) -> bool {
     same && parts.len() >= wanted.len()
 }
 
-/// Declares dynamic columns behind the table of a query, and gives them behind its columns.
+/// Declares dynamic columns after the table of a query, and selects them after its columns.
 ///
 /// # Errors
 /// [`BindErrorKind::NotSupported`], which says `what`, if the query is more than rows of one table as they come.
