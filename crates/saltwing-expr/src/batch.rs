@@ -116,7 +116,7 @@ pub(crate) fn nulls(ty: SqlType, rows: usize) -> ArrayRef {
     arrow::array::new_null_array(&arrow_type(ty), rows)
 }
 
-/// Puts an array behind a shared pointer.
+/// Puts an array into a shared pointer.
 pub(crate) fn shared(array: impl Array + 'static) -> ArrayRef {
     Arc::new(array)
 }

@@ -231,7 +231,7 @@ pub fn columns_of_rows(types: &[SqlType], rows: &[Vec<Value>]) -> Result<Vec<Arr
     Ok(builders.iter_mut().map(ColumnBuilder::finish).collect())
 }
 
-/// Builds a column of lists. The elements of all rows stand one behind the other.
+/// Builds a column of lists. The elements of all rows stand one after the other.
 #[derive(Debug)]
 struct ListBuilder {
     elements: Box<ColumnBuilder>,

@@ -4,7 +4,7 @@
 //! Expr ──compile──> steps over whole columns ──> ArrayRef of arrow_type(type of the Expr)
 //!   └──────────────── eval, row by row ────────────┘
 //! ```
-//! What an expression means is said once, by [`saltwing_types::eval`]. Whole
+//! What an expression means is defined once, by [`saltwing_types::eval`]. Whole
 //! columns are a faster way to the same answer; whatever that way does not know, and
 //! whatever fails on it, is computed row by row.
 //!

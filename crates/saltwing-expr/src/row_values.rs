@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! cells    7 | text 0..3 | text 0..3 | NULL     row after row
-//! texts    "abc"                                one behind the other; a repeated one stands once
+//! texts    "abc"                                one after the other; a repeated one stands once
 //! bytes    byte strings that were put in pieces, as texts are
 //! ```
 //! Rows cost no allocation of their own, and a value none either, but for those of the widest types.
@@ -30,7 +30,7 @@ pub struct RowValues {
 /// The values of the rarer types.
 #[derive(Clone, Debug, Default)]
 struct RareValues {
-    /// Byte strings, one behind the other.
+    /// Byte strings, one after the other.
     bytes: Vec<u8>,
     /// Values for which cells are too small.
     wide: Vec<Value>,
@@ -219,7 +219,7 @@ impl ColumnCells<'_> {
         self.put_text_at(start, self.texts.len());
     }
 
-    /// Puts texts that stand one behind the other from `start` on, and where each ends; places are counted from where
+    /// Puts texts that stand one after the other from `start` on, and where each ends; places are counted from where
     /// `texts` begins less `start`. `None` where a text would begin or end inside a character.
     #[inline]
     pub fn put_texts(&mut self, texts: &str, start: u32, ends: &[u32]) -> Option<()> {

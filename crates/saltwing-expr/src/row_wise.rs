@@ -47,7 +47,7 @@ pub(crate) fn makes_large_values(expr: &Expr) -> bool {
     large
 }
 
-/// Units of work that one row counts for: of a function that makes large values the statement is asked at each.
+/// Units of work that one row counts for. If a function makes large values, interrupts are checked at each row.
 fn units_of_row(expr: &Expr) -> usize {
     let mut parts = 0;
     expr.walk(&mut |_| parts += 1);

@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_is_brought_to_the_type_asked_for() {
+    fn a_value_is_brought_to_the_requested_type() {
         let array = TimestampNanosecondArray::from(vec![-1]);
         assert_eq!(value_at(&array, 0, SqlType::Date).unwrap(), Value::Date(-1));
         assert_eq!(value_at(&Int32Array::from(vec![3]), 0, SqlType::Double).unwrap(), Value::Double(3.0));
