@@ -398,7 +398,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_database_may_take_is_left_to_it_unless_said() {
+    fn what_the_database_may_take_is_left_to_it_unless_given() {
         assert_eq!(run(&["db"]).layout, Layout::default());
         let memory_limit = Some(2 << 30);
         let layout = Layout { cache_mb: Some(1000), delta_mb: Some(64), memory_limit, merge_threads: Some(2) };
@@ -457,7 +457,7 @@ mod tests {
     }
 
     #[test]
-    fn a_statement_by_itself_is_told_its_option() {
+    fn a_statement_by_itself_is_refused_with_its_option() {
         for args in [&["db", "select 1"][..], &["select 1"], &["db", "--mode", "csv", "UPDATE t SET a = 1"]] {
             let error = parsed(args).unwrap_err();
             let text = error.to_string();
@@ -468,7 +468,7 @@ mod tests {
     }
 
     #[test]
-    fn a_misspelt_option_is_told_the_near_one() {
+    fn a_misspelt_option_is_refused_with_the_near_one() {
         for (arg, near) in
             [("--mod", "--mode"), ("--mdoe", "--mode"), ("--read-only", "--readonly"), ("--cache", "--cache-mb")]
         {

@@ -36,8 +36,8 @@ fn batch(database: Database, run: &Run) -> u8 {
     let messages = Box::new(std::io::stderr());
     let mut runner = Runner::new(database, run.clone(), Idle::Ends, Audience::Batch, out, messages);
     let done = inputs(&mut runner, &run.inputs);
-    let told = runner.end();
-    runner.close(exit_code(done.and_then(|flow| told.map(|()| flow))))
+    let ended = runner.end();
+    runner.close(exit_code(done.and_then(|flow| ended.map(|()| flow))))
 }
 
 fn inputs(runner: &mut Runner<'_>, inputs: &[Input]) -> Result<Flow, Failure> {

@@ -188,7 +188,7 @@ impl Runner<'_> {
         }
     }
 
-    /// The names of all tables, and of all views, each behind those that it uses: so SHOW VIEWS has them.
+    /// The names of all tables, and of all views, each after those that it uses: so SHOW VIEWS has them.
     pub(crate) fn tables_and_views(&self) -> Result<(Vec<String>, Vec<String>), Failure> {
         let (mut tables, views) = (self.names("TABLES")?, self.names("VIEWS")?);
         tables.retain(|table| !views.contains(table));

@@ -350,13 +350,13 @@ fn two(words: &str, first: First) -> Option<(String, String)> {
     })
 }
 
-/// A table, and the options of COPY behind it.
+/// A table, and the options of COPY after it.
 fn with_options(table: &str) -> (String, String) {
     let is_with = |(at, _): &(usize, char)| {
         let word = table.get(*at..).and_then(|rest| rest.get(..4)).unwrap_or_default();
-        let behind = table.get(at + 4..).and_then(|rest| rest.chars().next());
+        let next = table.get(at + 4..).and_then(|rest| rest.chars().next());
         let is_begin = table.get(..*at).is_some_and(|before| before.ends_with([' ', '\t', ')', '"']));
-        is_begin && word.eq_ignore_ascii_case("WITH") && behind.is_none_or(|c| c == ' ' || c == '(')
+        is_begin && word.eq_ignore_ascii_case("WITH") && next.is_none_or(|c| c == ' ' || c == '(')
     };
     // A name in quotes may hold the word.
     let quoted_to = table.rfind('"').unwrap_or(0);
@@ -485,7 +485,7 @@ mod tests {
     }
 
     #[test]
-    fn what_it_does_not_take_is_said() {
+    fn a_refusal_says_what_is_expected() {
         for (line, part) in [
             (".mode xml", "table|box|csv"),
             (".timing maybe", "on|off"),

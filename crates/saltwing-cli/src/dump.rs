@@ -126,7 +126,7 @@ impl Runner<'_> {
         Ok(temporary)
     }
 
-    /// A restored sequence goes on behind the values that were given out, and has none if there are no more.
+    /// A restored sequence goes on after the values that were given out, and has none if there are no more.
     fn dump_position(&mut self, sequence: &str) -> Result<(), Failure> {
         let property = |name: &str| Ok::<_, Failure>(self.properties(sequence, name)?.into_iter().next());
         if let Some(next) = property("NEXT")? {
@@ -205,7 +205,7 @@ impl Runner<'_> {
     fn dump_rows(&mut self, table: &str) -> Result<(), Failure> {
         let columns = self.columns(table)?;
         let all = |items: &str| format!("SELECT /*+ FULL_SCAN */ {items} FROM {table}");
-        // A table that has had dynamic columns keeps them in a hidden column. Whether it has one is asked without running a
+        // A table that has had dynamic columns keeps them in a hidden column. Whether it has one is found without running a
         // statement, whose failure would end the transaction.
         let with_dynamic = all(&format!("*, {DYNAMIC_COLUMNS}"));
         let has_dynamic = match self.connection.prepare(&with_dynamic) {
@@ -260,7 +260,7 @@ impl Runner<'_> {
     }
 }
 
-/// The dynamic columns of a row behind its others: their names with types, and their values.
+/// The dynamic columns of a row after its others: their names with types, and their values.
 fn dynamic_columns(row: &str) -> Result<(String, String), Failure> {
     let (mut columns, mut values) = (String::new(), String::new());
     for (name, (ty, value)) in dynamic::entries(row).map_err(Error::from)? {

@@ -18,10 +18,10 @@ impl Runner<'_> {
         let query = TableQuery::of(sql).ok_or_else(usage)?;
         let parts = self.key_parts(query.table)?.into_iter().map(|part| part.name);
         let list = std::iter::once("_row_key".to_owned()).chain(parts).collect::<Vec<_>>().join(", ");
-        self.sql(&format!("{} {list} {}", query.before_list, query.behind_list))
+        self.sql(&format!("{} {list} {}", query.before_list, query.after_list))
     }
 
-    /// Prints the ranges that a query reads of each table: as values, and as bytes behind the bucket's.
+    /// Prints the ranges that a query reads of each table: as values, and as bytes after the bucket byte.
     ///
     /// # Errors
     /// Those of its EXPLAIN.
@@ -94,7 +94,7 @@ fn title(access: &Json) -> String {
 struct TableQuery<'q> {
     before_list: &'q str,
     /// From FROM on.
-    behind_list: &'q str,
+    after_list: &'q str,
     table: &'q str,
 }
 
@@ -120,7 +120,7 @@ impl<'q> TableQuery<'q> {
         let before_list = sql.get(..list)?;
         Some(Self {
             before_list: if before_list.is_empty() { "SELECT" } else { before_list },
-            behind_list: sql.get(tokens.get(from)?.1.start..)?,
+            after_list: sql.get(tokens.get(from)?.1.start..)?,
             table: sql.get(name.start..end).filter(|name| !name.starts_with('('))?,
         })
     }
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn the_list_of_a_query_is_found() {
-        let cut = |sql| TableQuery::of(sql).map(|query| (query.before_list, query.behind_list, query.table));
+        let cut = |sql| TableQuery::of(sql).map(|query| (query.before_list, query.after_list, query.table));
         assert_eq!(
             cut("SELECT a, (SELECT 1 FROM x) FROM s.\"T\" WHERE a = 1"),
             Some(("SELECT", "FROM s.\"T\" WHERE a = 1", "s.\"T\""))

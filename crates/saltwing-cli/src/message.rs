@@ -29,7 +29,7 @@ impl Look {
         Self { paint: options.paint, width: options.width }
     }
 
-    /// Breaks a line between words, so that it fits behind `before` cells; its other lines have `indent` blanks.
+    /// Breaks a line between words, so that it fits after `before` cells; its other lines have `indent` blanks.
     fn wrapped(self, text: &str, before: usize, indent: usize) -> String {
         let Some(width) = self.width else { return text.to_owned() };
         let (mut out, mut used) = (String::new(), before);

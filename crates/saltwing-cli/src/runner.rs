@@ -43,7 +43,7 @@ pub(crate) struct Runner<'a> {
     /// How the database was opened; `.open` opens others in the same way.
     pub(crate) run: Run,
     pub(crate) connection: Connection,
-    /// For what is asked beside the statements.
+    /// The names for completion and for the layout of results.
     pub(crate) catalog: CatalogNames,
     pub(crate) interrupt: Interrupt,
     pub(crate) audience: Audience,

@@ -12,7 +12,7 @@ pub(crate) struct Screen {
 impl Screen {
     /// That of the standard output; `None` if it is no terminal, or one that does not tell.
     ///
-    /// It is one call of the system, and a window changes its size at any time: so it is asked for at each result.
+    /// It is one call of the system, and a window changes its size at any time: so it is read for each result.
     pub(crate) fn of_results() -> Option<Self> {
         if !std::io::stdout().is_terminal() {
             return None;

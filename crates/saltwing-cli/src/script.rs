@@ -68,7 +68,7 @@ struct At {
 }
 
 impl At {
-    /// Moves behind `text`.
+    /// Moves to the end of `text`.
     fn advance(&mut self, text: &str) {
         let rest = match text.rsplit_once('\n') {
             None => text,
@@ -234,7 +234,7 @@ mod tests {
                 ("\n\nSELECT 3", 5, ";")
             ]
             .map(|(sql, line, prefix)| match line {
-                // The line feed behind a `;` was blank, and is gone by then.
+                // The line feed after a `;` was blank, and is gone by then.
                 5 => ("\nSELECT 3", 6, ""),
                 _ => (sql, line, prefix),
             })
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_is_told_with_its_line() {
+    fn what_is_no_text_is_refused_with_its_line() {
         let mut script = Script::new(&b"SELECT 1;\n\xff\n"[..]);
         script.next(Dialect::Saltwing).unwrap();
         assert_eq!(script.next(Dialect::Saltwing).unwrap_err().to_string(), "line 2 is not UTF-8");

@@ -25,10 +25,10 @@ impl StandardInput {
     /// # Errors
     /// The operating system has no thread to give.
     pub(crate) fn new() -> io::Result<Self> {
-        let (wait, asked) = sync_channel::<()>(1);
+        let (wait, requests) = sync_channel::<()>(1);
         let (answer, waited) = sync_channel(1);
         let waits = move || {
-            while asked.recv().is_ok() {
+            while requests.recv().is_ok() {
                 let bytes = io::stdin().lock().fill_buf().map(<[u8]>::len);
                 if answer.send(bytes).is_err() {
                     break;

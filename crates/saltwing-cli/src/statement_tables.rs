@@ -90,7 +90,7 @@ pub(crate) struct NamedTable {
 }
 
 impl NamedTable {
-    /// Whether columns may be written behind this word and a dot.
+    /// Whether columns may be written after this word and a dot.
     pub(crate) fn is_named(&self, word: &str) -> bool {
         is_same(self.alias.as_deref().unwrap_or(&self.name), word)
     }

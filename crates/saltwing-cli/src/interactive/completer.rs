@@ -22,7 +22,7 @@ use crate::render::Mode;
 use crate::statement_tables::{Token, is_same, tables_of, tokens};
 use crate::vocabulary::is_keyword;
 
-/// Most tables that are asked for their columns where the statement names none, and most columns of these.
+/// Most tables whose columns are read if the statement names none, and most columns of these.
 const TABLES_MAX: usize = 200;
 const COLUMNS_MAX: usize = 500;
 
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn tables_stand_behind_from() {
+    fn tables_follow_from() {
         check("SELECT * FROM |", "", &["log", "s.other"]);
         check("SELECT * FROM lo|", "lo", &["log"]);
         check("UPSERT INTO L|", "L", &["log"]);
@@ -361,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn files_stand_behind_copy_and_read() {
+    fn files_follow_copy_and_read() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
         for file in ["one.csv", "only.jsonl", "two.csv", ".hidden"] {

@@ -5,7 +5,7 @@ use crate::vocabulary::{
     COMPRESSIONS, COPIES, DEFINITIONS, FORMATS, KEY_OPTIONS, OTHERS, QUERIES, STATEMENTS, TABLE_OPTIONS, TYPES,
 };
 
-/// Words behind CREATE, ALTER and DROP.
+/// Words after CREATE, ALTER and DROP.
 const CREATED: Offer = Offer::Words(&[
     "INDEX",
     "LOCAL INDEX",
@@ -19,7 +19,7 @@ const CREATED: Offer = Offer::Words(&[
 ]);
 const ALTERED: Offer = Offer::Words(&["INDEX", "SEQUENCE", "TABLE", "VIEW"]);
 const DROPPED: Offer = Offer::Words(&["INDEX", "SCHEMA", "SEQUENCE", "TABLE", "VIEW"]);
-/// Words behind SHOW.
+/// Words after SHOW.
 const SHOWN: Offer = Offer::Words(&[
     "ALL",
     "ATTACHED",
@@ -164,10 +164,10 @@ fn altered<'a>(words: &[&str]) -> Vec<Offer<'a>> {
         ["SEQUENCE"] => vec![Offer::Sequences],
         ["INDEX", _] => vec![Offer::Words(&["ON"])],
         ["INDEX", _, "ON"] => vec![Offer::Tables],
-        ["INDEX", _, "ON", words @ ..] if behind_name(words) == Some(&[]) => {
+        ["INDEX", _, "ON", words @ ..] if after_name(words) == Some(&[]) => {
             vec![Offer::Words(&["DISABLE", "REBUILD", "USABLE"])]
         }
-        ["TABLE", words @ ..] => behind_name(words).map(changed).unwrap_or_default(),
+        ["TABLE", words @ ..] => after_name(words).map(changed).unwrap_or_default(),
         _ => vec![Offer::Some(DEFINITIONS), Offer::Some(TYPES)],
     }
 }
@@ -201,10 +201,10 @@ fn dropped<'a>(words: &[&str]) -> Vec<Offer<'a>> {
     }
 }
 
-/// The words behind a name, which may have a schema; `None` where it is still to come.
-fn behind_name<'w, 'a>(words: &'w [&'a str]) -> Option<&'w [&'a str]> {
+/// The words after a name, which may have a schema; `None` if it is still to come.
+fn after_name<'w, 'a>(words: &'w [&'a str]) -> Option<&'w [&'a str]> {
     match words {
-        ["IF", "EXISTS", words @ ..] => behind_name(words),
+        ["IF", "EXISTS", words @ ..] => after_name(words),
         [_, ".", _, words @ ..] | [_, words @ ..] => Some(words),
         [] => None,
     }

@@ -57,7 +57,7 @@ pub(crate) fn pager() -> Option<String> {
         return is_installed("less").then(|| PAGER.to_owned());
     };
     let is_less = named.split('/').next_back() == Some("less");
-    // Bare less would wait for a key at a short result, and clear the screen behind itself.
+    // Bare less would wait for a key at a short result, and clear the screen at its end.
     (!named.trim().is_empty()).then(|| if is_less { PAGER.to_owned() } else { named })
 }
 
@@ -147,7 +147,7 @@ fn editor(runner: &Runner<'_>) -> Reedline {
     let paint = runner.paint();
     let completer = completer::SqlCompleter::new(runner.catalog.clone(), !runner.run.no_file_access);
     let menu = ColumnarMenu::default().with_name(MENU).with_columns(MENU_COLUMNS).with_marker("");
-    // Columns of a table that is named behind the cursor count too; a blank ends a word, and with it the menu.
+    // Columns of a table that is named after the cursor count too; a blank ends a word, and with it the menu.
     let menu = menu.with_input_mode(InputMode::FullBuffer).with_word_chars(WORD_CHARACTERS);
     let mut keys = default_emacs_keybindings();
     let complete = vec![ReedlineEvent::Menu(MENU.into()), ReedlineEvent::MenuNext];

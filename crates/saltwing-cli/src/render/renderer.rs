@@ -40,7 +40,7 @@ pub(crate) trait Renderer {
     }
     /// Some rows.
     fn batch(&mut self, batch: &RecordBatch, out: &mut dyn Write) -> Result<(), Failure>;
-    /// What stands behind them.
+    /// What follows the rows.
     fn finish(&mut self, _out: &mut dyn Write) -> Result<(), Failure> {
         Ok(())
     }

@@ -268,7 +268,7 @@ fn ranges_name_their_index_and_their_alias() {
 }
 
 #[test]
-fn texts_and_settings_are_told() {
+fn texts_and_settings_are_printed() {
     let script = ".print 'a; b'\n.print\n.nullvalue\n.nullvalue n/a\n.nullvalue\n.separator ;\n.maxrows 2\n.show\n";
     let output = run_with_input(&[], script);
     let expected = "a; b\n\n''\n'n/a'\n\

@@ -78,7 +78,7 @@ fn results_go_to_stdout_and_all_else_to_stderr() {
 
 /// Of 6 MB at most twice the limit can wait to be merged: writers wait for that.
 #[test]
-fn memory_of_the_database_can_be_said() {
+fn memory_of_the_database_can_be_set() {
     let home = Directory::new();
     let lines: String = (0..30_000).map(|k| format!("{k},{}\n", "x".repeat(200))).collect();
     let copy = format!("COPY t FROM '{}'", home.file("t.csv", &lines));
@@ -319,13 +319,13 @@ fn the_log_reports_a_damaged_block_that_a_merge_meets() {
     damage(&db, &line[line.len() - 12..]);
     // Each statement fills the memtable. From the second on it waits for the merge of the first.
     let output = run(&[&db, "--log", "error", "--delta-mb", "1", "-c", &copy, "-c", &copy, "-c", &copy]);
-    let told = output.err.lines().find(|line| line.contains("a block is damaged"));
-    let told = told.unwrap_or_else(|| panic!("no line of a damaged block in\n{}", output.err));
-    assert!(told.contains("ERROR"), "{told}");
+    let report = output.err.lines().find(|line| line.contains("a block is damaged"));
+    let report = report.unwrap_or_else(|| panic!("no line of a damaged block in\n{}", output.err));
+    assert!(report.contains("ERROR"), "{report}");
 }
 
 #[test]
-fn lines_that_copy_leaves_out_are_told() {
+fn lines_that_copy_leaves_out_are_reported() {
     let output = run_with_input(
         &[
             "-c",
@@ -438,7 +438,7 @@ fn access_to_files_can_be_taken_away() {
 }
 
 #[test]
-fn what_cannot_be_opened_is_said_with_its_code() {
+fn what_cannot_be_opened_is_refused_with_its_code() {
     let dir = Directory::new();
     dir.file("file", "text");
     std::fs::create_dir(dir.path("other")).unwrap();
@@ -454,7 +454,7 @@ fn what_cannot_be_opened_is_said_with_its_code() {
 }
 
 #[test]
-fn a_second_process_is_told_that_the_database_is_open() {
+fn a_second_process_is_refused_because_the_database_is_open() {
     let dir = Directory::new();
     let db = dir.path("db");
     let mut first = command(&[&db]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
@@ -608,7 +608,7 @@ fn a_backup_comes_back_and_nothing_is_written_over() {
 }
 
 #[test]
-fn a_sound_database_is_told_to_be_sound_and_nothing_is_lost_of_it() {
+fn a_sound_database_is_found_sound_and_nothing_is_lost_of_it() {
     let dir = Directory::new();
     let (db, saved) = (dir.path("db"), dir.path("saved"));
     expect(&run(&[&db, "-c", TABLE, "-c", "COMPACT t"]), "", "3 rows written\n", 0);
@@ -624,7 +624,7 @@ fn a_sound_database_is_told_to_be_sound_and_nothing_is_lost_of_it() {
 
 /// A byte of a block is another one: the check names table and block, and the salvage loses its rows alone.
 #[test]
-fn a_damaged_block_is_told_and_the_rest_is_saved() {
+fn a_damaged_block_is_reported_and_the_rest_is_saved() {
     let dir = Directory::new();
     let (db, saved) = (dir.path("db"), dir.path("saved"));
     let lines = noise(4000, 32);

@@ -77,7 +77,7 @@ impl Terminal {
         self.typed.lock().unwrap().write_all(keys.as_bytes()).unwrap();
     }
 
-    /// Types a line, and waits for a text behind it.
+    /// Types a line, and waits for a text after it.
     fn runs(&mut self, line: &str, shows: &str) {
         self.types(&format!("{line}\r"));
         self.waits_for(shows);
@@ -227,7 +227,7 @@ fn without_a_pager_a_terminal_shows_the_first_rows() {
     assert_eq!(terminal.ends(), 0);
 }
 
-/// 100 columns: the key and the numbers stay, and what is left out is told.
+/// 100 columns: the key and the numbers stay, and the output names what is left out.
 #[test]
 fn wide_rows_keep_their_key() {
     let mut terminal = Terminal::open(&[], &[]);
