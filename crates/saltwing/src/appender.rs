@@ -4,6 +4,7 @@ use arrow::array::RecordBatch;
 use saltwing_bind::OnConflict;
 
 use crate::appending::{Appending, log};
+use crate::block_on::block_on;
 use crate::{Connection, Error, IntoParams, blocking};
 
 /// Writes many rows into one table, in parts: the asynchronous form of [`blocking::Appender`], which has the details.
@@ -25,7 +26,7 @@ impl Connection {
     /// # Errors
     /// As there.
     pub async fn appender_columns(&self, table: &str, columns: &[impl AsRef<str>]) -> Result<Appender, Error> {
-        Appending::new(&self.session, table, columns).map(Appender)
+        Appending::new(self.session(), table, columns).map(Appender)
     }
 }
 
@@ -42,8 +43,7 @@ impl Appender {
     /// # Errors
     /// As [`blocking::Appender::append_row`].
     pub async fn append_row(&mut self, row: impl IntoParams) -> Result<(), Error> {
-        self.make_room().await?;
-        self.0.add(row.into_params())
+        self.0.append_row(row.into_params()).await
     }
 
     /// Adds the rows of a batch. If the future is dropped, some of them are added.
@@ -51,12 +51,7 @@ impl Appender {
     /// # Errors
     /// As [`blocking::Appender::append_batch`].
     pub async fn append_batch(&mut self, batch: &RecordBatch) -> Result<(), Error> {
-        let places = self.0.places(batch)?;
-        for row in 0..batch.num_rows() {
-            self.make_room().await?;
-            self.0.add_row_of(batch, &places, row)?;
-        }
-        Ok(())
+        self.0.append_batch(batch).await
     }
 
     /// Writes the rows added so far; the number of all rows written.
@@ -64,10 +59,7 @@ impl Appender {
     /// # Errors
     /// As [`blocking::Appender::flush`].
     pub async fn flush(&mut self) -> Result<u64, Error> {
-        self.wait().await?;
-        self.0.start()?;
-        self.wait().await?;
-        Ok(self.0.rows_written())
+        self.0.flush().await
     }
 
     /// Writes the last rows; the number of all rows written.
@@ -76,23 +68,6 @@ impl Appender {
     /// As [`blocking::Appender::flush`].
     pub async fn close(mut self) -> Result<u64, Error> {
         self.flush().await
-    }
-
-    /// Starts to write the part if it is full.
-    async fn make_room(&mut self) -> Result<(), Error> {
-        if !self.0.is_full() {
-            return Ok(());
-        }
-        self.wait().await?;
-        self.0.start()?;
-        if self.0.is_in_transaction() { self.wait().await } else { Ok(()) }
-    }
-
-    async fn wait(&mut self) -> Result<(), Error> {
-        match self.0.running() {
-            Some(running) => self.0.ended(running.recv().await),
-            None => Ok(()),
-        }
     }
 }
 
@@ -162,8 +137,7 @@ impl BlockingAppender {
     /// `bad_parameter` for other columns, `type_mismatch`, `out_of_range`, `too_long`, `not_null` name the row by its number, from 1. Those of an
     /// earlier part.
     pub fn append_row(&mut self, row: impl IntoParams) -> Result<(), Error> {
-        self.make_room()?;
-        self.0.add(row.into_params())
+        block_on(self.0.append_row(row.into_params()))
     }
 
     /// Adds the rows of a batch, whose columns are those of the appender by name, in any order.
@@ -171,12 +145,7 @@ impl BlockingAppender {
     /// # Errors
     /// As [`Appender::append_row`](BlockingAppender::append_row); the rows before the refused one are added.
     pub fn append_batch(&mut self, batch: &RecordBatch) -> Result<(), Error> {
-        let places = self.0.places(batch)?;
-        for row in 0..batch.num_rows() {
-            self.make_room()?;
-            self.0.add_row_of(batch, &places, row)?;
-        }
-        Ok(())
+        block_on(self.0.append_batch(batch))
     }
 
     /// Writes the rows added so far; the number of all rows written, without those that were left out because their keys
@@ -185,10 +154,7 @@ impl BlockingAppender {
     /// # Errors
     /// `bad_key`, `duplicate_key`, `no_such_table`; the store's.
     pub fn flush(&mut self) -> Result<u64, Error> {
-        self.wait()?;
-        self.0.start()?;
-        self.wait()?;
-        Ok(self.0.rows_written())
+        block_on(self.0.flush())
     }
 
     /// Writes the last rows; the number of all rows written.
@@ -197,22 +163,6 @@ impl BlockingAppender {
     /// As [`Appender::flush`](BlockingAppender::flush).
     pub fn close(mut self) -> Result<u64, Error> {
         self.flush()
-    }
-
-    fn make_room(&mut self) -> Result<(), Error> {
-        if !self.0.is_full() {
-            return Ok(());
-        }
-        self.wait()?;
-        self.0.start()?;
-        if self.0.is_in_transaction() { self.wait() } else { Ok(()) }
-    }
-
-    fn wait(&mut self) -> Result<(), Error> {
-        match self.0.running() {
-            Some(running) => self.0.ended(running.recv_blocking()),
-            None => Ok(()),
-        }
     }
 }
 

@@ -9,7 +9,7 @@
 use std::sync::{Arc, Weak};
 
 use arrow::array::RecordBatch;
-use async_channel::{Receiver, RecvError};
+use async_channel::Receiver;
 use saltwing_access::Table;
 use saltwing_bind::{OnConflict, ParamValues};
 use saltwing_expr::{sql_type, value_at};
@@ -51,7 +51,7 @@ enum Writing {
 }
 
 /// The end of a part.
-pub(crate) type PartWritten = (Box<Loader>, Result<(), Error>);
+type PartWritten = (Box<Loader>, Result<(), Error>);
 
 impl Appending {
     /// `table` and `columns` are written as in SQL. An error fails the transaction, as that of the COPY would.
@@ -95,17 +95,9 @@ impl Appending {
         }
     }
 
-    pub(crate) fn is_full(&self) -> bool {
-        self.part.is_full(self.limits)
-    }
-
-    /// Whether a part must be on its place before the caller goes on: statements of a transaction run one after the other.
-    pub(crate) fn is_in_transaction(&self) -> bool {
-        self.transaction.is_some()
-    }
-
-    /// Adds a row to the part.
-    pub(crate) fn add(&mut self, row: Params) -> Result<(), Error> {
+    /// Adds a row, after the part was given away to be written if it is full.
+    pub(crate) async fn append_row(&mut self, row: Params) -> Result<(), Error> {
+        self.make_room().await?;
         self.check()?;
         self.check_transaction()?;
         let row = match row {
@@ -135,7 +127,7 @@ impl Appending {
     }
 
     /// The columns of a batch that are those of the appender, each with its type.
-    pub(crate) fn places(&self, batch: &RecordBatch) -> Result<Vec<(usize, SqlType)>, Error> {
+    fn places(&self, batch: &RecordBatch) -> Result<Vec<(usize, SqlType)>, Error> {
         self.check()?;
         let schema = batch.schema_ref();
         let wrong = |text: String| Error::new(ErrorCode::BadParameter, text);
@@ -155,13 +147,59 @@ impl Appending {
         }
     }
 
+    /// Adds the rows of a batch.
+    pub(crate) async fn append_batch(&mut self, batch: &RecordBatch) -> Result<(), Error> {
+        let places = self.places(batch)?;
+        for row in 0..batch.num_rows() {
+            self.make_room().await?;
+            self.add_row_of(batch, &places, row)?;
+        }
+        Ok(())
+    }
+
+    /// Writes all rows; the number of all rows written.
+    pub(crate) async fn flush(&mut self) -> Result<u64, Error> {
+        self.write(true).await?;
+        Ok(self.rows_written())
+    }
+
+    /// Starts to write the part if it is full.
+    async fn make_room(&mut self) -> Result<(), Error> {
+        match self.part.is_full(self.limits) {
+            // Statements of a transaction run one after the other, so a part is on its place before the caller goes on.
+            true => self.write(self.transaction.is_some()).await,
+            false => Ok(()),
+        }
+    }
+
+    /// Starts to write the part, and waits for its end if that is wanted.
+    async fn write(&mut self, is_awaited: bool) -> Result<(), Error> {
+        self.wait().await?;
+        self.start()?;
+        if is_awaited { self.wait().await } else { Ok(()) }
+    }
+
+    /// Waits for the end of the part that is being written, if there is one.
+    async fn wait(&mut self) -> Result<(), Error> {
+        let written = match &self.writing {
+            Writing::Busy(receiver) => receiver.recv().await,
+            _ => return Ok(()),
+        };
+        let closing = |_| Error::new(ErrorCode::Cancelled, "the database is closing");
+        let error = match written.map_err(closing) {
+            Ok((loader, Ok(()))) => {
+                self.writing = Writing::Idle(loader);
+                return Ok(());
+            }
+            Ok((_, Err(error))) | Err(error) => error,
+        };
+        self.writing = Writing::Failed(error.code(), error.to_string());
+        self.part = Part::default();
+        Err(error)
+    }
+
     /// Adds a row of a batch to the part.
-    pub(crate) fn add_row_of(
-        &mut self,
-        batch: &RecordBatch,
-        places: &[(usize, SqlType)],
-        row: usize,
-    ) -> Result<(), Error> {
+    fn add_row_of(&mut self, batch: &RecordBatch, places: &[(usize, SqlType)], row: usize) -> Result<(), Error> {
         self.check_transaction()?;
         let values = places.iter().map(|(place, ty)| value_at(batch.column(*place), row, *ty));
         let values = values.collect::<Result<Vec<_>, _>>().map_err(|error| self.refused(error.into()))?;
@@ -213,31 +251,8 @@ impl Appending {
         matches!(self.writing, Writing::Failed(..))
     }
 
-    /// The part that is being written, if there is one: its end is for [`Appending::ended`].
-    pub(crate) fn running(&self) -> Option<Receiver<PartWritten>> {
-        match &self.writing {
-            Writing::Busy(receiver) => Some(receiver.clone()),
-            _ => None,
-        }
-    }
-
-    /// Takes note of the end of a part.
-    pub(crate) fn ended(&mut self, written: Result<PartWritten, RecvError>) -> Result<(), Error> {
-        let closing = |_| Error::new(ErrorCode::Cancelled, "the database is closing");
-        let error = match written.map_err(closing) {
-            Ok((loader, Ok(()))) => {
-                self.writing = Writing::Idle(loader);
-                return Ok(());
-            }
-            Ok((_, Err(error))) | Err(error) => error,
-        };
-        self.writing = Writing::Failed(error.code(), error.to_string());
-        self.part = Part::default();
-        Err(error)
-    }
-
     /// Starts to write the part; no other one runs.
-    pub(crate) fn start(&mut self) -> Result<(), Error> {
+    fn start(&mut self) -> Result<(), Error> {
         self.check()?;
         if self.part.is_empty() {
             return Ok(());
@@ -257,7 +272,7 @@ impl Appending {
     }
 
     /// Rows written so far.
-    pub(crate) fn rows_written(&self) -> u64 {
+    fn rows_written(&self) -> u64 {
         match &self.writing {
             Writing::Idle(loader) => loader.done,
             _ => 0,

@@ -5,21 +5,22 @@
 
 use std::io::{Read, Write};
 use std::path::Path;
+use std::sync::Arc;
 
 use saltwing_types::SqlType;
 
 use crate::attached::attach_text;
 use crate::batch::{Batch, execute_batch};
-use crate::execution::Prepared;
-use crate::outcome::ExecResult;
+use crate::outcome::{ExecResult, RowsOutcome};
 use crate::params::IntoParams;
 use crate::progress::{CopyProgress, IndexProgress};
-use crate::rows::{no_row, only_row};
+use crate::rows::no_row;
 use crate::session::{InterruptHandle, Session};
-use crate::statement::Description;
+use crate::shared::Shared;
 use crate::{ArrowRows, Error, FromRow, Page, Row, Settings, Stats};
 
 pub use crate::appender::BlockingAppender as Appender;
+pub use crate::prepared_statement::BlockingStatement as Statement;
 pub use crate::response::Response;
 pub use crate::transaction_guard::BlockingTransaction as Transaction;
 
@@ -51,8 +52,7 @@ impl Connection {
     /// # Errors
     /// Those [of statements](crate::Error#of-statements).
     pub fn query(&self, sql: &str, params: impl IntoParams) -> Result<Rows, Error> {
-        let outcome = self.session.query(sql, params.into_params())?;
-        Ok(Rows(crate::Rows::new(outcome)))
+        Ok(Rows::new(self.session.query(sql, params.into_params())?))
     }
 
     /// Runs it for its only row, as a tuple or a [`Row`]: `query_one::<(i64, String)>(sql, params)`.
@@ -68,8 +68,7 @@ impl Connection {
     /// # Errors
     /// Those [of statements](crate::Error#of-statements); `several_rows`; as [`Row::get`](crate::Row::get).
     pub fn query_opt<R: FromRow>(&self, sql: &str, params: impl IntoParams) -> Result<Option<R>, Error> {
-        let mut rows = self.query(sql, params)?;
-        only_row(|| rows.next().transpose())
+        self.query(sql, params)?.only()
     }
 
     /// Runs a statement that gives rows, each as an `R`: a tuple, or a struct that derives `FromRow`.
@@ -90,11 +89,8 @@ impl Connection {
         params: impl IntoParams,
         token: Option<&str>,
     ) -> Result<Page<R>, Error> {
-        let mut rows = crate::Rows::new(self.session.query_page(sql, params.into_params(), token)?);
-        let mut page = Vec::new();
-        while let Some(row) = rows.next_blocking()? {
-            page.push(R::from_row(&row)?);
-        }
+        let mut rows = Rows::new(self.session.query_page(sql, params.into_params(), token)?);
+        let page = rows.by_ref().map(|row| R::from_row(&row?)).collect::<Result<_, _>>()?;
         Ok(Page::of(page, &rows))
     }
 
@@ -219,7 +215,7 @@ impl Connection {
     /// # Errors
     /// Those [of statements](crate::Error#of-statements), including a refusal by the guard.
     pub fn prepare(&self, sql: &str) -> Result<Statement, Error> {
-        Ok(Statement { prepared: self.session.prepare(sql, &[])? })
+        self.prepare_typed(sql, &[])
     }
 
     /// Checks a statement once, whose parameters have these types, by number from 0; `None`, and the end of the list, leave the type to the
@@ -252,7 +248,7 @@ impl Connection {
         self.session.last_reads()
     }
 
-    /// Makes the statements that run on this connection stop, from another thread.
+    /// As [`crate::Connection::cancel`].
     pub fn cancel(&self) {
         self.interrupt_handle().interrupt();
     }
@@ -262,7 +258,7 @@ impl Connection {
         self.session.interrupt_handle()
     }
 
-    /// The settings as they are.
+    /// As [`crate::Connection::settings`].
     pub fn settings(&self) -> Settings {
         self.session.settings()
     }
@@ -273,13 +269,12 @@ impl Connection {
         Self { session: self.session.with_settings(change) }
     }
 
-    /// Calls `report` as a COPY FROM on this connection goes on.
+    /// As [`crate::Connection::on_copy_progress`].
     pub fn on_copy_progress(&self, report: impl Fn(CopyProgress) + Send + Sync + 'static) {
         self.session.progress.on_copy(report);
     }
 
-    /// Calls `report` as a CREATE INDEX or an ALTER INDEX REBUILD on this connection goes on, after each commit of entries. One in
-    /// the background, by ASYNC, reports nothing.
+    /// As [`crate::Connection::on_index_progress`].
     pub fn on_index_progress(&self, report: impl Fn(IndexProgress) + Send + Sync + 'static) {
         self.session.progress.on_index(report);
     }
@@ -300,103 +295,24 @@ impl Iterator for Responses {
     }
 }
 
-/// A prepared statement whose calls block.
-pub struct Statement {
-    prepared: Prepared,
-}
-
-impl Statement {
-    /// Runs it.
-    ///
-    /// # Errors
-    /// Those [of statements](crate::Error#of-statements).
-    pub fn execute(&self, params: impl IntoParams) -> Result<ExecResult, Error> {
-        self.prepared.execute(params.into_params())
-    }
-
-    /// Runs it for its rows.
-    ///
-    /// # Errors
-    /// Those [of statements](crate::Error#of-statements).
-    pub fn query(&self, params: impl IntoParams) -> Result<Rows, Error> {
-        Ok(Rows(crate::Rows::new(self.prepared.query(params.into_params())?)))
-    }
-
-    /// Runs it for its only row, as a tuple or a [`Row`]: `query_one::<(i64, String)>(())`.
-    ///
-    /// # Errors
-    /// Those [of statements](crate::Error#of-statements); `no_row` and `several_rows`; as [`Row::get`](crate::Row::get).
-    pub fn query_one<R: FromRow>(&self, params: impl IntoParams) -> Result<R, Error> {
-        self.query_opt(params)?.ok_or_else(no_row)
-    }
-
-    /// As `query_one`, where there may be no row.
-    ///
-    /// # Errors
-    /// Those [of statements](crate::Error#of-statements); `several_rows`; as [`Row::get`](crate::Row::get).
-    pub fn query_opt<R: FromRow>(&self, params: impl IntoParams) -> Result<Option<R>, Error> {
-        let mut rows = self.query(params)?;
-        only_row(|| rows.next().transpose())
-    }
-
-    /// Runs it for its rows, each as an `R`: a tuple, or a struct that derives `FromRow`.
-    ///
-    /// # Errors
-    /// Those [of statements](crate::Error#of-statements).
-    pub fn query_as<R: FromRow>(&self, params: impl IntoParams) -> Result<TypedRows<R>, Error> {
-        self.query(params).map(TypedRows::new)
-    }
-
-    /// Runs it, whatever it is: rows if it gives some.
-    ///
-    /// # Errors
-    /// Those [of statements](crate::Error#of-statements).
-    pub fn run(&self, params: impl IntoParams) -> Result<Response, Error> {
-        self.prepared.run(params.into_params()).map(Response::from)
-    }
-
-    /// Runs it for its rows, as Arrow batches: see [`ArrowRows::next_blocking`].
-    ///
-    /// # Errors
-    /// Those [of statements](crate::Error#of-statements).
-    pub fn query_arrow(&self, params: impl IntoParams) -> Result<ArrowRows, Error> {
-        Ok(ArrowRows::new(self.prepared.query(params.into_params())?))
-    }
-
-    /// The same statement on another connection, such as a [`Transaction`]: see [`crate::Statement::on`].
-    ///
-    /// ```
-    /// # fn main() -> Result<(), saltwing::Error> {
-    /// let connection = saltwing::Database::memory()?.connect().blocking();
-    /// connection.execute("CREATE TABLE t (k BIGINT PRIMARY KEY, v VARCHAR)", ())?;
-    /// let insert = connection.prepare("INSERT INTO t VALUES (?, ?)")?;
-    /// let transaction = connection.begin()?;
-    /// insert.on(&transaction).execute((1, "one"))?;
-    /// transaction.rollback()?;
-    /// assert_eq!(connection.query_one::<(i64,)>("SELECT count(*) FROM t WHERE k > 0", ())?, (0,));
-    /// # Ok(())
-    /// # }
-    /// ```
-    #[must_use]
-    pub fn on(&self, connection: &Connection) -> Self {
-        Self { prepared: self.prepared.on(&connection.session) }
-    }
-
-    /// How many parameters it has.
-    pub fn parameter_count(&self) -> usize {
-        self.prepared.parameter_count()
-    }
-
-    /// Its parameters and columns at the time of its preparation.
-    pub fn description(&self) -> &Description {
-        self.prepared.description()
-    }
-}
-
 /// The rows of a result: an iterator.
 pub struct Rows(crate::Rows);
 
 impl Rows {
+    pub(crate) fn new(outcome: RowsOutcome) -> Self {
+        Self(crate::Rows::new(outcome))
+    }
+
+    /// As [`crate::Rows::only`].
+    pub(crate) fn only<R: FromRow>(self) -> Result<Option<R>, Error> {
+        self.0.only()
+    }
+
+    /// As [`ArrowRows::pooled`].
+    pub(crate) fn pooled(self, shared: &Arc<Shared>) -> Result<crate::Rows, Error> {
+        self.0.pooled(shared)
+    }
+
     /// The columns.
     pub fn columns(&self) -> &[crate::ResultColumn] {
         self.0.columns()
@@ -427,7 +343,7 @@ impl Rows {
 pub struct TypedRows<R>(crate::TypedRows<R>);
 
 impl<R: FromRow> TypedRows<R> {
-    fn new(rows: Rows) -> Self {
+    pub(crate) fn new(rows: Rows) -> Self {
         Self(crate::TypedRows::new(rows.0))
     }
 }

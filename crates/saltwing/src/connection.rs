@@ -9,20 +9,15 @@ use std::sync::Arc;
 
 use saltwing_types::SqlType;
 
-use crate::attached::attach_text;
-use crate::batch::{Batch, execute_batch};
+use crate::batch::Batch;
 use crate::blocking;
-use crate::execution::Prepared;
-use crate::outcome::{BatchSource, ExecResult, Outcome, RowsOutcome};
+use crate::calls::{call, call_anywhere};
+use crate::outcome::ExecResult;
 use crate::params::{IntoParams, Params};
-use crate::pooled_rows::PooledRows;
 use crate::progress::{CopyProgress, IndexProgress};
 use crate::response::Response;
-use crate::rows::no_row;
 use crate::session::{InterruptHandle, Session};
-use crate::statement::Description;
-use crate::transaction_closure::check_outside;
-use crate::{ArrowRows, Error, FromRow, Page, Rows, Settings, TypedRows};
+use crate::{ArrowRows, Error, FromRow, Page, Row, Rows, Settings, Statement, TypedRows};
 
 /// A connection. Cheap to clone.
 ///
@@ -35,13 +30,13 @@ use crate::{ArrowRows, Error, FromRow, Page, Rows, Settings, TypedRows};
 /// A connection may be used from several threads; only the statements of one `BEGIN` run one after the other.
 #[derive(Clone)]
 pub struct Connection {
-    pub(crate) session: Session,
+    pub(crate) blocking: blocking::Connection,
 }
 
 impl Connection {
     /// The same connection with calls that block.
     pub fn blocking(&self) -> blocking::Connection {
-        blocking::Connection { session: self.session.clone() }
+        self.blocking.clone()
     }
 
     /// Runs one statement, and its rows to the end if it has any.
@@ -49,8 +44,7 @@ impl Connection {
     /// # Errors
     /// Those [of statements](crate::Error#of-statements).
     pub async fn execute(&self, sql: &str, params: impl IntoParams) -> Result<ExecResult, Error> {
-        let (sql, params) = (sql.to_owned(), params.into_params());
-        self.run_blocking(move |session| session.execute(&sql, params)).await
+        self.call(sql, params, blocking::Connection::execute).await
     }
 
     /// Runs all statements of a text, up to the first that fails.
@@ -59,7 +53,7 @@ impl Connection {
     /// Those [of statements](crate::Error#of-statements).
     pub async fn execute_batch(&self, sql: &str) -> Result<Vec<ExecResult>, Error> {
         let sql = sql.to_owned();
-        self.run_blocking(move |session| execute_batch(session, &sql)).await
+        call(self.session(), move |connection| connection.execute_batch(&sql)).await
     }
 
     /// Runs a statement that gives rows.
@@ -67,8 +61,7 @@ impl Connection {
     /// # Errors
     /// Those [of statements](crate::Error#of-statements).
     pub async fn query(&self, sql: &str, params: impl IntoParams) -> Result<Rows, Error> {
-        let (sql, params) = (sql.to_owned(), params.into_params());
-        Ok(Rows::new(self.stream_blocking(move |session| session.query(&sql, params)).await?))
+        self.call(sql, params, blocking::Connection::query).await?.pooled(self.session().shared())
     }
 
     /// Runs it for its only row, as a tuple or a [`Row`](crate::Row): `query_one::<(i64, String)>(sql, params)`.
@@ -76,7 +69,7 @@ impl Connection {
     /// # Errors
     /// Those [of statements](crate::Error#of-statements); `no_row` and `several_rows`; as [`Row::get`](crate::Row::get).
     pub async fn query_one<R: FromRow>(&self, sql: &str, params: impl IntoParams) -> Result<R, Error> {
-        self.query_opt(sql, params).await?.ok_or_else(no_row)
+        self.call(sql, params, blocking::Connection::query_one::<Row>).await?.to()
     }
 
     /// As `query_one`, where there may be no row.
@@ -84,7 +77,7 @@ impl Connection {
     /// # Errors
     /// Those [of statements](crate::Error#of-statements); `several_rows`; as [`Row::get`](crate::Row::get).
     pub async fn query_opt<R: FromRow>(&self, sql: &str, params: impl IntoParams) -> Result<Option<R>, Error> {
-        self.query(sql, params).await?.only().await
+        self.call(sql, params, blocking::Connection::query_opt::<Row>).await?.map(|row| row.to()).transpose()
     }
 
     /// Runs a statement that gives rows, each as an `R`: a tuple, or a struct that derives `FromRow`.
@@ -128,12 +121,7 @@ impl Connection {
         token: Option<&str>,
     ) -> Result<Page<R>, Error> {
         let (sql, params, token) = (sql.to_owned(), params.into_params(), token.map(str::to_owned));
-        let page = self.stream_blocking(move |session| session.query_page(&sql, params, token.as_deref())).await?;
-        let (mut rows, mut page) = (Rows::new(page), Vec::new());
-        while let Some(row) = rows.next().await? {
-            page.push(R::from_row(&row)?);
-        }
-        Ok(Page::of(page, &rows))
+        call(self.session(), move |connection| connection.query_page(&sql, params, token.as_deref())).await?.typed()
     }
 
     /// Runs a statement that gives rows, as Arrow batches.
@@ -141,8 +129,7 @@ impl Connection {
     /// # Errors
     /// Those [of statements](crate::Error#of-statements).
     pub async fn query_arrow(&self, sql: &str, params: impl IntoParams) -> Result<ArrowRows, Error> {
-        let (sql, params) = (sql.to_owned(), params.into_params());
-        Ok(ArrowRows::new(self.stream_blocking(move |session| session.query(&sql, params)).await?))
+        self.call(sql, params, blocking::Connection::query_arrow).await?.pooled(self.session().shared())
     }
 
     /// Runs any statement: rows if it gives some.
@@ -150,8 +137,7 @@ impl Connection {
     /// # Errors
     /// Those [of statements](crate::Error#of-statements).
     pub async fn run(&self, sql: &str, params: impl IntoParams) -> Result<Response, Error> {
-        let (sql, params) = (sql.to_owned(), params.into_params());
-        self.respond(move |session| session.run(&sql, params)).await
+        self.call(sql, params, blocking::Connection::run).await?.pooled(self.session().shared())
     }
 
     /// Runs the statements of a text, each when its result is wanted: see [`blocking::Connection::run_batch`].
@@ -185,7 +171,7 @@ impl Connection {
     /// As there.
     pub async fn run_batch(&self, sql: &str) -> Result<Responses, Error> {
         let sql = sql.to_owned();
-        let batch = self.run_blocking(move |session| Batch::new(session, &sql)).await?;
+        let batch = call(self.session(), move |connection| Batch::new(&connection.session, &sql)).await?;
         Ok(Responses { connection: self.clone(), batch: Some(batch) })
     }
 
@@ -194,8 +180,8 @@ impl Connection {
     /// # Errors
     /// As there.
     pub async fn attach(&self, path: impl AsRef<Path>, alias: &str) -> Result<(), Error> {
-        let sql = attach_text(&self.session, path.as_ref(), alias)?;
-        self.execute(&sql, ()).await.map(drop)
+        let (path, alias) = (path.as_ref().to_owned(), alias.to_owned());
+        call(self.session(), move |connection| connection.attach(path, &alias)).await
     }
 
     /// Runs a COPY FROM STDIN that loads the rows of `reader`, up to its end, on a thread of the library:
@@ -203,13 +189,9 @@ impl Connection {
     ///
     /// # Errors
     /// As there.
-    pub async fn copy_from_reader(
-        &self,
-        sql: &str,
-        mut reader: impl Read + Send + 'static,
-    ) -> Result<ExecResult, Error> {
+    pub async fn copy_from_reader(&self, sql: &str, reader: impl Read + Send + 'static) -> Result<ExecResult, Error> {
         let sql = sql.to_owned();
-        self.run_blocking(move |session| session.copy_from_reader(&sql, &mut reader)).await
+        call(self.session(), move |connection| connection.copy_from_reader(&sql, reader)).await
     }
 
     /// Runs a COPY TO STDOUT that writes to `writer`, on a thread of the library: see
@@ -221,10 +203,9 @@ impl Connection {
         &self,
         sql: &str,
         params: impl IntoParams,
-        mut writer: impl Write + Send + 'static,
+        writer: impl Write + Send + 'static,
     ) -> Result<ExecResult, Error> {
-        let (sql, params) = (sql.to_owned(), params.into_params());
-        self.run_blocking(move |session| session.copy_to_writer(&sql, params, &mut writer)).await
+        self.call(sql, params, |connection, sql, params| connection.copy_to_writer(sql, params, writer)).await
     }
 
     /// Checks a statement once, to run it often.
@@ -232,9 +213,7 @@ impl Connection {
     /// # Errors
     /// Those [of statements](crate::Error#of-statements), including a refusal by the guard.
     pub async fn prepare(&self, sql: &str) -> Result<Statement, Error> {
-        let sql = sql.to_owned();
-        let prepared = self.work_blocking(move |session| session.prepare(&sql, &[])).await?;
-        Ok(Statement { connection: self.clone(), prepared: Arc::new(prepared) })
+        self.prepare_typed(sql, &[]).await
     }
 
     /// Checks a statement once, whose parameters have these types: see [`blocking::Connection::prepare_typed`].
@@ -243,13 +222,13 @@ impl Connection {
     /// As there.
     pub async fn prepare_typed(&self, sql: &str, types: &[Option<SqlType>]) -> Result<Statement, Error> {
         let (sql, types) = (sql.to_owned(), types.to_vec());
-        let prepared = self.work_blocking(move |session| session.prepare(&sql, &types)).await?;
-        Ok(Statement { connection: self.clone(), prepared: Arc::new(prepared) })
+        let statement = call_anywhere(self.session(), move |connection| connection.prepare_typed(&sql, &types)).await?;
+        Ok(Statement { blocking: Arc::new(statement.on(&self.blocking)) })
     }
 
-    /// Makes the statements that run on this connection stop, as [`InterruptHandle::interrupt`] does.
+    /// Makes the statements that run on this connection stop, from any thread, as [`InterruptHandle::interrupt`] does.
     pub fn cancel(&self) {
-        self.interrupt_handle().interrupt();
+        self.blocking.cancel();
     }
 
     /// What stops the statements of this connection and its clones from another thread: for Ctrl-C, or a request whose client is gone.
@@ -267,7 +246,7 @@ impl Connection {
     /// # }
     /// ```
     pub fn interrupt_handle(&self) -> InterruptHandle {
-        self.session.interrupt_handle()
+        self.blocking.interrupt_handle()
     }
 
     /// This connection with other settings: a timeout or a budget for some of its statements. From then on, each has settings of its own;
@@ -289,223 +268,38 @@ impl Connection {
     /// ```
     #[must_use]
     pub fn with_settings(&self, change: impl FnOnce(&mut Settings)) -> Self {
-        Self { session: self.session.with_settings(change) }
+        Self { blocking: self.blocking.with_settings(change) }
     }
 
     /// Calls `report` as a COPY FROM on this connection goes on.
     pub fn on_copy_progress(&self, report: impl Fn(CopyProgress) + Send + Sync + 'static) {
-        self.session.progress.on_copy(report);
+        self.blocking.on_copy_progress(report);
     }
 
     /// Calls `report` as a CREATE INDEX or an ALTER INDEX REBUILD on this connection goes on, after each commit of entries. One in
     /// the background, by ASYNC, reports nothing.
     pub fn on_index_progress(&self, report: impl Fn(IndexProgress) + Send + Sync + 'static) {
-        self.session.progress.on_index(report);
+        self.blocking.on_index_progress(report);
     }
 
     /// The settings as they are.
     pub fn settings(&self) -> Settings {
-        self.session.settings()
+        self.blocking.settings()
     }
 
-    /// Runs statements on a thread of the library; cancels them when the future is dropped.
-    pub(crate) async fn run_blocking<T: Send + 'static>(
+    pub(crate) fn session(&self) -> &Session {
+        &self.blocking.session
+    }
+
+    /// One of the blocking calls that take a statement's text and its parameters.
+    async fn call<T: Send + 'static>(
         &self,
-        work: impl FnOnce(&Session) -> Result<T, Error> + Send + 'static,
+        sql: &str,
+        params: impl IntoParams,
+        run: impl FnOnce(&blocking::Connection, &str, Params) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
-        // The caller's thread knows it, and the library's does not.
-        check_outside(&self.session.transaction)?;
-        self.work_blocking(work).await
-    }
-
-    async fn work_blocking<T: Send + 'static>(
-        &self,
-        work: impl FnOnce(&Session) -> Result<T, Error> + Send + 'static,
-    ) -> Result<T, Error> {
-        let session = self.session.fork();
-        let cancel = CancelOnDrop(Some(session.clone()));
-        let (sender, receiver) = async_channel::bounded(1);
-        session.shared().pools.spawn_blocking({
-            let session = session.clone();
-            move || {
-                // A receiver that is gone has cancelled.
-                let _ = sender.send_blocking(work(&session));
-            }
-        })?;
-        let result = receiver.recv().await;
-        cancel.disarm();
-        result.unwrap_or_else(|_| {
-            Err(crate::error::Error::new(saltwing_types::ErrorCode::Cancelled, "the database is closing"))
-        })
-    }
-
-    /// As `run_blocking`, with the batches read on the library's threads, too.
-    async fn stream_blocking(
-        &self,
-        work: impl FnOnce(&Session) -> Result<RowsOutcome, Error> + Send + 'static,
-    ) -> Result<RowsOutcome, Error> {
-        self.pooled(self.run_blocking(work).await?)
-    }
-
-    /// A statement of any kind, on a thread of the library.
-    async fn respond(
-        &self,
-        work: impl FnOnce(&Session) -> Result<Outcome, Error> + Send + 'static,
-    ) -> Result<Response, Error> {
-        self.response(self.run_blocking(work).await?)
-    }
-
-    /// The result of a statement, whose batches the library's threads read if it gives rows.
-    fn response(&self, outcome: Outcome) -> Result<Response, Error> {
-        Ok(Response::from(match outcome {
-            Outcome::Rows(rows) => Outcome::Rows(self.pooled(rows)?),
-            done => done,
-        }))
-    }
-
-    /// The next statement of a batch, and the batch after it.
-    async fn run_next(&self, mut batch: Batch) -> Result<(Option<Batch>, Option<Response>), Error> {
-        let run = move |session: &Session| Ok((batch.next(session)?, batch));
-        let (outcome, batch) = self.run_blocking(run).await?;
-        let response = outcome.map(|outcome| self.response(outcome)).transpose()?;
-        Ok((response.is_some().then_some(batch), response))
-    }
-
-    /// The same rows, whose batches the library's threads read.
-    fn pooled(&self, outcome: RowsOutcome) -> Result<RowsOutcome, Error> {
-        if !outcome.source.reads() {
-            return Ok(outcome);
-        }
-        let context = outcome.running.as_ref().map(|running| running.context.clone());
-        let (mut source, columns) = (outcome.source, outcome.columns.clone());
-        let next = Box::new(move || source.next_blocking(&columns));
-        let rows = PooledRows::start(self.session.shared(), next, context)?;
-        Ok(RowsOutcome { source: BatchSource::Pooled(Box::new(rows)), ..outcome })
-    }
-}
-
-/// Cancels a session's statement, unless it has ended.
-struct CancelOnDrop(Option<Session>);
-
-impl CancelOnDrop {
-    fn disarm(mut self) {
-        self.0 = None;
-    }
-}
-
-impl Drop for CancelOnDrop {
-    fn drop(&mut self) {
-        if let Some(session) = &self.0 {
-            session.abandon();
-        }
-    }
-}
-
-/// A prepared statement.
-#[derive(Clone)]
-pub struct Statement {
-    connection: Connection,
-    prepared: Arc<Prepared>,
-}
-
-impl Statement {
-    /// Runs it.
-    ///
-    /// # Errors
-    /// Those [of statements](crate::Error#of-statements).
-    pub async fn execute(&self, params: impl IntoParams) -> Result<ExecResult, Error> {
-        let (prepared, params) = (self.prepared.clone(), params.into_params());
-        self.connection.run_blocking(move |session| prepared.on(session).execute(params)).await
-    }
-
-    /// Runs it for its rows.
-    ///
-    /// # Errors
-    /// Those [of statements](crate::Error#of-statements).
-    pub async fn query(&self, params: impl IntoParams) -> Result<Rows, Error> {
-        Ok(Rows::new(self.outcome(params.into_params()).await?))
-    }
-
-    /// Runs it for its only row, as a tuple or a [`Row`](crate::Row): `query_one::<(i64, String)>(())`.
-    ///
-    /// # Errors
-    /// Those [of statements](crate::Error#of-statements); `no_row` and `several_rows`; as [`Row::get`](crate::Row::get).
-    pub async fn query_one<R: FromRow>(&self, params: impl IntoParams) -> Result<R, Error> {
-        self.query_opt(params).await?.ok_or_else(no_row)
-    }
-
-    /// As `query_one`, where there may be no row.
-    ///
-    /// # Errors
-    /// Those [of statements](crate::Error#of-statements); `several_rows`; as [`Row::get`](crate::Row::get).
-    pub async fn query_opt<R: FromRow>(&self, params: impl IntoParams) -> Result<Option<R>, Error> {
-        self.query(params).await?.only().await
-    }
-
-    /// Runs it for its rows, each as an `R`: a tuple, or a struct that derives `FromRow`.
-    ///
-    /// # Errors
-    /// Those [of statements](crate::Error#of-statements).
-    pub async fn query_as<R: FromRow>(&self, params: impl IntoParams) -> Result<TypedRows<R>, Error> {
-        self.query(params).await.map(TypedRows::new)
-    }
-
-    /// Runs it, whatever it is: rows if it gives some.
-    ///
-    /// # Errors
-    /// Those [of statements](crate::Error#of-statements).
-    pub async fn run(&self, params: impl IntoParams) -> Result<Response, Error> {
-        let (prepared, params) = (self.prepared.clone(), params.into_params());
-        self.connection.respond(move |session| prepared.on(session).run(params)).await
-    }
-
-    /// Runs it for its rows, as Arrow batches.
-    ///
-    /// # Errors
-    /// Those [of statements](crate::Error#of-statements).
-    pub async fn query_arrow(&self, params: impl IntoParams) -> Result<ArrowRows, Error> {
-        Ok(ArrowRows::new(self.outcome(params.into_params()).await?))
-    }
-
-    async fn outcome(&self, params: Params) -> Result<RowsOutcome, Error> {
-        let prepared = self.prepared.clone();
-        self.connection.stream_blocking(move |session| prepared.on(session).query(params)).await
-    }
-
-    /// The same statement on another connection, such as a [`Transaction`](crate::Transaction). A statement runs on the connection that prepared it, and in
-    /// the transaction that this has open by `BEGIN`; it is no part of a transaction that is a connection of its own.
-    ///
-    /// Cheap. The statement keeps its text and its plans; names, settings and temporary tables are those of the other connection.
-    ///
-    /// ```
-    /// # fn main() -> Result<(), saltwing::Error> {
-    /// # let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
-    /// # runtime.block_on(async {
-    /// let connection = saltwing::Database::memory()?.connect();
-    /// connection.execute("CREATE TABLE t (k BIGINT PRIMARY KEY, v VARCHAR)", ()).await?;
-    /// let insert = connection.prepare("INSERT INTO t VALUES (?, ?)").await?;
-    /// let transaction = connection.begin().await?;
-    /// insert.on(&transaction).execute((1, "one")).await?;
-    /// transaction.rollback().await?;
-    /// let (count,): (i64,) = connection.query_one("SELECT count(*) FROM t WHERE k > 0", ()).await?;
-    /// assert_eq!(count, 0);
-    /// # Ok(())
-    /// # })
-    /// # }
-    /// ```
-    #[must_use]
-    pub fn on(&self, connection: &Connection) -> Self {
-        Self { connection: connection.clone(), prepared: self.prepared.clone() }
-    }
-
-    /// How many parameters it has.
-    pub fn parameter_count(&self) -> usize {
-        self.prepared.parameter_count()
-    }
-
-    /// Its parameters and columns at the time of its preparation.
-    pub fn description(&self) -> &Description {
-        self.prepared.description()
+        let (sql, params) = (sql.to_owned(), params.into_params());
+        call(self.session(), move |connection| run(connection, &sql, params)).await
     }
 }
 
@@ -523,9 +317,12 @@ impl Responses {
     /// # Errors
     /// Those [of statements](crate::Error#of-statements).
     pub async fn next(&mut self) -> Result<Option<Response>, Error> {
-        let Some(batch) = self.batch.take() else { return Ok(None) };
-        let (batch, response) = self.connection.run_next(batch).await?;
-        self.batch = batch;
-        Ok(response)
+        let Some(mut batch) = self.batch.take() else { return Ok(None) };
+        let session = self.connection.session();
+        let run = move |connection: &blocking::Connection| Ok((batch.next(&connection.session)?, batch));
+        let (Some(outcome), batch) = call(session, run).await? else { return Ok(None) };
+        let response = Response::from(outcome).pooled(session.shared())?;
+        self.batch = Some(batch);
+        Ok(Some(response))
     }
 }

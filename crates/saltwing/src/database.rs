@@ -12,7 +12,7 @@ use crate::index_builder::{BackgroundBuild, IndexBuilder, left_builds};
 use crate::session::Session;
 use crate::shared::Shared;
 use crate::sweeper::Sweeper;
-use crate::{Builder, Connection, Error};
+use crate::{Builder, Connection, Error, blocking};
 
 /// An open database. Cheap to clone; it closes when the last clone, connection and result are gone.
 #[derive(Clone)]
@@ -116,7 +116,7 @@ impl Database {
 
     /// A connection: settings of its own over the one database.
     pub fn connect(&self) -> Connection {
-        Connection { session: Session::new(self.shared.clone()) }
+        Connection { blocking: blocking::Connection { session: Session::new(self.shared.clone()) } }
     }
 
     /// Notices about the opened database, one sentence each: repairs at opening, such as a torn end of the journal

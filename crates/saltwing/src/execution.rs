@@ -304,6 +304,10 @@ impl Prepared {
         Self { session: session.clone(), statement, description: self.description.clone() }
     }
 
+    pub(crate) fn session(&self) -> &Session {
+        &self.session
+    }
+
     pub(crate) fn execute(&self, params: Params) -> Result<ExecResult, Error> {
         drain(self.session.run_parsed(&self.statement, params)?)
     }

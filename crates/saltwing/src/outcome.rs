@@ -15,6 +15,7 @@ use saltwing_expr::{ColumnBuilder, RowValues};
 use saltwing_types::SqlType;
 
 use crate::Error;
+use crate::block_on::block_on;
 use crate::group_rows::{Again, GroupRows, LaterScans};
 use crate::page_token::NextPage;
 use crate::pooled_rows::{BatchReader, PooledRows};
@@ -293,8 +294,13 @@ impl BatchSource {
         )
     }
 
-    /// The next batch with rows in it, on the caller's thread; `columns` are those of the result.
+    /// As [`BatchSource::next`], blocking the thread.
     pub(crate) fn next_blocking(&mut self, columns: &[ResultColumn]) -> Result<Option<RecordBatch>, Error> {
+        block_on(self.next(columns))
+    }
+
+    /// The next batch with rows in it; `columns` are those of the result. A source that [reads](BatchSource::reads) holds up the thread.
+    pub(crate) async fn next(&mut self, columns: &[ResultColumn]) -> Result<Option<RecordBatch>, Error> {
         loop {
             let batch = match self {
                 BatchSource::Ready(batches) => batches.pop_front(),
@@ -306,22 +312,8 @@ impl BatchSource {
                 BatchSource::Page(rows) => rows.next_batch()?,
                 BatchSource::Mapped(rows) => rows.next()?,
                 BatchSource::Texts(next) => next()?,
-                BatchSource::Pooled(rows) => rows.next_blocking()?,
-                BatchSource::Channel(receiver) => receiver.recv_blocking().ok().transpose()?,
-            };
-            if batch.as_ref().is_none_or(|batch| batch.num_rows() > 0) {
-                return Ok(batch);
-            }
-        }
-    }
-
-    /// The next batch with rows in it; only of what is ready or comes from elsewhere.
-    pub(crate) async fn next(&mut self, columns: &[ResultColumn]) -> Result<Option<RecordBatch>, Error> {
-        loop {
-            let batch = match &mut *self {
                 BatchSource::Pooled(rows) => rows.next().await?,
                 BatchSource::Channel(receiver) => receiver.recv().await.ok().transpose()?,
-                _ => return self.next_blocking(columns),
             };
             if batch.as_ref().is_none_or(|batch| batch.num_rows() > 0) {
                 return Ok(batch);

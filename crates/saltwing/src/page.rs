@@ -12,7 +12,7 @@ use crate::outcome::{BatchSource, RowsOutcome, Running};
 use crate::page_token::{Identity, NextPage, identity_of, position};
 use crate::query_run::QueryRun;
 use crate::subqueries::QueryPlan;
-use crate::{Error, Rows, Stats};
+use crate::{Error, FromRow, Row, Stats, blocking};
 
 /// One page of a query's rows: see [`Connection::query_page`](crate::Connection::query_page).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,8 +31,17 @@ pub struct Page<R> {
 }
 
 impl<R> Page<R> {
-    pub(crate) fn of(rows: Vec<R>, read: &Rows) -> Self {
+    pub(crate) fn of(rows: Vec<R>, read: &blocking::Rows) -> Self {
         Self { rows, next: read.next_page(), stats: read.stats(), notices: read.notices().to_vec() }
+    }
+}
+
+impl Page<Row> {
+    /// The page of the same rows, each as an `R`.
+    pub(crate) fn typed<R: FromRow>(self) -> Result<Page<R>, Error> {
+        let Self { rows, next, stats, notices } = self;
+        let rows = rows.iter().map(R::from_row).collect::<Result<_, _>>()?;
+        Ok(Page { rows, next, stats, notices })
     }
 }
 

@@ -111,15 +111,6 @@ impl PooledRows {
         self.take(sent)
     }
 
-    /// As [`PooledRows::next`], blocking the thread.
-    pub(crate) fn next_blocking(&mut self) -> Result<Option<RecordBatch>, Error> {
-        let sent = match &self.rows {
-            Rows::Reading(receiver) => receiver.recv_blocking().ok(),
-            _ => None,
-        };
-        self.take(sent)
-    }
-
     /// Takes what a task has sent, if one was running.
     fn take(&mut self, sent: Option<Sent>) -> Result<Option<RecordBatch>, Error> {
         let sent = match (sent, std::mem::replace(&mut self.rows, Rows::Ended)) {

@@ -276,7 +276,7 @@ impl Connection {
         volatility: Volatility,
         function: impl ScalarFunction<A>,
     ) -> Result<(), Error> {
-        register_function(&self.session, name, volatility, function)
+        self.blocking.register_function(name, volatility, function)
     }
 
     /// As [`blocking::Connection::register_arrow`].
@@ -284,7 +284,7 @@ impl Connection {
     /// # Errors
     /// As there.
     pub fn register_arrow(&self, name: &str, schema: &SchemaRef, batches: &[RecordBatch]) -> Result<(), Error> {
-        register_arrow(&self.session, name, schema, batches)
+        self.blocking.register_arrow(name, schema, batches)
     }
 
     /// As [`blocking::Connection::unregister_arrow`].
@@ -292,6 +292,6 @@ impl Connection {
     /// # Errors
     /// As there.
     pub fn unregister_arrow(&self, name: &str) -> Result<(), Error> {
-        self.blocking().unregister_arrow(name)
+        self.blocking.unregister_arrow(name)
     }
 }

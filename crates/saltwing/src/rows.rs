@@ -14,7 +14,10 @@ use saltwing_types::interrupt::Entered;
 use saltwing_types::table::is_same_name;
 use saltwing_types::{ErrorCode, SqlType, Value};
 
+use crate::block_on::block_on;
 use crate::outcome::{BatchSource, RowsOutcome, Running, Stats};
+use crate::pooled_rows::PooledRows;
+use crate::shared::Shared;
 use crate::{Error, FromValue};
 
 /// A result as Arrow batches. Dropping it stops the statement.
@@ -31,6 +34,21 @@ impl ArrowRows {
     pub(crate) fn new(outcome: RowsOutcome) -> Self {
         let RowsOutcome { columns, source, read, running } = outcome;
         Self { columns, schema: OnceLock::new(), source, read, running }
+    }
+
+    /// The same rows, of which those that are still to be read are read on the library's threads.
+    ///
+    /// # Errors
+    /// The threads cannot be started.
+    pub(crate) fn pooled(mut self, shared: &Arc<Shared>) -> Result<Self, Error> {
+        if self.source.reads() {
+            let (mut source, columns) =
+                (std::mem::replace(&mut self.source, BatchSource::Values(None)), self.columns.clone());
+            let next = Box::new(move || source.next_blocking(&columns));
+            let context = self.running.as_ref().map(|running| running.context.clone());
+            self.source = BatchSource::Pooled(Box::new(PooledRows::start(shared, next, context)?));
+        }
+        Ok(self)
     }
 
     /// The columns.
@@ -71,21 +89,26 @@ impl ArrowRows {
     /// # Errors
     /// The error of the read or of the computation.
     pub async fn next(&mut self) -> Result<Option<RecordBatch>, Error> {
-        if self.source.reads() {
-            return self.next_blocking();
+        let batch = match self.source.reads() {
+            true => {
+                let _statement = self.enter();
+                self.source.next_blocking(&self.columns)
+            }
+            false => self.source.next(&self.columns).await,
+        };
+        let batch = batch.map_err(|error| self.placed(error))?;
+        if batch.is_none() {
+            self.running.iter_mut().for_each(|running| running.end());
         }
-        let batch = self.source.next(&self.columns).await.map_err(|error| self.placed(error))?;
-        Ok(self.noticed(batch))
+        Ok(batch)
     }
 
     /// As [`ArrowRows::next`], blocking the thread.
     ///
     /// # Errors
-    /// The error of the read or of the computation.
+    /// As there.
     pub fn next_blocking(&mut self) -> Result<Option<RecordBatch>, Error> {
-        let _statement = self.enter();
-        let batch = self.source.next_blocking(&self.columns).map_err(|error| self.placed(error))?;
-        Ok(self.noticed(batch))
+        block_on(self.next())
     }
 
     /// The batches as Arrow's reader of batches, which blocks the thread.
@@ -128,14 +151,6 @@ impl ArrowRows {
         self.running.iter().fold(error, |error, running| running.failed(error))
     }
 
-    /// Takes note of the end.
-    fn noticed(&mut self, batch: Option<RecordBatch>) -> Option<RecordBatch> {
-        if batch.is_none() {
-            self.running.iter_mut().for_each(|running| running.end());
-        }
-        batch
-    }
-
     /// Makes the statement stop within a batch, from any thread.
     pub fn canceller(&self) -> impl Fn() + Send + Sync + use<> {
         let context = self.running.as_ref().map(|running| running.context.clone());
@@ -165,6 +180,11 @@ impl Rows {
         let left = 0..values.rows();
         let set = RowSet { columns: batches.columns.clone(), cells: Cells::Values(values) };
         Self { batches, set: Arc::new(set), left }
+    }
+
+    /// As [`ArrowRows::pooled`].
+    pub(crate) fn pooled(self, shared: &Arc<Shared>) -> Result<Self, Error> {
+        Ok(Self { batches: self.batches.pooled(shared)?, ..self })
     }
 
     /// The columns.
@@ -197,7 +217,7 @@ impl Rows {
     /// # Errors
     /// The error of the read or of the computation.
     pub async fn next(&mut self) -> Result<Option<Row>, Error> {
-        if self.left.is_empty() && !self.batches.is_at_end() && !self.next_values()? {
+        if self.left.is_empty() && self.needs_batch()? {
             let batch = self.batches.next().await?;
             self.put_batch(batch);
         }
@@ -207,39 +227,34 @@ impl Rows {
     /// As [`Rows::next`], blocking the thread.
     ///
     /// # Errors
-    /// The error of the read or of the computation.
+    /// As there.
     #[inline]
     pub fn next_blocking(&mut self) -> Result<Option<Row>, Error> {
-        if self.left.is_empty() {
-            self.fill_blocking()?;
+        if self.left.is_empty() && self.needs_batch()? {
+            let batch = self.batches.next_blocking()?;
+            self.put_batch(batch);
         }
         Ok(self.take())
     }
 
-    /// All rows that are left.
+    /// The only row, if there is one, blocking the thread.
     ///
     /// # Errors
-    /// The error of the read or of the computation.
-    pub async fn collect(mut self) -> Result<Vec<Row>, Error> {
-        let mut rows = Vec::new();
-        while let Some(row) = self.next().await? {
-            rows.push(row);
+    /// As [`Rows::next`]; more rows than one.
+    pub(crate) fn only<R: FromRow>(mut self) -> Result<Option<R>, Error> {
+        let Some(row) = self.next_blocking()? else { return Ok(None) };
+        match self.next_blocking()? {
+            None => R::from_row(&row).map(Some),
+            Some(_) => {
+                let text = "the statement gives several rows, and one was asked for";
+                Err(Error::new(ErrorCode::SeveralRows, text).with_help(Some("add LIMIT 1, or use query")))
+            }
         }
-        Ok(rows)
     }
 
-    /// As [`only_row`].
-    pub(crate) async fn only<R: FromRow>(mut self) -> Result<Option<R>, Error> {
-        let mut rows = [self.next().await?, self.next().await?].into_iter();
-        only_row(|| Ok(rows.next().flatten()))
-    }
-
-    fn fill_blocking(&mut self) -> Result<(), Error> {
-        if !self.batches.is_at_end() && !self.next_values()? {
-            let batch = self.batches.next_blocking()?;
-            self.put_batch(batch);
-        }
-        Ok(())
+    /// Whether the next row, or the end, comes with a batch.
+    fn needs_batch(&mut self) -> Result<bool, Error> {
+        Ok(!self.batches.is_at_end() && !self.next_values()?)
     }
 
     /// Takes the next rows if they come as values; otherwise, and at the end, the caller takes a batch.
@@ -388,21 +403,6 @@ row_tuples! {
     (A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9) 10;
     (A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9, K 10) 11;
     (A 0, B 1, C 2, D 3, E 4, F 5, G 6, H 7, I 8, J 9, K 10, L 11) 12;
-}
-
-/// The only row, if there is one.
-///
-/// # Errors
-/// More rows than one; what `next` fails with.
-pub(crate) fn only_row<R: FromRow>(mut next: impl FnMut() -> Result<Option<Row>, Error>) -> Result<Option<R>, Error> {
-    let Some(row) = next()? else { return Ok(None) };
-    match next()? {
-        None => R::from_row(&row).map(Some),
-        Some(_) => {
-            let text = "the statement gives several rows, and one was asked for";
-            Err(Error::new(ErrorCode::SeveralRows, text).with_help(Some("add LIMIT 1, or use query")))
-        }
-    }
 }
 
 pub(crate) fn no_row() -> Error {

@@ -2,84 +2,22 @@
 
 use std::hash::{BuildHasher, RandomState};
 use std::ops::{ControlFlow, Deref};
+use std::sync::Arc;
 use std::time::Duration;
 
 use saltwing_types::ErrorCode;
 
-use crate::params::Params;
+use crate::calls::call;
 use crate::session::Session;
-use crate::transaction::{Mark, SessionTransaction, TransactionPart, TransactionState};
+use crate::transaction::{Mark, SessionTransaction, TransactionPart, TransactionSlot, TransactionState};
 use crate::transaction_closure::{poll_inside, run_inside};
-use crate::{Connection, Error, blocking};
+use crate::{Connection, Error, IntoParams, blocking};
 
 /// How often [`Connection::transaction`] runs a transaction that meets conflicts.
 pub const TRANSACTION_TRIES_MAX: u32 = 20;
 
 /// The longest wait between two tries.
 const WAIT_MAX: Duration = Duration::from_millis(100);
-
-/// What a guard has begun, and rolls back if it is dropped.
-struct Begun {
-    /// That of the guard.
-    session: Session,
-    part: TransactionPart,
-}
-
-impl Begun {
-    /// Begins a transaction on a session of its own; on a session that has one open, a part of that.
-    fn new(session: &Session) -> Result<Self, Error> {
-        if let Some(open) = session.open_transaction()? {
-            let part = open.begin_part()?;
-            return Ok(Self { session: session.bound_to(part.clone()), part });
-        }
-        let session = session.sibling();
-        session.execute("BEGIN", Params::Positional(Vec::new()))?;
-        let open = session.transaction.current();
-        let open = open.ok_or_else(|| Error::new(ErrorCode::Bug, "BEGIN has opened no transaction"))?;
-        let part = TransactionPart::whole(&open);
-        Ok(Self { session: session.bound_to(part.clone()), part })
-    }
-
-    fn is_inner(&self) -> bool {
-        self.part.mark().is_some()
-    }
-
-    fn end(
-        self,
-        whole: &str,
-        inner: impl FnOnce(&SessionTransaction, &Mark) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        let Some(mark) = self.part.mark() else {
-            return self.session.execute(whole, Params::Positional(Vec::new())).map(drop);
-        };
-        self.session.check_bound()?;
-        match self.part.current(&self.session.transaction) {
-            Some(transaction) => inner(&transaction, mark),
-            None => Ok(()),
-        }
-    }
-
-    fn commit(self) -> Result<(), Error> {
-        self.end("COMMIT", SessionTransaction::commit_part)
-    }
-
-    fn rollback(self) -> Result<(), Error> {
-        self.end("ROLLBACK", SessionTransaction::rollback_part)
-    }
-}
-
-impl Drop for Begun {
-    fn drop(&mut self) {
-        let Some(transaction) = self.part.current(&self.session.transaction) else { return };
-        match self.part.mark() {
-            None => {
-                self.session.transaction.close();
-                transaction.give_up();
-            }
-            Some(mark) => transaction.drop_part(mark),
-        }
-    }
-}
 
 /// A transaction: its statements read one snapshot, with the writes of the statements before them, and are committed
 /// together.
@@ -94,7 +32,7 @@ impl Drop for Begun {
 /// [`ErrorCode::NoTransaction`].
 pub struct Transaction {
     connection: Connection,
-    begun: Begun,
+    guard: BlockingTransaction,
 }
 
 impl Deref for Transaction {
@@ -115,8 +53,8 @@ impl Transaction {
     /// [`ErrorCode::CommitUnknown`] if nobody knows whether the writes are committed. [`ErrorCode::NoTransaction`] if a statement ended
     /// it before.
     pub async fn commit(self) -> Result<(), Error> {
-        let Self { connection, begun } = self;
-        connection.run_blocking(move |_| begun.commit()).await
+        let Self { connection, guard } = self;
+        call(connection.session(), move |_| guard.commit()).await
     }
 
     /// Discards the writes of its statements.
@@ -124,15 +62,15 @@ impl Transaction {
     /// # Errors
     /// [`ErrorCode::NoTransaction`] if a statement ended it before.
     pub async fn rollback(self) -> Result<(), Error> {
-        let Self { connection, begun } = self;
-        connection.run_blocking(move |_| begun.rollback()).await
+        let Self { connection, guard } = self;
+        call(connection.session(), move |_| guard.rollback()).await
     }
 }
 
 impl Connection {
     /// Whether this connection is in a transaction.
     pub fn transaction_state(&self) -> TransactionState {
-        self.session.transaction.state()
+        self.blocking.transaction_state()
     }
 
     /// Begins a transaction, whose statements are those that run on the value given: see [`Transaction`]. `BEGIN` as a statement opens one on this
@@ -146,8 +84,8 @@ impl Connection {
     /// [`ErrorCode::FailedTransaction`] if the outer transaction failed; [`ErrorCode::ActiveTransaction`] inside the closure of
     /// [`transaction`](Connection::transaction), whose argument is what an inner transaction begins on.
     pub async fn begin(&self) -> Result<Transaction, Error> {
-        let begun = self.run_blocking(Begun::new).await?;
-        Ok(Transaction { connection: Connection { session: begun.session.clone() }, begun })
+        let guard = call(self.session(), blocking::Connection::begin).await?;
+        Ok(Transaction { connection: Connection { blocking: guard.connection.clone() }, guard })
     }
 
     /// Runs `run` in a transaction, and commits it if `run` gives a value. After a conflict with another commit it runs
@@ -170,10 +108,9 @@ impl Connection {
         let mut tries = Tries(0);
         loop {
             let transaction = self.begin().await?;
-            let is_inner = transaction.begun.is_inner();
-            let outside = (!is_inner).then_some(&self.session.transaction);
+            let (outside, is_inner) = (self.blocking.outside(&transaction.guard), transaction.guard.is_inner());
             let given = poll_inside(outside, run(&transaction)).await;
-            let failure = transaction.session.transaction.failure();
+            let failure = transaction.session().transaction.failure();
             let given = match given {
                 Ok(value) => Ok((value, transaction.commit().await)),
                 Err(error) => {
@@ -183,7 +120,7 @@ impl Connection {
             };
             match tries.next(given, failure, is_inner)? {
                 ControlFlow::Break(value) => return Ok(value),
-                ControlFlow::Continue(wait) => sleep(&self.session, wait).await?,
+                ControlFlow::Continue(wait) => sleep(self.session(), wait).await?,
             }
         }
     }
@@ -238,8 +175,10 @@ impl Tries {
 /// **Statements of the connection that began it are no part of it**, prepared ones included:
 /// [`Statement::on`](blocking::Statement::on) runs a prepared statement in it.
 pub struct BlockingTransaction {
+    /// One of its own; of an inner transaction, that of the outer one.
     connection: blocking::Connection,
-    begun: Begun,
+    /// What it has begun, and rolls back if it is dropped.
+    part: TransactionPart,
 }
 
 impl Deref for BlockingTransaction {
@@ -256,7 +195,7 @@ impl BlockingTransaction {
     /// # Errors
     /// As there.
     pub fn commit(self) -> Result<(), Error> {
-        self.begun.commit()
+        self.end("COMMIT", SessionTransaction::commit_part)
     }
 
     /// As [`Transaction::rollback`].
@@ -264,7 +203,41 @@ impl BlockingTransaction {
     /// # Errors
     /// As there.
     pub fn rollback(self) -> Result<(), Error> {
-        self.begun.rollback()
+        self.end("ROLLBACK", SessionTransaction::rollback_part)
+    }
+
+    /// Ends a transaction by the statement `whole`, and an inner one by `inner`.
+    fn end(
+        self,
+        whole: &str,
+        inner: impl FnOnce(&SessionTransaction, &Mark) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let Some(mark) = self.part.mark() else { return self.execute(whole, ()).map(drop) };
+        self.session.check_bound()?;
+        self.current().map_or(Ok(()), |transaction| inner(&transaction, mark))
+    }
+
+    /// Whether it is a part of another one.
+    fn is_inner(&self) -> bool {
+        self.part.mark().is_some()
+    }
+
+    /// The transaction that is open, if this one has not ended.
+    fn current(&self) -> Option<Arc<SessionTransaction>> {
+        self.part.current(&self.session.transaction)
+    }
+}
+
+impl Drop for BlockingTransaction {
+    fn drop(&mut self) {
+        let Some(transaction) = self.current() else { return };
+        match self.part.mark() {
+            None => {
+                self.session.transaction.close();
+                transaction.give_up();
+            }
+            Some(mark) => transaction.drop_part(mark),
+        }
     }
 }
 
@@ -279,8 +252,18 @@ impl blocking::Connection {
     /// # Errors
     /// As there.
     pub fn begin(&self) -> Result<BlockingTransaction, Error> {
-        let begun = Begun::new(&self.session)?;
-        Ok(BlockingTransaction { connection: blocking::Connection { session: begun.session.clone() }, begun })
+        let (session, part) = match self.session.open_transaction()? {
+            Some(open) => (self.session.clone(), open.begin_part()?),
+            None => {
+                let session = self.session.sibling();
+                session.execute("BEGIN", ().into_params())?;
+                let open = session.transaction.current();
+                let open = open.ok_or_else(|| Error::new(ErrorCode::Bug, "BEGIN has opened no transaction"))?;
+                (session, TransactionPart::whole(&open))
+            }
+        };
+        let connection = blocking::Connection { session: session.bound_to(part.clone()) };
+        Ok(BlockingTransaction { connection, part })
     }
 
     /// As [`Connection::transaction`]:
@@ -328,8 +311,7 @@ impl blocking::Connection {
         let mut tries = Tries(0);
         loop {
             let transaction = self.begin()?;
-            let is_inner = transaction.begun.is_inner();
-            let outside = (!is_inner).then_some(&self.session.transaction);
+            let (outside, is_inner) = (self.outside(&transaction), transaction.is_inner());
             let given = run_inside(outside, || run(&transaction));
             let failure = transaction.session.transaction.failure();
             match tries.next(given.map(|value| (value, transaction.commit())), failure, is_inner)? {
@@ -337,5 +319,10 @@ impl blocking::Connection {
                 ControlFlow::Continue(wait) => std::thread::sleep(wait),
             }
         }
+    }
+
+    /// What of this connection runs nothing while the closure of `transaction` runs.
+    fn outside(&self, transaction: &BlockingTransaction) -> Option<&TransactionSlot> {
+        (!transaction.is_inner()).then_some(&self.session.transaction)
     }
 }

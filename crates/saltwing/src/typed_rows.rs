@@ -52,6 +52,14 @@ impl<R: FromRow> TypedRows<R> {
 }
 
 impl Rows {
+    /// All rows that are left.
+    ///
+    /// # Errors
+    /// As [`Rows::next`].
+    pub async fn collect(self) -> Result<Vec<Row>, Error> {
+        TypedRows::new(self).collect().await
+    }
+
     /// The rows as a stream, which ends after an error.
     pub fn into_stream(self) -> impl Stream<Item = Result<Row, Error>> + Send {
         TypedRows::new(self).into_stream()

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use saltwing::{Database, Error, StoreKind, params};
+use saltwing::{Database, Error, Response, StoreKind, params};
 
 use crate::code;
 
@@ -39,6 +39,29 @@ async fn async_calls_stream_and_are_send() {
         let statement = connection.prepare("SELECT v FROM t WHERE k = ?").await?;
         assert_eq!(statement.query(params![7]).await?.collect().await?.len(), 1);
         connection.execute("DELETE FROM t WHERE k < 10", ()).await?;
+        Ok::<_, Error>(())
+    };
+    assert_send(run).await.unwrap();
+    let run = async {
+        let mut appender = connection.appender_columns("t", &["k", "v"]).await?;
+        for k in 20_000..30_000 {
+            appender.append_row((k, "more")).await?;
+        }
+        assert_eq!(appender.close().await?, 10_000);
+        let sql = "SELECT k, v FROM t WHERE k >= ? ORDER BY k LIMIT 2";
+        let first = connection.query_page::<(i64, String)>(sql, (29_997,), None).await?;
+        let second = connection.query_page::<(i64, String)>(sql, (29_997,), first.next.as_deref()).await?;
+        assert_eq!((first.rows.len(), second.rows), (2, vec![(29_999, "more".to_owned())]));
+        let transaction = connection.begin().await?;
+        transaction.execute("DELETE FROM t WHERE k = 29999", ()).await?;
+        assert_eq!(transaction.query_opt::<(i64,)>("SELECT k FROM t WHERE k = 29999", ()).await?, None);
+        transaction.rollback().await?;
+        let several = connection.query_opt::<(i64,)>("SELECT k FROM t WHERE k > 29997", ()).await;
+        assert_eq!(code(several), "several_rows");
+        let mut responses = connection.run_batch("SELECT k FROM t WHERE k = 29999; SELECT none FROM t").await?;
+        assert!(matches!(responses.next().await?, Some(Response::Rows(_))));
+        assert_eq!(code(responses.next().await), "no_such_column");
+        assert!(responses.next().await?.is_none());
         Ok::<_, Error>(())
     };
     assert_send(run).await.unwrap();

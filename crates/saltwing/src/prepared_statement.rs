@@ -1,0 +1,219 @@
+//! Prepared statements.
+
+use std::sync::Arc;
+
+use crate::calls::call;
+use crate::execution::Prepared;
+use crate::outcome::ExecResult;
+use crate::params::{IntoParams, Params};
+use crate::response::Response;
+use crate::rows::no_row;
+use crate::session::Session;
+use crate::statement::Description;
+use crate::{ArrowRows, Connection, Error, FromRow, Row, Rows, TypedRows, blocking};
+
+/// A prepared statement.
+#[derive(Clone)]
+pub struct Statement {
+    pub(crate) blocking: Arc<blocking::Statement>,
+}
+
+impl Statement {
+    /// Runs it.
+    ///
+    /// # Errors
+    /// Those [of statements](crate::Error#of-statements).
+    pub async fn execute(&self, params: impl IntoParams) -> Result<ExecResult, Error> {
+        self.call(params, blocking::Statement::execute).await
+    }
+
+    /// Runs it for its rows.
+    ///
+    /// # Errors
+    /// Those [of statements](crate::Error#of-statements).
+    pub async fn query(&self, params: impl IntoParams) -> Result<Rows, Error> {
+        self.call(params, blocking::Statement::query).await?.pooled(self.session().shared())
+    }
+
+    /// Runs it for its only row, as a tuple or a [`Row`]: `query_one::<(i64, String)>(())`.
+    ///
+    /// # Errors
+    /// Those [of statements](crate::Error#of-statements); `no_row` and `several_rows`; as [`Row::get`](crate::Row::get).
+    pub async fn query_one<R: FromRow>(&self, params: impl IntoParams) -> Result<R, Error> {
+        self.call(params, blocking::Statement::query_one::<Row>).await?.to()
+    }
+
+    /// As `query_one`, where there may be no row.
+    ///
+    /// # Errors
+    /// Those [of statements](crate::Error#of-statements); `several_rows`; as [`Row::get`](crate::Row::get).
+    pub async fn query_opt<R: FromRow>(&self, params: impl IntoParams) -> Result<Option<R>, Error> {
+        self.call(params, blocking::Statement::query_opt::<Row>).await?.map(|row| row.to()).transpose()
+    }
+
+    /// Runs it for its rows, each as an `R`: a tuple, or a struct that derives `FromRow`.
+    ///
+    /// # Errors
+    /// Those [of statements](crate::Error#of-statements).
+    pub async fn query_as<R: FromRow>(&self, params: impl IntoParams) -> Result<TypedRows<R>, Error> {
+        self.query(params).await.map(TypedRows::new)
+    }
+
+    /// Runs it, whatever it is: rows if it gives some.
+    ///
+    /// # Errors
+    /// Those [of statements](crate::Error#of-statements).
+    pub async fn run(&self, params: impl IntoParams) -> Result<Response, Error> {
+        self.call(params, blocking::Statement::run).await?.pooled(self.session().shared())
+    }
+
+    /// Runs it for its rows, as Arrow batches.
+    ///
+    /// # Errors
+    /// Those [of statements](crate::Error#of-statements).
+    pub async fn query_arrow(&self, params: impl IntoParams) -> Result<ArrowRows, Error> {
+        self.call(params, blocking::Statement::query_arrow).await?.pooled(self.session().shared())
+    }
+
+    fn session(&self) -> &Session {
+        self.blocking.prepared.session()
+    }
+
+    /// One of the blocking calls that take the parameters.
+    async fn call<T: Send + 'static>(
+        &self,
+        params: impl IntoParams,
+        run: impl FnOnce(&blocking::Statement, Params) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        let (statement, params) = (self.blocking.clone(), params.into_params());
+        call(self.session(), move |connection| run(&statement.on(connection), params)).await
+    }
+
+    /// The same statement on another connection, such as a [`Transaction`](crate::Transaction). A statement runs on the connection that prepared it, and in
+    /// the transaction that this has open by `BEGIN`; it is no part of a transaction that is a connection of its own.
+    ///
+    /// Cheap. The statement keeps its text and its plans; names, settings and temporary tables are those of the other connection.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), saltwing::Error> {
+    /// # let runtime = tokio::runtime::Builder::new_current_thread().build().expect("a runtime");
+    /// # runtime.block_on(async {
+    /// let connection = saltwing::Database::memory()?.connect();
+    /// connection.execute("CREATE TABLE t (k BIGINT PRIMARY KEY, v VARCHAR)", ()).await?;
+    /// let insert = connection.prepare("INSERT INTO t VALUES (?, ?)").await?;
+    /// let transaction = connection.begin().await?;
+    /// insert.on(&transaction).execute((1, "one")).await?;
+    /// transaction.rollback().await?;
+    /// let (count,): (i64,) = connection.query_one("SELECT count(*) FROM t WHERE k > 0", ()).await?;
+    /// assert_eq!(count, 0);
+    /// # Ok(())
+    /// # })
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn on(&self, connection: &Connection) -> Self {
+        Self { blocking: Arc::new(self.blocking.on(&connection.blocking)) }
+    }
+
+    /// How many parameters it has.
+    pub fn parameter_count(&self) -> usize {
+        self.blocking.parameter_count()
+    }
+
+    /// Its parameters and columns at the time of its preparation.
+    pub fn description(&self) -> &Description {
+        self.blocking.description()
+    }
+}
+
+/// A prepared statement whose calls block.
+pub struct BlockingStatement {
+    pub(crate) prepared: Prepared,
+}
+
+impl BlockingStatement {
+    /// Runs it.
+    ///
+    /// # Errors
+    /// Those [of statements](crate::Error#of-statements).
+    pub fn execute(&self, params: impl IntoParams) -> Result<ExecResult, Error> {
+        self.prepared.execute(params.into_params())
+    }
+
+    /// Runs it for its rows.
+    ///
+    /// # Errors
+    /// Those [of statements](crate::Error#of-statements).
+    pub fn query(&self, params: impl IntoParams) -> Result<blocking::Rows, Error> {
+        Ok(blocking::Rows::new(self.prepared.query(params.into_params())?))
+    }
+
+    /// Runs it for its only row, as a tuple or a [`Row`]: `query_one::<(i64, String)>(())`.
+    ///
+    /// # Errors
+    /// Those [of statements](crate::Error#of-statements); `no_row` and `several_rows`; as [`Row::get`](crate::Row::get).
+    pub fn query_one<R: FromRow>(&self, params: impl IntoParams) -> Result<R, Error> {
+        self.query_opt(params)?.ok_or_else(no_row)
+    }
+
+    /// As `query_one`, where there may be no row.
+    ///
+    /// # Errors
+    /// Those [of statements](crate::Error#of-statements); `several_rows`; as [`Row::get`](crate::Row::get).
+    pub fn query_opt<R: FromRow>(&self, params: impl IntoParams) -> Result<Option<R>, Error> {
+        self.query(params)?.only()
+    }
+
+    /// Runs it for its rows, each as an `R`: a tuple, or a struct that derives `FromRow`.
+    ///
+    /// # Errors
+    /// Those [of statements](crate::Error#of-statements).
+    pub fn query_as<R: FromRow>(&self, params: impl IntoParams) -> Result<blocking::TypedRows<R>, Error> {
+        self.query(params).map(blocking::TypedRows::new)
+    }
+
+    /// Runs it, whatever it is: rows if it gives some.
+    ///
+    /// # Errors
+    /// Those [of statements](crate::Error#of-statements).
+    pub fn run(&self, params: impl IntoParams) -> Result<Response, Error> {
+        self.prepared.run(params.into_params()).map(Response::from)
+    }
+
+    /// Runs it for its rows, as Arrow batches: see [`ArrowRows::next_blocking`].
+    ///
+    /// # Errors
+    /// Those [of statements](crate::Error#of-statements).
+    pub fn query_arrow(&self, params: impl IntoParams) -> Result<ArrowRows, Error> {
+        Ok(ArrowRows::new(self.prepared.query(params.into_params())?))
+    }
+
+    /// The same statement on another connection, such as a [`Transaction`](blocking::Transaction): see [`Statement::on`].
+    ///
+    /// ```
+    /// # fn main() -> Result<(), saltwing::Error> {
+    /// let connection = saltwing::Database::memory()?.connect().blocking();
+    /// connection.execute("CREATE TABLE t (k BIGINT PRIMARY KEY, v VARCHAR)", ())?;
+    /// let insert = connection.prepare("INSERT INTO t VALUES (?, ?)")?;
+    /// let transaction = connection.begin()?;
+    /// insert.on(&transaction).execute((1, "one"))?;
+    /// transaction.rollback()?;
+    /// assert_eq!(connection.query_one::<(i64,)>("SELECT count(*) FROM t WHERE k > 0", ())?, (0,));
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn on(&self, connection: &blocking::Connection) -> Self {
+        Self { prepared: self.prepared.on(&connection.session) }
+    }
+
+    /// How many parameters it has.
+    pub fn parameter_count(&self) -> usize {
+        self.prepared.parameter_count()
+    }
+
+    /// Its parameters and columns at the time of its preparation.
+    pub fn description(&self) -> &Description {
+        self.prepared.description()
+    }
+}
