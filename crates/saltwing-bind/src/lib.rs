@@ -114,7 +114,7 @@ pub use output::{OutputColumn, ResultColumn};
 pub use page::page_identity;
 pub use parameters::ParameterTypes;
 pub use plan_budget::check_plan_budget;
-pub use query::query;
+pub use query::{query, query_noting_reads};
 pub use returning::returning;
 pub use row_count::RowCount;
 pub use row_rules::RowRules;

@@ -24,7 +24,7 @@ use crate::tree::{
     BoundQuery, ColumnIds, ComputedColumn, Output, Relation, SequenceUses, SetInput, SetOperator, SubqueryColumn,
     each_once,
 };
-use crate::uncorrelated::RootQuery;
+use crate::uncorrelated::{QueryRead, RootQuery};
 
 /// Binds the query of a statement.
 ///
@@ -47,14 +47,42 @@ pub(crate) fn query_with_names(
     engine: &dyn EngineFunctions,
     params: Params<'_>,
 ) -> Result<RootQuery> {
+    bound_with(statement, names, (catalog, engine), params, &BinderState::new(statement))
+}
+
+/// As [`query`]. What it reads is added to `reads`, also if there is an error behind the names of its tables.
+///
+/// # Errors
+/// As there.
+pub fn query_noting_reads(
+    statement: &QueryStatement,
+    catalog: &dyn CatalogReader,
+    engine: &dyn EngineFunctions,
+    params: Params<'_>,
+    reads: &mut Vec<QueryRead>,
+) -> Result<RootQuery> {
+    let state = BinderState::new(statement);
+    let bound = bound_with(statement, Names::Statement, (catalog, engine), params, &state);
+    let found = bound.as_ref().map_or_else(|_| state.reads.take(), |root| root.reads.clone());
+    reads.extend(found);
+    bound
+}
+
+fn bound_with(
+    statement: &QueryStatement,
+    names: Names<'_>,
+    (catalog, engine): (&dyn CatalogReader, &dyn EngineFunctions),
+    params: Params<'_>,
+    state: &BinderState<'_>,
+) -> Result<RootQuery> {
     if statement.query.with.is_some() {
         check_plan_budget(&statement.query)?;
     }
-    let (ids, state) = (ColumnIds::new(engine), BinderState::new(statement));
+    let ids = ColumnIds::new(engine);
     let binder = QueryBinder {
         catalog,
         params,
-        state: &state,
+        state,
         around: None,
         view: None,
         names,
@@ -73,8 +101,8 @@ pub(crate) fn query_with_names(
     };
     let query = binder.query_with(&statement.query, clauses).map_err(LowerError::into_error)?;
     let draw = sequences.into_draw();
-    let subqueries = state.uncorrelated.into_inner().into_iter().map(|known| known.subquery).collect();
-    let root = RootQuery { subqueries, query, draw, views: state.views.into_inner(), reads: state.reads.into_inner() };
+    let subqueries = state.uncorrelated.take().into_iter().map(|known| known.subquery).collect();
+    let root = RootQuery { subqueries, query, draw, views: state.views.take(), reads: state.reads.take() };
     if !root.views.is_empty() {
         check_size(&root)?;
     }
