@@ -6,6 +6,7 @@ mod names;
 mod settings;
 mod storage;
 mod transactions;
+mod users;
 
 use saltwing_bind::ResultColumn;
 
@@ -15,6 +16,7 @@ pub(super) use self::names::{Attached, CreateSequence, CreateTable, Schemas, Seq
 pub(super) use self::settings::Settings;
 pub(super) use self::storage::Storage;
 pub(super) use self::transactions::Transactions;
+pub(super) use self::users::{Grants, Users};
 
 use super::{Effects, Run, StatementKind, Target};
 use crate::Error;
