@@ -129,7 +129,7 @@ pub use parameters::ParameterTypes;
 pub use plan_budget::check_plan_budget;
 pub use resolve::resolve;
 pub use returning::returning;
-pub use root_query::query;
+pub use root_query::{query, query_noting_reads};
 pub use row_count::RowCount;
 pub use row_rules::RowRules;
 pub use saltwing_sql::statement::OnConflict;

@@ -39,7 +39,8 @@ pub(crate) fn query_with_names(
     engine: &dyn EngineFunctions,
     params: Params<'_>,
 ) -> Result<RootQuery> {
-    bound_query(statement, BoundWith { catalog, engine, params, names })
+    let state = BinderState::new(Root::Query(statement.into()));
+    bound_query(statement, &state, BoundWith { catalog, engine, params, names })
 }
 
 /// What the names of a query mean.
@@ -53,16 +54,20 @@ pub(crate) fn resolved_names(
 ) -> Result<ResolvedNames> {
     let with = BoundWith { catalog, engine, params: Params::OPEN, names: Names::Statement };
     let state = BinderState::noting_names(Root::Query(statement.into()));
-    let (_, names) = with.bound(state, |binder, sequences| binder.statement(statement, sequences))?;
+    with.bound(&state, |binder, sequences| binder.statement(statement, sequences))?;
+    let names = state.names.map(RefCell::into_inner);
     names.ok_or_else(|| BindError::bug("the names of a query were not noted"))
 }
 
-pub(crate) fn bound_query(statement: &QueryStatement, with: BoundWith<'_>) -> Result<RootQuery> {
+pub(crate) fn bound_query(
+    statement: &QueryStatement,
+    state: &BinderState<'_>,
+    with: BoundWith<'_>,
+) -> Result<RootQuery> {
     if statement.query.with.is_some() {
         check_query_budget(&statement.query)?;
     }
-    let state = BinderState::new(Root::Query(statement.into()));
-    with.bound(state, |binder, sequences| binder.statement(statement, sequences)).map(|(root, _)| root)
+    with.bound(state, |binder, sequences| binder.statement(statement, sequences))
 }
 
 /// What a query is bound with.
@@ -75,18 +80,18 @@ pub(crate) struct BoundWith<'a> {
 }
 
 impl BoundWith<'_> {
-    /// The query that `bind` gives, with all that stands beside it, and what its names mean if `state` notes that.
+    /// The query that `bind` gives, with all that stands beside it. After an error `state` has what was found until then.
     pub(crate) fn bound(
         self,
-        state: BinderState<'_>,
+        state: &BinderState<'_>,
         bind: impl FnOnce(&QueryBinder<'_>, &SequenceCollector<'_>) -> Bound<BoundQuery>,
-    ) -> Result<(RootQuery, Option<ResolvedNames>)> {
+    ) -> Result<RootQuery> {
         let Self { catalog, engine, params, names } = self;
         let ids = ColumnIds::new(engine);
         let binder = QueryBinder {
             catalog,
             params,
-            state: &state,
+            state,
             around: None,
             view: None,
             names,
@@ -98,13 +103,12 @@ impl BoundWith<'_> {
         let sequences = SequenceCollector::new(&ids, SequenceUses::default());
         let query = bind(&binder, &sequences).map_err(LowerError::into_error)?;
         let draw = sequences.into_draw();
-        let subqueries = state.uncorrelated.into_inner().into_iter().map(|known| known.subquery).collect();
-        let (views, reads) = (state.views.into_inner(), state.reads.into_inner());
-        let root = RootQuery { subqueries, query, draw, views, reads };
+        let subqueries = state.uncorrelated.take().into_iter().map(|known| known.subquery).collect();
+        let root = RootQuery { subqueries, query, draw, views: state.views.take(), reads: state.reads.take() };
         if !root.views.is_empty() {
             check_size(&root)?;
         }
-        Ok((root, state.names.map(RefCell::into_inner)))
+        Ok(root)
     }
 }
 

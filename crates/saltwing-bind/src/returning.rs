@@ -29,7 +29,7 @@ pub fn returning(statement: &Statement, catalog: &dyn CatalogReader, params: Par
     let named = NamedTarget { table, dynamic: dynamic.as_deref(), alias };
     let with = BoundWith { catalog, engine: &NoEngine, params, names: Names::Statement };
     let state = BinderState::new(Root::Returning(clause));
-    let (root, _) = with.bound(state, |binder, _| binder.returned_rows(&named, clause))?;
+    let root = with.bound(&state, |binder, _| binder.returned_rows(&named, clause))?;
     match root.subqueries.is_empty() && is_of_each_row(&root.query) {
         true => Ok(Some(root.query)),
         false => Err(BindError::from(BindErrorKind::NotSupported("RETURNING of this".into()))

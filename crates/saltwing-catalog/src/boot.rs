@@ -15,7 +15,7 @@ use saltwing_types::{
 };
 
 use crate::definitions::{Definitions, key};
-use crate::row::{check_name, defined_sequence, defined_view, name_values, text};
+use crate::row::{check_name, defined_sequence, defined_user, defined_view, name_values, text};
 use crate::{CatalogError, CatalogReader, INFORMATION_SCHEMA, TEMPORARY_SCHEMA, record};
 
 /// The newest format of the catalog's rows that this version reads and writes.
@@ -29,16 +29,19 @@ use crate::{CatalogError, CatalogReader, INFORMATION_SCHEMA, TEMPORARY_SCHEMA, r
 /// | 5 | definitions as records with names of their own (`record.rs`) |
 /// | 6 | sequences |
 /// | 7 | views |
+/// | 8 | users |
 ///
 /// A definition stays in its form until its table is altered. So earlier versions open a catalog up to its first
 /// record, and refuse it from then on.
-pub const CATALOG_FORMAT: u32 = 7;
+pub const CATALOG_FORMAT: u32 = 8;
 /// The format that the records of tables need.
 const RECORDS_FORMAT: u32 = 5;
 /// The format that sequences need.
 pub(crate) const SEQUENCES_FORMAT: u32 = 6;
 /// The format that views need.
 pub(crate) const VIEWS_FORMAT: u32 = 7;
+/// The format that users need.
+pub(crate) const USERS_FORMAT: u32 = 8;
 /// The format of a catalog without tables.
 const FIRST_FORMAT: u32 = 1;
 
@@ -48,6 +51,7 @@ const DROPPED: u32 = 3;
 const SETTINGS: u32 = 4;
 const SEQUENCES: u32 = 5;
 const VIEWS: u32 = 6;
+const USERS: u32 = 7;
 /// Ids below are the catalog's own.
 const FIRST_USER_TABLE: i64 = 100;
 /// The id of an index that has none yet.
@@ -55,7 +59,7 @@ const NEW_ID: TableId = TableId(0);
 pub(crate) const FORMAT_SETTING: &str = "catalog_format";
 pub(crate) const NEXT_ID_SETTING: &str = "next_table_id";
 
-/// The tables, schemas, sequences and views of a database, kept as rows of tables.
+/// The tables, schemas, sequences, views and users of a database, kept as rows of tables.
 pub struct Catalog {
     pub(crate) store: Arc<dyn TableStore>,
     pub(crate) own: OwnTables,
@@ -76,6 +80,7 @@ pub(crate) struct OwnTables {
     pub(crate) settings: Arc<Table>,
     pub(crate) sequences: Arc<Table>,
     pub(crate) views: Arc<Table>,
+    pub(crate) users: Arc<Table>,
 }
 
 impl Catalog {
@@ -111,6 +116,10 @@ impl Catalog {
         for row in catalog.rows(&catalog.own.views)? {
             view.insert_view(defined_view(&row)?);
         }
+        for row in catalog.rows(&catalog.own.users)? {
+            view.insert_user(defined_user(&row)?);
+        }
+        view.user_secret = catalog.stored_user_secret()?;
         *catalog.view.write() = Arc::new(view);
         Ok(catalog)
     }
@@ -208,9 +217,17 @@ impl Catalog {
         let sequences =
             old.own_sequences().filter(|sequence| !table.def().own_sequences().any(|kept| kept == *sequence));
         self.delete_sequences(&mut view, &mut *writes, sequences)?;
+        let new = &table.def().name;
+        if old.name != *new {
+            self.rename_grants(&mut view, &mut *writes, (&old.name, new))?;
+            // The sequences that go with the change have their grants end, and the table has its new name only below.
+            let renamed = view.tables.remove(&key(old.name.schema.as_deref(), &old.name.name));
+            view.tables.extend(renamed.map(|table| (key(new.schema.as_deref(), &new.name), table)));
+        }
+        self.end_grants(&mut view, &mut *writes)?;
         writes.commit(Durability::Synced)?;
-        let sequences = view.sequences;
-        self.redefine([(old, table)], |view| view.sequences = sequences);
+        let Definitions { sequences, users, .. } = view;
+        self.redefine([(old, table)], |view| (view.sequences, view.users) = (sequences, users));
         self.purge_entries(gone);
         Ok(())
     }
@@ -328,6 +345,15 @@ impl Catalog {
             .get(&Projection::all(settings), &row_key)?
             .map(|row| text(&row, 1).map(str::to_owned))
             .transpose()
+    }
+
+    pub(crate) fn put_setting(
+        &self,
+        writes: &mut dyn WriteBatch,
+        name: &str,
+        value: String,
+    ) -> Result<(), CatalogError> {
+        Ok(writes.put(&self.own.settings, vec![Value::text(name), Value::Text(value)])?)
     }
 
     pub(crate) fn table_key(&self, name: &TableName) -> Result<Vec<u8>, CatalogError> {
@@ -455,7 +481,9 @@ pub(crate) fn check_definition(def: &TableDef) -> Result<(), CatalogError> {
 
 impl OwnTables {
     pub(crate) fn all(&self) -> impl Iterator<Item = &Arc<Table>> {
-        [&self.tables, &self.schemas, &self.dropped, &self.settings, &self.sequences, &self.views].into_iter()
+        let own =
+            [&self.tables, &self.schemas, &self.dropped, &self.settings, &self.sequences, &self.views, &self.users];
+        own.into_iter()
     }
 
     pub(crate) fn register(store: &dyn TableStore) -> Result<Self, CatalogError> {
@@ -472,6 +500,7 @@ impl OwnTables {
             settings: open(SETTINGS, "_settings", &[name], &[("value", SqlType::Varchar(None))])?,
             sequences: open(SEQUENCES, "_sequences", &[schema, name], &[definition])?,
             views: open(VIEWS, "_views", &[schema, name], &[definition])?,
+            users: open(USERS, "_users", &[name], &[definition])?,
         })
     }
 }

@@ -10,12 +10,13 @@ use std::sync::Arc;
 use saltwing_access::Table;
 use saltwing_types::table::TableHistory;
 use saltwing_types::{
-    ColumnDef, KeyColumn, KeySchema, KeySource, SequenceDef, SequencePosition, SortOrder, SqlType, TableDef, TableId,
-    TableName, ViewColumn, ViewDef, ViewUse,
+    ColumnDef, Grants, KeyColumn, KeySchema, KeySource, Privilege, ScramVerifier, SequenceDef, SequencePosition,
+    SortOrder, SqlType, TableDef, TableId, TableName, UserDef, ViewColumn, ViewDef, ViewUse,
 };
 
 use crate::{
-    CatalogChange, CatalogError, CatalogStore, ChangeError, Dependents, DropList, GivenName, change, optional,
+    CatalogChange, CatalogError, CatalogStore, ChangeError, Dependents, DropList, GivenName, GivenObject, GrantList,
+    change, optional,
 };
 
 /// Opens an empty catalog.
@@ -33,6 +34,8 @@ pub fn check(open: Open<'_>) {
     views_keep_what_they_use(&*open());
     no_value_is_given_out_twice(&*open());
     a_position_stays_or_is_moved(&*open());
+    users_are_there_until_they_are_dropped(&*open());
+    grants_follow_their_object(&*open());
 }
 
 /// The definition of a table with one key column, `k`.
@@ -78,6 +81,40 @@ pub fn view_def(name: &str, of: &str, columns: &[&str]) -> ViewDef {
         uses: vec![ViewUse { name: TableName::bare(of), columns }],
         comment: None,
     }
+}
+
+/// The definition of a user without grants. Its password is of no matter.
+pub fn user_def(name: &str) -> UserDef {
+    let verifier = ScramVerifier {
+        iterations: ScramVerifier::ITERATIONS_MIN,
+        salt: vec![7; 16],
+        stored_key: [1; 32],
+        server_key: [2; 32],
+    };
+    UserDef { id: TableId(0), name: name.into(), verifier, grants: Grants::default() }
+}
+
+/// Adds a user to a catalog.
+///
+/// # Errors
+/// As [`CatalogChange::CreateUser`].
+pub fn create_user(catalog: &dyn CatalogStore, def: UserDef) -> Result<(), CatalogError> {
+    let change = CatalogChange::CreateUser { def, secret: [9; 32] };
+    catalog.apply(change).map(drop).map_err(|failed| failed.error)
+}
+
+/// Grants privileges on an object to users.
+///
+/// # Errors
+/// As [`CatalogChange::Grant`].
+pub fn grant(
+    catalog: &dyn CatalogStore,
+    privileges: &[Privilege],
+    object: GivenObject<'_>,
+    users: &[&str],
+) -> Result<(), ChangeError> {
+    let privileges = privileges.iter().copied().collect();
+    catalog.apply(CatalogChange::Grant(GrantList { privileges, object, users })).map(drop)
 }
 
 /// Adds a table to a catalog.
@@ -305,6 +342,93 @@ fn views_keep_what_they_use(catalog: &dyn CatalogStore) {
     assert_eq!(catalog.snapshot().unwrap().view(None, "V").unwrap().unwrap().columns.len(), 2);
     drop_table(catalog, (None, "t"), Dependents::Drop).unwrap();
     assert!(catalog.snapshot().unwrap().views().unwrap().is_empty());
+}
+
+fn user(catalog: &dyn CatalogStore, name: &str) -> Arc<UserDef> {
+    catalog.snapshot().unwrap().user(name).unwrap().unwrap()
+}
+
+/// What a user was granted, as text.
+fn grants(catalog: &dyn CatalogStore, name: &str) -> Vec<String> {
+    user(catalog, name).grants.iter().map(|(object, privileges)| format!("{privileges} on {object:?}")).collect()
+}
+
+fn users_are_there_until_they_are_dropped(catalog: &dyn CatalogStore) {
+    assert_eq!(catalog.snapshot().unwrap().user_secret().unwrap(), None);
+    let before = catalog.snapshot().unwrap();
+    create_user(catalog, user_def("Ann")).unwrap();
+    let first = user(catalog, "ANN");
+    assert!(before.user("ann").unwrap().is_none() && before.version() != catalog.version());
+    assert_eq!(code(create_user(catalog, user_def("aNN"))), "duplicate_user");
+    let other = CatalogChange::CreateUser { def: user_def("bob"), secret: [8; 32] };
+    catalog.apply(other).unwrap();
+    assert_eq!(catalog.snapshot().unwrap().user_secret().unwrap(), Some([9; 32]), "the first user brings it");
+    let names: Vec<String> =
+        catalog.snapshot().unwrap().users().unwrap().iter().map(|user| user.name.clone()).collect();
+    assert_eq!(names, ["Ann", "bob"]);
+
+    let verifier = ScramVerifier { salt: vec![5; 8], ..first.verifier.clone() };
+    let alter = |name| {
+        let change = CatalogChange::AlterUser { name, verifier: verifier.clone() };
+        catalog.apply(change).map_err(|failed| failed.error)
+    };
+    alter("ann").unwrap();
+    assert_eq!((user(catalog, "ann").verifier.salt.len(), user(catalog, "ann").id), (8, first.id));
+    let drop = |name| catalog.apply(CatalogChange::DropUser(name)).map_err(|failed| failed.error);
+    assert_eq!((code(alter("nope")), code(drop("nope"))), ("no_such_user", "no_such_user"));
+    match drop("bobb").unwrap_err() {
+        CatalogError::NoSuchUser { nearest, .. } => assert_eq!(nearest.as_deref(), Some("bob")),
+        other => panic!("{other}"),
+    }
+    drop("ann").unwrap();
+    create_user(catalog, user_def("Ann")).unwrap();
+    assert_ne!(user(catalog, "ann").id, first.id, "a later user of the name is another one");
+}
+
+fn grants_follow_their_object(catalog: &dyn CatalogStore) {
+    use Privilege::{All, Ddl, Delete, Select, Upsert};
+    let t = create_table(catalog, table_def(Some("S"), "T")).unwrap();
+    let (def, position) = (sequence_def(None, "q"), sequence_def(None, "q").beginning());
+    catalog.apply(CatalogChange::CreateSequence { def, position }).unwrap();
+    ["ann", "bob"].iter().for_each(|name| create_user(catalog, user_def(name)).unwrap());
+    let table = GivenObject::Relation((Some("s"), "t"));
+    grant(catalog, &[Select, Upsert], table, &["ANN", "bob"]).unwrap();
+    grant(catalog, &[Ddl], GivenObject::Schema("s"), &["ann"]).unwrap();
+    grant(catalog, &[Upsert], GivenObject::Relation((None, "Q")), &["ann"]).unwrap();
+    grant(catalog, &[All], GivenObject::Database, &["bob"]).unwrap();
+    let version = catalog.version();
+    grant(catalog, &[Select], table, &["ann"]).unwrap();
+    let on_table = r#"SELECT, UPSERT on Relation(TableName { schema: Some("S"), name: "T" })"#;
+    assert_eq!(grants(catalog, "ann")[2], on_table, "an object has its own spelling");
+    assert_eq!((grants(catalog, "ann").len(), grants(catalog, "bob").len()), (3, 2));
+
+    // A whole list, or nothing of it.
+    let missing = grant(catalog, &[Delete], table, &["ann", "nope"]).unwrap_err();
+    assert_eq!((missing.error.code().as_str(), missing.place), ("no_such_user", Some(1)));
+    let nowhere = |object| grant(catalog, &[Delete], object, &["ann"]).unwrap_err().error.code().as_str();
+    assert_eq!(nowhere(GivenObject::Relation((Some("s"), "nope"))), "no_such_table");
+    assert_eq!(nowhere(GivenObject::Schema("nope")), "no_such_schema");
+    assert_eq!((grants(catalog, "ann")[2].as_str(), catalog.version()), (on_table, version));
+
+    let revoked = GrantList { privileges: [Select, Ddl].into_iter().collect(), object: table, users: &["bob"] };
+    catalog.apply(CatalogChange::Revoke(revoked)).unwrap();
+    assert!(grants(catalog, "bob")[1].starts_with("UPSERT on") && grants(catalog, "bob")[0] == "ALL on Database");
+
+    let renamed = TableName { name: "U".into(), ..t.def().name.clone() };
+    let new = TableDef { name: renamed, ..TableDef::clone(t.def()) };
+    catalog.apply(CatalogChange::AlterTable { old: t.def().clone(), new }).unwrap();
+    create_table(catalog, table_def(Some("S"), "T")).unwrap();
+    assert!(grants(catalog, "ann")[2].contains("\"U\""), "{:?}", grants(catalog, "ann"));
+    catalog.apply(CatalogChange::TruncateTables(&[(Some("s"), "u")])).unwrap();
+    assert_eq!(grants(catalog, "ann").len(), 3, "a table that was emptied is the same");
+    for name in ["t", "u"] {
+        drop_table(catalog, (Some("s"), name), Dependents::Refuse).unwrap();
+    }
+    catalog.apply(CatalogChange::DropSequences(drop_list(&[(None, "q")]))).unwrap();
+    assert_eq!((grants(catalog, "ann").len(), grants(catalog, "bob").len()), (1, 1));
+    catalog.apply(CatalogChange::DropSchemas(drop_list(&[(None, "s")]))).unwrap();
+    create_table(catalog, table_def(Some("s"), "u")).unwrap();
+    assert_eq!((grants(catalog, "ann").len(), grants(catalog, "bob")), (0, vec!["ALL on Database".to_owned()]));
 }
 
 fn no_value_is_given_out_twice(catalog: &dyn CatalogStore) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use saltwing_access::Table;
 use saltwing_types::table::is_same_name;
-use saltwing_types::{SequenceDef, TableDef, TableName, ViewDef};
+use saltwing_types::{SequenceDef, TableDef, TableName, UserDef, ViewDef};
 
 use crate::CatalogError;
 use crate::arrow_table::ArrowTable;
@@ -32,6 +32,12 @@ pub trait CatalogReader: Send + Sync {
     fn arrow_table(&self, name: &str) -> Option<Arc<ArrowTable>> {
         let _ = name;
         None
+    }
+
+    /// Whether the batches of this name are the rows of a file that one query names.
+    fn is_file(&self, name: &str) -> bool {
+        let _ = name;
+        false
     }
 
     /// Whether there is such a schema, in any case.
@@ -79,6 +85,25 @@ pub trait CatalogReader: Send + Sync {
     /// The store's.
     fn schemas(&self) -> Result<Vec<String>, CatalogError>;
 
+    /// The user of this name, in any case; `None` if there is none.
+    ///
+    /// # Errors
+    /// The store's.
+    fn user(&self, name: &str) -> Result<Option<Arc<UserDef>>, CatalogError>;
+
+    /// All users, by name.
+    ///
+    /// # Errors
+    /// The store's.
+    fn users(&self) -> Result<Vec<Arc<UserDef>>, CatalogError>;
+
+    /// Random bytes that the first user brought with it, and that stay; `None` before. What is made up of names that are no users is
+    /// made of them: so nobody can tell.
+    ///
+    /// # Errors
+    /// The store's.
+    fn user_secret(&self) -> Result<Option<[u8; 32]>, CatalogError>;
+
     /// Whether a temporary table hides the stored table or view of this name.
     fn hides(&self, name: &str) -> bool {
         let _ = name;
@@ -108,8 +133,8 @@ pub trait CatalogReader: Send + Sync {
     }
 }
 
-/// The tables, schemas, sequences and views that are kept as rows.
-#[derive(Clone, Debug, Default)]
+/// The tables, schemas, sequences, views and users that are kept as rows.
+#[derive(Clone, Default)]
 pub(crate) struct Definitions {
     pub(crate) version: u64,
     /// By lower-case name; the value is as spelt.
@@ -122,6 +147,9 @@ pub(crate) struct Definitions {
     pub(crate) views: BTreeMap<(String, String), Arc<ViewDef>>,
     /// By lower-case name.
     pub(crate) arrow_tables: BTreeMap<String, Arc<ArrowTable>>,
+    /// By lower-case name.
+    pub(crate) users: BTreeMap<String, Arc<UserDef>>,
+    pub(crate) user_secret: Option<[u8; 32]>,
 }
 
 impl CatalogReader for Definitions {
@@ -183,6 +211,18 @@ impl CatalogReader for Definitions {
 
     fn schemas(&self) -> Result<Vec<String>, CatalogError> {
         Ok(self.schemas.values().cloned().collect())
+    }
+
+    fn user(&self, name: &str) -> Result<Option<Arc<UserDef>>, CatalogError> {
+        Ok(self.users.get(&name.to_lowercase()).cloned())
+    }
+
+    fn users(&self) -> Result<Vec<Arc<UserDef>>, CatalogError> {
+        Ok(self.users.values().cloned().collect())
+    }
+
+    fn user_secret(&self) -> Result<Option<[u8; 32]>, CatalogError> {
+        Ok(self.user_secret)
     }
 }
 

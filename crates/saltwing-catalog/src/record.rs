@@ -26,6 +26,7 @@ pub(crate) mod sequence;
 mod sql_type;
 #[cfg(test)]
 mod tests;
+pub(crate) mod user;
 pub(crate) mod view;
 
 use expression::{ExprRecord, ValueRecord};

@@ -62,6 +62,7 @@ impl Catalog {
             def.stored_ids().try_for_each(|id| self.put_dropped(&mut *writes, id))?;
             view.tables.remove(&key(def.name.schema.as_deref(), &def.name.name));
         }
+        self.end_grants(&mut view, &mut *writes)?;
         writes.free_space();
         writes.commit(Durability::Synced)?;
         self.publish(view);
@@ -131,6 +132,7 @@ impl Catalog {
         }
         let mut writes = self.store.batch();
         delete(&mut view, &mut *writes, &found)?;
+        self.end_grants(&mut view, &mut *writes)?;
         writes.commit(Durability::Synced)?;
         self.publish(view);
         Ok(())

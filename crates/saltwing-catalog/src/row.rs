@@ -1,6 +1,6 @@
 //! Values in the rows of the catalog's tables.
 
-use saltwing_types::{SequenceDef, SequencePosition, TableName, Value, ViewDef};
+use saltwing_types::{SequenceDef, SequencePosition, TableName, UserDef, Value, ViewDef};
 
 use crate::{CatalogError, record};
 
@@ -33,6 +33,19 @@ pub(crate) fn defined_view(row: &[Value]) -> Result<ViewDef, CatalogError> {
     let def = record::view::read(text(row, 1)?, text(row, 2)?)?;
     check_name(row, "view", &def.name)?;
     Ok(def)
+}
+
+/// The user whose definition a row of the catalog holds.
+///
+/// # Errors
+/// As [`record::user::read`]; [`CatalogError::Corrupt`] for the definition of another user.
+pub(crate) fn defined_user(row: &[Value]) -> Result<UserDef, CatalogError> {
+    let name = text(row, 0)?;
+    let def = record::user::read(name, text(row, 1)?)?;
+    match def.name == name {
+        true => Ok(def),
+        false => Err(CatalogError::Corrupt(format!("the definition of user {name} names another one"))),
+    }
 }
 
 /// # Errors

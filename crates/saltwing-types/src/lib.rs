@@ -24,6 +24,7 @@
 //! | [`key_expression`] | which expressions a key may hold, and the key columns that they make |
 //! | [`foreign`] | calls of code of others, whose panics are errors |
 //! | [`interrupt`] | whether the statement that a thread works for must stop |
+//! | [`UserDef`], [`Privilege`], [`ScramVerifier`] | users, what they may do, and what checks their passwords |
 //! | [`error`] | [`ErrorCode`]: stable codes with their SQLSTATE |
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
@@ -54,8 +55,10 @@ pub mod like;
 pub mod number;
 pub mod number_pattern;
 mod operator;
+mod privilege;
 pub mod regexp;
 pub mod rounding;
+mod scram;
 pub mod sequence;
 pub mod span;
 pub mod sql_type;
@@ -65,6 +68,7 @@ pub mod table;
 pub mod text;
 pub mod time_zone;
 pub mod typing;
+mod user;
 pub mod value;
 mod value_from;
 pub mod view;
@@ -78,7 +82,9 @@ pub use expr::{ColumnRef, EngineCall, Expr};
 pub use function::{Function, ScalarFunction};
 pub use interrupt::Interrupt;
 pub use operator::{ArithOp, CompareOp};
+pub use privilege::{Privilege, Privileges};
 pub use rounding::{Rounding, round_number};
+pub use scram::ScramVerifier;
 pub use sequence::{SequenceBlock, SequenceDef, SequencePosition};
 pub use span::{Position, Span};
 pub use sql_type::SqlType;
@@ -88,5 +94,6 @@ pub use table::{
     ColumnDef, IndexDef, IndexPart, IndexPredicate, IndexState, KeyColumn, KeySchema, KeySource, Rebuild, Salt,
     SortOrder, TableDef, TableId, TableName,
 };
+pub use user::{GrantedObject, Grants, UserDef};
 pub use value::{Interval, Value};
 pub use view::{ViewColumn, ViewDef, ViewUse};

@@ -18,7 +18,7 @@ use saltwing_catalog::{CatalogError, CatalogReader};
 use saltwing_sql::Statement;
 use saltwing_sql::statement::CreateView;
 use saltwing_types::table::is_same_name;
-use saltwing_types::{SequenceDef, TableName, ViewDef};
+use saltwing_types::{SequenceDef, TableName, UserDef, ViewDef};
 
 use crate::engine::TestEngine;
 use crate::write::written;
@@ -75,6 +75,18 @@ impl CatalogReader for Definitions {
 
     fn schemas(&self) -> Result<Vec<String>, CatalogError> {
         Ok(Vec::new())
+    }
+
+    fn user(&self, _: &str) -> Result<Option<Arc<UserDef>>, CatalogError> {
+        Ok(None)
+    }
+
+    fn users(&self) -> Result<Vec<Arc<UserDef>>, CatalogError> {
+        Ok(Vec::new())
+    }
+
+    fn user_secret(&self) -> Result<Option<[u8; 32]>, CatalogError> {
+        Ok(None)
     }
 }
 

@@ -4,17 +4,19 @@ use std::sync::Arc;
 
 use saltwing_access::{Durability, Projection, SystemClock, TableStore};
 use saltwing_catalog::conformance::{
-    create_table, create_view, drop_list, drop_table, sequence_def, table_def as def, view_def as view,
+    create_table, create_user, create_view, drop_list, drop_table, grant, sequence_def, table_def as def, user_def,
+    view_def as view,
 };
 use saltwing_catalog::{
     CATALOG_FORMAT, Catalog, CatalogChange, CatalogError, CatalogReader, CatalogStore, ChangeError, Dependents,
-    DropList, SessionCatalog, change,
+    DropList, GivenObject, SessionCatalog, change,
 };
 use saltwing_store::conformance::fault::{Fault, FaultStore};
 use saltwing_store::{Direction, KeyBounds, MemoryStore, OrderedKv, Space};
 use saltwing_table::EmbeddedTables;
 use saltwing_types::{
-    ColumnDef, ColumnRef, Expr, KeyColumn, KeySource, SequenceDef, SqlType, TableDef, TableId, TableName, Value, typing,
+    ColumnDef, ColumnRef, Expr, KeyColumn, KeySource, Privilege, SequenceDef, SqlType, TableDef, TableId, TableName,
+    Value, typing,
 };
 
 fn tables(kv: &Arc<dyn OrderedKv>) -> Arc<EmbeddedTables> {
@@ -276,6 +278,39 @@ fn the_first_definition_raises_the_format() {
     assert_eq!(format(&kv), Value::text("6"));
     create_view(&boot(&kv), view("v", "t", &["k"]), false).unwrap();
     assert_eq!(format(&kv), Value::text("7"));
+    create_user(&boot(&kv), user_def("ann")).unwrap();
+    assert_eq!(format(&kv), Value::text("8"));
+    assert!(CATALOG_FORMAT >= 8, "versions before refuse it");
+}
+
+#[test]
+fn users_and_their_grants_are_known_after_opening_again() {
+    let kv = memory();
+    let catalog = boot(&kv);
+    create_table(&catalog, def(None, "t")).unwrap();
+    create_table(&catalog, def(None, "u")).unwrap();
+    create_view(&catalog, view("v", "t", &["k"]), false).unwrap();
+    ["ann", "bob"].iter().for_each(|name| create_user(&catalog, user_def(name)).unwrap());
+    for name in ["t", "u", "v"] {
+        let object = GivenObject::Relation((None, name));
+        grant(&catalog, &[Privilege::Select, Privilege::Ddl], object, &["ann", "bob"]).unwrap();
+    }
+    catalog.apply(CatalogChange::DropUser("bob")).unwrap();
+    let renamed = |old: &TableDef| Ok(Some(TableDef { name: TableName::bare("w"), ..old.clone() }));
+    alter(&catalog, "u", renamed).unwrap();
+    // The view goes with its table, and the grants on it as well.
+    drop_table(&catalog, (None, "t"), Dependents::Drop).unwrap();
+    let known = catalog.snapshot().unwrap().users().unwrap();
+    drop(catalog);
+    let again = boot(&kv).snapshot().unwrap();
+    assert_eq!((again.users().unwrap(), again.user_secret().unwrap()), (known.clone(), Some([9; 32])));
+    let [ann] = known.as_slice() else { panic!("{known:?}") };
+    let held: Vec<String> = ann.grants.iter().map(|(object, held)| format!("{held} {object:?}")).collect();
+    assert_eq!(held, [r#"SELECT, DDL Relation(TableName { schema: None, name: "w" })"#]);
+    // A damaged row is told, without what is in it.
+    plant(&kv, 7, vec![Value::text("ann"), Value::text(r#"{"record_version":1,"verifier":"secret"}"#)]);
+    let error = Catalog::boot(tables(&kv), false).map(drop).unwrap_err();
+    assert!(error.code().as_str() == "corrupt" && !error.to_string().contains("secret"), "{error}");
 }
 
 #[test]
