@@ -8,8 +8,8 @@
 
 use std::sync::Arc;
 
-use saltwing_bind::QueryRead;
-use saltwing_catalog::{CatalogReader, catalog_view, optional};
+use saltwing_bind::{QueryRead, system_table};
+use saltwing_catalog::{CatalogReader, optional};
 use saltwing_sql::{TableRef, quote_name};
 use saltwing_types::table::is_same_name;
 use saltwing_types::{ErrorCode, Privilege, Span, TableName, UserDef};
@@ -197,7 +197,7 @@ impl Rights {
 
     /// What a name means in a catalog.
     fn named(&self, catalog: &dyn CatalogReader, (schema, name): (Option<&str>, &str)) -> Result<Named, Error> {
-        if schema.is_some_and(|schema| catalog.is_attached(schema)) || catalog_view(schema, name).is_some() {
+        if schema.is_some_and(|schema| catalog.is_attached(schema)) || system_table(schema, name).is_some() {
             return Ok(Named::Free);
         }
         if let Some(table) = optional(catalog.resolve(schema, name))? {
