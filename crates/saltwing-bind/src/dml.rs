@@ -38,7 +38,7 @@ pub struct BoundUpsert {
     pub open: Vec<Expr>,
 }
 
-/// A value of VALUES that the relational engine computes: see [`computed_query`](crate::computed_query).
+/// A value of VALUES that the relational engine computes: see [`ComputedQuery`](crate::ComputedQuery).
 pub struct ComputedValue {
     /// In which row it stands, from 0.
     pub row: usize,
@@ -176,7 +176,7 @@ pub struct BoundDelete {
 pub enum DeletedRows {
     /// Those that meet conditions.
     Where(Vec<Condition>),
-    /// Those of a query: see [`deleted_rows`].
+    /// Those of a query: see [`TargetQuery::Delete`](crate::TargetQuery::Delete).
     Query,
 }
 
