@@ -6,6 +6,7 @@ use saltwing_access::Table;
 use saltwing_catalog::CatalogReader;
 use saltwing_sql::statement::{Merge, MergeAction, MergeClause, MergeRows, OnConflict};
 use saltwing_sql::{ColumnName, DynamicColumn, is_default};
+use saltwing_types::Span;
 use sqlparser::ast;
 
 use crate::dml::{UpsertTarget, check_not_null};
@@ -71,8 +72,7 @@ pub fn merge(statement: &Merge, catalog: &dyn CatalogReader, params: Params<'_>)
             }
             MergeAction::Delete => MergeEffect::Delete,
             MergeAction::Insert { .. } => {
-                let new = NewRow::of(statement, clause, &target)?.bound(&target, params);
-                MergeEffect::Insert(Box::new(new.map_err(|error| error.at(Some(clause.span)))?.0))
+                MergeEffect::Insert(Box::new(NewRow::of(statement, clause, &target)?.bound(&target, params)?.0))
             }
         };
         steps.push(MergeStep { clause: place, effect });
@@ -102,8 +102,7 @@ pub(crate) fn merged_rows<'a>(
         }
         MergeAction::Delete => (TargetOutput::of_deleted(returning.is_some()), Vec::new()),
         MergeAction::Insert { .. } => {
-            let new = NewRow::of(statement, clause, &target)?.bound(&target, params);
-            (TargetOutput::Items, new.map_err(|error| error.at(Some(clause.span)))?.1)
+            (TargetOutput::Items, NewRow::of(statement, clause, &target)?.bound(&target, params)?.1)
         }
     };
     let source = match clause.rows {
@@ -128,6 +127,8 @@ struct NewRow<'a> {
     known: Vec<DynamicColumn>,
     values: &'a [ast::Expr],
     overriding: bool,
+    /// The clause.
+    span: Span,
 }
 
 impl<'a> NewRow<'a> {
@@ -136,12 +137,17 @@ impl<'a> NewRow<'a> {
             return Err(BindError::bug("a clause that inserts nothing has no new row"));
         };
         let known = target.known_columns(declared(statement.dynamic.as_ref())?)?;
-        Ok(Self { columns: columns.as_deref(), known, values, overriding: *overriding })
+        Ok(Self { columns: columns.as_deref(), known, values, overriding: *overriding, span: clause.span })
     }
 
-    /// Where it goes, and its values.
+    /// Where it goes, and its values. An error without a place gets that of the clause.
     fn bound(self, target: &Target, params: Params<'_>) -> Result<(UpsertTarget, Vec<AssignedValue<'a>>)> {
-        let Self { columns, known, values, overriding } = self;
+        let span = self.span;
+        self.values_of(target, params).map_err(|error| error.at(Some(span)))
+    }
+
+    fn values_of(self, target: &Target, params: Params<'_>) -> Result<(UpsertTarget, Vec<AssignedValue<'a>>)> {
+        let Self { columns, known, values, overriding, .. } = self;
         let (columns, mut dynamic) = match columns {
             Some(names) => known_columns(target, names, &known)?,
             None => target.listed_columns(None, &[])?,

@@ -1,5 +1,7 @@
 //! Notes of what the names in a query mean: see [`ResolvedNames`].
 
+use std::cell::RefCell;
+
 use saltwing_types::{ColumnRef, Span, TableName};
 
 use crate::query_binder::QueryBinder;
@@ -8,16 +10,21 @@ use crate::scope::Scope;
 use crate::tree::Output;
 
 impl QueryBinder<'_> {
+    /// The notes, if the names of the query are noted; those in a view are not.
+    fn notes(&self) -> Option<&RefCell<ResolvedNames>> {
+        self.state.names.as_ref().filter(|_| self.view.is_none())
+    }
+
     /// Calls `note` if the names of the query are noted.
     fn note(&self, note: impl FnOnce(&mut ResolvedNames)) {
-        if let Some(names) = self.state.names.as_ref().filter(|_| self.view.is_none()) {
+        if let Some(names) = self.notes() {
             note(&mut names.borrow_mut());
         }
     }
 
     /// Whether the names of the query are noted.
     pub(crate) fn notes_names(&self) -> bool {
-        self.view.is_none() && self.state.names.is_some()
+        self.notes().is_some()
     }
 
     /// Takes note of one more relation of a FROM clause.

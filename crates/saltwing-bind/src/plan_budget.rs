@@ -5,7 +5,7 @@
 
 use std::ops::ControlFlow;
 
-use sqlparser::ast::{Expr, ObjectName, Query, Visit, Visitor};
+use sqlparser::ast::{Expr, ObjectName, Query, Visitor};
 
 use crate::error::{BindError, BindErrorKind, Result};
 use crate::statement_query::StatementQuery;
@@ -23,16 +23,21 @@ const SORT_KEYS_MAX: usize = 1000;
 /// # Errors
 /// 54000 with the limit that it goes beyond.
 pub fn check_plan_budget(query: StatementQuery<'_>) -> Result<()> {
-    let mut count = Count::default();
-    let visited = query.visit(&mut count);
-    count.checked(visited)
-}
-
-/// The same of a query.
-pub(crate) fn check_query_budget(query: &Query) -> Result<()> {
-    let mut count = Count::default();
-    let visited = query.visit(&mut count);
-    count.checked(visited)
+    let mut count = Count { frames: vec![Frame::default()], expressions: 0 };
+    if let ControlFlow::Break(error) = query.visit(&mut count) {
+        return Err(error);
+    }
+    let whole = count.frames.pop().map(|frame| frame.size).unwrap_or_default();
+    if whole.relations > RELATIONS_MAX {
+        let (what, relations) = ("tables, CTEs and subqueries", whole.relations);
+        return Err(too_large(what, relations, RELATIONS_MAX, "each name of a CTE counts as all that the CTE reads"));
+    }
+    let copied = whole.expressions.saturating_sub(count.expressions);
+    if copied > COPIED_EXPRESSIONS_MAX {
+        let what = "expressions in copies of its CTEs";
+        return Err(too_large(what, copied, COPIED_EXPRESSIONS_MAX, "name a CTE with many expressions less often"));
+    }
+    Ok(())
 }
 
 /// Checks the plan of a bound query, which has copies of the queries of views.
@@ -87,37 +92,7 @@ struct Count {
     expressions: u64,
 }
 
-impl Default for Count {
-    fn default() -> Self {
-        Self { frames: vec![Frame::default()], expressions: 0 }
-    }
-}
-
 impl Count {
-    /// # Errors
-    /// That of the visit; a count beyond its limit.
-    fn checked(mut self, visited: ControlFlow<BindError>) -> Result<()> {
-        if let ControlFlow::Break(error) = visited {
-            return Err(error);
-        }
-        let whole = self.frames.pop().map(|frame| frame.size).unwrap_or_default();
-        if whole.relations > RELATIONS_MAX {
-            let (what, relations) = ("tables, CTEs and subqueries", whole.relations);
-            return Err(too_large(
-                what,
-                relations,
-                RELATIONS_MAX,
-                "each name of a CTE counts as all that the CTE reads",
-            ));
-        }
-        let copied = whole.expressions.saturating_sub(self.expressions);
-        if copied > COPIED_EXPRESSIONS_MAX {
-            let what = "expressions in copies of its CTEs";
-            return Err(too_large(what, copied, COPIED_EXPRESSIONS_MAX, "name a CTE with many expressions less often"));
-        }
-        Ok(())
-    }
-
     fn add(&mut self, size: Size) {
         if let Some(frame) = self.frames.last_mut() {
             frame.size.add(size);
@@ -176,12 +151,18 @@ impl Visitor for Count {
 
 #[cfg(test)]
 mod tests {
+    use saltwing_sql::statement::QueryStatement;
+    use saltwing_types::Span;
+
     use super::*;
 
     fn checked(sql: &str) -> Result<()> {
         let dialect = sqlparser::dialect::GenericDialect {};
         match sqlparser::parser::Parser::parse_sql(&dialect, sql).unwrap().remove(0) {
-            sqlparser::ast::Statement::Query(query) => check_query_budget(&query),
+            sqlparser::ast::Statement::Query(query) => {
+                let (hints, items, span) = (Vec::new(), Vec::new(), Span::on_line(1, 1, 1));
+                check_plan_budget((&QueryStatement { query, hints, items, after: None, span }).into())
+            }
             other => panic!("{other}"),
         }
     }

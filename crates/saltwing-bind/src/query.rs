@@ -14,7 +14,7 @@ use crate::error::{BindError, BindErrorKind, Result};
 use crate::lower::{LowerError, Params};
 use crate::names::Names;
 use crate::plain_query::unbound_clause;
-use crate::plan_budget::{check_query_budget, check_size};
+use crate::plan_budget::{check_plan_budget, check_size};
 use crate::query_binder::{BinderState, Bound, CteScope, NamedCte, QueryBinder, SharedQuery, foreign};
 use crate::resolved_names::ResolvedNames;
 use crate::scope::Scope;
@@ -27,21 +27,6 @@ use crate::tree::{
     each_once,
 };
 use crate::uncorrelated::RootQuery;
-
-/// Binds a query with these names.
-///
-/// # Errors
-/// As [`query`](crate::query).
-pub(crate) fn query_with_names(
-    statement: &QueryStatement,
-    names: Names<'_>,
-    catalog: &dyn CatalogReader,
-    engine: &dyn EngineFunctions,
-    params: Params<'_>,
-) -> Result<RootQuery> {
-    let state = BinderState::new(Root::Query(statement.into()));
-    bound_query(statement, &state, BoundWith { catalog, engine, params, names })
-}
 
 /// What the names of a query mean.
 ///
@@ -59,13 +44,17 @@ pub(crate) fn resolved_names(
     names.ok_or_else(|| BindError::bug("the names of a query were not noted"))
 }
 
+/// Binds a query that stands in a statement or a view. After an error `state` has what was found until then.
+///
+/// # Errors
+/// As [`query`](crate::query).
 pub(crate) fn bound_query(
     statement: &QueryStatement,
     state: &BinderState<'_>,
     with: BoundWith<'_>,
 ) -> Result<RootQuery> {
     if statement.query.with.is_some() {
-        check_query_budget(&statement.query)?;
+        check_plan_budget(statement.into())?;
     }
     with.bound(state, |binder, sequences| binder.statement(statement, sequences))
 }

@@ -61,7 +61,7 @@ impl SelectBinder<'_> {
     /// The items of a query for rows of a target, which is the first table of its FROM.
     pub(crate) fn with_row(&self, items: Vec<Item>, output: &TargetOutput) -> Bound<Vec<Item>> {
         let assigned = match output {
-            TargetOutput::OfWritten | TargetOutput::Items => return Ok(items),
+            TargetOutput::Items => return Ok(items),
             TargetOutput::Keys => None,
             TargetOutput::Rows { assigned } => Some(assigned),
         };
@@ -128,7 +128,7 @@ impl SelectBinder<'_> {
     }
 }
 
-/// The place of a wildcard; `None` of an item that is none.
+/// The place of a wildcard; `None` if the item is no wildcard.
 pub(crate) fn wildcard_span(item: &SelectItem) -> Option<Span> {
     match item {
         SelectItem::Wildcard(options) => {

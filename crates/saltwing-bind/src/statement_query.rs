@@ -19,17 +19,6 @@ pub enum StatementQuery<'a> {
     Computed(ComputedQuery<'a>),
 }
 
-struct RelationNames<'v>(&'v mut dyn FnMut(&ObjectName));
-
-impl Visitor for RelationNames<'_> {
-    type Break = ();
-
-    fn pre_visit_relation(&mut self, name: &ObjectName) -> ControlFlow<()> {
-        (self.0)(name);
-        ControlFlow::Continue(())
-    }
-}
-
 /// What is bound: a query of a statement, or its RETURNING.
 #[derive(Clone, Copy)]
 pub(crate) enum Root<'a> {
@@ -137,20 +126,16 @@ impl<'a> StatementQuery<'a> {
     pub fn hints(self) -> &'a [Hint] {
         match self {
             Self::Query(query) => &query.hints,
+            Self::Target(target) => target.parts().1,
             Self::Computed(query) => query.hints,
-            Self::Target(TargetQuery::Update(Update { hints, .. }))
-            | Self::Target(TargetQuery::Delete(Delete { hints, .. }))
-            | Self::Target(TargetQuery::Merge(Merge { hints, .. }, _)) => hints,
         }
     }
 
-    /// The whole statement.
+    /// The whole statement; of computed values, their place.
     pub fn span(self) -> Span {
         match self {
-            Self::Query(QueryStatement { span, .. })
-            | Self::Target(TargetQuery::Update(Update { span, .. }))
-            | Self::Target(TargetQuery::Delete(Delete { span, .. }))
-            | Self::Target(TargetQuery::Merge(Merge { span, .. }, _)) => *span,
+            Self::Query(query) => query.span,
+            Self::Target(target) => target.parts().2,
             Self::Computed(query) => query.span,
         }
     }
@@ -166,10 +151,8 @@ impl<'a> StatementQuery<'a> {
     /// The target whose rows it gives.
     pub(crate) fn target(self) -> Option<&'a TableRef> {
         match self {
+            Self::Target(target) => Some(target.parts().0),
             Self::Query(_) | Self::Computed(_) => None,
-            Self::Target(TargetQuery::Update(Update { table, .. }))
-            | Self::Target(TargetQuery::Delete(Delete { table, .. }))
-            | Self::Target(TargetQuery::Merge(Merge { table, .. }, _)) => Some(table),
         }
     }
 
@@ -200,6 +183,15 @@ impl<'a> StatementQuery<'a> {
 }
 
 impl<'a> TargetQuery<'a> {
+    /// The target, the hints and the place of its statement.
+    fn parts(self) -> (&'a TableRef, &'a [Hint], Span) {
+        match self {
+            Self::Update(Update { table, hints, span, .. })
+            | Self::Delete(Delete { table, hints, span, .. })
+            | Self::Merge(Merge { table, hints, span, .. }, _) => (table, hints, *span),
+        }
+    }
+
     /// The expressions that stand in it.
     fn exprs(self) -> Vec<&'a Expr> {
         match self {
@@ -232,5 +224,17 @@ impl<'a> TargetQuery<'a> {
             Self::Delete(delete) => &delete.using,
             Self::Merge(merge, _) => std::slice::from_ref(&merge.source),
         }
+    }
+}
+
+/// Hands the names of tables on.
+struct RelationNames<'v>(&'v mut dyn FnMut(&ObjectName));
+
+impl Visitor for RelationNames<'_> {
+    type Break = ();
+
+    fn pre_visit_relation(&mut self, name: &ObjectName) -> ControlFlow<()> {
+        (self.0)(name);
+        ControlFlow::Continue(())
     }
 }

@@ -23,11 +23,8 @@ use crate::target::{NamedTarget, declared};
 use crate::tree::{BoundQuery, JoinKind, Relation, Scan};
 
 /// What a query gives of the rows of its target.
-#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum TargetOutput {
-    /// Its items alone, of rows that the statement has written: RETURNING.
-    OfWritten,
-    /// Its items alone: it compares other rows with those of the target.
+    /// Its items alone: they are new rows for the target.
     Items,
     /// The physical key of each row, then its items.
     Keys,
@@ -114,7 +111,7 @@ impl QueryBinder<'_> {
     /// The tree of RETURNING, over the rows that the statement writes.
     pub(crate) fn returned_rows(&self, named: &NamedTarget<'_>, clause: &Returning) -> Bound<BoundQuery> {
         let first_input = self.ids.next();
-        let from = self.target(named, &TargetOutput::OfWritten)?;
+        let from = self.target(named, true)?;
         let clauses = QueryClauses { items: &clause.texts, ..QueryClauses::default() };
         self.over(from, first_input, &[], clauses, |binder| {
             Ok(Clauses { items: binder.items(&clause.items)?, ..Clauses::default() })
@@ -123,7 +120,7 @@ impl QueryBinder<'_> {
 
     /// The relation that has the rows, before conditions.
     fn rows_from(&self, rows: &TargetRows<'_>) -> Bound<Named> {
-        let target = || self.target(&rows.named, &rows.output);
+        let target = || self.target(&rows.named, false);
         let of_source = |source: &TableWithJoins| self.from(std::slice::from_ref(source));
         match rows.source {
             TargetSource::Beside(items) => self.beside(target()?, items),
@@ -141,13 +138,13 @@ impl QueryBinder<'_> {
     }
 
     /// The rows of a target under its name or an alias. Rows that the statement has written need not fulfil the conditions of a view.
-    fn target(&self, named: &NamedTarget<'_>, output: &TargetOutput) -> Bound<Named> {
+    fn target(&self, named: &NamedTarget<'_>, is_written: bool) -> Bound<Named> {
         let (schema, name) = named.table.parts();
         let span = Some(named.table.span());
         if self.catalog.has_views()
             && let Some(view) = self.catalog.view(schema, name).map_err(|error| BindError::from(error).at(span))?
         {
-            return self.target_view(&view, named, *output == TargetOutput::OfWritten);
+            return self.target_view(&view, named, is_written);
         }
         let table = table_of(self.catalog, schema, name).map_err(|error| BindError::from(error).at(span))?;
         self.note_read(&table.def().name);

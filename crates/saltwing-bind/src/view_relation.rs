@@ -13,7 +13,7 @@ use crate::error::{BindError, BindErrorKind, Result};
 use crate::from::{Named, relabelled, renamed};
 use crate::names::Names;
 use crate::object_name::{quoted, table_name};
-use crate::plan_budget::check_query_budget;
+use crate::plan_budget::check_plan_budget;
 use crate::query_binder::{Bound, QueryBinder};
 use crate::scope::Scope;
 use crate::target::{NamedTarget, declared};
@@ -101,7 +101,7 @@ impl QueryBinder<'_> {
             return Err(BindError::from(BindErrorKind::TooManyViews(VIEWS_MAX)).at(Some(span)));
         }
         views.push(view.clone());
-        check_query_budget(&inner.query)?;
+        check_plan_budget(inner.into())?;
         let root = self.state.root;
         let all = self.state.size.get().map_or_else(|| root.size(), Ok)?;
         let own = TreeSize::of(&*inner.query, span)?;

@@ -45,7 +45,7 @@ pub enum SystemStep {
     },
     /// They are sorted.
     Sort(Vec<GroupOrder>),
-    /// So many rows stay, behind so many others.
+    /// The rows of OFFSET go, and of those after them the rows of LIMIT stay.
     Limit {
         /// LIMIT.
         limit: RowCount,

@@ -140,8 +140,10 @@ fn tables(a: &Values, b: &Values) -> Tables {
     let mut indexed = Vec::new();
     for (name, order) in [("ascending", "ASC"), ("descending", "DESC")] {
         run(&format!("CREATE TABLE {name} (k BIGINT NOT NULL PRIMARY KEY, v {})", b.ty));
-        if c.execute(&format!("CREATE INDEX of_{name} ON {name} (v {order})"), ()).is_ok() {
-            run(&format!("UPSERT INTO {name} SELECT k, v FROM b"));
+        // A type may have no order in keys, and a value no form in them: NaN.
+        let create = format!("CREATE INDEX of_{name} ON {name} (v {order})");
+        let fill = format!("UPSERT INTO {name} SELECT k, v FROM b");
+        if [create, fill].iter().all(|sql| c.execute(sql, ()).is_ok()) {
             indexed.push(name);
         }
     }
@@ -211,9 +213,9 @@ fn differences(a: &Values, b: &Values) -> Vec<String> {
     for sql in ["SELECT a.k, b.k FROM a JOIN b USING (v)", "SELECT a.k, b.k FROM a JOIN b ON a.v BETWEEN b.v AND b.v"] {
         held(sql.into(), &equal);
     }
-    for sql in
-        ["SELECT k, 0 FROM a WHERE v IN (SELECT v FROM b)", "SELECT k, 0 FROM a WHERE (v, 0) IN (SELECT v, 0 FROM b)"]
-    {
+    // Row values of several types compare in one type, which may not hold all digits of both.
+    let of_rows = (a.ty == b.ty).then_some("SELECT k, 0 FROM a WHERE (v, 0) IN (SELECT v, 0 FROM b)");
+    for sql in ["SELECT k, 0 FROM a WHERE v IN (SELECT v FROM b)"].into_iter().chain(of_rows) {
         held(sql.into(), &of_left(&|i| equal.iter().any(|(left, _)| *left == i)));
     }
     for (j, literal) in b.literals.iter().enumerate() {

@@ -4,9 +4,9 @@ use std::cell::Cell;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use saltwing_types::{ColumnRef, Expr, SqlType, interrupt};
+use saltwing_types::{ColumnRef, Expr, Span, SqlType, interrupt};
 
-use crate::error::{BindErrorKind, Result};
+use crate::error::{BindError, BindErrorKind, Result};
 use crate::tree::{BoundQuery, JoinKind, Relation, group_columns};
 
 /// Most relations of all copies in a statement. LATERAL in LATERAL, and a subquery in each of these, copy one another.
@@ -63,7 +63,7 @@ impl FreshIds {
         self.copied.set(self.copied.get() + relations);
         if self.copied.get() > COPIED_MAX {
             let text = "correlated subqueries whose outer queries would be copied too often".to_owned();
-            return Err(BindErrorKind::TooLarge(text).into());
+            return Err(BindError::from(BindErrorKind::TooLarge(text)).at(first_table(relation)));
         }
         let mut copy = relation.clone();
         copy.for_each_mut(&mut |relation| {
@@ -165,4 +165,15 @@ fn for_each_column_mut(relation: &mut Relation, change: &mut dyn FnMut(&mut Colu
         }),
         Relation::Scan(_) | Relation::Filter { .. } | Relation::Limit { .. } => {}
     }
+}
+
+/// Where the statement names the first table of a relation.
+fn first_table(relation: &Relation) -> Option<Span> {
+    let mut span = None;
+    relation.for_each(&mut |relation| {
+        if let Relation::Scan(scan) = relation {
+            span = span.or(scan.span);
+        }
+    });
+    span
 }

@@ -4,8 +4,8 @@
 //! catalog ──SystemFacts──> objects ──a value for each column──> rows ──> queries of either executor, SHOW
 //! ```
 //!
-//! Each table is a file: its columns, each with its value of an object, and the objects. Whoever reads one asks for columns by place, and
-//! no other column is computed. A SHOW of tables, views and the like shows columns of such rows.
+//! Each table is a file: its columns, each with its value of an object, and the objects. A query names the columns that it reads by place,
+//! and no other column is computed. A SHOW of tables, views and the like shows columns of such rows.
 
 mod columns;
 mod definition;

@@ -13,7 +13,9 @@ use crate::error::{Result, if_bound};
 use crate::lower::Params;
 use crate::names::Names;
 use crate::plain_query::simple;
-use crate::query::query_with_names;
+use crate::query::{BoundWith, bound_query};
+use crate::query_binder::BinderState;
+use crate::statement_query::Root;
 use crate::tree::{Relation, Rows, Scan, value_of};
 use crate::uncorrelated::RootQuery;
 
@@ -40,8 +42,9 @@ pub(super) fn rows_of(
         // A query in its FROM has conditions of its own.
         None => Ok(None),
         Some(_) => {
-            let bound = query_with_names(inner, names, catalog, &NoEngine, Params::NONE);
-            Ok(if_bound(bound)?.and_then(rows_of_table))
+            let with = BoundWith { catalog, engine: &NoEngine, params: Params::NONE, names };
+            let state = BinderState::new(Root::Query(inner.into()));
+            Ok(if_bound(bound_query(inner, &state, with))?.and_then(rows_of_table))
         }
     }
 }

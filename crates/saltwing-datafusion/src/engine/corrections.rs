@@ -16,15 +16,17 @@ use crate::physical::constants::HideConstants;
 /// A query of the suites, by its file under `sql-tests/slt` and a part of its text.
 pub(super) type Query = (&'static str, &'static str);
 
-/// A rule for logical plans that gives wrong rows.
-pub(super) struct LogicalRule {
-    pub(super) rule: &'static str,
-    pub(super) instead: LogicalCorrection,
+/// A rule or a setting that gives wrong rows.
+pub(super) struct Correction<I> {
+    /// The rule or the setting.
+    pub(super) name: &'static str,
+    /// What happens instead, or the other value of the setting.
+    pub(super) instead: I,
     #[cfg_attr(not(test), allow(dead_code))] // for the reader, and the test
     pub(super) shown_by: Query,
 }
 
-/// What happens instead of such a rule.
+/// What happens instead of a rule for logical plans.
 #[derive(Clone, Copy)]
 pub(super) enum LogicalCorrection {
     /// Another rule first.
@@ -33,15 +35,7 @@ pub(super) enum LogicalCorrection {
     OfNodes(Rewrite),
 }
 
-/// A rule for physical plans that gives wrong rows.
-pub(super) struct PhysicalRule {
-    pub(super) rule: &'static str,
-    pub(super) instead: PhysicalCorrection,
-    #[cfg_attr(not(test), allow(dead_code))] // for the reader, and the test
-    pub(super) shown_by: Query,
-}
-
-/// What happens instead of such a rule.
+/// What happens instead of a rule for physical plans.
 #[derive(Clone, Copy)]
 pub(super) enum PhysicalCorrection {
     /// Nothing.
@@ -52,19 +46,11 @@ pub(super) enum PhysicalCorrection {
     After(fn() -> Arc<dyn PhysicalOptimizerRule + Send + Sync>),
 }
 
-/// A setting whose default gives wrong rows.
-pub(super) struct Setting {
-    pub(super) name: &'static str,
-    pub(super) value: &'static str,
-    #[cfg_attr(not(test), allow(dead_code))] // for the reader, and the test
-    pub(super) shown_by: Query,
-}
-
-pub(super) const LOGICAL: [LogicalRule; 5] = [
+pub(super) const LOGICAL: [Correction<LogicalCorrection>; 5] = [
     // A condition without columns moves below every aggregate. An aggregate without groups, or with an empty grouping set, has a row
     // even for no input, which the condition no longer drops. It may come of a condition over a projection's constant.
-    LogicalRule {
-        rule: "push_down_filter",
+    Correction {
+        name: "push_down_filter",
         instead: LogicalCorrection::OfNodes(with_tied_conditions),
         shown_by: (
             "aggregate/derived.slt",
@@ -72,8 +58,8 @@ pub(super) const LOGICAL: [LogicalRule; 5] = [
         ),
     },
     // DISTINCT over columns of which a part is taken for a key is left out, or keeps that part alone.
-    LogicalRule {
-        rule: "replace_distinct_aggregate",
+    Correction {
+        name: "replace_distinct_aggregate",
         instead: LogicalCorrection::OfNodes(as_groups),
         shown_by: (
             "aggregate/derived.slt",
@@ -81,24 +67,24 @@ pub(super) const LOGICAL: [LogicalRule; 5] = [
         ),
     },
     // The keys of groups are wrong (`GroupKeys`). By them these rules leave out columns of GROUP BY and of ORDER BY, and joins.
-    LogicalRule {
-        rule: "eliminate_join",
+    Correction {
+        name: "eliminate_join",
         instead: LogicalCorrection::After(group_keys),
         shown_by: (
             "aggregate/derived.slt",
             "SELECT t.k, d.x FROM t LEFT JOIN (SELECT d.x, t.y FROM (SELECT DISTINCT x FROM t)",
         ),
     },
-    LogicalRule {
-        rule: "eliminate_duplicated_expr",
+    Correction {
+        name: "eliminate_duplicated_expr",
         instead: LogicalCorrection::After(group_keys),
         shown_by: (
             "aggregate/derived.slt",
             "SELECT d.x, t.k FROM (SELECT DISTINCT x FROM t) AS d JOIN t ON t.x = d.x GROUP BY d.x, t.k ORDER BY",
         ),
     },
-    LogicalRule {
-        rule: "optimize_projections",
+    Correction {
+        name: "optimize_projections",
         instead: LogicalCorrection::After(group_keys),
         shown_by: (
             "aggregate/derived.slt",
@@ -107,19 +93,19 @@ pub(super) const LOGICAL: [LogicalRule; 5] = [
     },
 ];
 
-pub(super) const PHYSICAL: [PhysicalRule; 4] = [
+pub(super) const PHYSICAL: [Correction<PhysicalCorrection>; 4] = [
     // Conditions are where they belong before. The rule moves one below an outer join by the other side's key, and loses rows' NULLs on
     // the way.
-    PhysicalRule {
-        rule: "FilterPushdown",
+    Correction {
+        name: "FilterPushdown",
         instead: PhysicalCorrection::Off,
         shown_by: (
             "join/outer.slt",
             "SELECT x.k, z.k FROM a x RIGHT JOIN b z ON x.k = z.k WHERE z.k BETWEEN 0 AND x.k",
         ),
     },
-    PhysicalRule {
-        rule: "FilterPushdown(Post)",
+    Correction {
+        name: "FilterPushdown(Post)",
         instead: PhysicalCorrection::Off,
         shown_by: (
             "join/outer.slt",
@@ -128,8 +114,8 @@ pub(super) const PHYSICAL: [PhysicalRule; 4] = [
     },
     // The first run makes filters put out some of their input's columns. The second one takes the places of these for places in the
     // input, and puts out other columns.
-    PhysicalRule {
-        rule: "ProjectionPushdown",
+    Correction {
+        name: "ProjectionPushdown",
         instead: PhysicalCorrection::Once,
         shown_by: (
             "join/one_value.slt",
@@ -137,8 +123,8 @@ pub(super) const PHYSICAL: [PhysicalRule; 4] = [
         ),
     },
     // Columns that hold one value, or equal each other, stay known where that no longer holds (`HideConstants`).
-    PhysicalRule {
-        rule: "EnsureRequirements",
+    Correction {
+        name: "EnsureRequirements",
         instead: PhysicalCorrection::After(hide_constants),
         shown_by: (
             "join/plans.slt",
@@ -147,18 +133,18 @@ pub(super) const PHYSICAL: [PhysicalRule; 4] = [
     },
 ];
 
-pub(super) const SETTINGS: [Setting; 2] = [
+pub(super) const SETTINGS: [Correction<&str>; 2] = [
     // A limit above a window would cut the rows that the window ranks and counts.
-    Setting {
+    Correction {
         name: "datafusion.optimizer.enable_window_limits",
-        value: "false",
+        instead: "false",
         shown_by: ("join/plans.slt", "SELECT v, count(*) OVER (ORDER BY v) FROM a ORDER BY v LIMIT 2"),
     },
     // The keys of a correlated UNION may be nullable in the physical plan alone, which this check takes for a broken plan. Nothing is
     // computed from it.
-    Setting {
+    Correction {
         name: "datafusion.execution.skip_physical_aggregate_schema_check",
-        value: "true",
+        instead: "true",
         shown_by: (
             "subquery/aggregates.slt",
             "IN (SELECT t.k + 0 FROM arms AS q2 WHERE q2.k = q2.k UNION ALL SELECT q3.k + 0",
@@ -170,11 +156,11 @@ pub(super) const SETTINGS: [Setting; 2] = [
 pub(super) fn physical_rules() -> Vec<Arc<dyn PhysicalOptimizerRule + Send + Sync>> {
     let mut known = Vec::new();
     let corrected = |rule: Arc<dyn PhysicalOptimizerRule + Send + Sync>| {
-        let Some(correction) = PHYSICAL.iter().find(|correction| correction.rule == rule.name()) else {
+        let Some(correction) = PHYSICAL.iter().find(|correction| correction.name == rule.name()) else {
             return vec![rule];
         };
-        let is_first = !known.contains(&correction.rule);
-        known.push(correction.rule);
+        let is_first = !known.contains(&correction.name);
+        known.push(correction.name);
         match correction.instead {
             PhysicalCorrection::Once if is_first => vec![rule],
             PhysicalCorrection::Off | PhysicalCorrection::Once => Vec::new(),
@@ -202,9 +188,9 @@ mod tests {
     fn datafusion_names_its_rules_as_expected() {
         let rules = PhysicalOptimizer::new().rules;
         for correction in &PHYSICAL {
-            let runs = rules.iter().filter(|rule| rule.name() == correction.rule).count();
+            let runs = rules.iter().filter(|rule| rule.name() == correction.name).count();
             let expected = if matches!(correction.instead, PhysicalCorrection::Once) { 2 } else { 1 };
-            assert_eq!(runs, expected, "{}", correction.rule);
+            assert_eq!(runs, expected, "{}", correction.name);
         }
     }
 

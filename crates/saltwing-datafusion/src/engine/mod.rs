@@ -113,7 +113,7 @@ impl Engine {
         optimizer_options.enable_join_dynamic_filter_pushdown = false;
         optimizer_options.enable_aggregate_dynamic_filter_pushdown = false;
         for setting in &SETTINGS {
-            options.options_mut().set(setting.name, setting.value)?;
+            options.options_mut().set(setting.name, setting.instead)?;
         }
         // Each sort holds this much back for merging: by default 10 MB, which may be all there is.
         let held_back = config.memory.limit() / SORTS_SHARE;

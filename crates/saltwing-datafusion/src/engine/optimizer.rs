@@ -34,7 +34,7 @@ pub(super) fn optimizer() -> Optimizer {
 
 /// What runs instead of a rule.
 fn corrected(rule: LogicalRule) -> Vec<LogicalRule> {
-    match LOGICAL.iter().find(|correction| correction.rule == rule.name()).map(|correction| correction.instead) {
+    match LOGICAL.iter().find(|correction| correction.name == rule.name()).map(|correction| correction.instead) {
         None => vec![rule],
         Some(LogicalCorrection::After(first)) => vec![first(), rule],
         Some(LogicalCorrection::OfNodes(rewrite)) => vec![Arc::new(Corrected { rule, rewrite })],
@@ -70,7 +70,7 @@ mod tests {
     #[test]
     fn datafusion_names_its_rules_as_expected() {
         let rules = Optimizer::new().rules;
-        let names = LOGICAL.iter().map(|correction| correction.rule).chain([DISTINCT_CALLS]).chain(OF_SUBQUERIES);
+        let names = LOGICAL.iter().map(|correction| correction.name).chain([DISTINCT_CALLS]).chain(OF_SUBQUERIES);
         for name in names {
             assert_eq!(rules.iter().filter(|rule| rule.name() == name).count(), 1, "{name}");
         }

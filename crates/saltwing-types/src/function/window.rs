@@ -162,7 +162,7 @@ impl WindowFunction {
         if let Self::Aggregate(function) = self { function.sums() } else { false }
     }
 
-    /// Whether it may be called with so many arguments; the star of `COUNT(*)` is none.
+    /// Whether a call of it may have `count` arguments. The star of `COUNT(*)` does not count as one.
     pub fn takes_count(&self, count: usize) -> bool {
         match self {
             Self::Engine(_) => true,
@@ -182,7 +182,7 @@ const OF_FRAME: Signature = Signature::new(&[ANY], ResultType::At(0));
 
 static CUME_DIST: WindowEntry = WindowEntry::of_place("CUME_DIST", WindowFunction::CumeDist, &[], SqlType::Double)
     .gives(
-        "The share of the rows of the partition that are not behind the row, above 0 up to 1.",
+        "The share of the rows of the partition that do not come after the row, above 0 up to 1.",
         "CUME_DIST() OVER (ORDER BY k)",
         "0.2, 0.4, 0.6, 0.8, 1.0",
     );
@@ -201,7 +201,7 @@ static FIRST_VALUE: WindowEntry = WindowEntry::of_value("FIRST_VALUE", WindowFun
 );
 
 static LAG: WindowEntry = WindowEntry::of_value("LAG", WindowFunction::Lag, NEIGHBOUR).gives(
-    "The value so many rows before, without a distance one row; the default, or NULL, if there is no such row.",
+    "The value of the row that is `distance` rows earlier, or one row earlier without it; if there is no such row, the default or NULL.",
     "LAG(k) OVER (ORDER BY k)",
     "NULL, 1, 2, 3, 4",
 );
@@ -213,7 +213,7 @@ static LAST_VALUE: WindowEntry = WindowEntry::of_value("LAST_VALUE", WindowFunct
 );
 
 static LEAD: WindowEntry = WindowEntry::of_value("LEAD", WindowFunction::Lead, NEIGHBOUR).gives(
-    "The value so many rows behind, without a distance one row; the default, or NULL, if there is no such row.",
+    "The value of the row that is `distance` rows later, or one row later without it; if there is no such row, the default or NULL.",
     "LEAD(k, 2, 0) OVER (ORDER BY k)",
     "3, 4, 5, 0, 0",
 );

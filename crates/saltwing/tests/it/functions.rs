@@ -167,7 +167,7 @@ fn page() -> String {
 fn aggregates() -> String {
     let mut section = format!(
         "\n## Aggregate functions\n\nNULLs do not count unless the text says so. DISTINCT before the argument makes equal values count \
-         once, and FILTER (WHERE ..) behind the\nbrackets chooses rows. Those on both executors run on the direct path in this form; with \
+         once, and FILTER (WHERE ..) after the\nbrackets chooses rows. Those on both executors run on the direct path in this form; with \
          more, such as IGNORE NULLS, they are relational, as the others are\nalways. The examples are over the table \
          `t (k INTEGER PRIMARY KEY, n INTEGER, s VARCHAR)` with the rows\n`{EXAMPLE_ROWS}`; what stands behind `..` stands behind \
          FROM.\n\n| function | gives | executors | example | result |\n|---|---|---|---|---|\n"

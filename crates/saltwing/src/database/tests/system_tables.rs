@@ -154,7 +154,7 @@ fn queries_over_system_tables_take_parameters_and_are_parts_of_other_statements(
     assert_eq!(names("t", 2, 9), ["k"]);
     assert!(names("none", 2, 9).is_empty());
     connection.execute("CREATE TABLE copied (name VARCHAR PRIMARY KEY)", ()).unwrap();
-    let copied = "INSERT INTO copied SELECT table_name FROM information_schema.tables WHERE table_schema = 's'";
+    let copied = "INSERT INTO copied SELECT table_name FROM information_schema.tables WHERE table_schema = 's' AND table_type = 'BASE TABLE'";
     assert_eq!(connection.execute(copied, ()).unwrap().rows_affected, 1);
     connection.execute("CREATE VIEW of_tables AS SELECT table_name AS name FROM information_schema.tables WHERE table_type = 'VIEW'", ()).unwrap();
     let of_view = "SELECT name FROM of_tables WHERE name LIKE '%s' AND LENGTH(name) > 8 ORDER BY name";
