@@ -7,7 +7,7 @@ use crate::{Dialect, split_statements_in};
 
 /// The text with a star in the place of each character of a password, so that all places stay the same; `None` if there is none in it.
 ///
-/// The text need not be one that can be read: all behind the place where a password begins is taken for it, up to the end of its
+/// The text need not be one that can be read: all after the place where a password begins is taken for it, up to the end of its
 /// statement. So a quote too few shows nothing.
 pub fn without_passwords(sql: &str) -> Option<String> {
     // Most texts are told by this alone.
@@ -40,9 +40,9 @@ fn secrets(sql: &str, dialect: Dialect) -> Vec<Range<usize>> {
     statements.filter_map(secret).collect()
 }
 
-/// Where a password begins: the text behind the word PASSWORD, or in a statement on users what stands behind that word, or its first text.
+/// Where a password begins: the text after the word PASSWORD, or in a statement on users what stands after that word, or its first text.
 fn secret_start(statement: &str, dialect: Dialect) -> Option<usize> {
-    let (mut before, mut is_on_user, mut is_behind) = (String::new(), false, false);
+    let (mut before, mut is_on_user, mut is_after) = (String::new(), false, false);
     for (kind, range) in Scanner::new(statement, dialect) {
         let text = statement.get(range.clone()).unwrap_or("");
         let is_text = matches!(
@@ -51,16 +51,16 @@ fn secret_start(statement: &str, dialect: Dialect) -> Option<usize> {
         );
         match kind {
             Lexeme::Blank | Lexeme::Comment | Lexeme::Hint => continue,
-            Lexeme::Symbol if is_behind && text == "=" => continue,
-            _ if is_text && (is_behind || is_on_user) => return Some(range.start),
-            _ if is_behind && is_on_user => return Some(range.start),
+            Lexeme::Symbol if is_after && text == "=" => continue,
+            _ if is_text && (is_after || is_on_user) => return Some(range.start),
+            _ if is_after && is_on_user => return Some(range.start),
             Lexeme::Word => {
                 let word = text.to_ascii_uppercase();
                 let makes = matches!(before.as_str(), "CREATE" | "ALTER");
                 is_on_user |= makes && matches!(word.as_str(), "USER" | "ROLE");
-                (is_behind, before) = (word == "PASSWORD", word);
+                (is_after, before) = (word == "PASSWORD", word);
             }
-            _ => (is_behind, before) = (false, String::new()),
+            _ => (is_after, before) = (false, String::new()),
         }
     }
     None

@@ -19,20 +19,20 @@ use crate::cursor::Cursor;
 use crate::error::SqlError;
 use crate::statement::{AlterUser, CreateUser, DropUser, Grant, GrantObject, Password, Statement};
 
-/// Reads on behind `CREATE USER`.
+/// Reads on after `CREATE USER`.
 pub(crate) fn create(cursor: &mut Cursor<'_>) -> Result<CreateUser, SqlError> {
     let if_not_exists = cursor.eat(&["IF", "NOT", "EXISTS"]);
     let name = cursor.name("a name for the user")?;
     Ok(CreateUser { if_not_exists, name, password: password(cursor)? })
 }
 
-/// Reads on behind `ALTER USER`.
+/// Reads on after `ALTER USER`.
 pub(crate) fn alter(cursor: &mut Cursor<'_>) -> Result<AlterUser, SqlError> {
     let name = cursor.name("the name of a user")?;
     Ok(AlterUser { name, password: password(cursor)? })
 }
 
-/// Reads on behind `DROP USER`.
+/// Reads on after `DROP USER`.
 pub(crate) fn drop(cursor: &mut Cursor<'_>) -> Result<DropUser, SqlError> {
     let if_exists = cursor.eat(&["IF", "EXISTS"]);
     Ok(DropUser { if_exists, name: cursor.name("the name of a user")? })
@@ -42,7 +42,7 @@ pub(crate) fn drop(cursor: &mut Cursor<'_>) -> Result<DropUser, SqlError> {
 fn password(cursor: &mut Cursor<'_>) -> Result<Password, SqlError> {
     cursor.eat(&["WITH"]);
     if !cursor.eat(&["PASSWORD"]) {
-        return Err(SqlError::syntax("expected PASSWORD behind the name of the user", cursor.here())
+        return Err(SqlError::syntax("expected PASSWORD after the name of the user", cursor.here())
             .with_help("a user has a name and a PASSWORD '..', and nothing else"));
     }
     let span = cursor.here();
@@ -53,17 +53,17 @@ fn password(cursor: &mut Cursor<'_>) -> Result<Password, SqlError> {
     cursor.skip();
     match cursor.is_at_end() {
         true => Ok(password),
-        false => Err(SqlError::syntax("expected the end of the statement behind the password", cursor.here())
+        false => Err(SqlError::syntax("expected the end of the statement after the password", cursor.here())
             .with_help("a quote inside a text is written twice: 'it''s'")),
     }
 }
 
-/// Reads on behind GRANT.
+/// Reads on after GRANT.
 pub(crate) fn grant(cursor: &mut Cursor<'_>) -> Result<Statement, SqlError> {
     privileges(cursor, "TO").map(Statement::Grant)
 }
 
-/// Reads on behind REVOKE.
+/// Reads on after REVOKE.
 pub(crate) fn revoke(cursor: &mut Cursor<'_>) -> Result<Statement, SqlError> {
     privileges(cursor, "FROM").map(Statement::Revoke)
 }
