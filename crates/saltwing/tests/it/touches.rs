@@ -55,6 +55,9 @@ const STATEMENTS: &[(&str, &str)] = &[
         "MERGE INTO own USING s.u ON own.k = u.k AND u.k = 1 WHEN MATCHED THEN DELETE",
         "MERGE: UPSERT own, DELETE own, SELECT t through own, SELECT s.u",
     ),
+    ("UPSERT INTO own VALUES (1, 'a') RETURNING v", "UPSERT: UPSERT own, SELECT own"),
+    ("UPDATE t SET v = 'b' WHERE k = 1 RETURNING v", "UPDATE: UPSERT t, SELECT t"),
+    ("DELETE FROM t WHERE k = 1 RETURNING *", "DELETE: DELETE t, SELECT t"),
     ("UPDATE t SET v = w FROM s.u WHERE t.k = 1 AND u.k = 1", "UPDATE: UPSERT t, SELECT s.u"),
     ("DELETE FROM t WHERE k = 1", "DELETE: DELETE t"),
     (
