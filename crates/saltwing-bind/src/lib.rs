@@ -140,8 +140,8 @@ pub use sequence::{alter_sequence, create_sequence, create_sequence_text};
 pub use sequence_values::SequenceAction;
 pub use statement_query::{ComputedQuery, StatementQuery, TargetQuery};
 pub use system_table::{
-    COLUMNS, INDEXES, Objects, SCHEMATA, SEQUENCES, SYSTEM_TABLES, SystemColumn, SystemFacts, SystemTable, TABLES,
-    VIEWS, system_table,
+    COLUMNS, GRANTS, INDEXES, Objects, SCHEMATA, SEQUENCES, SYSTEM_TABLES, SystemColumn, SystemFacts, SystemTable,
+    TABLES, USERS, VIEWS, system_table,
 };
 pub use table_option::is_phoenix_option;
 pub use table_path::{column_path, table_path};

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use saltwing_access::Table;
-use saltwing_types::{Grants, SequenceDef, TableDef, TableId, TableName, UserDef, ViewDef};
+use saltwing_types::{Grants, Privilege, SequenceDef, TableDef, TableId, TableName, UserDef, ViewDef};
 
 use crate::arrow_table::ArrowTable;
 use crate::{CatalogError, CatalogReader};
 
-/// A catalog whose lists have the objects alone on which a user has a privilege, and the temporary tables of the session.
+/// A catalog whose lists have the objects alone on which a user has a privilege, and the temporary tables of the session. Of users they have
+/// the user itself, or all if it may make others.
 ///
 /// Names are looked up as in the whole catalog: a view reads what its user may not see. Whether a statement may use what it names is
 /// checked elsewhere. An error of a name suggests no name that the user does not see.
@@ -24,9 +25,13 @@ impl VisibleCatalog {
         Self { whole, user: user.clone(), id }
     }
 
+    /// The user; `None` if it is no more.
+    fn own(&self) -> Result<Option<Arc<UserDef>>, CatalogError> {
+        Ok(self.whole.user(&self.user)?.filter(|user| user.id == self.id))
+    }
+
     fn grants(&self) -> Result<Grants, CatalogError> {
-        let user = self.whole.user(&self.user)?.filter(|user| user.id == self.id);
-        Ok(user.map(|user| user.grants.clone()).unwrap_or_default())
+        Ok(self.own()?.map(|user| user.grants.clone()).unwrap_or_default())
     }
 
     /// An error without the nearest name, if that is hidden. Names in errors are written as `schema.name`.
@@ -109,7 +114,10 @@ impl CatalogReader for VisibleCatalog {
     }
 
     fn users(&self) -> Result<Vec<Arc<UserDef>>, CatalogError> {
-        self.whole.users()
+        match self.own()? {
+            Some(own) if own.grants.on_database().contains(Privilege::All) => self.whole.users(),
+            own => Ok(own.into_iter().collect()),
+        }
     }
 
     fn user_secret(&self) -> Result<Option<[u8; 32]>, CatalogError> {

@@ -7,7 +7,7 @@ use saltwing_bind::{RowChecks, alter_table, check_new_names, resolve, unfit_last
 use saltwing_exec::{ExecError, broken_row};
 use saltwing_sql::statement::{AlterTable, TableChange};
 use saltwing_sql::{ColumnName, TableRef};
-use saltwing_types::{ColumnDef, ErrorCode, IndexState, Rebuild, TableDef, TableId};
+use saltwing_types::{ErrorCode, IndexState, Rebuild, TableDef, TableId};
 
 use super::describer::Describer;
 use super::description::Description;
@@ -16,7 +16,6 @@ use super::{Effects, InTransaction, Privilege, Run, StatementKind, Target};
 use crate::Error;
 use crate::indexes::{build_new_entries, discard_new_entries, discard_rebuilds};
 use crate::outcome::{ExecResult, Outcome};
-use crate::sequences::sequences_of_defaults;
 use crate::session::Session;
 use crate::temporary::change_definition;
 
@@ -34,11 +33,7 @@ impl StatementKind for AlterTable {
     }
 
     fn describe(&self, describer: &mut Describer<'_>) -> Result<Description, Error> {
-        let table = resolve(&*describer.catalog()?, &self.table)?;
-        if let Some(def) = alter_table(self, &table, None)?.def {
-            let is_new = |column: &&ColumnDef| table.def().columns.iter().all(|old| old.name != column.name);
-            describer.sequences.extend(sequences_of_defaults(def.columns.iter().filter(is_new))?);
-        }
+        alter_table(self, &resolve(&*describer.catalog()?, &self.table)?, None)?;
         Ok(Description::default())
     }
 
