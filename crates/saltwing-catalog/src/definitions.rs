@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use saltwing_access::Table;
 use saltwing_types::table::is_same_name;
-use saltwing_types::{SequenceDef, TableDef, TableName, UserDef, ViewDef};
+use saltwing_types::{ObjectId, SchemaDef, SequenceDef, TableDef, TableName, UserDef, ViewDef};
 
 use crate::CatalogError;
 use crate::arrow_table::ArrowTable;
@@ -79,11 +79,11 @@ pub trait CatalogReader: Send + Sync {
     /// Whether there may be views at all: a statement looks for them only then.
     fn has_views(&self) -> bool;
 
-    /// All schemas but the default one, as spelt.
+    /// All schemas but the default one.
     ///
     /// # Errors
     /// The store's.
-    fn schemas(&self) -> Result<Vec<String>, CatalogError>;
+    fn schemas(&self) -> Result<Vec<Arc<SchemaDef>>, CatalogError>;
 
     /// The user of this name, in any case; `None` if there is none.
     ///
@@ -137,8 +137,8 @@ pub trait CatalogReader: Send + Sync {
 #[derive(Clone, Default)]
 pub(crate) struct Definitions {
     pub(crate) version: u64,
-    /// By lower-case name; the value is as spelt.
-    pub(crate) schemas: BTreeMap<String, String>,
+    /// By lower-case name.
+    pub(crate) schemas: BTreeMap<String, Arc<SchemaDef>>,
     /// By lower-case schema ("" is the default one) and name.
     pub(crate) tables: BTreeMap<(String, String), Arc<Table>>,
     /// By the same names as tables.
@@ -209,7 +209,7 @@ impl CatalogReader for Definitions {
         Ok(self.tables.values().cloned().collect())
     }
 
-    fn schemas(&self) -> Result<Vec<String>, CatalogError> {
+    fn schemas(&self) -> Result<Vec<Arc<SchemaDef>>, CatalogError> {
         Ok(self.schemas.values().cloned().collect())
     }
 
@@ -289,6 +289,10 @@ impl Definitions {
         Ok(())
     }
 
+    pub(crate) fn insert_schema(&mut self, schema: SchemaDef) {
+        self.schemas.insert(schema.name.to_lowercase(), Arc::new(schema));
+    }
+
     pub(crate) fn insert_sequence(&mut self, sequence: SequenceDef) {
         let key = self.key_of_new(&sequence.name);
         self.sequences.insert(key, Arc::new(sequence));
@@ -307,7 +311,8 @@ impl Definitions {
     /// The key of an object that comes in; its schema comes in with it.
     fn key_of_new(&mut self, name: &TableName) -> (String, String) {
         if let Some(schema) = &name.schema {
-            self.schemas.entry(schema.to_lowercase()).or_insert_with(|| schema.clone());
+            let new = || Arc::new(SchemaDef { id: ObjectId::NEW, name: schema.clone() });
+            self.schemas.entry(schema.to_lowercase()).or_insert_with(new);
         }
         key(name.schema.as_deref(), &name.name)
     }

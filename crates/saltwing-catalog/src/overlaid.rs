@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use saltwing_access::Table;
 use saltwing_types::table::is_same_name;
-use saltwing_types::{SequenceDef, TableDef, UserDef, ViewDef};
+use saltwing_types::{SchemaDef, SequenceDef, TableDef, UserDef, ViewDef};
 
 use crate::arrow_table::ArrowTable;
 use crate::attached::AttachedTables;
@@ -111,7 +111,7 @@ impl CatalogReader for Overlaid {
         self.stored.has_views() || self.attached.iter().any(|attached| attached.views().next().is_some())
     }
 
-    fn schemas(&self) -> Result<Vec<String>, CatalogError> {
+    fn schemas(&self) -> Result<Vec<Arc<SchemaDef>>, CatalogError> {
         self.stored.schemas()
     }
 

@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use saltwing_access::{Damage, Examine, Examined, Loss, ScanContext, Table, TableError, TableStore};
-use saltwing_types::{SequenceDef, SequencePosition, TableId, UserDef, Value, ViewDef};
+use saltwing_types::{SchemaDef, SequenceDef, SequencePosition, TableId, UserDef, Value, ViewDef};
 
 use crate::CATALOG_FORMAT;
-use crate::boot::{FORMAT_SETTING, NEXT_ID_SETTING, OwnTables, defined_table};
-use crate::row::{defined_sequence, defined_user, defined_view};
+use crate::boot::{FORMAT_SETTING, OwnTables, defined_table};
+use crate::ids::NEXT_ID_SETTING;
+use crate::row::{defined_schema, defined_sequence, defined_user, defined_view};
 
 /// The name under which damage to the catalog's own rows is reported.
 const PLACE: &str = "catalog";
@@ -17,8 +18,8 @@ const PLACE: &str = "catalog";
 pub struct ReadableCatalog {
     /// Tables, in the order of their names; open in the store.
     pub tables: Vec<Arc<Table>>,
-    /// Schemas, with or without tables.
-    pub schemas: BTreeSet<String>,
+    /// Schemas, with or without tables, in the order of their names.
+    pub schemas: Vec<SchemaDef>,
     /// Sequences with their positions, in the order of their names.
     pub sequences: Vec<(SequenceDef, SequencePosition)>,
     /// Views, in the order of their names.
@@ -45,7 +46,7 @@ impl ReadableCatalog {
         })?;
         let mut read = Self {
             tables: Vec::new(),
-            schemas: BTreeSet::new(),
+            schemas: Vec::new(),
             sequences: Vec::new(),
             views: Vec::new(),
             users: Vec::new(),
@@ -64,10 +65,15 @@ impl ReadableCatalog {
             all.insert(table.def().id, rows);
         }
         let mut rows = |table: &Arc<Table>| all.remove(&table.def().id).unwrap_or_default();
-        read.schemas = rows(&own.schemas).iter().filter_map(|row| text(row, 0).map(str::to_owned)).collect();
         read.dropped = rows(&own.dropped).iter().filter_map(|row| table_id(row)).collect();
         let tables = rows(&own.tables);
         read.definitions(store, &own.tables, &tables);
+        for row in rows(&own.schemas) {
+            match defined_schema(&row) {
+                Ok(schema) => read.schemas.push(schema),
+                Err(why) => read.tell(&own.schemas, "schemas".to_owned(), why.to_string(), Loss::Nothing),
+            }
+        }
         for row in rows(&own.sequences) {
             match defined_sequence(&row) {
                 Ok(sequence) => read.sequences.push(sequence),
@@ -134,15 +140,17 @@ impl ReadableCatalog {
             }
         }
         let ids = self.tables.iter().flat_map(|table| table.def().stored_ids());
+        let schemas_and_views =
+            self.schemas.iter().map(|schema| schema.id).chain(self.views.iter().map(|view| view.id));
         let others = self.sequences.iter().map(|(def, _)| def.id).chain(self.users.iter().map(|user| user.id));
-        let most = ids.chain(others).map(|id| i64::from(id.0)).max();
+        let most = ids.map(|id| id.0).chain(schemas_and_views.chain(others).map(|id| id.0)).map(i64::from).max();
         if let Some(most) = most
             && number(NEXT_ID_SETTING).flatten().is_none_or(|next| next <= most)
         {
             self.tell(
                 of,
                 place(NEXT_ID_SETTING),
-                format!("it is not above the number {most} of a table, a sequence or a user"),
+                format!("it is not above the number {most} of an object"),
                 Loss::Nothing,
             );
         }

@@ -1,6 +1,6 @@
 //! Values in the rows of the catalog's tables.
 
-use saltwing_types::{SequenceDef, SequencePosition, TableName, UserDef, Value, ViewDef};
+use saltwing_types::{ObjectId, SchemaDef, SequenceDef, SequencePosition, TableName, UserDef, Value, ViewDef};
 
 use crate::{CatalogError, record};
 
@@ -12,6 +12,22 @@ pub(crate) fn text(row: &[Value], column: usize) -> Result<&str, CatalogError> {
     match row.get(column) {
         Some(Value::Text(text)) => Ok(text),
         other => Err(CatalogError::Corrupt(format!("column {column} of a catalog row is {other:?}"))),
+    }
+}
+
+/// The schema that a row of the catalog is about. Rows of the formats up to 8 have no definition, and no number.
+///
+/// # Errors
+/// As [`record::schema::read`]; [`CatalogError::Corrupt`] for the definition of another schema.
+pub(crate) fn defined_schema(row: &[Value]) -> Result<SchemaDef, CatalogError> {
+    let name = text(row, 0)?;
+    let def = match row.get(1) {
+        Some(Value::Null) => SchemaDef { id: ObjectId::NEW, name: name.to_owned() },
+        _ => record::schema::read(name, text(row, 1)?)?,
+    };
+    match def.name == name {
+        true => Ok(def),
+        false => Err(CatalogError::Corrupt(format!("the definition of schema {name} names another one"))),
     }
 }
 

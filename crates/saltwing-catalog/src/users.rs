@@ -8,7 +8,7 @@ use std::sync::Arc;
 use saltwing_access::{Durability, TableError, WriteBatch};
 use saltwing_types::{GrantedObject, Grants, Privileges, ScramVerifier, TableName, UserDef, Value, suggest, text};
 
-use crate::boot::{Catalog, USERS_FORMAT};
+use crate::boot::Catalog;
 use crate::change::{ChangeError, GivenObject, GrantList, at};
 use crate::definitions::{Definitions, key, optional};
 use crate::{CatalogError, CatalogReader, record};
@@ -24,15 +24,15 @@ impl Catalog {
             let existing = (known.name != def.name).then(|| known.name.clone());
             return Err(CatalogError::DuplicateUser { name: def.name, existing });
         }
-        let mut writes = self.store.batch();
-        def.id = self.take_ids(&mut *writes, 1)?;
+        let (mut writes, mut ids) = (self.store.batch(), self.new_ids()?);
+        def.id = ids.object()?;
+        self.put_ids(&mut *writes, ids)?;
         def.grants.retain(|object| view.has_granted(object));
         if view.user_secret.is_none() {
             self.put_setting(&mut *writes, SECRET_SETTING, text::hex(&secret))?;
             view.user_secret = Some(secret);
         }
         self.put_user(&mut view, &mut *writes, def)?;
-        self.put_format(&mut *writes, USERS_FORMAT)?;
         writes.commit(Durability::Synced)?;
         self.publish(view);
         Ok(())
@@ -160,7 +160,9 @@ impl Definitions {
             GivenObject::Database => Ok(GrantedObject::Database),
             GivenObject::Schema(name) => {
                 let spelt = self.schemas.get(&name.to_lowercase());
-                spelt.cloned().map(GrantedObject::Schema).ok_or_else(|| CatalogError::NoSuchSchema(name.to_owned()))
+                spelt
+                    .map(|schema| GrantedObject::Schema(schema.name.clone()))
+                    .ok_or_else(|| CatalogError::NoSuchSchema(name.to_owned()))
             }
             GivenObject::Relation((schema, name)) => {
                 let view = self.view(schema, name)?.map(|view| view.name.clone());

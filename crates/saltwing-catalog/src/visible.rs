@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use saltwing_access::Table;
-use saltwing_types::{Grants, Privilege, SequenceDef, TableDef, TableId, TableName, UserDef, ViewDef};
+use saltwing_types::{Grants, ObjectId, Privilege, SchemaDef, SequenceDef, TableDef, TableName, UserDef, ViewDef};
 
 use crate::arrow_table::ArrowTable;
 use crate::{CatalogError, CatalogReader};
@@ -16,12 +16,12 @@ use crate::{CatalogError, CatalogReader};
 pub struct VisibleCatalog {
     whole: Arc<dyn CatalogReader>,
     user: Arc<str>,
-    id: TableId,
+    id: ObjectId,
 }
 
 impl VisibleCatalog {
     /// The catalog as a user sees it: no object, if this user is no more.
-    pub fn new(whole: Arc<dyn CatalogReader>, user: &Arc<str>, id: TableId) -> Self {
+    pub fn new(whole: Arc<dyn CatalogReader>, user: &Arc<str>, id: ObjectId) -> Self {
         Self { whole, user: user.clone(), id }
     }
 
@@ -103,9 +103,9 @@ impl CatalogReader for VisibleCatalog {
         self.whole.has_views()
     }
 
-    fn schemas(&self) -> Result<Vec<String>, CatalogError> {
+    fn schemas(&self) -> Result<Vec<Arc<SchemaDef>>, CatalogError> {
         let (grants, mut schemas) = (self.grants()?, self.whole.schemas()?);
-        schemas.retain(|schema| grants.shows_schema(schema));
+        schemas.retain(|schema| grants.shows_schema(&schema.name));
         Ok(schemas)
     }
 

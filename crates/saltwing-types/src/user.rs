@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use crate::{Privileges, ScramVerifier, TableId, TableName};
+use crate::{ObjectId, Privileges, ScramVerifier, TableName};
 
 /// A user of a database.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UserDef {
-    /// Its number. Users and tables share one range of numbers, and none is used again: so a user is told from a later one of its name.
-    pub id: TableId,
+    /// Its number: so a user is told from a later one of its name.
+    pub id: ObjectId,
     /// Its name; names of users differ in more than case.
     pub name: String,
     /// By which its password is checked.

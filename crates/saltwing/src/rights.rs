@@ -4,7 +4,8 @@
 //! 1. Every statement is checked before it runs, and before a plan is looked for that was kept of it.
 //! 2. What was found holds for one user, one version of the definitions and one version of the grants.
 //! 3. A refusal of an object that the statement names comes before other errors of the statement, which may tell what is in it.
-//! 4. What a view reads is the view's business: who may use the view needs no privilege on that.
+//! 4. A transaction sees the objects of its beginning. The rights on them are those of now, under the name that they have now.
+//! 5. What a view reads is the view's business: who may use the view needs no privilege on that.
 
 use std::sync::Arc;
 
@@ -12,7 +13,7 @@ use saltwing_bind::{QueryRead, system_table};
 use saltwing_catalog::{CatalogReader, optional};
 use saltwing_sql::{TableRef, quote_name};
 use saltwing_types::table::is_same_name;
-use saltwing_types::{ErrorCode, Privilege, Span, TableName, UserDef};
+use saltwing_types::{ErrorCode, ObjectId, Privilege, Privileges, Span, TableName, UserDef};
 
 use crate::Error;
 use crate::session::Session;
@@ -67,8 +68,8 @@ fn check_anew(session: &Session, user: &SessionUser, statement: &CachedStatement
 enum Named {
     /// A temporary table, a part of an attached database, or a view of the catalog, which has only what its reader may see.
     Free,
-    /// A table, a view or a sequence, by its name as spelt.
-    Stored(TableName),
+    /// A table, a view or a sequence: its name as spelt, and its number.
+    Stored(TableName, ObjectId),
     /// A table of the program's, which has no grants of its own.
     OfProgram,
     /// Nothing that is there.
@@ -94,7 +95,7 @@ impl Rights {
                     Object::Relation(_) => self.named(&*self.definitions, name.parts())?,
                     _ => self.named(&*self.stored, name.parts())?,
                 };
-                if let Named::Stored(spelt) = &named
+                if let Named::Stored(spelt, _) = &named
                     && matches!(privilege, Privilege::Upsert | Privilege::Delete)
                 {
                     written.push(spelt.clone());
@@ -139,7 +140,8 @@ impl Rights {
         let (schema, bare) = name.parts();
         match optional(self.stored.sequence(schema, bare))? {
             Some(def) => {
-                self.check_named(&Named::Stored(def.name.clone()), (&def.name, Some(name.span())), Privilege::Upsert)
+                let named = Named::Stored(def.name.clone(), def.id);
+                self.check_named(&named, (&def.name, Some(name.span())), Privilege::Upsert)
             }
             // The run tells that there is none.
             None => Ok(()),
@@ -155,7 +157,7 @@ impl Rights {
         let grants = &self.user.grants;
         let (held, granted_on) = match named {
             Named::Free => return Ok(()),
-            Named::Stored(name) => (grants.on_relation(name), relation_path(name)),
+            Named::Stored(name, id) => (self.held_on(name, *id)?, relation_path(name)),
             Named::OfProgram => (grants.on_database(), "DATABASE".to_owned()),
             // Who may make an object may do so in all of its schema. All other statements tell that it is not there.
             Named::Missing if privilege == Privilege::Ddl => {
@@ -169,6 +171,23 @@ impl Rights {
             true => Ok(()),
             false => Err(self.refused(privilege, &relation_path(written), Some(granted_on)).at(span)),
         }
+    }
+
+    /// The privileges on an object of the definitions, which may have another name by now, or be no more.
+    fn held_on(&self, name: &TableName, id: ObjectId) -> Result<Privileges, Error> {
+        let grants = &self.user.grants;
+        let schema = name.schema.as_deref().unwrap_or_default();
+        if let Named::Stored(_, now) = self.named(&*self.stored, (Some(schema), &name.name))?
+            && now == id
+        {
+            return Ok(grants.on_relation(name));
+        }
+        let renamed = self.stored.tables()?.into_iter().find(|table| table.def().object_id == id);
+        Ok(match renamed {
+            Some(table) => grants.on_relation(&table.def().name),
+            None if schema.is_empty() => grants.on_database(),
+            None => grants.on_schema(schema),
+        })
     }
 
     /// What a GRANT may name for something in a schema: the schema if it is there, else the database.
@@ -203,14 +222,14 @@ impl Rights {
         if let Some(table) = optional(catalog.resolve(schema, name))? {
             return Ok(match catalog.is_temporary(table.def()) {
                 true => Named::Free,
-                false => Named::Stored(table.def().name.clone()),
+                false => Named::Stored(table.def().name.clone(), table.def().object_id),
             });
         }
         if let Some(view) = catalog.view(schema, name)? {
-            return Ok(Named::Stored(view.name.clone()));
+            return Ok(Named::Stored(view.name.clone(), view.id));
         }
         if let Some(sequence) = optional(catalog.sequence(schema, name))? {
-            return Ok(Named::Stored(sequence.name.clone()));
+            return Ok(Named::Stored(sequence.name.clone(), sequence.id));
         }
         let is_bare = schema.is_none_or(str::is_empty);
         Ok(match is_bare && catalog.arrow_table(name).is_some() {

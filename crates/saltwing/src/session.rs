@@ -12,7 +12,7 @@ use saltwing_exec::{CommitLimits, Writer};
 use saltwing_planner::{Guard, HintVerb};
 use saltwing_sql::Dialect;
 use saltwing_sql::statement::{Hint, Set};
-use saltwing_types::{ErrorCode, TableId};
+use saltwing_types::{ErrorCode, ObjectId};
 
 use crate::Error;
 use crate::outcome::{RowsOutcome, Stats, Warnings};
@@ -47,7 +47,7 @@ pub(crate) struct Session {
 }
 
 /// The value of each sequence that a session took last.
-pub(crate) type CurrentValues = Arc<Mutex<HashMap<TableId, i64>>>;
+pub(crate) type CurrentValues = Arc<Mutex<HashMap<ObjectId, i64>>>;
 
 /// Where the statement that a session runs, or has run last, is found.
 #[derive(Default)]

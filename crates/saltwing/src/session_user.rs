@@ -8,14 +8,14 @@ use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
 use saltwing_catalog::CatalogReader;
-use saltwing_types::{ErrorCode, TableId, UserDef};
+use saltwing_types::{ErrorCode, ObjectId, UserDef};
 
 use crate::Error;
 use crate::statement_cache::StatementCache;
 
 /// A user with open sessions, which share this.
 pub(crate) struct SessionUser {
-    pub(crate) id: TableId,
+    pub(crate) id: ObjectId,
     pub(crate) name: Arc<str>,
     /// The statements that its sessions keep.
     pub(crate) statements: StatementCache,
@@ -37,7 +37,7 @@ impl SessionUser {
 
 /// The users of all open sessions of a database.
 #[derive(Default)]
-pub(crate) struct SessionUsers(Mutex<HashMap<TableId, Weak<SessionUser>>>);
+pub(crate) struct SessionUsers(Mutex<HashMap<ObjectId, Weak<SessionUser>>>);
 
 impl SessionUsers {
     /// A user for one more session.

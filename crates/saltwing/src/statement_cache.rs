@@ -12,7 +12,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use saltwing_bind::check_hints;
 use saltwing_sql::{Dialect, Parsed, Statement, parameter_count, parse_one_in, without_passwords};
-use saltwing_types::{ErrorCode, Expr, SqlType, TableId, Value, eval, typing};
+use saltwing_types::{ErrorCode, Expr, ObjectId, SqlType, Value, eval, typing};
 
 use crate::Error;
 use crate::statement_plans::PlanCache;
@@ -43,7 +43,7 @@ pub(crate) struct CachedStatement {
 /// A check of a user's rights that a statement passed: it holds for this user, these definitions and these grants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Checked {
-    pub(crate) user: TableId,
+    pub(crate) user: ObjectId,
     /// The version of the definitions that the session sees.
     pub(crate) definitions: u64,
     /// The version of the stored catalog, which has the grants.

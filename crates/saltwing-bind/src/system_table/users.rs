@@ -9,7 +9,10 @@ use crate::error::Result;
 
 pub(super) static USERS: Definition<Arc<UserDef>> = Definition {
     name: "users",
-    columns: &[Column::text("user_name", |it: &Arc<UserDef>| Some(it.name.clone()))],
+    columns: &[
+        Column::text("user_name", |it: &Arc<UserDef>| Some(it.name.clone())),
+        Column::object_id(|it| Some(it.id)),
+    ],
     objects: users,
 };
 

@@ -18,7 +18,7 @@ use saltwing_catalog::{CatalogError, CatalogReader};
 use saltwing_sql::Statement;
 use saltwing_sql::statement::CreateView;
 use saltwing_types::table::is_same_name;
-use saltwing_types::{SequenceDef, TableName, UserDef, ViewDef};
+use saltwing_types::{SchemaDef, SequenceDef, TableName, UserDef, ViewDef};
 
 use crate::engine::TestEngine;
 use crate::write::written;
@@ -73,7 +73,7 @@ impl CatalogReader for Definitions {
         !self.views.is_empty()
     }
 
-    fn schemas(&self) -> Result<Vec<String>, CatalogError> {
+    fn schemas(&self) -> Result<Vec<Arc<SchemaDef>>, CatalogError> {
         Ok(Vec::new())
     }
 

@@ -5,7 +5,7 @@
 //!  "grants":[{"on":"relation","schema":"s","name":"t","privileges":["select","upsert"]}, {"on":"database","privileges":["ddl"]}]}
 //! ```
 
-use saltwing_types::{GrantedObject, Grants, Privilege, Privileges, ScramVerifier, TableId, TableName, UserDef};
+use saltwing_types::{GrantedObject, Grants, ObjectId, Privilege, Privileges, ScramVerifier, TableName, UserDef};
 use serde::{Deserialize, Serialize};
 
 use super::parsed;
@@ -77,7 +77,7 @@ pub(crate) fn read(name: &str, text: &str) -> Result<UserDef, CatalogError> {
         let (object, privileges) = grant.into_grant().ok_or_else(|| unreadable("a grant names no object"))?;
         grants.grant(object, privileges);
     }
-    Ok(UserDef { id: TableId(it.id), name: it.name, verifier, grants })
+    Ok(UserDef { id: ObjectId(it.id), name: it.name, verifier, grants })
 }
 
 impl GrantRecord {
@@ -125,7 +125,7 @@ mod tests {
     #[test]
     fn a_record_is_these_bytes() {
         let def = read("Ann", TEXT).unwrap();
-        assert_eq!((def.id, def.name.as_str(), def.verifier.iterations), (TableId(104), "Ann", 4096));
+        assert_eq!((def.id, def.name.as_str(), def.verifier.iterations), (ObjectId(104), "Ann", 4096));
         let shown: Vec<String> = def.grants.iter().map(|(_, privileges)| privileges.to_string()).collect();
         assert_eq!(shown, ["DDL", "DELETE", "SELECT", "ALL"]);
         assert_eq!(write(&def).unwrap(), TEXT);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use saltwing_access::Table;
 use saltwing_catalog::{ArrowTable, CatalogError, CatalogReader};
-use saltwing_types::{SequenceDef, TableDef, UserDef, ViewDef};
+use saltwing_types::{SchemaDef, SequenceDef, TableDef, UserDef, ViewDef};
 
 /// A catalog, and the files that one query names.
 pub(crate) struct WithFiles {
@@ -62,7 +62,7 @@ impl CatalogReader for WithFiles {
         self.catalog.has_views()
     }
 
-    fn schemas(&self) -> Result<Vec<String>, CatalogError> {
+    fn schemas(&self) -> Result<Vec<Arc<SchemaDef>>, CatalogError> {
         self.catalog.schemas()
     }
 

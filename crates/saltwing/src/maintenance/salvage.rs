@@ -91,7 +91,7 @@ impl Copying<'_> {
         self.source.report.faults.iter().for_each(|fault| self.tell(fault.clone()));
         let catalog = &self.target.shared.catalog;
         for schema in &self.source.catalog.schemas {
-            catalog.apply(CatalogChange::CreateSchema(schema))?;
+            catalog.apply(CatalogChange::CreateSchema(&schema.name))?;
         }
         for (def, position) in &self.source.catalog.sequences {
             let change = CatalogChange::CreateSequence { def: def.clone(), position: *position };

@@ -2,7 +2,7 @@
 
 use saltwing_catalog::{CatalogChange, CatalogError, CatalogStore, ChangeError};
 use saltwing_sql::statement::CreateUser;
-use saltwing_types::{ErrorCode, Grants, TableId, UserDef};
+use saltwing_types::{ErrorCode, Grants, ObjectId, UserDef};
 
 use super::effects::NO_ROWS;
 use super::{Effects, InTransaction, Privilege, Run, StatementKind, Target};
@@ -39,7 +39,7 @@ impl StatementKind for CreateUser {
         let mut secret = [0; 32];
         fill_randomly(&mut secret)?;
         // The catalog gives it its number.
-        let def = UserDef { id: TableId(0), name, verifier, grants: Grants::default() };
+        let def = UserDef { id: ObjectId::NEW, name, verifier, grants: Grants::default() };
         match session.own.catalog.apply(CatalogChange::CreateUser { def, secret }) {
             Err(ChangeError { error: CatalogError::DuplicateUser { .. }, .. }) if self.if_not_exists => {
                 Ok(ExecResult::noticed(vec![format!("user {} exists already", self.name)]).into())

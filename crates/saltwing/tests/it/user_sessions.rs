@@ -49,6 +49,26 @@ fn a_revoke_holds_inside_an_open_transaction() {
     refusal(&transaction, "UPSERT INTO t VALUES (10, 'ten')");
 }
 
+/// A transaction sees the tables of its beginning; a grant on a later table of the name is none on them.
+#[test]
+fn a_transaction_has_the_rights_on_what_it_sees() {
+    let database = database();
+    let (ann, owner) = (as_ann(&database), database.connect().blocking());
+    run(&owner, "GRANT SELECT ON t TO ann");
+    run(&ann, "BEGIN");
+    assert_eq!(rows(&ann, "SELECT v FROM t WHERE k = 1"), ["one"]);
+    run(&owner, "DROP VIEW few");
+    run(&owner, "DROP VIEW own");
+    run(&owner, "ALTER TABLE s.secret RENAME TO hidden");
+    run(&owner, "CREATE TABLE s.secret (k BIGINT PRIMARY KEY, w VARCHAR)");
+    run(&owner, "GRANT SELECT ON s.secret TO ann");
+    run(&owner, "ALTER TABLE t RENAME TO later");
+    assert_eq!(rows(&ann, "SELECT v FROM t WHERE k = 2"), ["two"]);
+    refusal(&ann, "SELECT w FROM s.secret WHERE k = 1");
+    run(&ann, "ROLLBACK");
+    assert!(rows(&ann, "SELECT w FROM s.secret WHERE k = 1").is_empty());
+}
+
 #[test]
 fn a_dropped_user_is_no_later_one_of_its_name() {
     let database = database();

@@ -10,7 +10,9 @@ use std::sync::atomic::{AtomicU64, Ordering::SeqCst};
 use parking_lot::Mutex;
 use saltwing_access::{Table, TableError};
 use saltwing_catalog::{Applied, ArrowTable, CatalogChange, CatalogError, CatalogReader, CatalogStore, ChangeError};
-use saltwing_types::{ErrorCode, SequenceDef, StorageCause, StorageError, TableDef, TableId, UserDef, Value, ViewDef};
+use saltwing_types::{
+    ErrorCode, SchemaDef, SequenceDef, StorageCause, StorageError, TableDef, TableId, UserDef, Value, ViewDef,
+};
 
 use crate::blocking::Connection;
 use crate::{Database, Error, Response};
@@ -158,7 +160,7 @@ impl CatalogReader for FailingReader {
         self.below.has_views()
     }
 
-    fn schemas(&self) -> Result<Vec<String>, CatalogError> {
+    fn schemas(&self) -> Result<Vec<Arc<SchemaDef>>, CatalogError> {
         self.faults.call()?;
         self.below.schemas()
     }
