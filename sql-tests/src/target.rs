@@ -147,9 +147,11 @@ impl Target {
         })
     }
 
-    /// The connection of this name, made when it is first named.
+    /// The connection of this name, made when it is first named. `user_ann` is one of the user ann; if there is none, of the owner.
     pub(crate) fn connection(&mut self, name: &str) -> Connection {
-        self.connections.entry(name.to_owned()).or_insert_with(|| self.database.connect().blocking()).clone()
+        let user = name.strip_prefix("user_").and_then(|user| self.database.connect_as(user).ok());
+        let made = || user.unwrap_or_else(|| self.database.connect()).blocking();
+        self.connections.entry(name.to_owned()).or_insert_with(made).clone()
     }
 
     /// What a check of the database finds, where that is anything.

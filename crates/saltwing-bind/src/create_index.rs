@@ -9,7 +9,7 @@ use saltwing_types::key_expression::key_type;
 use saltwing_types::key_form::can_be_indexed;
 use saltwing_types::table::{BUCKETS_MAX, HIDDEN_COLUMNS, INDEXES_MAX, is_same_name};
 use saltwing_types::{
-    Expr, IndexDef, IndexPart, IndexPredicate, IndexState, Salt, SqlType, TableDef, TableId, ValueError,
+    Expr, IndexDef, IndexPart, IndexPredicate, IndexState, ObjectId, Salt, SqlType, TableDef, TableId, ValueError,
 };
 
 use crate::check::row_expr;
@@ -58,6 +58,7 @@ pub fn create_index(statement: &CreateIndex, table: &Arc<Table>) -> Result<Index
     }
     let index = IndexDef {
         id: TableId(0),
+        object_id: ObjectId::NEW,
         name: statement.name.text.clone(),
         predicate: index_predicate(statement, table)?,
         local: statement.local,

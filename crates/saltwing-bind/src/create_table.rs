@@ -12,8 +12,8 @@ use saltwing_types::table::{
     TableHistory, TableOption, is_same_name,
 };
 use saltwing_types::{
-    ColumnDef, Expr, KeyColumn, KeySchema, KeySource, Salt, SortOrder, Span, SqlType, TableDef, TableId, TableName,
-    Value, eval, number,
+    ColumnDef, Expr, KeyColumn, KeySchema, KeySource, ObjectId, Salt, SortOrder, Span, SqlType, TableDef, TableId,
+    TableName, Value, eval, number,
 };
 use sqlparser::ast;
 
@@ -95,6 +95,7 @@ pub fn create_table(statement: &CreateTable, default_salt: Option<u16>) -> Resul
     }
     let mut def = TableDef {
         id: TableId(0),
+        object_id: ObjectId::NEW,
         name: table_name(statement),
         columns,
         key: KeySchema { columns: key_columns, salt: settings.salt },
@@ -345,6 +346,7 @@ impl Builder {
         let items = items.collect();
         let def = TableDef {
             id: TableId(0),
+            object_id: ObjectId::NEW,
             name,
             columns: columns.to_vec(),
             key: KeySchema { columns: named, salt: None },

@@ -6,7 +6,7 @@ use saltwing_catalog::{CatalogReader, optional};
 use saltwing_sql::statement::{CreateView, QueryStatement};
 use saltwing_sql::{TableRef, parse_query_at};
 use saltwing_types::table::is_same_name;
-use saltwing_types::{TableName, ViewColumn, ViewDef, ViewUse};
+use saltwing_types::{ObjectId, TableName, ViewColumn, ViewDef, ViewUse};
 
 use crate::engine::EngineFunctions;
 use crate::error::{BindError, BindErrorKind, Result};
@@ -126,6 +126,13 @@ impl BoundView {
             columns.push(ViewColumn { name: label, ty: column.ty, nullable: column.nullable, comment });
         }
         let comment = self.replaced.and_then(|view| view.comment.clone());
-        Ok(ViewDef { name: create.name.to_name(), columns, query: self.text, uses: self.uses, comment })
+        Ok(ViewDef {
+            id: ObjectId::NEW,
+            name: create.name.to_name(),
+            columns,
+            query: self.text,
+            uses: self.uses,
+            comment,
+        })
     }
 }

@@ -42,7 +42,7 @@ fn other_case(name: &str, known: &Known, span: Span) -> BindError {
 fn known(names: &ExactNames, catalog: &dyn CatalogReader) -> Result<Vec<Known>> {
     let other = |name: &str| Known { name: name.to_owned(), is_column: false };
     let column = |name: &str| Known { name: name.to_owned(), is_column: true };
-    let mut known: Vec<Known> = catalog.schemas()?.iter().map(|schema| other(schema)).collect();
+    let mut known: Vec<Known> = catalog.schemas()?.iter().map(|schema| other(&schema.name)).collect();
     known.extend(names.given.iter().map(|given| column(given)));
     for (schema, name) in &names.tables {
         let schema = schema.as_deref();

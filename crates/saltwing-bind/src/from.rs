@@ -3,7 +3,7 @@
 use saltwing_catalog::INFORMATION_SCHEMA;
 use saltwing_sql::{dynamic_columns, expr_span, name_span, table_name_parts, tree_span};
 use saltwing_types::table::is_same_name;
-use saltwing_types::{ColumnRef, CompareOp, Expr, Span, SqlType, typing};
+use saltwing_types::{ColumnRef, CompareOp, Expr, Span, SqlType, TableName, typing};
 use sqlparser::ast::{
     self, Join, JoinConstraint, JoinOperator, ObjectName, SelectItem, SetExpr, TableAlias, TableFactor, TableVersion,
     TableWithJoins,
@@ -161,6 +161,9 @@ impl QueryBinder<'_> {
                 let Some(table) = arrow else { return Err(BindError::from(error).at(span).into()) };
                 if version.is_some() {
                     return Err(not_past(span).into());
+                }
+                if !self.catalog.is_file(&name.value) {
+                    self.note_read(&TableName::bare(&table.name));
                 }
                 let columns = self.external_columns(table.columns());
                 for (column, field) in columns.iter().zip(table.schema.fields()) {

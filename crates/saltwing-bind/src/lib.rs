@@ -129,7 +129,7 @@ pub use parameters::ParameterTypes;
 pub use plan_budget::check_plan_budget;
 pub use resolve::resolve;
 pub use returning::returning;
-pub use root_query::query;
+pub use root_query::{query, query_noting_reads};
 pub use row_count::RowCount;
 pub use row_rules::RowRules;
 pub use saltwing_sql::statement::OnConflict;
@@ -140,8 +140,8 @@ pub use sequence::{alter_sequence, create_sequence, create_sequence_text};
 pub use sequence_values::SequenceAction;
 pub use statement_query::{ComputedQuery, StatementQuery, TargetQuery};
 pub use system_table::{
-    COLUMNS, INDEXES, Objects, SCHEMATA, SEQUENCES, SYSTEM_TABLES, SystemColumn, SystemFacts, SystemTable, TABLES,
-    VIEWS, system_table,
+    COLUMNS, GRANTS, INDEXES, Objects, SCHEMATA, SEQUENCES, SYSTEM_TABLES, SystemColumn, SystemFacts, SystemTable,
+    TABLES, USERS, VIEWS, system_table,
 };
 pub use table_option::is_phoenix_option;
 pub use table_path::{column_path, table_path};

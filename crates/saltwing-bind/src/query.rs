@@ -44,16 +44,19 @@ pub(crate) fn resolved_names(
     names.ok_or_else(|| BindError::bug("the names of a query were not noted"))
 }
 
-/// Binds a query that stands in a statement or a view.
+/// Binds a query that stands in a statement or a view. After an error `state` has what was found until then.
 ///
 /// # Errors
 /// As [`query`](crate::query).
-pub(crate) fn bound_query(statement: &QueryStatement, with: BoundWith<'_>) -> Result<RootQuery> {
+pub(crate) fn bound_query(
+    statement: &QueryStatement,
+    state: &BinderState<'_>,
+    with: BoundWith<'_>,
+) -> Result<RootQuery> {
     if statement.query.with.is_some() {
         check_plan_budget(statement.into())?;
     }
-    let state = BinderState::new(Root::Query(statement.into()));
-    with.bound(&state, |binder, sequences| binder.statement(statement, sequences))
+    with.bound(state, |binder, sequences| binder.statement(statement, sequences))
 }
 
 /// What a query is bound with.
@@ -66,7 +69,7 @@ pub(crate) struct BoundWith<'a> {
 }
 
 impl BoundWith<'_> {
-    /// The query that `bind` gives, with all that stands beside it.
+    /// The query that `bind` gives, with all that stands beside it. After an error `state` has what was found until then.
     pub(crate) fn bound(
         self,
         state: &BinderState<'_>,

@@ -3,7 +3,7 @@
 use saltwing_sql::TableRef;
 use saltwing_sql::statement::{AlterSequence, CreateSequence, Restart, SequenceNumber, SequenceOptions};
 use saltwing_types::sequence::SEQUENCE_CACHE;
-use saltwing_types::{SequenceDef, SequencePosition, Span, TableId, TableName};
+use saltwing_types::{ObjectId, SequenceDef, SequencePosition, Span, TableName};
 
 use crate::error::{Result, invalid_at};
 use crate::table_path::table_path;
@@ -15,7 +15,7 @@ use crate::table_path::table_path;
 pub fn create_sequence(statement: &CreateSequence) -> Result<SequenceDef> {
     let TableRef { schema, name } = &statement.name;
     let def = SequenceDef {
-        id: TableId(0),
+        id: ObjectId::NEW,
         name: TableName { schema: schema.as_ref().map(|schema| schema.text.clone()), name: name.text.clone() },
         start: 1,
         increment: 1,

@@ -10,12 +10,13 @@ use saltwing_access::{
 };
 use saltwing_types::table::TableHistory;
 use saltwing_types::{
-    ColumnDef, IndexDef, KeyColumn, KeySchema, KeySource, SequenceBlock, SequenceDef, SortOrder, SqlType, TableDef,
-    TableId, TableName, Value,
+    ColumnDef, IndexDef, KeyColumn, KeySchema, KeySource, ObjectId, SchemaDef, SequenceBlock, SequenceDef, SortOrder,
+    SqlType, TableDef, TableId, TableName, Value,
 };
 
 use crate::definitions::{Definitions, key};
-use crate::row::{check_name, defined_sequence, defined_view, name_values, text};
+use crate::ids::{NEXT_ID_SETTING, NewIds};
+use crate::row::{check_name, defined_schema, defined_sequence, defined_user, defined_view, name_values, text};
 use crate::{CatalogError, CatalogReader, INFORMATION_SCHEMA, TEMPORARY_SCHEMA, record};
 
 /// The newest format of the catalog's rows that this version reads and writes.
@@ -29,18 +30,12 @@ use crate::{CatalogError, CatalogReader, INFORMATION_SCHEMA, TEMPORARY_SCHEMA, r
 /// | 5 | definitions as records with names of their own (`record.rs`) |
 /// | 6 | sequences |
 /// | 7 | views |
+/// | 8 | users |
+/// | 9 | numbers of schemas and views (`earlier_format.rs`) |
 ///
-/// A definition stays in its form until its table is altered. So earlier versions open a catalog up to its first
-/// record, and refuse it from then on.
-pub const CATALOG_FORMAT: u32 = 7;
-/// The format that the records of tables need.
-const RECORDS_FORMAT: u32 = 5;
-/// The format that sequences need.
-pub(crate) const SEQUENCES_FORMAT: u32 = 6;
-/// The format that views need.
-pub(crate) const VIEWS_FORMAT: u32 = 7;
-/// The format of a catalog without tables.
-const FIRST_FORMAT: u32 = 1;
+/// The first opening for writing brings a catalog to this format, and earlier versions refuse it from then on. The definition of a table
+/// stays in its form until the table is altered.
+pub const CATALOG_FORMAT: u32 = 9;
 
 const TABLES: u32 = 1;
 const SCHEMAS: u32 = 2;
@@ -48,14 +43,12 @@ const DROPPED: u32 = 3;
 const SETTINGS: u32 = 4;
 const SEQUENCES: u32 = 5;
 const VIEWS: u32 = 6;
-/// Ids below are the catalog's own.
-const FIRST_USER_TABLE: i64 = 100;
+const USERS: u32 = 7;
 /// The id of an index that has none yet.
 const NEW_ID: TableId = TableId(0);
 pub(crate) const FORMAT_SETTING: &str = "catalog_format";
-pub(crate) const NEXT_ID_SETTING: &str = "next_table_id";
 
-/// The tables, schemas, sequences and views of a database, kept as rows of tables.
+/// The tables, schemas, sequences, views and users of a database, kept as rows of tables.
 pub struct Catalog {
     pub(crate) store: Arc<dyn TableStore>,
     pub(crate) own: OwnTables,
@@ -64,7 +57,7 @@ pub struct Catalog {
     pub(crate) changing: Mutex<()>,
     /// Of each sequence the reserved values that were not given out. The lock of a block is held while more values are
     /// reserved, so that the others wait for these.
-    pub(crate) blocks: Mutex<HashMap<TableId, Arc<Mutex<SequenceBlock>>>>,
+    pub(crate) blocks: Mutex<HashMap<ObjectId, Arc<Mutex<SequenceBlock>>>>,
     /// The ids that sessions have leased for their temporary tables.
     pub(crate) leased: Mutex<HashSet<TableId>>,
 }
@@ -76,6 +69,7 @@ pub(crate) struct OwnTables {
     pub(crate) settings: Arc<Table>,
     pub(crate) sequences: Arc<Table>,
     pub(crate) views: Arc<Table>,
+    pub(crate) users: Arc<Table>,
 }
 
 impl Catalog {
@@ -96,11 +90,10 @@ impl Catalog {
             blocks: Mutex::default(),
             leased: Mutex::default(),
         };
-        catalog.check_format(readonly)?;
+        let format = catalog.format()?;
         let mut view = Definitions { version: 1, ..Definitions::default() };
         for row in catalog.rows(&catalog.own.schemas)? {
-            let name = text(&row, 0)?;
-            view.schemas.insert(name.to_lowercase(), name.to_owned());
+            view.insert_schema(defined_schema(&row)?);
         }
         for row in catalog.rows(&catalog.own.tables)? {
             view.insert(catalog.store.open_with_indexes(defined_table(&row)?));
@@ -111,6 +104,11 @@ impl Catalog {
         for row in catalog.rows(&catalog.own.views)? {
             view.insert_view(defined_view(&row)?);
         }
+        for row in catalog.rows(&catalog.own.users)? {
+            view.insert_user(defined_user(&row)?);
+        }
+        view.user_secret = catalog.stored_user_secret()?;
+        catalog.bring_up_to_date(&mut view, format, readonly)?;
         *catalog.view.write() = Arc::new(view);
         Ok(catalog)
     }
@@ -131,7 +129,9 @@ impl Catalog {
     pub(crate) fn put_leased(&self, count: usize) -> Result<Vec<TableId>, CatalogError> {
         let _one_by_one = self.changing.lock();
         let mut writes = self.store.batch();
-        let ids: Vec<TableId> = (self.take_ids(&mut *writes, count)?.0..).map(TableId).take(count).collect();
+        let mut new = self.new_ids()?;
+        let ids = new.tables(count)?;
+        self.put_ids(&mut *writes, new)?;
         ids.iter().try_for_each(|id| self.put_dropped(&mut *writes, *id))?;
         // Before the notes are there: who finds one finds that it is leased.
         self.leased.lock().extend(&ids);
@@ -154,11 +154,13 @@ impl Catalog {
         let _one_by_one = self.changing.lock();
         let mut view = Definitions::clone(&self.definitions());
         view.check_free(&def.name)?;
-        let mut writes = self.store.batch();
-        self.put_schema_of(&mut view, &mut *writes, &mut def.name)?;
-        def.id = self.take_ids(&mut *writes, 1 + sequences.len())?;
+        let (mut writes, mut ids) = (self.store.batch(), self.new_ids()?);
+        self.put_schema_of(&mut view, &mut *writes, &mut ids, &mut def.name)?;
+        def.id = ids.table()?;
+        def.object_id = def.id.into();
         self.put_definition(&mut *writes, &def)?;
-        self.put_new_sequences(&mut view, &mut *writes, (&def, sequences))?;
+        self.put_new_sequences(&mut view, &mut *writes, &mut ids, sequences)?;
+        self.put_ids(&mut *writes, ids)?;
         view.check_free(&def.name)?;
         let table = self.store.open_table(Table::new(Arc::new(def))?);
         if let Err(error) = writes.commit(Durability::Synced) {
@@ -188,11 +190,10 @@ impl Catalog {
         let mut writes = self.store.batch();
         let view = self.definitions();
         check_new_indexes(&def, |name| view.check_free(name))?;
-        let new = new_ids(&mut def);
-        if !new.is_empty() {
-            let first = self.take_ids(&mut *writes, new.len())?;
-            new.into_iter().zip(first.0..).for_each(|(id, next)| *id = TableId(next));
-        }
+        let missing = missing_ids(&def);
+        let mut ids = self.new_ids()?;
+        give_ids(&mut def, ids.tables(missing)?);
+        self.put_ids(&mut *writes, ids)?;
         let gone = ids_without(old, &def);
         if !gone.is_empty() && ids_without(&def, old).is_empty() {
             writes.free_space();
@@ -208,9 +209,17 @@ impl Catalog {
         let sequences =
             old.own_sequences().filter(|sequence| !table.def().own_sequences().any(|kept| kept == *sequence));
         self.delete_sequences(&mut view, &mut *writes, sequences)?;
+        let new = &table.def().name;
+        if old.name != *new {
+            self.rename_grants(&mut view, &mut *writes, (&old.name, new))?;
+            // The sequences that go with the change have their grants end, and the table has its new name only below.
+            let renamed = view.tables.remove(&key(old.name.schema.as_deref(), &old.name.name));
+            view.tables.extend(renamed.map(|table| (key(new.schema.as_deref(), &new.name), table)));
+        }
+        self.end_grants(&mut view, &mut *writes)?;
         writes.commit(Durability::Synced)?;
-        let sequences = view.sequences;
-        self.redefine([(old, table)], |view| view.sequences = sequences);
+        let Definitions { sequences, users, .. } = view;
+        self.redefine([(old, table)], |view| (view.sequences, view.users) = (sequences, users));
         self.purge_entries(gone);
         Ok(())
     }
@@ -241,14 +250,21 @@ impl Catalog {
         if view.knows_schema(name) {
             return Err(CatalogError::DuplicateSchema(name.into()));
         }
-        let mut writes = self.store.batch();
-        self.put_schema(&mut view, &mut *writes, name)?;
+        let (mut writes, mut ids) = (self.store.batch(), self.new_ids()?);
+        self.put_schema(&mut view, &mut *writes, &mut ids, name)?;
+        self.put_ids(&mut *writes, ids)?;
         writes.commit(Durability::Synced)?;
         self.publish(view);
         Ok(())
     }
 
-    fn put_schema(&self, view: &mut Definitions, writes: &mut dyn WriteBatch, name: &str) -> Result<(), CatalogError> {
+    fn put_schema(
+        &self,
+        view: &mut Definitions,
+        writes: &mut dyn WriteBatch,
+        ids: &mut NewIds,
+        name: &str,
+    ) -> Result<(), CatalogError> {
         let lower = name.to_lowercase();
         if lower == INFORMATION_SCHEMA {
             return Err(CatalogError::ReservedName(name.into()));
@@ -258,10 +274,16 @@ impl Catalog {
             if free.key() == TEMPORARY_SCHEMA {
                 return Err(CatalogError::ReservedName(name.into()));
             }
-            writes.put(&self.own.schemas, vec![Value::text(name)])?;
-            free.insert(name.into());
+            let def = SchemaDef { id: ids.object()?, name: name.into() };
+            self.put_schema_row(writes, &def)?;
+            free.insert(Arc::new(def));
         }
         Ok(())
+    }
+
+    pub(crate) fn put_schema_row(&self, writes: &mut dyn WriteBatch, def: &SchemaDef) -> Result<(), CatalogError> {
+        let definition = Value::Text(record::schema::write(def)?);
+        Ok(writes.put(&self.own.schemas, vec![Value::text(&def.name), definition])?)
     }
 
     /// Adds the schema of a new object if it is new. A schema that is there gives its spelling.
@@ -269,11 +291,12 @@ impl Catalog {
         &self,
         view: &mut Definitions,
         writes: &mut dyn WriteBatch,
+        ids: &mut NewIds,
         name: &mut TableName,
     ) -> Result<(), CatalogError> {
         if let Some(schema) = &name.schema {
-            self.put_schema(view, writes, schema)?;
-            name.schema = view.schemas.get(&schema.to_lowercase()).cloned();
+            self.put_schema(view, writes, ids, schema)?;
+            name.schema = view.schemas.get(&schema.to_lowercase()).map(|known| known.name.clone());
         }
         Ok(())
     }
@@ -310,14 +333,14 @@ impl Catalog {
         Ok(())
     }
 
-    /// The first of this many ids of tables and sequences, which follow each other. A write takes ids once.
-    pub(crate) fn take_ids(&self, writes: &mut dyn WriteBatch, count: usize) -> Result<TableId, CatalogError> {
-        let id = match self.setting(NEXT_ID_SETTING)? {
-            None => FIRST_USER_TABLE,
-            Some(text) => text.parse().map_err(|_| CatalogError::Corrupt(format!("the next table id is '{text}'")))?,
-        };
-        writes.put(&self.own.settings, setting_row(NEXT_ID_SETTING, id + count as i64))?;
-        Ok(TableId(u32::try_from(id).map_err(|_| CatalogError::Corrupt("table ids have run out".into()))?))
+    /// The ids that a change may take. [`Catalog::put_ids`] writes how far it came.
+    pub(crate) fn new_ids(&self) -> Result<NewIds, CatalogError> {
+        NewIds::from_setting(self.setting(NEXT_ID_SETTING)?)
+    }
+
+    /// Writes that the ids are taken.
+    pub(crate) fn put_ids(&self, writes: &mut dyn WriteBatch, ids: NewIds) -> Result<(), CatalogError> {
+        ids.into_setting().map_or(Ok(()), |next| self.put_setting(writes, NEXT_ID_SETTING, next))
     }
 
     pub(crate) fn setting(&self, name: &str) -> Result<Option<String>, CatalogError> {
@@ -330,43 +353,36 @@ impl Catalog {
             .transpose()
     }
 
+    pub(crate) fn put_setting(
+        &self,
+        writes: &mut dyn WriteBatch,
+        name: &str,
+        value: String,
+    ) -> Result<(), CatalogError> {
+        Ok(writes.put(&self.own.settings, vec![Value::text(name), Value::Text(value)])?)
+    }
+
     pub(crate) fn table_key(&self, name: &TableName) -> Result<Vec<u8>, CatalogError> {
         Ok(self.own.tables.codec().encode(&name_values(name)).map_err(TableError::from)?)
     }
 
-    /// Writes the definition of a table, and the format that its record needs.
     pub(crate) fn put_definition(&self, writes: &mut dyn WriteBatch, def: &TableDef) -> Result<(), CatalogError> {
         let [schema, name] = name_values(&def.name);
-        writes.put(&self.own.tables, vec![schema, name, Value::Text(record::write(def)?)])?;
-        self.put_format(writes, RECORDS_FORMAT)
+        Ok(writes.put(&self.own.tables, vec![schema, name, Value::Text(record::write(def)?)])?)
     }
 
-    /// Writes the format that a new row needs, if the catalog has an earlier one.
-    pub(crate) fn put_format(&self, writes: &mut dyn WriteBatch, needed: u32) -> Result<(), CatalogError> {
-        let is_there = |format: String| format.parse::<u32>().is_ok_and(|format| format >= needed);
-        if !self.setting(FORMAT_SETTING)?.is_some_and(is_there) {
-            writes.put(&self.own.settings, setting_row(FORMAT_SETTING, needed.into()))?;
-        }
-        Ok(())
-    }
-
-    fn check_format(&self, readonly: bool) -> Result<(), CatalogError> {
-        match self.setting(FORMAT_SETTING)? {
-            Some(found) if found.parse::<u32>().is_ok_and(|f| (1..=CATALOG_FORMAT).contains(&f)) => Ok(()),
-            Some(found) if found.parse::<u32>().is_ok() => {
-                Err(CatalogError::NewerFormat { found, supported: CATALOG_FORMAT })
-            }
-            Some(found) => Err(CatalogError::Corrupt(format!("its format is '{found}'"))),
-            None if !self.rows(&self.own.tables)?.is_empty() => {
-                Err(CatalogError::Corrupt("its format is missing".into()))
-            }
-            None if readonly => Ok(()),
-            None => {
-                let mut writes = self.store.batch();
-                writes.put(&self.own.settings, setting_row(FORMAT_SETTING, FIRST_FORMAT.into()))?;
-                writes.commit(Durability::Synced)?;
-                Ok(())
-            }
+    /// The format of the stored catalog; `None` of a new one.
+    fn format(&self) -> Result<Option<u32>, CatalogError> {
+        let Some(found) = self.setting(FORMAT_SETTING)? else {
+            return match self.rows(&self.own.tables)?.is_empty() {
+                true => Ok(None),
+                false => Err(CatalogError::Corrupt("its format is missing".into())),
+            };
+        };
+        match found.parse::<u32>() {
+            Ok(format) if (1..=CATALOG_FORMAT).contains(&format) => Ok(Some(format)),
+            Ok(_) => Err(CatalogError::NewerFormat { found, supported: CATALOG_FORMAT }),
+            Err(_) => Err(CatalogError::Corrupt(format!("its format is '{found}'"))),
         }
     }
 
@@ -399,9 +415,17 @@ pub(crate) fn check_new_indexes(
     added.try_for_each(|index| check_free(&TableName { schema: def.name.schema.clone(), name: index.name.clone() }))
 }
 
-/// The ids that new indexes, and those that are rebuilt, have yet to get.
-pub(crate) fn new_ids(def: &mut TableDef) -> Vec<&mut TableId> {
-    def.indexes.iter_mut().flat_map(IndexDef::ids_mut).filter(|id| **id == NEW_ID).collect()
+/// How many ids new indexes, and those that are rebuilt, have yet to get.
+pub(crate) fn missing_ids(def: &TableDef) -> usize {
+    def.indexes.iter().flat_map(IndexDef::ids).filter(|id| *id == NEW_ID).count()
+}
+
+/// Gives these ids to new indexes, and to those that are rebuilt.
+pub(crate) fn give_ids(def: &mut TableDef, ids: impl IntoIterator<Item = TableId>) {
+    let missing = def.indexes.iter_mut().flat_map(IndexDef::ids_mut).filter(|id| **id == NEW_ID);
+    missing.zip(ids).for_each(|(id, next)| *id = next);
+    let new = def.indexes.iter_mut().filter(|index| index.object_id == ObjectId::NEW);
+    new.for_each(|index| index.object_id = index.id.into());
 }
 
 /// Gives a changed definition its version. Statements that know an earlier version cannot write any more, so a definition by which rows
@@ -455,7 +479,9 @@ pub(crate) fn check_definition(def: &TableDef) -> Result<(), CatalogError> {
 
 impl OwnTables {
     pub(crate) fn all(&self) -> impl Iterator<Item = &Arc<Table>> {
-        [&self.tables, &self.schemas, &self.dropped, &self.settings, &self.sequences, &self.views].into_iter()
+        let own =
+            [&self.tables, &self.schemas, &self.dropped, &self.settings, &self.sequences, &self.views, &self.users];
+        own.into_iter()
     }
 
     pub(crate) fn register(store: &dyn TableStore) -> Result<Self, CatalogError> {
@@ -467,11 +493,20 @@ impl OwnTables {
         };
         Ok(Self {
             tables: open(TABLES, "_tables", &[schema, name], &[definition])?,
-            schemas: open(SCHEMAS, "_schemas", &[name], &[])?,
+            schemas: {
+                let mut def = own_table(SCHEMAS, "_schemas", &[name], &[definition]);
+                // Rows of the formats up to 8 have none.
+                def.columns
+                    .iter_mut()
+                    .filter(|column| column.family.is_some())
+                    .for_each(|column| column.nullable = true);
+                store.open_table(Table::new(Arc::new(def))?)
+            },
             dropped: open(DROPPED, "_dropped", &[("id", SqlType::BigInt)], &[])?,
             settings: open(SETTINGS, "_settings", &[name], &[("value", SqlType::Varchar(None))])?,
             sequences: open(SEQUENCES, "_sequences", &[schema, name], &[definition])?,
             views: open(VIEWS, "_views", &[schema, name], &[definition])?,
+            users: open(USERS, "_users", &[name], &[definition])?,
         })
     }
 }
@@ -493,6 +528,7 @@ fn own_table(id: u32, name: &str, key: &[(&str, SqlType)], values: &[(&str, SqlT
     let values = values.iter().zip(0..).map(|(c, slot)| column(c, Some(0), slot));
     TableDef {
         id: TableId(id),
+        object_id: ObjectId::NEW,
         name: TableName::bare(name),
         columns: key.iter().map(|c| column(c, None, 0)).chain(values).collect(),
         key: KeySchema { columns: key_columns.collect(), salt: None },
@@ -505,10 +541,6 @@ fn own_table(id: u32, name: &str, key: &[(&str, SqlType)], values: &[(&str, SqlT
         checks: Vec::new(),
         indexes: Vec::new(),
     }
-}
-
-fn setting_row(name: &str, value: i64) -> Vec<Value> {
-    vec![Value::text(name), Value::text(value.to_string())]
 }
 
 /// The table whose definition a row of the catalog holds.

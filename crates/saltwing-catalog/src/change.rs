@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use saltwing_access::TableError;
-use saltwing_types::{SequenceDef, SequencePosition, TableDef, TableName, ViewDef};
+use saltwing_types::{Privileges, ScramVerifier, SequenceDef, SequencePosition, TableDef, TableName, UserDef, ViewDef};
 
 use crate::CatalogError;
 use crate::arrow_table::ArrowTable;
@@ -84,11 +84,54 @@ pub enum CatalogChange<'a> {
     /// Drops empty schemas; their names have no schema of their own. Errors: [`CatalogError::NoSuchSchema`],
     /// [`CatalogError::SchemaNotEmpty`].
     DropSchemas(DropList<'a>),
+    /// Adds a user; grants on objects that are not there are left out. Errors: [`CatalogError::DuplicateUser`].
+    CreateUser {
+        /// Its definition.
+        def: UserDef,
+        /// Random bytes, which the catalog keeps if it has none yet: [`CatalogReader::user_secret`](crate::CatalogReader::user_secret).
+        secret: [u8; 32],
+    },
+    /// Gives a user another password. Errors: [`CatalogError::NoSuchUser`].
+    AlterUser {
+        /// The user.
+        name: &'a str,
+        /// The verifier of the new password.
+        verifier: ScramVerifier,
+    },
+    /// Drops a user with its grants. Errors: [`CatalogError::NoSuchUser`].
+    DropUser(&'a str),
+    /// Adds privileges of users on an object. Errors: [`CatalogError::NoSuchUser`]; [`CatalogError::NoSuchTable`],
+    /// [`CatalogError::NoSuchSchema`].
+    Grant(GrantList<'a>),
+    /// Takes privileges of users on an object, as far as they were granted on it alone. Errors: as those of a grant.
+    Revoke(GrantList<'a>),
     /// Adds a table of batches of the program; it takes the place of one of its name, which running statements keep. Errors:
     /// [`CatalogError::DuplicateTable`] and its like if a stored object has the name.
     RegisterArrow(ArrowTable),
     /// Removes such a table. Errors: [`CatalogError::NoSuchTable`].
     UnregisterArrow(&'a str),
+}
+
+/// Privileges on an object, and the users that get or lose them. The whole list is one change.
+#[derive(Clone, Copy, Debug)]
+pub struct GrantList<'n> {
+    /// The privileges.
+    pub privileges: Privileges,
+    /// The object.
+    pub object: GivenObject<'n>,
+    /// The names of the users; an error has its place in this list if it is about one.
+    pub users: &'n [&'n str],
+}
+
+/// An object of a grant, as it is named.
+#[derive(Clone, Copy, Debug)]
+pub enum GivenObject<'n> {
+    /// All of the database.
+    Database,
+    /// All of a schema.
+    Schema(&'n str),
+    /// A stored table or sequence, or a view.
+    Relation(GivenName<'n>),
 }
 
 /// What a change has done.

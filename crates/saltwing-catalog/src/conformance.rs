@@ -10,12 +10,14 @@ use std::sync::Arc;
 use saltwing_access::Table;
 use saltwing_types::table::TableHistory;
 use saltwing_types::{
-    ColumnDef, KeyColumn, KeySchema, KeySource, SequenceDef, SequencePosition, SortOrder, SqlType, TableDef, TableId,
-    TableName, ViewColumn, ViewDef, ViewUse,
+    ColumnDef, ColumnRef, Expr, Grants, IndexDef, IndexPart, IndexState, KeyColumn, KeySchema, KeySource, ObjectId,
+    Privilege, Rebuild, ScramVerifier, SequenceDef, SequencePosition, SortOrder, SqlType, TableDef, TableId, TableName,
+    UserDef, ViewColumn, ViewDef, ViewUse,
 };
 
 use crate::{
-    CatalogChange, CatalogError, CatalogStore, ChangeError, Dependents, DropList, GivenName, change, optional,
+    CatalogChange, CatalogError, CatalogStore, ChangeError, Dependents, DropList, GivenName, GivenObject, GrantList,
+    change, optional,
 };
 
 /// Opens an empty catalog.
@@ -30,9 +32,18 @@ pub fn check(open: Open<'_>) {
     changes_at_the_same_time_are_all_made(&*open());
     the_objects_of_a_list_go_together_or_not_at_all(&*open());
     ids_are_never_used_again(&*open());
+    a_table_keeps_its_number(&*open(), false);
+    other_objects_keep_their_numbers(&*open());
     views_keep_what_they_use(&*open());
     no_value_is_given_out_twice(&*open());
     a_position_stays_or_is_moved(&*open());
+    users_are_there_until_they_are_dropped(&*open());
+    grants_follow_their_object(&*open());
+}
+
+/// Checks the temporary tables of a catalog that has some: of an empty one of a session.
+pub fn check_temporary(open: Open<'_>) {
+    a_table_keeps_its_number(&*open(), true);
 }
 
 /// The definition of a table with one key column, `k`.
@@ -47,6 +58,7 @@ pub fn table_def(schema: Option<&str>, name: &str) -> TableDef {
     };
     TableDef {
         id: TableId(0),
+        object_id: ObjectId::NEW,
         name: TableName { schema: schema.map(str::to_owned), name: name.into() },
         columns: vec![column],
         key: KeySchema { columns: vec![key], salt: None },
@@ -64,7 +76,7 @@ pub fn table_def(schema: Option<&str>, name: &str) -> TableDef {
 /// The definition of a sequence of the values from 1 to 1,000, of which 10 are reserved at once.
 pub fn sequence_def(schema: Option<&str>, name: &str) -> SequenceDef {
     let name = TableName { schema: schema.map(str::to_owned), name: name.into() };
-    SequenceDef { id: TableId(0), name, start: 1, increment: 1, min: 1, max: 1_000, cycles: false, cache: 10 }
+    SequenceDef { id: ObjectId::NEW, name, start: 1, increment: 1, min: 1, max: 1_000, cycles: false, cache: 10 }
 }
 
 /// The definition of a view that reads columns of a table or view.
@@ -72,12 +84,47 @@ pub fn view_def(name: &str, of: &str, columns: &[&str]) -> ViewDef {
     let columns: Vec<String> = columns.iter().map(|column| (*column).to_owned()).collect();
     let shown = |name: &String| ViewColumn { name: name.clone(), ty: SqlType::BigInt, nullable: false, comment: None };
     ViewDef {
+        id: ObjectId::NEW,
         name: TableName::bare(name),
         columns: columns.iter().map(shown).collect(),
         query: format!("SELECT {} FROM {of}", columns.join(", ")),
         uses: vec![ViewUse { name: TableName::bare(of), columns }],
         comment: None,
     }
+}
+
+/// The definition of a user without grants. Its password is of no matter.
+pub fn user_def(name: &str) -> UserDef {
+    let verifier = ScramVerifier {
+        iterations: ScramVerifier::ITERATIONS_MIN,
+        salt: vec![7; 16],
+        stored_key: [1; 32],
+        server_key: [2; 32],
+    };
+    UserDef { id: ObjectId::NEW, name: name.into(), verifier, grants: Grants::default() }
+}
+
+/// Adds a user to a catalog.
+///
+/// # Errors
+/// As [`CatalogChange::CreateUser`].
+pub fn create_user(catalog: &dyn CatalogStore, def: UserDef) -> Result<(), CatalogError> {
+    let change = CatalogChange::CreateUser { def, secret: [9; 32] };
+    catalog.apply(change).map(drop).map_err(|failed| failed.error)
+}
+
+/// Grants privileges on an object to users.
+///
+/// # Errors
+/// As [`CatalogChange::Grant`].
+pub fn grant(
+    catalog: &dyn CatalogStore,
+    privileges: &[Privilege],
+    object: GivenObject<'_>,
+    users: &[&str],
+) -> Result<(), ChangeError> {
+    let privileges = privileges.iter().copied().collect();
+    catalog.apply(CatalogChange::Grant(GrantList { privileges, object, users })).map(drop)
 }
 
 /// Adds a table to a catalog.
@@ -127,6 +174,10 @@ fn names(catalog: &dyn CatalogStore) -> Vec<String> {
     catalog.snapshot().unwrap().tables().unwrap().iter().map(|table| table.def().name.to_string()).collect()
 }
 
+fn schemas(catalog: &dyn CatalogStore) -> Vec<String> {
+    catalog.snapshot().unwrap().schemas().unwrap().iter().map(|schema| schema.name.clone()).collect()
+}
+
 fn a_snapshot_stays_as_it_was(catalog: &dyn CatalogStore) {
     let before = catalog.snapshot().unwrap();
     assert_eq!(before.version(), catalog.version());
@@ -135,7 +186,7 @@ fn a_snapshot_stays_as_it_was(catalog: &dyn CatalogStore) {
     let after = catalog.snapshot().unwrap();
     assert_eq!(after.version(), catalog.version());
     assert_ne!(after.version(), before.version());
-    assert_eq!((after.tables().unwrap().len(), after.schemas().unwrap()), (1, vec!["s".to_owned()]));
+    assert_eq!((after.tables().unwrap().len(), schemas(catalog)), (1, vec!["s".to_owned()]));
     assert_eq!(catalog.snapshot().unwrap().version(), after.version(), "nothing has changed");
 }
 
@@ -169,6 +220,109 @@ fn what_is_missing_is_told_from_what_is_there(catalog: &dyn CatalogStore) {
     assert_eq!(code(snapshot.sequence(None, "s")), "no_such_sequence");
     assert!(optional(snapshot.resolve(Some("nowhere"), "t")).unwrap().is_none());
     assert!(snapshot.view(None, "v").unwrap().is_none() && !snapshot.has_schema("nowhere").unwrap());
+}
+
+/// An index of the only column of a table.
+fn index_def(name: &str) -> IndexDef {
+    let column = ColumnRef { index: 0, name: "k".into(), ty: SqlType::BigInt, nullable: false, span: None };
+    IndexDef {
+        id: TableId(0),
+        object_id: ObjectId::NEW,
+        name: name.into(),
+        parts: vec![IndexPart { expr: Expr::Column(column), text: "k".into(), order: SortOrder::Desc }],
+        include: Vec::new(),
+        predicate: None,
+        local: false,
+        unique: false,
+        salt: None,
+        state: IndexState::Ready,
+        rebuild: None,
+    }
+}
+
+fn a_table_keeps_its_number(catalog: &dyn CatalogStore, temporary: bool) {
+    let create = || {
+        let change = CatalogChange::CreateTable { def: table_def(None, "t"), sequences: Vec::new(), temporary };
+        catalog.apply(change).unwrap();
+    };
+    let alter = |name: &str, change: &dyn Fn(&mut TableDef)| {
+        let old = table(catalog, name).def().clone();
+        let mut new = TableDef::clone(&old);
+        change(&mut new);
+        catalog.apply(CatalogChange::AlterTable { old, new }).unwrap();
+    };
+    let index = |name: &str| table(catalog, name).def().indexes.first().cloned().unwrap();
+    let numbers = |name: &str| (table(catalog, name).def().object_id, index(name).object_id);
+
+    create();
+    let first = table(catalog, "t").def().object_id;
+    alter("t", &|def| def.indexes.push(index_def("i")));
+    let before = numbers("t");
+    assert!(before.0 == first && before.1 != first && first != ObjectId::NEW && before.1 != ObjectId::NEW);
+    let (rows, entries) = (table(catalog, "t").def().id, index("t").id);
+    alter("t", &|def| def.comment = Some("the same".into()));
+    alter("t", &|def| def.name.name = "U".into());
+    catalog.apply(CatalogChange::TruncateTables(&[(None, "u")])).unwrap();
+    assert!(table(catalog, "u").def().id != rows && index("u").id != entries);
+    assert_eq!(numbers("u"), before);
+    let rebuild = Some(Rebuild { id: TableId(0), ttl_s: None });
+    alter("u", &|def| def.indexes.iter_mut().for_each(|index| index.rebuild = rebuild));
+    let complete = |index: &IndexDef| IndexDef { state: IndexState::Ready, ..index.rebuilt().unwrap() };
+    let entries = index("u").id;
+    alter("u", &|def| def.indexes.iter_mut().for_each(|index| *index = complete(index)));
+    assert!(index("u").id != entries && numbers("u") == before);
+    // New ones of the same names.
+    alter("u", &|def| def.indexes.clear());
+    alter("u", &|def| def.indexes.push(index_def("i")));
+    let second = numbers("u");
+    assert!(second.0 == first && second.1 != before.1);
+    drop_table(catalog, (None, "u"), Dependents::Refuse).unwrap();
+    create();
+    alter("t", &|def| def.indexes.push(index_def("i")));
+    let third = numbers("t");
+    let all = BTreeSet::from([first, before.1, second.1, third.0, third.1]);
+    assert_eq!(all.len(), 5);
+}
+
+/// The numbers of a schema, a table, a view, a sequence and a user.
+fn numbers(catalog: &dyn CatalogStore) -> [ObjectId; 5] {
+    let snapshot = catalog.snapshot().unwrap();
+    let schema = snapshot.schemas().unwrap().iter().find(|schema| schema.name == "s").unwrap().id;
+    let table = snapshot.resolve(None, "t").unwrap().def().object_id;
+    let (view, sequence) =
+        (snapshot.view(None, "v").unwrap().unwrap().id, snapshot.sequence(Some("s"), "q").unwrap().id);
+    [schema, table, view, sequence, snapshot.user("ann").unwrap().unwrap().id]
+}
+
+fn other_objects_keep_their_numbers(catalog: &dyn CatalogStore) {
+    let create = || {
+        create_table(catalog, table_def(None, "t")).unwrap();
+        create_view(catalog, view_def("v", "t", &["k"]), false).unwrap();
+        // The schema comes with its first object.
+        let (def, position) = (sequence_def(Some("s"), "q"), sequence_def(None, "q").beginning());
+        catalog.apply(CatalogChange::CreateSequence { def, position }).unwrap();
+        create_user(catalog, user_def("ann")).unwrap();
+        numbers(catalog)
+    };
+    let first = create();
+    create_view(catalog, view_def("V", "t", &["k", "k"]), true).unwrap();
+    let version = catalog.snapshot().unwrap().version();
+    catalog.apply(CatalogChange::AlterView { def: view_def("v", "t", &["k"]), version }).unwrap();
+    let old = catalog.snapshot().unwrap().sequence(Some("s"), "q").unwrap();
+    let new = SequenceDef { cache: 2, ..SequenceDef::clone(&old) };
+    catalog.apply(CatalogChange::AlterSequence { old, new, position: None }).unwrap();
+    let verifier = ScramVerifier { salt: vec![5; 8], ..user_def("ann").verifier };
+    catalog.apply(CatalogChange::AlterUser { name: "ann", verifier }).unwrap();
+    grant(catalog, &[Privilege::Ddl], GivenObject::Schema("s"), &["ann"]).unwrap();
+    create_table(catalog, table_def(Some("s"), "later")).unwrap();
+    assert_eq!(numbers(catalog), first);
+    drop_table(catalog, (Some("s"), "later"), Dependents::Refuse).unwrap();
+    drop_table(catalog, (None, "t"), Dependents::Drop).unwrap();
+    catalog.apply(CatalogChange::DropSequences(drop_list(&[(Some("s"), "q")]))).unwrap();
+    catalog.apply(CatalogChange::DropSchemas(drop_list(&[(None, "s")]))).unwrap();
+    catalog.apply(CatalogChange::DropUser("ann")).unwrap();
+    let all: BTreeSet<ObjectId> = first.into_iter().chain(create()).collect();
+    assert!(all.len() == 10 && !all.contains(&ObjectId::NEW));
 }
 
 /// The definition with a comment.
@@ -255,7 +409,7 @@ fn the_objects_of_a_list_go_together_or_not_at_all(catalog: &dyn CatalogStore) {
     let some = DropList { if_exists: true, ..drop_list(&nope) };
     assert!(catalog.apply(CatalogChange::DropTables(some)).unwrap().left.is_empty());
     catalog.apply(CatalogChange::DropSchemas(drop_list(&[(None, "S")]))).unwrap();
-    assert_eq!((names(catalog), catalog.snapshot().unwrap().schemas().unwrap().len()), (vec!["c".to_owned()], 0));
+    assert_eq!((names(catalog), schemas(catalog).len()), (vec!["c".to_owned()], 0));
 }
 
 fn ids_are_never_used_again(catalog: &dyn CatalogStore) {
@@ -278,7 +432,7 @@ fn ids_are_never_used_again(catalog: &dyn CatalogStore) {
     };
     catalog.apply(with_sequence).unwrap();
     let sequence = catalog.snapshot().unwrap().sequence(None, "s").unwrap().id;
-    assert!(is_new(&[table(catalog, "b").def().id, sequence]));
+    assert!(is_new(&[table(catalog, "b").def().id, TableId(sequence.0)]));
     assert!(is_new(&catalog.lease_ids(1).unwrap()));
 }
 
@@ -305,6 +459,94 @@ fn views_keep_what_they_use(catalog: &dyn CatalogStore) {
     assert_eq!(catalog.snapshot().unwrap().view(None, "V").unwrap().unwrap().columns.len(), 2);
     drop_table(catalog, (None, "t"), Dependents::Drop).unwrap();
     assert!(catalog.snapshot().unwrap().views().unwrap().is_empty());
+}
+
+fn user(catalog: &dyn CatalogStore, name: &str) -> Arc<UserDef> {
+    catalog.snapshot().unwrap().user(name).unwrap().unwrap()
+}
+
+/// What a user was granted, as text.
+fn grants(catalog: &dyn CatalogStore, name: &str) -> Vec<String> {
+    user(catalog, name).grants.iter().map(|(object, privileges)| format!("{privileges} on {object:?}")).collect()
+}
+
+fn users_are_there_until_they_are_dropped(catalog: &dyn CatalogStore) {
+    assert_eq!(catalog.snapshot().unwrap().user_secret().unwrap(), None);
+    let before = catalog.snapshot().unwrap();
+    create_user(catalog, user_def("Ann")).unwrap();
+    let first = user(catalog, "ANN");
+    assert!(before.user("ann").unwrap().is_none() && before.version() != catalog.version());
+    assert_eq!(code(create_user(catalog, user_def("aNN"))), "duplicate_user");
+    let other = CatalogChange::CreateUser { def: user_def("bob"), secret: [8; 32] };
+    catalog.apply(other).unwrap();
+    assert_eq!(catalog.snapshot().unwrap().user_secret().unwrap(), Some([9; 32]), "the first user brings it");
+    let names: Vec<String> =
+        catalog.snapshot().unwrap().users().unwrap().iter().map(|user| user.name.clone()).collect();
+    assert_eq!(names, ["Ann", "bob"]);
+
+    let verifier = ScramVerifier { salt: vec![5; 8], ..first.verifier.clone() };
+    let alter = |name| {
+        let change = CatalogChange::AlterUser { name, verifier: verifier.clone() };
+        catalog.apply(change).map_err(|failed| failed.error)
+    };
+    alter("ann").unwrap();
+    assert_eq!((user(catalog, "ann").verifier.salt.len(), user(catalog, "ann").id), (8, first.id));
+    let drop = |name| catalog.apply(CatalogChange::DropUser(name)).map_err(|failed| failed.error);
+    assert_eq!((code(alter("nope")), code(drop("nope"))), ("no_such_user", "no_such_user"));
+    match drop("bobb").unwrap_err() {
+        CatalogError::NoSuchUser { nearest, .. } => assert_eq!(nearest.as_deref(), Some("bob")),
+        other => panic!("{other}"),
+    }
+    drop("ann").unwrap();
+    create_user(catalog, user_def("Ann")).unwrap();
+    assert_ne!(user(catalog, "ann").id, first.id, "a later user of the name is another one");
+}
+
+fn grants_follow_their_object(catalog: &dyn CatalogStore) {
+    use Privilege::{All, Ddl, Delete, Select, Upsert};
+    let t = create_table(catalog, table_def(Some("S"), "T")).unwrap();
+    let (def, position) = (sequence_def(None, "q"), sequence_def(None, "q").beginning());
+    catalog.apply(CatalogChange::CreateSequence { def, position }).unwrap();
+    ["ann", "bob"].iter().for_each(|name| create_user(catalog, user_def(name)).unwrap());
+    let table = GivenObject::Relation((Some("s"), "t"));
+    grant(catalog, &[Select, Upsert], table, &["ANN", "bob"]).unwrap();
+    grant(catalog, &[Ddl], GivenObject::Schema("s"), &["ann"]).unwrap();
+    grant(catalog, &[Upsert], GivenObject::Relation((None, "Q")), &["ann"]).unwrap();
+    grant(catalog, &[All], GivenObject::Database, &["bob"]).unwrap();
+    let version = catalog.snapshot().unwrap().version();
+    grant(catalog, &[Select], table, &["ann"]).unwrap();
+    assert_eq!(catalog.version(), version, "the user has the privilege already");
+    let on_table = r#"SELECT, UPSERT on Relation(TableName { schema: Some("S"), name: "T" })"#;
+    assert_eq!(grants(catalog, "ann")[2], on_table, "an object has its own spelling");
+    assert_eq!((grants(catalog, "ann").len(), grants(catalog, "bob").len()), (3, 2));
+
+    // A whole list, or nothing of it.
+    let missing = grant(catalog, &[Delete], table, &["ann", "nope"]).unwrap_err();
+    assert_eq!((missing.error.code().as_str(), missing.place), ("no_such_user", Some(1)));
+    let nowhere = |object| grant(catalog, &[Delete], object, &["ann"]).unwrap_err().error.code().as_str();
+    assert_eq!(nowhere(GivenObject::Relation((Some("s"), "nope"))), "no_such_table");
+    assert_eq!(nowhere(GivenObject::Schema("nope")), "no_such_schema");
+    assert_eq!((grants(catalog, "ann")[2].as_str(), catalog.version()), (on_table, version));
+
+    let revoked = GrantList { privileges: [Select, Ddl].into_iter().collect(), object: table, users: &["bob"] };
+    catalog.apply(CatalogChange::Revoke(revoked)).unwrap();
+    assert!(grants(catalog, "bob")[1].starts_with("UPSERT on") && grants(catalog, "bob")[0] == "ALL on Database");
+
+    let renamed = TableName { name: "U".into(), ..t.def().name.clone() };
+    let new = TableDef { name: renamed, ..TableDef::clone(t.def()) };
+    catalog.apply(CatalogChange::AlterTable { old: t.def().clone(), new }).unwrap();
+    create_table(catalog, table_def(Some("S"), "T")).unwrap();
+    assert!(grants(catalog, "ann")[2].contains("\"U\""), "{:?}", grants(catalog, "ann"));
+    catalog.apply(CatalogChange::TruncateTables(&[(Some("s"), "u")])).unwrap();
+    assert_eq!(grants(catalog, "ann").len(), 3, "a table that was emptied is the same");
+    for name in ["t", "u"] {
+        drop_table(catalog, (Some("s"), name), Dependents::Refuse).unwrap();
+    }
+    catalog.apply(CatalogChange::DropSequences(drop_list(&[(None, "q")]))).unwrap();
+    assert_eq!((grants(catalog, "ann").len(), grants(catalog, "bob").len()), (1, 1));
+    catalog.apply(CatalogChange::DropSchemas(drop_list(&[(None, "s")]))).unwrap();
+    create_table(catalog, table_def(Some("s"), "u")).unwrap();
+    assert_eq!((grants(catalog, "ann").len(), grants(catalog, "bob")), (0, vec!["ALL on Database".to_owned()]));
 }
 
 fn no_value_is_given_out_twice(catalog: &dyn CatalogStore) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use saltwing_access::Table;
 use saltwing_types::table::is_same_name;
-use saltwing_types::{SequenceDef, TableDef, TableName, ViewDef};
+use saltwing_types::{ObjectId, SchemaDef, SequenceDef, TableDef, TableName, UserDef, ViewDef};
 
 use crate::CatalogError;
 use crate::arrow_table::ArrowTable;
@@ -32,6 +32,12 @@ pub trait CatalogReader: Send + Sync {
     fn arrow_table(&self, name: &str) -> Option<Arc<ArrowTable>> {
         let _ = name;
         None
+    }
+
+    /// Whether the batches of this name are the rows of a file that one query names.
+    fn is_file(&self, name: &str) -> bool {
+        let _ = name;
+        false
     }
 
     /// Whether there is such a schema, in any case.
@@ -73,11 +79,30 @@ pub trait CatalogReader: Send + Sync {
     /// Whether there may be views at all: a statement looks for them only then.
     fn has_views(&self) -> bool;
 
-    /// All schemas but the default one, as spelt.
+    /// All schemas but the default one.
     ///
     /// # Errors
     /// The store's.
-    fn schemas(&self) -> Result<Vec<String>, CatalogError>;
+    fn schemas(&self) -> Result<Vec<Arc<SchemaDef>>, CatalogError>;
+
+    /// The user of this name, in any case; `None` if there is none.
+    ///
+    /// # Errors
+    /// The store's.
+    fn user(&self, name: &str) -> Result<Option<Arc<UserDef>>, CatalogError>;
+
+    /// All users, by name.
+    ///
+    /// # Errors
+    /// The store's.
+    fn users(&self) -> Result<Vec<Arc<UserDef>>, CatalogError>;
+
+    /// Random bytes that the first user brought with it, and that stay; `None` before. What is made up of names that are no users is
+    /// made of them: so nobody can tell.
+    ///
+    /// # Errors
+    /// The store's.
+    fn user_secret(&self) -> Result<Option<[u8; 32]>, CatalogError>;
 
     /// Whether a temporary table hides the stored table or view of this name.
     fn hides(&self, name: &str) -> bool {
@@ -108,12 +133,12 @@ pub trait CatalogReader: Send + Sync {
     }
 }
 
-/// The tables, schemas, sequences and views that are kept as rows.
-#[derive(Clone, Debug, Default)]
+/// The tables, schemas, sequences, views and users that are kept as rows.
+#[derive(Clone, Default)]
 pub(crate) struct Definitions {
     pub(crate) version: u64,
-    /// By lower-case name; the value is as spelt.
-    pub(crate) schemas: BTreeMap<String, String>,
+    /// By lower-case name.
+    pub(crate) schemas: BTreeMap<String, Arc<SchemaDef>>,
     /// By lower-case schema ("" is the default one) and name.
     pub(crate) tables: BTreeMap<(String, String), Arc<Table>>,
     /// By the same names as tables.
@@ -122,6 +147,9 @@ pub(crate) struct Definitions {
     pub(crate) views: BTreeMap<(String, String), Arc<ViewDef>>,
     /// By lower-case name.
     pub(crate) arrow_tables: BTreeMap<String, Arc<ArrowTable>>,
+    /// By lower-case name.
+    pub(crate) users: BTreeMap<String, Arc<UserDef>>,
+    pub(crate) user_secret: Option<[u8; 32]>,
 }
 
 impl CatalogReader for Definitions {
@@ -181,8 +209,20 @@ impl CatalogReader for Definitions {
         Ok(self.tables.values().cloned().collect())
     }
 
-    fn schemas(&self) -> Result<Vec<String>, CatalogError> {
+    fn schemas(&self) -> Result<Vec<Arc<SchemaDef>>, CatalogError> {
         Ok(self.schemas.values().cloned().collect())
+    }
+
+    fn user(&self, name: &str) -> Result<Option<Arc<UserDef>>, CatalogError> {
+        Ok(self.users.get(&name.to_lowercase()).cloned())
+    }
+
+    fn users(&self) -> Result<Vec<Arc<UserDef>>, CatalogError> {
+        Ok(self.users.values().cloned().collect())
+    }
+
+    fn user_secret(&self) -> Result<Option<[u8; 32]>, CatalogError> {
+        Ok(self.user_secret)
     }
 }
 
@@ -249,6 +289,10 @@ impl Definitions {
         Ok(())
     }
 
+    pub(crate) fn insert_schema(&mut self, schema: SchemaDef) {
+        self.schemas.insert(schema.name.to_lowercase(), Arc::new(schema));
+    }
+
     pub(crate) fn insert_sequence(&mut self, sequence: SequenceDef) {
         let key = self.key_of_new(&sequence.name);
         self.sequences.insert(key, Arc::new(sequence));
@@ -267,7 +311,8 @@ impl Definitions {
     /// The key of an object that comes in; its schema comes in with it.
     fn key_of_new(&mut self, name: &TableName) -> (String, String) {
         if let Some(schema) = &name.schema {
-            self.schemas.entry(schema.to_lowercase()).or_insert_with(|| schema.clone());
+            let new = || Arc::new(SchemaDef { id: ObjectId::NEW, name: schema.clone() });
+            self.schemas.entry(schema.to_lowercase()).or_insert_with(new);
         }
         key(name.schema.as_deref(), &name.name)
     }

@@ -116,6 +116,22 @@ pub enum CatalogError {
         /// Whether its values grow.
         ascends: bool,
     },
+    /// No user of this name.
+    #[error("no user {name}")]
+    NoSuchUser {
+        /// The requested name.
+        name: String,
+        /// The nearest name there is.
+        nearest: Option<String>,
+    },
+    /// The user exists, perhaps in another case.
+    #[error("user {name} exists already{}", .existing.as_ref().map(|e| format!(" as {e}")).unwrap_or_default())]
+    DuplicateUser {
+        /// The requested name.
+        name: String,
+        /// How it is spelt, where that differs.
+        existing: Option<String>,
+    },
     /// The schema exists.
     #[error("schema {0} exists already")]
     DuplicateSchema(String),
@@ -160,10 +176,10 @@ pub enum CatalogError {
         /// The newest readable format.
         supported: u32,
     },
-    /// A later version wrote the definition of a table, a sequence or a view.
+    /// A later version wrote the definition of a table, a sequence, a view or a user.
     #[error("the definition of {what} {name} has record version {found}, and this version reads up to {supported}")]
     NewerRecord {
-        /// "table", "sequence" or "view".
+        /// "table", "sequence", "view" or "user".
         what: &'static str,
         /// Its name.
         name: String,
@@ -216,6 +232,8 @@ impl CatalogError {
             Self::NoSuchSequence { .. } => ErrorCode::NoSuchSequence,
             Self::DuplicateSequence { .. } => ErrorCode::DuplicateSequence,
             Self::SequenceLimit { .. } => ErrorCode::SequenceLimit,
+            Self::NoSuchUser { .. } => ErrorCode::NoSuchUser,
+            Self::DuplicateUser { .. } => ErrorCode::DuplicateUser,
             Self::DuplicateSchema(_) => ErrorCode::DuplicateSchema,
             Self::SchemaNotEmpty { .. } | Self::ReservedName(_) | Self::AliasWithDot(_) => ErrorCode::InvalidDefinition,
             Self::NewerFormat { .. } | Self::NewerRecord { .. } => ErrorCode::NotSupported,
@@ -254,9 +272,10 @@ impl CatalogError {
         match self {
             Self::NoSuchTable { nearest: Some(nearest), .. } => Some(format!("there is {nearest}")),
             Self::NoSuchTable { .. } => Some("SHOW TABLES lists them".into()),
-            Self::NoSuchSequence { nearest: Some(nearest), .. } | Self::NoSuchView { nearest: Some(nearest), .. } => {
-                Some(format!("there is {nearest}"))
-            }
+            Self::NoSuchSequence { nearest: Some(nearest), .. }
+            | Self::NoSuchView { nearest: Some(nearest), .. }
+            | Self::NoSuchUser { nearest: Some(nearest), .. } => Some(format!("there is {nearest}")),
+            Self::NoSuchUser { .. } => Some("SHOW USERS lists them".into()),
             Self::NoSuchView { .. } => Some("SHOW VIEWS lists them".into()),
             Self::NoSuchSchema(name) if name.eq_ignore_ascii_case("SYSTEM") => Some(
                 "definitions are in information_schema, and in SHOW TABLES, SHOW COLUMNS, SHOW INDEXES and SHOW SEQUENCES".into(),

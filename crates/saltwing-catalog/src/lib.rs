@@ -1,20 +1,22 @@
-//! Tables, schemas, sequences and views, kept as rows of tables whose definitions are constant.
+//! Tables, schemas, sequences, views and users, kept as rows of tables whose definitions are constant.
 //!
 //! ```text
 //! _tables    (schema, name)  -> definition as a record in JSON (`record.rs`)
-//! _schemas   (name)
+//! _schemas   (name)          -> definition as a record in JSON (`record/schema.rs`)
 //! _dropped   (id)            tables whose rows are still to be deleted, temporary ones among them (`session_catalog.rs`)
-//! _settings  (name)          -> value: format version, next table id
+//! _settings  (name)          -> value: format version, next id (`ids.rs`)
 //! _sequences (schema, name)  -> definition and position as a record in JSON (`record/sequence.rs`)
 //! _views     (schema, name)  -> definition as a record in JSON (`record/view.rs`)
+//! _users     (name)          -> definition with its grants as a record in JSON (`record/user.rs`)
 //! ```
 //!
 //! # Laws
 //! 1. Names match in any case; two names of one scope differ in more than case.
 //! 2. A change is one commit, synced: after a crash it is there whole or not at all.
-//! 3. The id of a table or a sequence is never used again.
+//! 3. An object keeps its number for its life, and no number is used again: neither that of an object nor that of stored rows.
 //! 4. A value of a sequence is reserved on the disk before it is given out (`sequences.rs`).
 //! 5. What a view uses is there, and no view uses itself, not even by way of others (`views.rs`).
+//! 6. What users were granted goes with its object, in the same commit: a later object of the name has none of it (`users.rs`).
 //!
 //! Statements know a [`CatalogStore`] and its snapshots, each a [`CatalogReader`] (`store.rs`). [`Catalog`] is the implementation that
 //! keeps its definitions as such rows.
@@ -28,7 +30,9 @@ mod change;
 #[cfg(feature = "conformance")]
 pub mod conformance;
 mod definitions;
+mod earlier_format;
 mod error;
+mod ids;
 mod index_builds;
 mod overlaid;
 mod readable;
@@ -40,15 +44,18 @@ mod sequences;
 mod session_catalog;
 mod store;
 mod stored;
+mod users;
 mod views;
+mod visible;
 
 pub use arrow_table::{ArrowBatches, ArrowRows, ArrowSource, ArrowSourceError, ArrowTable};
 pub use attached::{AttachedTables, attached_schema};
 pub use boot::{CATALOG_FORMAT, Catalog};
-pub use change::{Applied, CatalogChange, ChangeError, Dependents, DropList, GivenName};
+pub use change::{Applied, CatalogChange, ChangeError, Dependents, DropList, GivenName, GivenObject, GrantList};
 pub use definitions::{CatalogReader, INFORMATION_SCHEMA, optional};
 pub use error::CatalogError;
 pub use readable::ReadableCatalog;
 pub use saltwing_types::table::TEMPORARY_SCHEMA;
 pub use session_catalog::SessionCatalog;
 pub use store::{CatalogStore, change};
+pub use visible::VisibleCatalog;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use saltwing_access::Table;
 use saltwing_types::table::is_same_name;
-use saltwing_types::{SequenceDef, TableDef, ViewDef};
+use saltwing_types::{SchemaDef, SequenceDef, TableDef, UserDef, ViewDef};
 
 use crate::arrow_table::ArrowTable;
 use crate::attached::AttachedTables;
@@ -111,8 +111,20 @@ impl CatalogReader for Overlaid {
         self.stored.has_views() || self.attached.iter().any(|attached| attached.views().next().is_some())
     }
 
-    fn schemas(&self) -> Result<Vec<String>, CatalogError> {
+    fn schemas(&self) -> Result<Vec<Arc<SchemaDef>>, CatalogError> {
         self.stored.schemas()
+    }
+
+    fn user(&self, name: &str) -> Result<Option<Arc<UserDef>>, CatalogError> {
+        self.stored.user(name)
+    }
+
+    fn users(&self) -> Result<Vec<Arc<UserDef>>, CatalogError> {
+        self.stored.users()
+    }
+
+    fn user_secret(&self) -> Result<Option<[u8; 32]>, CatalogError> {
+        self.stored.user_secret()
     }
 
     fn hides(&self, name: &str) -> bool {

@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use saltwing_access::{Damage, Examine, Examined, Loss, ScanContext, Table, TableError, TableStore};
-use saltwing_types::{SequenceDef, SequencePosition, TableId, Value, ViewDef};
+use saltwing_types::{SchemaDef, SequenceDef, SequencePosition, TableId, UserDef, Value, ViewDef};
 
 use crate::CATALOG_FORMAT;
-use crate::boot::{FORMAT_SETTING, NEXT_ID_SETTING, OwnTables, defined_table};
-use crate::row::{defined_sequence, defined_view};
+use crate::boot::{FORMAT_SETTING, OwnTables, defined_table};
+use crate::ids::NEXT_ID_SETTING;
+use crate::row::{defined_schema, defined_sequence, defined_user, defined_view};
 
 /// The name under which damage to the catalog's own rows is reported.
 const PLACE: &str = "catalog";
@@ -17,12 +18,14 @@ const PLACE: &str = "catalog";
 pub struct ReadableCatalog {
     /// Tables, in the order of their names; open in the store.
     pub tables: Vec<Arc<Table>>,
-    /// Schemas, with or without tables.
-    pub schemas: BTreeSet<String>,
+    /// Schemas, with or without tables, in the order of their names.
+    pub schemas: Vec<SchemaDef>,
     /// Sequences with their positions, in the order of their names.
     pub sequences: Vec<(SequenceDef, SequencePosition)>,
     /// Views, in the order of their names.
     pub views: Vec<ViewDef>,
+    /// Users, in the order of their names.
+    pub users: Vec<UserDef>,
     /// Tables whose drop did not come to its end.
     pub dropped: BTreeSet<TableId>,
     /// The examination of the catalog's own tables, and their names by id.
@@ -43,9 +46,10 @@ impl ReadableCatalog {
         })?;
         let mut read = Self {
             tables: Vec::new(),
-            schemas: BTreeSet::new(),
+            schemas: Vec::new(),
             sequences: Vec::new(),
             views: Vec::new(),
+            users: Vec::new(),
             dropped: BTreeSet::new(),
             examined: Examined::default(),
             own: own.all().map(|table| (table.def().id, table.def().name.name.clone())).collect(),
@@ -61,10 +65,15 @@ impl ReadableCatalog {
             all.insert(table.def().id, rows);
         }
         let mut rows = |table: &Arc<Table>| all.remove(&table.def().id).unwrap_or_default();
-        read.schemas = rows(&own.schemas).iter().filter_map(|row| text(row, 0).map(str::to_owned)).collect();
         read.dropped = rows(&own.dropped).iter().filter_map(|row| table_id(row)).collect();
         let tables = rows(&own.tables);
         read.definitions(store, &own.tables, &tables);
+        for row in rows(&own.schemas) {
+            match defined_schema(&row) {
+                Ok(schema) => read.schemas.push(schema),
+                Err(why) => read.tell(&own.schemas, "schemas".to_owned(), why.to_string(), Loss::Nothing),
+            }
+        }
         for row in rows(&own.sequences) {
             match defined_sequence(&row) {
                 Ok(sequence) => read.sequences.push(sequence),
@@ -77,12 +86,22 @@ impl ReadableCatalog {
                 Err(why) => read.tell(&own.views, "views".to_owned(), why.to_string(), Loss::Nothing),
             }
         }
+        for row in rows(&own.users) {
+            match defined_user(&row) {
+                Ok(user) => read.users.push(user),
+                Err(why) => read.tell(&own.users, "users".to_owned(), why.to_string(), Loss::Nothing),
+            }
+        }
         read.settings(&own.settings, &rows(&own.settings));
         Ok(read)
     }
 
     fn tell(&mut self, table: &Arc<Table>, place: String, what: String, loss: Loss) {
         self.examined.damages.push(Damage { table: Some(table.def().id), space: PLACE, place, what, loss });
+    }
+
+    fn is_empty(&self) -> bool {
+        self.tables.is_empty() && self.sequences.is_empty() && self.views.is_empty() && self.users.is_empty()
     }
 
     fn definitions(&mut self, store: &dyn Examine, of: &Arc<Table>, rows: &[Vec<Value>]) {
@@ -113,7 +132,7 @@ impl ReadableCatalog {
         let is_format = |found: i64| (1..=i64::from(CATALOG_FORMAT)).contains(&found);
         let place = |name: &str| format!("setting {name}");
         match number(FORMAT_SETTING) {
-            None if self.tables.is_empty() && self.sequences.is_empty() && self.views.is_empty() => {}
+            None if self.is_empty() => {}
             None => self.tell(of, place(FORMAT_SETTING), "it is missing".into(), Loss::Nothing),
             Some(found) if found.is_some_and(is_format) => {}
             Some(_) => {
@@ -121,14 +140,17 @@ impl ReadableCatalog {
             }
         }
         let ids = self.tables.iter().flat_map(|table| table.def().stored_ids());
-        let most = ids.chain(self.sequences.iter().map(|(def, _)| def.id)).map(|id| i64::from(id.0)).max();
+        let schemas_and_views =
+            self.schemas.iter().map(|schema| schema.id).chain(self.views.iter().map(|view| view.id));
+        let others = self.sequences.iter().map(|(def, _)| def.id).chain(self.users.iter().map(|user| user.id));
+        let most = ids.map(|id| id.0).chain(schemas_and_views.chain(others).map(|id| id.0)).map(i64::from).max();
         if let Some(most) = most
             && number(NEXT_ID_SETTING).flatten().is_none_or(|next| next <= most)
         {
             self.tell(
                 of,
                 place(NEXT_ID_SETTING),
-                format!("it is not above the number {most} of a table or a sequence"),
+                format!("it is not above the number {most} of an object"),
                 Loss::Nothing,
             );
         }

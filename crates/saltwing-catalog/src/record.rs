@@ -1,7 +1,7 @@
 //! The record of a table: the form in which the catalog stores a definition.
 //!
 //! ```json
-//! {"record_version":1, "id":100, "name":{"schema":null,"name":"t"}, "columns":[{"name":"k","type":"BIGINT",..}], "key":{..}, ..}
+//! {"record_version":2, "id":100, "object_id":100, "name":{"schema":null,"name":"t"}, "columns":[{"name":"k","type":"BIGINT",..}], "key":{..}, ..}
 //! ```
 //!
 //! The names and the shape are the record's own: types and functions have their names in SQL, and nothing follows the
@@ -14,7 +14,7 @@
 use saltwing_types::table::{CheckDef, DefaultDef, DefaultKind, DroppedColumn, IdentityDef, TableHistory, TableOption};
 use saltwing_types::{
     ColumnDef, ColumnRef, Expr, IndexDef, IndexPart, IndexPredicate, IndexState, KeyColumn, KeySchema, KeySource,
-    Rebuild, Salt, SortOrder, TableDef, TableId, TableName,
+    ObjectId, Rebuild, Salt, SortOrder, TableDef, TableId, TableName,
 };
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -22,17 +22,19 @@ use serde::{Deserialize, Serialize};
 use crate::CatalogError;
 
 mod expression;
+pub(crate) mod schema;
 pub(crate) mod sequence;
 mod sql_type;
 #[cfg(test)]
 mod tests;
+pub(crate) mod user;
 pub(crate) mod view;
 
 use expression::{ExprRecord, ValueRecord};
 use sql_type::TypeRecord;
 
 /// The version of the records that are written, and the latest that can be read.
-const RECORD_VERSION: u32 = 1;
+const RECORD_VERSION: u32 = 2;
 
 /// A definition as it is stored.
 ///
@@ -85,6 +87,8 @@ struct TableRecord {
     #[serde(default)]
     record_version: u32,
     id: u32,
+    /// None before version 2: then the table has the number of its rows.
+    object_id: Option<u32>,
     name: NameRecord,
     columns: Vec<ColumnRecord>,
     key: KeyRecord,
@@ -106,6 +110,8 @@ struct TableRecord {
 #[serde(deny_unknown_fields)]
 struct IndexRecord {
     id: u32,
+    /// None before version 2: then the index has the number of its entries.
+    object_id: Option<u32>,
     name: String,
     parts: Vec<IndexPartRecord>,
     include: Vec<usize>,
@@ -294,6 +300,7 @@ impl TableRecord {
         Ok(Self {
             record_version: RECORD_VERSION,
             id: def.id.0,
+            object_id: Some(def.object_id.0),
             name: NameRecord::of(&def.name),
             columns: def.columns.iter().map(ColumnRecord::of).collect::<Result<_, _>>()?,
             key: KeyRecord {
@@ -320,6 +327,7 @@ impl TableRecord {
         };
         Ok(TableDef {
             id: TableId(self.id),
+            object_id: ObjectId(self.object_id.unwrap_or(self.id)),
             name: self.name.into_name(),
             columns,
             key: KeySchema {
@@ -347,6 +355,7 @@ impl IndexRecord {
         };
         Ok(Self {
             id: index.id.0,
+            object_id: Some(index.object_id.0),
             name: index.name.clone(),
             parts: index.parts.iter().map(part).collect::<Result<_, _>>()?,
             include: index.include.clone(),
@@ -379,6 +388,7 @@ impl IndexRecord {
         let predicate = self.predicate.map(|predicate| predicate.into_predicate(columns)).transpose()?;
         Ok(IndexDef {
             id: TableId(self.id),
+            object_id: ObjectId(self.object_id.unwrap_or(self.id)),
             predicate,
             local: self.local,
             parts: self.parts.into_iter().map(part).collect::<Result<_, String>>()?,

@@ -27,9 +27,10 @@ impl Catalog {
         let definitions = self.definitions();
         let list = DropList { names, if_exists: false, dependents: Dependents::Refuse };
         let found = list.found(|schema, name| definitions.resolve(schema, name), |table| &table.def().name)?;
-        let mut writes = self.store.batch();
+        let (mut writes, mut new) = (self.store.batch(), self.new_ids()?);
         let count = found.iter().flat_map(|(_, table)| table.def().stored_ids()).count();
-        let mut ids = (self.take_ids(&mut *writes, count)?.0..).map(TableId);
+        let mut ids = new.tables(count)?.into_iter();
+        self.put_ids(&mut *writes, new)?;
         let mut emptied = Vec::with_capacity(found.len());
         for (_, old) in &found {
             let table = emptied_table(old.def(), &mut ids)?;
@@ -62,6 +63,7 @@ impl Catalog {
             def.stored_ids().try_for_each(|id| self.put_dropped(&mut *writes, id))?;
             view.tables.remove(&key(def.name.schema.as_deref(), &def.name.name));
         }
+        self.end_grants(&mut view, &mut *writes)?;
         writes.free_space();
         writes.commit(Durability::Synced)?;
         self.publish(view);
@@ -131,13 +133,14 @@ impl Catalog {
         }
         let mut writes = self.store.batch();
         delete(&mut view, &mut *writes, &found)?;
+        self.end_grants(&mut view, &mut *writes)?;
         writes.commit(Durability::Synced)?;
         self.publish(view);
         Ok(())
     }
 }
 
-/// An empty table in the place of another one, under new ids.
+/// The same table without rows: these go under new ids.
 pub(crate) fn emptied_table(old: &TableDef, ids: &mut impl Iterator<Item = TableId>) -> Result<Table, CatalogError> {
     let mut def = TableDef::clone(old);
     // Without rows each index is complete.
@@ -177,8 +180,8 @@ impl Definitions {
         let sequences = self.sequences.keys().filter(is_in).count();
         let views = self.views.keys().filter(is_in).count();
         match tables + sequences + views {
-            0 => Ok(Arc::new(TableName::bare(spelt))),
-            _ => Err(CatalogError::SchemaNotEmpty { name: spelt.clone(), tables, sequences, views }),
+            0 => Ok(Arc::new(TableName::bare(&spelt.name))),
+            _ => Err(CatalogError::SchemaNotEmpty { name: spelt.name.clone(), tables, sequences, views }),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Values in the rows of the catalog's tables.
 
-use saltwing_types::{SequenceDef, SequencePosition, TableName, Value, ViewDef};
+use saltwing_types::{ObjectId, SchemaDef, SequenceDef, SequencePosition, TableName, UserDef, Value, ViewDef};
 
 use crate::{CatalogError, record};
 
@@ -12,6 +12,22 @@ pub(crate) fn text(row: &[Value], column: usize) -> Result<&str, CatalogError> {
     match row.get(column) {
         Some(Value::Text(text)) => Ok(text),
         other => Err(CatalogError::Corrupt(format!("column {column} of a catalog row is {other:?}"))),
+    }
+}
+
+/// The schema that a row of the catalog is about. Rows of the formats up to 8 have no definition, and no number.
+///
+/// # Errors
+/// As [`record::schema::read`]; [`CatalogError::Corrupt`] for the definition of another schema.
+pub(crate) fn defined_schema(row: &[Value]) -> Result<SchemaDef, CatalogError> {
+    let name = text(row, 0)?;
+    let def = match row.get(1) {
+        Some(Value::Null) => SchemaDef { id: ObjectId::NEW, name: name.to_owned() },
+        _ => record::schema::read(name, text(row, 1)?)?,
+    };
+    match def.name == name {
+        true => Ok(def),
+        false => Err(CatalogError::Corrupt(format!("the definition of schema {name} names another one"))),
     }
 }
 
@@ -33,6 +49,19 @@ pub(crate) fn defined_view(row: &[Value]) -> Result<ViewDef, CatalogError> {
     let def = record::view::read(text(row, 1)?, text(row, 2)?)?;
     check_name(row, "view", &def.name)?;
     Ok(def)
+}
+
+/// The user whose definition a row of the catalog holds.
+///
+/// # Errors
+/// As [`record::user::read`]; [`CatalogError::Corrupt`] for the definition of another user.
+pub(crate) fn defined_user(row: &[Value]) -> Result<UserDef, CatalogError> {
+    let name = text(row, 0)?;
+    let def = record::user::read(name, text(row, 1)?)?;
+    match def.name == name {
+        true => Ok(def),
+        false => Err(CatalogError::Corrupt(format!("the definition of user {name} names another one"))),
+    }
 }
 
 /// # Errors

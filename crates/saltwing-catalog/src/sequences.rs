@@ -16,10 +16,11 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use saltwing_access::{Durability, Projection, TableError, WriteBatch};
 use saltwing_types::sequence::stepped;
-use saltwing_types::{SequenceBlock, SequenceDef, SequencePosition, TableDef, TableId, TableName, Value};
+use saltwing_types::{ObjectId, SequenceBlock, SequenceDef, SequencePosition, TableName, Value};
 
-use crate::boot::{Catalog, SEQUENCES_FORMAT};
+use crate::boot::Catalog;
 use crate::definitions::{Definitions, key};
+use crate::ids::NewIds;
 use crate::record::sequence as record;
 use crate::row::{defined_sequence, name_values};
 
@@ -30,11 +31,11 @@ impl Catalog {
         let _one_by_one = self.changing.lock();
         let mut view = Definitions::clone(&self.definitions());
         view.check_free(&def.name)?;
-        let mut writes = self.store.batch();
-        self.put_schema_of(&mut view, &mut *writes, &mut def.name)?;
-        def.id = self.take_ids(&mut *writes, 1)?;
+        let (mut writes, mut ids) = (self.store.batch(), self.new_ids()?);
+        self.put_schema_of(&mut view, &mut *writes, &mut ids, &mut def.name)?;
+        def.id = ids.object()?;
+        self.put_ids(&mut *writes, ids)?;
         self.put_sequence(&mut *writes, &def, position)?;
-        self.put_format(&mut *writes, SEQUENCES_FORMAT)?;
         writes.commit(Durability::Synced)?;
         view.insert_sequence(def);
         self.publish(view);
@@ -86,19 +87,17 @@ impl Catalog {
         &self,
         view: &mut Definitions,
         writes: &mut dyn WriteBatch,
-        (table, sequences): (&TableDef, Vec<SequenceDef>),
+        ids: &mut NewIds,
+        sequences: Vec<SequenceDef>,
     ) -> Result<(), CatalogError> {
-        if sequences.is_empty() {
-            return Ok(());
-        }
-        for (mut def, id) in sequences.into_iter().zip(table.id.0 + 1..) {
+        for mut def in sequences {
             view.check_free(&def.name)?;
-            self.put_schema_of(view, writes, &mut def.name)?;
-            def.id = TableId(id);
+            self.put_schema_of(view, writes, ids, &mut def.name)?;
+            def.id = ids.object()?;
             self.put_sequence(writes, &def, def.beginning())?;
             view.insert_sequence(def);
         }
-        self.put_format(writes, SEQUENCES_FORMAT)
+        Ok(())
     }
 
     /// Takes sequences away in a change of the catalog. One that is gone already is no error.
@@ -179,7 +178,7 @@ impl Catalog {
         Ok(())
     }
 
-    fn block(&self, id: TableId) -> Arc<Mutex<SequenceBlock>> {
+    fn block(&self, id: ObjectId) -> Arc<Mutex<SequenceBlock>> {
         self.blocks.lock().entry(id).or_default().clone()
     }
 

@@ -12,7 +12,7 @@ use saltwing_types::table::is_same_name;
 use saltwing_types::{SequenceDef, TableDef, TableId, TableName, Value};
 
 use crate::attached::AttachedTables;
-use crate::boot::{check_definition, check_new_indexes, ids_without, new_ids, set_version};
+use crate::boot::{check_definition, check_new_indexes, give_ids, ids_without, missing_ids, set_version};
 use crate::change::at;
 use crate::overlaid::{Overlaid, Tables, is_own};
 use crate::removal::emptied_table;
@@ -135,7 +135,7 @@ impl SessionCatalog {
         self.check_free(&def.name)?;
         check_definition(&def)?;
         let ids = self.catalog.lease_ids(1)?;
-        ids.iter().for_each(|id| def.id = *id);
+        ids.iter().for_each(|id| (def.id, def.object_id) = (*id, (*id).into()));
         let table = self.or_release(&ids, || Table::new(Arc::new(def)))?;
         self.put([table]);
         Ok(())
@@ -153,9 +153,9 @@ impl SessionCatalog {
         set_version(old, &mut new);
         check_definition(&new)?;
         check_new_indexes(&new, |name| self.check_free(name))?;
-        let missing = new_ids(&mut new);
-        let ids = if missing.is_empty() { Vec::new() } else { self.catalog.lease_ids(missing.len())? };
-        missing.into_iter().zip(&ids).for_each(|(id, leased)| *id = *leased);
+        let missing = missing_ids(&new);
+        let ids = if missing == 0 { Vec::new() } else { self.catalog.lease_ids(missing)? };
+        give_ids(&mut new, ids.iter().copied());
         let table = self.or_release(&ids, || Table::new(Arc::new(new)))?;
         let gone = ids_without(old, table.def());
         {

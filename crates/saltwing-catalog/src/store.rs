@@ -11,7 +11,8 @@
 //!    [`ErrorCode::CommitUnknown`](saltwing_types::ErrorCode::CommitUnknown).
 //! 3. A change that was made of an earlier state of its object is refused with [`CatalogError::Changed`], and the next snapshot has the
 //!    newer state: who makes the change again from there gets on ([`change`](crate::change)).
-//! 4. No value of a sequence is given out twice, and no id of a table or a sequence.
+//! 4. No value of a sequence is given out twice, and no id of rows. An object keeps its number
+//!    ([`ObjectId`](saltwing_types::ObjectId)) until it is dropped, and no later one gets it.
 //!
 //! The module `conformance` holds every implementation to them (feature `conformance`).
 

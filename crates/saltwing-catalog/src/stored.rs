@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use saltwing_access::Table;
-use saltwing_types::{SequenceDef, TableId, Value};
+use saltwing_types::{Grants, SequenceDef, TableId, Value};
 
 use crate::boot::Catalog;
 use crate::{Applied, CatalogChange, CatalogError, CatalogReader, CatalogStore, ChangeError};
@@ -34,6 +34,13 @@ impl CatalogStore for Catalog {
             CatalogChange::DropViews(list) => self.drop_views(&list)?,
             CatalogChange::CreateSchema(name) => self.create_schema(name)?,
             CatalogChange::DropSchemas(list) => self.drop_schemas(&list)?,
+            CatalogChange::CreateUser { def, secret } => self.create_user(def, secret)?,
+            CatalogChange::AlterUser { name, verifier } => self.alter_user(name, verifier)?,
+            CatalogChange::DropUser(name) => self.drop_user(name)?,
+            CatalogChange::Grant(list) => self.change_grants(&list, Grants::grant)?,
+            CatalogChange::Revoke(list) => {
+                self.change_grants(&list, |grants, object, privileges| grants.revoke(&object, privileges))?;
+            }
             CatalogChange::RegisterArrow(table) => self.register_arrow(table)?,
             CatalogChange::UnregisterArrow(name) => self.unregister_arrow(name)?,
         }

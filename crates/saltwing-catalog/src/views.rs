@@ -5,9 +5,9 @@
 
 use saltwing_access::{Durability, TableError, WriteBatch};
 use saltwing_types::table::is_same_name;
-use saltwing_types::{ColumnDef, TableDef, TableName, Value, ViewColumn, ViewDef};
+use saltwing_types::{ColumnDef, ObjectId, TableDef, TableName, Value, ViewColumn, ViewDef};
 
-use crate::boot::{Catalog, VIEWS_FORMAT};
+use crate::boot::Catalog;
 use crate::change::Dependents;
 use crate::definitions::{Definitions, key};
 use crate::row::name_values;
@@ -20,36 +20,48 @@ impl Catalog {
         check_version(&view, &def.name, version)?;
         match view.views.get(&key(def.name.schema.as_deref(), &def.name.name)).filter(|_| replaces) {
             Some(replaced) => {
-                def.name = replaced.name.clone();
+                (def.id, def.name) = (replaced.id, replaced.name.clone());
                 check_replaced(replaced, &def)?;
             }
-            None => view.check_free(&def.name)?,
+            None => {
+                view.check_free(&def.name)?;
+                def.id = ObjectId::NEW;
+            }
         }
         view.check_uses(&def)?;
         self.store_view(Definitions::clone(&view), def)
     }
 
-    pub(crate) fn alter_view(&self, def: ViewDef, version: u64) -> Result<(), CatalogError> {
+    pub(crate) fn alter_view(&self, mut def: ViewDef, version: u64) -> Result<(), CatalogError> {
         let _one_by_one = self.changing.lock();
         let view = self.definitions();
         check_version(&view, &def.name, version)?;
         let old = view.existing_view(def.name.schema.as_deref(), &def.name.name)?;
+        def.id = old.id;
         for column in old.columns.iter().filter(|column| def.column_index(&column.name).is_none()) {
             view.check_unused(&old.name, &column.name)?;
         }
         self.store_view(Definitions::clone(&view), def)
     }
 
+    /// Stores a view; a new one gets its number here.
     fn store_view(&self, mut view: Definitions, mut def: ViewDef) -> Result<(), CatalogError> {
-        let mut writes = self.store.batch();
-        self.put_schema_of(&mut view, &mut *writes, &mut def.name)?;
-        let [schema, name] = name_values(&def.name);
-        writes.put(&self.own.views, vec![schema, name, Value::Text(record::view::write(&def)?)])?;
-        self.put_format(&mut *writes, VIEWS_FORMAT)?;
+        let (mut writes, mut ids) = (self.store.batch(), self.new_ids()?);
+        self.put_schema_of(&mut view, &mut *writes, &mut ids, &mut def.name)?;
+        if def.id == ObjectId::NEW {
+            def.id = ids.object()?;
+        }
+        self.put_ids(&mut *writes, ids)?;
+        self.put_view_row(&mut *writes, &def)?;
         writes.commit(Durability::Synced)?;
         view.insert_view(def);
         self.publish(view);
         Ok(())
+    }
+
+    pub(crate) fn put_view_row(&self, writes: &mut dyn WriteBatch, def: &ViewDef) -> Result<(), CatalogError> {
+        let [schema, name] = name_values(&def.name);
+        Ok(writes.put(&self.own.views, vec![schema, name, Value::Text(record::view::write(def)?)])?)
     }
 
     /// Drops the views that use a table or view.

@@ -10,7 +10,9 @@ use saltwing_sql::quote_name;
 use saltwing_types::key_expression::key_type;
 use saltwing_types::key_form::can_be_indexed;
 use saltwing_types::table::ROW_ID_COLUMN;
-use saltwing_types::{CompareOp, Expr, IndexDef, IndexPart, IndexState, Salt, SortOrder, SqlType, TableDef, TableId};
+use saltwing_types::{
+    CompareOp, Expr, IndexDef, IndexPart, IndexState, ObjectId, Salt, SortOrder, SqlType, TableDef, TableId,
+};
 
 /// Most columns of an index that is advised.
 const PARTS_MAX: usize = 8;
@@ -36,6 +38,7 @@ pub(crate) fn index_for(table: &Arc<Table>, request: Request<'_>) -> Option<Inde
     let parts = parts(table, &request);
     let index = IndexDef {
         id: TableId(0),
+        object_id: ObjectId::NEW,
         name: free_name(def, &parts),
         parts,
         include: Vec::new(),

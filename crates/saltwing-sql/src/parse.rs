@@ -18,7 +18,7 @@ use crate::split::{self, StatementText};
 use crate::statement::{Explain, ExplainFormat, Hint, QueryStatement, Statement, Unsupported};
 use crate::{
     alter_table, as_of, comment, copy, create_table, create_table_as, dml, dynamic, file_options, guard, hint, index,
-    merge, place, query, row_time, row_value, sequence, session, transaction, view,
+    merge, place, query, row_time, row_value, sequence, session, transaction, user, view,
 };
 
 /// The largest statement in bytes.
@@ -250,6 +250,7 @@ fn statement(cursor: &mut Cursor<'_>, hints: Vec<Hint>) -> Result<Statement, Sql
         "CREATE" => return create(cursor, hints),
         "DROP" => return drop(cursor),
         "ALTER" if cursor.eat(&["ALTER", "TABLE"]) => return alter_table::parse(cursor).map(Statement::AlterTable),
+        "ALTER" if cursor.eat(&["ALTER", "USER"]) => return user::alter(cursor).map(Statement::AlterUser),
         "ALTER" if cursor.eat(&["ALTER", "SEQUENCE"]) => return sequence::alter(cursor).map(Statement::AlterSequence),
         "ALTER" => {
             if let Some(alter) = index::alter(cursor)? {
@@ -285,6 +286,8 @@ fn statement(cursor: &mut Cursor<'_>, hints: Vec<Hint>) -> Result<Statement, Sql
         "TRUNCATE" => session::tables(cursor).map(Statement::Truncate),
         "COMPACT" => session::tables(cursor).map(Statement::Compact),
         "EXPORT" => session::export(cursor).map(Statement::Export),
+        "GRANT" => user::grant(cursor),
+        "REVOKE" => user::revoke(cursor),
         "COMMENT" => comment::parse(cursor).map(Statement::Comment),
         "ATTACH" => session::attach(cursor).map(Statement::Attach),
         "DETACH" => session::detach(cursor).map(Statement::Detach),
@@ -363,7 +366,7 @@ fn explain_option(cursor: &mut Cursor<'_>, analyze: &mut bool, format: &mut Expl
 const OBJECTS: &str = "INDEX, UNIQUE INDEX, LOCAL INDEX, UNIQUE LOCAL INDEX, UNCOVERED INDEX, MATERIALIZED VIEW, VIEW, \
     FUNCTION, TEMPORARY FUNCTION, TABLE, TEMPORARY TABLE, TEMP TABLE, LOCAL TEMPORARY TABLE, \
     LOCAL TEMP TABLE, GLOBAL TEMPORARY TABLE, GLOBAL TEMP TABLE, TEMPORARY VIEW, TEMP VIEW, LOCAL TEMPORARY VIEW, \
-    LOCAL TEMP VIEW, TEMPORARY SEQUENCE, TEMP SEQUENCE, LOCAL TEMPORARY SEQUENCE, LOCAL TEMP SEQUENCE, EXTERNAL TABLE, UNLOGGED TABLE, VIRTUAL TABLE, DATABASE, ROLE, USER, TYPE, TRIGGER, CDC, \
+    LOCAL TEMP VIEW, TEMPORARY SEQUENCE, TEMP SEQUENCE, LOCAL TEMPORARY SEQUENCE, LOCAL TEMP SEQUENCE, EXTERNAL TABLE, UNLOGGED TABLE, VIRTUAL TABLE, DATABASE, ROLE, TYPE, TRIGGER, CDC, \
     PROCEDURE, SCHEMA";
 
 fn create(cursor: &mut Cursor<'_>, hints: Vec<Hint>) -> Result<Statement, SqlError> {
@@ -379,6 +382,9 @@ fn create(cursor: &mut Cursor<'_>, hints: Vec<Hint>) -> Result<Statement, SqlErr
     }
     if cursor.eat(&["CREATE", "SEQUENCE"]) {
         return sequence::create(cursor).map(Statement::CreateSequence);
+    }
+    if cursor.eat(&["CREATE", "USER"]) {
+        return user::create(cursor).map(Statement::CreateUser);
     }
     if let Some(create) = index::create(cursor)? {
         return Ok(Statement::CreateIndex(Box::new(create)));
@@ -402,6 +408,9 @@ fn drop(cursor: &mut Cursor<'_>) -> Result<Statement, SqlError> {
     if cursor.eat(&["DROP", "SCHEMA"]) {
         return session::drop_schema(cursor).map(Statement::DropSchema);
     }
+    if cursor.eat(&["DROP", "USER"]) {
+        return user::drop(cursor).map(Statement::DropUser);
+    }
     if cursor.eat(&["DROP", "SEQUENCE"]) {
         return sequence::drop(cursor).map(Statement::DropSequence);
     }
@@ -424,7 +433,7 @@ fn object(cursor: &mut Cursor<'_>, verb: &str) -> Result<Statement, SqlError> {
             let what = format!("{verb} {}{object}", if replace { "OR REPLACE " } else { "" });
             Ok(Statement::Unsupported(unread(cursor, start, what, reason(object))))
         }
-        None => Err(cursor.expected_word(&["TABLE", "SCHEMA", "INDEX", "VIEW", "SEQUENCE", "FUNCTION"])),
+        None => Err(cursor.expected_word(&["TABLE", "SCHEMA", "INDEX", "VIEW", "SEQUENCE", "USER", "FUNCTION"])),
     }
 }
 
@@ -438,6 +447,7 @@ fn reason(object: &str) -> Option<&'static str> {
             Some("functions are closures of the program: Connection::register_function adds one")
         }
         "PROCEDURE" => Some(NO_PROCEDURES),
+        "ROLE" => Some("there are users and no roles: CREATE USER u PASSWORD '..', and GRANT .. TO u, .."),
         _ if object.contains("TEMP") => temporary_reason(object),
         _ => None,
     }
@@ -466,7 +476,10 @@ fn unsupported(cursor: &mut Cursor<'_>, verb: &str) -> Option<Unsupported> {
         "CALL" => (1, Some(NO_PROCEDURES)),
         "REPLACE" => (1, Some("UPSERT INTO writes rows whether their keys exist or not")),
         "DELETE" if ["JAR"].iter().any(|word| cursor.word_is(1, word)) => (2, None),
-        "GRANT" | "REVOKE" => (1, Some("who may open the directory may read and write it")),
+        // Phoenix's form, with the permissions as letters in a text.
+        "GRANT" | "REVOKE" if matches!(cursor.peek(1), Token::TripleSingleQuotedString(_)) => {
+            (1, Some("GRANT SELECT, UPSERT, DELETE, DDL or ALL ON t TO u names them by words"))
+        }
         "DECLARE" | "FETCH" | "CLOSE" => {
             (1, Some("the rows of the library are a cursor: Connection::query gives them one by one"))
         }

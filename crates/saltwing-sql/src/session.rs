@@ -37,6 +37,16 @@ pub(crate) fn show(cursor: &mut Cursor<'_>) -> Result<Statement, SqlError> {
     if cursor.eat(&["FUNCTIONS"]) {
         return like(cursor).map(Statement::ShowFunctions);
     }
+    if cursor.eat(&["USERS"]) {
+        return Ok(Statement::ShowUsers);
+    }
+    if cursor.eat(&["GRANTS"]) {
+        let user = match cursor.eat(&["FOR"]) {
+            true => Some(cursor.name("the name of a user")?),
+            false => None,
+        };
+        return Ok(Statement::ShowGrants(user));
+    }
     if cursor.eat(&["COLUMNS"]) {
         if !cursor.eat(&["FROM"]) {
             cursor.eat(&["IN"]);

@@ -5,7 +5,7 @@
 //! the source text; two statements are `==` only if they also stand at the same
 //! place.
 
-use saltwing_types::{Span, SqlType, table::SortOrder};
+use saltwing_types::{Privileges, Span, SqlType, table::SortOrder};
 use sqlparser::ast::{Expr, OrderBy, Query, SelectItem, TableWithJoins};
 
 use crate::dynamic::DynamicColumn;
@@ -29,6 +29,16 @@ pub enum Statement {
     DropIndex(DropIndex),
     /// `COMMENT ON`.
     Comment(Comment),
+    /// `CREATE USER`.
+    CreateUser(CreateUser),
+    /// `ALTER USER`.
+    AlterUser(AlterUser),
+    /// `DROP USER`.
+    DropUser(DropUser),
+    /// `GRANT`.
+    Grant(Grant),
+    /// `REVOKE`.
+    Revoke(Grant),
     /// `CREATE SCHEMA`.
     CreateSchema(CreateSchema),
     /// `DROP SCHEMA`.
@@ -79,6 +89,10 @@ pub enum Statement {
     ShowViews(ShowTables),
     /// `SHOW INDEXES [FROM table]`.
     ShowIndexes(Option<TableRef>),
+    /// `SHOW USERS`.
+    ShowUsers,
+    /// `SHOW GRANTS [FOR user]`.
+    ShowGrants(Option<Name>),
     /// `SHOW CREATE TABLE`, `SHOW CREATE VIEW`.
     ShowCreateTable(TableRef),
     /// `SHOW CREATE SEQUENCE`.
@@ -126,6 +140,90 @@ pub enum Statement {
     Export(Export),
     /// A known statement that is not built yet: 0A000, naming it.
     Unsupported(Unsupported),
+}
+
+impl Statement {
+    /// Whether its text has a password.
+    pub fn has_password(&self) -> bool {
+        match self {
+            Self::CreateUser(_) | Self::AlterUser(_) => true,
+            Self::Explain(explain) => explain.statement.has_password(),
+            _ => false,
+        }
+    }
+}
+
+/// `CREATE USER`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CreateUser {
+    /// `IF NOT EXISTS`.
+    pub if_not_exists: bool,
+    /// The user.
+    pub name: Name,
+    /// Its password.
+    pub password: Password,
+}
+
+/// `ALTER USER`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AlterUser {
+    /// The user.
+    pub name: Name,
+    /// Its next password.
+    pub password: Password,
+}
+
+/// `DROP USER`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DropUser {
+    /// `IF EXISTS`.
+    pub if_exists: bool,
+    /// The user.
+    pub name: Name,
+}
+
+/// `PASSWORD '..'`.
+#[derive(Clone, PartialEq)]
+pub struct Password {
+    pub(crate) text: String,
+    /// Where it stands.
+    pub span: Span,
+}
+
+impl Password {
+    /// The password, or the text of a verifier. It is a secret.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+}
+
+/// Without the text.
+impl std::fmt::Debug for Password {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Password")
+    }
+}
+
+/// `GRANT`, `REVOKE`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Grant {
+    /// The privileges, at least one.
+    pub privileges: Privileges,
+    /// On what.
+    pub object: GrantObject,
+    /// The users, at least one.
+    pub users: Vec<Name>,
+}
+
+/// The object of a GRANT or REVOKE.
+#[derive(Clone, Debug, PartialEq)]
+pub enum GrantObject {
+    /// `DATABASE`.
+    Database,
+    /// `SCHEMA s`.
+    Schema(Name),
+    /// A table, a view or a sequence.
+    Relation(TableRef),
 }
 
 /// `CREATE [TEMPORARY | IMMUTABLE] TABLE`.

@@ -92,6 +92,7 @@ codes! {
     NoSuchFunction = "no_such_function", "42883", 6001;
     NoSuchSequence = "no_such_sequence", "42P01", 1201;
     NoSuchConstraint = "no_such_constraint", "42704";
+    NoSuchUser = "no_such_user", "42704";
     NoUniqueKey = "no_unique_key", "42P10";
     AmbiguousColumn = "ambiguous_column", "42702", 502;
     DuplicateTable = "duplicate_table", "42P07", 1013;
@@ -100,6 +101,7 @@ codes! {
     DuplicateColumn = "duplicate_column", "42701", 514;
     DuplicateConstraint = "duplicate_constraint", "42710";
     DuplicateFunction = "duplicate_function", "42723";
+    DuplicateUser = "duplicate_user", "42710";
     InvalidDefinition = "invalid_definition", "42P16";
     WrongObject = "wrong_object", "42809";
     GeneratedColumn = "generated_column", "428C9";
@@ -114,6 +116,8 @@ codes! {
     ActiveTransaction = "active_transaction", "25001";
     NoSuchSavepoint = "no_such_savepoint", "3B001";
     FileAccessRefused = "file_access_refused", "42501";
+    InsufficientPrivilege = "insufficient_privilege", "42501";
+    InvalidPassword = "invalid_password", "28P01";
     Locked = "locked", "55P03";
     DiskFull = "disk_full", "53100";
     Io = "io", "58030";

@@ -175,6 +175,7 @@ pub fn entries_def(def: &TableDef, index: &IndexDef) -> TableDef {
     };
     TableDef {
         id: index.id,
+        object_id: index.object_id,
         name: TableName { schema: def.name.schema.clone(), name: index.name.clone() },
         columns: columns.iter().filter_map(entry_column).collect(),
         key,

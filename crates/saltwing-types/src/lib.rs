@@ -24,6 +24,7 @@
 //! | [`key_expression`] | which expressions a key may hold, and the key columns that they make |
 //! | [`foreign`] | calls of code of others, whose panics are errors |
 //! | [`interrupt`] | whether the statement that a thread works for must stop |
+//! | [`UserDef`], [`Privilege`], [`ScramVerifier`] | users, what they may do, and what checks their passwords |
 //! | [`error`] | [`ErrorCode`]: stable codes with their SQLSTATE |
 
 #![cfg_attr(test, allow(clippy::unwrap_used, clippy::panic))]
@@ -53,9 +54,13 @@ pub mod key_form;
 pub mod like;
 pub mod number;
 pub mod number_pattern;
+mod object_id;
 mod operator;
+mod privilege;
 pub mod regexp;
 pub mod rounding;
+mod schema;
+mod scram;
 pub mod sequence;
 pub mod span;
 pub mod sql_type;
@@ -65,6 +70,7 @@ pub mod table;
 pub mod text;
 pub mod time_zone;
 pub mod typing;
+mod user;
 pub mod value;
 mod value_from;
 pub mod view;
@@ -77,8 +83,12 @@ pub use error::{ErrorCode, Interrupted, VALUE_BYTES_MAX, ValueError, with_causes
 pub use expr::{ColumnRef, EngineCall, Expr};
 pub use function::{Function, ScalarFunction};
 pub use interrupt::Interrupt;
+pub use object_id::ObjectId;
 pub use operator::{ArithOp, CompareOp};
+pub use privilege::{Privilege, Privileges};
 pub use rounding::{Rounding, round_number};
+pub use schema::SchemaDef;
+pub use scram::ScramVerifier;
 pub use sequence::{SequenceBlock, SequenceDef, SequencePosition};
 pub use span::{Position, Span};
 pub use sql_type::SqlType;
@@ -88,5 +98,6 @@ pub use table::{
     ColumnDef, IndexDef, IndexPart, IndexPredicate, IndexState, KeyColumn, KeySchema, KeySource, Rebuild, Salt,
     SortOrder, TableDef, TableId, TableName,
 };
+pub use user::{GrantedObject, Grants, UserDef};
 pub use value::{Interval, Value};
 pub use view::{ViewColumn, ViewDef, ViewUse};

@@ -1,6 +1,6 @@
 //! Sequences: definitions, and the arithmetic of their values.
 
-use crate::{TableId, TableName};
+use crate::{ObjectId, TableName};
 
 /// How many values are reserved at once if the definition does not say, as in Phoenix.
 pub const SEQUENCE_CACHE: u64 = 100;
@@ -11,8 +11,8 @@ pub const SEQUENCE_CACHE: u64 = 100;
 /// `increment` is not 0, `min <= start <= max`, and `cache` is at least 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SequenceDef {
-    /// Its number. Sequences and tables share one range of numbers, and none is used again.
-    pub id: TableId,
+    /// Its number.
+    pub id: ObjectId,
     /// Its name. Sequences and tables share one name space.
     pub name: TableName,
     /// The first value.
@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     fn sequence(start: i64, increment: i64, min: i64, max: i64, cycles: bool) -> SequenceDef {
-        SequenceDef { id: TableId(100), name: TableName::bare("s"), start, increment, min, max, cycles, cache: 1 }
+        SequenceDef { id: ObjectId(100), name: TableName::bare("s"), start, increment, min, max, cycles, cache: 1 }
     }
 
     /// The first `count` values, reserved in blocks of `cache`; fewer if the sequence ends before.

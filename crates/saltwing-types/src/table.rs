@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::dynamic::DYNAMIC_COLUMNS;
 use crate::key_form::key_form_of_entry;
-use crate::{Expr, SqlType, Value, ValueError, eval, number};
+use crate::{Expr, ObjectId, SqlType, Value, ValueError, eval, number};
 
 /// The option of a table whose rows are written once.
 pub const IMMUTABLE_ROWS: &str = "IMMUTABLE_ROWS";
@@ -27,7 +27,8 @@ pub const ROW_ID_COLUMN: &str = "_row_id";
 /// [`ROW_ID_COLUMN`] and [`DYNAMIC_COLUMNS`] of some.
 pub const HIDDEN_COLUMNS: [&str; 4] = [ROW_KEY_COLUMN, ROW_TIME_COLUMN, ROW_ID_COLUMN, DYNAMIC_COLUMNS];
 
-/// A table's number in its database: never reused.
+/// The number under which the rows of a table, or the entries of an index, are stored: never reused. TRUNCATE gives a table another one, and so
+/// does a rebuild an index; [`ObjectId`] stays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TableId(pub u32);
 
@@ -248,6 +249,8 @@ pub const INDEXES_MAX: usize = 64;
 pub struct IndexDef {
     /// The number of its entries, as if they were a table.
     pub id: TableId,
+    /// Its number.
+    pub object_id: ObjectId,
     /// Name: indexes and other objects of a schema differ in more than case.
     pub name: String,
     /// What its entries are sorted by; never empty.
@@ -321,8 +324,10 @@ impl fmt::Display for IndexState {
 /// A table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TableDef {
-    /// Number.
+    /// The number of its rows.
     pub id: TableId,
+    /// Its number.
+    pub object_id: ObjectId,
     /// Name.
     pub name: TableName,
     /// Columns in declared order.

@@ -1,7 +1,7 @@
 //! Views: named queries.
 
 use crate::table::is_same_name;
-use crate::{SqlType, TableName};
+use crate::{ObjectId, SqlType, TableName};
 
 /// The definition of a view: a query, and the columns that it gives.
 ///
@@ -10,6 +10,8 @@ use crate::{SqlType, TableName};
 /// after its tables got more of them, and the catalog can refuse to drop what a view needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ViewDef {
+    /// Its number.
+    pub id: ObjectId,
     /// Its name. Views, tables and sequences share one name space.
     pub name: TableName,
     /// The columns, at least one, in the order of the query's; names differ in more than case.

@@ -19,6 +19,7 @@ use saltwing_types::{ColumnDef, ErrorCode, SqlType, Value};
 use crate::computed::{assigned, computing};
 use crate::load::{Loader, Part, PartLimits, load_target};
 use crate::outcome::{ExecResult, Outcome};
+use crate::rights::check_rights;
 use crate::session::Session;
 use crate::statement_cache::CachedStatement;
 use crate::transaction::SessionTransaction;
@@ -71,7 +72,10 @@ impl Appending {
         let name = copy.table.clone();
         let transaction = session.open_transaction()?;
         let within = transaction.as_ref().map(|transaction| transaction.check().map(|()| session.within(transaction)));
-        let target = load_target(within.transpose()?.as_ref().unwrap_or(session), copy, OnConflict::Replace);
+        let within = within.transpose()?;
+        let session_within = within.as_ref().unwrap_or(session);
+        let target = check_rights(session_within, &statement)
+            .and_then(|()| load_target(session_within, copy, OnConflict::Replace));
         let target = target.map_err(|error| error.in_sql(&statement.text))?;
         let column = |&column: &usize| Some(target.column(column)?.clone());
         let columns = target.columns.iter().filter_map(column).collect();

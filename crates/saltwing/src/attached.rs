@@ -17,7 +17,7 @@ use crate::session::Session;
 /// Attaches the database in a directory; what its opening noticed.
 pub(crate) fn attach_directory(session: &Session, path: &Path, alias: &str) -> Result<Vec<String>, Error> {
     let shown = path.display().to_string();
-    file_rules(session, Purpose::Read).check_named(&shown, "attached")?;
+    file_rules(session, Purpose::Read)?.check_named(&shown, "attached")?;
     let mut notices = Vec::new();
     session.own.catalog.attach(alias, || -> Result<_, Error> {
         let options = session.shared().options.clone();

@@ -9,7 +9,7 @@ use saltwing_bind::BindError;
 use saltwing_catalog::{CatalogError, ChangeError};
 use saltwing_exec::{ExecError, Unfinished};
 use saltwing_planner::{PlannerError, RefusedScans};
-use saltwing_sql::SqlError;
+use saltwing_sql::{SqlError, without_passwords};
 use saltwing_store::StoreError;
 use saltwing_types::{ErrorCode, Span, StorageCause, StorageError, ValueError, with_causes};
 
@@ -30,6 +30,7 @@ use crate::error_subject::Subject;
 /// | `Conflict` | another commit came first: [`Error::is_retryable`] |
 /// | `Timeout`, `BudgetExceeded`, `Cancelled` | a limit, an [interrupt](crate::InterruptHandle), or a future that was dropped ends it |
 /// | `FailedTransaction`, `ActiveTransaction`, `NoTransaction`, `Locked` | the [transaction](crate::Transaction) takes no such statement, has ended, or runs another one |
+/// | `InsufficientPrivilege`, `FileAccessRefused` | the [user](crate::Database::connect_as) of the connection may not do it |
 /// | `ReadOnly`, `Io`, `Corrupt`, `CommitUnknown` | the database, or the device under it |
 ///
 /// An error of a row comes when the row is read. It fails the transaction, if one is open.
@@ -136,7 +137,8 @@ impl Error {
             let help = self.0.help.take().filter(|help| !help.contains("single quotes"));
             self.0.help = Some(help.map_or_else(|| advice.clone(), |help| format!("{advice}\n{help}")));
         }
-        self.0.sql = Some(sql.clone());
+        // A statement that could not be read may have a password.
+        self.0.sql = Some(without_passwords(sql).map_or_else(|| sql.clone(), Into::into));
         self
     }
 
@@ -234,7 +236,8 @@ impl Error {
     fn rendered(&self, sql: Option<&str>) -> String {
         let mut out = format!("error[{} {}]: {}", self.sqlstate(), self.code(), self);
         if let (Some(span), Some(sql)) = (self.span(), sql) {
-            let caret = saltwing_sql::render_caret(sql, span);
+            let hidden = without_passwords(sql);
+            let caret = saltwing_sql::render_caret(hidden.as_deref().unwrap_or(sql), span);
             let gutter = format!("{} | ", span.start.line);
             let blank = format!("{}| ", " ".repeat(gutter.len().saturating_sub(2)));
             for (i, line) in caret.lines().enumerate() {

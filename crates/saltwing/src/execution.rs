@@ -14,6 +14,7 @@ use crate::outcome::{ExecResult, Outcome, RowsOutcome};
 use crate::page::bad_token;
 use crate::params::Params;
 use crate::queries::{run_known_query, run_query};
+use crate::rights::check_rights;
 use crate::session::Session;
 use crate::statement::{Description, HasKind, describe_statement, run_statement};
 use crate::statement_cache::CachedStatement;
@@ -48,8 +49,14 @@ impl Session {
         run: impl FnOnce(&Self) -> Result<Outcome, Error>,
     ) -> Result<Outcome, Error> {
         traced(&statement.text, || match transaction {
-            None => run(self),
-            Some(transaction) => run_within(self, &transaction, &statement.parsed.statement, run),
+            None => {
+                check_rights(self, statement)?;
+                run(self)
+            }
+            Some(transaction) => run_within(self, &transaction, &statement.parsed.statement, |session| {
+                check_rights(session, statement)?;
+                run(session)
+            }),
         })
     }
 
@@ -136,7 +143,7 @@ impl Session {
         self.check_bound()?;
         let session = self.transaction.current().map(|transaction| self.within(&transaction));
         let describing = session.as_ref().unwrap_or(self);
-        let checked = describing.check_names(&statement);
+        let checked = check_rights(describing, &statement).and_then(|()| describing.check_names(&statement));
         let described = checked.and_then(|()| {
             describe_statement(describing, &statement.parsed.statement, (statement.parameter_count, &statement.types))
         });
@@ -296,9 +303,9 @@ pub(crate) struct Prepared {
 impl Prepared {
     /// The same statement on another session.
     pub(crate) fn on(&self, session: &Session) -> Self {
-        let statement = match Arc::ptr_eq(self.session.shared(), session.shared()) {
+        let statement = match self.session.shares_plans_with(session) {
             true => self.statement.clone(),
-            // Its plans are those of the definitions of its database.
+            // Its plans are those of the definitions of its database, as its user sees them.
             false => Arc::new(self.statement.unplanned()),
         };
         Self { session: session.clone(), statement, description: self.description.clone() }

@@ -68,9 +68,9 @@ fn export_all(
     parts: &mut VecDeque<Part>,
 ) -> Result<(), Error> {
     let catalog = session.catalog()?;
-    let schemas = catalog.schemas()?.into_iter().filter(|name| schema.is_none_or(|s| is_same_name(s, name)));
+    let schemas = catalog.schemas()?.into_iter().filter(|it| schema.is_none_or(|s| is_same_name(s, &it.name)));
     let mut lines: Vec<String> =
-        schemas.map(|name| format!("CREATE SCHEMA IF NOT EXISTS {};", phoenix_name(&name))).collect();
+        schemas.map(|it| format!("CREATE SCHEMA IF NOT EXISTS {};", phoenix_name(&it.name))).collect();
     for sequence in catalog.sequences()?.iter().filter(|sequence| is_in(&sequence.name)) {
         lines.push(sequence_text(sequence));
     }

@@ -70,6 +70,7 @@ mod outcome;
 mod page;
 mod page_token;
 mod params;
+mod password;
 mod phoenix_index;
 mod phoenix_literal;
 mod phoenix_name;
@@ -90,12 +91,14 @@ mod relational;
 mod relational_engine;
 pub mod render;
 mod response;
+mod rights;
 mod rows;
 mod sequences;
 #[cfg(feature = "serde")]
 mod serde;
 mod session;
 mod session_tables;
+mod session_user;
 mod settings;
 mod shared;
 mod statement;
@@ -114,6 +117,7 @@ mod transaction_closure;
 mod transaction_guard;
 mod transaction_statements;
 mod typed_rows;
+mod users;
 
 #[cfg(feature = "serde")]
 pub use self::serde::{Serde, to_params};
@@ -179,7 +183,9 @@ pub use saltwing_expr::ValueRef;
 pub use saltwing_sql::{Dialect, StatementText, render_caret, split_statements, split_statements_in};
 pub use saltwing_types::function::Volatility;
 pub use saltwing_types::value::Timestamp;
-pub use saltwing_types::{Decimal, ErrorCode, Interval, Position, Span, SqlType, TableName, Value, parse_bytes, text};
+pub use saltwing_types::{
+    Decimal, ErrorCode, Interval, Position, ScramVerifier, Span, SqlType, TableName, Value, parse_bytes, text,
+};
 #[doc(hidden)] // for the shell
 pub use saltwing_types::{dynamic, suggest};
 

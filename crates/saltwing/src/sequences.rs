@@ -11,8 +11,9 @@ use saltwing_bind::{
 use saltwing_catalog::{CatalogChange, CatalogStore, change, optional};
 use saltwing_exec::select::result_schema;
 use saltwing_expr::Evaluator;
+use saltwing_sql::TableRef;
 use saltwing_types::sequence::stepped;
-use saltwing_types::{ErrorCode, Expr, SequenceDef, SequencePosition, Span, Value};
+use saltwing_types::{ColumnDef, ErrorCode, Expr, SequenceDef, SequencePosition, Span, Value};
 
 use crate::Error;
 use crate::outcome::{BatchMap, BatchSource, MappedRows, RowsOutcome};
@@ -211,15 +212,30 @@ fn may_take_values(session: &Session) -> Result<(), Error> {
     }
 }
 
+/// The sequences that the DEFAULT of a column takes values of.
+fn uses_of_default(column: &ColumnDef) -> Result<SequenceUses, Error> {
+    let mut uses = SequenceUses::default();
+    if let Some(default) = column.default.as_ref().filter(|default| default.is_of_new_row()) {
+        uses.of_row(&expr_of(&default.text)?, Params::NONE)?;
+    }
+    Ok(uses)
+}
+
+/// The sequences that the DEFAULTs of columns take values of, but for those that belong to a column.
+pub(crate) fn sequences_of_defaults<'c>(columns: impl Iterator<Item = &'c ColumnDef>) -> Result<Vec<TableRef>, Error> {
+    let mut names = Vec::new();
+    for column in columns.filter(|column| column.identity().is_none()) {
+        names.extend(uses_of_default(column)?.iter().map(|it| it.name.clone()));
+    }
+    Ok(names)
+}
+
 /// A column whose DEFAULT takes values of a sequence.
 pub(crate) fn default_that_uses(session: &Session, def: &SequenceDef) -> Result<Option<String>, Error> {
-    let catalog = session.catalog()?;
+    let catalog = session.whole_catalog()?;
     for table in catalog.tables()? {
         for column in &table.def().columns {
-            let Some(default) = column.default.as_ref().filter(|default| default.is_of_new_row()) else { continue };
-            let mut uses = SequenceUses::default();
-            uses.of_row(&expr_of(&default.text)?, Params::NONE)?;
-            for it in uses.iter() {
+            for it in uses_of_default(column)?.iter() {
                 let (schema, name) = it.name.parts();
                 if optional(catalog.sequence(schema, name))?.is_some_and(|used| used.id == def.id) {
                     return Ok(Some(format!("{}.{}", table.def().name, column.name)));

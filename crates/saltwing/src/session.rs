@@ -7,17 +7,18 @@ use std::sync::{Arc, Weak};
 use parking_lot::Mutex;
 use saltwing_access::{Budget, ScanContext, Snapshot};
 use saltwing_bind::{StatementQuery, view_places};
-use saltwing_catalog::{CatalogReader, CatalogStore};
+use saltwing_catalog::{CatalogReader, CatalogStore, VisibleCatalog};
 use saltwing_exec::{CommitLimits, Writer};
 use saltwing_planner::{Guard, HintVerb};
 use saltwing_sql::Dialect;
 use saltwing_sql::statement::{Hint, Set};
-use saltwing_types::{ErrorCode, TableId};
+use saltwing_types::{ErrorCode, ObjectId};
 
 use crate::Error;
 use crate::outcome::{RowsOutcome, Stats, Warnings};
 use crate::progress::ProgressReports;
 use crate::session_tables::SessionTables;
+use crate::session_user::SessionUser;
 use crate::settings::{Setting, Settings};
 use crate::shared::Shared;
 use crate::statement_cache::StatementCache;
@@ -37,6 +38,8 @@ pub(crate) struct Session {
     pub(crate) transaction: TransactionSlot,
     pub(crate) current_values: CurrentValues,
     pub(crate) own: Arc<SessionTables>,
+    /// Whose it is; `None` is the owner of the database.
+    user: Option<Arc<SessionUser>>,
     /// The transaction that this session runs a statement of.
     within: Option<Arc<SessionTransaction>>,
     /// What the session is for, if it is for a transaction: after its end the session runs nothing.
@@ -44,7 +47,7 @@ pub(crate) struct Session {
 }
 
 /// The value of each sequence that a session took last.
-pub(crate) type CurrentValues = Arc<Mutex<HashMap<TableId, i64>>>;
+pub(crate) type CurrentValues = Arc<Mutex<HashMap<ObjectId, i64>>>;
 
 /// Where the statement that a session runs, or has run last, is found.
 #[derive(Default)]
@@ -119,9 +122,20 @@ impl Session {
             progress: Arc::default(),
             transaction: TransactionSlot::default(),
             current_values: CurrentValues::default(),
+            user: None,
             within: None,
             bound: None,
         }
+    }
+
+    /// A session of a user.
+    pub(crate) fn of_user(shared: Arc<Shared>, user: Arc<SessionUser>) -> Self {
+        Self { user: Some(user), ..Self::new(shared) }
+    }
+
+    /// Whose session it is; `None` is the owner of the database.
+    pub(crate) fn user(&self) -> Option<&Arc<SessionUser>> {
+        self.user.as_ref()
     }
 
     /// Another session of the same connection, for a transaction of its own: it has copies of the settings and of the values that
@@ -163,8 +177,18 @@ impl Session {
         Self { within: Some(transaction.clone()), ..self.clone() }
     }
 
-    /// The definitions of the moment; inside a transaction, of its beginning. What the connection has of its own is among them.
+    /// The definitions of the moment; inside a transaction, of its beginning. What the connection has of its own is among them. Its lists
+    /// have what the user of the session sees.
     pub(crate) fn catalog(&self) -> Result<Arc<dyn CatalogReader>, Error> {
+        let whole = self.whole_catalog()?;
+        Ok(match &self.user {
+            None => whole,
+            Some(user) => Arc::new(VisibleCatalog::new(whole, &user.name, user.id)),
+        })
+    }
+
+    /// The same with complete lists: for what depends on objects that the user may not see.
+    pub(crate) fn whole_catalog(&self) -> Result<Arc<dyn CatalogReader>, Error> {
         Ok(match &self.within {
             Some(transaction) => transaction.catalog.clone(),
             None if self.own.catalog.is_empty() => self.shared.catalog.snapshot()?,
@@ -180,12 +204,19 @@ impl Session {
         }
     }
 
-    /// The statements that are kept. Those of a connection with tables of its own have plans of their own.
+    /// The statements that are kept. Those of a connection with tables of its own have plans of their own, and so have those of each user.
     pub(crate) fn statements(&self) -> &StatementCache {
-        match self.own.catalog.is_empty() {
-            true => &self.shared.statements,
-            false => &self.own.statements,
+        match &self.user {
+            _ if !self.own.catalog.is_empty() => &self.own.statements,
+            None => &self.shared.statements,
+            Some(user) => &user.statements,
         }
+    }
+
+    /// Whether what is kept of a statement for this session may serve another one.
+    pub(crate) fn shares_plans_with(&self, other: &Self) -> bool {
+        let id = |session: &Self| session.user.as_ref().map(|user| user.id);
+        Arc::ptr_eq(&self.shared, &other.shared) && id(self) == id(other)
     }
 
     /// All rows; inside a transaction, as it sees them.

@@ -1,7 +1,7 @@
 //! The state shared by the connections of a database.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use saltwing_access::{Memory, TableStore};
 use saltwing_bind::EngineFunctions;
@@ -10,8 +10,10 @@ use saltwing_table::EmbeddedTables;
 use saltwing_types::ErrorCode;
 
 use crate::index_builder::BackgroundBuilds;
+use crate::password::fill_randomly;
 #[cfg(feature = "datafusion")]
 use crate::relational_engine;
+use crate::session_user::SessionUsers;
 use crate::statement_cache::StatementCache;
 use crate::sweeper::Sweeper;
 use crate::thread_pools::ThreadPools;
@@ -29,7 +31,11 @@ pub(crate) struct Shared {
     pub(crate) directory: Option<PathBuf>,
     /// The memory of running statements.
     pub(crate) memory: Arc<Memory>,
+    /// Those of the owner's connections.
     pub(crate) statements: StatementCache,
+    pub(crate) session_users: SessionUsers,
+    /// As [`Shared::secret_without_users`].
+    secret: OnceLock<[u8; 32]>,
     pub(crate) transactions: Transactions,
     pub(crate) notices: Vec<String>,
     pub(crate) pools: ThreadPools,
@@ -71,6 +77,8 @@ impl Shared {
             directory: None,
             memory,
             statements: StatementCache::default(),
+            session_users: SessionUsers::default(),
+            secret: OnceLock::new(),
             transactions: Transactions::default(),
             notices: Vec::new(),
             pools,
@@ -88,6 +96,19 @@ impl Shared {
             let store = self.tables.capabilities().name;
             Error::new(ErrorCode::NotSupported, format!("{what} is not possible on the store {store}"))
         })
+    }
+
+    /// Random bytes of this process, for a database that has had no users and so keeps none.
+    ///
+    /// # Errors
+    /// The system has none.
+    pub(crate) fn secret_without_users(&self) -> Result<[u8; 32], Error> {
+        if let Some(known) = self.secret.get() {
+            return Ok(*known);
+        }
+        let mut secret = [0; 32];
+        fill_randomly(&mut secret)?;
+        Ok(*self.secret.get_or_init(|| secret))
     }
 
     /// Lets the rows of dropped tables be deleted in the background; here, if nothing works there.

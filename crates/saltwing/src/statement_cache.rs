@@ -3,15 +3,16 @@
 //! # Laws
 //! 1. A plan is used only with the version of the catalog that it was made on (`statement_plans.rs`).
 //! 2. Overrides (hints, SET, options) are applied at each execution: a plan contains the verdict alone.
-//! 3. The number of statements and their bytes are limited; the least recently used one is evicted first.
+//! 3. A statement serves sessions of one user, or of the owner: who else has it makes it anew ([`CachedStatement::unplanned`]).
+//! 4. The number of statements and their bytes are limited; the least recently used one is evicted first.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
 use saltwing_bind::check_hints;
-use saltwing_sql::{Dialect, Parsed, Statement, parameter_count, parse_one_in};
-use saltwing_types::{ErrorCode, Expr, SqlType, Value, eval, typing};
+use saltwing_sql::{Dialect, Parsed, Statement, parameter_count, parse_one_in, without_passwords};
+use saltwing_types::{ErrorCode, Expr, ObjectId, SqlType, Value, eval, typing};
 
 use crate::Error;
 use crate::statement_plans::PlanCache;
@@ -35,6 +36,18 @@ pub(crate) struct CachedStatement {
     /// The language of the text: in Phoenix's a value '' is NULL, also of a parameter.
     pub(crate) dialect: Dialect,
     pub(crate) plans: PlanCache,
+    /// For whom it was checked last.
+    checked: Mutex<Option<Checked>>,
+}
+
+/// A check of a user's rights that a statement passed: it holds for this user, these definitions and these grants.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Checked {
+    pub(crate) user: ObjectId,
+    /// The version of the definitions that the session sees.
+    pub(crate) definitions: u64,
+    /// The version of the stored catalog, which has the grants.
+    pub(crate) grants: u64,
 }
 
 impl CachedStatement {
@@ -43,18 +56,32 @@ impl CachedStatement {
     pub(crate) fn new(parsed: Parsed, text: &Arc<str>, dialect: Dialect) -> Result<Self, Error> {
         check_hints(&parsed.statement).map_err(|error| Error::from(error).in_sql(text))?;
         let parameter_count = parameter_count(&parsed.parameters);
-        Ok(Self::checked(parsed, text, parameter_count, dialect))
+        Ok(Self::sound(parsed, text, parameter_count, dialect))
     }
 
-    fn checked(parsed: Parsed, text: &Arc<str>, parameter_count: usize, dialect: Dialect) -> Self {
-        let (text, types, plans) = (text.clone(), Arc::default(), PlanCache::default());
-        Self { parsed, text, parameter_count, types, dialect, plans }
+    fn sound(parsed: Parsed, text: &Arc<str>, parameter_count: usize, dialect: Dialect) -> Self {
+        let text = match parsed.statement.has_password() {
+            // It goes to errors and logs.
+            true => without_passwords(text).unwrap_or_default().into(),
+            false => text.clone(),
+        };
+        let (types, plans, checked) = (Arc::default(), PlanCache::default(), Mutex::default());
+        Self { parsed, text, parameter_count, types, dialect, plans, checked }
+    }
+
+    /// Whether it has passed this check.
+    pub(crate) fn is_checked(&self, checked: &Checked) -> bool {
+        self.checked.lock().as_ref() == Some(checked)
+    }
+
+    pub(crate) fn set_checked(&self, checked: Checked) {
+        *self.checked.lock() = Some(checked);
     }
 
     /// The same statement without what is kept of it.
     pub(crate) fn unplanned(&self) -> Self {
         let types = self.types.clone();
-        Self { types, ..Self::checked(self.parsed.clone(), &self.text, self.parameter_count, self.dialect) }
+        Self { types, ..Self::sound(self.parsed.clone(), &self.text, self.parameter_count, self.dialect) }
     }
 
     /// The same statement with types for its parameters, without what is kept of it.

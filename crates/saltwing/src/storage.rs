@@ -82,7 +82,7 @@ fn longest_us(waits: WaitStats) -> u64 {
 /// The numbers of tables, and their totals.
 struct Listing {
     tables: Vec<(Arc<Table>, TableStorage)>,
-    /// `None` if a single table was requested.
+    /// `None` if a single table was requested, or the session does not see all of them.
     total: Option<StorageStats>,
 }
 
@@ -107,7 +107,10 @@ pub(crate) fn show_storage(session: &Session, name: Option<&TableRef>) -> Result
         Some((table, found))
     };
     let tables = tables.into_iter().flat_map(with_entries).filter_map(numbers).collect();
-    ready(storage_columns(), Listing { tables, total: name.is_none().then_some(stats) }.arrays())
+    ready(
+        storage_columns(),
+        Listing { tables, total: (name.is_none() && session.user().is_none()).then_some(stats) }.arrays(),
+    )
 }
 
 /// The columns of SHOW STORAGE.

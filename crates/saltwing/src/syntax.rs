@@ -6,7 +6,7 @@ use saltwing_sql::{Statement, parse_one_in};
 
 use crate::{Dialect, Error};
 
-pub use saltwing_sql::{Lexeme, Parameter, STATEMENT_BYTES_MAX, lexemes, lexemes_in, quote_name};
+pub use saltwing_sql::{Lexeme, Parameter, STATEMENT_BYTES_MAX, lexemes, lexemes_in, quote_name, without_passwords};
 
 /// The stream of its caller that a COPY reads or writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -49,7 +49,7 @@ pub(crate) fn begin_transaction(session: &Session, is_read_only: bool) -> Result
     session.transaction.open(|| {
         // Of one moment, as a statement's: see `Session::moment`.
         let (rows, catalog) = loop {
-            let catalog = session.catalog()?;
+            let catalog = session.whole_catalog()?;
             let rows = OpenTransaction::begin(&*shared.tables, &shared.memory)?;
             if session.catalog_version() == catalog.version() {
                 break (rows, catalog);

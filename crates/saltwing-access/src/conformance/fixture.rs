@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use saltwing_expr::value_at;
 use saltwing_types::table::TableHistory;
 use saltwing_types::{
-    ColumnDef, KeyColumn, KeySchema, KeySource, Salt, SortOrder, SqlType, TableDef, TableId, TableName, Value,
+    ColumnDef, KeyColumn, KeySchema, KeySource, ObjectId, Salt, SortOrder, SqlType, TableDef, TableId, TableName, Value,
 };
 
 use crate::{Budget, Clock, KeySet, RowSource, ScanContext, ScanOrder, ScanRoute, ScanSpec, Table, TableStore};
@@ -45,6 +45,7 @@ pub fn table_def(salt: u16, desc: bool, ttl_s: Option<u64>) -> TableDef {
     };
     TableDef {
         id: TableId(100),
+        object_id: ObjectId::NEW,
         name: TableName::bare("t"),
         columns: vec![
             column("k", SqlType::Integer, None),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use saltwing_access::Table;
 use saltwing_catalog::CatalogReader;
-use saltwing_types::{SqlType, Value, ViewDef};
+use saltwing_types::{ObjectId, SqlType, Value, ViewDef};
 
 use crate::error::{BindErrorKind, Result};
 
@@ -117,6 +117,7 @@ enum ValueOf<T> {
     Text(fn(&T) -> Option<String>),
     Integer(fn(&T) -> Option<i32>),
     BigInt(fn(&T) -> Option<i64>),
+    ObjectId(fn(&T) -> Option<ObjectId>),
     YesOrNo(fn(&T) -> bool),
     /// `YES` or `NO`, which the binder computes.
     Computed(fn(&T, &SystemFacts<'_>) -> Result<bool>),
@@ -135,6 +136,11 @@ impl<T> Column<T> {
         Self { name, value: ValueOf::BigInt(value) }
     }
 
+    /// `object_id`: the number of the object.
+    pub(super) const fn object_id(value: fn(&T) -> Option<ObjectId>) -> Self {
+        Self { name: "object_id", value: ValueOf::ObjectId(value) }
+    }
+
     /// `YES` or `NO`.
     pub(super) const fn yes_or_no(name: &'static str, value: fn(&T) -> bool) -> Self {
         Self { name, value: ValueOf::YesOrNo(value) }
@@ -149,7 +155,7 @@ impl<T> Column<T> {
         match self.value {
             ValueOf::Text(_) | ValueOf::YesOrNo(_) | ValueOf::Computed(_) => SqlType::Varchar(None),
             ValueOf::Integer(_) => SqlType::Integer,
-            ValueOf::BigInt(_) => SqlType::BigInt,
+            ValueOf::BigInt(_) | ValueOf::ObjectId(_) => SqlType::BigInt,
         }
     }
 
@@ -159,6 +165,7 @@ impl<T> Column<T> {
             ValueOf::Text(value) => value(object).into(),
             ValueOf::Integer(value) => value(object).into(),
             ValueOf::BigInt(value) => value(object).into(),
+            ValueOf::ObjectId(value) => value(object).map(|id| i64::from(id.0)).into(),
             ValueOf::YesOrNo(value) => yes_or_no(value(object)),
             ValueOf::Computed(value) => yes_or_no(value(object, facts)?),
         })

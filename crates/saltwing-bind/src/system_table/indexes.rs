@@ -25,6 +25,7 @@ pub(super) static INDEXES: Definition<Listed> = Definition {
         Column::text("predicate", |it| it.index()?.predicate.as_ref().map(|predicate| predicate.text.clone())),
         Column::integer("salt_buckets", |it| it.index()?.key(it.table()).salt.map(|salt| salt.buckets.into())),
         Column::text("state", |it| it.index().map(state)),
+        Column::object_id(|it| it.index().map(|index| index.object_id)),
     ],
     objects: listed,
 };

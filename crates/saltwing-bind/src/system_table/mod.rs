@@ -9,10 +9,12 @@
 
 mod columns;
 mod definition;
+mod grants;
 mod indexes;
 mod schemata;
 mod sequences;
 mod tables;
+mod users;
 mod views;
 
 use saltwing_catalog::{CatalogError, INFORMATION_SCHEMA};
@@ -31,9 +33,13 @@ pub const INDEXES: &dyn SystemTable = &indexes::INDEXES;
 pub const VIEWS: &dyn SystemTable = &views::VIEWS;
 /// `information_schema.sequences`.
 pub const SEQUENCES: &dyn SystemTable = &sequences::SEQUENCES;
+/// `information_schema.users`.
+pub const USERS: &dyn SystemTable = &users::USERS;
+/// `information_schema.grants`.
+pub const GRANTS: &dyn SystemTable = &grants::GRANTS;
 
 /// The system tables, all of [`INFORMATION_SCHEMA`].
-pub const SYSTEM_TABLES: &[&dyn SystemTable] = &[SCHEMATA, TABLES, COLUMNS, INDEXES, VIEWS, SEQUENCES];
+pub const SYSTEM_TABLES: &[&dyn SystemTable] = &[SCHEMATA, TABLES, COLUMNS, INDEXES, VIEWS, SEQUENCES, USERS, GRANTS];
 
 fn is_their_schema(schema: Option<&str>) -> bool {
     schema.is_some_and(|schema| schema.eq_ignore_ascii_case(INFORMATION_SCHEMA))

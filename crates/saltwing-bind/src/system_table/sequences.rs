@@ -20,6 +20,7 @@ pub(super) static SEQUENCES: Definition<Arc<SequenceDef>> = Definition {
         Column::big_int("increment", |it| Some(it.increment)),
         Column::yes_or_no("cycle_option", |it| it.cycles),
         Column::big_int("cache_size", |it| Some(it.cache.cast_signed())),
+        Column::object_id(|it| Some(it.id)),
     ],
     objects: sequences,
 };

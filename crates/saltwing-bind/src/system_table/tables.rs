@@ -1,7 +1,7 @@
 //! `information_schema.tables`: tables, views, and the system tables themselves.
 
 use saltwing_catalog::INFORMATION_SCHEMA;
-use saltwing_types::TableName;
+use saltwing_types::{ObjectId, TableName};
 
 use super::definition::{CATALOG, Column, Definition, SystemFacts};
 use crate::error::Result;
@@ -14,12 +14,14 @@ pub(super) static TABLES: Definition<Listed> = Definition {
         Column::text("table_name", |it| Some(it.name.name.clone())),
         Column::text("table_type", |it| Some(it.kind.into())),
         Column::text("table_comment", |it| it.comment.clone()),
+        Column::object_id(|it| it.id),
     ],
     objects: listed,
 };
 
-/// A table or a view.
+/// A table or a view; system tables have no number.
 pub(super) struct Listed {
+    id: Option<ObjectId>,
     name: TableName,
     kind: &'static str,
     comment: Option<String>,
@@ -30,13 +32,15 @@ fn listed(facts: &SystemFacts<'_>) -> Result<Vec<Listed>> {
     let tables = tables.iter().map(|table| {
         let def = table.def();
         let kind = if facts.catalog.is_temporary(def) { "LOCAL TEMPORARY" } else { "BASE TABLE" };
-        Listed { name: def.name.clone(), kind, comment: def.comment.clone() }
+        Listed { id: Some(def.object_id), name: def.name.clone(), kind, comment: def.comment.clone() }
     });
-    let views =
-        views.iter().map(|view| Listed { name: view.name.clone(), kind: "VIEW", comment: view.comment.clone() });
+    let views = views.iter().map(|view| {
+        let (name, comment) = (view.name.clone(), view.comment.clone());
+        Listed { id: Some(view.id), name, kind: "VIEW", comment }
+    });
     let system = facts.system_tables.iter().map(|table| {
         let name = TableName { schema: Some(INFORMATION_SCHEMA.to_owned()), name: table.name().to_owned() };
-        Listed { name, kind: "VIEW", comment: None }
+        Listed { id: None, name, kind: "VIEW", comment: None }
     });
     Ok(tables.chain(views).chain(system).collect())
 }

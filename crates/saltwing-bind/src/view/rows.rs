@@ -14,6 +14,8 @@ use crate::lower::Params;
 use crate::names::Names;
 use crate::plain_query::simple;
 use crate::query::{BoundWith, bound_query};
+use crate::query_binder::BinderState;
+use crate::statement_query::Root;
 use crate::tree::{Relation, Rows, Scan, value_of};
 use crate::uncorrelated::RootQuery;
 
@@ -41,7 +43,8 @@ pub(super) fn rows_of(
         None => Ok(None),
         Some(_) => {
             let with = BoundWith { catalog, engine: &NoEngine, params: Params::NONE, names };
-            Ok(if_bound(bound_query(inner, with))?.and_then(rows_of_table))
+            let state = BinderState::new(Root::Query(inner.into()));
+            Ok(if_bound(bound_query(inner, &state, with))?.and_then(rows_of_table))
         }
     }
 }

@@ -18,7 +18,7 @@ use saltwing_catalog::{CatalogError, CatalogReader};
 use saltwing_sql::Statement;
 use saltwing_sql::statement::CreateView;
 use saltwing_types::table::is_same_name;
-use saltwing_types::{SequenceDef, TableName, ViewDef};
+use saltwing_types::{SchemaDef, SequenceDef, TableName, UserDef, ViewDef};
 
 use crate::engine::TestEngine;
 use crate::write::written;
@@ -73,8 +73,20 @@ impl CatalogReader for Definitions {
         !self.views.is_empty()
     }
 
-    fn schemas(&self) -> Result<Vec<String>, CatalogError> {
+    fn schemas(&self) -> Result<Vec<Arc<SchemaDef>>, CatalogError> {
         Ok(Vec::new())
+    }
+
+    fn user(&self, _: &str) -> Result<Option<Arc<UserDef>>, CatalogError> {
+        Ok(None)
+    }
+
+    fn users(&self) -> Result<Vec<Arc<UserDef>>, CatalogError> {
+        Ok(Vec::new())
+    }
+
+    fn user_secret(&self) -> Result<Option<[u8; 32]>, CatalogError> {
+        Ok(None)
     }
 }
 

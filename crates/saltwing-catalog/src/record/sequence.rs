@@ -4,7 +4,7 @@
 //! {"record_version":1, "id":100, "name":{"schema":null,"name":"s"}, "start":1, "increment":1, .., "last":300, "is_taken":true}
 //! ```
 
-use saltwing_types::{SequenceDef, SequencePosition, TableId};
+use saltwing_types::{ObjectId, SequenceDef, SequencePosition};
 use serde::{Deserialize, Serialize};
 
 use super::{NameRecord, parsed};
@@ -56,7 +56,7 @@ pub(crate) fn read(name: &str, text: &str) -> Result<(SequenceDef, SequencePosit
         |why: String| CatalogError::Corrupt(format!("the definition of sequence {name} cannot be read: {why}"));
     let it = parsed::<SequenceRecord>(("sequence", name), text, RECORD_VERSION)?.map_err(unreadable)?;
     let def = SequenceDef {
-        id: TableId(it.id),
+        id: ObjectId(it.id),
         name: it.name.into_name(),
         start: it.start,
         increment: it.increment,
@@ -85,7 +85,7 @@ mod tests {
     fn a_record_is_these_bytes() {
         let name = TableName { schema: Some("App".into()), name: "Order numbers".into() };
         let def = SequenceDef {
-            id: TableId(4_000_000_000),
+            id: ObjectId(4_000_000_000),
             name,
             start: -5,
             increment: -2,

@@ -2,7 +2,7 @@ use saltwing_types::table::{CheckDef, DefaultDef, DefaultKind, DroppedColumn, Id
 use saltwing_types::value::Timestamp;
 use saltwing_types::{
     ArithOp, ColumnDef, ColumnRef, CompareOp, Expr, IndexDef, IndexPart, IndexPredicate, IndexState, KeyColumn,
-    KeySchema, KeySource, Rebuild, Salt, SortOrder, SqlType, TableDef, TableId, TableName, Value, typing,
+    KeySchema, KeySource, ObjectId, Rebuild, Salt, SortOrder, SqlType, TableDef, TableId, TableName, Value, typing,
 };
 
 use super::*;
@@ -96,6 +96,7 @@ fn everything() -> TableDef {
     let option = |name: &str, value, honoured| TableOption { name: name.into(), value, honoured };
     TableDef {
         id: TableId(4_000_000_000),
+        object_id: ObjectId(4_000_000_000),
         name: TableName { schema: Some("App".into()), name: "Every \"thing\" é".into() },
         columns,
         key: KeySchema { columns: key(), salt: Some(Salt { buckets: 256, by: Some(4) }) },
@@ -126,9 +127,29 @@ fn stored(file: &str) -> String {
 /// Databases hold these bytes. A change of the record needs a new version, and a reader that still accepts this one.
 #[test]
 fn a_record_is_these_bytes() {
-    let (def, text) = (everything(), stored("record_1.json"));
+    let (def, text) = (everything(), stored("record_2.json"));
     assert_eq!(write(&def).unwrap(), text);
     assert_eq!(read("t", &text).unwrap(), def);
+}
+
+/// Records of version 1 have no numbers of their own: a table has that of its rows, an index that of its entries.
+#[test]
+fn records_of_version_1_are_read() {
+    assert_eq!(read("t", &stored("record_1.json")).unwrap(), everything());
+    let mut def = everything();
+    def.indexes = indexes(&def);
+    let text = write(&def).unwrap().replace(r#""object_id":4000000000,"#, "").replace(r#""object_id":102,"#, "");
+    def.indexes[0].object_id = ObjectId(101);
+    assert_eq!(read("t", &text).unwrap(), def);
+}
+
+/// After TRUNCATE and a rebuild they are other ones.
+#[test]
+fn numbers_of_objects_are_in_the_record() {
+    let mut def = everything();
+    def.indexes = indexes(&def);
+    (def.id, def.indexes[0].id) = (TableId(900), TableId(901));
+    assert_eq!(read("t", &write(&def).unwrap()).unwrap(), def);
 }
 
 /// Earlier releases do not know the fields, and refuse a definition that has them.
@@ -176,6 +197,7 @@ fn indexes(def: &TableDef) -> Vec<IndexDef> {
     vec![
         IndexDef {
             id: TableId(101),
+            object_id: ObjectId(102),
             name: "by n".into(),
             parts: vec![part(column(1), "n", SortOrder::Desc), part(upper, "UPPER(phone)", SortOrder::Asc)],
             include: vec![4, 2],
@@ -188,6 +210,7 @@ fn indexes(def: &TableDef) -> Vec<IndexDef> {
         },
         IndexDef {
             id: TableId(4_000_000_001),
+            object_id: ObjectId(4_000_000_001),
             name: "u".into(),
             parts: vec![part(column(5), "Col 2", SortOrder::Asc)],
             include: Vec::new(),
@@ -260,9 +283,9 @@ fn indexes_are_in_the_record() {
     def.indexes = indexes(&def);
     let text = write(&def).unwrap();
     let (_, written) = text.split_once(r#","indexes":"#).unwrap();
-    let second = r#"{"id":4000000001,"name":"u","parts":[{"column":5,"text":"Col 2","order":"asc"}],"include":[],"unique":true,"salt":null,"state":"building"}]}"#;
+    let second = r#"{"id":4000000001,"object_id":4000000001,"name":"u","parts":[{"column":5,"text":"Col 2","order":"asc"}],"include":[],"unique":true,"salt":null,"state":"building"}]}"#;
     assert!(written.ends_with(second), "{written}");
-    let first = r#"[{"id":101,"name":"by n","parts":[{"column":1,"text":"n","order":"desc"},{"expr":"#;
+    let first = r#"[{"id":101,"object_id":102,"name":"by n","parts":[{"column":1,"text":"n","order":"desc"},{"expr":"#;
     assert!(written.starts_with(first), "{written}");
     assert_eq!(read("t", &text).unwrap(), def);
     // An index that is not unique says nothing of it.
@@ -321,7 +344,7 @@ fn definitions_of_format_4_are_read() {
 /// Expressions are equal whatever their columns are called, so their texts are compared as well.
 #[test]
 fn names_of_columns_come_from_the_table() {
-    for file in ["record_1.json", "format_4.json"] {
+    for file in ["record_2.json", "record_1.json", "format_4.json"] {
         let def = read("t", &stored(file)).unwrap();
         let parts: Vec<_> =
             def.key.columns.iter().filter_map(|key| Some((key.computed()?.to_string(), &key.name))).collect();
@@ -349,7 +372,7 @@ fn numbers_that_json_lacks_are_kept() {
 
 #[test]
 fn what_cannot_be_read_is_named_with_its_table() {
-    let text = stored("record_1.json");
+    let text = stored("record_2.json");
     let changed = |from: &str, to: &str| {
         assert!(text.contains(from), "{from}");
         read("app.t", &text.replacen(from, to, 1)).unwrap_err()
@@ -374,9 +397,9 @@ fn what_cannot_be_read_is_named_with_its_table() {
         assert_eq!(error.code().as_str(), "corrupt");
     }
     // A newer record, with and without a field that this version does not know.
-    for newer in [r#""record_version":2"#, r#""record_version":2,"new":[]"#] {
-        let error = changed(r#""record_version":1"#, newer);
-        let message = "the definition of table app.t has record version 2, and this version reads up to 1";
+    for newer in [r#""record_version":3"#, r#""record_version":3,"new":[]"#] {
+        let error = changed(r#""record_version":2"#, newer);
+        let message = "the definition of table app.t has record version 3, and this version reads up to 2";
         assert_eq!((error.to_string().as_str(), error.code().as_str()), (message, "not_supported"));
         assert!(error.help().is_some());
     }

@@ -1,11 +1,11 @@
 //! The record of a view.
 //!
 //! ```json
-//! {"record_version":1, "name":{"schema":null,"name":"v"}, "columns":[{"name":"a","type":"BIGINT","nullable":true}],
+//! {"record_version":2, "id":100, "name":{"schema":null,"name":"v"}, "columns":[{"name":"a","type":"BIGINT","nullable":true}],
 //!  "query":"SELECT a FROM t", "uses":[{"name":{"schema":null,"name":"t"},"columns":["a"]}]}
 //! ```
 
-use saltwing_types::{ViewColumn, ViewDef, ViewUse};
+use saltwing_types::{ObjectId, ViewColumn, ViewDef, ViewUse};
 use serde::{Deserialize, Serialize};
 
 use super::sql_type::TypeRecord;
@@ -13,12 +13,14 @@ use super::{NameRecord, parsed};
 use crate::CatalogError;
 
 /// The version of the records that are written, and the latest that can be read.
-const RECORD_VERSION: u32 = 1;
+const RECORD_VERSION: u32 = 2;
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ViewRecord {
     record_version: u32,
+    /// None before version 2: the catalog numbers the view when it is opened (`earlier_format.rs`).
+    id: Option<u32>,
     name: NameRecord,
     columns: Vec<ViewColumnRecord>,
     query: String,
@@ -57,6 +59,7 @@ pub(crate) fn write(def: &ViewDef) -> Result<String, CatalogError> {
     let used = |it: &ViewUse| UseRecord { name: NameRecord::of(&it.name), columns: it.columns.clone() };
     let record = ViewRecord {
         record_version: RECORD_VERSION,
+        id: Some(def.id.0),
         name: NameRecord::of(&def.name),
         columns: def.columns.iter().map(column).collect(),
         query: def.query.clone(),
@@ -83,6 +86,7 @@ pub(crate) fn read(name: &str, text: &str) -> Result<ViewDef, CatalogError> {
         comment: it.comment,
     };
     Ok(ViewDef {
+        id: it.id.map_or(ObjectId::NEW, ObjectId),
         name: it.name.into_name(),
         columns: it.columns.into_iter().map(column).collect(),
         query: it.query,
@@ -97,13 +101,14 @@ mod tests {
 
     use super::*;
 
-    const TEXT: &str = r#"{"record_version":1,"name":{"schema":"App","name":"Big orders"},"columns":[{"name":"a","type":"DECIMAL(10,2)","nullable":true},{"name":"B","type":"VARCHAR","nullable":false}],"query":"SELECT a, 'x' AS \"B\" FROM t","uses":[{"name":{"schema":null,"name":"t"},"columns":["a"]}]}"#;
+    const TEXT: &str = r#"{"record_version":2,"id":105,"name":{"schema":"App","name":"Big orders"},"columns":[{"name":"a","type":"DECIMAL(10,2)","nullable":true},{"name":"B","type":"VARCHAR","nullable":false}],"query":"SELECT a, 'x' AS \"B\" FROM t","uses":[{"name":{"schema":null,"name":"t"},"columns":["a"]}]}"#;
 
     /// Databases hold these bytes. A change of the record needs a new version, and a reader that still accepts this one.
     #[test]
     fn a_record_is_these_bytes() {
         let column = |name: &str, ty, nullable| ViewColumn { name: name.into(), ty, nullable, comment: None };
         let mut def = ViewDef {
+            id: ObjectId(105),
             name: TableName { schema: Some("App".into()), name: "Big orders".into() },
             columns: vec![
                 column("a", SqlType::Decimal(Some((10, 2))), true),
@@ -115,6 +120,8 @@ mod tests {
         };
         assert_eq!(write(&def).unwrap(), TEXT);
         assert_eq!(read("v", TEXT).unwrap(), def);
+        let first = TEXT.replacen(r#""record_version":2,"id":105"#, r#""record_version":1"#, 1);
+        assert_eq!(read("v", &first).unwrap(), ViewDef { id: ObjectId::NEW, ..def.clone() });
         (def.comment, def.columns[0].comment) = (Some("of the view".into()), Some("of a".into()));
         assert_eq!(read("v", &write(&def).unwrap()).unwrap(), def);
     }
@@ -124,7 +131,7 @@ mod tests {
         for (from, to, why) in [
             (r#""query""#, r#""text""#, "unknown field"),
             ("DECIMAL(10,2)", "NUMBERS", "NUMBERS"),
-            (r#""record_version":1"#, r#""record_version":2,"new":[]"#, "record version 2"),
+            (r#""record_version":2"#, r#""record_version":3,"new":[]"#, "record version 3"),
         ] {
             let error = read("v", &TEXT.replacen(from, to, 1)).unwrap_err().to_string();
             assert!(error.contains("view v") && error.contains(why), "{error}");

@@ -2,19 +2,21 @@
 
 use std::sync::Arc;
 
-use saltwing_access::{Durability, Projection, SystemClock, TableStore};
+use saltwing_access::{Durability, Projection, SystemClock, Table, TableStore};
 use saltwing_catalog::conformance::{
-    create_table, create_view, drop_list, drop_table, sequence_def, table_def as def, view_def as view,
+    create_table, create_user, create_view, drop_list, drop_table, grant, sequence_def, table_def as def, user_def,
+    view_def as view,
 };
 use saltwing_catalog::{
     CATALOG_FORMAT, Catalog, CatalogChange, CatalogError, CatalogReader, CatalogStore, ChangeError, Dependents,
-    DropList, SessionCatalog, change,
+    DropList, GivenObject, SessionCatalog, change,
 };
 use saltwing_store::conformance::fault::{Fault, FaultStore};
 use saltwing_store::{Direction, KeyBounds, MemoryStore, OrderedKv, Space};
 use saltwing_table::EmbeddedTables;
 use saltwing_types::{
-    ColumnDef, ColumnRef, Expr, KeyColumn, KeySource, SequenceDef, SqlType, TableDef, TableId, TableName, Value, typing,
+    ColumnDef, ColumnRef, Expr, KeyColumn, KeySchema, KeySource, Privilege, SequenceDef, SortOrder, SqlType, TableDef,
+    TableId, TableName, Value, typing,
 };
 
 fn tables(kv: &Arc<dyn OrderedKv>) -> Arc<EmbeddedTables> {
@@ -99,7 +101,7 @@ fn damage_and_newer_formats_are_told() {
     assert_eq!(boots(definition("t", 0, 1)), Ok(()));
     assert_eq!(boots(definition("other", 0, 1)), Err("corrupt"), "the name of another table");
     assert_eq!(boots(definition("t", 7, 1)), Err("corrupt"), "a key column that is not there");
-    assert_eq!(boots(definition("t", 0, 2)), Err("not_supported"), "a record of a later version");
+    assert_eq!(boots(definition("t", 0, 3)), Err("not_supported"), "a record of a later version");
     let newer = Value::text((CATALOG_FORMAT + 1).to_string());
     assert_eq!(code(4, vec![text("catalog_format"), newer]), "not_supported");
     assert_eq!(code(4, vec![text("catalog_format"), text("x")]), "corrupt");
@@ -170,7 +172,7 @@ fn a_drop_that_was_cut_short_is_finished() {
 fn temporary_tables_lie_over_the_catalog_of_a_session() {
     let kv = memory();
     // An earlier version may have made a schema with the name that stands before them.
-    plant(&kv, 2, vec![Value::text("Temp")]);
+    plant(&kv, 2, vec![Value::text("Temp"), Value::Null]);
     let store = tables(&kv);
     let catalog = Arc::new(Catalog::boot(store.clone(), false).unwrap());
     let stored_table = create_table(&*catalog, def(None, "t")).unwrap();
@@ -261,21 +263,137 @@ fn format(kv: &Arc<dyn OrderedKv>) -> Value {
     tables.snapshot().unwrap().get(&Projection::all(&settings), &key).unwrap().unwrap()[1].clone()
 }
 
-/// Versions before the first record refuse a catalog that has one; until then they can open it.
+/// A row of a catalog of format 7, by the definition that its table had.
+fn plant_earlier(kv: &Arc<dyn OrderedKv>, id: u32, row: &[&str]) {
+    let tables = tables(kv);
+    let (names, key_count): (&[&str], usize) = match id {
+        2 => (&["name"], 1),
+        4 => (&["name", "value"], 1),
+        _ => (&["schema", "name", "definition"], 2),
+    };
+    let column = |(place, name): (usize, &&str)| ColumnDef {
+        nullable: false,
+        family: (place >= key_count).then_some(0),
+        ..ColumnDef::new(*name, SqlType::Varchar(None))
+    };
+    let key = |(place, name): (usize, &&str)| KeyColumn {
+        source: KeySource::Column(place),
+        name: (*name).into(),
+        ty: SqlType::Varchar(None),
+        order: SortOrder::Asc,
+        nullable: false,
+    };
+    let earlier = TableDef {
+        id: TableId(id),
+        columns: names.iter().enumerate().map(column).collect(),
+        key: KeySchema { columns: names.iter().enumerate().take(key_count).map(key).collect(), salt: None },
+        ..def(None, "earlier")
+    };
+    let table = tables.open_table(Table::new(Arc::new(earlier)).unwrap());
+    let mut writes = tables.batch();
+    let row: Vec<Value> = row.iter().map(|value| Value::text(*value)).collect();
+    writes.put(&table, row).unwrap();
+    writes.commit(Durability::Synced).unwrap();
+}
+
+/// A catalog of format 7 with a table that has an index, and a schema and two views without numbers.
+fn of_format_7(store: &MemoryStore) -> Arc<dyn OrderedKv> {
+    let kv: Arc<dyn OrderedKv> = Arc::new(store.clone());
+    plant_earlier(&kv, 4, &["catalog_format", "7"]);
+    plant_earlier(&kv, 4, &["next_table_id", "105"]);
+    let columns =
+        r#"[{"name":"k","type":"BIGINT","nullable":false,"default":null,"family":null,"slot":0,"hidden":false}]"#;
+    let key = r#"{"column":0,"name":"k","type":"BIGINT","order":"asc","nullable":false}"#;
+    let index = r#"{"id":104,"name":"i","parts":[{"column":0,"text":"k","order":"desc"}],"include":[],"salt":null,"state":"ready"}"#;
+    let table = format!(
+        r#"{{"record_version":1,"id":103,"name":{{"schema":null,"name":"t"}},"columns":{columns},"key":{{"columns":[{key}],"salt":null}},"key_name":null,"families":[null],"ttl_s":null,"options":[],"indexes":[{index}]}}"#
+    );
+    plant_earlier(&kv, 1, &["", "t", &table]);
+    plant_earlier(&kv, 2, &["S"]);
+    for (schema, name) in [("", "w"), ("S", "v")] {
+        let json = if schema.is_empty() { "null".to_owned() } else { format!("\"{schema}\"") };
+        let view = format!(
+            r#"{{"record_version":1,"name":{{"schema":{json},"name":"{name}"}},"columns":[{{"name":"k","type":"BIGINT","nullable":true}}],"query":"SELECT k FROM t","uses":[]}}"#
+        );
+        plant_earlier(&kv, 6, &[schema, name, &view]);
+    }
+    kv
+}
+
+/// The numbers of the table, its index, the schema, and the views.
+fn numbers(catalog: &Catalog) -> Vec<u32> {
+    let snapshot = catalog.snapshot().unwrap();
+    let table = snapshot.resolve(None, "t").unwrap();
+    let schema = snapshot.schemas().unwrap()[0].clone();
+    assert_eq!((schema.name.as_str(), snapshot.schemas().unwrap().len()), ("S", 1));
+    let views = [(None, "w"), (Some("s"), "v")].map(|(schema, name)| snapshot.view(schema, name).unwrap().unwrap().id);
+    [table.def().object_id, table.def().indexes[0].object_id, schema.id].iter().chain(&views).map(|id| id.0).collect()
+}
+
+/// The first opening for writing numbers what has no number, and earlier versions refuse the catalog from then on.
 #[test]
-fn the_first_definition_raises_the_format() {
+fn a_catalog_of_an_earlier_format_gets_numbers() {
+    let kv = of_format_7(&MemoryStore::new());
+    let wanted = [103, 104, 105, 106, 107];
+    let readonly = || numbers(&Catalog::boot(tables(&kv), true).unwrap());
+    assert_eq!((readonly(), readonly()), (wanted.to_vec(), wanted.to_vec()), "those that the next opening stores");
+    assert_eq!(numbers(&boot(&kv)), wanted);
+    assert_eq!(format(&kv), Value::text(CATALOG_FORMAT.to_string()));
+    let catalog = boot(&kv);
+    create_table(&catalog, def(Some("s"), "u")).unwrap();
+    catalog.apply(CatalogChange::TruncateTables(&[(None, "t")])).unwrap();
+    create_view(&catalog, view("w", "t", &["k", "k"]), true).unwrap();
+    assert_eq!(catalog.snapshot().unwrap().resolve(Some("s"), "u").unwrap().def().object_id.0, 108);
+    assert_eq!((numbers(&catalog), readonly(), numbers(&boot(&kv))), (wanted.into(), wanted.into(), wanted.into()));
+}
+
+/// A crash while they are written leaves all of it, or nothing.
+#[test]
+fn numbers_are_stored_in_one_commit() {
+    for lost in 0..6 {
+        let kept = MemoryStore::new();
+        let kv = of_format_7(&kept);
+        let faulty: Arc<dyn OrderedKv> = Arc::new(FaultStore::new(kept, Fault::LoseMutation(lost)));
+        drop(Catalog::boot(tables(&faulty), false));
+        assert_eq!(numbers(&boot(&kv)), [103, 104, 105, 106, 107], "{lost}");
+    }
+}
+
+#[test]
+fn a_new_catalog_has_the_newest_format() {
+    assert_eq!(format(&memory()), Value::text(CATALOG_FORMAT.to_string()));
     let kv = memory();
-    assert_eq!(format(&kv), Value::text("1"));
-    boot(&kv).apply(CatalogChange::CreateSchema("s")).unwrap();
-    assert_eq!(format(&kv), Value::text("1"));
-    create_table(&boot(&kv), def(None, "t")).unwrap();
-    assert_eq!(format(&kv), Value::text("5"));
-    boot(&kv).apply(create_sequence()).unwrap();
-    assert_eq!(format(&kv), Value::text("6"));
-    create_table(&boot(&kv), def(None, "u")).unwrap();
-    assert_eq!(format(&kv), Value::text("6"));
-    create_view(&boot(&kv), view("v", "t", &["k"]), false).unwrap();
-    assert_eq!(format(&kv), Value::text("7"));
+    assert!(Catalog::boot(tables(&kv), true).unwrap().snapshot().unwrap().tables().unwrap().is_empty());
+}
+
+#[test]
+fn users_and_their_grants_are_known_after_opening_again() {
+    let kv = memory();
+    let catalog = boot(&kv);
+    create_table(&catalog, def(None, "t")).unwrap();
+    create_table(&catalog, def(None, "u")).unwrap();
+    create_view(&catalog, view("v", "t", &["k"]), false).unwrap();
+    ["ann", "bob"].iter().for_each(|name| create_user(&catalog, user_def(name)).unwrap());
+    for name in ["t", "u", "v"] {
+        let object = GivenObject::Relation((None, name));
+        grant(&catalog, &[Privilege::Select, Privilege::Ddl], object, &["ann", "bob"]).unwrap();
+    }
+    catalog.apply(CatalogChange::DropUser("bob")).unwrap();
+    let renamed = |old: &TableDef| Ok(Some(TableDef { name: TableName::bare("w"), ..old.clone() }));
+    alter(&catalog, "u", renamed).unwrap();
+    // The view goes with its table, and the grants on it as well.
+    drop_table(&catalog, (None, "t"), Dependents::Drop).unwrap();
+    let known = catalog.snapshot().unwrap().users().unwrap();
+    drop(catalog);
+    let again = boot(&kv).snapshot().unwrap();
+    assert_eq!((again.users().unwrap(), again.user_secret().unwrap()), (known.clone(), Some([9; 32])));
+    let [ann] = known.as_slice() else { panic!("{known:?}") };
+    let held: Vec<String> = ann.grants.iter().map(|(object, held)| format!("{held} {object:?}")).collect();
+    assert_eq!(held, [r#"SELECT, DDL Relation(TableName { schema: None, name: "w" })"#]);
+    // A damaged row is told, without what is in it.
+    plant(&kv, 7, vec![Value::text("ann"), Value::text(r#"{"record_version":1,"verifier":"secret"}"#)]);
+    let error = Catalog::boot(tables(&kv), false).map(drop).unwrap_err();
+    assert!(error.code().as_str() == "corrupt" && !error.to_string().contains("secret"), "{error}");
 }
 
 #[test]

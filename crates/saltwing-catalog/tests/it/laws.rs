@@ -20,13 +20,22 @@ fn the_stored_catalog_obeys_the_laws() {
     conformance::check(&|| stored(&tables()));
 }
 
+fn session() -> SessionCatalog {
+    let store = tables();
+    SessionCatalog::new(stored(&store), store)
+}
+
+#[test]
+fn temporary_tables_obey_the_laws() {
+    conformance::check_temporary(&|| Arc::new(session()));
+}
+
 /// Also with an attached database of its own, so that its snapshots are overlaid.
 #[test]
 fn the_catalog_of_a_session_obeys_the_laws() {
     for has_own in [false, true] {
         conformance::check(&|| {
-            let store = tables();
-            let session = SessionCatalog::new(stored(&store), store);
+            let session = session();
             if has_own {
                 let attached = session.attach::<CatalogError>("other", || {
                     let empty = tables();

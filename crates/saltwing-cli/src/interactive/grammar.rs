@@ -15,10 +15,12 @@ const CREATED: Offer = Offer::Words(&[
     "TABLE",
     "TEMPORARY TABLE",
     "UNIQUE INDEX",
+    "USER",
     "VIEW",
 ]);
-const ALTERED: Offer = Offer::Words(&["INDEX", "SEQUENCE", "TABLE", "VIEW"]);
-const DROPPED: Offer = Offer::Words(&["INDEX", "SCHEMA", "SEQUENCE", "TABLE", "VIEW"]);
+const ALTERED: Offer = Offer::Words(&["INDEX", "SEQUENCE", "TABLE", "USER", "VIEW"]);
+const DROPPED: Offer = Offer::Words(&["INDEX", "SCHEMA", "SEQUENCE", "TABLE", "USER", "VIEW"]);
+const PRIVILEGES: Offer = Offer::Words(&["ALL", "DDL", "DELETE", "SELECT", "UPSERT"]);
 /// Words after SHOW.
 const SHOWN: Offer = Offer::Words(&[
     "ALL",
@@ -28,12 +30,14 @@ const SHOWN: Offer = Offer::Words(&[
     "CREATE TABLE",
     "CREATE VIEW",
     "FUNCTIONS",
+    "GRANTS",
     "INDEXES",
     "SCHEMAS",
     "SEQUENCES",
     "STORAGE",
     "TABLES",
     "TRANSACTIONS",
+    "USERS",
     "VIEWS",
 ]);
 /// The values of FULL_SCAN of a table.
@@ -74,6 +78,8 @@ pub(super) fn offers<'a>(tokens: &[Token<'a>]) -> Vec<Offer<'a>> {
         ["CREATE", words @ ..] if !has_query(words) => created(words),
         ["ALTER", words @ ..] => altered(words),
         ["DROP", words @ ..] => dropped(words),
+        ["GRANT", words @ ..] => granted(words, &["TO"]),
+        ["REVOKE", words @ ..] => granted(words, &["FROM"]),
         [.., "VALUE" | "VALUES", "FOR"] => vec![Offer::Sequences],
         [.., last] if BEFORE_TABLES.contains(last) && *last != "EXISTS" => vec![Offer::Tables],
         ["COPY", .., "FORMAT"] => vec![Offer::Words(FORMATS)],
@@ -127,7 +133,7 @@ fn shown<'a>(words: &[&str]) -> Vec<Offer<'a>> {
         ["CREATE", "TABLE" | "VIEW"] | ["COLUMNS" | "INDEXES" | "INDEX", "FROM" | "IN" | "ON"] | ["STORAGE", "FOR"] => {
             vec![Offer::Tables]
         }
-        ["STORAGE"] => vec![Offer::Words(&["FOR"])],
+        ["STORAGE" | "GRANTS"] => vec![Offer::Words(&["FOR"])],
         ["COLUMNS" | "INDEXES"] => vec![Offer::Words(&["FROM"])],
         ["TABLES" | "VIEWS" | "SEQUENCES"] => vec![Offer::Words(&["FROM", "LIKE"])],
         ["SCHEMAS" | "FUNCTIONS"] => vec![Offer::Words(&["LIKE"])],
@@ -142,7 +148,8 @@ fn created<'a>(words: &[&str]) -> Vec<Offer<'a>> {
         ["OR", "REPLACE"] => vec![Offer::Words(&["VIEW"])],
         ["TEMP" | "TEMPORARY" | "IMMUTABLE"] => vec![Offer::Words(&["TABLE"])],
         ["UNIQUE" | "LOCAL" | "GLOBAL"] => vec![Offer::Words(&["INDEX"])],
-        [.., "TABLE" | "INDEX" | "SEQUENCE" | "VIEW" | "SCHEMA"] => vec![Offer::Some(&["IF NOT EXISTS"])],
+        [.., "TABLE" | "INDEX" | "SEQUENCE" | "VIEW" | "SCHEMA"] | ["USER"] => vec![Offer::Some(&["IF NOT EXISTS"])],
+        ["USER", words @ ..] => with_password(words),
         [.., "FULL_SCAN", "="] => vec![FULL_SCANS],
         [.., "INDEX", _, "ON"] | [.., "INDEX", "IF", "NOT", "EXISTS", _, "ON"] => vec![Offer::Tables],
         words if words.contains(&"INDEX") => {
@@ -161,6 +168,7 @@ fn altered<'a>(words: &[&str]) -> Vec<Offer<'a>> {
     match words {
         [] => vec![ALTERED],
         ["TABLE" | "VIEW"] => vec![Offer::Tables],
+        ["USER", words @ ..] => with_password(words),
         ["SEQUENCE"] => vec![Offer::Sequences],
         ["INDEX", _] => vec![Offer::Words(&["ON"])],
         ["INDEX", _, "ON"] => vec![Offer::Tables],
@@ -195,9 +203,33 @@ fn dropped<'a>(words: &[&str]) -> Vec<Offer<'a>> {
         ["TABLE" | "VIEW"] => vec![Offer::Tables, Offer::Some(&["IF EXISTS"])],
         ["TABLE" | "VIEW", .., "EXISTS" | ","] | ["INDEX", .., "ON"] => vec![Offer::Tables],
         ["SEQUENCE"] | ["SEQUENCE", .., "EXISTS" | ","] => vec![Offer::Sequences],
-        ["INDEX" | "SCHEMA"] => vec![Offer::Some(&["IF EXISTS"])],
+        ["INDEX" | "SCHEMA" | "USER"] => vec![Offer::Some(&["IF EXISTS"])],
+        ["USER", ..] => Vec::new(),
         ["INDEX", _] => vec![Offer::Words(&["ON"])],
         _ => vec![Offer::Some(&["CASCADE", "RESTRICT"])],
+    }
+}
+
+/// What may follow CREATE USER and ALTER USER. A password is not offered.
+fn with_password<'a>(words: &[&str]) -> Vec<Offer<'a>> {
+    match words {
+        [_] | ["IF", "NOT", "EXISTS", _] => vec![Offer::Words(&["PASSWORD"])],
+        _ => Vec::new(),
+    }
+}
+
+/// What may follow GRANT and REVOKE; `before_users` stands before the users.
+fn granted<'a>(words: &[&str], before_users: &'static [&'static str]) -> Vec<Offer<'a>> {
+    let after_on = words.iter().position(|word| *word == "ON").map(|on| words.get(on + 1..).unwrap_or_default());
+    match (after_on, words) {
+        (None, [] | [.., ","]) => vec![PRIVILEGES],
+        (None, _) => vec![Offer::Words(&["ON"])],
+        (Some([]), _) => vec![Offer::Tables, Offer::Some(&["DATABASE", "SCHEMA"])],
+        (Some(["TABLE" | "VIEW"]), _) => vec![Offer::Tables],
+        (Some(["SEQUENCE"]), _) => vec![Offer::Sequences],
+        (Some(["SCHEMA"] | [.., "TO" | "FROM" | "." | ","]), _) => Vec::new(),
+        (Some(words), _) if words.contains(&"TO") || words.contains(&"FROM") => Vec::new(),
+        (Some(_), _) => vec![Offer::Words(before_users)],
     }
 }
 
@@ -226,6 +258,12 @@ mod tests {
         assert_eq!(words("ALTER TABLE s.t"), "ADD DROP RENAME SET");
         assert_eq!(words("ALTER INDEX i ON t"), "DISABLE REBUILD USABLE");
         assert!(words("ALTER TABLE \"t\" SET").contains("FULL_SCAN"));
+        assert_eq!((words("CREATE USER ann").as_str(), words("ALTER USER \"a b\"").as_str()), ("PASSWORD", "PASSWORD"));
+        assert_eq!(
+            (words("GRANT SELECT,").as_str(), words("REVOKE ALL").as_str()),
+            ("ALL DDL DELETE SELECT UPSERT", "ON")
+        );
+        assert_eq!((words("GRANT ALL ON DATABASE").as_str(), words("revoke all on s.t").as_str()), ("TO", "FROM"));
         assert!(words("EXPLAIN").contains("SELECT"));
         assert!(words("EXPLAIN ANALYZE").contains("SELECT"));
     }
@@ -239,6 +277,8 @@ mod tests {
             ("SHOW STORAGE FOR", Offer::Tables),
             ("SELECT NEXT VALUE FOR", Offer::Sequences),
             ("DROP SEQUENCE", Offer::Sequences),
+            ("GRANT SELECT ON", Offer::Tables),
+            ("REVOKE UPSERT ON SEQUENCE", Offer::Sequences),
             ("SELECT", Offer::Columns),
             ("EXPLAIN SELECT a,", Offer::Columns),
             ("CREATE VIEW v AS SELECT", Offer::Columns),

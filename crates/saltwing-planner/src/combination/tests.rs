@@ -3,7 +3,7 @@ use std::sync::Arc;
 use saltwing_bind::{Lowerer, Params, Scope, create_table};
 use saltwing_sql::{Statement, parse_one};
 use saltwing_types::interrupt::{self, Interrupt, Interrupted};
-use saltwing_types::{IndexPart, IndexState, TableId};
+use saltwing_types::{IndexPart, IndexState, ObjectId, TableId};
 
 use super::*;
 use crate::plan::plan;
@@ -17,6 +17,7 @@ fn table() -> Arc<Table> {
     let column = Expr::Column(plain.column_ref(1, None).unwrap());
     def.indexes.push(IndexDef {
         id: TableId(7),
+        object_id: ObjectId::NEW,
         name: "t_v".into(),
         parts: vec![IndexPart { text: column.to_string(), expr: column, order: SortOrder::Asc }],
         include: Vec::new(),

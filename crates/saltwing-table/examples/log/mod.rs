@@ -2,7 +2,7 @@
 
 use saltwing_types::table::TableHistory;
 use saltwing_types::{
-    ColumnDef, KeyColumn, KeySchema, KeySource, Salt, SortOrder, SqlType, TableDef, TableId, TableName, Value,
+    ColumnDef, KeyColumn, KeySchema, KeySource, ObjectId, Salt, SortOrder, SqlType, TableDef, TableId, TableName, Value,
 };
 
 /// Its number.
@@ -30,6 +30,7 @@ pub fn definition() -> TableDef {
     };
     TableDef {
         id: TABLE,
+        object_id: ObjectId::NEW,
         name: TableName::bare("log"),
         columns: vec![
             key("phone"),

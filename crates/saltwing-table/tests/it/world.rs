@@ -14,8 +14,8 @@ use saltwing_store::{Bytes, KeyBounds, MemoryStore, OrderedKv, Space};
 use saltwing_table::{EmbeddedTables, LayoutOptions, Merging, TableStorage};
 use saltwing_types::table::TableHistory;
 use saltwing_types::{
-    ColumnDef, ColumnRef, CompareOp, Expr, KeyColumn, KeySchema, KeySource, Salt, SortOrder, SqlType, TableDef,
-    TableId, TableName, Value,
+    ColumnDef, ColumnRef, CompareOp, Expr, KeyColumn, KeySchema, KeySource, ObjectId, Salt, SortOrder, SqlType,
+    TableDef, TableId, TableName, Value,
 };
 
 pub(crate) use saltwing_access::conformance::ManualClock;
@@ -59,6 +59,7 @@ pub(crate) fn table(id: u32, salt: u16, ttl_s: Option<u64>) -> TableDef {
     }
     TableDef {
         id: TableId(id),
+        object_id: ObjectId::NEW,
         name: TableName::bare("t"),
         columns,
         key: KeySchema {

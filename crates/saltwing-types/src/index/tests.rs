@@ -1,7 +1,7 @@
 use super::*;
 use crate::table::{IndexState, KeyColumn, SortOrder};
 use crate::value::Timestamp;
-use crate::{ColumnRef, Decimal, TableId, Value, key_form};
+use crate::{ColumnRef, Decimal, ObjectId, TableId, Value, key_form};
 
 /// A table (id BIGINT, k VARCHAR, columns of these types: v0, v1 and so on); its key is (k DESC, id), salted.
 fn table(types: &[SqlType]) -> TableDef {
@@ -26,6 +26,7 @@ fn table(types: &[SqlType]) -> TableDef {
     };
     TableDef {
         id: TableId(100),
+        object_id: ObjectId::NEW,
         name: TableName { schema: Some("s".into()), name: "t".into() },
         columns: keys.into_iter().chain(values).collect(),
         key: KeySchema {
@@ -57,6 +58,7 @@ fn index(def: &TableDef, columns: &[(usize, SortOrder)], include: &[usize]) -> I
     let part = |&(index, order)| IndexPart { expr: column(def, index), text: def.columns[index].name.clone(), order };
     IndexDef {
         id: TableId(101),
+        object_id: ObjectId::NEW,
         name: "i".into(),
         parts: columns.iter().map(part).collect(),
         include: include.to_vec(),

@@ -37,7 +37,7 @@ pub(crate) fn copy_from(session: &Session, copy: &CopyFrom, stdin: Option<&mut d
         load.read_stream(BufReader::with_capacity(BUFFER_BYTES, input), &format, None)?;
         return Ok(load.result());
     };
-    let files = file_rules(session, Purpose::Read).files(path, &copy.options, &context).map_err(at)?;
+    let files = file_rules(session, Purpose::Read).map_err(at)?.files(path, &copy.options, &context).map_err(at)?;
     for (path, allowed) in files {
         let format = FileFormat::of(&copy.options, Some(&path)).map_err(at)?;
         let file = allowed.open(&context).map_err(|error| load.stopped(at(error)))?;

@@ -42,7 +42,7 @@ pub(crate) fn copy_to(
         (None, None) => return Err(at(no_stream("COPY TO STDOUT needs a writer", "copy_to_writer"))),
         (Some(path), _) => {
             session.writable().map_err(|error| at(error).with_help(Some("COPY .. TO STDOUT works")))?;
-            Target::File(file_rules(session, Purpose::Write).check(path, &copy.options).map_err(at)?)
+            Target::File(file_rules(session, Purpose::Write).map_err(at)?.check(path, &copy.options).map_err(at)?)
         }
     };
     let rows = match &copy.source {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use saltwing_access::Table;
 use saltwing_catalog::{ArrowTable, CatalogError, CatalogReader};
-use saltwing_types::{SequenceDef, TableDef, ViewDef};
+use saltwing_types::{SchemaDef, SequenceDef, TableDef, UserDef, ViewDef};
 
 /// A catalog, and the files that one query names.
 pub(crate) struct WithFiles {
@@ -28,6 +28,10 @@ impl CatalogReader for WithFiles {
 
     fn arrow_table(&self, name: &str) -> Option<Arc<ArrowTable>> {
         self.files.get(&name.to_lowercase()).cloned().or_else(|| self.catalog.arrow_table(name))
+    }
+
+    fn is_file(&self, name: &str) -> bool {
+        self.files.contains_key(&name.to_lowercase())
     }
 
     fn has_schema(&self, schema: &str) -> Result<bool, CatalogError> {
@@ -58,8 +62,20 @@ impl CatalogReader for WithFiles {
         self.catalog.has_views()
     }
 
-    fn schemas(&self) -> Result<Vec<String>, CatalogError> {
+    fn schemas(&self) -> Result<Vec<Arc<SchemaDef>>, CatalogError> {
         self.catalog.schemas()
+    }
+
+    fn user(&self, name: &str) -> Result<Option<Arc<UserDef>>, CatalogError> {
+        self.catalog.user(name)
+    }
+
+    fn users(&self) -> Result<Vec<Arc<UserDef>>, CatalogError> {
+        self.catalog.users()
+    }
+
+    fn user_secret(&self) -> Result<Option<[u8; 32]>, CatalogError> {
+        self.catalog.user_secret()
     }
 
     fn hides(&self, name: &str) -> bool {

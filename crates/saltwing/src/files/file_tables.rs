@@ -28,6 +28,7 @@ use super::file_catalog::WithFiles;
 use super::format::FileFormat;
 use super::json_lines::JsonLines;
 use super::reader::RecordReader;
+use super::rules::check_files;
 use super::sniff::{LINES_SNIFFED, SniffedCsv, sniff_csv, sniff_json};
 use crate::Error;
 use crate::arrow_column::converted;
@@ -56,6 +57,7 @@ pub(crate) fn with_files(
         if is_table || !is_file {
             continue;
         }
+        check_files(session).map_err(|error| error.at(span))?;
         let (path, options) = file_parts(&name).map_err(|error| Error::from(error).at(span))?;
         let FileTable { table, notices: of_file } =
             file_table(session.shared(), path, &options, context).map_err(|error| error.at(span))?;
@@ -75,6 +77,7 @@ pub(crate) fn with_files(
 /// As [`Session::with_files`].
 pub(crate) fn describe_file(session: &Session, file: &FileRef) -> Result<Vec<TextRow>, Error> {
     let at = |error: Error| error.at(Some(file.span));
+    check_files(session).map_err(at)?;
     let context = session.begin();
     let (path, options) = file_parts(&file.name).map_err(|error| at(error.into()))?;
     let FileTable { table, notices } = file_table(session.shared(), path, &options, &context).map_err(at)?;

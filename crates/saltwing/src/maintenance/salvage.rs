@@ -13,6 +13,7 @@ use saltwing_types::{ErrorCode, IndexState, TableDef, TableName};
 
 use super::check::{Fault, Source};
 use super::new_place::NewPlace;
+use crate::password::fill_randomly;
 use crate::{Builder, Database, Error, Loss};
 
 /// Bytes of rows that are committed at once.
@@ -90,7 +91,7 @@ impl Copying<'_> {
         self.source.report.faults.iter().for_each(|fault| self.tell(fault.clone()));
         let catalog = &self.target.shared.catalog;
         for schema in &self.source.catalog.schemas {
-            catalog.apply(CatalogChange::CreateSchema(schema))?;
+            catalog.apply(CatalogChange::CreateSchema(&schema.name))?;
         }
         for (def, position) in &self.source.catalog.sequences {
             let change = CatalogChange::CreateSequence { def: def.clone(), position: *position };
@@ -111,6 +112,7 @@ impl Copying<'_> {
             }
         }
         self.views()?;
+        self.users()?;
         Ok(self.report)
     }
 
@@ -134,6 +136,19 @@ impl Copying<'_> {
                 return Ok(());
             }
             waiting = refused.into_iter().map(|(view, _)| view).collect();
+        }
+        Ok(())
+    }
+
+    /// A user comes behind the objects that it has grants on; those on objects that are lost are lost with them.
+    fn users(&mut self) -> Result<(), Error> {
+        let mut secret = [0; 32];
+        fill_randomly(&mut secret)?;
+        for def in &self.source.catalog.users {
+            let change = CatalogChange::CreateUser { def: def.clone(), secret };
+            if let Err(failed) = self.target.shared.catalog.apply(change) {
+                self.refused("user", &TableName::bare(&def.name), failed.error)?;
+            }
         }
         Ok(())
     }

@@ -16,7 +16,7 @@ impl StatementKind for AlterSequence {
     }
 
     fn targets(&self) -> Vec<Target<'_>> {
-        vec![Target::relation(&self.name, Privilege::Ddl)]
+        vec![Target::stored(&self.name, Privilege::Ddl)]
     }
 
     fn in_transaction(&self) -> InTransaction {

@@ -73,7 +73,7 @@ impl StatementKind for AlterTable {
         let name = &self.table;
         // Adds the position of the name to an error.
         let table = resolve(&*session.catalog()?, name)?;
-        check_new_names(table.def(), &new_names(&self.change), &*session.catalog()?)?;
+        check_new_names(table.def(), &new_names(&self.change), &*session.whole_catalog()?)?;
         let mut met: Option<String> = None;
         loop {
             let done = alter_once(session, self, met.as_deref()).map_err(|error| error.at(Some(name.span())))?;

@@ -1,6 +1,6 @@
 //! ALTER VIEW.
 
-use saltwing_bind::altered_view;
+use saltwing_bind::{QueryRead, altered_view};
 use saltwing_catalog::{CatalogChange, change};
 use saltwing_sql::statement::{AlterView, ViewChange};
 
@@ -18,7 +18,7 @@ impl StatementKind for AlterView {
     }
 
     fn targets(&self) -> Vec<Target<'_>> {
-        vec![Target::relation(&self.view, Privilege::Ddl)]
+        vec![Target::stored(&self.view, Privilege::Ddl)]
     }
 
     fn in_transaction(&self) -> InTransaction {
@@ -26,7 +26,10 @@ impl StatementKind for AlterView {
     }
 
     fn describe(&self, describer: &mut Describer<'_>) -> Result<Description, Error> {
-        altered_view(self, &*describer.catalog()?)?;
+        // Who adds a column shows what the table has under its name.
+        if let Some(table) = altered_view(self, &*describer.catalog()?)?.table {
+            describer.reads.push(QueryRead { name: table.to_name(), through: None });
+        }
         Ok(Description::default())
     }
 

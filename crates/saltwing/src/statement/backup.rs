@@ -34,7 +34,7 @@ impl StatementKind for Backup {
         let written = || {
             // It writes files, which a read-only database must not.
             session.writable()?;
-            file_rules(session, Purpose::Write).check_named(path, "written")?;
+            file_rules(session, Purpose::Write)?.check_named(path, "written")?;
             write_backup(session.shared(), Path::new(path), &session.begin())
         };
         let report = written().map_err(|error| error.at(Some(self.span)))?;

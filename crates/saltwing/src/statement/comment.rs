@@ -19,7 +19,8 @@ impl StatementKind for Comment {
 
     fn targets(&self) -> Vec<Target<'_>> {
         match &self.object {
-            CommentObject::Table(name) | CommentObject::View(name) => vec![Target::relation(name, Privilege::Ddl)],
+            CommentObject::Table(name) => vec![Target::relation(name, Privilege::Ddl)],
+            CommentObject::View(name) => vec![Target::stored(name, Privilege::Ddl)],
             // Only the catalog tells which of the names is that of the table: `describe` adds it.
             CommentObject::Column(_) => Vec::new(),
         }

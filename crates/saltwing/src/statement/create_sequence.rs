@@ -15,7 +15,7 @@ impl StatementKind for CreateSequence {
     }
 
     fn targets(&self) -> Vec<Target<'_>> {
-        vec![Target::relation(&self.name, Privilege::Ddl)]
+        vec![Target::stored(&self.name, Privilege::Ddl)]
     }
 
     fn in_transaction(&self) -> InTransaction {

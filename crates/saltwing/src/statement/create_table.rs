@@ -6,10 +6,11 @@ use saltwing_sql::statement::CreateTable;
 use super::describer::Describer;
 use super::description::Description;
 use super::effects::NO_ROWS;
-use super::{Effects, InTransaction, Privilege, Run, StatementKind, Target};
+use super::{Effects, InTransaction, Run, StatementKind, Target};
 use crate::Error;
 use crate::computed::check_defaults;
 use crate::outcome::{ExecResult, Outcome};
+use crate::sequences::sequences_of_defaults;
 use crate::session::Session;
 use crate::temporary::is_there;
 
@@ -19,7 +20,7 @@ impl StatementKind for CreateTable {
     }
 
     fn targets(&self) -> Vec<Target<'_>> {
-        vec![Target::relation(&self.table, Privilege::Ddl)]
+        vec![Target::new_table(&self.table, self.temporary)]
     }
 
     fn in_transaction(&self) -> InTransaction {
@@ -30,6 +31,7 @@ impl StatementKind for CreateTable {
         let session = describer.session();
         let bound = saltwing_bind::create_table(self, session.shared().options.default_salt)?;
         check_defaults(session, &bound.def).map_err(|error| error.at(Some(self.table.span())))?;
+        describer.sequences.extend(sequences_of_defaults(bound.def.columns.iter())?);
         Ok(Description::default())
     }
 

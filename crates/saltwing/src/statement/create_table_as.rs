@@ -14,7 +14,7 @@ use super::create_table::make_table;
 use super::describer::{Describer, columns_of};
 use super::description::Description;
 use super::explaining::Explaining;
-use super::{Effects, HasKind, InTransaction, Privilege, Run, StatementKind, Target};
+use super::{Effects, HasKind, InTransaction, Run, StatementKind, Target};
 use crate::Error;
 use crate::explained::Explained;
 use crate::outcome::{ExecResult, Outcome};
@@ -37,7 +37,7 @@ impl StatementKind for CreateTableAs {
     }
 
     fn targets(&self) -> Vec<Target<'_>> {
-        vec![Target::relation(&self.table.table, Privilege::Ddl)]
+        vec![Target::new_table(&self.table.table, self.table.temporary)]
     }
 
     fn in_transaction(&self) -> InTransaction {

@@ -2,6 +2,7 @@
 
 use saltwing_bind::{ParamValues, create_view};
 use saltwing_catalog::{CatalogChange, change};
+use saltwing_planner::HintVerb;
 use saltwing_sql::statement::CreateView;
 
 use super::describer::{Describer, columns_of};
@@ -19,7 +20,7 @@ impl StatementKind for CreateView {
     }
 
     fn targets(&self) -> Vec<Target<'_>> {
-        vec![Target::relation(&self.name, Privilege::Ddl)]
+        vec![Target::stored(&self.name, Privilege::Ddl)]
     }
 
     fn in_transaction(&self) -> InTransaction {
@@ -30,6 +31,9 @@ impl StatementKind for CreateView {
         let view = create_view(self, &*describer.catalog()?, describer.session().shared().engine_functions())?;
         // A view is only defined: nothing is refused.
         describer.purpose = Purpose::Explain;
+        if describer.names_only {
+            return describer.described_query(&view.query, HintVerb::Select);
+        }
         let columns = describer.columns_of(&view.query)?;
         view.into_def(self, &columns)?;
         Ok(Description::default())

@@ -54,7 +54,10 @@ fn described(session: &Session, name: &TableRef) -> Result<Vec<TextRow>, Error> 
         let comment = view.comment.iter().map(|text| comment_row(text));
         return Ok(view.columns.iter().map(view_column_row).chain(uses).chain(comment).collect());
     }
-    if let Some(sequence) = optional(catalog.sequence(schema, bare))? {
+    // A temporary table hides a sequence, too.
+    if !(schema.is_none() && catalog.hides(bare))
+        && let Some(sequence) = optional(catalog.sequence(schema, bare))?
+    {
         let next = session.own.catalog.next_value_of(&sequence)?.map(|next| next.to_string());
         let next = property_row("NEXT", "(sequence)", next);
         return Ok(sequence_rows(&sequence).into_iter().chain([next]).collect());

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use saltwing_access::ScanContext;
 use saltwing_bind::{
     BoundQuery, GivenTypes, ParamValues, ParameterTypes, Params, QueryRead, ResultColumn, RootQuery, SequenceDraw,
-    SequenceUses, StatementQuery, if_bound, query,
+    SequenceUses, StatementQuery, if_bound, query, query_noting_reads,
 };
 use saltwing_catalog::CatalogReader;
 use saltwing_planner::HintVerb;
@@ -40,6 +40,8 @@ pub(crate) struct Describer<'s> {
     /// Nothing is refused that is only explained.
     pub(crate) purpose: Purpose,
     has_parameters: bool,
+    /// Queries are bound for what they touch, and their columns stay unknown.
+    pub(super) names_only: bool,
     /// The types of parameters that the caller has given.
     given: GivenTypes<'s>,
     /// The types that the parts described so far tell.
@@ -55,7 +57,13 @@ impl<'s> Describer<'s> {
         let (mut types, reads, sequences): (ParameterTypes, _, _) = Default::default();
         let known = given.iter().enumerate().filter_map(|(place, ty)| Some((place, (*ty)?)));
         known.for_each(|(place, ty)| types.note(place, ty));
-        Self { session, purpose, has_parameters: parameters > 0, given, types, reads, sequences }
+        let (has_parameters, names_only) = (parameters > 0, false);
+        Self { session, purpose, has_parameters, names_only, given, types, reads, sequences }
+    }
+
+    /// For what a statement touches.
+    pub(super) fn of_names(session: &'s Session, parameters: (usize, GivenTypes<'s>)) -> Self {
+        Self { names_only: true, ..Self::new(session, Purpose::Explain, parameters) }
     }
 
     pub(crate) fn session(&self) -> &Session {
@@ -96,6 +104,12 @@ impl<'s> Describer<'s> {
         let context = self.session.begin();
         let mut run = query_run(self.session, query, self.open(), &context)?;
         run.guard.verb = verb;
+        if self.names_only {
+            let engine = self.session.shared().engine_functions();
+            let root = query_noting_reads(run.query, &*run.catalog, engine, run.params, &mut self.reads)?;
+            root.draw.iter().for_each(|draw| self.draws(&draw.uses));
+            return Ok(Description::default());
+        }
         let (root, reads) = run.with_subqueries(&context, self.purpose)?;
         let (origins, RootQuery { query: bound, draw, reads: read, .. }) = (root.origins(), root);
         self.reads.extend(read);

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use saltwing_bind::{GivenTypes, returning};
-use saltwing_sql::Statement;
+use saltwing_bind::{GivenTypes, QueryRead, returning};
+use saltwing_sql::{Statement, TableRef};
 
 use super::describer::Describer;
-use super::description::Description;
+use super::description::{Description, Touch};
 use super::dml::planned_returning;
 use super::kind::HasKind;
 use super::target::{Object, Privilege, Target};
@@ -34,6 +34,32 @@ pub(crate) fn describe_statement(
     Ok(description)
 }
 
+/// What the queries of a statement read and draw from.
+pub(crate) struct QueryTouches {
+    /// The tables and views that they read.
+    pub(crate) reads: Vec<QueryRead>,
+    /// The sequences that the statement takes values of.
+    pub(crate) sequences: Vec<TableRef>,
+    /// The objects that the statement names in a way that only the catalog can tell.
+    pub(crate) named: Vec<Touch>,
+    /// What is wrong with the names and types of the statement; then not all is known that it touches.
+    pub(crate) error: Option<Error>,
+}
+
+/// What the queries of a statement of so many parameters touch. They are bound, and nothing is planned or judged.
+pub(crate) fn query_touches(
+    session: &Session,
+    statement: &Statement,
+    parameters: (usize, GivenTypes<'_>),
+) -> QueryTouches {
+    let mut describer = Describer::of_names(session, parameters);
+    let (named, error) = match described(&mut describer, statement) {
+        Ok(described) => (described.touches, None),
+        Err(error) => (Vec::new(), Some(error)),
+    };
+    QueryTouches { reads: describer.reads, sequences: describer.sequences, named, error }
+}
+
 /// A statement, described without the objects that it touches.
 ///
 /// # Errors
@@ -55,7 +81,7 @@ pub(super) fn described(describer: &mut Describer<'_>, statement: &Statement) ->
 }
 
 /// The objects that a statement names; of EXPLAIN, those of its statement.
-fn for_each_target(statement: &Statement, visit: &mut dyn FnMut(Target<'_>)) {
+pub(crate) fn for_each_target(statement: &Statement, visit: &mut dyn FnMut(Target<'_>)) {
     match statement {
         Statement::Explain(explain) => for_each_target(&explain.statement, visit),
         other => other.ask(|kind| kind.targets().into_iter().for_each(visit)),
@@ -73,9 +99,11 @@ pub(crate) fn check_written(session: &Session, statement: &Statement) -> Result<
     for_each_target(statement, &mut |Target { object, privilege }| {
         let schema_and_name = match object {
             _ if privilege == Privilege::Select || checked.is_err() => return,
-            Object::Relation(name) => (name.schema.as_ref(), &name.name),
+            Object::Relation(name) | Object::Stored(name) | Object::Temporary(name) => {
+                (name.schema.as_ref(), &name.name)
+            }
             Object::Schema(name) => (Some(name), name),
-            Object::Database => return,
+            Object::Database | Object::User(_) => return,
         };
         checked = check_own(session, schema_and_name.0, schema_and_name.1);
     });

@@ -48,6 +48,8 @@ pub enum TouchedObject {
     Schema(String),
     /// All of the database.
     Database,
+    /// A user.
+    User(String),
 }
 
 impl Display for Touch {
@@ -57,6 +59,7 @@ impl Display for Touch {
             TouchedObject::Relation(name) => write!(f, "{name}")?,
             TouchedObject::Schema(name) => write!(f, "SCHEMA {name}")?,
             TouchedObject::Database => f.write_str("DATABASE")?,
+            TouchedObject::User(name) => write!(f, "USER {name}")?,
         }
         self.through.iter().try_for_each(|view| write!(f, " through {view}"))
     }
@@ -66,9 +69,12 @@ impl Description {
     /// Adds an object that the statement names.
     pub(crate) fn touch(&mut self, Target { object, privilege }: Target<'_>) {
         let object = match object {
-            Object::Relation(name) => TouchedObject::Relation(name.to_name()),
+            Object::Relation(name) | Object::Stored(name) | Object::Temporary(name) => {
+                TouchedObject::Relation(name.to_name())
+            }
             Object::Schema(name) => TouchedObject::Schema(name.text.clone()),
             Object::Database => TouchedObject::Database,
+            Object::User(name) => TouchedObject::User(name.text.clone()),
         };
         self.push(Touch { privilege, object, through: None });
     }

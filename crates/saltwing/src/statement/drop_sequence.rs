@@ -17,7 +17,7 @@ impl StatementKind for DropSequence {
     }
 
     fn targets(&self) -> Vec<Target<'_>> {
-        Target::relations(&self.names, Privilege::Ddl)
+        self.names.iter().map(|name| Target::stored(name, Privilege::Ddl)).collect()
     }
 
     fn in_transaction(&self) -> InTransaction {

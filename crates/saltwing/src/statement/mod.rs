@@ -6,6 +6,7 @@
 mod alter_index;
 mod alter_sequence;
 mod alter_table;
+mod alter_user;
 mod alter_view;
 mod attach;
 mod backup;
@@ -19,6 +20,7 @@ mod create_schema;
 mod create_sequence;
 mod create_table;
 mod create_table_as;
+mod create_user;
 mod create_view;
 mod delete;
 mod describe_file;
@@ -33,11 +35,13 @@ mod drop_list;
 mod drop_schema;
 mod drop_sequence;
 mod drop_table;
+mod drop_user;
 mod drop_view;
 mod effects;
 mod explain;
 mod explaining;
 mod export;
+mod grant;
 mod kind;
 mod merge;
 mod query;
@@ -60,13 +64,13 @@ use crate::outcome::Outcome;
 use crate::session::Session;
 use crate::statement_plans::PlanCache;
 
-pub(crate) use self::describing::{check_written, describe_statement};
+pub(crate) use self::describing::{QueryTouches, check_written, describe_statement, for_each_target, query_touches};
 pub use self::description::{Description, Touch, TouchedObject};
 pub(crate) use self::effects::Effects;
 pub(crate) use self::kind::{HasKind, InTransaction, Run, StatementKind};
 use self::row_write::WritesRows;
 pub use self::target::Privilege;
-pub(crate) use self::target::Target;
+pub(crate) use self::target::{Object, Target};
 use self::upsert::UpsertRows;
 
 /// Runs a statement, by its plans if it has run before.
@@ -114,6 +118,11 @@ impl HasKind for Statement {
             S::CreateSchema(it) => ask(it),
             S::DropSchema(it) => ask(it),
             S::Comment(it) => ask(it),
+            S::CreateUser(it) => ask(it),
+            S::AlterUser(it) => ask(it),
+            S::DropUser(it) => ask(it),
+            S::Grant(it) => ask(&grant::Grants { statement: it, verb: grant::Verb::Grant }),
+            S::Revoke(it) => ask(&grant::Grants { statement: it, verb: grant::Verb::Revoke }),
             S::Compact(it) => ask(&compact::Compact(it)),
             S::Backup(it) => ask(it),
             S::Export(it) => ask(it),
@@ -128,6 +137,8 @@ impl HasKind for Statement {
             S::ShowSequences(it) => ask(&show::Sequences(it)),
             S::ShowViews(it) => ask(&show::Views(it)),
             S::ShowIndexes(it) => ask(&show::Indexes(it.as_ref())),
+            S::ShowUsers => ask(&show::Users),
+            S::ShowGrants(it) => ask(&show::Grants(it.as_ref())),
             S::ShowCreateTable(it) => ask(&show::CreateTable(it)),
             S::ShowCreateSequence(it) => ask(&show::CreateSequence(it)),
             S::ShowStorage(it) => ask(&show::Storage(it.as_ref())),

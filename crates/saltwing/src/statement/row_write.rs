@@ -7,7 +7,7 @@ use super::describer::Describer;
 use super::description::Description;
 use super::dml::{Dml, returning_of};
 use super::explaining::Explaining;
-use super::{Effects, InTransaction, Run, StatementKind, Target};
+use super::{Effects, InTransaction, Privilege, Run, StatementKind, Target};
 use crate::Error;
 use crate::explained::Explained;
 use crate::outcome::Outcome;
@@ -41,8 +41,12 @@ impl<W: RowWrite> StatementKind for WritesRows<'_, W> {
         self.0.tag()
     }
 
+    /// Its rows are read without SELECT, so that UPDATE and DELETE can find them. Giving them to the caller is another matter.
     fn targets(&self) -> Vec<Target<'_>> {
-        self.0.targets()
+        let mut targets = self.0.targets();
+        let returned = targets.first().filter(|_| self.gives_rows()).copied();
+        targets.extend(returned.map(|written| Target { privilege: Privilege::Select, ..written }));
+        targets
     }
 
     fn in_transaction(&self) -> InTransaction {

@@ -4,10 +4,10 @@ use saltwing_sql::statement::Set;
 
 use super::describer::Describer;
 use super::description::Description;
-use super::{Effects, InTransaction, Run, StatementKind, Target};
+use super::{Effects, InTransaction, Privilege, Run, StatementKind, Target};
 use crate::Error;
 use crate::outcome::{ExecResult, Outcome};
-use crate::settings::Setting;
+use crate::settings::{Setting, SettingScope};
 
 impl StatementKind for Set {
     fn tag(&self) -> &'static str {
@@ -15,7 +15,9 @@ impl StatementKind for Set {
     }
 
     fn targets(&self) -> Vec<Target<'_>> {
-        Vec::new()
+        // What holds for all connections is not a matter of one.
+        let is_of_database = Setting::named(&self.name.text).is_ok_and(|it| it.scope() == SettingScope::Database);
+        if is_of_database { vec![Target::database(Privilege::All)] } else { Vec::new() }
     }
 
     fn in_transaction(&self) -> InTransaction {

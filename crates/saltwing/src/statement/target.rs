@@ -1,31 +1,7 @@
 //! The objects that statements name.
 
 use saltwing_sql::{Name, TableRef};
-
-/// What a statement may do to an object: the words of GRANT.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Privilege {
-    /// Reads its rows, or its definition.
-    Select,
-    /// Writes rows.
-    Upsert,
-    /// Deletes rows.
-    Delete,
-    /// Makes, changes or drops it, or works on how it is stored.
-    Ddl,
-}
-
-impl Privilege {
-    /// Its word in GRANT.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Select => "SELECT",
-            Self::Upsert => "UPSERT",
-            Self::Delete => "DELETE",
-            Self::Ddl => "DDL",
-        }
-    }
-}
+pub use saltwing_types::Privilege;
 
 /// An object that a statement names, and what it does to it.
 #[derive(Clone, Copy, Debug)]
@@ -37,10 +13,15 @@ pub(crate) struct Target<'a> {
 /// An object, as it is named.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Object<'a> {
-    /// A table, a view or a sequence.
+    /// A table, a view or a sequence. A temporary table of the session comes before others of its name.
     Relation(&'a TableRef),
+    /// The same, but never a temporary table.
+    Stored(&'a TableRef),
+    /// A temporary table that the statement makes.
+    Temporary(&'a TableRef),
     Schema(&'a Name),
     Database,
+    User(&'a Name),
 }
 
 impl<'a> Target<'a> {
@@ -54,11 +35,27 @@ impl<'a> Target<'a> {
         names.iter().map(|name| Self::relation(name, privilege)).collect()
     }
 
+    /// A table, a view or a sequence that is, or will be, stored: the statement asks no temporary table.
+    pub(crate) fn stored(name: &'a TableRef, privilege: Privilege) -> Self {
+        Self { object: Object::Stored(name), privilege }
+    }
+
+    /// A table that the statement makes.
+    pub(crate) fn new_table(name: &'a TableRef, is_temporary: bool) -> Self {
+        let object = if is_temporary { Object::Temporary(name) } else { Object::Stored(name) };
+        Self { object, privilege: Privilege::Ddl }
+    }
+
     pub(crate) fn schema(name: &'a Name, privilege: Privilege) -> Self {
         Self { object: Object::Schema(name), privilege }
     }
 
     pub(crate) fn database(privilege: Privilege) -> Self {
         Self { object: Object::Database, privilege }
+    }
+
+    /// A user, who may do it as well as those who may do all to the database.
+    pub(crate) fn user(name: &'a Name, privilege: Privilege) -> Self {
+        Self { object: Object::User(name), privilege }
     }
 }

@@ -99,6 +99,8 @@ mod transactions_as_sqlite;
 mod unique_conflicts;
 mod unique_conflicts_as_sqlite;
 mod unique_values;
+mod user_sessions;
+mod users;
 mod values_in_and_out;
 mod versions;
 mod views;

@@ -5,9 +5,9 @@
 pub mod print;
 
 use saltwing_sql::statement::{
-    CheckSpec, ColumnSpec, CommentObject, ConflictAction, ConflictTarget, CopySource, ExportedObjects, Hint,
-    MergeAction, OptionSpec, OptionValue, QueryStatement, Restart, Returning, RowSource, SequenceOptions, Statement,
-    TableChange, ViewChange,
+    CheckSpec, ColumnSpec, CommentObject, ConflictAction, ConflictTarget, CopySource, ExportedObjects, GrantObject,
+    Hint, MergeAction, OptionSpec, OptionValue, QueryStatement, Restart, Returning, RowSource, SequenceOptions,
+    Statement, TableChange, ViewChange,
 };
 use saltwing_sql::{ColumnName, Name, TableRef};
 use saltwing_types::Span;
@@ -85,6 +85,25 @@ pub fn placeless(mut statement: Statement) -> Statement {
             CommentObject::Column(it) => it.iter_mut().for_each(name),
         },
         Statement::CreateSchema(it) => name(&mut it.name),
+        Statement::CreateUser(it) => {
+            name(&mut it.name);
+            it.password.span = NOWHERE;
+        }
+        Statement::AlterUser(it) => {
+            name(&mut it.name);
+            it.password.span = NOWHERE;
+        }
+        Statement::DropUser(it) => name(&mut it.name),
+        Statement::Grant(it) | Statement::Revoke(it) => {
+            it.users.iter_mut().for_each(name);
+            match &mut it.object {
+                GrantObject::Database => {}
+                GrantObject::Schema(it) => name(it),
+                GrantObject::Relation(it) => table(it),
+            }
+        }
+        Statement::ShowGrants(user) => user.iter_mut().for_each(name),
+        Statement::ShowUsers => {}
         Statement::DropSchema(it) => it.names.iter_mut().for_each(name),
         Statement::DropTable(it) | Statement::DropView(it) => it.names.iter_mut().for_each(table),
         Statement::CreateView(it) => {

@@ -9,10 +9,10 @@ use saltwing_sql::statement::{
     AfterToken, AlterIndex, AlterSequence, AlterTable, Assignment, CheckSpec, ColumnSpec, Comment, CommentObject,
     ConflictAction, ConflictClause, ConflictTarget, CopyCompression, CopyFormat, CopyFrom, CopyOptions, CopySource,
     CopyTarget, CopyTo, CreateIndex, CreateSchema, CreateSequence, CreateTable, CreateTableAs, CreateView, Delete,
-    DropIndex, DropObjects, DropSchema, DropSequence, Explain, ExplainFormat, Export, ExportedObjects, Hint,
-    IndexChange, KeyPart, Merge, MergeAction, MergeRows, OnConflict, OnError, OptionSpec, OptionValue, PrimaryKeySpec,
-    QueryStatement, Restart, Returning, RowSource, SequenceNumber, SequenceOptions, Set, ShowTables, Statement,
-    TableChange, Unsupported, Update, Upsert, ValuesRow, ViewChange,
+    DropIndex, DropObjects, DropSchema, DropSequence, Explain, ExplainFormat, Export, ExportedObjects, Grant,
+    GrantObject, Hint, IndexChange, KeyPart, Merge, MergeAction, MergeRows, OnConflict, OnError, OptionSpec,
+    OptionValue, PrimaryKeySpec, QueryStatement, Restart, Returning, RowSource, SequenceNumber, SequenceOptions, Set,
+    ShowTables, Statement, TableChange, Unsupported, Update, Upsert, ValuesRow, ViewChange,
 };
 use saltwing_sql::{ColumnName, DynamicColumn, Lexeme, Name, TableRef, lexemes, tree_text};
 use saltwing_types::table::SortOrder;
@@ -89,6 +89,17 @@ impl Print for Hint {
     }
 }
 
+fn grant(f: &mut Formatter<'_>, verb: &str, it: &Grant, before_users: &str) -> fmt::Result {
+    write!(f, "{verb} {} ON ", it.privileges)?;
+    match &it.object {
+        GrantObject::Database => f.write_str("DATABASE")?,
+        GrantObject::Schema(name) => write!(f, "SCHEMA {name}")?,
+        GrantObject::Relation(name) => write!(f, "{name}")?,
+    }
+    write!(f, " {before_users} ")?;
+    list(f, &it.users)
+}
+
 impl Print for Statement {
     fn print(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
@@ -119,6 +130,19 @@ impl Print for Statement {
                 }
                 f.write_str(&text.as_deref().map_or_else(|| "NULL".to_owned(), quoted))
             }
+            Self::CreateUser(it) => {
+                let if_not_exists = if it.if_not_exists { "IF NOT EXISTS " } else { "" };
+                write!(f, "CREATE USER {if_not_exists}{} PASSWORD {}", it.name, quoted(it.password.text()))
+            }
+            Self::AlterUser(it) => write!(f, "ALTER USER {} PASSWORD {}", it.name, quoted(it.password.text())),
+            Self::DropUser(it) => {
+                write!(f, "DROP USER {}{}", if it.if_exists { "IF EXISTS " } else { "" }, it.name)
+            }
+            Self::Grant(it) => grant(f, "GRANT", it, "TO"),
+            Self::Revoke(it) => grant(f, "REVOKE", it, "FROM"),
+            Self::ShowUsers => f.write_str("SHOW USERS"),
+            Self::ShowGrants(None) => f.write_str("SHOW GRANTS"),
+            Self::ShowGrants(Some(user)) => write!(f, "SHOW GRANTS FOR {user}"),
             Self::CreateSchema(CreateSchema { if_not_exists, name }) => {
                 write!(f, "CREATE SCHEMA {}{name}", if *if_not_exists { "IF NOT EXISTS " } else { "" })
             }

@@ -27,6 +27,13 @@ const SETUP: &[&str] = &[
     "CREATE VIEW s.third AS SELECT n FROM a_reads",
     "CREATE SEQUENCE s.q START WITH 5 INCREMENT BY 2 MAXVALUE 9 CYCLE CACHE 3",
     "CREATE TEMPORARY TABLE own (k INTEGER PRIMARY KEY)",
+    "CREATE USER ann PASSWORD 'x'",
+    "CREATE USER bob PASSWORD 'x'",
+    "GRANT SELECT, DDL ON s.t TO ann, bob",
+    "GRANT ALL ON SCHEMA s TO bob",
+    "GRANT SELECT ON a_reads TO ann",
+    "GRANT UPSERT ON s.q TO ann",
+    "GRANT SELECT ON DATABASE TO bob",
 ];
 
 fn connection() -> Connection {
@@ -184,6 +191,9 @@ fn a_show_has_the_rows_of_its_system_table() {
         ("SHOW TABLES", format!("SELECT table_schema, table_name FROM information_schema.tables WHERE {own} ORDER BY 1, 2")),
         ("SHOW VIEWS", "SELECT table_schema, table_name FROM information_schema.views".to_owned()),
         ("SHOW SEQUENCES", "SELECT sequence_schema, sequence_name FROM information_schema.sequences".to_owned()),
+        ("SHOW USERS", "SELECT user_name FROM information_schema.users".to_owned()),
+        ("SHOW GRANTS", "SELECT * FROM information_schema.grants".to_owned()),
+        ("SHOW GRANTS FOR Bob", "SELECT * FROM information_schema.grants WHERE user_name = 'bob'".to_owned()),
         (
             "SHOW INDEXES",
             "SELECT table_schema, table_name, index_name, kind, is_unique, key, include, predicate, salt_buckets, state \

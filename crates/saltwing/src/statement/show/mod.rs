@@ -7,6 +7,7 @@ mod settings;
 mod storage;
 mod system_rows;
 mod transactions;
+mod users;
 
 use saltwing_bind::ResultColumn;
 
@@ -17,6 +18,7 @@ pub(super) use self::settings::Settings;
 pub(super) use self::storage::Storage;
 use self::system_rows::system_rows;
 pub(super) use self::transactions::Transactions;
+pub(super) use self::users::{Grants, Users};
 
 use super::{Effects, Run, StatementKind, Target};
 use crate::Error;

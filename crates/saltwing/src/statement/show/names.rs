@@ -166,7 +166,7 @@ impl Listing for CreateSequence<'_> {
     }
 
     fn target(&self) -> Option<Target<'_>> {
-        Some(Target::relation(self.0, Privilege::Select))
+        Some(Target::stored(self.0, Privilege::Select))
     }
 
     fn rows(&self, session: &Session) -> Result<Vec<TextRow>, Error> {

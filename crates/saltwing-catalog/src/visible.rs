@@ -1,0 +1,146 @@
+//! The catalog as a user sees it.
+
+use std::sync::Arc;
+
+use saltwing_access::Table;
+use saltwing_types::{Grants, ObjectId, Privilege, SchemaDef, SequenceDef, TableDef, TableName, UserDef, ViewDef};
+
+use crate::arrow_table::ArrowTable;
+use crate::{CatalogError, CatalogReader};
+
+/// A catalog whose lists have the objects alone on which a user has a privilege, and the temporary tables of the session. Of users they have
+/// the user itself, or all if it may make others.
+///
+/// Names are looked up as in the whole catalog: a view reads what its user may not see. Whether a statement may use what it names is
+/// checked elsewhere. An error of a name suggests no name that the user does not see.
+pub struct VisibleCatalog {
+    whole: Arc<dyn CatalogReader>,
+    user: Arc<str>,
+    id: ObjectId,
+}
+
+impl VisibleCatalog {
+    /// The catalog as a user sees it: no object, if this user is no more.
+    pub fn new(whole: Arc<dyn CatalogReader>, user: &Arc<str>, id: ObjectId) -> Self {
+        Self { whole, user: user.clone(), id }
+    }
+
+    /// The user; `None` if it is no more.
+    fn own(&self) -> Result<Option<Arc<UserDef>>, CatalogError> {
+        Ok(self.whole.user(&self.user)?.filter(|user| user.id == self.id))
+    }
+
+    fn grants(&self) -> Result<Grants, CatalogError> {
+        Ok(self.own()?.map(|user| user.grants.clone()).unwrap_or_default())
+    }
+
+    /// An error without the nearest name, if that is hidden. Names in errors are written as `schema.name`.
+    fn discreet(&self, error: CatalogError, names: impl Fn() -> Result<Vec<TableName>, CatalogError>) -> CatalogError {
+        let is_shown = |nearest: &str| names().is_ok_and(|names| names.iter().any(|name| name.to_string() == nearest));
+        match error {
+            CatalogError::NoSuchTable { name, nearest: Some(nearest) } if !is_shown(&nearest) => {
+                CatalogError::NoSuchTable { name, nearest: None }
+            }
+            CatalogError::NoSuchSequence { name, nearest: Some(nearest) } if !is_shown(&nearest) => {
+                CatalogError::NoSuchSequence { name, nearest: None }
+            }
+            other => other,
+        }
+    }
+}
+
+impl CatalogReader for VisibleCatalog {
+    fn version(&self) -> u64 {
+        self.whole.version()
+    }
+
+    fn resolve(&self, schema: Option<&str>, name: &str) -> Result<Arc<Table>, CatalogError> {
+        self.whole.resolve(schema, name).map_err(|error| {
+            self.discreet(error, || {
+                let tables = self.tables()?.into_iter().map(|table| table.def().name.clone());
+                Ok(tables.chain(self.views()?.into_iter().map(|view| view.name.clone())).collect())
+            })
+        })
+    }
+
+    fn arrow_table(&self, name: &str) -> Option<Arc<ArrowTable>> {
+        self.whole.arrow_table(name)
+    }
+
+    fn has_schema(&self, schema: &str) -> Result<bool, CatalogError> {
+        self.whole.has_schema(schema)
+    }
+
+    fn tables(&self) -> Result<Vec<Arc<Table>>, CatalogError> {
+        let (grants, mut tables) = (self.grants()?, self.whole.tables()?);
+        tables.retain(|it| self.whole.is_temporary(it.def()) || !grants.on_relation(&it.def().name).is_empty());
+        Ok(tables)
+    }
+
+    fn sequence(&self, schema: Option<&str>, name: &str) -> Result<Arc<SequenceDef>, CatalogError> {
+        self.whole.sequence(schema, name).map_err(|error| {
+            self.discreet(error, || Ok(self.sequences()?.into_iter().map(|sequence| sequence.name.clone()).collect()))
+        })
+    }
+
+    fn sequences(&self) -> Result<Vec<Arc<SequenceDef>>, CatalogError> {
+        let (grants, mut sequences) = (self.grants()?, self.whole.sequences()?);
+        sequences.retain(|it| !grants.on_relation(&it.name).is_empty());
+        Ok(sequences)
+    }
+
+    fn view(&self, schema: Option<&str>, name: &str) -> Result<Option<Arc<ViewDef>>, CatalogError> {
+        self.whole.view(schema, name)
+    }
+
+    fn views(&self) -> Result<Vec<Arc<ViewDef>>, CatalogError> {
+        let (grants, mut views) = (self.grants()?, self.whole.views()?);
+        views.retain(|it| !grants.on_relation(&it.name).is_empty());
+        Ok(views)
+    }
+
+    fn has_views(&self) -> bool {
+        self.whole.has_views()
+    }
+
+    fn schemas(&self) -> Result<Vec<Arc<SchemaDef>>, CatalogError> {
+        let (grants, mut schemas) = (self.grants()?, self.whole.schemas()?);
+        schemas.retain(|schema| grants.shows_schema(&schema.name));
+        Ok(schemas)
+    }
+
+    fn user(&self, name: &str) -> Result<Option<Arc<UserDef>>, CatalogError> {
+        self.whole.user(name)
+    }
+
+    fn users(&self) -> Result<Vec<Arc<UserDef>>, CatalogError> {
+        match self.own()? {
+            Some(own) if own.grants.on_database().contains(Privilege::All) => self.whole.users(),
+            own => Ok(own.into_iter().collect()),
+        }
+    }
+
+    fn user_secret(&self) -> Result<Option<[u8; 32]>, CatalogError> {
+        self.whole.user_secret()
+    }
+
+    fn hides(&self, name: &str) -> bool {
+        self.whole.hides(name)
+    }
+
+    fn is_temporary(&self, table: &TableDef) -> bool {
+        self.whole.is_temporary(table)
+    }
+
+    fn attached_tables(&self) -> Vec<Arc<Table>> {
+        self.whole.attached_tables()
+    }
+
+    fn attached_views(&self) -> Vec<Arc<ViewDef>> {
+        self.whole.attached_views()
+    }
+
+    fn is_attached(&self, schema: &str) -> bool {
+        self.whole.is_attached(schema)
+    }
+}
