@@ -7,8 +7,6 @@ use std::io::{Read, Write};
 use std::path::Path;
 use std::sync::Arc;
 
-use saltwing_types::SqlType;
-
 use crate::attached::attach_text;
 use crate::batch::{Batch, execute_batch};
 use crate::outcome::{ExecResult, RowsOutcome};
@@ -91,7 +89,7 @@ impl Connection {
     ) -> Result<Page<R>, Error> {
         let mut rows = Rows::new(self.session.query_page(sql, params.into_params(), token)?);
         let page = rows.by_ref().map(|row| R::from_row(&row?)).collect::<Result<_, _>>()?;
-        Ok(Page::of(page, &rows))
+        Ok(Page::of(page, &rows.0))
     }
 
     /// Runs a statement that gives rows, as Arrow batches: see [`ArrowRows::next_blocking`].
@@ -208,38 +206,6 @@ impl Connection {
         mut writer: impl Write,
     ) -> Result<ExecResult, Error> {
         self.session.copy_to_writer(sql, params.into_params(), &mut writer)
-    }
-
-    /// Checks a statement once, to run it often.
-    ///
-    /// # Errors
-    /// Those [of statements](crate::Error#of-statements), including a refusal by the guard.
-    pub fn prepare(&self, sql: &str) -> Result<Statement, Error> {
-        self.prepare_typed(sql, &[])
-    }
-
-    /// Checks a statement once, whose parameters have these types, by number from 0; `None`, and the end of the list, leave the type to the
-    /// statement. A value is then cast to the type of its parameter, and the columns of the result have the same types in all runs.
-    ///
-    /// ```
-    /// # fn main() -> Result<(), saltwing::Error> {
-    /// use saltwing::SqlType;
-    ///
-    /// let connection = saltwing::Database::memory()?.connect().blocking();
-    /// let statement = connection.prepare_typed("SELECT ? AS a, ? AS b", &[Some(SqlType::Integer), Some(SqlType::Date)])?;
-    /// let columns = statement.description().columns.clone().expect("a query has columns");
-    /// assert_eq!([columns[0].ty, columns[1].ty], [SqlType::Integer, SqlType::Date]);
-    /// let mut rows = statement.query(("7", "2024-05-01"))?;
-    /// assert_eq!(rows.columns()[0].ty, SqlType::Integer);
-    /// assert_eq!(rows.next().expect("a row")?.get::<i64>("a")?, 7);
-    /// # Ok(())
-    /// # }
-    /// ```
-    ///
-    /// # Errors
-    /// As [`Connection::prepare`]; more types than parameters.
-    pub fn prepare_typed(&self, sql: &str, types: &[Option<SqlType>]) -> Result<Statement, Error> {
-        Ok(Statement { prepared: self.session.prepare(sql, types)? })
     }
 
     /// The reads of the running or last statement of this connection so far, callable from any thread. Only its

@@ -5,19 +5,16 @@
 
 use std::io::{Read, Write};
 use std::path::Path;
-use std::sync::Arc;
-
-use saltwing_types::SqlType;
 
 use crate::batch::Batch;
 use crate::blocking;
-use crate::calls::{call, call_anywhere};
+use crate::calls::call;
 use crate::outcome::ExecResult;
 use crate::params::{IntoParams, Params};
 use crate::progress::{CopyProgress, IndexProgress};
 use crate::response::Response;
 use crate::session::{InterruptHandle, Session};
-use crate::{ArrowRows, Error, FromRow, Page, Row, Rows, Settings, Statement, TypedRows};
+use crate::{ArrowRows, Error, FromRow, Page, Row, Rows, Settings, TypedRows};
 
 /// A connection. Cheap to clone.
 ///
@@ -206,24 +203,6 @@ impl Connection {
         writer: impl Write + Send + 'static,
     ) -> Result<ExecResult, Error> {
         self.call(sql, params, |connection, sql, params| connection.copy_to_writer(sql, params, writer)).await
-    }
-
-    /// Checks a statement once, to run it often.
-    ///
-    /// # Errors
-    /// Those [of statements](crate::Error#of-statements), including a refusal by the guard.
-    pub async fn prepare(&self, sql: &str) -> Result<Statement, Error> {
-        self.prepare_typed(sql, &[]).await
-    }
-
-    /// Checks a statement once, whose parameters have these types: see [`blocking::Connection::prepare_typed`].
-    ///
-    /// # Errors
-    /// As there.
-    pub async fn prepare_typed(&self, sql: &str, types: &[Option<SqlType>]) -> Result<Statement, Error> {
-        let (sql, types) = (sql.to_owned(), types.to_vec());
-        let statement = call_anywhere(self.session(), move |connection| connection.prepare_typed(&sql, &types)).await?;
-        Ok(Statement { blocking: Arc::new(statement.on(&self.blocking)) })
     }
 
     /// Makes the statements that run on this connection stop, from any thread, as [`InterruptHandle::interrupt`] does.

@@ -12,7 +12,7 @@ use crate::outcome::{BatchSource, RowsOutcome, Running};
 use crate::page_token::{Identity, NextPage, identity_of, position};
 use crate::query_run::QueryRun;
 use crate::subqueries::QueryPlan;
-use crate::{Error, FromRow, Row, Stats, blocking};
+use crate::{Error, FromRow, Row, Rows, Stats};
 
 /// One page of a query's rows: see [`Connection::query_page`](crate::Connection::query_page).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub struct Page<R> {
 }
 
 impl<R> Page<R> {
-    pub(crate) fn of(rows: Vec<R>, read: &blocking::Rows) -> Self {
+    pub(crate) fn of(rows: Vec<R>, read: &Rows) -> Self {
         Self { rows, next: read.next_page(), stats: read.stats(), notices: read.notices().to_vec() }
     }
 }

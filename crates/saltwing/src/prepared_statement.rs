@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::calls::call;
+use saltwing_types::SqlType;
+
+use crate::calls::{call, call_anywhere};
 use crate::execution::Prepared;
 use crate::outcome::ExecResult;
 use crate::params::{IntoParams, Params};
@@ -12,10 +14,30 @@ use crate::session::Session;
 use crate::statement::Description;
 use crate::{ArrowRows, Connection, Error, FromRow, Row, Rows, TypedRows, blocking};
 
+impl Connection {
+    /// Checks a statement once, to run it often.
+    ///
+    /// # Errors
+    /// Those [of statements](crate::Error#of-statements), including a refusal by the guard.
+    pub async fn prepare(&self, sql: &str) -> Result<Statement, Error> {
+        self.prepare_typed(sql, &[]).await
+    }
+
+    /// Checks a statement once, whose parameters have these types: see [`blocking::Connection::prepare_typed`].
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn prepare_typed(&self, sql: &str, types: &[Option<SqlType>]) -> Result<Statement, Error> {
+        let (sql, types) = (sql.to_owned(), types.to_vec());
+        let statement = call_anywhere(self.session(), move |connection| connection.prepare_typed(&sql, &types)).await?;
+        Ok(Statement { blocking: Arc::new(statement.on(&self.blocking)) })
+    }
+}
+
 /// A prepared statement.
 #[derive(Clone)]
 pub struct Statement {
-    pub(crate) blocking: Arc<blocking::Statement>,
+    blocking: Arc<blocking::Statement>,
 }
 
 impl Statement {
@@ -126,9 +148,43 @@ impl Statement {
     }
 }
 
+impl blocking::Connection {
+    /// Checks a statement once, to run it often.
+    ///
+    /// # Errors
+    /// Those [of statements](crate::Error#of-statements), including a refusal by the guard.
+    pub fn prepare(&self, sql: &str) -> Result<BlockingStatement, Error> {
+        self.prepare_typed(sql, &[])
+    }
+
+    /// Checks a statement once, whose parameters have these types, by number from 0; `None`, and the end of the list, leave the type to the
+    /// statement. A value is then cast to the type of its parameter, and the columns of the result have the same types in all runs.
+    ///
+    /// ```
+    /// # fn main() -> Result<(), saltwing::Error> {
+    /// use saltwing::SqlType;
+    ///
+    /// let connection = saltwing::Database::memory()?.connect().blocking();
+    /// let statement = connection.prepare_typed("SELECT ? AS a, ? AS b", &[Some(SqlType::Integer), Some(SqlType::Date)])?;
+    /// let columns = statement.description().columns.clone().expect("a query has columns");
+    /// assert_eq!([columns[0].ty, columns[1].ty], [SqlType::Integer, SqlType::Date]);
+    /// let mut rows = statement.query(("7", "2024-05-01"))?;
+    /// assert_eq!(rows.columns()[0].ty, SqlType::Integer);
+    /// assert_eq!(rows.next().expect("a row")?.get::<i64>("a")?, 7);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`Connection::prepare`](blocking::Connection::prepare); more types than parameters.
+    pub fn prepare_typed(&self, sql: &str, types: &[Option<SqlType>]) -> Result<BlockingStatement, Error> {
+        Ok(BlockingStatement { prepared: self.session.prepare(sql, types)? })
+    }
+}
+
 /// A prepared statement whose calls block.
 pub struct BlockingStatement {
-    pub(crate) prepared: Prepared,
+    prepared: Prepared,
 }
 
 impl BlockingStatement {
