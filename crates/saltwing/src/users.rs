@@ -7,7 +7,7 @@ use saltwing_types::{ErrorCode, ScramVerifier, UserDef};
 
 use crate::password::{is_password, made_up_verifier};
 use crate::session::Session;
-use crate::{Connection, Database, Error};
+use crate::{Connection, Database, Error, blocking};
 
 impl Database {
     /// A connection of a user, without its password: the program vouches for it. Statements may do what the user was granted
@@ -76,6 +76,6 @@ impl Database {
 
     fn connection_of(&self, def: &UserDef) -> Connection {
         let user = self.shared.session_users.of(def);
-        Connection { session: Session::of_user(self.shared.clone(), user) }
+        Connection { blocking: blocking::Connection { session: Session::of_user(self.shared.clone(), user) } }
     }
 }
