@@ -43,7 +43,7 @@ fn check_user(session: &Session, user: &SessionUser, statement: &CachedStatement
     Ok(())
 }
 
-/// The grants are those of the moment, also inside a transaction: a REVOKE holds for the next statement of every session.
+/// The grants are the current ones, also inside a transaction: a REVOKE holds for the next statement of every session.
 fn check_anew(session: &Session, user: &SessionUser, statement: &CachedStatement) -> Result<(), Error> {
     let stored = session.shared().catalog.snapshot()?;
     let def = user.def(&*stored)?;
@@ -76,12 +76,12 @@ enum Named {
     Missing,
 }
 
-/// A user, and the catalogs of the moment.
+/// A user, and the current catalogs.
 struct Rights {
     user: Arc<UserDef>,
     /// As the statement sees them: with the session's own tables, and in a transaction as of its beginning.
     definitions: Arc<dyn CatalogReader>,
-    /// The stored ones of this moment.
+    /// The stored ones, as they are now.
     stored: Arc<dyn CatalogReader>,
 }
 
