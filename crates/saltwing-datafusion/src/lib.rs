@@ -35,6 +35,7 @@ mod engine;
 mod error;
 mod expression;
 mod function;
+mod internal_name;
 mod physical;
 mod request;
 mod scan;

@@ -15,7 +15,6 @@ use sqlparser::parser::Parser;
 use sqlparser::tokenizer::{Token, TokenWithSpan, Word};
 
 use crate::dialect::SaltwingDialect;
-use crate::dynamic::{self, DynamicColumn};
 use crate::error::SqlError;
 use crate::name::{ColumnName, Name, TableRef, join_database, schema_of};
 use crate::phoenix::{self, Dialect};
@@ -242,7 +241,8 @@ impl<'a> Cursor<'a> {
         self.table_of(parts)
     }
 
-    fn table_of(&self, mut parts: Vec<Name>) -> Result<TableRef, SqlError> {
+    /// A table of these parts of a name.
+    pub(crate) fn table_of(&self, mut parts: Vec<Name>) -> Result<TableRef, SqlError> {
         let name = parts.pop().ok_or_else(|| self.expected("a table name"))?;
         let schema = match (parts.pop(), parts.pop(), parts.first()) {
             (schema, None, _) => schema,
@@ -254,17 +254,6 @@ impl<'a> Cursor<'a> {
             (None, Some(database), None) => Some(database),
         };
         Ok(TableRef { schema, name })
-    }
-
-    /// Takes a table, and the dynamic columns that are declared after it.
-    pub(crate) fn table_with_list(&mut self) -> Result<(TableRef, Vec<DynamicColumn>), SqlError> {
-        let mut parts = vec![self.name("a table name")?];
-        let mut list = dynamic::parse(self)?;
-        while list.is_empty() && self.eat_symbol(&Token::Period) {
-            parts.push(self.name_part("a table name")?);
-            list = dynamic::parse(self)?;
-        }
-        Ok((self.table_of(parts)?, list))
     }
 
     /// Takes `c` or `family.c`.

@@ -25,7 +25,7 @@ use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Span, Token, Word};
 
-use crate::dynamic::LIST_QUOTE;
+use crate::dynamic_column::LIST_QUOTE;
 use crate::{sequence_value, words};
 
 /// Operands that may be read for each token before a statement counts as too deep.
@@ -78,7 +78,7 @@ impl Dialect for SaltwingDialect {
         true
     }
 
-    /// The [list of dynamic columns](crate::dynamic) after a table.
+    /// The [list of dynamic columns](crate::dynamic_column) after a table.
     fn is_identifier_generating_function_name(&self, ident: &Ident, _parts: &[ObjectNamePart]) -> bool {
         ident.quote_style == Some(LIST_QUOTE)
     }

@@ -6,7 +6,7 @@ use sqlparser::tokenizer::Token;
 
 use crate::column_type;
 use crate::cursor::Cursor;
-use crate::dynamic::DynamicColumn;
+use crate::dynamic_column::DynamicColumn;
 use crate::error::SqlError;
 use crate::name::{ColumnName, Name, TableRef};
 use crate::parameter::parameter_place;
@@ -14,7 +14,7 @@ use crate::statement::{
     Assignment, ConflictAction, ConflictClause, ConflictTarget, Delete, Hint, Returning, RowSource, SourceText, Update,
     Upsert, ValuesRow,
 };
-use crate::{query, sequence};
+use crate::{dynamic_list, query, sequence};
 
 /// The word DEFAULT among the values of an UPSERT.
 ///
@@ -317,7 +317,7 @@ type Target = (TableRef, Vec<DynamicColumn>, Option<Name>);
 
 /// `table [(dynamic columns)] [[AS] alias]`.
 pub(crate) fn target(cursor: &mut Cursor<'_>) -> Result<Target, SqlError> {
-    let (table, dynamic) = cursor.table_with_list()?;
+    let (table, dynamic) = dynamic_list::table_with_list(cursor)?;
     let says_as = cursor.eat(&["AS"]);
     let follows = matches!(cursor.peek(0), Token::Word(_))
         && !["WHERE", "SET", "USING", "ORDER", "LIMIT", "RETURNING"].iter().any(|word| cursor.at(&[word]));

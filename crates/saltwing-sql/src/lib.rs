@@ -44,6 +44,7 @@
 mod alter_table;
 mod as_of;
 mod call;
+mod cast_type;
 mod column_type;
 mod comment;
 mod copy;
@@ -52,7 +53,8 @@ mod create_table_as;
 mod cursor;
 mod dialect;
 mod dml;
-mod dynamic;
+mod dynamic_column;
+mod dynamic_list;
 mod error;
 mod exact;
 mod expr;
@@ -88,15 +90,16 @@ mod view;
 mod words;
 
 pub use call::{function_call, function_of, interval_of, with_text_strides};
-pub use column_type::{TYPE_LENGTH_MAX, cast_type};
+pub use cast_type::cast_type;
+pub use column_type::TYPE_LENGTH_MAX;
 pub use dml::is_default;
-pub use dynamic::{DynamicColumn, dynamic_columns, set_dynamic_columns, table_name_parts};
+pub use dynamic_column::{DynamicColumn, dynamic_columns, set_dynamic_columns};
 pub use error::SqlError;
 pub use exact::ExactNames;
 pub use expr::{expr_span, name_span, tree_span};
 pub use file_options::file_parts;
 pub use large_stack::on_large_stack;
-pub use name::{ColumnName, Name, TableRef, is_reserved_word, quote_name};
+pub use name::{ColumnName, Name, TableRef, is_reserved_word, quote_name, table_name_parts};
 pub use parameter::{PARAMETERS_MAX, Parameter, parameter_count, parameter_place};
 pub use parse::{
     Parsed, STATEMENT_BYTES_MAX, STATEMENT_TOKENS_MAX, StatementReader, parse, parse_one, parse_one_in, parse_query_at,

@@ -5,7 +5,6 @@ use std::fmt;
 use saltwing_types::{Span, TableName};
 use sqlparser::ast::{Ident, ObjectName, ObjectNamePart};
 
-use crate::dynamic::table_name_parts;
 use crate::place::token_span;
 use crate::words;
 
@@ -141,6 +140,14 @@ impl ColumnName {
 impl fmt::Display for ColumnName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write_name(f, self.family.as_ref(), &self.name)
+    }
+}
+
+/// The parts of a table's name, without the list after it.
+pub fn table_name_parts(name: &ObjectName) -> &[ObjectNamePart] {
+    match name.0.split_last() {
+        Some((ObjectNamePart::Function(_), table)) => table,
+        _ => &name.0,
     }
 }
 

@@ -17,8 +17,8 @@ use crate::phoenix::Dialect;
 use crate::split::{self, StatementText};
 use crate::statement::{Explain, ExplainFormat, Hint, QueryStatement, Statement, Unsupported};
 use crate::{
-    alter_table, as_of, comment, copy, create_table, create_table_as, dml, dynamic, file_options, guard, hint, index,
-    merge, place, query, row_time, row_value, sequence, session, transaction, user, view,
+    alter_table, as_of, comment, copy, create_table, create_table_as, dml, dynamic_list, file_options, guard, hint,
+    index, merge, place, query, row_time, row_value, sequence, session, transaction, user, view,
 };
 
 /// The largest statement in bytes.
@@ -165,7 +165,7 @@ fn parse_text(
     file_options::rewrite(sql, &mut tokens, &mut ranges)?;
     row_time::rewrite(&mut tokens, &mut ranges);
     row_value::rewrite(&mut tokens, &mut ranges);
-    dynamic::rewrite(sql, &mut tokens, &mut ranges)?;
+    dynamic_list::rewrite(sql, &mut tokens, &mut ranges)?;
     let range = match (ranges.first(), ranges.last()) {
         (Some(first), Some(last)) => first.start..last.end,
         _ => 0..0,

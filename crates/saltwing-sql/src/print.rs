@@ -10,7 +10,7 @@ use sqlparser::ast::{
     Ident, ObjectName, ObjectNamePart, TableFactor, Value, ValueWithSpan, Visit, VisitMut, Visitor, VisitorMut,
 };
 
-use crate::dynamic::{DynamicColumn, dynamic_columns, set_dynamic_columns};
+use crate::dynamic_column::{DynamicColumn, dynamic_columns, set_dynamic_columns};
 
 /// An expression, or a query, as text that is read back as the same.
 ///

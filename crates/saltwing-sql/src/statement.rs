@@ -8,7 +8,7 @@
 use saltwing_types::{Privileges, Span, SqlType, table::SortOrder};
 use sqlparser::ast::{Expr, OrderBy, Query, SelectItem, TableWithJoins};
 
-use crate::dynamic::DynamicColumn;
+use crate::dynamic_column::DynamicColumn;
 use crate::name::{ColumnName, Name, TableRef};
 
 /// One statement.

@@ -11,7 +11,7 @@ use saltwing_types::Span;
 use sqlparser::tokenizer::Token;
 
 use crate::cursor::Cursor;
-use crate::dynamic::DynamicColumn;
+use crate::dynamic_column::DynamicColumn;
 use crate::error::SqlError;
 use crate::name::Name;
 use crate::statement::{AlterView, CreateView, DropObjects, Hint, ViewChange};

@@ -249,10 +249,12 @@ mod tests {
 
     #[test]
     fn refuses_what_is_none() {
-        for bad in ["(", "a{1,", "[z-a]", r"(a)\1", "a{1000}{1000}"] {
+        for bad in ["(", "a{1,", "[z-a]", r"(a)\1"] {
             let error = Regexp::parse(bad, false).unwrap_err();
             assert!(error.to_string().contains("is no regular expression"), "{error}");
         }
+        let error = Regexp::parse("a{1000}{1000}", false).unwrap_err();
+        assert!(error.to_string().contains("too large: it would take more than 1 MB"), "{error}");
         assert!(Regexp::parse("^É", true).unwrap().matches("éa"));
     }
 

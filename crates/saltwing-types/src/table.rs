@@ -32,6 +32,13 @@ pub const HIDDEN_COLUMNS: [&str; 4] = [ROW_KEY_COLUMN, ROW_TIME_COLUMN, ROW_ID_C
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TableId(pub u32);
 
+impl From<TableId> for ObjectId {
+    /// That of a new table or index, whose first rows are stored under this number.
+    fn from(TableId(id): TableId) -> Self {
+        Self(id)
+    }
+}
+
 /// A table's name, with its schema if it has one, as spelt at creation.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TableName {

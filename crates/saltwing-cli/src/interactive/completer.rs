@@ -335,7 +335,7 @@ mod tests {
     #[test]
     fn definitions_have_their_words() {
         check("create ta|", "ta", &["table"]);
-        check("alter |", "", &["INDEX", "SEQUENCE", "TABLE", "VIEW"]);
+        check("alter |", "", &["INDEX", "SEQUENCE", "TABLE", "USER", "VIEW"]);
         check("alter table log |", "", &["ADD", "DROP", "RENAME", "SET"]);
         check("alter table log drop |", "", &["host", "ts", "up", "COLUMN", "CONSTRAINT", "IF EXISTS"]);
         check("alter table s.other set f|", "f", &["full_scan"]);

@@ -13,7 +13,7 @@ use super::volatile::tied_to_pairs;
 use super::{COMPUTED, Planner, Result};
 use crate::RelationalError;
 use crate::expression::comparison::null_safe;
-use crate::expression::internal_name::unique_name;
+use crate::internal_name::unique_name;
 
 /// The name that DataFusion gives to the column of a mark join.
 const MARK: &str = "mark";

@@ -18,8 +18,8 @@ use saltwing_types::{ColumnRef, EngineOperation, Expr, Function, SqlType, ValueE
 
 use super::Engine;
 use crate::bound_plan::translator::Translator;
-use crate::expression::internal_name::is_internal;
 use crate::expression::sql_field::{field_type, typed_field};
+use crate::internal_name::is_internal;
 use crate::{RelationalError, RelationalErrorKind};
 
 /// Functions of other databases whose names are near those of ours that do something else, and what to write.

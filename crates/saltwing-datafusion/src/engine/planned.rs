@@ -10,7 +10,7 @@ use saltwing_planner::{AccessReport, Guard, PlannerError, RefusedScans, TableAcc
 
 use crate::RelationalError;
 use crate::engine::output::ResultStream;
-use crate::expression::internal_name::shown;
+use crate::internal_name::shown;
 use crate::physical::cancellation::watched;
 use crate::physical::lookup_join::scans;
 use crate::request::Mode;

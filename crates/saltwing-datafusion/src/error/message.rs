@@ -1,6 +1,6 @@
 //! The names of types in DataFusion's texts, as SQL calls them.
 
-use crate::expression::internal_name::shown;
+use crate::internal_name::shown;
 
 /// The first line of a text, with types as SQL calls them.
 pub(crate) fn in_sql_types(text: &str) -> String {

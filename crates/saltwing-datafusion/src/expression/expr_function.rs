@@ -20,8 +20,8 @@ use saltwing_expr::{Columns, Evaluator};
 use saltwing_types::{ColumnRef, Expr, SqlType, Value};
 
 use crate::RelationalError;
-use crate::expression::internal_name::{shown, unique_name};
 use crate::expression::sql_field::typed_field;
+use crate::internal_name::{shown, unique_name};
 use crate::statement::counted::counted;
 use crate::statement::current::current;
 

@@ -3,7 +3,6 @@
 
 pub(crate) mod comparison;
 pub(crate) mod expr_function;
-pub(crate) mod internal_name;
 pub(crate) mod literal;
 pub(crate) mod operator;
 pub(crate) mod order_form;

@@ -12,8 +12,8 @@ use saltwing_planner::{AccessRequest, Guard, JoinAdvice, TableAccess, has_parame
 use saltwing_types::{Span, Value};
 
 use crate::RelationalError;
-use crate::expression::internal_name::field_name;
 use crate::expression::sql_field::typed_field;
+use crate::internal_name::field_name;
 
 /// The state shared by all scans of one statement.
 pub(crate) struct QueryContext {

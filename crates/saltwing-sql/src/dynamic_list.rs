@@ -1,121 +1,34 @@
-//! Dynamic columns after a table: `FROM t (extra VARCHAR, f.n INTEGER)`.
-//!
-//! sqlparser's tree has no place for the list, so it is the last part of the table's name there: a [part with arguments](ObjectNamePartFunction),
-//! each of them a name that is cast to its type. No text reads as such a part: its own name has the quotes `[` and `]`, which no name
-//! of ours has.
-//!
-//! # Law
-//! A list that [`set_dynamic_columns`] puts after a table, or that [`rewrite`] reads there, is what [`dynamic_columns`] gives, places aside.
+//! Lists of dynamic columns after tables, in texts: found among the tokens, and made parts of the tables' names as
+//! [`dynamic_column`](crate::dynamic_column) has them.
 
-use std::fmt;
 use std::ops::Range;
 
-use saltwing_types::SqlType;
-use sqlparser::ast::{
-    CastKind, DataType, Expr, FunctionArg, FunctionArgExpr, Ident, ObjectName, ObjectNamePart, ObjectNamePartFunction,
-};
+use sqlparser::ast::Ident;
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Span as TokenSpan, Token, TokenWithSpan, Word};
 
-use crate::column_type::{self, cast_type, is_type_name};
+use crate::column_type::{self, is_type_name};
 use crate::cursor::Cursor;
 use crate::dialect::SaltwingDialect;
+use crate::dynamic_column::{DynamicColumn, LIST_QUOTE, list_name};
 use crate::error::SqlError;
-use crate::name::{ColumnName, Name};
+use crate::name::{Name, TableRef};
 use crate::phoenix::Dialect;
 use crate::{place, words};
 
-/// The quote of the name of a part that is a list.
-pub(crate) const LIST_QUOTE: char = '[';
-
-/// A column that a statement declares for rows of a table.
-#[derive(Clone, Debug, PartialEq)]
-pub struct DynamicColumn {
-    /// Its name, with a family if it was given one.
-    pub column: ColumnName,
-    /// Its type.
-    pub ty: SqlType,
-}
-
-impl fmt::Display for DynamicColumn {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.column, self.ty)
+/// Takes a table, and the dynamic columns that are declared after it.
+pub(crate) fn table_with_list(cursor: &mut Cursor<'_>) -> Result<(TableRef, Vec<DynamicColumn>), SqlError> {
+    let mut parts = vec![cursor.name("a table name")?];
+    let mut columns = list(cursor)?;
+    while columns.is_empty() && cursor.eat_symbol(&Token::Period) {
+        parts.push(cursor.name_part("a table name")?);
+        columns = list(cursor)?;
     }
-}
-
-/// The parts of a table's name, without the list after it.
-pub fn table_name_parts(name: &ObjectName) -> &[ObjectNamePart] {
-    match name.0.split_last() {
-        Some((ObjectNamePart::Function(_), table)) => table,
-        _ => &name.0,
-    }
-}
-
-/// The dynamic columns that are declared after the name of a table, in their order; none without a list.
-///
-/// # Errors
-/// A list that [`set_dynamic_columns`] and the parser do not make.
-pub fn dynamic_columns(name: &ObjectName) -> Result<Vec<DynamicColumn>, SqlError> {
-    let Some(ObjectNamePart::Function(list)) = name.0.last() else { return Ok(Vec::new()) };
-    let columns: Option<Vec<DynamicColumn>> = list.args.iter().map(declared).collect();
-    debug_assert!(columns.is_some(), "{list} is a list of dynamic columns");
-    columns.ok_or_else(|| {
-        let span = place::span_of(list.name.span).unwrap_or_else(place::origin);
-        SqlError::syntax("expected a list of dynamic columns", span)
-    })
-}
-
-fn declared(arg: &FunctionArg) -> Option<DynamicColumn> {
-    let FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Cast { expr, data_type, .. })) = arg else { return None };
-    let name = |ident: &Ident| Name {
-        text: ident.value.clone(),
-        quoted: ident.quote_style.is_some(),
-        span: place::span_of(ident.span).unwrap_or_else(place::origin),
-    };
-    let column = match expr.as_ref() {
-        Expr::Identifier(column) => ColumnName { family: None, name: name(column) },
-        Expr::CompoundIdentifier(parts) => match parts.as_slice() {
-            [family, column] => ColumnName { family: Some(name(family)), name: name(column) },
-            _ => return None,
-        },
-        _ => return None,
-    };
-    Some(DynamicColumn { column, ty: cast_type(data_type)? })
-}
-
-/// Declares these dynamic columns after the name of a table, in the place of those that stand there.
-pub fn set_dynamic_columns(name: &mut ObjectName, columns: &[DynamicColumn]) {
-    let mut parts = table_name_parts(name).to_vec();
-    if !columns.is_empty() {
-        let span = parts.last().and_then(|part| part.as_ident()).map_or_else(TokenSpan::empty, |last| last.span);
-        let args = columns.iter().map(argument).collect();
-        parts.push(ObjectNamePart::Function(ObjectNamePartFunction { name: list_name(span), args }));
-    }
-    *name = ObjectName(parts);
-}
-
-/// The name of the part that is a list.
-fn list_name(span: TokenSpan) -> Ident {
-    Ident { value: "dynamic columns".to_owned(), quote_style: Some(LIST_QUOTE), span }
-}
-
-fn argument(DynamicColumn { column, ty }: &DynamicColumn) -> FunctionArg {
-    let ident = |name: &Name| Ident {
-        value: name.text.clone(),
-        quote_style: name.quoted.then_some('"'),
-        span: place::token_span(name.span),
-    };
-    let expr = Box::new(match &column.family {
-        Some(family) => Expr::CompoundIdentifier(vec![ident(family), ident(&column.name)]),
-        None => Expr::Identifier(ident(&column.name)),
-    });
-    let data_type = DataType::Custom(ObjectName::from(Ident::new(ty.to_string())), Vec::new());
-    let cast = Expr::Cast { kind: CastKind::DoubleColon, expr, data_type, array: false, format: None };
-    FunctionArg::Unnamed(FunctionArgExpr::Expr(cast))
+    Ok((cursor.table_of(parts)?, columns))
 }
 
 /// Takes the list after a table's name, as [`rewrite`] has left it; none if there is no list.
-pub(crate) fn parse(cursor: &mut Cursor<'_>) -> Result<Vec<DynamicColumn>, SqlError> {
+fn list(cursor: &mut Cursor<'_>) -> Result<Vec<DynamicColumn>, SqlError> {
     let is_list = matches!(cursor.peek(1), Token::Word(word) if word.quote_style == Some(LIST_QUOTE));
     if *cursor.peek(0) != Token::Period || !is_list {
         return Ok(Vec::new());
