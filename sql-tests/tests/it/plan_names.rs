@@ -39,7 +39,7 @@ fn names_are_as_they_were_written() {
         ("SELECT id FROM Orders UNION SELECT id FROM Customers", &["gby=[id@0 as id]"]),
         (
             "SELECT o.a.note, o.b.note FROM Orders o JOIN Customers c ON c.Name = o.b.note",
-            &["a.note", "b.note", "(Name@"],
+            &["a.note", "b.note", "Name@"],
         ),
         (
             "SELECT id, row_number() OVER (PARTITION BY Customer ORDER BY \"Total Sum\") AS place FROM Orders",
@@ -55,7 +55,8 @@ fn names_are_as_they_were_written() {
         for name in names {
             assert!(plan.contains(name), "{sql}\nhas no {name}:\n{plan}");
         }
-        assert!(!plan.contains("__saltwing"), "{sql}\n{plan}");
+        let has_number = plan.split(':').skip(1).any(|after| after.starts_with(|c: char| c.is_ascii_digit()));
+        assert!(!plan.contains("__saltwing") && !has_number, "{sql}\n{plan}");
         assert!(!plan.contains('\u{2063}'), "{sql}\n{plan}");
     }
 }

@@ -13,6 +13,7 @@ use crate::RelationalError;
 use crate::expression::expr_function::{ExprFunction, argument};
 use crate::expression::literal::to_scalar;
 use crate::expression::sql_field::field_type;
+use crate::internal_name::unique_name;
 
 impl Planner<'_> {
     pub(super) fn values(&mut self, rows: &[Vec<Expr>], columns: &[ColumnRef]) -> Result<LogicalPlan> {
@@ -75,7 +76,7 @@ impl Planner<'_> {
             // Functions of DataFusion's give integers without a sign, for example.
             let is_own = column.ty == SqlType::Opaque || given.get_type(plan.schema())? == arrow_type(column.ty);
             let given = if is_own { given } else { cast(given, arrow_type(column.ty)) };
-            Ok(given.alias(format!("{}:{}:{number}", column.name, column.index)))
+            Ok(given.alias(unique_name(&column.name, format_args!("{}.{number}", column.index))))
         };
         let exprs = input.columns.iter().zip(columns).map(named).collect::<Result<Vec<_>>>()?;
         Ok(LogicalPlanBuilder::from(plan).project(exprs)?.build()?)
