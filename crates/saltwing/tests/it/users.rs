@@ -382,6 +382,10 @@ fn a_view_hides_the_rows_that_it_does_not_show() {
             ("SELECT CAST(v AS BIGINT) FROM {} ORDER BY CAST(v AS BIGINT) LIMIT 5", "3"),
             ("SELECT CAST(v AS BIGINT), count(*) FROM {} WHERE k > 0 GROUP BY CAST(v AS BIGINT)", "3|1"),
         ] {
+            // The direct path has no order and no groups by an expression.
+            if cfg!(not(feature = "datafusion")) && select.contains(" BY ") {
+                continue;
+            }
             let sql = select.replacen("SELECT", "SELECT /*+ FULL_SCAN */", 1).replace("{}", view);
             assert_eq!(rows(&ann, &sql), [wanted], "{sql}");
         }
@@ -423,5 +427,7 @@ fn subqueries_and_defaults_are_reads_and_draws() {
         assert!(text.contains("on s.secret;") || text.contains("on q;"), "{sql}: {text}");
     }
     // A name of WITH is no table.
-    assert_eq!(rows(&ann, "WITH secret AS (SELECT 1 AS k) SELECT k FROM secret"), ["1"]);
+    if cfg!(feature = "datafusion") {
+        assert_eq!(rows(&ann, "WITH secret AS (SELECT 1 AS k) SELECT k FROM secret"), ["1"]);
+    }
 }
