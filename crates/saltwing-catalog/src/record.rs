@@ -11,6 +11,8 @@
 //! Catalogs of the formats 1 to 4 hold records without a version. These have other names for some things, which are the
 //! aliases below, and other forms of types and some values, whose names begin with "Earlier".
 
+use std::fmt::Display;
+
 use saltwing_types::table::{CheckDef, DefaultDef, DefaultKind, DroppedColumn, IdentityDef, TableHistory, TableOption};
 use saltwing_types::{
     ColumnDef, ColumnRef, Expr, IndexDef, IndexPart, IndexPredicate, IndexState, KeyColumn, KeySchema, KeySource,
@@ -54,6 +56,20 @@ pub(crate) fn write(def: &TableDef) -> Result<String, CatalogError> {
 pub(crate) fn read(table: &str, text: &str) -> Result<TableDef, CatalogError> {
     let unreadable = |why| CatalogError::UnreadableDefinition { table: table.into(), why };
     parsed::<TableRecord>(("table", table), text, RECORD_VERSION)?.map_err(unreadable)?.into_def().map_err(unreadable)
+}
+
+/// The text of the record of an object; `of` is its kind and its name.
+///
+/// # Errors
+/// [`CatalogError::Corrupt`], which no statement causes.
+fn stored((what, name): (&str, &dyn Display), record: &impl Serialize) -> Result<String, CatalogError> {
+    serde_json::to_string(record)
+        .map_err(|error| CatalogError::Corrupt(format!("{what} {name} cannot be stored: {error}")))
+}
+
+/// Why the record of an object cannot be read.
+fn unreadable((what, name): (&str, &str), why: impl Display) -> CatalogError {
+    CatalogError::Corrupt(format!("the definition of {what} {name} cannot be read: {why}"))
 }
 
 /// A record of one of the versions up to `supported`, or why it is none; `of` says of what kind and of what name.

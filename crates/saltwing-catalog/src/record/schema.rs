@@ -7,7 +7,7 @@
 use saltwing_types::{ObjectId, SchemaDef};
 use serde::{Deserialize, Serialize};
 
-use super::parsed;
+use super::{parsed, stored, unreadable};
 use crate::CatalogError;
 
 /// The version of the records that are written, and the latest that can be read.
@@ -25,16 +25,14 @@ struct SchemaRecord {
 /// [`CatalogError::Corrupt`], which no statement causes.
 pub(crate) fn write(def: &SchemaDef) -> Result<String, CatalogError> {
     let record = SchemaRecord { record_version: RECORD_VERSION, id: def.id.0, name: def.name.clone() };
-    serde_json::to_string(&record)
-        .map_err(|error| CatalogError::Corrupt(format!("schema {} cannot be stored: {error}", def.name)))
+    stored(("schema", &def.name), &record)
 }
 
 /// # Errors
 /// [`CatalogError::NewerRecord`]; [`CatalogError::Corrupt`].
 pub(crate) fn read(name: &str, text: &str) -> Result<SchemaDef, CatalogError> {
-    let unreadable =
-        |why: String| CatalogError::Corrupt(format!("the definition of schema {name} cannot be read: {why}"));
-    let it = parsed::<SchemaRecord>(("schema", name), text, RECORD_VERSION)?.map_err(unreadable)?;
+    let of = ("schema", name);
+    let it = parsed::<SchemaRecord>(of, text, RECORD_VERSION)?.map_err(|why| unreadable(of, why))?;
     Ok(SchemaDef { id: ObjectId(it.id), name: it.name })
 }
 

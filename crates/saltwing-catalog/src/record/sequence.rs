@@ -7,7 +7,7 @@
 use saltwing_types::{ObjectId, SequenceDef, SequencePosition};
 use serde::{Deserialize, Serialize};
 
-use super::{NameRecord, parsed};
+use super::{NameRecord, parsed, stored, unreadable};
 use crate::CatalogError;
 
 /// The version of the records that are written, and the latest that can be read.
@@ -45,16 +45,14 @@ pub(crate) fn write(def: &SequenceDef, position: SequencePosition) -> Result<Str
         last: position.last,
         is_taken: position.is_taken,
     };
-    serde_json::to_string(&record)
-        .map_err(|error| CatalogError::Corrupt(format!("sequence {} cannot be stored: {error}", def.name)))
+    stored(("sequence", &def.name), &record)
 }
 
 /// # Errors
 /// [`CatalogError::NewerRecord`]; [`CatalogError::Corrupt`].
 pub(crate) fn read(name: &str, text: &str) -> Result<(SequenceDef, SequencePosition), CatalogError> {
-    let unreadable =
-        |why: String| CatalogError::Corrupt(format!("the definition of sequence {name} cannot be read: {why}"));
-    let it = parsed::<SequenceRecord>(("sequence", name), text, RECORD_VERSION)?.map_err(unreadable)?;
+    let of = ("sequence", name);
+    let it = parsed::<SequenceRecord>(of, text, RECORD_VERSION)?.map_err(|why| unreadable(of, why))?;
     let def = SequenceDef {
         id: ObjectId(it.id),
         name: it.name.into_name(),
@@ -70,7 +68,7 @@ pub(crate) fn read(name: &str, text: &str) -> Result<(SequenceDef, SequencePosit
         limits.contains(&def.start) && limits.contains(&it.last) && def.increment != 0 && def.cache > 0;
     match holds_together {
         true => Ok((def, SequencePosition { last: it.last, is_taken: it.is_taken })),
-        false => Err(unreadable("it does not hold together".into())),
+        false => Err(unreadable(of, "it does not hold together")),
     }
 }
 

@@ -8,7 +8,7 @@
 use saltwing_types::{GrantedObject, Grants, ObjectId, Privilege, Privileges, ScramVerifier, TableName, UserDef};
 use serde::{Deserialize, Serialize};
 
-use super::parsed;
+use super::{parsed, stored, unreadable};
 use crate::CatalogError;
 
 /// The version of the records that are written, and the latest that can be read.
@@ -62,19 +62,18 @@ pub(crate) fn write(def: &UserDef) -> Result<String, CatalogError> {
         verifier: def.verifier.to_text(),
         grants: def.grants.iter().map(|(object, privileges)| GrantRecord::of(object, privileges)).collect(),
     };
-    serde_json::to_string(&record)
-        .map_err(|error| CatalogError::Corrupt(format!("user {} cannot be stored: {error}", def.name)))
+    stored(("user", &def.name), &record)
 }
 
 /// # Errors
 /// [`CatalogError::NewerRecord`]; [`CatalogError::Corrupt`].
 pub(crate) fn read(name: &str, text: &str) -> Result<UserDef, CatalogError> {
-    let unreadable = |why: &str| CatalogError::Corrupt(format!("the definition of user {name} cannot be read: {why}"));
-    let it = parsed::<UserRecord>(("user", name), text, RECORD_VERSION)?.map_err(|why| unreadable(&why))?;
-    let verifier = ScramVerifier::from_text(&it.verifier).ok_or_else(|| unreadable("its verifier is none"))?;
+    let of = ("user", name);
+    let it = parsed::<UserRecord>(of, text, RECORD_VERSION)?.map_err(|why| unreadable(of, why))?;
+    let verifier = ScramVerifier::from_text(&it.verifier).ok_or_else(|| unreadable(of, "its verifier is none"))?;
     let mut grants = Grants::default();
     for grant in it.grants {
-        let (object, privileges) = grant.into_grant().ok_or_else(|| unreadable("a grant names no object"))?;
+        let (object, privileges) = grant.into_grant().ok_or_else(|| unreadable(of, "a grant names no object"))?;
         grants.grant(object, privileges);
     }
     Ok(UserDef { id: ObjectId(it.id), name: it.name, verifier, grants })

@@ -9,7 +9,7 @@ use saltwing_types::{ObjectId, ViewColumn, ViewDef, ViewUse};
 use serde::{Deserialize, Serialize};
 
 use super::sql_type::TypeRecord;
-use super::{NameRecord, parsed};
+use super::{NameRecord, parsed, stored, unreadable};
 use crate::CatalogError;
 
 /// The version of the records that are written, and the latest that can be read.
@@ -66,18 +66,16 @@ pub(crate) fn write(def: &ViewDef) -> Result<String, CatalogError> {
         uses: def.uses.iter().map(used).collect(),
         comment: def.comment.clone(),
     };
-    serde_json::to_string(&record)
-        .map_err(|error| CatalogError::Corrupt(format!("view {} cannot be stored: {error}", def.name)))
+    stored(("view", &def.name), &record)
 }
 
 /// # Errors
 /// [`CatalogError::NewerRecord`]; [`CatalogError::Corrupt`].
 pub(crate) fn read(name: &str, text: &str) -> Result<ViewDef, CatalogError> {
-    let unreadable =
-        |why: String| CatalogError::Corrupt(format!("the definition of view {name} cannot be read: {why}"));
-    let it = parsed::<ViewRecord>(("view", name), text, RECORD_VERSION)?.map_err(unreadable)?;
+    let of = ("view", name);
+    let it = parsed::<ViewRecord>(of, text, RECORD_VERSION)?.map_err(|why| unreadable(of, why))?;
     if it.columns.is_empty() {
-        return Err(unreadable("it has no columns".into()));
+        return Err(unreadable(of, "it has no columns"));
     }
     let column = |it: ViewColumnRecord| ViewColumn {
         name: it.name,
