@@ -42,7 +42,7 @@ impl NewIds {
         Ok(id)
     }
 
-    /// So many of them.
+    /// The next `count` ids.
     ///
     /// # Errors
     /// As [`NewIds::table`].

@@ -12,7 +12,7 @@ use crate::{CatalogError, CatalogReader};
 /// the user itself, or all if it may make others.
 ///
 /// Names are looked up as in the whole catalog: a view reads what its user may not see. Whether a statement may use what it names is
-/// checked elsewhere. An error of a name suggests no name that the user does not see.
+/// checked elsewhere. An error of an unknown name suggests no name that is hidden from the user.
 pub struct VisibleCatalog {
     whole: Arc<dyn CatalogReader>,
     user: Arc<str>,

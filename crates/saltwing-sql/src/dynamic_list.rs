@@ -78,7 +78,7 @@ fn tokens_of(columns: &[DynamicColumn], span: TokenSpan) -> Vec<TokenWithSpan> {
 /// Makes each list after a table a part of the table's name.
 ///
 /// # Errors
-/// A type that is none; a text that is no list.
+/// An unknown type; a list that does not end.
 pub(crate) fn rewrite(
     sql: &str,
     tokens: &mut Vec<TokenWithSpan>,

@@ -390,7 +390,7 @@ fn users_and_their_grants_are_known_after_opening_again() {
     let [ann] = known.as_slice() else { panic!("{known:?}") };
     let held: Vec<String> = ann.grants.iter().map(|(object, held)| format!("{held} {object:?}")).collect();
     assert_eq!(held, [r#"SELECT, DDL Relation(TableName { schema: None, name: "w" })"#]);
-    // A damaged row is told, without what is in it.
+    // The report names a damaged row, and shows no value of it.
     plant(&kv, 7, vec![Value::text("ann"), Value::text(r#"{"record_version":1,"verifier":"secret"}"#)]);
     let error = Catalog::boot(tables(&kv), false).map(drop).unwrap_err();
     assert!(error.code().as_str() == "corrupt" && !error.to_string().contains("secret"), "{error}");

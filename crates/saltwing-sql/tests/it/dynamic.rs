@@ -57,7 +57,7 @@ fn column() -> impl Strategy<Value = (String, Vec<String>, SqlType)> {
 proptest! {
     #![proptest_config(config())]
 
-    /// What is declared after a table is what the tree has there, and what is left after it is printed and parsed again.
+    /// The tree has the columns that are declared after a table, and still has them after it was printed and parsed again.
     #[test]
     fn a_list_is_in_the_tree_as_it_was_written(columns in vec(column(), 1..4), tail in select(vec!["", " x", " AS OF TIMESTAMP 5 AS x"])) {
         let list: Vec<&str> = columns.iter().map(|(written, ..)| written.as_str()).collect();
