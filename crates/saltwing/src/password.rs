@@ -82,8 +82,10 @@ fn keys(password: &[u8], salt: &[u8], iterations: u32) -> (Key, Key) {
 }
 
 fn hmac(key: &Key, parts: &[&[u8]]) -> Key {
-    // A key of any length will do.
-    let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(key) else { return Key::default() };
+    // HMAC fills a shorter key with zeros up to a block of the hash; a key of this length cannot be refused.
+    let mut block = [0; 64];
+    block.iter_mut().zip(key).for_each(|(byte, of_key)| *byte = *of_key);
+    let mut mac = Hmac::<Sha256>::new(&block.into());
     parts.iter().for_each(|part| mac.update(part));
     mac.finalize().into_bytes().into()
 }
