@@ -48,15 +48,13 @@ impl Session {
         statement: &CachedStatement,
         run: impl FnOnce(&Self) -> Result<Outcome, Error>,
     ) -> Result<Outcome, Error> {
+        let run = |session: &Self| {
+            check_rights(session, statement)?;
+            run(session)
+        };
         traced(&statement.text, || match transaction {
-            None => {
-                check_rights(self, statement)?;
-                run(self)
-            }
-            Some(transaction) => run_within(self, &transaction, &statement.parsed.statement, |session| {
-                check_rights(session, statement)?;
-                run(session)
-            }),
+            None => run(self),
+            Some(transaction) => run_within(self, &transaction, &statement.parsed.statement, run),
         })
     }
 
