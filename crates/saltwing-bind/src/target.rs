@@ -67,8 +67,7 @@ impl Target {
     /// # Errors
     /// One under the name of a column of the view.
     pub(crate) fn known_columns(&self, declared: &[DynamicColumn]) -> Result<Vec<DynamicColumn>> {
-        let Some(view) = &self.view else { return Ok(declared.to_vec()) };
-        Ok(view.known_columns(declared)?.into_iter().chain(declared.iter().cloned()).collect())
+        self.view.as_ref().map_or_else(|| Ok(declared.to_vec()), |view| view.known_columns(declared))
     }
 
     /// Checks the values of columns that conditions of the view name; whether there are such columns.

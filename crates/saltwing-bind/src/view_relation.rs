@@ -78,8 +78,7 @@ impl QueryBinder<'_> {
         let binder = QueryBinder { view: self.view.or(Some(view)), ..*self };
         written.reads.iter().for_each(|name| binder.note_read(name));
         self.state.views.borrow_mut().push(view.clone());
-        let declared = named.dynamic;
-        let known: Vec<_> = written.known_columns(declared)?.into_iter().chain(declared.iter().cloned()).collect();
+        let known = written.known_columns(named.dynamic)?;
         let name = named.alias.map(|alias| alias.text.clone());
         let (first_column, span) = (self.ids.take(written.table.width()), Some(span));
         let scan = Scan {

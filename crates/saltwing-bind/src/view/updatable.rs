@@ -106,14 +106,14 @@ impl WrittenView {
         Ok(Self { def: view, table, own, constants, conditions, reads, span })
     }
 
-    /// The dynamic columns of the view that a statement may name beside those that it declares.
+    /// The dynamic columns that a statement may name: those of the view, and then those that it declares.
     ///
     /// # Errors
     /// A declared one under the name of a column of the view.
     pub(crate) fn known_columns(&self, declared: &[DynamicColumn]) -> Result<Vec<DynamicColumn>> {
         declared.iter().try_for_each(|column| self.check_not_shown(&column.column))?;
         let is_shown = |own: &&DynamicColumn| self.def.column_index(&own.column.name.text).is_some();
-        Ok(self.own.iter().filter(is_shown).cloned().collect())
+        Ok(self.own.iter().filter(is_shown).chain(declared).cloned().collect())
     }
 
     /// The columns that a list names, as a statement over the table lists them, with the places and types of dynamic ones; `declared` are
