@@ -44,15 +44,18 @@ fn list(cursor: &mut Cursor<'_>) -> Result<Vec<DynamicColumn>, SqlError> {
     })
 }
 
+/// Takes a column with its type.
+pub(crate) fn declared_column(cursor: &mut Cursor<'_>) -> Result<DynamicColumn, SqlError> {
+    let column = cursor.column()?;
+    let (ty, _) = column_type::parse(cursor, &column.to_string())?;
+    Ok(DynamicColumn { column, ty })
+}
+
 /// The columns of a list in the source.
 fn read(sql: &str, tokens: Vec<TokenWithSpan>, ranges: &[Range<usize>]) -> Result<Vec<DynamicColumn>, SqlError> {
     let dialect = SaltwingDialect::new(tokens.len());
     let mut cursor = Cursor::new(sql, tokens, ranges, (&dialect, Dialect::default()));
-    let columns = cursor.in_brackets(|cursor| {
-        let column = cursor.column()?;
-        let (ty, _) = column_type::parse(cursor, &column.to_string())?;
-        Ok(DynamicColumn { column, ty })
-    })?;
+    let columns = cursor.in_brackets(declared_column)?;
     if cursor.is_at_end() { Ok(columns) } else { Err(cursor.expected("the end of the list")) }
 }
 

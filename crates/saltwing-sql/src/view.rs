@@ -12,6 +12,7 @@ use sqlparser::tokenizer::Token;
 
 use crate::cursor::Cursor;
 use crate::dynamic_column::DynamicColumn;
+use crate::dynamic_list::declared_column;
 use crate::error::SqlError;
 use crate::name::Name;
 use crate::statement::{AlterView, CreateView, DropObjects, Hint, ViewChange};
@@ -73,13 +74,12 @@ pub(crate) fn alter(cursor: &mut Cursor<'_>) -> Result<Option<AlterView>, SqlErr
 
 /// A column of a view's own.
 fn own_column(cursor: &mut Cursor<'_>) -> Result<DynamicColumn, SqlError> {
-    let column = cursor.column()?;
-    let (ty, _) = column_type::parse(cursor, &column.to_string())?;
+    let column = declared_column(cursor)?;
     if ["PRIMARY", "NOT", "DEFAULT"].iter().any(|word| cursor.at(&[word])) {
         let what = "a rule for a column of a view's own";
         return Err(SqlError::not_supported(what, cursor.here()).with_help("tables have keys and rules"));
     }
-    Ok(DynamicColumn { column, ty })
+    Ok(column)
 }
 
 /// Names for the columns of the query, and columns of the view's own.
